@@ -1,0 +1,73 @@
+/// Settings: lastcall.yaml as one checked value.
+///
+/// One table (settings_table.c) lists every setting once: key, kind, range, default, sentence, whether a change needs a
+/// restart. Reading, errors, environment overrides and `config show` all come from it. Precedence: built-in < file (several,
+/// later wins) < environment LASTCALL__SECTION__KEY.
+///
+/// Threads: immutable once read.
+/// Memory:  one arena.
+#pragma once
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "io/resolver.h"
+
+struct settings_pair {
+    struct text key;
+    struct text value;
+};
+
+struct settings_account {
+    struct text name;
+    struct settings_pair *options;     // values as written
+    size_t option_count;
+    struct settings_pair *secrets;     // the script's name of it -> the environment variable
+    size_t secret_count;
+    uint32_t line;
+};
+
+struct settings_supplier {
+    struct text name;
+    struct text uses;         // whose file plays it; its own name when not set
+    struct text display_name; // its name when not set
+    bool        is_enabled;
+    struct text because;
+    uint64_t    ceiling_us;   // 0: the script's
+    struct settings_account *accounts;    // at least one: "main"
+    size_t account_count;
+    const char *file;         // where it stands, for errors
+    uint32_t line;
+};
+
+struct settings {
+    struct arena arena;
+
+    struct text listen;
+    struct text admin_listen;
+    uint64_t deadline_default_us, deadline_min_us, deadline_max_us;
+    uint32_t io_threads;
+    uint32_t script_threads;           // 0: auto
+    struct text *suppliers_dirs;       // one or several
+    size_t   suppliers_dir_count;
+    struct text scripts_dir;
+    struct address_range *allow_private;
+    size_t   allow_private_count;
+    struct text ca_file;
+    const char **dns_servers;
+    size_t   dns_server_count;
+    uint32_t max_items, max_offers_per_item;
+    uint64_t script_build_us, script_normalise_us, script_memory;
+    uint64_t drain_us;                 // SIGTERM: how long open searches may go on
+    uint32_t max_body;                 // bytes of a request
+    struct text log_level;
+    struct settings_supplier *suppliers;    // those named in the file
+    size_t   supplier_count;
+};
+
+typedef void (*settings_finding)(void *context, const struct failure *failure);
+
+/// Reads the files in order, then the environment. Paths in a file are relative to the working directory. All findings
+/// are reported; on any of them the result is STATUS_INVALID and `*settings` NULL. No file at all: the defaults.
+MUST_CHECK enum status settings_read(const char *const *files, size_t count, settings_finding report, void *context,
+                                     struct settings **settings);
+void settings_destroy(struct settings **settings);

@@ -1,0 +1,43 @@
+/// Status: whether a function could do its job, and the sentence for the human who waits.
+///
+/// A status is for the caller's control flow. A `failure` is filled beside it only where a person reads the answer
+/// (settings, scripts, start-up): place, sentence, remedy.
+///
+/// Threads: any.
+/// Memory:  plain values.
+#pragma once
+
+#include "base/check.h"
+
+#include <stdint.h>
+
+enum status {
+    STATUS_OK,
+    STATUS_NO_MEMORY,
+    STATUS_FULL,       // a cap was reached; nothing was changed
+    STATUS_INVALID,    // the input breaks a rule
+    STATUS_NOT_FOUND,
+    STATUS_IO,         // the operating system said no
+    STATUS_CLOSED,     // shutting down
+};
+
+/// The name of a status, for logs.
+const char *status_name(enum status status);
+
+/// What went wrong, where, and what to do about it. `line` 0: no place inside the file.
+struct failure {
+    char     file[256];
+    uint32_t line;
+    uint32_t column;
+    char     message[512];
+    char     help[256];    // may be empty
+};
+
+/// Fills the sentence; `why` may be NULL. The place is left alone.
+void failure_set(struct failure *why, const char *format, ...) PRINTF_LIKE(2, 3);
+
+/// Fills the remedy; `why` may be NULL.
+void failure_help(struct failure *why, const char *format, ...) PRINTF_LIKE(2, 3);
+
+/// Fills the place; `why` may be NULL.
+void failure_at(struct failure *why, const char *file, uint32_t line, uint32_t column);

@@ -1,0 +1,47 @@
+/// Text: a view of bytes that someone else owns, and the small questions one asks of it.
+///
+/// A view may contain any byte and is not terminated. `{NULL, 0}` is the absent text.
+///
+/// Threads: any.
+/// Memory:  owns nothing.
+#pragma once
+
+#include "base/check.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct text {
+    const char *data;
+    size_t      length;
+};
+
+#define TEXT(literal) ((struct text){ "" literal, sizeof(literal) - 1 })
+/// For printf's "%.*s".
+#define TEXT_ARGS(t) (int)(t).length, (t).data
+
+struct text text_of(const char *terminated);    // NULL gives the absent text
+bool text_equals(struct text a, struct text b);
+bool text_equals_c(struct text a, const char *terminated);
+bool text_equals_nocase(struct text a, struct text b);    // ASCII
+bool text_starts_with(struct text text, struct text prefix);
+int  text_compare(struct text a, struct text b);    // bytewise, as memcmp, shorter first
+
+/// Without ASCII blanks at both ends.
+struct text text_trim(struct text text);
+
+/// Cuts `text` at the first `separator`: returns the head, leaves the rest in `*rest` (absent when there was none).
+struct text text_split(struct text text, char separator, struct text *rest);
+
+/// A decimal integer that fills the whole text. False: not one, or out of range.
+MUST_CHECK bool text_to_u64(struct text text, uint64_t *value);
+
+/// Well-formed UTF-8 (RFC 3629: no surrogates, no overlong forms, nothing above U+10FFFF)?
+bool text_is_utf8(struct text text);
+
+/// FNV-1a, 64 bits. Not for hostile keys.
+uint64_t text_hash(struct text text);
+
+/// The candidate nearest to `word` (Damerau-Levenshtein, at most a third of its length away), or NULL: "did you mean".
+const char *text_nearest(struct text word, const char *const *candidates, size_t count);

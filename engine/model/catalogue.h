@@ -1,0 +1,28 @@
+/// Catalogue: whom a search may ask, as plain data of one generation.
+///
+/// Threads: immutable once published.
+/// Memory:  owned by its generation.
+#pragma once
+
+#include "model/script_call.h"
+
+struct catalogue_supplier {
+    struct text  name;
+    struct text  display_name;
+    struct text  product;
+    struct text  script;          // "duffel@3f9a"
+    bool         is_enabled;
+    struct text  because;         // why not
+    uint64_t     body_cap;        // bytes after decompression
+    const struct script_account *account;
+};
+
+struct catalogue {
+    uint32_t generation;
+    struct script_set *set;                  // carried for script calls
+    const struct catalogue_supplier *suppliers;    // sorted by name
+    size_t supplier_count;
+    const struct text *products;
+    size_t product_count;
+    uint64_t deadline_default_us, deadline_min_us, deadline_max_us;
+};

@@ -1,0 +1,70 @@
+/// Outcome: how a supplier's attempt ended. THE table; names in JSON, metrics and docs come from it.
+///
+/// A new outcome is one row here. The columns are contract.md section 3: what the breaker makes of it, whether
+/// last-known results may stand in, and where coverage counts it.
+///
+/// Threads: any; constants.
+#pragma once
+
+#include "base/check.h"
+
+#include <stdbool.h>
+
+enum outcome_breaker { BREAKER_SUCCESS, BREAKER_FAILURE, BREAKER_SLOW, BREAKER_BY_KIND, BREAKER_SCRIPT, BREAKER_IGNORED };
+enum outcome_group { GROUP_ANSWERED, GROUP_EMPTY, GROUP_CACHED, GROUP_MISSING, GROUP_NOT_ELIGIBLE };
+
+//      name             breaker          last-known  coverage             meaning
+#define OUTCOME_TABLE(X)                                                                                               \
+    X(ANSWERED,       "answered",       BREAKER_SUCCESS, false, GROUP_ANSWERED,     "at least one valid offer in time")\
+    X(EMPTY,          "empty",          BREAKER_SUCCESS, false, GROUP_EMPTY,        "a well-formed nothing for you")   \
+    X(CACHED,         "cached",         BREAKER_IGNORED, false, GROUP_CACHED,       "not asked, last-known is fresh")  \
+    X(CUT,            "cut",            BREAKER_SLOW,    true,  GROUP_MISSING,      "nothing by the end of its allocation") \
+    X(FINISHED_EARLY, "finished_early", BREAKER_IGNORED, true,  GROUP_MISSING,      "pending when waiting had no worth") \
+    X(FAILED,         "failed",         BREAKER_FAILURE, true,  GROUP_MISSING,      "transport or HTTP failure")       \
+    X(REJECTED,       "rejected",       BREAKER_BY_KIND, true,  GROUP_MISSING,      "the supplier's typed refusal")    \
+    X(UNPARSABLE,     "unparsable",     BREAKER_SCRIPT,  true,  GROUP_MISSING,      "a body that could not be read")   \
+    X(TOO_LARGE,      "too_large",      BREAKER_IGNORED, true,  GROUP_MISSING,      "over a cap")                      \
+    X(SCRIPT_ERROR,   "script_error",   BREAKER_SCRIPT,  true,  GROUP_MISSING,      "a bug in our script, or quarantined") \
+    X(SCRIPT_TIMEOUT, "script_timeout", BREAKER_SCRIPT,  true,  GROUP_MISSING,      "our script used up its time")     \
+    X(SCRIPT_MEMORY,  "script_memory",  BREAKER_SCRIPT,  true,  GROUP_MISSING,      "our script used up its memory")   \
+    X(BREAKER_OPEN,   "breaker_open",   BREAKER_IGNORED, true,  GROUP_MISSING,      "not asked: its breaker is open")  \
+    X(RATE_LIMITED,   "rate_limited",   BREAKER_IGNORED, true,  GROUP_MISSING,      "not asked: its quota is used")    \
+    X(SATURATED,      "saturated",      BREAKER_IGNORED, true,  GROUP_MISSING,      "not asked: too many calls in flight") \
+    X(TOO_LATE,       "too_late",       BREAKER_IGNORED, true,  GROUP_MISSING,      "not asked: too little time left") \
+    X(SHED,           "shed",           BREAKER_IGNORED, true,  GROUP_MISSING,      "not asked: the engine is overloaded") \
+    X(SKIPPED,        "skipped",        BREAKER_IGNORED, false, GROUP_NOT_ELIGIBLE, "its script declined")             \
+    X(DISABLED,       "disabled",       BREAKER_IGNORED, false, GROUP_NOT_ELIGIBLE, "an operator switched it off")     \
+    X(CANCELLED,      "cancelled",      BREAKER_IGNORED, false, GROUP_NOT_ELIGIBLE, "the caller went away")
+
+enum outcome {
+#define X(symbol, name, breaker, last_known, group, meaning) OUTCOME_##symbol,
+    OUTCOME_TABLE(X)
+#undef X
+    OUTCOME_COUNT
+};
+
+struct outcome_row {
+    const char          *name;
+    enum outcome_breaker breaker;
+    bool                 last_known_may_fill;
+    enum outcome_group   group;
+    const char          *meaning;
+};
+
+const struct outcome_row *outcome_row(enum outcome outcome);
+const char *outcome_name(enum outcome outcome);
+
+/// What bounded an allocation.
+enum bound { BOUND_NONE, BOUND_CEILING, BOUND_BUDGET };
+const char *bound_name(enum bound bound);    // NULL for BOUND_NONE
+
+/// Where an attempt was when it was cut or failed, in the order of a call.
+enum phase {
+    PHASE_NONE, PHASE_LOGIN, PHASE_QUEUE, PHASE_PAUSE, PHASE_DNS, PHASE_CONNECT, PHASE_TLS, PHASE_SEND,
+    PHASE_FIRST_BYTE, PHASE_BODY, PHASE_SCRIPT_QUEUE, PHASE_SCRIPT, PHASE_COUNT
+};
+const char *phase_name(enum phase phase);    // NULL for PHASE_NONE
+
+/// Of `rejected`.
+enum rejection { REJECTION_NONE, REJECTION_AUTH, REJECTION_QUOTA, REJECTION_BUSY, REJECTION_SUPPLIER };
+const char *rejection_name(enum rejection rejection);

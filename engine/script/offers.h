@@ -1,0 +1,23 @@
+/// Offers: takes the list that `normalise` returned and makes the finished batch of it.
+///
+/// A product declares its offer as data (`offer` in scripts/products/NAME.lua: fields in the order of the reply, their kinds
+/// and what is required); it is compiled once per state and walked here in one pass that checks and writes JSON at once. A
+/// bad offer is dropped, counted and reported with its path; it never takes the others with it.
+///
+/// Threads: a worker's.
+/// Memory:  the schema belongs to the state; the batch is the caller's.
+#pragma once
+
+#include "model/offer.h"
+
+#include <lua.h>
+
+/// Compiles the product table at `index` and keeps the result in the registry under the product's name.
+/// False: a sentence is pushed.
+bool offers_compile_product(lua_State *L, int index);
+
+/// Reads the list at `list_index`. `product` was compiled in this state; `search_index` is the search table.
+/// At most OFFER_MAX_PER_ANSWER offers are read; more are dropped and counted. STATUS_FULL: the batch's memory cap.
+/// Raises no Lua error except out of memory; must be called inside a protected call.
+enum status offers_take(lua_State *L, int list_index, int search_index, const char *product, struct text supplier,
+                        struct offer_batch *batch);

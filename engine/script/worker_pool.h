@@ -1,0 +1,40 @@
+/// Worker pool: the threads that run Lua, and the guard over them.
+///
+/// Two lanes: START calls first, then NORMALISE by earliest deadline. A watchdog signals a worker whose script is past its
+/// limit; the worker's own handler sets the hook that ends it. A worker stuck inside a C function is counted lost: its
+/// script is quarantined, its call ends as SCRIPT_TIMEOUT (a START call's other candidates go on elsewhere), the thread is
+/// moved to SCHED_IDLE and replaced. A lost worker that wakes up finds its lease gone and touches nothing.
+///
+/// Threads: submit from any; workers run at nice 10; results go out through `deliver`, on the worker's thread.
+/// Memory:  owns threads and Lua states; calls are handed over and given back.
+/// Time:    reads the monotonic clock.
+#pragma once
+
+#include "model/script_call.h"
+
+struct worker_pool;
+
+struct worker_pool_options {
+    uint32_t threads;            // at least 1
+    uint64_t build_limit_us;     // per skip, ceiling, build_request call; default 5,000
+    uint64_t normalise_limit_us; // default 50,000
+    uint64_t memory_growth;      // bytes a call may add; default 16 MiB
+    uint32_t max_lost;           // live lost threads before is_healthy fails; default 8
+    /// Called on a worker's thread for each finished call.
+    void (*deliver)(void *home, struct script_call *call);
+};
+
+struct worker_pool_counts {
+    uint64_t calls, errors, timeouts, memory, dropped;
+    uint32_t workers, lost, quarantined, queued;
+};
+
+MUST_CHECK enum status worker_pool_create(const struct worker_pool_options *options, struct worker_pool **pool,
+                                          struct failure *why);
+/// Stops after the calls in hand; queued calls are delivered as SCRIPT_DROPPED. Lost threads are left behind.
+void worker_pool_destroy(struct worker_pool **pool);
+
+MUST_CHECK enum status worker_pool_submit(struct worker_pool *pool, struct script_call *call);
+void worker_pool_counts(struct worker_pool *pool, struct worker_pool_counts *counts);
+/// False when too many lost threads are alive.
+bool worker_pool_is_healthy(struct worker_pool *pool);
