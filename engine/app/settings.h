@@ -15,6 +15,9 @@
 struct settings_pair {
     struct text key;
     struct text value;
+    bool        is_plain;    // written without quotes: may be a number or a flag
+    const char *file;        // where the value stands, for errors; the variable's name when it came from the environment
+    uint32_t    line, column;
 };
 
 struct settings_account {
@@ -23,27 +26,30 @@ struct settings_account {
     size_t option_count;
     struct settings_pair *secrets;     // the script's name of it -> the environment variable
     size_t secret_count;
-    uint32_t line;
+    const char *file;
+    uint32_t line, column;
 };
 
 struct settings_supplier {
     struct text name;
     struct text uses;         // whose file plays it; its own name when not set
-    struct text display_name; // its name when not set
+    struct text display_name; // absent: the script's
     bool        is_enabled;
     struct text because;
     uint64_t    ceiling_us;   // 0: the script's
     struct settings_account *accounts;    // at least one: "main"
     size_t account_count;
     const char *file;         // where it stands, for errors
-    uint32_t line;
+    uint32_t line, column;
+    const char *uses_file;    // where `uses` stands; NULL: it does not
+    uint32_t uses_line, uses_column;
 };
 
 struct settings {
     struct arena arena;
 
     struct text listen;
-    struct text admin_listen;
+    struct text admin_listen;          // absent: this version has no admin listener
     uint64_t deadline_default_us, deadline_min_us, deadline_max_us;
     uint32_t io_threads;
     uint32_t script_threads;           // 0: auto
@@ -58,8 +64,9 @@ struct settings {
     uint32_t max_items, max_offers_per_item;
     uint64_t script_build_us, script_normalise_us, script_memory;
     uint64_t drain_us;                 // SIGTERM: how long open searches may go on
-    uint32_t max_body;                 // bytes of a request
+    uint64_t max_body;                 // bytes of a request
     struct text log_level;
+    struct text timing_file;           // absent: none
     struct settings_supplier *suppliers;    // those named in the file
     size_t   supplier_count;
 };

@@ -13,3 +13,9 @@ uint64_t clock_wall_us(void);
 
 /// CPU time that the calling thread has used, in µs.
 uint64_t clock_thread_cpu_us(void);
+
+/// Whole milliseconds for people and JSON, rounded to the nearest.
+static inline uint64_t clock_us_to_ms(uint64_t us)
+{
+    return (us + 500) / 1000;
+}

@@ -14,6 +14,7 @@ struct json_writer {
     struct buffer *out;
     uint32_t depth;
     uint32_t has_items;    // one bit a level
+    uint32_t is_object;    // one bit a level
     bool     after_key;
 };
 

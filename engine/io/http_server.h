@@ -1,25 +1,28 @@
 /// HTTP server: the public listener on a loop (libmicrohttpd, driven by its epoll descriptor).
 ///
-/// A request is handed over when its head has come and again when its body is complete; its connection is then suspended
-/// until the answer. While it waits, the server itself watches the socket: a caller that leaves is told within
-/// milliseconds. Arrival is the clock read after the poll that completed the request line.
+/// A request is handed over when its head has come and again when its body is complete; its connection is then
+/// suspended until the answer. While it waits, the server itself watches the socket: a caller that leaves is told
+/// within milliseconds. Arrival is the clock read after the poll that completed the request line.
+///
+/// None of the handlers is called from inside http_call_reply. While the server is destroyed `on_gone` must not answer
+/// other calls.
 ///
 /// Threads: its loop's.
 /// Memory:  owns connections and the bytes of requests; a reply's body is a counted block, released when sent.
 #pragma once
 
-#include "io/loop.h"
 #include "base/block.h"
+#include "io/loop.h"
 
 struct http_server;
-struct http_call;    // one request being answered
+struct http_call; // one request being answered
 
 struct http_server_options {
-    const char *listen;          // "127.0.0.1:8080", "[::1]:8080"; port 0 picks one
-    uint64_t body_cap;           // default 256 KiB; more: 413
-    uint32_t max_connections;    // default 4,096
-    bool     share_port;         // SO_REUSEPORT, for several loops
-    uint32_t idle_timeout_s;     // default 60
+    const char *listen;       // "127.0.0.1:8080", "[::1]:8080"; port 0 picks one
+    uint64_t body_cap;        // default 256 KiB; more: 413
+    uint32_t max_connections; // default 4,096
+    bool share_port;          // SO_REUSEPORT, for several loops
+    uint32_t idle_timeout_s;  // default 60
 };
 
 struct http_server_handlers {
@@ -37,24 +40,30 @@ MUST_CHECK enum status http_server_create(struct loop *loop, const struct http_s
                                           struct failure *why);
 uint16_t http_server_port(const struct http_server *server);
 void http_server_stop_listening(struct http_server *server);
-uint32_t http_server_open_calls(const struct http_server *server);    // not yet sent
-void http_server_destroy(struct http_server **server);    // open calls are cut; on_gone is called for the unanswered
+uint32_t http_server_open_calls(const struct http_server *server); // not yet sent
+void http_server_destroy(struct http_server **server); // open calls are cut; on_gone is called for the unanswered
 
 struct text http_call_method(const struct http_call *call);
 struct text http_call_path(const struct http_call *call);
-struct text http_call_query(const struct http_call *call, const char *name);     // absent: not given
-struct text http_call_header(const struct http_call *call, const char *name);    // absent: not given; any case
-struct block *http_call_body(struct http_call *call);       // borrowed; NULL: none
+/// Query and headers can be read until the call is answered.
+struct text http_call_query(const struct http_call *call, const char *name);  // absent: not given
+struct text http_call_header(const struct http_call *call, const char *name); // absent: not given; any case
+struct block *http_call_body(struct http_call *call);                         // borrowed; NULL: none
 uint64_t http_call_arrival_us(const struct http_call *call);
 uint64_t http_call_arrival_wall_us(const struct http_call *call);
 void http_call_set_owner(struct http_call *call, void *owner);
 void *http_call_owner(const struct http_call *call);
 
+struct header_pair {
+    const char *name;
+    const char *value;
+};
+
 struct http_reply {
-    uint16_t      status;
-    const char   *content_type;
-    struct block *body;                     // acquired by the server; NULL: none
-    const struct header_pair { const char *name; const char *value; } *headers;    // copied
-    size_t        header_count;
+    uint16_t status;
+    const char *content_type;
+    struct block *body;                // acquired by the server; NULL: none
+    const struct header_pair *headers; // copied
+    size_t header_count;
 };
 void http_call_reply(struct http_call *call, const struct http_reply *reply);

@@ -1,8 +1,8 @@
 /// Resolver: keeps the addresses of every supplier host known, on a thread of its own (c-ares).
 ///
-/// No search ever resolves a name. Names are given when a generation is published; each is looked up at once, refreshed at
-/// 80 % of its TTL (clamped to 5 s … 10 min), served stale while a refresh fails, retried with backoff while unknown.
-/// Addresses that are private, loopback, link-local or unspecified are left out unless a rule allows them.
+/// No search ever resolves a name. Names are given when a generation is published; each is looked up at once, refreshed
+/// at 80 % of its TTL (clamped to 5 s … 10 min), served stale while a refresh fails, retried with backoff while
+/// unknown. Addresses that are private, loopback, link-local or unspecified are left out unless a rule allows them.
 ///
 /// Threads: one of its own; the functions below from any.
 /// Memory:  address books are immutable and counted.
@@ -16,35 +16,37 @@
 struct resolver;
 
 enum name_state {
-    NAME_PENDING,     // not answered yet
+    NAME_PENDING, // not answered yet
     NAME_KNOWN,
-    NAME_FAILED,      // a server answered that there is none, or refused
-    NAME_FORBIDDEN,   // all its addresses are private and not allowed
+    NAME_FAILED,    // a server answered that there is none, or refused
+    NAME_FORBIDDEN, // all its addresses are private and not allowed
 };
 
-struct address_book;    // one published state of all names
+struct address_book; // one published state of all names
 struct address_entry {
     struct text host;
     enum name_state state;
-    struct sockaddr_storage *addresses;    // port 0
-    size_t   address_count;
-    uint64_t resolved_us;
-    char     detail[64];
+    struct sockaddr_storage *addresses; // port 0
+    size_t address_count;
+    uint64_t resolved_us; // when its addresses last came from a server; 0: never
+    char detail[64];      // what the server said, when there is no address
 };
 
 /// A range that may be used although it is private: "127.0.40.0/24", "::1/128".
 struct address_range {
-    struct in6_addr network;    // IPv4 as mapped
-    uint8_t prefix;             // of the 128 bits
+    struct in6_addr network; // IPv4 as mapped
+    uint8_t prefix;          // of the 128 bits
 };
 MUST_CHECK bool address_range_parse(struct text text, struct address_range *range);
-/// Public, or allowed by a range.
+/// Public, or allowed by a range. An IPv6 address that carries an IPv4 one (mapped, NAT64, 6to4) is judged by both.
 bool address_is_allowed(const struct sockaddr *address, const struct address_range *ranges, size_t count);
 
 struct resolver_options {
-    const char *const *servers;      // "ip" or "ip:port"; none: resolv.conf, re-read when it changes
+    const char *const *servers; // "ip" or "ip:port"; none: resolv.conf, re-read when it changes
     size_t server_count;
-    const struct address_range *allowed;    // copied
+    const char *resolv_conf;             // NULL: /etc/resolv.conf
+    uint16_t resolv_conf_port;           // of the servers named there; 0: 53
+    const struct address_range *allowed; // copied
     size_t allowed_count;
     /// A new book was published; on the resolver's thread.
     void (*on_change)(void *context);
@@ -55,7 +57,8 @@ MUST_CHECK enum status resolver_create(const struct resolver_options *options, s
                                        struct failure *why);
 void resolver_destroy(struct resolver **resolver);
 
-/// Replaces the set of names to keep; literals need not be given.
+/// Replaces the set of names to keep; literals need not be given. A book that holds them all (new ones pending) is the
+/// current one when this returns. STATUS_INVALID: a name is empty or longer than 253 bytes.
 MUST_CHECK enum status resolver_set_names(struct resolver *resolver, const struct text *hosts, size_t count);
 
 /// The current book, with a reference for the caller; never NULL.

@@ -13,7 +13,8 @@ struct catalogue_supplier {
     struct text  script;          // "duffel@3f9a"
     bool         is_enabled;
     struct text  because;         // why not
-    uint64_t     body_cap;        // bytes after decompression
+    uint64_t     body_cap;        // bytes on the wire, and after decompression
+    uint64_t     ceiling_us;      // from the settings, over the script's; 0: the script's own
     const struct script_account *account;
 };
 

@@ -55,7 +55,8 @@ struct script_call {
     atomic_bool           is_cancelled; // the owner has left: skip the work if not begun
     void                (*on_done)(struct script_call *call);    // on the loop; the call is the owner's again
     void                 *owner;        // the search or attempt; not touched by workers
-    uint64_t              queued_us, begun_us, done_us;    // begun 0: never
+    uint64_t              queued_us, done_us;
+    _Atomic uint64_t      begun_us;     // 0: not begun; its loop looks while a worker sets it
     uint64_t              script_cpu_us;
 };
 

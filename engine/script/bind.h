@@ -35,3 +35,10 @@ bool bind_json_encode(lua_State *L, int index, struct buffer *out);
 
 /// Pushes the decoded document (null is nil, arrays stay arrays, strict grammar). False: a sentence is pushed instead.
 bool bind_json_decode(lua_State *L, struct text json);
+
+/// Appends a query string without `?` from a map (sorted by key) or a list of {key, value} pairs (order kept); a value
+/// that is a list repeats its key. False: it cannot be one; a sentence is pushed.
+bool bind_url_query(lua_State *L, int index, struct buffer *out);
+
+/// SHA-256 of the bytes; the only door to OpenSSL for the rest of this folder.
+void bind_crypto_sha256(struct text bytes, unsigned char digest[32]);

@@ -49,3 +49,35 @@ size_t script_set_supplier_count(const struct script_set *set);
 const struct script_supplier *script_set_supplier(const struct script_set *set, size_t index);
 size_t script_set_product_count(const struct script_set *set);
 struct text script_set_product(const struct script_set *set, size_t index);
+
+// ---- for the workers
+
+/// One Lua file as it was read.
+struct script_file {
+    struct text name;      // of the supplier, product or module
+    struct text path;      // as shown in errors
+    struct text source;
+};
+
+const struct script_file *script_set_supplier_file(const struct script_set *set, size_t index);
+const struct script_file *script_set_product_file(const struct script_set *set, size_t index);
+/// A helper module, or NULL.
+const struct script_file *script_set_module_file(const struct script_set *set, struct text name);
+/// The index of a product, or -1.
+ptrdiff_t script_set_find_product(const struct script_set *set, struct text name);
+
+/// A hold keeps the memory of a set without keeping the set in use: states of workers hold theirs until they see that it
+/// is retired (its last owner released it), lost threads until they come back.
+struct script_set *script_set_hold(struct script_set *set);
+void script_set_drop(struct script_set **set);
+bool script_set_is_retired(const struct script_set *set);
+
+/// One script of the set: a product's or a supplier's.
+struct script_id {
+    bool   is_product;
+    size_t index;
+};
+
+/// Takes a script out of service for good (as long as this set lives). True: it was in service before.
+bool script_set_quarantine(struct script_set *set, struct script_id script);
+bool script_set_is_quarantined(const struct script_set *set, struct script_id script);

@@ -17,8 +17,8 @@ struct search;
 
 /// The one answer: finished bytes and what the caller of search_start needs beside them.
 struct search_reply {
-    uint16_t      status;              // 200, or a problem: 422, 500, 504
-    struct block *body;                // owned by the reply; search frees it after on_reply returns
+    uint16_t      status;              // 200, or a problem: 422, 500, 503 (out of memory), 504
+    struct block *body;                // released after on_reply returns; NULL when out of memory
     bool          is_complete;         // Search-Complete
     bool          was_cut_by_budget;   // the deadline timer ended it: feeds the reserve
     uint64_t      deadline_us;
@@ -37,6 +37,7 @@ struct search_options {
     const struct text *only;           // names to ask; NULL: everyone. Unknown names were refused by the caller
     size_t         only_count;
     uint32_t       max_items, max_offers_per_item;
+    bool           whole_or_nothing;   // \"partial\": false
     /// Exactly once, never from inside search_start; the search is gone afterwards.
     void (*on_reply)(void *owner, const struct search_reply *reply);
     void          *owner;

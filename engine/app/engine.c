@@ -1,0 +1,230 @@
+#include "app/engine.h"
+
+#include "app/io_thread.h"
+#include "base/log.h"
+
+#include <errno.h>
+#include <malloc.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum { MALLOC_KEEP_BYTES = 64 << 20 };
+
+bool engine_is_ready(struct engine *engine, const char **because)
+{
+    if (atomic_load(&engine->is_draining)) {
+        *because = "draining\n";
+        return false;
+    }
+    if (!resolver_is_settled(engine->resolver)) {
+        *because = "names are still being looked up\n";
+        return false;
+    }
+    if (!worker_pool_is_healthy(engine->workers)) {
+        *because = "too many script threads are lost\n";
+        return false;
+    }
+    return true;
+}
+
+static void engine_on_book(void *context)
+{
+    struct engine *engine = context;
+    for (size_t i = 0; i < engine->thread_count; i++) {
+        io_thread_book_changed(&engine->threads[i]);
+    }
+}
+
+/// Every descriptor that the system grants us: a fan-out of 40 uses them fast.
+static void raise_descriptors(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+        limit.rlim_cur = limit.rlim_max;
+        (void)setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+static uint32_t script_threads(const struct settings *settings)
+{
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    if (settings->script_threads > 0) {
+        return settings->script_threads;
+    }
+    return processors > 2 ? (uint32_t)processors - 1 : 2;
+}
+
+static enum status start_resolver(struct engine *engine, struct failure *why)
+{
+    const struct settings  *settings = engine->settings;
+    struct resolver_options options  = {
+         .servers       = settings->dns_servers,
+         .server_count  = settings->dns_server_count,
+         .allowed       = settings->allow_private,
+         .allowed_count = settings->allow_private_count,
+         .on_change     = engine_on_book,
+         .context       = engine,
+    };
+    enum status status = resolver_create(&options, &engine->resolver, why);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    size_t             count;
+    const struct text *hosts = generation_hosts(engine->generation, &count);
+    return resolver_set_names(engine->resolver, hosts, count);
+}
+
+static enum status start_workers(struct engine *engine, struct failure *why)
+{
+    const struct settings     *settings = engine->settings;
+    struct worker_pool_options options  = {
+         .threads            = script_threads(settings),
+         .build_limit_us     = settings->script_build_us,
+         .normalise_limit_us = settings->script_normalise_us,
+         .memory_growth      = settings->script_memory,
+         .deliver            = live_world_deliver,
+    };
+    return worker_pool_create(&options, &engine->workers, why);
+}
+
+static enum status start_threads(struct engine *engine, struct failure *why)
+{
+    size_t count = engine->settings->io_threads;
+
+    engine->threads = calloc(count, sizeof *engine->threads);
+    if (engine->threads == NULL) {
+        failure_set(why, "out of memory");
+        return STATUS_NO_MEMORY;
+    }
+    for (size_t i = 0; i < count; i++) {
+        enum status status = io_thread_start(&engine->threads[i], engine, why);
+        engine->thread_count++;
+        if (status != STATUS_OK) {
+            return status;
+        }
+    }
+    engine_on_book(engine);    // a book published before the threads were counted
+    return STATUS_OK;
+}
+
+static enum status engine_start(struct engine *engine, settings_finding report, void *context, struct failure *why)
+{
+    enum status status = generation_build(engine->settings, report, context, &engine->generation);
+    if (status != STATUS_OK) {
+        failure_set(why, "the suppliers could not be loaded");
+        failure_help(why, "`lastcall check` shows every finding");
+        return status;
+    }
+    if (engine->settings->timing_file.data != NULL) {
+        status = timing_open(&engine->timing, engine->settings->timing_file.data, why);
+    }
+    if (status == STATUS_OK) {
+        status = start_workers(engine, why);
+    }
+    if (status == STATUS_OK) {
+        status = start_resolver(engine, why);
+    }
+    if (status == STATUS_OK) {
+        status = start_threads(engine, why);
+    }
+    return status;
+}
+
+static void engine_stop(struct engine *engine)
+{
+    for (size_t i = 0; i < engine->thread_count; i++) {
+        if (engine->threads[i].is_running) {
+            io_thread_stop(&engine->threads[i]);
+        }
+        io_thread_join(&engine->threads[i]);
+    }
+    if (engine->resolver != NULL) {
+        resolver_destroy(&engine->resolver);    // its thread posts to the loops
+    }
+    for (size_t i = 0; i < engine->thread_count; i++) {
+        io_thread_close(&engine->threads[i]);
+    }
+    if (engine->workers != NULL) {
+        worker_pool_destroy(&engine->workers);    // gives its calls back to the loops
+    }
+    for (size_t i = 0; i < engine->thread_count; i++) {
+        io_thread_fini(&engine->threads[i]);
+    }
+    free(engine->threads);
+    timing_close(&engine->timing);
+    if (engine->generation != NULL) {
+        generation_release(&engine->generation);
+    }
+}
+
+/// The signals that the control thread waits for; every other thread inherits the block.
+static void block_signals(sigset_t *signals)
+{
+    sigemptyset(signals);
+    sigaddset(signals, SIGTERM);
+    sigaddset(signals, SIGINT);
+    sigaddset(signals, SIGHUP);
+    pthread_sigmask(SIG_BLOCK, signals, NULL);
+    signal(SIGPIPE, SIG_IGN);
+}
+
+static void engine_serve(struct engine *engine, const sigset_t *signals)
+{
+    int number = 0;
+
+    do {
+        sigwait(signals, &number);
+        if (number == SIGHUP) {
+            log_line(LOG_WARNING, "engine", "SIGHUP ignored: this version reads scripts and settings only at start");
+        }
+    } while (number == SIGHUP);
+
+    log_line(LOG_INFO, "engine", "draining signal=%s", strsignal(number));
+    atomic_store(&engine->is_draining, true);
+    for (size_t i = 0; i < engine->thread_count; i++) {
+        io_thread_drain(&engine->threads[i]);
+    }
+}
+
+/// A second signal while draining means now.
+static void engine_await_drained(struct engine *engine, const sigset_t *signals)
+{
+    struct timespec nap = { .tv_nsec = 10 * 1000 * 1000 };
+
+    for (size_t i = 0; i < engine->thread_count; i++) {
+        while (pthread_tryjoin_np(engine->threads[i].thread, NULL) != 0) {
+            int number = sigtimedwait(signals, NULL, &nap);
+            if (number == SIGTERM || number == SIGINT) {
+                log_line(LOG_WARNING, "engine", "second signal: open requests are cut");
+                return;
+            }
+        }
+        engine->threads[i].is_running = false;
+    }
+}
+
+enum status engine_run(const struct settings *settings, settings_finding report, void *context, struct failure *why)
+{
+    struct engine engine = { .settings = settings };
+    sigset_t      signals;
+
+    mallopt(M_TRIM_THRESHOLD, MALLOC_KEEP_BYTES);
+    mallopt(M_MMAP_THRESHOLD, MALLOC_KEEP_BYTES);
+    raise_descriptors();
+    block_signals(&signals);
+
+    enum status status = engine_start(&engine, report, context, why);
+    if (status == STATUS_OK) {
+        const struct catalogue *catalogue = generation_catalogue(engine.generation);
+        log_line(LOG_INFO, "engine", "listening address=%s port=%u suppliers=%zu generation=%u", settings->listen.data,
+                 http_server_port(engine.threads[0].server), catalogue->supplier_count, catalogue->generation);
+        engine_serve(&engine, &signals);
+        engine_await_drained(&engine, &signals);
+    }
+    engine_stop(&engine);
+    log_line(LOG_INFO, "engine", "stopped");
+    return status;
+}

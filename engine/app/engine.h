@@ -1,0 +1,34 @@
+/// Engine: the running whole: one generation, the resolver, the script workers and the loop threads.
+///
+/// Threads: the calling (control) thread starts and stops everything and handles signals; it serves no traffic.
+/// Memory:  owns everything it started; all of it is gone when engine_run returns.
+#pragma once
+
+#include "app/generation.h"
+#include "app/settings.h"
+#include "app/timing.h"
+#include "io/resolver.h"
+#include "script/worker_pool.h"
+
+#include <stdatomic.h>
+
+struct io_thread;
+
+struct engine {
+    const struct settings *settings;
+    struct generation     *generation;
+    struct resolver       *resolver;
+    struct worker_pool    *workers;
+    struct io_thread      *threads;
+    size_t                 thread_count;
+    struct timing          timing;
+    atomic_bool            is_draining;    // SIGTERM came: not ready, no new searches
+};
+
+/// Runs the engine until SIGTERM or SIGINT ends it; findings of the scripts go to `report`. STATUS_OK: it ran and
+/// stopped; otherwise it could not start and `why` tells.
+MUST_CHECK enum status engine_run(const struct settings *settings, settings_finding report, void *context,
+                                  struct failure *why);
+
+/// May searches be sent here? False with the reason in `*because`, a constant.
+bool engine_is_ready(struct engine *engine, const char **because);

@@ -1,0 +1,258 @@
+#include "app/envelope.h"
+
+#include "base/json_read.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { ENVELOPE_SCRATCH = 64 << 10, ENVELOPE_MAX_NUMBER = 10000 };
+
+/// One reading in progress.
+struct reading {
+    struct envelope   *envelope;
+    struct json_reader reader;
+    struct problem    *problem;
+    uint32_t           seen;    // one bit a field
+};
+
+typedef bool (*field_reader)(struct reading *reading, enum json_token token);
+
+/// The fields of the body; `read` gets the first token of the value.
+struct field {
+    const char  *name;
+    field_reader read;
+    bool         is_required;
+};
+
+void envelope_init(struct envelope *envelope)
+{
+    *envelope = (struct envelope){ 0 };
+    buffer_init(&envelope->scratch, ENVELOPE_SCRATCH);
+    // Texts point into the scratch: it must not move while it grows.
+    (void)!buffer_reserve(&envelope->scratch, ENVELOPE_SCRATCH / 4);
+}
+
+void envelope_fini(struct envelope *envelope)
+{
+    buffer_fini(&envelope->scratch);
+}
+
+static bool refuse_syntax(struct reading *reading)
+{
+    const char *sentence = reading->reader.error != NULL ? reading->reader.error : "not a JSON object";
+    problem_init(reading->problem, 400, "not_json", "The body is not a JSON object");
+    problem_add(reading->problem, "", "not_json", "%s, at byte %zu", sentence, reading->reader.offset);
+    return false;
+}
+
+/// Notes an error and skips the value, so that all errors are told at once.
+static bool refuse_field(struct reading *reading, enum json_token token, const char *pointer, const char *code,
+                         const char *detail)
+{
+    problem_add(reading->problem, pointer, code, "%s", detail);
+    return json_skip(&reading->reader, token) || refuse_syntax(reading);
+}
+
+/// The current string without escapes; stays valid. False: it does not fit.
+static bool take_text(struct reading *reading, struct text *text)
+{
+    struct buffer *scratch = &reading->envelope->scratch;
+    if (reading->reader.has_escapes && scratch->capacity - scratch->length < reading->reader.value.length) {
+        return false;
+    }
+    *text = json_unescape(&reading->reader, scratch);
+    return true;
+}
+
+static bool read_product(struct reading *reading, enum json_token token)
+{
+    struct text *product = &reading->envelope->product;
+    if (token != JSON_STRING || !take_text(reading, product) || product->length == 0) {
+        return refuse_field(reading, token, "/product", "wrong_type", "expected the name of a product");
+    }
+    return true;
+}
+
+static bool read_query(struct reading *reading, enum json_token token)
+{
+    if (token != JSON_BEGIN_OBJECT) {
+        return refuse_field(reading, token, "/query", "wrong_type", "expected an object");
+    }
+    return json_skip(&reading->reader, token) || refuse_syntax(reading);
+}
+
+static bool read_number(struct reading *reading, enum json_token token, const char *pointer, uint64_t max,
+                        uint64_t *value)
+{
+    char detail[96];
+    if (token == JSON_NUMBER && text_to_u64(reading->reader.value, value) && *value >= 1 && *value <= max) {
+        return true;
+    }
+    *value = 0;
+    snprintf(detail, sizeof detail, "expected a whole number from 1 to %llu", (unsigned long long)max);
+    return refuse_field(reading, token, pointer, token == JSON_NUMBER ? "out_of_range" : "wrong_type", detail);
+}
+
+static bool read_budget(struct reading *reading, enum json_token token)
+{
+    return read_number(reading, token, "/budget_ms", ENVELOPE_MAX_BUDGET_MS, &reading->envelope->budget_ms);
+}
+
+static bool read_max_items(struct reading *reading, enum json_token token)
+{
+    uint64_t value  = 0;
+    bool     is_fine = read_number(reading, token, "/max_items", ENVELOPE_MAX_NUMBER, &value);
+    reading->envelope->max_items = (uint32_t)value;
+    return is_fine;
+}
+
+static bool read_max_offers(struct reading *reading, enum json_token token)
+{
+    uint64_t value  = 0;
+    bool     is_fine = read_number(reading, token, "/max_offers_per_item", ENVELOPE_MAX_NUMBER, &value);
+    reading->envelope->max_offers_per_item = (uint32_t)value;
+    return is_fine;
+}
+
+static bool read_partial(struct reading *reading, enum json_token token)
+{
+    if (token != JSON_TRUE && token != JSON_FALSE) {
+        return refuse_field(reading, token, "/partial", "wrong_type", "expected true or false");
+    }
+    reading->envelope->whole_or_nothing = token == JSON_FALSE;
+    return true;
+}
+
+static bool read_suppliers(struct reading *reading, enum json_token token)
+{
+    struct envelope *envelope = reading->envelope;
+
+    if (token != JSON_BEGIN_ARRAY) {
+        return refuse_field(reading, token, "/suppliers", "wrong_type", "expected a list of names");
+    }
+    envelope->has_suppliers = true;
+    for (size_t index = 0;; index++) {
+        char pointer[32];
+        snprintf(pointer, sizeof pointer, "/suppliers/%zu", index);
+        token = json_next(&reading->reader);
+        if (token == JSON_END_ARRAY) {
+            return true;
+        }
+        if (token == JSON_ERROR) {
+            return refuse_syntax(reading);
+        }
+        struct text *name = &envelope->suppliers[envelope->supplier_count];
+        bool         fits = envelope->supplier_count < ENVELOPE_MAX_SUPPLIERS;
+        if (token == JSON_STRING && fits && take_text(reading, name)) {
+            envelope->supplier_count++;
+        } else if (!refuse_field(reading, token, pointer, fits ? "wrong_type" : "too_many",
+                                 fits ? "expected the name of a supplier" : "too many suppliers")) {
+            return false;
+        }
+    }
+}
+
+static const struct field FIELDS[] = {
+    { "product", read_product, true },
+    { "query", read_query, true },
+    { "budget_ms", read_budget, false },
+    { "suppliers", read_suppliers, false },
+    { "partial", read_partial, false },
+    { "max_items", read_max_items, false },
+    { "max_offers_per_item", read_max_offers, false },
+};
+
+static bool refuse_unknown(struct reading *reading, struct text key)
+{
+    const char *names[COUNT_OF(FIELDS)];
+    char        pointer[128];
+    char        detail[192];
+
+    for (size_t i = 0; i < COUNT_OF(FIELDS); i++) {
+        names[i] = FIELDS[i].name;
+    }
+    const char *nearest = text_nearest(key, names, COUNT_OF(FIELDS));
+    size_t      used    = 0;
+    pointer[used++]     = '/';
+    for (size_t i = 0; i < key.length && used + 3 < sizeof pointer; i++) {
+        if (key.data[i] == '~' || key.data[i] == '/') {
+            pointer[used++] = '~';
+            pointer[used++] = key.data[i] == '~' ? '0' : '1';
+        } else {
+            pointer[used++] = key.data[i];
+        }
+    }
+    pointer[used] = '\0';
+    snprintf(detail, sizeof detail, nearest != NULL ? "no such field; did you mean %s?" : "no such field", nearest);
+    return refuse_field(reading, json_next(&reading->reader), pointer, "unknown_field", detail);
+}
+
+static bool read_field(struct reading *reading)
+{
+    struct text key;
+
+    if (!take_text(reading, &key)) {
+        key = reading->reader.value;
+    }
+    for (size_t i = 0; i < COUNT_OF(FIELDS); i++) {
+        if (text_equals_c(key, FIELDS[i].name)) {
+            char pointer[64];
+            snprintf(pointer, sizeof pointer, "/%s", FIELDS[i].name);
+            enum json_token token = json_next(&reading->reader);
+            if (token == JSON_ERROR) {
+                return refuse_syntax(reading);
+            }
+            if ((reading->seen & (1u << i)) != 0) {
+                return refuse_field(reading, token, pointer, "duplicate", "the field is given twice");
+            }
+            reading->seen |= 1u << i;
+            return FIELDS[i].read(reading, token);
+        }
+    }
+    return refuse_unknown(reading, key);
+}
+
+bool envelope_read(struct envelope *envelope, struct text body, struct problem *problem)
+{
+    struct reading reading = { .envelope = envelope, .problem = problem };
+
+    problem_init(problem, 422, "bad_request", "The request is not valid");
+    json_reader_init(&reading.reader, body);
+    if (json_next(&reading.reader) != JSON_BEGIN_OBJECT) {
+        return refuse_syntax(&reading);
+    }
+    for (;;) {
+        enum json_token token = json_next(&reading.reader);
+        if (token == JSON_END_OBJECT) {
+            break;
+        }
+        if (token != JSON_KEY) {
+            return refuse_syntax(&reading);
+        }
+        if (!read_field(&reading)) {
+            return false;
+        }
+    }
+    if (json_next(&reading.reader) != JSON_END) {
+        return refuse_syntax(&reading);
+    }
+    for (size_t i = 0; i < COUNT_OF(FIELDS); i++) {
+        if (FIELDS[i].is_required && (reading.seen & (1u << i)) == 0) {
+            char pointer[64];
+            snprintf(pointer, sizeof pointer, "/%s", FIELDS[i].name);
+            problem_add(problem, pointer, "required", "the field is missing");
+        }
+    }
+    return problem->error_count == 0;
+}
+
+bool envelope_read_budget(struct text value, uint64_t *budget_ms, struct problem *problem)
+{
+    if (text_to_u64(text_trim(value), budget_ms) && *budget_ms >= 1 && *budget_ms <= ENVELOPE_MAX_BUDGET_MS) {
+        return true;
+    }
+    problem_init(problem, 422, "bad_request", "The request is not valid");
+    problem_add(problem, "", "out_of_range", "header Search-Budget-Ms: expected a whole number from 1 to %d",
+                ENVELOPE_MAX_BUDGET_MS);
+    return false;
+}

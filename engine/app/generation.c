@@ -1,0 +1,305 @@
+#include "app/generation.h"
+
+#include "app/generation_builder.h"
+#include "app/generation_sources.h"
+#include "app/settings_apply.h"
+#include "base/log.h"
+
+#include <arpa/inet.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ARENA_MAX = 64 * 1024 * 1024 };
+
+struct generation {
+    atomic_uint references;
+    struct arena arena;
+    struct script_set *set;
+    struct catalogue catalogue;
+    struct text *hosts;
+    size_t host_count;
+    struct missing_secret *missing;
+    size_t missing_count;
+};
+
+static atomic_uint last_number;
+
+void generation_find(struct generation_builder *builder, const char *file, uint32_t line, uint32_t column,
+                     const char *help, const char *format, ...)
+{
+    char message[sizeof(((struct failure *)0)->message)];
+    struct failure failure = { 0 };
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof(message), format, arguments);
+    va_end(arguments);
+    failure_set(&failure, "%s", message);
+    failure_help(&failure, "%s", help);
+    if (file != NULL) {
+        failure_at(&failure, file, line, column);
+    }
+    builder->report(builder->context, &failure);
+    builder->findings++;
+}
+
+// Findings of the scripts are counted with the others.
+static void forward(void *context, const struct failure *failure)
+{
+    struct generation_builder *builder = context;
+    builder->report(builder->context, failure);
+    builder->findings++;
+}
+
+static enum status load_set(struct generation_builder *builder, const struct generation_sources *sources,
+                            struct script_set **set)
+{
+    struct script_source *given = arena_alloc_array(&builder->arena, sources->count + 1, sizeof(*given));
+    if (given == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    for (size_t i = 0; i < sources->count; i++) {
+        given[i] = (struct script_source){ .name = sources->items[i].name, .file = sources->items[i].file };
+    }
+    return script_set_load(builder->settings->scripts_dir.data, given, sources->count, forward, builder, set);
+}
+
+static struct text keep(struct arena *arena, struct text text, bool *is_out_of_memory)
+{
+    struct text kept = arena_copy(arena, text);
+    *is_out_of_memory = *is_out_of_memory || (text.data != NULL && kept.data == NULL);
+    return kept;
+}
+
+// The first secret that is missing switches the supplier off.
+static struct text because_of_secrets(struct generation_builder *builder, size_t missing_before, bool *is_out_of_memory)
+{
+    char because[300];
+    const struct missing_secret *missing = &builder->missing[missing_before];
+    snprintf(because, sizeof(because), "secret %.*s is not set", TEXT_ARGS(missing->secret));
+    log_line(LOG_WARNING, "generation", "supplier `%.*s` is off: %s (environment variable %.*s)",
+             TEXT_ARGS(missing->supplier), because, TEXT_ARGS(missing->variable));
+    return keep(&builder->arena, text_of(because), is_out_of_memory);
+}
+
+static enum status make_supplier(struct generation_builder *builder, const struct generation_source *source,
+                                 const struct script_supplier *script, struct script_account *account,
+                                 struct catalogue_supplier *supplier)
+{
+    const struct settings_supplier *settings = source->settings;
+    bool is_wanted = settings == NULL || settings->is_enabled;
+    bool is_out_of_memory = false;
+    size_t missing_before = builder->missing_count;
+    enum status status = generation_make_account(builder, script, settings, is_wanted, account);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    struct text display_name = source->is_alias ? source->name : script->display_name;
+    if (settings != NULL && settings->display_name.data != NULL) {
+        display_name = settings->display_name;
+    }
+    *supplier = (struct catalogue_supplier){ .name = source->name,
+                                             .display_name = keep(&builder->arena, display_name, &is_out_of_memory),
+                                             .product = script->product,
+                                             .script = script->label,
+                                             .is_enabled = is_wanted,
+                                             .body_cap = script->body_cap,
+                                             .ceiling_us = settings == NULL ? 0 : settings->ceiling_us,
+                                             .account = account };
+    if (!is_wanted) {
+        struct text because = settings->because.data != NULL ? settings->because : TEXT("switched off in the settings");
+        supplier->because = keep(&builder->arena, because, &is_out_of_memory);
+    } else if (builder->missing_count > missing_before) {
+        supplier->is_enabled = false;
+        supplier->because = because_of_secrets(builder, missing_before, &is_out_of_memory);
+    }
+    return is_out_of_memory ? STATUS_NO_MEMORY : STATUS_OK;
+}
+
+static enum status fill_catalogue(struct generation_builder *builder, const struct generation_sources *sources,
+                                  struct generation *generation)
+{
+    const struct settings *settings = builder->settings;
+    struct arena *arena = &builder->arena;
+    size_t product_count = script_set_product_count(generation->set);
+    struct catalogue_supplier *suppliers = arena_alloc_array(arena, sources->count + 1, sizeof(*suppliers));
+    struct script_account *accounts = arena_alloc_array(arena, sources->count + 1, sizeof(*accounts));
+    struct text *products = arena_alloc_array(arena, product_count + 1, sizeof(*products));
+    if (suppliers == NULL || accounts == NULL || products == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    for (size_t i = 0; i < product_count; i++) {
+        products[i] = script_set_product(generation->set, i);
+    }
+    // The script set keeps the order of its sources, which are sorted by name, as the catalogue is.
+    for (size_t i = 0; i < sources->count; i++) {
+        accounts[i].supplier = (uint32_t)i;
+        enum status status = make_supplier(builder, &sources->items[i], script_set_supplier(generation->set, i),
+                                           &accounts[i], &suppliers[i]);
+        if (status != STATUS_OK) {
+            return status;
+        }
+    }
+    generation->catalogue = (struct catalogue){ .set = generation->set,
+                                                .suppliers = suppliers,
+                                                .supplier_count = sources->count,
+                                                .products = products,
+                                                .product_count = product_count,
+                                                .deadline_default_us = settings->deadline_default_us,
+                                                .deadline_min_us = settings->deadline_min_us,
+                                                .deadline_max_us = settings->deadline_max_us };
+    return STATUS_OK;
+}
+
+// The name to resolve in "host" or "host:port"; absent for a literal.
+static struct text name_of_host(struct text host)
+{
+    char terminated[256];
+    struct in6_addr address;
+    struct text rest;
+    if (host.length == 0 || host.length >= sizeof(terminated) || host.data[0] == '[') {
+        return (struct text){ 0 };
+    }
+    memcpy(terminated, host.data, host.length);
+    terminated[host.length] = 0;
+    if (inet_pton(AF_INET6, terminated, &address) == 1) {
+        return (struct text){ 0 };
+    }
+    struct text name = text_split(host, ':', &rest);
+    terminated[name.length] = 0;
+    return inet_pton(AF_INET, terminated, &address) == 1 ? (struct text){ 0 } : name;
+}
+
+static enum status add_name(struct generation *generation, struct arena *arena, struct text name)
+{
+    for (size_t i = 0; i < generation->host_count; i++) {
+        if (text_equals_nocase(generation->hosts[i], name)) {
+            return STATUS_OK;
+        }
+    }
+    struct text *grown = settings_grow(arena, generation->hosts, generation->host_count, sizeof(*grown));
+    struct text kept = arena_copy(arena, name);
+    if (grown == NULL || kept.data == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    grown[generation->host_count++] = kept;
+    generation->hosts = grown;
+    return STATUS_OK;
+}
+
+static enum status collect_hosts(struct generation *generation, struct arena *arena)
+{
+    const struct catalogue *catalogue = &generation->catalogue;
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < catalogue->supplier_count; i++) {
+        const struct catalogue_supplier *supplier = &catalogue->suppliers[i];
+        for (size_t j = 0; supplier->is_enabled && j < supplier->account->host_count; j++) {
+            struct text name = name_of_host(supplier->account->hosts[j]);
+            if (name.data != NULL && status == STATUS_OK) {
+                status = add_name(generation, arena, name);
+            }
+        }
+    }
+    return status;
+}
+
+static enum status build(struct generation_builder *builder, struct generation *generation)
+{
+    struct generation_sources sources;
+    enum status status = generation_find_sources(builder, &sources);
+    if (status == STATUS_OK) {
+        status = load_set(builder, &sources, &generation->set);
+    }
+    if (status == STATUS_OK) {
+        status = fill_catalogue(builder, &sources, generation);
+    }
+    if (status == STATUS_OK) {
+        status = collect_hosts(generation, &builder->arena);
+    }
+    if (status == STATUS_OK && builder->findings > 0) {
+        status = STATUS_INVALID;
+    }
+    if (status == STATUS_OK && sources.count == 0) {
+        log_line(LOG_WARNING, "generation", "there is no supplier in the suppliers directories");
+    }
+    return status;
+}
+
+enum status generation_build(const struct settings *settings, settings_finding report, void *context,
+                             struct generation **generation)
+{
+    *generation = NULL;
+    struct generation *built = calloc(1, sizeof(*built));
+    if (built == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    struct generation_builder builder = { .settings = settings, .report = report, .context = context };
+    arena_init(&builder.arena, ARENA_MAX);
+    atomic_init(&built->references, 1);
+    enum status status = build(&builder, built);
+    built->arena = builder.arena;
+    built->missing = builder.missing;
+    built->missing_count = builder.missing_count;
+    if (status != STATUS_OK) {
+        generation_release(&built);
+        return status;
+    }
+    built->catalogue.generation = atomic_fetch_add(&last_number, 1) + 1;
+    *generation = built;
+    return STATUS_OK;
+}
+
+struct generation *generation_acquire(struct generation *generation)
+{
+    if (generation != NULL) {
+        atomic_fetch_add_explicit(&generation->references, 1, memory_order_relaxed);
+    }
+    return generation;
+}
+
+void generation_release(struct generation **generation)
+{
+    struct generation *released = *generation;
+    *generation = NULL;
+    if (released == NULL || atomic_fetch_sub_explicit(&released->references, 1, memory_order_acq_rel) != 1) {
+        return;
+    }
+    script_set_release(&released->set);
+    arena_fini(&released->arena);
+    free(released);
+}
+
+uint32_t generation_number(const struct generation *generation)
+{
+    return generation->catalogue.generation;
+}
+
+const struct catalogue *generation_catalogue(const struct generation *generation)
+{
+    return &generation->catalogue;
+}
+
+const struct text *generation_hosts(const struct generation *generation, size_t *count)
+{
+    *count = generation->host_count;
+    return generation->hosts;
+}
+
+size_t generation_missing_secrets(const struct generation *generation, settings_finding report, void *context)
+{
+    for (size_t i = 0; i < generation->missing_count; i++) {
+        const struct missing_secret *missing = &generation->missing[i];
+        struct failure failure = { 0 };
+        if (missing->file.data != NULL) {
+            failure_at(&failure, missing->file.data, missing->line, missing->column);
+        }
+        failure_set(&failure, "supplier `%.*s`: secret %.*s is not set", TEXT_ARGS(missing->supplier),
+                    TEXT_ARGS(missing->secret));
+        failure_help(&failure, "set the environment variable %.*s, or switch the supplier off with `enabled: false`",
+                     TEXT_ARGS(missing->variable));
+        report(context, &failure);
+    }
+    return generation->missing_count;
+}

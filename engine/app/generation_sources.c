@@ -1,0 +1,205 @@
+#include "app/generation_sources.h"
+
+#include "app/settings_apply.h"
+#include "app/settings_value.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static int compare_sources(const void *a, const void *b)
+{
+    const struct generation_source *left = a;
+    const struct generation_source *right = b;
+    return text_compare(left->name, right->name);
+}
+
+static struct generation_source *source_of(const struct generation_sources *sources, struct text name)
+{
+    for (size_t i = 0; i < sources->count; i++) {
+        if (text_equals(sources->items[i].name, name)) {
+            return &sources->items[i];
+        }
+    }
+    return NULL;
+}
+
+static enum status add_source(struct generation_builder *builder, struct generation_sources *sources,
+                              const struct generation_source *source)
+{
+    struct generation_source *grown =
+        settings_grow(&builder->arena, sources->items, sources->count, sizeof(*sources->items));
+    if (grown == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    grown[sources->count++] = *source;
+    sources->items = grown;
+    return STATUS_OK;
+}
+
+// "suppliers" and "acme.lua" -> "suppliers/acme.lua"; absent without memory.
+static struct text join_path(struct arena *arena, struct text directory, struct text name)
+{
+    while (directory.length > 1 && directory.data[directory.length - 1] == '/') {
+        directory.length--;
+    }
+    bool is_root = text_equals_c(directory, "/");
+    size_t length = directory.length + (is_root ? 0 : 1) + name.length;
+    char *path = arena_alloc(arena, length + 1);
+    if (path == NULL) {
+        return (struct text){ 0 };
+    }
+    memcpy(path, directory.data, directory.length);
+    path[directory.length] = '/';
+    memcpy(path + length - name.length, name.data, name.length);
+    return (struct text){ path, length };
+}
+
+static enum status add_file(struct generation_builder *builder, struct generation_sources *sources,
+                            struct text directory, const char *file_name)
+{
+    struct text name = text_of(file_name);
+    struct value_problem problem = { 0 };
+    struct stat info;
+    char words[128];
+    struct text path = join_path(&builder->arena, directory, name);
+    if (path.data == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    name.length -= strlen(".lua");
+    if (stat(path.data, &info) != 0) {
+        generation_find(builder, path.data, 0, 0, "", "the file cannot be read: %s",
+                        strerror_r(errno, words, sizeof(words)));
+        return STATUS_OK;
+    }
+    if (!S_ISREG(info.st_mode)) {
+        return STATUS_OK;
+    }
+    if (!value_name(name, &problem)) {
+        generation_find(builder, path.data, 0, 0, problem.help, "the file's name gives the supplier's, but `%.*s` %s",
+                        TEXT_ARGS(name), problem.sentence);
+        return STATUS_OK;
+    }
+    const struct generation_source *known = source_of(sources, name);
+    if (known != NULL) {
+        generation_find(builder, path.data, 0, 0, "keep one of the two files",
+                        "a supplier `%.*s` is already there: %.*s", TEXT_ARGS(name), TEXT_ARGS(known->file));
+        return STATUS_OK;
+    }
+    struct generation_source source = { .name = arena_copy(&builder->arena, name), .file = path };
+    return source.name.data == NULL ? STATUS_NO_MEMORY : add_source(builder, sources, &source);
+}
+
+static bool is_lua_file(const char *name)
+{
+    size_t length = strlen(name);
+    return name[0] != '.' && length > 4 && strcmp(name + length - 4, ".lua") == 0;
+}
+
+static enum status read_directory(struct generation_builder *builder, struct generation_sources *sources,
+                                  struct text directory)
+{
+    enum status status = STATUS_OK;
+    char words[128];
+    DIR *opened = opendir(directory.data);
+    if (opened == NULL) {
+        generation_find(builder, directory.data, 0, 0,
+                        "set `suppliers_dir`; a path that does not begin with / counts from the working directory",
+                        "the suppliers directory cannot be read: %s", strerror_r(errno, words, sizeof(words)));
+        return STATUS_OK;
+    }
+    while (status == STATUS_OK) {
+        const struct dirent *entry = readdir(opened);
+        if (entry == NULL) {
+            break;
+        }
+        if (is_lua_file(entry->d_name)) {
+            status = add_file(builder, sources, directory, entry->d_name);
+        }
+    }
+    closedir(opened);
+    return status;
+}
+
+// Reports that no file plays a supplier, with the file's name that was probably meant.
+static enum status find_absent(struct generation_builder *builder, const struct generation_sources *files,
+                               const struct settings_supplier *supplier, bool is_uses)
+{
+    const char **names = arena_alloc_array(&builder->arena, files->count + 1, sizeof(*names));
+    char help[256];
+    if (names == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    for (size_t i = 0; i < files->count; i++) {
+        names[i] = files->items[i].name.data;
+    }
+    struct text word = is_uses ? supplier->uses : supplier->name;
+    const char *nearest = text_nearest(word, names, files->count);
+    snprintf(help, sizeof(help), "%s%s%s%s%.*s.lua%s", nearest == NULL ? "" : "did you mean `",
+             nearest == NULL ? "" : nearest, nearest == NULL ? "" : "`? ", "It needs a file ", TEXT_ARGS(word),
+             is_uses ? "" : ", or `uses`");
+    if (is_uses) {
+        generation_find(builder, supplier->uses_file, supplier->uses_line, supplier->uses_column, help,
+                        "`%.*s` uses `%.*s`, and no file plays that", TEXT_ARGS(supplier->name), TEXT_ARGS(word));
+    } else {
+        generation_find(builder, supplier->file, supplier->line, supplier->column, help,
+                        "no file plays the supplier `%.*s`", TEXT_ARGS(word));
+    }
+    return STATUS_OK;
+}
+
+// Joins one supplier of the settings with the files. Only the first `file_count` sources are files.
+static enum status join_supplier(struct generation_builder *builder, struct generation_sources *sources,
+                                 size_t file_count, const struct settings_supplier *supplier)
+{
+    struct generation_sources files = { sources->items, file_count };
+    struct generation_source *own = source_of(&files, supplier->name);
+    if (supplier->uses_file == NULL) {
+        if (own == NULL) {
+            return find_absent(builder, &files, supplier, false);
+        }
+        own->settings = supplier;
+        return STATUS_OK;
+    }
+    if (own != NULL) {
+        own->settings = supplier;
+        generation_find(builder, supplier->uses_file, supplier->uses_line, supplier->uses_column,
+                        "leave `uses` out, or choose another name", "`%.*s` has a file of its own, %.*s",
+                        TEXT_ARGS(supplier->name), TEXT_ARGS(own->file));
+        return STATUS_OK;
+    }
+    const struct generation_source *played_by = source_of(&files, supplier->uses);
+    if (played_by == NULL) {
+        return find_absent(builder, &files, supplier, true);
+    }
+    struct generation_source alias = {
+        .name = supplier->name, .file = played_by->file, .settings = supplier, .is_alias = true
+    };
+    alias.name = arena_copy(&builder->arena, supplier->name);
+    return alias.name.data == NULL ? STATUS_NO_MEMORY : add_source(builder, sources, &alias);
+}
+
+enum status generation_find_sources(struct generation_builder *builder, struct generation_sources *sources)
+{
+    const struct settings *settings = builder->settings;
+    enum status status = STATUS_OK;
+    *sources = (struct generation_sources){ 0 };
+    for (size_t i = 0; i < settings->suppliers_dir_count && status == STATUS_OK; i++) {
+        status = read_directory(builder, sources, settings->suppliers_dirs[i]);
+    }
+    // Directories come in any order; findings and names shall not.
+    if (sources->count > 1) {
+        qsort(sources->items, sources->count, sizeof(*sources->items), compare_sources);
+    }
+    size_t file_count = sources->count;
+    for (size_t i = 0; i < settings->supplier_count && status == STATUS_OK; i++) {
+        status = join_supplier(builder, sources, file_count, &settings->suppliers[i]);
+    }
+    if (sources->count > 1) {
+        qsort(sources->items, sources->count, sizeof(*sources->items), compare_sources);
+    }
+    return status;
+}

@@ -1,0 +1,23 @@
+/// Generation sources: which suppliers there are: the files of the suppliers directories and the names that `uses`
+/// adds.
+///
+/// Threads: one, while a generation is built.
+/// Memory:  the builder's arena.
+#pragma once
+
+#include "app/generation_builder.h"
+
+struct generation_source {
+    struct text name;
+    struct text file;
+    const struct settings_supplier *settings; // NULL: the settings do not name it
+    bool is_alias;                            // by `uses`
+};
+
+struct generation_sources {
+    struct generation_source *items; // sorted by name
+    size_t count;
+};
+
+/// Reads the directories and joins them with the settings; reports what does not fit. STATUS_OK also with findings.
+MUST_CHECK enum status generation_find_sources(struct generation_builder *builder, struct generation_sources *sources);

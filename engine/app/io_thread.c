@@ -1,0 +1,160 @@
+#include "app/io_thread.h"
+
+#include "app/routes.h"
+#include "base/clock.h"
+#include "base/log.h"
+
+enum { DRAIN_POLL_US = 5000, FETCH_CONNECTIONS = 512 };
+
+static void io_thread_on_book(struct message *message)
+{
+    struct io_thread *thread = CONTAINER_OF(message, struct io_thread, book_message);
+
+    atomic_store(&thread->is_book_posted, false);
+    fetch_pool_set_book(thread->fetches, resolver_book(thread->engine->resolver));
+}
+
+void io_thread_book_changed(struct io_thread *thread)
+{
+    if (!atomic_exchange(&thread->is_book_posted, true)) {
+        loop_post(thread->loop, &thread->book_message);
+    }
+}
+
+/// While draining: nothing open any more means done.
+static void io_thread_on_drain_poll(struct timer *timer)
+{
+    struct io_thread *thread = CONTAINER_OF(timer, struct io_thread, drain_poll);
+
+    if (http_server_open_calls(thread->server) == 0 ||
+        loop_timer_start(thread->loop, timer, clock_now_us() + DRAIN_POLL_US) != STATUS_OK) {
+        loop_stop(thread->loop);
+    }
+}
+
+static void io_thread_on_drain_end(struct timer *timer)
+{
+    struct io_thread *thread = CONTAINER_OF(timer, struct io_thread, drain_timer);
+
+    log_line(LOG_WARNING, "engine", "draining took too long, open requests are cut open=%u",
+             http_server_open_calls(thread->server));
+    loop_stop(thread->loop);
+}
+
+static void io_thread_on_drain(struct message *message)
+{
+    struct io_thread *thread = CONTAINER_OF(message, struct io_thread, drain_message);
+    uint64_t          end_us = clock_now_us() + thread->engine->settings->drain_us;
+
+    http_server_stop_listening(thread->server);
+    if (loop_timer_start(thread->loop, &thread->drain_timer, end_us) != STATUS_OK) {
+        loop_stop(thread->loop);
+        return;
+    }
+    io_thread_on_drain_poll(&thread->drain_poll);
+}
+
+void io_thread_drain(struct io_thread *thread)
+{
+    loop_post(thread->loop, &thread->drain_message);
+}
+
+void io_thread_stop(struct io_thread *thread)
+{
+    loop_stop(thread->loop);
+}
+
+static void *io_thread_main(void *argument)
+{
+    struct io_thread *thread = argument;
+    loop_run(thread->loop);
+    return NULL;
+}
+
+static enum status io_thread_open(struct io_thread *thread, struct failure *why)
+{
+    const struct settings *settings = thread->engine->settings;
+    struct fetch_pool_options fetch_options = {
+        .ca_file         = settings->ca_file.data,
+        .allowed         = settings->allow_private,
+        .allowed_count   = settings->allow_private_count,
+        .max_connections = FETCH_CONNECTIONS,
+    };
+    struct http_server_options server_options = {
+        .listen     = settings->listen.data,
+        .body_cap   = settings->max_body,
+        .share_port = settings->io_threads > 1,
+    };
+
+    enum status status = loop_create(&thread->loop);
+    if (status != STATUS_OK) {
+        failure_set(why, "the event loop could not be made: %s", status_name(status));
+        return status;
+    }
+    status = fetch_pool_create(thread->loop, &fetch_options, &thread->fetches, why);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    live_world_init(&thread->live, thread->loop, thread->fetches, thread->engine->workers);
+    fetch_pool_set_book(thread->fetches, resolver_book(thread->engine->resolver));
+    struct http_server_handlers handlers = routes_handlers(thread);
+    return http_server_create(thread->loop, &server_options, &handlers, &thread->server, why);
+}
+
+enum status io_thread_start(struct io_thread *thread, struct engine *engine, struct failure *why)
+{
+    *thread                          = (struct io_thread){ .engine = engine };
+    thread->drain_timer.on_due       = io_thread_on_drain_end;
+    thread->drain_poll.on_due        = io_thread_on_drain_poll;
+    thread->book_message.on_receive  = io_thread_on_book;
+    thread->drain_message.on_receive = io_thread_on_drain;
+    list_init(&thread->calls);
+    list_init(&thread->book_message.node);
+    list_init(&thread->drain_message.node);
+    reserve_init(&thread->reserve);
+
+    enum status status = io_thread_open(thread, why);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    if (pthread_create(&thread->thread, NULL, io_thread_main, thread) != 0) {
+        failure_set(why, "a loop thread could not be started");
+        return STATUS_IO;
+    }
+    thread->is_running = true;
+    pthread_setname_np(thread->thread, "loop");
+    return STATUS_OK;
+}
+
+void io_thread_join(struct io_thread *thread)
+{
+    if (thread->is_running) {
+        pthread_join(thread->thread, NULL);
+        thread->is_running = false;
+    }
+}
+
+void io_thread_close(struct io_thread *thread)
+{
+    if (thread->server != NULL) {
+        http_server_destroy(&thread->server);    // open searches are cancelled through on_gone
+    }
+}
+
+void io_thread_fini(struct io_thread *thread)
+{
+    if (thread->loop != NULL) {
+        loop_stop(thread->loop);
+        loop_run(thread->loop);    // one pass: messages already posted are received
+    }
+    if (thread->loop != NULL) {
+        loop_timer_cancel(thread->loop, &thread->drain_timer);
+        loop_timer_cancel(thread->loop, &thread->drain_poll);
+    }
+    if (thread->fetches != NULL) {
+        fetch_pool_destroy(&thread->fetches);
+    }
+    if (thread->loop != NULL) {
+        loop_destroy(&thread->loop);
+    }
+}

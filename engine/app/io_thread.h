@@ -1,0 +1,48 @@
+/// I/O thread: one loop with its listener, its fetch pool, its world and the searches that live on it.
+///
+/// Threads: made and ended by the control thread; everything between runs on its own.
+/// Memory:  owns what it lists but borrows the engine.
+#pragma once
+
+#include "app/engine.h"
+#include "app/live_world.h"
+#include "io/http_server.h"
+#include "policy/budget.h"
+
+#include <pthread.h>
+
+struct io_thread {
+    struct engine      *engine;
+    pthread_t           thread;
+    bool                is_running;
+    struct loop        *loop;
+    struct fetch_pool  *fetches;
+    struct http_server *server;
+    struct live_world   live;
+    struct reserve      reserve;
+    struct list         calls;             // open struct search_call of routes.c
+    struct timer        drain_timer;
+    struct message      book_message;      // the resolver has a new book
+    atomic_bool         is_book_posted;
+    struct message      drain_message;
+    struct timer        drain_poll;
+};
+
+/// Makes loop, fetch pool and listener, and starts the thread.
+MUST_CHECK enum status io_thread_start(struct io_thread *thread, struct engine *engine, struct failure *why);
+
+/// The resolver published a new book; any thread.
+void io_thread_book_changed(struct io_thread *thread);
+
+/// No new connections; ends the loop when every open request is answered or after `drain_us`. Any thread, once.
+void io_thread_drain(struct io_thread *thread);
+
+/// Ends the loop now; open requests are cut. Any thread.
+void io_thread_stop(struct io_thread *thread);
+void io_thread_join(struct io_thread *thread);
+
+/// Closes the listener; open searches are cancelled. After io_thread_join.
+void io_thread_close(struct io_thread *thread);
+
+/// Receives what the workers still gave back, then frees everything. After io_thread_close and the end of the pool.
+void io_thread_fini(struct io_thread *thread);

@@ -1,0 +1,107 @@
+#include "app/live_world.h"
+
+#include "base/clock.h"
+
+static struct live_world *live_of(struct world *world)
+{
+    return CONTAINER_OF(world, struct live_world, world);
+}
+
+static uint64_t live_now_us(struct world *world)
+{
+    (void)world;
+    return clock_now_us();
+}
+
+static enum status live_timer_start(struct world *world, struct timer *timer, uint64_t at_us)
+{
+    return loop_timer_start(live_of(world)->loop, timer, at_us);
+}
+
+static void live_timer_cancel(struct world *world, struct timer *timer)
+{
+    loop_timer_cancel(live_of(world)->loop, timer);
+}
+
+static enum status live_fetch_start(struct world *world, struct fetch *fetch)
+{
+    return fetch_start(live_of(world)->fetches, fetch);
+}
+
+static void live_fetch_cancel(struct world *world, struct fetch *fetch)
+{
+    fetch_cancel(live_of(world)->fetches, fetch);
+}
+
+static enum phase live_fetch_phase(struct world *world, struct fetch *fetch)
+{
+    (void)world;
+    return fetch_phase(fetch);
+}
+
+/// A call is back on its loop: to its owner, or to its grave when the owner has left.
+static void live_on_call_back(struct message *message)
+{
+    struct script_call *call = CONTAINER_OF(message, struct script_call, message);
+    struct live_world  *live = call->home;
+
+    live->calls_out--;
+    if (atomic_load(&call->is_cancelled)) {
+        script_call_destroy(call);
+        return;
+    }
+    call->on_done(call);
+}
+
+void live_world_deliver(void *home, struct script_call *call)
+{
+    struct live_world *live = home;
+    loop_post(live->loop, &call->message);
+}
+
+static enum status live_script_submit(struct world *world, struct script_call *call)
+{
+    struct live_world *live  = live_of(world);
+    call->home               = live;
+    call->message.on_receive = live_on_call_back;
+
+    enum status status = worker_pool_submit(live->workers, call);
+    if (status == STATUS_OK) {
+        live->calls_out++;
+    }
+    return status;
+}
+
+static void live_script_cancel(struct world *world, struct script_call *call)
+{
+    (void)world;
+    atomic_store(&call->is_cancelled, true);
+}
+
+static bool live_script_has_begun(struct world *world, const struct script_call *call)
+{
+    (void)world;
+    return call->begun_us != 0;
+}
+
+void live_world_init(struct live_world *live, struct loop *loop, struct fetch_pool *fetches,
+                     struct worker_pool *workers)
+{
+    static const struct world_ops OPS = {
+        .now_us           = live_now_us,
+        .timer_start      = live_timer_start,
+        .timer_cancel     = live_timer_cancel,
+        .fetch_start      = live_fetch_start,
+        .fetch_cancel     = live_fetch_cancel,
+        .fetch_phase      = live_fetch_phase,
+        .script_submit    = live_script_submit,
+        .script_cancel    = live_script_cancel,
+        .script_has_begun = live_script_has_begun,
+    };
+    *live = (struct live_world){
+        .world   = { .ops = &OPS },
+        .loop    = loop,
+        .fetches = fetches,
+        .workers = workers,
+    };
+}

@@ -1,0 +1,24 @@
+/// Live world: the ports of search/ over real sockets, timers and script workers.
+///
+/// Threads: one per loop thread, except live_world_deliver, which workers call.
+/// Memory:  borrows everything.
+#pragma once
+
+#include "io/fetch.h"
+#include "io/loop.h"
+#include "script/worker_pool.h"
+#include "search/ports.h"
+
+struct live_world {
+    struct world        world;
+    struct loop        *loop;
+    struct fetch_pool  *fetches;
+    struct worker_pool *workers;
+    uint64_t            calls_out;    // script calls not yet back
+};
+
+void live_world_init(struct live_world *live, struct loop *loop, struct fetch_pool *fetches,
+                     struct worker_pool *workers);
+
+/// For worker_pool_options.deliver: brings a call home to its loop. On a worker's thread.
+void live_world_deliver(void *home, struct script_call *call);

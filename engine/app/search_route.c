@@ -1,0 +1,240 @@
+#include "app/search_route.h"
+
+#include "app/envelope.h"
+#include "app/io_thread.h"
+#include "app/search_id.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "search/search.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/// A search between its request and the last byte of its reply.
+struct search_call {
+    struct list       node;
+    struct io_thread *thread;
+    struct http_call *call;
+    struct search    *search;             // NULL once it has replied
+    char              search_id[SEARCH_ID_SIZE];
+    uint64_t          replied_us;
+    struct timing_record timing;
+};
+
+static void refuse_busy(struct http_call *call, const char *code, const char *title)
+{
+    struct header_pair header = { "Retry-After", "1" };
+    struct problem     problem;
+    problem_init(&problem, 503, code, title);
+    routes_reply_problem(call, &problem, &header);
+}
+
+static void search_route_on_reply(void *owner, const struct search_reply *reply)
+{
+    struct search_call *mine = owner;
+    char                timing[128];
+
+    mine->search     = NULL;
+    mine->replied_us           = clock_now_us();
+    mine->timing.status        = reply->status;
+    mine->timing.timer_late_us = (uint32_t)reply->timer_late_us;
+    mine->timing.assemble_us   = (uint32_t)reply->assemble_us;
+    mine->timing.flags         = reply->was_cut_by_budget ? TIMING_CUT_BY_BUDGET : 0;
+    if (reply->body == NULL) {
+        refuse_busy(mine->call, "out_of_memory", "There was no memory for the reply");
+        return;
+    }
+    snprintf(timing, sizeof timing, "total;dur=%.1f, reserve;dur=%.1f, assemble;dur=%.1f",
+             (double)reply->took_us / 1e3, (double)reply->reserve_us / 1e3, (double)reply->assemble_us / 1e3);
+    struct header_pair headers[] = {
+        { "Cache-Control", "no-store" },
+        { "Server-Timing", timing },
+        { "Search-Complete", reply->is_complete ? "true" : "false" },
+    };
+    struct http_reply http = {
+        .status       = reply->status,
+        .content_type = reply->status == 200 ? "application/json" : "application/problem+json",
+        .body         = reply->body,
+        .headers      = headers,
+        .header_count = reply->status == 200 || reply->status == 504 ? 3 : 1,
+    };
+    http_call_reply(mine->call, &http);
+}
+
+static void search_call_free(struct search_call *mine)
+{
+    http_call_set_owner(mine->call, NULL);
+    list_remove(&mine->node);
+    free(mine);
+}
+
+void search_route_on_gone(void *context, struct http_call *call)
+{
+    struct search_call *mine = http_call_owner(call);
+    (void)context;
+
+    if (mine != NULL) {
+        search_cancel(&mine->search);
+        search_call_free(mine);
+    }
+}
+
+void search_route_on_sent(void *context, struct http_call *call, uint64_t sent_us, bool was_sent, bool was_slow)
+{
+    struct io_thread   *thread = context;
+    struct search_call *mine   = http_call_owner(call);
+
+    if (mine == NULL) {
+        return;
+    }
+    struct timing_record *timing = &mine->timing;
+    if (was_sent && !was_slow && (timing->flags & TIMING_CUT_BY_BUDGET) != 0) {
+        uint64_t written_us = sent_us - mine->replied_us;
+        reserve_learn(&thread->reserve, timing->timer_late_us + timing->assemble_us + written_us, sent_us);
+    }
+    if (was_sent && sent_us > timing->deadline_us) {
+        log_line(LOG_WARNING, "search", "reply after its deadline search=%s late_us=%llu client_slow=%d",
+                 mine->search_id, (unsigned long long)(sent_us - timing->deadline_us), was_slow);
+    }
+    timing->sent_us = sent_us;
+    timing->flags   = (uint16_t)(timing->flags | (was_sent ? TIMING_SENT : 0) | (was_slow ? TIMING_CLIENT_SLOW : 0));
+    timing_add(&thread->engine->timing, timing);
+    search_call_free(mine);
+}
+
+/// Every name must exist, be it for this product or not: a typo must not silently ask fewer suppliers.
+static bool check_names(const struct catalogue *catalogue, const struct envelope *envelope, struct problem *problem)
+{
+    bool has_product = false;
+
+    for (size_t i = 0; i < catalogue->product_count; i++) {
+        has_product = has_product || text_equals(catalogue->products[i], envelope->product);
+    }
+    if (!has_product) {
+        problem_add(problem, "/product", "unknown_product", "there is no product of this name");
+    }
+    for (size_t i = 0; i < envelope->supplier_count; i++) {
+        bool is_known = false;
+        for (size_t j = 0; j < catalogue->supplier_count && !is_known; j++) {
+            is_known = text_equals(catalogue->suppliers[j].name, envelope->suppliers[i]);
+        }
+        if (!is_known) {
+            char pointer[32];
+            snprintf(pointer, sizeof pointer, "/suppliers/%zu", i);
+            problem_add(problem, pointer, "unknown_supplier", "there is no supplier of this name");
+        }
+    }
+    return problem->error_count == 0;
+}
+
+static bool is_json(struct http_call *call)
+{
+    struct text rest;
+    struct text type = text_trim(text_split(http_call_header(call, "content-type"), ';', &rest));
+    return text_equals_nocase(type, TEXT("application/json"));
+}
+
+/// Reads and checks the whole request but for the query itself. False: `problem` says why not.
+static bool read_request(struct io_thread *thread, struct http_call *call, struct envelope *envelope,
+                         struct problem *problem)
+{
+    struct text header = http_call_header(call, "search-budget-ms");
+
+    if (!is_json(call)) {
+        problem_init(problem, 415, "unsupported_media_type", "The body must be application/json");
+        return false;
+    }
+    if (!envelope_read(envelope, block_text(http_call_body(call)), problem) ||
+        !check_names(generation_catalogue(thread->engine->generation), envelope, problem)) {
+        return false;
+    }
+    if (header.data != NULL) {
+        uint64_t budget_ms;
+        if (!envelope_read_budget(header, &budget_ms, problem)) {
+            return false;
+        }
+        if (envelope->budget_ms == 0 || budget_ms < envelope->budget_ms) {
+            envelope->budget_ms = budget_ms;
+        }
+    }
+    return true;
+}
+
+static struct search_options make_options(struct search_call *mine, const struct envelope *envelope)
+{
+    struct io_thread       *thread    = mine->thread;
+    const struct settings  *settings  = thread->engine->settings;
+    const struct catalogue *catalogue = generation_catalogue(thread->engine->generation);
+    uint64_t wished_us = envelope->budget_ms > 0 ? envelope->budget_ms * 1000 : catalogue->deadline_default_us;
+    struct budget budget =
+        budget_clamp(wished_us, catalogue->deadline_min_us, catalogue->deadline_max_us);
+
+    return (struct search_options){
+        .world               = &thread->live.world,
+        .catalogue           = catalogue,
+        .search_id           = text_of(mine->search_id),
+        .product             = envelope->product,
+        .body                = http_call_body(mine->call),
+        .arrival_us          = http_call_arrival_us(mine->call),
+        .arrival_wall_us     = http_call_arrival_wall_us(mine->call),
+        .budget              = budget,
+        .reserve_us          = reserve_for(&thread->reserve, budget.effective_us),
+        .only                = envelope->has_suppliers ? envelope->suppliers : NULL,
+        .only_count          = envelope->supplier_count,
+        .max_items           = envelope->max_items > 0 ? envelope->max_items : settings->max_items,
+        .max_offers_per_item = envelope->max_offers_per_item > 0 ? envelope->max_offers_per_item
+                                                                 : settings->max_offers_per_item,
+        .whole_or_nothing    = envelope->whole_or_nothing,
+        .on_reply            = search_route_on_reply,
+        .owner               = mine,
+    };
+}
+
+static void search_route_start(struct io_thread *thread, struct http_call *call, const struct envelope *envelope)
+{
+    struct search_call *mine = calloc(1, sizeof *mine);
+
+    if (mine == NULL) {
+        refuse_busy(call, "out_of_memory", "There was no memory for the search");
+        return;
+    }
+    mine->thread = thread;
+    mine->call   = call;
+    search_id_make(mine->search_id, http_call_arrival_wall_us(call));
+    struct search_options options = make_options(mine, envelope);
+    mine->timing.arrival_us       = options.arrival_us;
+    mine->timing.deadline_us      = options.arrival_us + options.budget.effective_us;
+    mine->timing.reserve_us       = (uint32_t)options.reserve_us;
+    if (clock_now_us() >= mine->timing.deadline_us - options.reserve_us) {
+        struct problem problem;
+        free(mine);
+        problem_init(&problem, 504, "too_late", "The body was complete only when the budget was spent");
+        routes_reply_problem(call, &problem, NULL);
+        return;
+    }
+    if (search_start(&options, &mine->search) != STATUS_OK) {
+        free(mine);
+        refuse_busy(call, "overloaded", "The search could not be started");
+        return;
+    }
+    list_append(&thread->calls, &mine->node);
+    http_call_set_owner(call, mine);
+}
+
+void search_route_handle(struct io_thread *thread, struct http_call *call)
+{
+    struct envelope envelope;
+    struct problem  problem;
+
+    if (atomic_load(&thread->engine->is_draining)) {
+        refuse_busy(call, "draining", "This engine is about to stop");
+        return;
+    }
+    envelope_init(&envelope);
+    if (read_request(thread, call, &envelope, &problem)) {
+        search_route_start(thread, call, &envelope);
+    } else {
+        routes_reply_problem(call, &problem, NULL);
+    }
+    envelope_fini(&envelope);
+}

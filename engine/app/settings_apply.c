@@ -1,0 +1,305 @@
+#include "app/settings_apply.h"
+
+#include "app/settings_value.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void settings_find(struct settings_reader *reader, const char *file, uint32_t line, uint32_t column,
+                   const char *message, const char *help)
+{
+    struct failure failure = { 0 };
+    failure_at(&failure, file, line, column);
+    failure_set(&failure, "%s", message);
+    failure_help(&failure, "%s", help);
+    reader->report(reader->context, &failure);
+    reader->findings++;
+}
+
+// "`PATH` SENTENCE" at the key of an entry.
+static void find_key(struct settings_reader *reader, const struct settings_node *entry, const char *sentence,
+                     const char *help)
+{
+    struct buffer message;
+    buffer_init(&message, 500);
+    buffer_append_byte(&message, '`');
+    setting_path_write(&reader->path, &message);
+    buffer_printf(&message, "` %s", sentence);
+    buffer_append_byte(&message, 0);
+    settings_find(reader, entry->file, entry->key_line, entry->key_column, message.is_full ? sentence : message.data,
+                  help);
+    buffer_fini(&message);
+}
+
+// "deadline.min" -> "LASTCALL__DEADLINE__MIN", with what stood below the unknown part.
+static void write_variable(struct text key, const struct settings_node *entry, struct buffer *out)
+{
+    buffer_append_c(out, "LASTCALL__");
+    for (size_t i = 0; i < key.length; i++) {
+        char c = key.data[i];
+        if (c == '.') {
+            buffer_append_c(out, "__");
+        } else {
+            buffer_append_byte(out, c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c);
+        }
+    }
+    for (const struct settings_node *below = entry->first; below != NULL; below = below->first) {
+        buffer_append_c(out, "__");
+        for (size_t i = 0; i < below->key.length; i++) {
+            char c = below->key.data[i];
+            buffer_append_byte(out, c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c);
+        }
+    }
+}
+
+static void find_unknown(struct settings_reader *reader, const struct settings_node *entry)
+{
+    struct buffer near;
+    struct buffer help;
+    buffer_init(&near, 200);
+    buffer_init(&help, 250);
+    if (setting_nearest(&reader->path, &near)) {
+        buffer_append_c(&help, "did you mean `");
+        if (entry->is_environment) {
+            write_variable(buffer_text(&near), entry, &help);
+        } else {
+            buffer_append_text(&help, buffer_text(&near));
+        }
+        buffer_append_c(&help, memchr(entry->key.data, '.', entry->key.length) != NULL
+                                   ? "`? A section and its settings are nested, not joined by dots"
+                                   : "`?");
+    }
+    buffer_append_byte(&help, 0);
+    find_key(reader, entry, "is not a setting", help.is_full ? "" : help.data);
+    buffer_fini(&near);
+    buffer_fini(&help);
+}
+
+static void find_not_section(struct settings_reader *reader, const struct settings_node *entry)
+{
+    struct buffer help;
+    buffer_init(&help, 250);
+    buffer_append_c(&help, "below it stand ");
+    size_t empty = help.length;
+    setting_children_write(&reader->path, &help);
+    if (help.length == empty) {
+        buffer_append_c(&help, "names");
+    }
+    buffer_append_byte(&help, 0);
+    struct settings_node at_value = *entry;
+    at_value.key_line = entry->line;
+    at_value.key_column = entry->column;
+    find_key(reader, &at_value, entry->kind == SETTINGS_LIST ? "is a section, not a list" : "is a section, not a value",
+             help.is_full ? "" : help.data);
+    buffer_fini(&help);
+}
+
+static struct settings_supplier *current_supplier(const struct settings_reader *reader)
+{
+    return &reader->settings->suppliers[reader->supplier];
+}
+
+static void select_supplier(struct settings_reader *reader, const struct settings_node *entry)
+{
+    struct settings *settings = reader->settings;
+    for (size_t i = 0; i < settings->supplier_count; i++) {
+        if (text_equals(settings->suppliers[i].name, entry->key)) {
+            reader->supplier = i;
+            return;
+        }
+    }
+    struct settings_supplier *grown =
+        settings_grow(&settings->arena, settings->suppliers, settings->supplier_count, sizeof(*grown));
+    struct text name = arena_copy(&settings->arena, entry->key);
+    if (grown == NULL || name.data == NULL) {
+        reader->is_out_of_memory = true;
+        return;
+    }
+    settings->suppliers = grown;
+    reader->supplier = settings->supplier_count++;
+    grown[reader->supplier] = (struct settings_supplier){
+        .name = name, .is_enabled = true, .file = entry->file, .line = entry->key_line, .column = entry->key_column
+    };
+}
+
+static bool select_account(struct settings_reader *reader, const struct settings_node *entry)
+{
+    struct settings_supplier *supplier = current_supplier(reader);
+    if (supplier->account_count > 0) {
+        bool is_same = text_equals(supplier->accounts[0].name, entry->key);
+        if (!is_same) {
+            find_key(reader, entry, "is a second account, and several are not supported by this version",
+                     "keep one account; more names for the same file are made with `uses`");
+        }
+        return is_same;
+    }
+    struct arena *arena = &reader->settings->arena;
+    struct settings_account *account = arena_alloc(arena, sizeof(*account));
+    struct text name = arena_copy(arena, entry->key);
+    if (account == NULL || name.data == NULL) {
+        reader->is_out_of_memory = true;
+        return false;
+    }
+    *account = (struct settings_account){
+        .name = name, .file = entry->file, .line = entry->key_line, .column = entry->key_column
+    };
+    supplier->accounts = account;
+    supplier->account_count = 1;
+    return true;
+}
+
+// A section whose name the operator chose: "suppliers.NAME", "suppliers.NAME.accounts.NAME". False: leave it out.
+static bool enter_section(struct settings_reader *reader, const struct settings_node *entry)
+{
+    const struct setting_path *path = &reader->path;
+    bool is_supplier = path->count == 2 && text_equals_c(path->parts[0], "suppliers");
+    bool is_account = path->count == 4 && text_equals_c(path->parts[0], "suppliers");
+    struct value_problem problem = { 0 };
+    if (!is_supplier && !(is_account && text_equals_c(path->parts[2], "accounts"))) {
+        return true;
+    }
+    if (!value_name(entry->key, &problem)) {
+        find_key(reader, entry, problem.sentence, problem.help);
+        return false;
+    }
+    if (is_account) {
+        return select_account(reader, entry);
+    }
+    select_supplier(reader, entry);
+    return !reader->is_out_of_memory;
+}
+
+static void apply_row(struct settings_reader *reader, const struct setting *row, const struct settings_node *entry)
+{
+    void *base = reader->settings;
+    if (row->kind == SETTING_LATER) {
+        find_key(reader, entry, "is not supported by this version", "leave it out; nothing here would act on it");
+        return;
+    }
+    if (row->owner == SETTING_OF_SUPPLIER) {
+        base = current_supplier(reader);
+    } else if (row->owner == SETTING_OF_ACCOUNT) {
+        base = &current_supplier(reader)->accounts[0];
+    } else {
+        reader->origins[row - SETTINGS] = entry;
+    }
+    settings_store(reader, row, base, entry);
+    if (row->owner == SETTING_OF_SUPPLIER && text_equals_c(entry->key, "uses")) {
+        struct settings_supplier *supplier = current_supplier(reader);
+        supplier->uses_file = entry->file;
+        supplier->uses_line = entry->line;
+        supplier->uses_column = entry->column;
+    }
+}
+
+// Nesting is at most SETTINGS_DEPTH_MAX, which the tree guarantees.
+static void apply_map(struct settings_reader *reader, const struct settings_node *map)
+{
+    require(reader->path.count < SETTING_PARTS_MAX);
+    for (const struct settings_node *entry = map->first; entry != NULL && !reader->is_out_of_memory;
+         entry = entry->next) {
+        const struct setting *row = NULL;
+        reader->path.parts[reader->path.count++] = entry->key;
+        switch (setting_find(&reader->path, &row)) {
+        case SETTING_NONE:
+            find_unknown(reader, entry);
+            break;
+        case SETTING_ROW:
+            apply_row(reader, row, entry);
+            break;
+        case SETTING_SECTION:
+            if (entry->kind != SETTINGS_MAP && !(settings_node_is_nothing(entry) && !entry->is_environment)) {
+                find_not_section(reader, entry);
+            } else if (enter_section(reader, entry)) {
+                apply_map(reader, entry);
+            }
+            break;
+        }
+        reader->path.count--;
+    }
+}
+
+void settings_apply(struct settings_reader *reader, const struct settings_node *root)
+{
+    reader->path.count = 0;
+    apply_map(reader, root);
+}
+
+void settings_reader_init(struct settings_reader *reader, struct settings *settings, struct arena *scratch,
+                          settings_finding report, void *context)
+{
+    *reader = (struct settings_reader){ .settings = settings, .report = report, .context = context };
+    require(SETTINGS_COUNT <= SETTING_ROWS_MAX);
+    for (size_t i = 0; i < SETTINGS_COUNT; i++) {
+        if (SETTINGS[i].owner != SETTING_OF_ENGINE || SETTINGS[i].preset == NULL) {
+            continue;
+        }
+        struct settings_node *node = settings_node_create(scratch, SETTINGS_SCALAR, "built-in", 0, 0);
+        if (node == NULL) {
+            reader->is_out_of_memory = true;
+            return;
+        }
+        node->value = text_of(SETTINGS[i].preset);
+        node->is_environment = true;
+        settings_store(reader, &SETTINGS[i], settings, node);
+        require(reader->findings == 0);
+    }
+}
+
+static const struct settings_node *origin_of(const struct settings_reader *reader, const char *key)
+{
+    for (size_t i = 0; i < SETTINGS_COUNT; i++) {
+        if (strcmp(SETTINGS[i].key, key) == 0) {
+            return reader->origins[i];
+        }
+    }
+    return NULL;
+}
+
+// `lower` must not be above `upper`; the finding stands at the one that somebody wrote.
+static void check_order(struct settings_reader *reader, const char *lower, uint64_t lower_us, const char *upper,
+                        uint64_t upper_us)
+{
+    const struct settings_node *at =
+        origin_of(reader, upper) != NULL ? origin_of(reader, upper) : origin_of(reader, lower);
+    char message[200];
+    if (lower_us <= upper_us || at == NULL) {
+        return;
+    }
+    snprintf(message, sizeof(message), "`%s` (%.10gms) is above `%s` (%.10gms)", lower, (double)lower_us / 1000.0,
+             upper, (double)upper_us / 1000.0);
+    settings_find(reader, at->file, at->line, at->column, message,
+                  "deadline.min, deadline.default and deadline.max must rise in this order");
+}
+
+void settings_reader_finish(struct settings_reader *reader)
+{
+    struct settings *settings = reader->settings;
+    if (reader->findings == 0) {
+        check_order(reader, "deadline.min", settings->deadline_min_us, "deadline.max", settings->deadline_max_us);
+    }
+    if (reader->findings == 0) {
+        check_order(reader, "deadline.min", settings->deadline_min_us, "deadline.default",
+                    settings->deadline_default_us);
+        check_order(reader, "deadline.default", settings->deadline_default_us, "deadline.max",
+                    settings->deadline_max_us);
+    }
+    for (size_t i = 0; i < settings->supplier_count && !reader->is_out_of_memory; i++) {
+        struct settings_supplier *supplier = &settings->suppliers[i];
+        if (supplier->uses.data == NULL) {
+            supplier->uses = supplier->name;
+        }
+        if (supplier->account_count > 0) {
+            continue;
+        }
+        supplier->accounts = arena_alloc(&settings->arena, sizeof(*supplier->accounts));
+        if (supplier->accounts == NULL) {
+            reader->is_out_of_memory = true;
+            return;
+        }
+        *supplier->accounts = (struct settings_account){
+            .name = TEXT("main"), .file = supplier->file, .line = supplier->line, .column = supplier->column
+        };
+        supplier->account_count = 1;
+    }
+}

@@ -1,0 +1,47 @@
+/// Settings reader: applies checked trees, one after the other, to the settings that are being read.
+///
+/// Each value is checked when it is applied, also one that a later file overrides. Findings are counted, never fatal.
+///
+/// Threads: one.
+/// Memory:  the settings' arena for what stays; nodes must live until settings_reader_finish.
+#pragma once
+
+#include "app/settings_table.h"
+#include "app/settings_yaml.h"
+
+enum { SETTING_ROWS_MAX = 96 };
+
+struct settings_reader {
+    struct settings *settings;
+    settings_finding report;
+    void *context;
+    size_t findings;
+    bool is_out_of_memory;
+    struct setting_path path;                              // of the entry being applied
+    size_t supplier;                                       // index of the supplier that `path` lies in
+    const struct settings_node *origins[SETTING_ROWS_MAX]; // the winner of each row of the engine
+};
+
+/// Fills `settings` (zeroed but for its arena) with the defaults. Nodes come from `scratch`.
+void settings_reader_init(struct settings_reader *reader, struct settings *settings, struct arena *scratch,
+                          settings_finding report, void *context);
+void settings_apply(struct settings_reader *reader, const struct settings_node *root);
+
+/// Checks what settings must agree on, and gives suppliers without an account "main".
+void settings_reader_finish(struct settings_reader *reader);
+
+/// Reports a finding at a place.
+void settings_find(struct settings_reader *reader, const char *file, uint32_t line, uint32_t column,
+                   const char *message, const char *help);
+
+/// Stores a value of a row at `base` (the settings, or the supplier). Reports what is wrong with it.
+void settings_store(struct settings_reader *reader, const struct setting *row, void *base,
+                    const struct settings_node *node);
+
+/// The array with room for one more than `count` items of `size` bytes: itself, or a copy of twice the length when
+/// `count` is a power of two. NULL without memory.
+MUST_CHECK void *settings_grow(struct arena *arena, const void *items, size_t count, size_t size);
+
+/// Applies the variables LASTCALL__SECTION__KEY of the environment, in the order of their names. Nodes come from
+/// `scratch`.
+void settings_apply_environment(struct settings_reader *reader, struct arena *scratch);

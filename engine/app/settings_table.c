@@ -1,0 +1,223 @@
+#include "app/settings_table.h"
+
+#include "app/settings.h"
+
+#include <string.h>
+
+#define ENGINE(member) SETTING_OF_ENGINE, offsetof(struct settings, member), 0
+#define ENGINE_LIST(member, count)                                                                                     \
+    SETTING_OF_ENGINE, offsetof(struct settings, member), offsetof(struct settings, count)
+#define SUPPLIER(member) SETTING_OF_SUPPLIER, offsetof(struct settings_supplier, member), 0
+#define ACCOUNT_LIST(member, count)                                                                                    \
+    SETTING_OF_ACCOUNT, offsetof(struct settings_account, member), offsetof(struct settings_account, count)
+#define LATER(key, about)                                                                                              \
+    {                                                                                                                  \
+        key, SETTING_LATER, SETTING_OF_ENGINE, 0, 0, NULL, NULL, NULL, NULL, about, false                              \
+    }
+
+// clang-format off
+//    key, kind, owner and place, least, most, preset, choices, about, needs a restart
+const struct setting SETTINGS[] = {
+    { "listen", SETTING_ADDRESS, ENGINE(listen), NULL, NULL, "127.0.0.1:8080", NULL,
+      "where the public listener waits; port 0 picks a free one", true },
+    { "deadline.default", SETTING_DURATION, ENGINE(deadline_default_us), "40ms", "5min", "2s", NULL,
+      "the budget of a search that names none", false },
+    { "deadline.min", SETTING_DURATION, ENGINE(deadline_min_us), "40ms", "5min", "100ms", NULL,
+      "a smaller budget is raised to this, and the reply says so", false },
+    { "deadline.max", SETTING_DURATION, ENGINE(deadline_max_us), "40ms", "5min", "10s", NULL,
+      "a larger budget is lowered to this, and the reply says so", false },
+    { "io_threads", SETTING_INTEGER, ENGINE(io_threads), "1", "8", "1", NULL,
+      "threads that hold searches, sockets and deadlines", true },
+    { "script_threads", SETTING_INTEGER, ENGINE(script_threads), "1", "32", "auto", "auto",
+      "threads that run Lua; auto takes them from the number of processors", true },
+    { "suppliers_dir", SETTING_LIST, ENGINE_LIST(suppliers_dirs, suppliers_dir_count), NULL, NULL, "suppliers", NULL,
+      "directories whose *.lua are the suppliers; one, or a list", false },
+    { "scripts_dir", SETTING_TEXT, ENGINE(scripts_dir), NULL, NULL, "scripts", NULL,
+      "the directory of products and helper modules", false },
+    { "network.allow_private", SETTING_RANGES, ENGINE_LIST(allow_private, allow_private_count), NULL, NULL, "", NULL,
+      "private address ranges that suppliers may live in; all others are refused", true },
+    { "network.ca_file", SETTING_TEXT, ENGINE(ca_file), NULL, NULL, "/etc/ssl/certs/ca-certificates.crt", NULL,
+      "the certificates that suppliers' TLS is checked against", true },
+    { "dns.servers", SETTING_NAME_SERVERS, ENGINE_LIST(dns_servers, dns_server_count), NULL, NULL, "", NULL,
+      "name servers to ask; an empty list follows /etc/resolv.conf", true },
+    { "reply.max_items", SETTING_INTEGER, ENGINE(max_items), "1", "10000", "200", NULL,
+      "items in a reply when the search names no number", false },
+    { "reply.max_offers_per_item", SETTING_INTEGER, ENGINE(max_offers_per_item), "1", "1000", "5", NULL,
+      "offers for one item when the search names no number", false },
+    { "scripts.build_limit", SETTING_DURATION, ENGINE(script_build_us), "1ms", "1s", "5ms", NULL,
+      "how long one call of skip, ceiling or build_request may run", true },
+    { "scripts.normalise_limit", SETTING_DURATION, ENGINE(script_normalise_us), "1ms", "10s", "50ms", NULL,
+      "how long one call of normalise may run", true },
+    { "scripts.memory", SETTING_SIZE, ENGINE(script_memory), "1MiB", "1GiB", "16MiB", NULL,
+      "how much memory one call of a script may add", true },
+    { "drain", SETTING_DURATION, ENGINE(drain_us), "100ms", "10min", "10s", NULL,
+      "how long open searches may go on after SIGTERM", false },
+    { "max_body", SETTING_SIZE, ENGINE(max_body), "1KiB", "64MiB", "256KiB", NULL,
+      "the largest request body that is read", true },
+    { "log_level", SETTING_TEXT, ENGINE(log_level), NULL, NULL, "info", "debug info warning error",
+      "the least important lines that are written", true },
+
+    { "suppliers.*.uses", SETTING_NAME, SUPPLIER(uses), NULL, NULL, NULL, NULL,
+      "the supplier whose file plays this one too", false },
+    { "suppliers.*.enabled", SETTING_FLAG, SUPPLIER(is_enabled), NULL, NULL, "true", NULL,
+      "false: it is never asked", false },
+    { "suppliers.*.because", SETTING_TEXT, SUPPLIER(because), NULL, NULL, NULL, NULL,
+      "why it is switched off; shown in replies", false },
+    { "suppliers.*.display_name", SETTING_TEXT, SUPPLIER(display_name), NULL, NULL, NULL, NULL,
+      "the name that users see", false },
+    { "suppliers.*.ceiling", SETTING_DURATION, SUPPLIER(ceiling_us), "1ms", "5min", NULL, NULL,
+      "how long after arrival its answer is worth waiting for; wins over its script", false },
+    { "suppliers.*.accounts.*.secrets.*", SETTING_SECRET, ACCOUNT_LIST(secrets, secret_count), NULL, NULL, NULL, NULL,
+      "the environment variable that holds this secret; without it, the one of the secret's own name", false },
+    { "suppliers.*.accounts.*.options.*", SETTING_PAIR, ACCOUNT_LIST(options, option_count), NULL, NULL, NULL, NULL,
+      "an option of the script, instead of the script's own value", false },
+
+    LATER("admin", "the admin listener"),
+    LATER("state_dir", "where operators' switches are kept"),
+    LATER("callers", "the known callers"),
+    LATER("honour_deadline_headers", "deadlines in the headers of proxies"),
+    LATER("cors", "calls from browsers"),
+    LATER("reply.detail", "how much a reply tells"),
+    LATER("fx", "currency rates"),
+    LATER("data", "look-up tables for scripts"),
+    LATER("extra_calls", "the allowance of retries and hedges"),
+    LATER("breaker", "circuit breakers"),
+    LATER("linger", "attempts that go on after the reply"),
+    LATER("store", "the store of last-known offers"),
+    LATER("last_known", "the use of last-known offers"),
+    LATER("attribution", "the records of searches"),
+    LATER("segments", "what statistics are kept by"),
+    LATER("rules", "deadlines and ceilings by kind of search"),
+    LATER("suppliers.*.fresh_for", "how long an answer saves a call"),
+    LATER("suppliers.*.mode", "test and dark suppliers"),
+    LATER("suppliers.*.traffic", "the share of searches that reach a dark supplier"),
+    LATER("suppliers.*.limits", "limits of a supplier"),
+    LATER("suppliers.*.accounts.*.when", "accounts chosen by search"),
+    LATER("suppliers.*.accounts.*.limits", "limits of an account"),
+    LATER("suppliers.*.accounts.*.tls", "client certificates"),
+    LATER("suppliers.*.accounts.*.proxy", "proxies"),
+    LATER("suppliers.*.accounts.*.mode", "test and dark accounts"),
+};
+// clang-format on
+const size_t SETTINGS_COUNT = COUNT_OF(SETTINGS);
+
+// Walks key and path together; returns how many parts agree and what is left of the key.
+static size_t match_parts(const char *key, const struct setting_path *path, struct text *key_rest)
+{
+    size_t count = 0;
+    *key_rest = text_of(key);
+    while (key_rest->data != NULL && count < path->count) {
+        struct text rest;
+        struct text part = text_split(*key_rest, '.', &rest);
+        if (!text_equals_c(part, "*") && !text_equals(part, path->parts[count])) {
+            break;
+        }
+        *key_rest = rest;
+        count++;
+    }
+    return count;
+}
+
+enum setting_match setting_find(const struct setting_path *path, const struct setting **row)
+{
+    enum setting_match match = SETTING_NONE;
+    for (size_t i = 0; i < SETTINGS_COUNT; i++) {
+        struct text rest;
+        size_t count = match_parts(SETTINGS[i].key, path, &rest);
+        if (rest.data == NULL && (count == path->count || SETTINGS[i].kind == SETTING_LATER)) {
+            *row = &SETTINGS[i];
+            return SETTING_ROW;
+        }
+        if (count == path->count) {
+            match = SETTING_SECTION;
+        }
+    }
+    return match;
+}
+
+void setting_path_write(const struct setting_path *path, struct buffer *out)
+{
+    for (size_t i = 0; i < path->count; i++) {
+        if (i > 0) {
+            buffer_append_byte(out, '.');
+        }
+        buffer_append_text(out, path->parts[i]);
+    }
+}
+
+enum { NAME_SIZE = 64, NAMES_MAX = 64 };
+
+// The different names that may stand right below the first `depth` parts of `path`.
+static size_t names_below(const struct setting_path *path, size_t depth, char names[NAMES_MAX][NAME_SIZE],
+                          bool with_later)
+{
+    struct setting_path above = *path;
+    above.count = depth;
+    size_t count = 0;
+    for (size_t i = 0; i < SETTINGS_COUNT && count < NAMES_MAX; i++) {
+        struct text rest;
+        struct text ignored;
+        if (match_parts(SETTINGS[i].key, &above, &rest) != depth || rest.data == NULL ||
+            (SETTINGS[i].kind == SETTING_LATER && !with_later)) {
+            continue;
+        }
+        struct text name = text_split(rest, '.', &ignored);
+        bool is_known = text_equals_c(name, "*");
+        for (size_t j = 0; j < count && !is_known; j++) {
+            is_known = text_equals_c(name, names[j]);
+        }
+        if (!is_known) {
+            require(name.length < NAME_SIZE);
+            memcpy(names[count], name.data, name.length);
+            names[count++][name.length] = 0;
+        }
+    }
+    return count;
+}
+
+static struct text last_part(struct text key)
+{
+    struct text last = key;
+    for (struct text rest = key; rest.data != NULL;) {
+        last = text_split(rest, '.', &rest);
+    }
+    return last;
+}
+
+bool setting_nearest(const struct setting_path *path, struct buffer *out)
+{
+    char names[NAMES_MAX][NAME_SIZE];
+    const char *candidates[NAMES_MAX];
+    require(path->count > 0);
+    struct text word = path->parts[path->count - 1];
+    size_t count = names_below(path, path->count - 1, names, true);
+    for (size_t i = 0; i < count; i++) {
+        candidates[i] = names[i];
+    }
+    const char *nearest = text_nearest(word, candidates, count);
+    if (nearest != NULL) {
+        struct setting_path meant = *path;
+        meant.parts[path->count - 1] = text_of(nearest);
+        setting_path_write(&meant, out);
+        return true;
+    }
+    // Perhaps the right word in the wrong place, or written with dots.
+    for (size_t i = 0; i < SETTINGS_COUNT; i++) {
+        struct text key = text_of(SETTINGS[i].key);
+        if (memchr(key.data, '*', key.length) == NULL &&
+            (text_equals(last_part(key), word) || text_equals(key, word))) {
+            buffer_append_text(out, key);
+            return true;
+        }
+    }
+    return false;
+}
+
+void setting_children_write(const struct setting_path *path, struct buffer *out)
+{
+    char names[NAMES_MAX][NAME_SIZE];
+    size_t count = names_below(path, path->count, names, false);
+    for (size_t i = 0; i < count; i++) {
+        buffer_printf(out, "%s%s", i > 0 ? ", " : "", names[i]);
+    }
+}

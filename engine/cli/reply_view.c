@@ -1,0 +1,378 @@
+#include "cli/reply_view.h"
+
+#include "base/json_read.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Objects are read by tables: one row a field, with the place in the structure where it goes.
+
+enum { VIEW_MEMORY = 64 * 1024 * 1024, VIEW_DESCRIPTION = 512 };
+
+enum field_kind { FIELD_TEXT, FIELD_NUMBER, FIELD_FLAG, FIELD_READ };
+
+struct cursor {
+    struct json_reader json;
+    struct reply_view *view;
+    struct buffer scratch;
+    struct text items; // the object of all items, as it stands in the reply
+};
+
+struct field {
+    const char *key;
+    enum field_kind kind;
+    size_t offset;
+    bool (*read)(struct cursor *cursor, enum json_token first, void *record);
+};
+
+#define TEXT_FIELD(type, key, member)                                                                                  \
+    {                                                                                                                  \
+        key, FIELD_TEXT, offsetof(struct type, member), NULL                                                           \
+    }
+#define NUMBER_FIELD(type, key, member)                                                                                \
+    {                                                                                                                  \
+        key, FIELD_NUMBER, offsetof(struct type, member), NULL                                                         \
+    }
+#define FLAG_FIELD(type, key, member)                                                                                  \
+    {                                                                                                                  \
+        key, FIELD_FLAG, offsetof(struct type, member), NULL                                                           \
+    }
+#define READ_FIELD(key, function)                                                                                      \
+    {                                                                                                                  \
+        key, FIELD_READ, 0, function                                                                                   \
+    }
+
+/// The current string without escapes, living as long as the view.
+static struct text cursor_text(struct cursor *cursor)
+{
+    if (!cursor->json.has_escapes) {
+        return cursor->json.value;
+    }
+    buffer_clear(&cursor->scratch);
+    return arena_copy(&cursor->view->arena, json_unescape(&cursor->json, &cursor->scratch));
+}
+
+/// Whole numbers; a fraction is cut off.
+static uint64_t cursor_number(const struct cursor *cursor)
+{
+    struct text rest;
+    uint64_t number = 0;
+
+    return text_to_u64(text_split(cursor->json.value, '.', &rest), &number) ? number : 0;
+}
+
+static bool read_field(struct cursor *cursor, enum json_token token, const struct field *field, void *record)
+{
+    char *place = (char *)record + field->offset;
+
+    switch (field->kind) {
+    case FIELD_TEXT:
+        if (token == JSON_STRING) {
+            *(struct text *)(void *)place = cursor_text(cursor);
+            return true;
+        }
+        break;
+    case FIELD_NUMBER:
+        if (token == JSON_NUMBER) {
+            *(uint64_t *)(void *)place = cursor_number(cursor);
+            return true;
+        }
+        break;
+    case FIELD_FLAG:
+        *(bool *)(void *)place = token == JSON_TRUE;
+        break;
+    case FIELD_READ:
+        return field->read(cursor, token, record);
+    }
+    return json_skip(&cursor->json, token);
+}
+
+/// Reads the object that `first` began. Something else than an object is passed over.
+static bool read_object(struct cursor *cursor, enum json_token first, const struct field *fields, size_t count,
+                        void *record)
+{
+    if (first != JSON_BEGIN_OBJECT) {
+        return json_skip(&cursor->json, first);
+    }
+    for (enum json_token token = json_next(&cursor->json); token == JSON_KEY; token = json_next(&cursor->json)) {
+        const struct field *field = NULL;
+        for (size_t i = 0; i < count && field == NULL; i++) {
+            field = text_equals_c(cursor->json.value, fields[i].key) ? &fields[i] : NULL;
+        }
+        token = json_next(&cursor->json);
+        if (token == JSON_ERROR ||
+            !(field != NULL ? read_field(cursor, token, field, record) : json_skip(&cursor->json, token))) {
+            return false;
+        }
+    }
+    return cursor->json.error == NULL;
+}
+
+/// How many elements the array has that `first` begins; the reader stays where it is.
+static size_t count_elements(struct json_reader json, enum json_token first)
+{
+    size_t count = 0;
+
+    if (first == JSON_BEGIN_ARRAY) {
+        for (enum json_token token = json_next(&json); token != JSON_END_ARRAY; token = json_next(&json)) {
+            if (token == JSON_ERROR || !json_skip(&json, token)) {
+                return 0;
+            }
+            count++;
+        }
+    }
+    return count;
+}
+
+/// Reads up to `most` objects of an array into `*records`; the rest is passed over.
+static bool read_list(struct cursor *cursor, enum json_token first, const struct field *fields, size_t field_count,
+                      size_t size, size_t most, void **records, size_t *count)
+{
+    size_t wanted = count_elements(cursor->json, first);
+
+    if (first != JSON_BEGIN_ARRAY) {
+        return json_skip(&cursor->json, first);
+    }
+    wanted = wanted < most ? wanted : most;
+    *records = wanted > 0 ? arena_alloc_array(&cursor->view->arena, wanted, size) : NULL;
+    *count = *records != NULL ? wanted : 0;
+    size_t at = 0;
+    for (enum json_token token = json_next(&cursor->json); token != JSON_END_ARRAY; token = json_next(&cursor->json)) {
+        if (token == JSON_ERROR) {
+            return false;
+        }
+        bool is_read = at < *count ? read_object(cursor, token, fields, field_count, (char *)*records + at * size)
+                                   : json_skip(&cursor->json, token);
+        if (!is_read) {
+            return false;
+        }
+        at++;
+    }
+    return true;
+}
+
+static bool read_errors(struct cursor *cursor, enum json_token first, void *record)
+{
+    static const struct field fields[] = {
+        TEXT_FIELD(reply_error, "pointer", pointer),
+        TEXT_FIELD(reply_error, "code", code),
+        TEXT_FIELD(reply_error, "detail", detail),
+    };
+    struct reply_view *view = record;
+
+    return read_list(cursor, first, fields, COUNT_OF(fields), sizeof(*view->errors), 100, (void **)&view->errors,
+                     &view->error_count);
+}
+
+static bool read_budget(struct cursor *cursor, enum json_token first, void *record)
+{
+    static const struct field fields[] = {
+        NUMBER_FIELD(reply_view, "requested_ms", requested_ms),
+        NUMBER_FIELD(reply_view, "effective_ms", budget_ms),
+        NUMBER_FIELD(reply_view, "reserve_ms", reserve_ms),
+        FLAG_FIELD(reply_view, "clamped", is_clamped),
+    };
+    return read_object(cursor, first, fields, COUNT_OF(fields), record);
+}
+
+static bool read_coverage(struct cursor *cursor, enum json_token first, void *record)
+{
+    static const struct field fields[] = {
+        FLAG_FIELD(reply_view, "complete", is_complete),
+        NUMBER_FIELD(reply_view, "percent", percent),
+        NUMBER_FIELD(reply_view, "eligible", eligible),
+        NUMBER_FIELD(reply_view, "answered", answered),
+        NUMBER_FIELD(reply_view, "empty", empty),
+        NUMBER_FIELD(reply_view, "missing", missing),
+        NUMBER_FIELD(reply_view, "offers_found", offers_found),
+        NUMBER_FIELD(reply_view, "offers_returned", offers_returned),
+    };
+    return read_object(cursor, first, fields, COUNT_OF(fields), record);
+}
+
+static bool read_suppliers(struct cursor *cursor, enum json_token first, void *record)
+{
+    static const struct field fields[] = {
+        TEXT_FIELD(reply_supplier, "name", name),
+        TEXT_FIELD(reply_supplier, "account", account),
+        TEXT_FIELD(reply_supplier, "outcome", outcome),
+        TEXT_FIELD(reply_supplier, "bound", bound),
+        TEXT_FIELD(reply_supplier, "phase", phase),
+        TEXT_FIELD(reply_supplier, "kind", kind),
+        TEXT_FIELD(reply_supplier, "code", code),
+        TEXT_FIELD(reply_supplier, "reason", reason),
+        TEXT_FIELD(reply_supplier, "detail", detail),
+        FLAG_FIELD(reply_supplier, "partial", is_partial),
+        NUMBER_FIELD(reply_supplier, "began_ms", began_ms),
+        NUMBER_FIELD(reply_supplier, "took_ms", took_ms),
+        NUMBER_FIELD(reply_supplier, "ceiling_ms", ceiling_ms),
+        NUMBER_FIELD(reply_supplier, "http_status", http_status),
+        NUMBER_FIELD(reply_supplier, "offers", offers),
+        NUMBER_FIELD(reply_supplier, "offers_dropped", offers_dropped),
+        NUMBER_FIELD(reply_supplier, "retry_in_ms", retry_in_ms),
+    };
+    struct reply_view *view = record;
+
+    return read_list(cursor, first, fields, COUNT_OF(fields), sizeof(*view->suppliers), REPLY_MAX_SUPPLIERS,
+                     (void **)&view->suppliers, &view->supplier_count);
+}
+
+static bool read_price(struct cursor *cursor, enum json_token first, void *record)
+{
+    static const struct field fields[] = {
+        TEXT_FIELD(reply_offer, "total", total),
+        TEXT_FIELD(reply_offer, "currency", currency),
+    };
+    return read_object(cursor, first, fields, COUNT_OF(fields), record);
+}
+
+/// All offers are read, for the cheapest one of each supplier; the view keeps the first ones.
+static bool read_offers(struct cursor *cursor, enum json_token first, void *record)
+{
+    static const struct field fields[] = {
+        TEXT_FIELD(reply_offer, "supplier", supplier),
+        TEXT_FIELD(reply_offer, "item", item),
+        READ_FIELD("price", read_price),
+    };
+    struct reply_view *view = record;
+
+    return read_list(cursor, first, fields, COUNT_OF(fields), sizeof(*view->offers), SIZE_MAX, (void **)&view->offers,
+                     &view->offer_count);
+}
+
+/// Remembers where the items are; they are looked up once the offers are known.
+static bool read_items(struct cursor *cursor, enum json_token first, void *record)
+{
+    size_t start = cursor->json.offset - 1;
+
+    (void)record;
+    if (!json_skip(&cursor->json, first)) {
+        return false;
+    }
+    if (first == JSON_BEGIN_OBJECT) {
+        cursor->items = (struct text){ cursor->json.input.data + start, cursor->json.offset - start };
+    }
+    return true;
+}
+
+static bool read_reply(struct cursor *cursor)
+{
+    static const struct field fields[] = {
+        NUMBER_FIELD(reply_view, "status", status),
+        TEXT_FIELD(reply_view, "title", title),
+        TEXT_FIELD(reply_view, "code", code),
+        TEXT_FIELD(reply_view, "detail", detail),
+        READ_FIELD("errors", read_errors),
+        TEXT_FIELD(reply_view, "search_id", search_id),
+        NUMBER_FIELD(reply_view, "took_ms", took_ms),
+        NUMBER_FIELD(reply_view, "generation", generation),
+        READ_FIELD("budget", read_budget),
+        READ_FIELD("coverage", read_coverage),
+        READ_FIELD("suppliers", read_suppliers),
+        READ_FIELD("items", read_items),
+        READ_FIELD("offers", read_offers),
+    };
+    enum json_token first = json_next(&cursor->json);
+
+    return first == JSON_BEGIN_OBJECT && read_object(cursor, first, fields, COUNT_OF(fields), cursor->view) &&
+           json_next(&cursor->json) == JSON_END;
+}
+
+/// The raw value of a key of the object `json`; absent when there is none.
+static struct text find_member(struct text json, struct text key)
+{
+    struct json_reader reader;
+
+    json_reader_init(&reader, json);
+    enum json_token token = json_next(&reader);
+    for (token = json_next(&reader); token == JSON_KEY; token = json_next(&reader)) {
+        bool is_it = text_equals(reader.value, key);
+        token = json_next(&reader);
+        size_t start = reader.offset - 1;
+        if (!json_skip(&reader, token)) {
+            break;
+        }
+        if (is_it && token == JSON_BEGIN_OBJECT) {
+            return (struct text){ json.data + start, reader.offset - start };
+        }
+    }
+    return (struct text){ NULL, 0 };
+}
+
+static uint32_t outcome_rank(struct text name)
+{
+    uint32_t rank = 0;
+
+    while (rank < OUTCOME_COUNT && !text_equals_c(name, outcome_name((enum outcome)rank))) {
+        rank++;
+    }
+    return rank;
+}
+
+static int compare_suppliers(const void *left, const void *right)
+{
+    const struct reply_supplier *a = left;
+    const struct reply_supplier *b = right;
+
+    if (a->rank != b->rank) {
+        return a->rank < b->rank ? -1 : 1;
+    }
+    uint64_t a_end = a->began_ms + a->took_ms;
+    uint64_t b_end = b->began_ms + b->took_ms;
+    if (a_end != b_end) {
+        return a_end < b_end ? -1 : 1;
+    }
+    return text_compare(a->name, b->name);
+}
+
+static void view_finish(struct cursor *cursor)
+{
+    struct reply_view *view = cursor->view;
+
+    for (size_t i = 0; i < view->supplier_count; i++) {
+        struct reply_supplier *supplier = &view->suppliers[i];
+        supplier->rank = outcome_rank(supplier->outcome);
+        for (size_t j = 0; j < view->offer_count; j++) {
+            if (text_equals(view->offers[j].supplier, supplier->name)) {
+                supplier->cheapest = view->offers[j].total;
+                supplier->currency = view->offers[j].currency;
+                break;
+            }
+        }
+    }
+    if (view->supplier_count > 0) {
+        qsort(view->suppliers, view->supplier_count, sizeof(*view->suppliers), compare_suppliers);
+    }
+    view->offer_count = view->offer_count < REPLY_BEST_OFFERS ? view->offer_count : REPLY_BEST_OFFERS;
+    for (size_t i = 0; i < view->offer_count; i++) {
+        view->offers[i].item_json = find_member(cursor->items, view->offers[i].item);
+    }
+}
+
+enum status reply_view_read(struct block *bytes, struct reply_view *view, struct failure *why)
+{
+    struct cursor cursor = { .view = view };
+
+    memset(view, 0, sizeof(*view));
+    arena_init(&view->arena, VIEW_MEMORY);
+    view->bytes = block_acquire(bytes);
+    json_reader_init(&cursor.json, block_text(bytes));
+    buffer_init(&cursor.scratch, VIEW_MEMORY);
+    bool is_read = read_reply(&cursor);
+    buffer_fini(&cursor.scratch);
+    if (!is_read) {
+        failure_set(why, "the reply is not what lastcall sends: %s at byte %zu",
+                    cursor.json.error != NULL ? cursor.json.error : "no object", cursor.json.offset);
+        reply_view_fini(view);
+        return STATUS_INVALID;
+    }
+    view_finish(&cursor);
+    return STATUS_OK;
+}
+
+void reply_view_fini(struct reply_view *view)
+{
+    arena_fini(&view->arena);
+    block_release(&view->bytes);
+}

@@ -1,0 +1,64 @@
+#include "io/http_server_body.h"
+
+#include "base/json_write.h"
+
+enum { BODY_DISCARD = 1024 * 1024, BODY_PROBLEM = 1024 };
+
+void http_server_body_init(struct http_server_body *body, uint64_t cap)
+{
+    *body = (struct http_server_body){ .cap = cap };
+    buffer_init(&body->buffer, (size_t)cap);
+}
+
+void http_server_body_fini(struct http_server_body *body)
+{
+    buffer_fini(&body->buffer);
+}
+
+bool http_server_body_announce(struct http_server_body *body, struct text length, bool asks_first)
+{
+    uint64_t announced = 0;
+
+    if (length.data == NULL || !text_to_u64(length, &announced) || announced <= body->cap) {
+        return true;
+    }
+    body->is_too_large = true;
+    return !asks_first && announced - body->cap <= BODY_DISCARD;
+}
+
+bool http_server_body_append(struct http_server_body *body, const char *bytes, size_t length)
+{
+    body->received += length;
+    if (!body->is_too_large && !buffer_append(&body->buffer, bytes, length)) {
+        body->is_too_large = true;
+    }
+    if (body->is_too_large) {
+        buffer_fini(&body->buffer);
+        buffer_init(&body->buffer, 0);
+    }
+    return body->received <= body->cap + BODY_DISCARD;
+}
+
+struct block *http_server_body_take(struct http_server_body *body)
+{
+    return body->buffer.length == 0 ? NULL : block_from_buffer(&body->buffer);
+}
+
+struct block *http_server_body_problem(const struct http_server_body *body)
+{
+    struct buffer out;
+    struct json_writer writer;
+
+    buffer_init(&out, BODY_PROBLEM);
+    json_writer_init(&writer, &out);
+    json_begin_object(&writer);
+    json_field_c(&writer, "type", "about:blank");
+    json_field_c(&writer, "title", "The body is too large");
+    json_field_u64(&writer, "status", 413);
+    json_field_c(&writer, "code", "body_too_large");
+    json_field_u64(&writer, "limit_bytes", body->cap);
+    json_end_object(&writer);
+    struct block *block = block_from_buffer(&out);
+    buffer_fini(&out);
+    return block;
+}

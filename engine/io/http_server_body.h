@@ -1,0 +1,33 @@
+/// HTTP server body: what a caller sends, collected up to a cap.
+///
+/// Past the cap nothing is kept, but somewhat more is still read, so that a sender gets to see its 413 instead of a
+/// reset.
+///
+/// Threads: its loop's.
+/// Memory:  owns the bytes until they are taken as a block.
+#pragma once
+
+#include "base/block.h"
+
+struct http_server_body {
+    struct buffer buffer;
+    uint64_t cap;
+    uint64_t received;
+    bool is_too_large;
+};
+
+void http_server_body_init(struct http_server_body *body, uint64_t cap);
+void http_server_body_fini(struct http_server_body *body);
+
+/// Judges the announced length (absent: none) before anything is read. False: refuse at once; `asks_first` is a sender
+/// that waits for a "100 Continue".
+MUST_CHECK bool http_server_body_announce(struct http_server_body *body, struct text length, bool asks_first);
+
+/// False: enough was thrown away, the connection is not worth more.
+MUST_CHECK bool http_server_body_append(struct http_server_body *body, const char *bytes, size_t length);
+
+/// All bytes as one block; NULL when there are none or without memory (then the buffer keeps them).
+struct block *http_server_body_take(struct http_server_body *body);
+
+/// The problem (RFC 9457) of a body over the cap; NULL without memory.
+MUST_CHECK struct block *http_server_body_problem(const struct http_server_body *body);

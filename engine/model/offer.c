@@ -1,0 +1,69 @@
+#include "model/offer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// `references` is a plain integer in the header, so that the structure stays plain data; it is touched here only.
+
+struct offer_batch *offer_batch_create(size_t memory_ceiling)
+{
+    struct offer_batch *batch = calloc(1, sizeof(*batch));
+
+    if (batch != NULL) {
+        batch->references = 1;
+        arena_init(&batch->arena, memory_ceiling);
+    }
+    return batch;
+}
+
+struct offer_batch *offer_batch_acquire(struct offer_batch *batch)
+{
+    if (batch != NULL) {
+        uint32_t before = __atomic_fetch_add(&batch->references, 1, __ATOMIC_RELAXED);
+        require(before != 0);
+    }
+    return batch;
+}
+
+void offer_batch_release(struct offer_batch **batch)
+{
+    struct offer_batch *gone = *batch;
+
+    *batch = NULL;
+    if (gone == NULL) {
+        return;
+    }
+    uint32_t before = __atomic_fetch_sub(&gone->references, 1, __ATOMIC_ACQ_REL);
+    require(before != 0);
+    if (before == 1) {
+        arena_fini(&gone->arena);
+        free(gone);
+    }
+}
+
+int offer_compare(const struct offer *a, const struct offer *b)
+{
+    if (a->flag != b->flag) {
+        return a->flag < b->flag ? -1 : 1;
+    }
+    if (a->total_micros != b->total_micros) {
+        return a->total_micros < b->total_micros ? -1 : 1;
+    }
+    int order = memcmp(a->currency, b->currency, sizeof(a->currency));
+    if (order == 0) {
+        order = text_compare(a->item, b->item);
+    }
+    return order != 0 ? order : text_compare(a->id, b->id);
+}
+
+static int offer_compare_any(const void *a, const void *b)
+{
+    return offer_compare(a, b);
+}
+
+void offer_batch_sort(struct offer_batch *batch)
+{
+    if (batch->count > 1) {
+        qsort(batch->offers, batch->count, sizeof(*batch->offers), offer_compare_any);
+    }
+}

@@ -1,0 +1,142 @@
+#include "model/script_call.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { START_MEMORY_CEILING = 8 * 1024 * 1024 };
+
+static void script_call_init(struct script_call *call, enum script_call_kind kind)
+{
+    list_init(&call->message.node);
+    call->kind = kind;
+    atomic_init(&call->is_cancelled, false);
+}
+
+static bool start_call_fill(struct start_call *start, struct text product, struct text search_id,
+                            size_t candidate_count)
+{
+    start->product = arena_copy(&start->memory, product);
+    start->search_id = arena_copy(&start->memory, search_id);
+    start->candidates = arena_alloc_array(&start->memory, candidate_count, sizeof(*start->candidates));
+    start->candidate_count = candidate_count;
+    if (start->candidates == NULL) {
+        start->candidate_count = 0;
+        return false;
+    }
+    for (size_t i = 0; i < candidate_count; i++) {
+        start->candidates[i].verdict = SCRIPT_DROPPED;
+        start->candidates[i].ceiling_out_us = UINT64_MAX;
+    }
+    return (product.data == NULL) == (start->product.data == NULL) &&
+           (search_id.data == NULL) == (start->search_id.data == NULL);
+}
+
+struct start_call *start_call_create(struct text product, struct text search_id, struct block *body,
+                                     size_t candidate_count)
+{
+    struct start_call *start = calloc(1, sizeof(*start));
+
+    if (start == NULL) {
+        return NULL;
+    }
+    script_call_init(&start->call, SCRIPT_CALL_START);
+    arena_init(&start->memory, START_MEMORY_CEILING);
+    start->product_verdict = SCRIPT_DROPPED;
+    start->body = block_acquire(body);
+    if (!start_call_fill(start, product, search_id, candidate_count)) {
+        script_call_destroy(&start->call);
+        return NULL;
+    }
+    return start;
+}
+
+struct normalise_call *normalise_call_create(struct text search_id, struct block *facts, struct http_response *response)
+{
+    struct normalise_call *normalise = calloc(1, sizeof(*normalise));
+
+    if (normalise == NULL) {
+        return NULL;
+    }
+    require(search_id.length < sizeof(normalise->search_id_bytes));
+    script_call_init(&normalise->call, SCRIPT_CALL_NORMALISE);
+    if (search_id.length != 0) {
+        memcpy(normalise->search_id_bytes, search_id.data, search_id.length);
+    }
+    normalise->search_id = (struct text){ normalise->search_id_bytes, search_id.length };
+    normalise->facts = block_acquire(facts);
+    normalise->response = response;
+    normalise->verdict = SCRIPT_DROPPED;
+    return normalise;
+}
+
+static void start_call_destroy(struct start_call *start)
+{
+    for (size_t i = 0; i < start->candidate_count; i++) {
+        http_request_destroy(&start->candidates[i].request);
+    }
+    block_release(&start->body);
+    block_release(&start->errors);
+    block_release(&start->facts);
+    arena_fini(&start->memory);
+    free(start);
+}
+
+static void normalise_call_destroy(struct normalise_call *normalise)
+{
+    block_release(&normalise->facts);
+    http_response_destroy(&normalise->response);
+    offer_batch_release(&normalise->offers);
+    free(normalise);
+}
+
+void script_call_destroy(struct script_call *call)
+{
+    if (call == NULL) {
+        return;
+    }
+    switch (call->kind) {
+    case SCRIPT_CALL_START:
+        start_call_destroy(CONTAINER_OF(call, struct start_call, call));
+        break;
+    case SCRIPT_CALL_NORMALISE:
+        normalise_call_destroy(CONTAINER_OF(call, struct normalise_call, call));
+        break;
+    }
+}
+
+const char *script_verdict_name(enum script_verdict verdict)
+{
+    switch (verdict) {
+    case SCRIPT_OK:
+        return "ok";
+    case SCRIPT_SKIPPED:
+        return "skipped";
+    case SCRIPT_EMPTY:
+        return "empty";
+    case SCRIPT_FAIL_QUOTA:
+        return "fail_quota";
+    case SCRIPT_FAIL_BUSY:
+        return "fail_busy";
+    case SCRIPT_FAIL_LOGIN:
+        return "fail_login";
+    case SCRIPT_FAIL_AUTH:
+        return "fail_auth";
+    case SCRIPT_FAIL_SUPPLIER:
+        return "fail_supplier";
+    case SCRIPT_FAIL_UNEXPECTED:
+        return "fail_unexpected";
+    case SCRIPT_UNPARSABLE:
+        return "unparsable";
+    case SCRIPT_TOO_LARGE:
+        return "too_large";
+    case SCRIPT_ERROR:
+        return "error";
+    case SCRIPT_TIMEOUT:
+        return "timeout";
+    case SCRIPT_MEMORY:
+        return "memory";
+    case SCRIPT_DROPPED:
+        return "dropped";
+    }
+    return "unknown";
+}

@@ -1,0 +1,222 @@
+#include "base/json_read.h"
+#include "script/bind.h"
+#include "script/bind_json.h"
+#include "script/bind_support.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// One pass over the tokens builds the values. The members of a table wait on the Lua stack until it is complete, so that
+// most tables are made in their final size; a long one is flushed in between.
+enum { PENDING_MAX = 64 };
+
+struct decoder {
+    struct json_reader reader;
+    struct buffer     *scratch;    // strings without their escapes
+    const char        *error;      // NULL: fine; else a constant sentence, at reader.offset
+};
+
+static bool decode_value(lua_State *L, struct decoder *decoder, enum json_token token);
+
+static void push_string(lua_State *L, struct decoder *decoder)
+{
+    if (!decoder->reader.has_escapes) {
+        bind_push_text(L, decoder->reader.value);
+        return;
+    }
+    buffer_clear(decoder->scratch);
+    bind_push_text(L, json_unescape(&decoder->reader, decoder->scratch));
+    if (decoder->scratch->is_full) {
+        decoder->error = "not enough memory for a string";
+    }
+}
+
+// Literals of at most 15 digits and a small scale are exact in double arithmetic; others go through strtod.
+static bool number_is_simple(struct text literal, double *value)
+{
+    static const double powers[] = { 1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15 };
+    uint64_t digits = 0;
+    size_t   scale = 0, i = literal.data[0] == '-' ? 1 : 0;
+    bool     is_fraction = false;
+
+    if (literal.length > 16) {
+        return false;
+    }
+    for (size_t count = 0; i < literal.length; i++) {
+        char c = literal.data[i];
+        if (c == '.') {
+            is_fraction = true;
+            continue;
+        }
+        if (c < '0' || c > '9' || ++count > 15) {
+            return false;
+        }
+        digits = digits * 10 + (uint64_t)(c - '0');
+        scale += is_fraction ? 1 : 0;
+    }
+    *value = (double)digits / powers[scale];
+    if (literal.data[0] == '-') {
+        *value = -*value;
+    }
+    return true;
+}
+
+static bool push_number(lua_State *L, struct decoder *decoder)
+{
+    struct text literal = decoder->reader.value;
+    char        terminated[512];
+    double      value = 0;
+
+    if (!number_is_simple(literal, &value)) {
+        if (literal.length >= sizeof terminated) {
+            decoder->error = "a number of more than 511 characters";
+            return false;
+        }
+        memcpy(terminated, literal.data, literal.length);
+        terminated[literal.length] = '\0';
+        value = strtod(terminated, NULL);
+        if (!isfinite(value)) {
+            decoder->error = "a number out of range";
+            return false;
+        }
+    }
+    lua_pushnumber(L, value);
+    return true;
+}
+
+// Stores `pending` values above `base`; the table stands at `base` once it exists.
+static void flush_array(lua_State *L, int base, int *pending, int *stored, bool is_last)
+{
+    if (*stored == 0) {
+        lua_createtable(L, is_last ? *pending : *pending * 2, 0);
+        bind_json_mark_array(L, -1);
+        lua_insert(L, base);
+    }
+    for (int i = *pending; i > 0; i--) {
+        lua_rawseti(L, base, *stored + i);
+    }
+    *stored += *pending;
+    *pending = 0;
+}
+
+static bool decode_array(lua_State *L, struct decoder *decoder)
+{
+    int base = lua_gettop(L) + 1;
+    int pending = 0, stored = 0;
+
+    for (;;) {
+        enum json_token token = json_next(&decoder->reader);
+        if (token == JSON_END_ARRAY) {
+            flush_array(L, base, &pending, &stored, true);
+            return true;
+        }
+        if (!decode_value(L, decoder, token)) {
+            return false;
+        }
+        if (++pending == PENDING_MAX) {
+            flush_array(L, base, &pending, &stored, false);
+        }
+    }
+}
+
+static void flush_object(lua_State *L, int base, int *pending, bool *exists)
+{
+    if (!*exists) {
+        lua_createtable(L, 0, *pending);
+        lua_insert(L, base);
+        *exists = true;
+    }
+    // In their order, so that of two equal keys the later one stays.
+    int first = lua_gettop(L) + 1 - *pending * 2;
+    for (int i = 0; i < *pending; i++) {
+        lua_pushvalue(L, first + i * 2);
+        lua_pushvalue(L, first + i * 2 + 1);
+        lua_rawset(L, base);
+    }
+    lua_settop(L, first - 1);
+    *pending = 0;
+}
+
+static bool decode_object(lua_State *L, struct decoder *decoder)
+{
+    int  base = lua_gettop(L) + 1;
+    int  pending = 0;
+    bool exists = false;
+
+    for (;;) {
+        enum json_token token = json_next(&decoder->reader);
+        if (token == JSON_END_OBJECT) {
+            flush_object(L, base, &pending, &exists);
+            return true;
+        }
+        if (token != JSON_KEY) {
+            return false;
+        }
+        push_string(L, decoder);
+        token = json_next(&decoder->reader);
+        if (token == JSON_NULL) {
+            lua_pop(L, 1);
+            continue;
+        }
+        if (!decode_value(L, decoder, token)) {
+            return false;
+        }
+        if (++pending == PENDING_MAX / 2) {
+            flush_object(L, base, &pending, &exists);
+        }
+    }
+}
+
+static bool decode_value(lua_State *L, struct decoder *decoder, enum json_token token)
+{
+    if (decoder->error != NULL) {
+        return false;
+    }
+    if (!lua_checkstack(L, PENDING_MAX + 8)) {
+        decoder->error = "not enough memory for its depth";
+        return false;
+    }
+    switch (token) {
+    case JSON_BEGIN_OBJECT:
+        return decode_object(L, decoder);
+    case JSON_BEGIN_ARRAY:
+        return decode_array(L, decoder);
+    case JSON_STRING:
+        push_string(L, decoder);
+        return true;
+    case JSON_NUMBER:
+        return push_number(L, decoder);
+    case JSON_TRUE:
+    case JSON_FALSE:
+        lua_pushboolean(L, token == JSON_TRUE);
+        return true;
+    case JSON_NULL:
+        lua_pushnil(L);
+        return true;
+    default:
+        return false;
+    }
+}
+
+bool bind_json_decode(lua_State *L, struct text json)
+{
+    struct decoder decoder = { .error = NULL };
+    int            top = lua_gettop(L);
+
+    json_reader_init(&decoder.reader, json);
+    decoder.scratch = bind_push_buffer(L, json.length + 16);
+    bool is_ok = decode_value(L, &decoder, json_next(&decoder.reader)) && decoder.error == NULL &&
+                 json_next(&decoder.reader) == JSON_END;
+    buffer_fini(decoder.scratch);
+    buffer_init(decoder.scratch, 0);
+    if (is_ok) {
+        lua_replace(L, top + 1);
+        return true;
+    }
+    const char *sentence = decoder.error != NULL ? decoder.error : decoder.reader.error;
+    lua_settop(L, top);
+    lua_pushfstring(L, "not JSON at byte %d: %s", (int)decoder.reader.offset + 1,
+                    sentence != NULL ? sentence : "a value expected");
+    return false;
+}

@@ -1,0 +1,40 @@
+/// Support for the bindings: arguments, growing results and read-only views, the same way in every module.
+///
+/// Threads: those of the lua_State.
+/// Memory:  what is pushed belongs to Lua, so an error that unwinds leaks nothing.
+#pragma once
+
+#include "base/buffer.h"
+
+#include <lauxlib.h>
+#include <lua.h>
+
+enum { BIND_INPUT_MAX = 4 << 20, BIND_OUTPUT_MAX = 8 << 20 };
+
+/// Pushes a collected buffer; it lives as long as its stack slot (or its reference) does.
+struct buffer *bind_push_buffer(lua_State *L, size_t ceiling);
+
+/// Pushes the buffer's bytes as a string and frees them; raises when an append did not fit.
+void bind_push_result(lua_State *L, struct buffer *buffer);
+
+/// The argument, which must be a string (a number is not one) of at most BIND_INPUT_MAX bytes.
+struct text bind_check_text(lua_State *L, int argument);
+
+/// The string at `index`, or the absent text when there is something else.
+struct text bind_to_text(lua_State *L, int index);
+void bind_push_text(lua_State *L, struct text text);
+
+/// The argument, which must be a number without a fraction within [least, most].
+int64_t bind_check_integer(lua_State *L, int argument, int64_t least, int64_t most);
+
+/// Raises "bad argument … (EXPECTED expected, got TYPE)".
+int bind_expected(lua_State *L, int argument, const char *expected);
+
+/// Pushes nil and a sentence: what a function returns for data that it could not read.
+int bind_refuse(lua_State *L, const char *format, ...) PRINTF_LIKE(2, 3);
+
+/// When the value at `index` is a read-only view, the table behind it takes its place on the stack. True: it is a table.
+bool bind_unwrap(lua_State *L, int index);
+
+/// Pushes a table with the functions of the list.
+void bind_push_module(lua_State *L, const luaL_Reg *functions);

@@ -1,0 +1,207 @@
+// A state is made by luaL_newstate, which gives it LuaJIT's allocator with a space of its own; then our function is put
+// in front of that allocator. Before closing, the original goes back, because only then LuaJIT unmaps the whole space.
+//
+// To stop a script, its own thread (in a signal handler) sets a hook for the next instruction; the hook raises an
+// error. The hook stays in place with count 1, so whatever would catch the error meets the next one at once.
+
+#include "script/sandbox.h"
+#include "script/freeze.h"
+#include "script/sandbox_globals.h"
+
+#include <lauxlib.h>
+#include <luajit.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static void *sandbox_allocate(void *context, void *pointer, size_t old_size, size_t new_size)
+{
+    struct sandbox *sandbox = context;
+    size_t used = sandbox->used - old_size + new_size;
+
+    if (new_size > old_size && sandbox->growth_cap != 0 && used > sandbox->used_before + sandbox->growth_cap) {
+        sandbox->is_out_of_memory = true;
+        return NULL;
+    }
+    void *result = sandbox->base_allocate(sandbox->base_context, pointer, old_size, new_size);
+    if (result == NULL && new_size != 0) {
+        sandbox->is_out_of_memory = true;
+        return NULL;
+    }
+    sandbox->used = used;
+    return result;
+}
+
+struct sandbox *sandbox_of(lua_State *L)
+{
+    void *context;
+    (void)lua_getallocf(L, &context);
+    return context;
+}
+
+/// Nothing raises outside of a protected call; if it did, this would be a bug.
+static int sandbox_on_panic(lua_State *L)
+{
+    (void)L;
+    check_failed(__FILE__, __LINE__, "a Lua error outside of a protected call");
+}
+
+static int sandbox_open(lua_State *L)
+{
+    sandbox_globals_open(L);
+    return 0;
+}
+
+struct sandbox *sandbox_create(size_t growth_cap, sandbox_find_module find_module, void *context)
+{
+    struct sandbox *sandbox = calloc(1, sizeof *sandbox);
+    if (sandbox == NULL) {
+        return NULL;
+    }
+    lua_State *L = luaL_newstate();
+    if (L == NULL) {
+        free(sandbox);
+        return NULL;
+    }
+    sandbox->L = L;
+    sandbox->find_module = find_module;
+    sandbox->find_context = context;
+    sandbox->used = (size_t)lua_gc(L, LUA_GCCOUNT, 0) * 1024 + (size_t)lua_gc(L, LUA_GCCOUNTB, 0);
+    sandbox->base_allocate = lua_getallocf(L, &sandbox->base_context);
+    lua_setallocf(L, sandbox_allocate, sandbox);
+    lua_atpanic(L, sandbox_on_panic);
+    luaJIT_setmode(L, 0, LUAJIT_MODE_ENGINE | LUAJIT_MODE_OFF | LUAJIT_MODE_FLUSH);
+    if (lua_cpcall(L, sandbox_open, NULL) != 0) {
+        sandbox_destroy(&sandbox);
+        return NULL;
+    }
+    lua_settop(L, 0);
+    sandbox->growth_cap = growth_cap;
+    sandbox->used_live = sandbox->used;
+    return sandbox;
+}
+
+void sandbox_destroy(struct sandbox **sandbox)
+{
+    if (*sandbox == NULL) {
+        return;
+    }
+    lua_setallocf((*sandbox)->L, (*sandbox)->base_allocate, (*sandbox)->base_context);
+    lua_close((*sandbox)->L);
+    free(*sandbox);
+    *sandbox = NULL;
+}
+
+static void sandbox_on_hook(lua_State *L, lua_Debug *where)
+{
+    struct sandbox *sandbox = sandbox_of(L);
+
+    if (!sandbox->is_stopped) {
+        sandbox->is_stopped = true;
+        if (lua_getinfo(L, "Sl", where) != 0) {
+            snprintf(sandbox->stopped_at, sizeof sandbox->stopped_at, "%s:%d", where->short_src, where->currentline);
+        }
+    }
+    lua_sethook(L, sandbox_on_hook, LUA_MASKCOUNT, 1);
+    lua_pushnil(L);
+    lua_error(L);
+}
+
+void sandbox_interrupt(struct sandbox *sandbox)
+{
+    sandbox->is_interrupted = 1;
+    lua_sethook(sandbox->L, sandbox_on_hook, LUA_MASKCOUNT, 1);
+}
+
+void sandbox_check(lua_State *L)
+{
+    const struct sandbox *sandbox = sandbox_of(L);
+    if (sandbox->is_stopped || sandbox->is_out_of_memory) {
+        lua_pushnil(L);
+        lua_error(L);
+    }
+}
+
+/// A full collection before a call, when the garbage of earlier ones has used up a third of what a call may add.
+static void sandbox_begin(struct sandbox *sandbox)
+{
+    if (sandbox->growth_cap != 0 && sandbox->used > sandbox->used_live + sandbox->growth_cap / 3) {
+        lua_gc(sandbox->L, LUA_GCCOLLECT, 0);
+        sandbox->used_live = sandbox->used;
+    }
+    sandbox->used_before = sandbox->used;
+    sandbox->is_stopped = false;
+    sandbox->depth = 0;
+    sandbox->stopped_at[0] = '\0';
+}
+
+struct sandbox_job {
+    lua_CFunction function;
+    void (*on_error)(lua_State *L, void *context);
+    void *context;
+    bool has_failed;
+};
+
+static int sandbox_run(lua_State *L)
+{
+    struct sandbox_job *job = lua_touserdata(L, 1);
+
+    lua_settop(L, 0);
+    lua_pushcfunction(L, job->function);
+    lua_pushlightuserdata(L, job->context);
+    int status = lua_pcall(L, 1, 0, 0);
+    if (status == LUA_ERRMEM) {
+        sandbox_of(L)->is_out_of_memory = true;
+    }
+    if (status == 0) {
+        return 0;
+    }
+    sandbox_check(L);
+    job->has_failed = true;
+    if (job->on_error != NULL) {
+        job->on_error(L, job->context);
+    }
+    return 0;
+}
+
+enum sandbox_result sandbox_call(struct sandbox *sandbox, lua_CFunction function,
+                                 void (*on_error)(lua_State *L, void *context), void *context)
+{
+    struct sandbox_job job = { .function = function, .on_error = on_error, .context = context };
+
+    require(!sandbox->is_out_of_memory);
+    sandbox_begin(sandbox);
+    int status = lua_cpcall(sandbox->L, sandbox_run, &job);
+    lua_settop(sandbox->L, 0);
+    if (sandbox->is_out_of_memory || status == LUA_ERRMEM) {
+        sandbox->is_out_of_memory = true;
+        return SANDBOX_OUT_OF_MEMORY;
+    }
+    if (sandbox->is_stopped) {
+        return SANDBOX_STOPPED;
+    }
+    return status == 0 && !job.has_failed ? SANDBOX_OK : SANDBOX_ERROR;
+}
+
+void sandbox_calm(struct sandbox *sandbox)
+{
+    if (sandbox->is_interrupted != 0) {
+        sandbox->is_interrupted = 0;
+        lua_sethook(sandbox->L, NULL, 0, 0);
+    }
+}
+
+bool sandbox_load(lua_State *L, struct text path, struct text source)
+{
+    lua_pushliteral(L, "@");
+    lua_pushlstring(L, path.data, path.length);
+    lua_concat(L, 2);
+    int status = luaL_loadbufferx(L, source.data, source.length, lua_tostring(L, -1), "t");
+    lua_remove(L, -2);
+    if (status != 0) {
+        sandbox_check(L);
+        return false;
+    }
+    sandbox_globals_push_environment(L);
+    lua_setfenv(L, -2);
+    return true;
+}

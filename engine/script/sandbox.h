@@ -1,0 +1,66 @@
+/// Sandbox: one Lua state for scripts nobody trusts.
+///
+/// Its memory is LuaJIT's own allocator, one space of mmap'ed pages a state, so it shares no lock with malloc; the
+/// sandbox counts it and refuses what grows past the cap of a call. The JIT is off. Chunks are text, run in an
+/// environment of their own over allow-listed, read-only globals. A stopped or out-of-memory call cannot be caught by
+/// its script: pcall and xpcall pass those two on.
+///
+/// Threads: one owner at a time; sandbox_interrupt belongs into a signal handler of the owner's thread.
+/// Memory:  owns the state. After out of memory the sandbox must be destroyed, never used again.
+#pragma once
+
+#include "base/status.h"
+#include "base/text.h"
+
+#include <lua.h>
+
+#include <signal.h>
+
+enum { SANDBOX_MAX_DEPTH = 150 }; // pcall, gsub, sort within each other
+
+/// Where `require` looks: the module's path (for errors) and source. False: there is none.
+typedef bool (*sandbox_find_module)(void *context, struct text name, struct text *path, struct text *source);
+
+struct sandbox {
+    lua_State *L;
+    lua_Alloc base_allocate;
+    void *base_context;
+    size_t used;        // bytes held by the state
+    size_t used_before; // when the call began
+    size_t used_live;   // after the last full collection
+    size_t growth_cap;  // bytes a call may add; 0: no cap
+    bool is_out_of_memory;
+    bool is_stopped; // the hook has raised its error
+    uint32_t depth;
+    char stopped_at[128];
+    volatile sig_atomic_t is_interrupted;
+    sandbox_find_module find_module;
+    void *find_context;
+};
+
+/// A state with its globals; NULL without memory. `find_module` may be NULL: `require` then finds nothing.
+MUST_CHECK struct sandbox *sandbox_create(size_t growth_cap, sandbox_find_module find_module, void *context);
+void sandbox_destroy(struct sandbox **sandbox);
+
+/// The sandbox that a state belongs to.
+struct sandbox *sandbox_of(lua_State *L);
+
+enum sandbox_result { SANDBOX_OK, SANDBOX_ERROR, SANDBOX_STOPPED, SANDBOX_OUT_OF_MEMORY };
+
+/// Runs `function` protected, with `context` as its one argument (a light userdata), on an empty stack. After a plain
+/// error `on_error` is called, still protected, with the error value on top of the stack; it may be NULL. A call
+/// begins: what was stopped before is forgotten.
+enum sandbox_result sandbox_call(struct sandbox *sandbox, lua_CFunction function,
+                                 void (*on_error)(lua_State *L, void *context), void *context);
+
+/// Makes the running script stop at its next instruction. Async-signal-safe.
+void sandbox_interrupt(struct sandbox *sandbox);
+
+/// Takes an interruption back, once no further one can come. Not within a call.
+void sandbox_calm(struct sandbox *sandbox);
+
+/// Within a protected call: pushes the compiled chunk in an environment of its own. False: the error message is pushed.
+bool sandbox_load(lua_State *L, struct text path, struct text source);
+
+/// Within a protected call, before untrusted code may go on: raises again when the script was stopped or out of memory.
+void sandbox_check(lua_State *L);

@@ -1,0 +1,529 @@
+// The globals of a state are one table that all chunks read through their environments. Libraries are frozen views, so
+// no supplier can change them for another. Functions of Lua that a script could misuse are replaced here:
+//
+//   pcall, xpcall          pass the watchdog's stop and out of memory on, and may nest only so deep
+//   pairs, ipairs, next,   see through frozen tables
+//   type, unpack, rawget, getmetatable, table.concat, table.maxn
+//   string.rep, gsub,      bounded, because C code that runs long or recurses deep cannot be stopped
+//   table.insert, sort
+
+#include "script/sandbox_globals.h"
+#include "script/bind.h"
+#include "script/freeze.h"
+#include "script/sandbox.h"
+
+#include <lauxlib.h>
+#include <lualib.h>
+#include <stdlib.h>
+
+enum {
+    GLOBALS_REP_MAX = 4 << 20, // bytes that string.rep may make
+    GLOBALS_SORT_MAX = 20000,  // items that table.sort takes: 15 ms in C
+    GLOBALS_NAMES_MAX = 128,
+};
+
+static const char globals_key;     // registry: the table of globals
+static const char environment_key; // registry: the metatable of environments
+static const char modules_key;     // registry: what `require` has loaded
+
+static const char *const forbidden[] = { "io",         "os",      "ffi",       "jit",      "debug",   "package",
+                                         "load",       "print",   "dofile",    "newproxy", "getfenv", "collectgarbage",
+                                         "loadstring", "setfenv", "coroutine", "loadfile", "module",  "_G" };
+
+static void globals_push_key(lua_State *L, const void *key)
+{
+    lua_pushlightuserdata(L, (void *)(uintptr_t)key);
+    lua_rawget(L, LUA_REGISTRYINDEX);
+}
+
+static void globals_set_key(lua_State *L, const void *key)
+{
+    lua_pushlightuserdata(L, (void *)(uintptr_t)key);
+    lua_insert(L, -2);
+    lua_rawset(L, LUA_REGISTRYINDEX);
+}
+
+// ---- errors, passed on
+
+static void globals_enter(lua_State *L, const char *what)
+{
+    struct sandbox *sandbox = sandbox_of(L);
+    sandbox_check(L);
+    if (sandbox->depth >= SANDBOX_MAX_DEPTH) {
+        luaL_error(L, "%s is nested too deeply (at most %d)", what, SANDBOX_MAX_DEPTH);
+    }
+    sandbox->depth++;
+}
+
+/// pcall for our own use: the depth is back where it was, whatever happened; what may not be caught is raised again.
+static int globals_protected(lua_State *L, int arguments, const char *what)
+{
+    struct sandbox *sandbox = sandbox_of(L);
+
+    globals_enter(L, what);
+    uint32_t depth = sandbox->depth;
+    int status = lua_pcall(L, arguments, LUA_MULTRET, 0);
+    sandbox->depth = depth - 1;
+    if (status == LUA_ERRMEM) {
+        sandbox->is_out_of_memory = true;
+    }
+    sandbox_check(L);
+    return status;
+}
+
+static int globals_pcall(lua_State *L)
+{
+    luaL_checkany(L, 1);
+    int status = globals_protected(L, lua_gettop(L) - 1, "pcall");
+    lua_pushboolean(L, status == 0);
+    lua_insert(L, 1);
+    return lua_gettop(L);
+}
+
+/// The handler runs after the stack has unwound; an error inside it is not caught.
+static int globals_xpcall(lua_State *L)
+{
+    luaL_checkany(L, 1);
+    luaL_checkany(L, 2);
+    lua_pushvalue(L, 2);
+    lua_remove(L, 2);
+    lua_insert(L, 1); // handler, function, arguments
+    int status = globals_protected(L, lua_gettop(L) - 2, "xpcall");
+    if (status == 0) {
+        lua_pushboolean(L, 1);
+        lua_replace(L, 1);
+        return lua_gettop(L);
+    }
+    lua_pushvalue(L, 1);
+    lua_insert(L, -2);
+    lua_call(L, 1, LUA_MULTRET);
+    lua_pushboolean(L, 0);
+    lua_replace(L, 1);
+    return lua_gettop(L);
+}
+
+// ---- seeing through frozen tables
+
+/// The frozen table at `index` is replaced by the one behind it.
+static void globals_unfreeze(lua_State *L, int index)
+{
+    if (freeze_is(L, index) && freeze_raw(L, index)) {
+        lua_replace(L, index);
+    }
+}
+
+static int globals_next(lua_State *L)
+{
+    globals_unfreeze(L, 1);
+    luaL_checktype(L, 1, LUA_TTABLE);
+    lua_settop(L, 2);
+    return lua_next(L, 1) != 0 ? 2 : 1;
+}
+
+/// Upvalues: Lua's next, for which the interpreter has a fast path, and ours.
+static int globals_pairs(lua_State *L)
+{
+    bool is_frozen = freeze_is(L, 1);
+    if (!is_frozen) {
+        luaL_checktype(L, 1, LUA_TTABLE);
+    }
+    lua_pushvalue(L, is_frozen ? lua_upvalueindex(2) : lua_upvalueindex(1));
+    lua_pushvalue(L, 1);
+    lua_pushnil(L);
+    return 3;
+}
+
+static int globals_ipairs_step(lua_State *L)
+{
+    lua_Integer next = luaL_checkinteger(L, 2) + 1;
+    globals_unfreeze(L, 1);
+    luaL_checktype(L, 1, LUA_TTABLE);
+    lua_pushinteger(L, next);
+    lua_rawgeti(L, 1, (int)next);
+    return lua_isnil(L, -1) ? 1 : 2;
+}
+
+/// Upvalues: Lua's step, and ours.
+static int globals_ipairs(lua_State *L)
+{
+    bool is_frozen = freeze_is(L, 1);
+    if (!is_frozen) {
+        luaL_checktype(L, 1, LUA_TTABLE);
+    }
+    lua_pushvalue(L, is_frozen ? lua_upvalueindex(2) : lua_upvalueindex(1));
+    lua_pushvalue(L, 1);
+    lua_pushinteger(L, 0);
+    return 3;
+}
+
+static int globals_type(lua_State *L)
+{
+    luaL_checkany(L, 1);
+    lua_pushstring(L, freeze_is(L, 1) ? "table" : luaL_typename(L, 1));
+    return 1;
+}
+
+static int globals_getmetatable(lua_State *L)
+{
+    luaL_checkany(L, 1);
+    if (!lua_istable(L, 1) || !lua_getmetatable(L, 1)) {
+        lua_pushnil(L);
+        return 1;
+    }
+    lua_getfield(L, -1, "__metatable");
+    if (lua_isnil(L, -1)) {
+        lua_pop(L, 1);
+    }
+    return 1;
+}
+
+/// Upvalue: a function that reads its first argument, a table.
+static int globals_reading(lua_State *L)
+{
+    globals_unfreeze(L, 1);
+    lua_pushvalue(L, lua_upvalueindex(1));
+    lua_insert(L, 1);
+    lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
+    return lua_gettop(L);
+}
+
+// ---- bounded
+
+/// Calls the function in the upvalue with all arguments, counting how deep such calls nest.
+static int globals_call_counted(lua_State *L, const char *what)
+{
+    struct sandbox *sandbox = sandbox_of(L);
+
+    globals_enter(L, what);
+    uint32_t depth = sandbox->depth;
+    lua_pushvalue(L, lua_upvalueindex(1));
+    lua_insert(L, 1);
+    lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
+    sandbox->depth = depth - 1;
+    return lua_gettop(L);
+}
+
+static int globals_gsub(lua_State *L)
+{
+    return globals_call_counted(L, "gsub");
+}
+
+static int globals_rep(lua_State *L)
+{
+    size_t length;
+    size_t separator_length = 0;
+
+    luaL_checklstring(L, 1, &length);
+    lua_Number count = luaL_checknumber(L, 2);
+    if (!lua_isnoneornil(L, 3)) {
+        luaL_checklstring(L, 3, &separator_length);
+    }
+    if (length + separator_length == 0 || !(count > 0)) {
+        lua_pushliteral(L, "");
+        return 1;
+    }
+    if (count * (lua_Number)(length + separator_length) > GLOBALS_REP_MAX) {
+        return luaL_error(L, "string.rep: the result would be larger than 4 MiB");
+    }
+    return globals_call_counted(L, "rep");
+}
+
+static void globals_check_writable(lua_State *L)
+{
+    if (freeze_is(L, 1)) {
+        luaL_error(L, "this table is read-only");
+    }
+    luaL_checktype(L, 1, LUA_TTABLE);
+}
+
+static int globals_sort(lua_State *L)
+{
+    globals_check_writable(L);
+    if (lua_objlen(L, 1) > GLOBALS_SORT_MAX) {
+        return luaL_error(L, "table.sort: more than %d items", GLOBALS_SORT_MAX);
+    }
+    return globals_call_counted(L, "sort");
+}
+
+static int globals_insert(lua_State *L)
+{
+    globals_check_writable(L);
+    if (lua_gettop(L) >= 3) {
+        lua_Number position = luaL_checknumber(L, 2);
+        if (!(position >= 1 && position <= (lua_Number)lua_objlen(L, 1) + 1)) {
+            return luaL_error(L, "table.insert: position %f is outside of the list", position);
+        }
+    }
+    return globals_call_counted(L, "insert");
+}
+
+static int globals_remove(lua_State *L)
+{
+    globals_check_writable(L);
+    return globals_call_counted(L, "remove");
+}
+
+// ---- require
+
+static int globals_require(lua_State *L)
+{
+    const struct sandbox *sandbox = sandbox_of(L);
+    struct text name;
+    struct text path;
+    struct text source;
+
+    name.data = luaL_checklstring(L, 1, &name.length);
+    lua_settop(L, 1);
+    globals_push_key(L, &modules_key); // 2
+    lua_pushvalue(L, 1);
+    lua_rawget(L, 2);
+    if (lua_isboolean(L, -1) && !lua_toboolean(L, -1)) {
+        return luaL_error(L, "module \"%s\" requires itself", name.data);
+    }
+    if (!lua_isnil(L, -1)) {
+        return 1;
+    }
+    lua_pop(L, 1);
+    if (sandbox->find_module == NULL || !sandbox->find_module(sandbox->find_context, name, &path, &source)) {
+        return luaL_error(L, "there is no module \"%s\" in the scripts directory", name.data);
+    }
+    if (!sandbox_load(L, path, source)) {
+        return lua_error(L);
+    }
+    lua_pushvalue(L, 1);
+    lua_pushboolean(L, 0);
+    lua_rawset(L, 2); // being loaded
+    lua_call(L, 0, 1);
+    if (lua_isnil(L, -1)) {
+        lua_pop(L, 1);
+        lua_pushboolean(L, 1);
+    }
+    freeze_deep(L);
+    lua_pushvalue(L, 1);
+    lua_pushvalue(L, -2);
+    lua_rawset(L, 2);
+    return 1;
+}
+
+// ---- environments
+
+const char *sandbox_globals_nearest(lua_State *L, const char *word)
+{
+    const char *names[GLOBALS_NAMES_MAX];
+    size_t count = 0;
+
+    globals_push_key(L, &globals_key);
+    lua_pushnil(L);
+    while (count < GLOBALS_NAMES_MAX && lua_next(L, -2) != 0) {
+        lua_pop(L, 1);
+        names[count++] = lua_tostring(L, -1);
+    }
+    const char *nearest = text_nearest(text_of(word), names, count);
+    lua_pop(L, count == GLOBALS_NAMES_MAX ? 2 : 1);
+    return nearest;
+}
+
+static int globals_on_unknown(lua_State *L)
+{
+    if (lua_type(L, 2) != LUA_TSTRING) {
+        return luaL_error(L, "unknown global");
+    }
+    const char *name = lua_tostring(L, 2);
+    for (size_t i = 0; i < COUNT_OF(forbidden); i++) {
+        if (text_equals_c(text_of(name), forbidden[i])) {
+            return luaL_error(L, "\"%s\" is not available to scripts", name);
+        }
+    }
+    const char *nearest = sandbox_globals_nearest(L, name);
+    if (nearest != NULL) {
+        return luaL_error(L, "unknown global \"%s\": did you mean \"%s\"?", name, nearest);
+    }
+    return luaL_error(L, "unknown global \"%s\"", name);
+}
+
+static int globals_on_write(lua_State *L)
+{
+    const char *name = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "?";
+    return luaL_error(L, "global \"%s\" cannot be set: declare it with local", name);
+}
+
+void sandbox_globals_push_environment(lua_State *L)
+{
+    lua_newtable(L);
+    globals_push_key(L, &environment_key);
+    lua_setmetatable(L, -2);
+}
+
+// ---- opening
+
+/// Copies global `name` of the opened libraries into the table at `target`.
+static void globals_copy(lua_State *L, int target, const char *name)
+{
+    lua_getfield(L, LUA_GLOBALSINDEX, name);
+    lua_setfield(L, target, name);
+}
+
+static void globals_set_function(lua_State *L, int target, const char *name, lua_CFunction function)
+{
+    lua_pushcfunction(L, function);
+    lua_setfield(L, target, name);
+}
+
+/// Field `name` of the table at `target` becomes `function`, with what it was as its upvalue.
+static void globals_wrap(lua_State *L, int target, const char *name, lua_CFunction function)
+{
+    lua_getfield(L, target, name);
+    lua_pushcclosure(L, function, 1);
+    lua_setfield(L, target, name);
+}
+
+static void globals_remove_field(lua_State *L, int target, const char *name)
+{
+    lua_pushnil(L);
+    lua_setfield(L, target, name);
+}
+
+static void globals_open_base(lua_State *L, int target)
+{
+    static const char *const kept[] = { "assert",   "error",  "select", "tonumber", "tostring",
+                                        "rawequal", "rawset", "rawget", "unpack",   "setmetatable" };
+
+    for (size_t i = 0; i < COUNT_OF(kept); i++) {
+        globals_copy(L, target, kept[i]);
+    }
+    globals_wrap(L, target, "rawget", globals_reading);
+    globals_wrap(L, target, "unpack", globals_reading);
+    globals_set_function(L, target, "pcall", globals_pcall);
+    globals_set_function(L, target, "xpcall", globals_xpcall);
+    globals_set_function(L, target, "type", globals_type);
+    globals_set_function(L, target, "next", globals_next);
+    globals_set_function(L, target, "getmetatable", globals_getmetatable);
+    globals_set_function(L, target, "require", globals_require);
+
+    lua_getfield(L, LUA_GLOBALSINDEX, "next");
+    lua_pushcfunction(L, globals_next);
+    lua_pushcclosure(L, globals_pairs, 2);
+    lua_setfield(L, target, "pairs");
+
+    lua_getfield(L, LUA_GLOBALSINDEX, "ipairs");
+    lua_newtable(L);
+    lua_call(L, 1, 1); // Lua's step function
+    lua_pushcfunction(L, globals_ipairs_step);
+    lua_pushcclosure(L, globals_ipairs, 2);
+    lua_setfield(L, target, "ipairs");
+}
+
+/// Pushes library `name` of Lua without what scripts must not have.
+static void globals_push_library(lua_State *L, const char *name)
+{
+    lua_getfield(L, LUA_GLOBALSINDEX, name);
+    int library = lua_gettop(L);
+
+    if (text_equals_c(text_of(name), "string")) {
+        globals_remove_field(L, library, "dump");
+        globals_wrap(L, library, "rep", globals_rep);
+        globals_wrap(L, library, "gsub", globals_gsub);
+        lua_pushliteral(L, "");
+        lua_getmetatable(L, -1);
+        lua_pushboolean(L, 0);
+        lua_setfield(L, -2, "__metatable");
+        lua_pop(L, 2);
+    } else if (text_equals_c(text_of(name), "table")) {
+        static const char *const left_out[] = { "foreach", "foreachi", "getn", "move", "new", "clear" };
+        for (size_t i = 0; i < COUNT_OF(left_out); i++) {
+            globals_remove_field(L, library, left_out[i]);
+        }
+        globals_wrap(L, library, "concat", globals_reading);
+        globals_wrap(L, library, "maxn", globals_reading);
+        globals_wrap(L, library, "insert", globals_insert);
+        globals_wrap(L, library, "remove", globals_remove);
+        globals_wrap(L, library, "sort", globals_sort);
+    } else if (text_equals_c(text_of(name), "math")) {
+        globals_remove_field(L, library, "random");
+        globals_remove_field(L, library, "randomseed");
+    }
+}
+
+static void globals_open_libraries(lua_State *L, int target)
+{
+    static const luaL_Reg libraries[] = {
+        { "", luaopen_base },     { "string", luaopen_string }, { "table", luaopen_table },
+        { "math", luaopen_math }, { "bit", luaopen_bit },
+    };
+
+    for (size_t i = 0; i < COUNT_OF(libraries); i++) {
+        lua_pushcfunction(L, libraries[i].func);
+        lua_pushstring(L, libraries[i].name);
+        lua_call(L, 1, 0);
+    }
+    for (size_t i = 1; i < COUNT_OF(libraries); i++) {
+        globals_push_library(L, libraries[i].name);
+        freeze_shallow(L);
+        lua_setfield(L, target, libraries[i].name);
+    }
+}
+
+static void globals_open_bindings(lua_State *L, int target)
+{
+    static const struct {
+        const char *name;
+        void (*push)(lua_State *L);
+    } modules[] = {
+        { "json", bind_json },   { "url", bind_url }, { "crypto", bind_crypto }, { "time", bind_time },
+        { "money", bind_money }, { "log", bind_log }, { "fail", bind_fail },
+    };
+
+    for (size_t i = 0; i < COUNT_OF(modules); i++) {
+        modules[i].push(L);
+        freeze_shallow(L);
+        lua_setfield(L, target, modules[i].name);
+    }
+    bind_text(L);
+    lua_pushnil(L);
+    while (lua_next(L, -2) != 0) {
+        lua_pushvalue(L, -2);
+        lua_insert(L, -2);
+        lua_settable(L, target);
+    }
+    lua_pop(L, 1);
+}
+
+static void globals_clear(lua_State *L)
+{
+    lua_pushnil(L);
+    while (lua_next(L, LUA_GLOBALSINDEX) != 0) {
+        lua_pop(L, 1);
+        lua_pushvalue(L, -1);
+        lua_pushnil(L);
+        lua_rawset(L, LUA_GLOBALSINDEX);
+    }
+}
+
+void sandbox_globals_open(lua_State *L)
+{
+    lua_newtable(L);
+    int target = lua_gettop(L);
+
+    globals_open_libraries(L, target);
+    globals_open_base(L, target);
+    globals_open_bindings(L, target);
+    globals_clear(L);
+
+    lua_createtable(L, 0, 2);
+    lua_pushcfunction(L, globals_on_unknown);
+    lua_setfield(L, -2, "__index");
+    lua_setmetatable(L, target);
+
+    lua_createtable(L, 0, 3);
+    lua_pushvalue(L, target);
+    lua_setfield(L, -2, "__index");
+    lua_pushcfunction(L, globals_on_write);
+    lua_setfield(L, -2, "__newindex");
+    lua_pushboolean(L, 0);
+    lua_setfield(L, -2, "__metatable");
+    globals_set_key(L, &environment_key);
+
+    lua_newtable(L);
+    globals_set_key(L, &modules_key);
+    globals_set_key(L, &globals_key);
+}

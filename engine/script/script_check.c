@@ -1,0 +1,529 @@
+// One file is run in one protected call. A count hook bounds its CPU time, because the loader has no watchdog. Lua keeps no
+// line of a table's field, so the line of a finding is where the source first assigns a field of that name.
+
+#include "script/script_check.h"
+#include "base/clock.h"
+#include "script/bind.h"
+#include "script/freeze.h"
+#include "script/offers.h"
+
+#include <lauxlib.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { CHECK_RUN_US = 2000000, CHECK_HOOK_STEPS = 10000, CHECK_LIST_MAX = 64 };
+
+#define CHECK_BODY_CAP (UINT64_C(8) << 20)
+#define CHECK_BODY_CAP_MAX (UINT64_C(64) << 20)
+
+enum check_need { CHECK_OPTIONAL, CHECK_REQUIRED, CHECK_UNSUPPORTED };
+
+struct check_field {
+    const char     *name;
+    int             type;    // LUA_T…
+    enum check_need need;
+};
+
+static const struct check_field supplier_fields[] = {
+    { "name", LUA_TSTRING, CHECK_REQUIRED },
+    { "product", LUA_TSTRING, CHECK_REQUIRED },
+    { "owner", LUA_TSTRING, CHECK_REQUIRED },
+    { "hosts", LUA_TTABLE, CHECK_REQUIRED },
+    { "build_request", LUA_TFUNCTION, CHECK_REQUIRED },
+    { "normalise", LUA_TFUNCTION, CHECK_REQUIRED },
+    { "display_name", LUA_TSTRING, CHECK_OPTIONAL },
+    { "docs", LUA_TSTRING, CHECK_OPTIONAL },
+    { "secrets", LUA_TTABLE, CHECK_OPTIONAL },
+    { "options", LUA_TTABLE, CHECK_OPTIONAL },
+    { "limits", LUA_TTABLE, CHECK_OPTIONAL },
+    { "skip", LUA_TFUNCTION, CHECK_OPTIONAL },
+    { "ceiling", LUA_TFUNCTION, CHECK_OPTIONAL },
+    { "sells", LUA_TTABLE, CHECK_UNSUPPORTED },
+    { "endpoints", LUA_TTABLE, CHECK_UNSUPPORTED },
+    { "wants", LUA_TTABLE, CHECK_UNSUPPORTED },
+    { "sign", LUA_TFUNCTION, CHECK_UNSUPPORTED },
+    { "login", LUA_TTABLE, CHECK_UNSUPPORTED },
+    { "revalidate", LUA_TTABLE, CHECK_UNSUPPORTED },
+};
+
+static const struct check_field product_fields[] = {
+    { "name", LUA_TSTRING, CHECK_REQUIRED },
+    { "query", LUA_TFUNCTION, CHECK_REQUIRED },
+    { "offer", LUA_TNIL, CHECK_REQUIRED },    // its shape is the schema's affair
+};
+
+static const char *const limit_names[] = { "rps",  "per_minute", "per_day",   "concurrent",
+                                           "body", "hedge",      "call_cost", "retry_on" };
+
+struct check_job {
+    struct script_check      *check;
+    const struct script_file *file;
+    struct script_supplier   *supplier;    // NULL: not a supplier's file
+    uint64_t                  end_cpu_us;
+};
+
+struct text script_check_basename(struct text path)
+{
+    for (size_t i = path.length; i > 0; i--) {
+        if (path.data[i - 1] == '/') {
+            path = (struct text){ path.data + i, path.length - i };
+            break;
+        }
+    }
+    if (path.length > 4 && memcmp(path.data + path.length - 4, ".lua", 4) == 0) {
+        path.length -= 4;
+    }
+    return path;
+}
+
+void script_check_report(struct script_check *check, const struct script_file *file, uint32_t line, const char *help,
+                         const char *format, ...)
+{
+    struct failure failure = { .line = line };
+    va_list arguments;
+
+    snprintf(failure.file, sizeof failure.file, "%.*s", TEXT_ARGS(file->path));
+    va_start(arguments, format);
+    vsnprintf(failure.message, sizeof failure.message, format, arguments);
+    va_end(arguments);
+    if (help != NULL) {
+        snprintf(failure.help, sizeof failure.help, "%s", help);
+    }
+    check->findings++;
+    check->report(check->context, &failure);
+}
+
+static bool check_is_word(char byte)
+{
+    return byte == '_' || (byte >= '0' && byte <= '9') || (byte >= 'A' && byte <= 'Z') || (byte >= 'a' && byte <= 'z');
+}
+
+/// Does the source say `word =` at `at`?
+static bool check_assigns_at(struct text source, size_t at, struct text word)
+{
+    if (at + word.length > source.length || memcmp(source.data + at, word.data, word.length) != 0 ||
+        (at > 0 && check_is_word(source.data[at - 1]))) {
+        return false;
+    }
+    size_t next = at + word.length;
+    while (next < source.length && (source.data[next] == ' ' || source.data[next] == '\t')) {
+        next++;
+    }
+    return next < source.length && source.data[next] == '=' &&
+           (next + 1 == source.length || source.data[next + 1] != '=');
+}
+
+/// The line where the source first assigns `word`; 0: nowhere.
+static uint32_t check_line_of(const struct script_file *file, const char *word)
+{
+    struct text wanted = text_of(word);
+    uint32_t line = 1;
+
+    for (size_t i = 0; i < file->source.length; i++) {
+        if (file->source.data[i] == '\n') {
+            line++;
+        } else if (check_assigns_at(file->source, i, wanted)) {
+            return line;
+        }
+    }
+    return 0;
+}
+
+/// Reports Lua's own message, its "path:line: " turned into a place.
+static void check_report_message(struct script_check *check, const struct script_file *file, const char *message)
+{
+    for (const char *colon = strchr(message, ':'); colon != NULL; colon = strchr(colon + 1, ':')) {
+        unsigned line = 0;
+        int consumed = 0;
+        if (sscanf(colon, ":%u: %n", &line, &consumed) == 1 && consumed > 0) {
+            script_check_report(check, file, line, NULL, "%s", colon + consumed);
+            return;
+        }
+    }
+    script_check_report(check, file, 0, NULL, "%s", message);
+}
+
+static void check_on_error(lua_State *L, void *context)
+{
+    struct check_job *job = context;
+    const char *message = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "raised something that is no message";
+    check_report_message(job->check, job->file, message);
+}
+
+static const char check_job_key;    // registry: the job, for the hook
+
+static void check_on_hook(lua_State *L, lua_Debug *where)
+{
+    (void)where;
+    lua_pushlightuserdata(L, (void *)(uintptr_t)&check_job_key);
+    lua_rawget(L, LUA_REGISTRYINDEX);
+    const struct check_job *job = lua_touserdata(L, -1);
+    lua_pop(L, 1);
+    if (job != NULL && clock_thread_cpu_us() > job->end_cpu_us) {
+        luaL_error(L, "the file runs for more than %d s while it is loaded", CHECK_RUN_US / 1000000);
+    }
+}
+
+/// Loads and runs the file; its one result is on top.
+static void check_run(lua_State *L, struct check_job *job)
+{
+    job->end_cpu_us = clock_thread_cpu_us() + CHECK_RUN_US;
+    lua_pushlightuserdata(L, (void *)(uintptr_t)&check_job_key);
+    lua_pushlightuserdata(L, job);
+    lua_rawset(L, LUA_REGISTRYINDEX);
+    lua_sethook(L, check_on_hook, LUA_MASKCOUNT, CHECK_HOOK_STEPS);
+    if (!sandbox_load(L, job->file->path, job->file->source)) {
+        lua_error(L);
+    }
+    lua_call(L, 0, 1);
+}
+
+static const char *check_nearest_field(const char *word, const struct check_field *fields, size_t count)
+{
+    const char *names[CHECK_LIST_MAX];
+    for (size_t i = 0; i < count; i++) {
+        names[i] = fields[i].name;
+    }
+    return text_nearest(text_of(word), names, count);
+}
+
+/// A value and the article that its type's name takes.
+static const char *check_type_words(int type)
+{
+    return type == LUA_TSTRING ? "a string" : type == LUA_TTABLE ? "a table" : "a function";
+}
+
+static void check_known_field(lua_State *L, struct check_job *job, const struct check_field *field)
+{
+    lua_getfield(L, 1, field->name);
+    int type = lua_type(L, -1);
+    if (type == LUA_TNIL) {
+        if (field->need == CHECK_REQUIRED) {
+            script_check_report(job->check, job->file, check_line_of(job->file, "name"), NULL,
+                                "field `%s` is missing", field->name);
+        }
+    } else if (field->need == CHECK_UNSUPPORTED) {
+        script_check_report(job->check, job->file, check_line_of(job->file, field->name), "leave it out",
+                            "field `%s` is not supported by this version", field->name);
+    } else if (field->type != LUA_TNIL && type != field->type) {
+        script_check_report(job->check, job->file, check_line_of(job->file, field->name), NULL,
+                            "field `%s` must be %s, not a %s", field->name, check_type_words(field->type),
+                            lua_typename(L, type));
+    }
+    lua_pop(L, 1);
+}
+
+/// Reports unknown and missing fields and wrong types of the table at index 1.
+static void check_fields(lua_State *L, struct check_job *job, const struct check_field *fields, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        check_known_field(L, job, &fields[i]);
+    }
+    lua_pushnil(L);
+    while (lua_next(L, 1) != 0) {
+        lua_pop(L, 1);
+        const char *key = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : NULL;
+        bool is_known = false;
+        for (size_t i = 0; key != NULL && i < count; i++) {
+            is_known = is_known || strcmp(key, fields[i].name) == 0;
+        }
+        if (is_known) {
+            continue;
+        }
+        if (key == NULL) {
+            script_check_report(job->check, job->file, 0, NULL, "the table has an item without a name");
+            continue;
+        }
+        char help[128] = "";
+        const char *nearest = check_nearest_field(key, fields, count);
+        if (nearest != NULL) {
+            snprintf(help, sizeof help, "did you mean `%s`?", nearest);
+        }
+        script_check_report(job->check, job->file, check_line_of(job->file, key), help, "unknown field `%s`", key);
+    }
+}
+
+static void check_name(lua_State *L, struct check_job *job)
+{
+    struct text wanted = script_check_basename(job->file->path);
+
+    lua_getfield(L, 1, "name");
+    if (lua_type(L, -1) == LUA_TSTRING && !text_equals_c(wanted, lua_tostring(L, -1))) {
+        script_check_report(job->check, job->file, check_line_of(job->file, "name"), NULL,
+                            "name is \"%s\", but the file says \"%.*s\"", lua_tostring(L, -1), TEXT_ARGS(wanted));
+    }
+    lua_pop(L, 1);
+}
+
+/// A copy of field `name` when it is a string.
+static struct text check_copy_field(lua_State *L, struct arena *arena, const char *name)
+{
+    struct text text = { NULL, 0 };
+    lua_getfield(L, 1, name);
+    if (lua_type(L, -1) == LUA_TSTRING) {
+        text.data = lua_tolstring(L, -1, &text.length);
+        text = arena_copy(arena, text);
+    }
+    lua_pop(L, 1);
+    return text;
+}
+
+static bool check_is_host(struct text host)
+{
+    struct text rest;
+    if (host.length > 2 && host.data[0] == '[') {
+        struct text inner = { host.data + 1, host.length - 1 };
+        struct text literal = text_split(inner, ']', &rest);
+        bool is_closed = literal.length < inner.length;
+        return is_closed && strspn(literal.data, "0123456789abcdef:.") >= literal.length;
+    }
+    struct text name = text_split(host, ':', &rest);
+    if (name.length == 0 || name.length > 253 || name.data[0] == '.' || name.data[0] == '-') {
+        return false;
+    }
+    for (size_t i = 0; i < name.length; i++) {
+        char byte = name.data[i];
+        bool is_good = (byte >= 'a' && byte <= 'z') || (byte >= '0' && byte <= '9') || byte == '-' || byte == '.';
+        if (!is_good) {
+            return false;
+        }
+    }
+    uint64_t port;
+    return rest.data == NULL || (text_to_u64(rest, &port) && port > 0 && port < 65536);
+}
+
+static bool check_is_secret(struct text name)
+{
+    for (size_t i = 0; i < name.length; i++) {
+        if (!check_is_word(name.data[i])) {
+            return false;
+        }
+    }
+    return name.length > 0;
+}
+
+/// Copies the list of strings in field `name`; each must pass `is_good`.
+static void check_list(lua_State *L, struct check_job *job, const char *name, bool (*is_good)(struct text),
+                       const char *expected, struct text **items, size_t *count)
+{
+    lua_getfield(L, 1, name);
+    if (!lua_istable(L, -1)) {
+        lua_pop(L, 1);
+        return;
+    }
+    uint32_t line = check_line_of(job->file, name);
+    size_t length = lua_objlen(L, -1);
+    struct text *list = arena_alloc_array(job->check->arena, length + 1, sizeof *list);
+    if (length > CHECK_LIST_MAX || list == NULL) {
+        script_check_report(job->check, job->file, line, NULL, "`%s` has more than %d items", name, CHECK_LIST_MAX);
+        lua_pop(L, 1);
+        return;
+    }
+    for (size_t i = 0; i < length; i++) {
+        struct text item = { NULL, 0 };
+        lua_rawgeti(L, -1, (int)i + 1);
+        if (lua_type(L, -1) == LUA_TSTRING) {
+            item.data = lua_tolstring(L, -1, &item.length);
+        }
+        if (item.data == NULL || !is_good(item)) {
+            script_check_report(job->check, job->file, line, NULL, "%s[%zu] must be %s", name, i + 1, expected);
+        }
+        list[i] = arena_copy(job->check->arena, item);
+        lua_pop(L, 1);
+    }
+    *items = list;
+    *count = length;
+    lua_pop(L, 1);
+}
+
+/// "2MiB", "512KiB", "4096B" or a number of bytes. False: not a size.
+static bool check_to_size(lua_State *L, int index, uint64_t *size)
+{
+    static const struct {
+        const char *unit;
+        uint64_t    factor;
+    } units[] = { { "KiB", 1024 }, { "MiB", 1024 * 1024 }, { "GiB", 1024 * 1024 * 1024 }, { "B", 1 } };
+
+    if (lua_type(L, index) != LUA_TSTRING) {
+        return false;
+    }
+    struct text text;
+    text.data = lua_tolstring(L, index, &text.length);
+    for (size_t i = 0; i < COUNT_OF(units); i++) {
+        struct text unit = text_of(units[i].unit);
+        if (text.length > unit.length && memcmp(text.data + text.length - unit.length, unit.data, unit.length) == 0) {
+            struct text digits = { text.data, text.length - unit.length };
+            uint64_t number;
+            if (!text_to_u64(text_trim(digits), &number) || number > CHECK_BODY_CAP_MAX) {
+                return false;
+            }
+            *size = number * units[i].factor;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void check_limits(lua_State *L, struct check_job *job)
+{
+    uint32_t line = check_line_of(job->file, "limits");
+
+    job->supplier->body_cap = CHECK_BODY_CAP;
+    lua_getfield(L, 1, "limits");
+    if (!lua_istable(L, -1)) {
+        lua_pop(L, 1);
+        return;
+    }
+    lua_pushnil(L);
+    while (lua_next(L, -2) != 0) {
+        const char *key = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : "?";
+        const char *nearest = text_nearest(text_of(key), limit_names, COUNT_OF(limit_names));
+        bool is_known = nearest != NULL && strcmp(nearest, key) == 0;
+        if (!is_known) {
+            char help[128] = "";
+            if (nearest != NULL) {
+                snprintf(help, sizeof help, "did you mean `%s`?", nearest);
+            }
+            script_check_report(job->check, job->file, line, help, "unknown field `limits.%s`", key);
+        }
+        lua_pop(L, 1);
+    }
+    lua_getfield(L, -1, "body");
+    uint64_t size = CHECK_BODY_CAP;
+    if (!lua_isnil(L, -1) && (!check_to_size(L, -1, &size) || size < 1024 || size > CHECK_BODY_CAP_MAX)) {
+        script_check_report(job->check, job->file, check_line_of(job->file, "body"),
+                            "write a size from 1KiB to 64MiB, such as \"2MiB\"", "limits.body is not a size");
+        size = CHECK_BODY_CAP;
+    }
+    job->supplier->body_cap = size;
+    lua_pop(L, 2);
+}
+
+static void check_options(lua_State *L, struct check_job *job)
+{
+    struct buffer json;
+
+    job->supplier->options = TEXT("{}");
+    lua_getfield(L, 1, "options");
+    if (lua_istable(L, -1)) {
+        lua_pushnil(L);
+        bool is_empty = lua_next(L, -2) == 0;
+        lua_pop(L, is_empty ? 0 : 2);
+        buffer_init(&json, 64 * 1024);
+        if (is_empty) {
+            buffer_append_c(&json, "{}");
+        } else if (!bind_json_encode(L, -1, &json)) {
+            script_check_report(job->check, job->file, check_line_of(job->file, "options"), NULL, "options: %s",
+                                lua_tostring(L, -1));
+            lua_pop(L, 1);
+        }
+        job->supplier->options = arena_copy(job->check->arena, buffer_text(&json));
+        buffer_fini(&json);
+    }
+    lua_pop(L, 1);
+}
+
+static void check_product_is_known(struct check_job *job)
+{
+    const char *names[CHECK_LIST_MAX];
+    size_t count = 0;
+    struct text product = job->supplier->product;
+
+    if (product.data == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < job->check->product_count; i++) {
+        if (text_equals(job->check->products[i].name, product)) {
+            return;
+        }
+        if (count < CHECK_LIST_MAX) {
+            names[count++] = job->check->products[i].name.data;
+        }
+    }
+    char help[128] = "";
+    const char *nearest = text_nearest(product, names, count);
+    if (nearest != NULL) {
+        snprintf(help, sizeof help, "did you mean \"%s\"?", nearest);
+    }
+    script_check_report(job->check, job->file, check_line_of(job->file, "product"), help, "there is no product \"%.*s\"",
+                        TEXT_ARGS(product));
+}
+
+static int check_supplier_call(lua_State *L)
+{
+    struct check_job *job = lua_touserdata(L, 1);
+    struct arena *arena = job->check->arena;
+
+    lua_settop(L, 0);
+    check_run(L, job);
+    if (!lua_istable(L, 1)) {
+        return luaL_error(L, "a supplier's file must return a table, not a %s", luaL_typename(L, 1));
+    }
+    check_fields(L, job, supplier_fields, COUNT_OF(supplier_fields));
+    check_name(L, job);
+    job->supplier->product = check_copy_field(L, arena, "product");
+    job->supplier->display_name = check_copy_field(L, arena, "display_name");
+    check_product_is_known(job);
+    check_list(L, job, "hosts", check_is_host, "a lower-case host name, with a port at most (\"api.example.com:8443\")",
+               &job->supplier->hosts, &job->supplier->host_count);
+    check_list(L, job, "secrets", check_is_secret, "a name of letters, digits and _", &job->supplier->secrets,
+               &job->supplier->secret_count);
+    check_limits(L, job);
+    check_options(L, job);
+    return 0;
+}
+
+static int check_product_call(lua_State *L)
+{
+    struct check_job *job = lua_touserdata(L, 1);
+
+    lua_settop(L, 0);
+    check_run(L, job);
+    if (!lua_istable(L, 1)) {
+        return luaL_error(L, "a product's file must return a table, not a %s", luaL_typename(L, 1));
+    }
+    for (size_t i = 0; i < COUNT_OF(product_fields); i++) {
+        check_known_field(L, job, &product_fields[i]);
+    }
+    check_name(L, job);
+    if (!offers_compile_product(L, 1)) {
+        script_check_report(job->check, job->file, check_line_of(job->file, "offer"), NULL, "%s",
+                            lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "the offer's schema is not valid");
+    }
+    return 0;
+}
+
+static int check_module_call(lua_State *L)
+{
+    struct check_job *job = lua_touserdata(L, 1);
+    lua_settop(L, 0);
+    check_run(L, job);
+    return 0;
+}
+
+static void check_call(struct check_job *job, lua_CFunction function)
+{
+    enum sandbox_result result = sandbox_call(job->check->sandbox, function, check_on_error, job);
+    if (result == SANDBOX_OUT_OF_MEMORY) {
+        script_check_report(job->check, job->file, 0, NULL, "the file uses up its memory while it is loaded");
+    }
+}
+
+void script_check_module(struct script_check *check, const struct script_file *file)
+{
+    struct check_job job = { .check = check, .file = file };
+    check_call(&job, check_module_call);
+}
+
+void script_check_product(struct script_check *check, const struct script_file *file)
+{
+    struct check_job job = { .check = check, .file = file };
+    check_call(&job, check_product_call);
+}
+
+void script_check_supplier(struct script_check *check, const struct script_file *file, struct script_supplier *supplier)
+{
+    struct check_job job = { .check = check, .file = file, .supplier = supplier };
+    check_call(&job, check_supplier_call);
+}

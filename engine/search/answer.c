@@ -1,0 +1,160 @@
+#include "search/answer.h"
+
+#include "search/coverage.h"
+#include "search/merge.h"
+#include "base/clock.h"
+#include "search/search_internal.h"
+
+enum {
+    ANSWER_CEILING    = 32 << 20,
+    ANSWER_HEAD_ROOM  = 4096,
+    ANSWER_ATTEMPT_ROOM = 512,
+    ANSWER_ITEM_ROOM  = 64,
+};
+
+static void write_head(const struct search *search, struct json_writer *json)
+{
+    const struct search_options *options = &search->options;
+    uint64_t                     now_us  = options->world->ops->now_us(options->world);
+
+    json_field_text(json, "search_id", options->search_id);
+    json_field_u64(json, "took_ms", clock_us_to_ms(now_us - options->arrival_us));
+    json_field_u64(json, "generation", options->catalogue->generation);
+    json_key(json, "budget");
+    json_begin_object(json);
+    json_field_u64(json, "requested_ms", clock_us_to_ms(options->budget.requested_us));
+    json_field_u64(json, "effective_ms", clock_us_to_ms(options->budget.effective_us));
+    json_field_u64(json, "reserve_ms", clock_us_to_ms(options->reserve_us));
+    json_field_bool(json, "clamped", options->budget.is_clamped);
+    json_end_object(json);
+}
+
+static void write_suppliers(const struct search *search, const struct coverage *coverage,
+                            const struct merge_result *merged, struct json_writer *json)
+{
+    json_key(json, "coverage");
+    coverage_write(coverage, json, merged->found, merged->pick_count);
+    json_key(json, "suppliers");
+    json_begin_array(json);
+    for (size_t i = 0; i < search->attempt_count; i++) {
+        coverage_write_attempt(&search->attempts[i], search->options.arrival_us, json);
+    }
+    json_end_array(json);
+}
+
+static void write_offers(const struct merge_result *merged, struct json_writer *json)
+{
+    json_key(json, "items");
+    json_begin_object(json);
+    for (size_t i = 0; i < merged->item_count; i++) {
+        const struct offer *offer = merged->items[i].offer;
+        if (offer->item_json.data != NULL) {
+            json_key_text(json, offer->item);
+            json_raw(json, offer->item_json);
+        }
+    }
+    json_end_object(json);
+    json_key(json, "offers");
+    json_begin_array(json);
+    for (size_t i = 0; i < merged->pick_count; i++) {
+        json_raw(json, merged->picks[i].offer->json);
+    }
+    json_end_array(json);
+}
+
+/// Room for everything at once, so that a large reply is not copied while it grows.
+static size_t answer_room(const struct search *search, const struct merge_result *merged)
+{
+    size_t room = ANSWER_HEAD_ROOM + search->attempt_count * ANSWER_ATTEMPT_ROOM;
+
+    for (size_t i = 0; i < merged->item_count; i++) {
+        const struct offer *offer = merged->items[i].offer;
+        room += offer->item.length + offer->item_json.length + ANSWER_ITEM_ROOM;
+    }
+    for (size_t i = 0; i < merged->pick_count; i++) {
+        room += merged->picks[i].offer->json.length + 1;
+    }
+    return room;
+}
+
+static void write_problem(struct json_writer *json, uint16_t status, const char *code, const char *title)
+{
+    json_field_c(json, "type", "about:blank");
+    json_field_c(json, "title", title);
+    json_field_u64(json, "status", status);
+    json_field_c(json, "code", code);
+}
+
+/// Nobody answered, or the caller wants all or nothing.
+static uint16_t answer_status(const struct search *search, const struct coverage *coverage)
+{
+    if (coverage->eligible == 0) {
+        return 200;
+    }
+    if (search->options.whole_or_nothing && !coverage->is_complete) {
+        return 504;
+    }
+    return coverage->answered + coverage->empty + coverage->cached > 0 ? 200 : 504;
+}
+
+static void answer_seal(struct search_reply *reply, struct buffer *buffer, uint16_t status)
+{
+    reply->body   = block_from_buffer(buffer);
+    reply->status = reply->body != NULL ? status : 503;
+    buffer_fini(buffer);
+}
+
+void answer_build(struct search *search, struct search_reply *reply)
+{
+    struct merge_limits limits = { search->options.max_items, search->options.max_offers_per_item };
+    struct merge_result merged;
+    struct coverage     coverage;
+    struct buffer       buffer;
+    struct json_writer  json;
+
+    coverage_count(&coverage, search->attempts, search->attempt_count);
+    bool     has_offers = merge_offers(&search->arena, search->attempts, search->attempt_count, limits, &merged);
+    uint16_t status     = answer_status(search, &coverage);
+
+    buffer_init(&buffer, ANSWER_CEILING);
+    buffer.is_full = !has_offers || !buffer_reserve(&buffer, answer_room(search, &merged));
+    json_writer_init(&json, &buffer);
+    json_begin_object(&json);
+    if (status == 504) {
+        bool wants_all = search->options.whole_or_nothing;
+        write_problem(&json, status, wants_all ? "not_complete" : "no_answer",
+                      wants_all ? "Not every supplier answered by the deadline"
+                                : "No supplier answered by the deadline");
+    }
+    write_head(search, &json);
+    write_suppliers(search, &coverage, &merged, &json);
+    if (status == 200) {
+        write_offers(&merged, &json);
+    }
+    json_end_object(&json);
+    reply->is_complete = coverage.is_complete;
+    answer_seal(reply, &buffer, status);
+}
+
+void answer_refuse(struct search *search, const struct start_call *start, struct search_reply *reply)
+{
+    bool               is_bad_query = start->product_verdict == SCRIPT_FAIL_UNEXPECTED;
+    uint16_t           status       = is_bad_query ? 422 : 500;
+    struct buffer      buffer;
+    struct json_writer json;
+
+    buffer_init(&buffer, ANSWER_CEILING);
+    json_writer_init(&json, &buffer);
+    json_begin_object(&json);
+    write_problem(&json, status, is_bad_query ? "bad_query" : "product_script_error",
+                  is_bad_query ? "The query is not valid" : "The product script failed");
+    json_field_text(&json, "search_id", search->options.search_id);
+    if (is_bad_query && start->errors != NULL) {
+        json_key(&json, "errors");
+        json_raw(&json, block_text(start->errors));
+    } else if (start->message[0] != '\0') {
+        json_field_c(&json, "detail", start->message);
+    }
+    json_end_object(&json);
+    answer_seal(reply, &buffer, status);
+}

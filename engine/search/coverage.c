@@ -1,0 +1,139 @@
+#include "search/coverage.h"
+
+#include "base/clock.h"
+
+static void coverage_add(struct coverage *coverage, const struct attempt *attempt)
+{
+    switch (outcome_row(attempt->outcome)->group) {
+    case GROUP_ANSWERED:
+        coverage->answered++;
+        break;
+    case GROUP_EMPTY:
+        coverage->empty++;
+        break;
+    case GROUP_CACHED:
+        coverage->cached++;
+        break;
+    case GROUP_MISSING:
+        coverage->missing++;
+        if (attempt->outcome == OUTCOME_CUT) {
+            coverage->has_bound[attempt->bound] = true;
+        } else {
+            coverage->has_outcome[attempt->outcome] = true;
+        }
+        break;
+    case GROUP_NOT_ELIGIBLE:
+        return;
+    }
+    coverage->eligible++;
+}
+
+void coverage_count(struct coverage *coverage, const struct attempt *attempts, size_t count)
+{
+    *coverage = (struct coverage){ 0 };
+    for (size_t i = 0; i < count; i++) {
+        coverage_add(coverage, &attempts[i]);
+    }
+    if (coverage->eligible > 0) {
+        size_t present        = coverage->answered + coverage->empty + coverage->cached;
+        coverage->percent     = (uint32_t)(100 * present / coverage->eligible);
+        coverage->is_complete = coverage->missing == 0;
+    }
+}
+
+static void coverage_write_reasons(const struct coverage *coverage, struct json_writer *json)
+{
+    json_key(json, "reasons");
+    json_begin_array(json);
+    if (coverage->eligible == 0) {
+        json_c(json, "none_eligible");
+    }
+    for (enum bound bound = BOUND_CEILING; bound <= BOUND_BUDGET; bound++) {
+        if (coverage->has_bound[bound]) {
+            json_c(json, bound_name(bound));
+        }
+    }
+    for (enum outcome outcome = 0; outcome < OUTCOME_COUNT; outcome++) {
+        if (coverage->has_outcome[outcome]) {
+            json_c(json, outcome_name(outcome));
+        }
+    }
+    json_end_array(json);
+}
+
+void coverage_write(const struct coverage *coverage, struct json_writer *json, size_t found, size_t returned)
+{
+    json_begin_object(json);
+    json_field_bool(json, "complete", coverage->is_complete);
+    json_field_u64(json, "percent", coverage->percent);
+    json_field_u64(json, "eligible", coverage->eligible);
+    json_field_u64(json, "answered", coverage->answered);
+    json_field_u64(json, "empty", coverage->empty);
+    json_field_u64(json, "missing", coverage->missing);
+    coverage_write_reasons(coverage, json);
+    json_field_u64(json, "offers_found", found);
+    json_field_u64(json, "offers_returned", returned);
+    json_end_object(json);
+}
+
+static void write_times(const struct attempt *attempt, uint64_t arrival_us, struct json_writer *json)
+{
+    if (attempt->began_us != 0) {
+        json_field_u64(json, "began_ms", clock_us_to_ms(attempt->began_us - arrival_us));
+        json_field_u64(json, "took_ms", clock_us_to_ms(attempt->closed_us - attempt->began_us));
+    }
+    if (attempt->allocation.us != 0) {
+        json_field_u64(json, "allocated_ms", clock_us_to_ms(attempt->allocation.us));
+    }
+    if (attempt->ceiling_us != UINT64_MAX) {
+        json_field_u64(json, "ceiling_ms", clock_us_to_ms(attempt->ceiling_us));
+        json_field_c(json, "ceiling_from", attempt->ceiling_is_from_script ? "script" : "settings");
+    }
+}
+
+static void write_why(const struct attempt *attempt, struct json_writer *json)
+{
+    if (attempt->bound != BOUND_NONE) {
+        json_field_c(json, "bound", bound_name(attempt->bound));
+    }
+    if (attempt->phase != PHASE_NONE) {
+        json_field_c(json, "phase", phase_name(attempt->phase));
+    }
+    if (attempt->rejection != REJECTION_NONE) {
+        json_field_c(json, "kind", rejection_name(attempt->rejection));
+    }
+    if (attempt->http_status >= 400) {
+        json_field_u64(json, "http_status", attempt->http_status);
+    }
+    if (attempt->code[0] != '\0') {
+        json_field_c(json, "code", attempt->code);
+    }
+    if (attempt->detail[0] != '\0') {
+        bool is_reason = attempt->outcome == OUTCOME_SKIPPED || attempt->outcome == OUTCOME_DISABLED;
+        json_field_c(json, is_reason ? "reason" : "detail", attempt->detail);
+    }
+    if (attempt->retry_after_ms != 0) {
+        json_field_u64(json, "retry_in_ms", attempt->retry_after_ms);
+    }
+}
+
+void coverage_write_attempt(const struct attempt *attempt, uint64_t arrival_us, struct json_writer *json)
+{
+    json_begin_object(json);
+    json_field_text(json, "name", attempt->supplier->name);
+    if (attempt->supplier->account != NULL) {
+        json_field_text(json, "account", attempt->supplier->account->name);
+    }
+    json_field_c(json, "outcome", outcome_name(attempt->outcome));
+    write_why(attempt, json);
+    if (attempt->offers != NULL) {
+        json_field_u64(json, "offers", attempt->offers->count);
+    }
+    if (attempt->dropped > 0) {
+        json_field_u64(json, "offers_dropped", attempt->dropped);
+        json_field_c(json, "first_dropped", attempt->offers->dropped_first);
+    }
+    write_times(attempt, arrival_us, json);
+    json_field_text(json, "script", attempt->supplier->script);
+    json_end_object(json);
+}

@@ -1,0 +1,32 @@
+/// Merge: picks what the reply returns from the sorted batches of all answered attempts.
+///
+/// A k-way merge in the order of the reply; an item takes part with at most `max_offers_per_item` offers, and at most
+/// `max_items` items do. Offers are never merged into one another, only grouped by item.
+///
+/// Threads: the search's.
+/// Memory:  everything from the given arena; offers point into their batches.
+#pragma once
+
+#include "search/attempt.h"
+
+struct merge_pick {
+    const struct offer   *offer;
+    const struct attempt *attempt;
+};
+
+struct merge_result {
+    struct merge_pick *picks;    // in the order of the reply
+    size_t             pick_count;
+    struct merge_pick *items;    // the first pick of each item, in the same order
+    size_t             item_count;
+    size_t             found;    // offers of all batches
+};
+
+struct merge_limits {
+    uint32_t max_items;
+    uint32_t max_offers_per_item;
+};
+
+/// False: the arena is used up; `result` is empty then but for `found`.
+MUST_CHECK bool merge_offers(struct arena *arena, const struct attempt *attempts, size_t count,
+                             struct merge_limits limits, struct merge_result *result);

@@ -1,0 +1,297 @@
+#include "search/search.h"
+
+#include "search/answer.h"
+#include "search/search_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+//   STARTING (start call out) --> RUNNING (attempts open) --> replied, gone
+//   any --> replied at deadline - reserve; any --> gone when the caller leaves
+//
+// `open` counts attempts that are not closed, plus one while the start call is out or its results are being handed round,
+// so that attempts which close at once cannot end the search in the middle of that.
+
+enum { SEARCH_ARENA_CEILING = 8 << 20 };
+
+struct world *search_world(const struct search *search)
+{
+    return search->options.world;
+}
+
+struct allocation search_allocation(const struct search *search, uint64_t ceiling_us)
+{
+    struct world *world = search->options.world;
+    return allocation_of(search->options.arrival_us, ceiling_us, search->end_us, world->ops->now_us(world));
+}
+
+struct normalise_call *search_normalise_call(const struct search *search, struct http_response *response)
+{
+    struct normalise_call *call = normalise_call_create(search->options.search_id, search->facts, response);
+    if (call == NULL) {
+        return NULL;
+    }
+    call->call.kind = SCRIPT_CALL_NORMALISE;
+    call->call.set  = search->options.catalogue->set;
+    call->times     = (struct script_times){
+            .arrival_us      = search->options.arrival_us,
+            .end_us          = search->end_us,
+            .arrival_wall_us = search->options.arrival_wall_us,
+    };
+    return call;
+}
+
+static void search_destroy(struct search *search)
+{
+    struct world *world = search->options.world;
+
+    if (timer_is_running(&search->end_timer)) {
+        world->ops->timer_cancel(world, &search->end_timer);
+    }
+    if (search->start != NULL) {
+        world->ops->script_cancel(world, &search->start->call);
+    }
+    for (size_t i = 0; i < search->attempt_count; i++) {
+        attempt_fini(&search->attempts[i]);
+    }
+    block_release(&search->facts);
+    block_release(&search->options.body);
+    arena_fini(&search->arena);
+    free(search);
+}
+
+/// Hands the finished reply to the caller and ends the search.
+static void search_deliver(struct search *search, struct search_reply *reply, uint64_t began_us)
+{
+    struct world *world = search->options.world;
+
+    reply->deadline_us = search->deadline_us;
+    reply->reserve_us  = search->options.reserve_us;
+    uint64_t now_us    = world->ops->now_us(world);
+    reply->took_us     = now_us - search->options.arrival_us;
+    reply->assemble_us = now_us - began_us;
+    search->options.on_reply(search->options.owner, reply);
+    block_release(&reply->body);
+    search_destroy(search);
+}
+
+static void search_reply_now(struct search *search, bool was_cut_by_budget)
+{
+    struct world       *world    = search->options.world;
+    uint64_t            began_us = world->ops->now_us(world);
+    struct search_reply reply    = { .was_cut_by_budget = was_cut_by_budget };
+
+    if (was_cut_by_budget) {
+        reply.timer_late_us = began_us - search->end_us;
+    }
+    answer_build(search, &reply);
+    search_deliver(search, &reply, began_us);
+}
+
+/// At deadline - reserve: what is pending is cut, and the reply goes out.
+static void search_on_end(struct timer *timer)
+{
+    struct search *search  = CONTAINER_OF(timer, struct search, end_timer);
+    struct world  *world   = search->options.world;
+    enum phase     waiting = PHASE_SCRIPT_QUEUE;
+
+    search->is_replying = true;
+    if (search->start != NULL && world->ops->script_has_begun(world, &search->start->call)) {
+        waiting = PHASE_SCRIPT;
+    }
+    for (size_t i = 0; i < search->attempt_count; i++) {
+        struct attempt *attempt = &search->attempts[i];
+        if (attempt->state != ATTEMPT_CLOSED) {
+            // The same instant can be both ends; the smaller name was fixed when the allocation was made.
+            enum bound bound = attempt->allocation.bound == BOUND_CEILING ? BOUND_CEILING : BOUND_BUDGET;
+            attempt_cut(attempt, bound, waiting);
+        }
+    }
+    search_reply_now(search, true);
+}
+
+void search_on_attempt_closed(struct search *search)
+{
+    require(search->open > 0);
+    search->open--;
+    if (search->open == 0 && !search->is_replying) {
+        search->is_replying = true;
+        search_reply_now(search, false);
+    }
+}
+
+/// The product refused the query, or failed: the reply is a problem and no supplier is asked.
+static void search_refuse(struct search *search, const struct start_call *start)
+{
+    struct world       *world    = search->options.world;
+    uint64_t            began_us = world->ops->now_us(world);
+    struct search_reply reply    = { 0 };
+
+    search->is_replying = true;
+    answer_refuse(search, start, &reply);
+    search_deliver(search, &reply, began_us);
+}
+
+static void search_on_started(struct script_call *call)
+{
+    struct search     *search = call->owner;
+    struct start_call *start  = CONTAINER_OF(call, struct start_call, call);
+    size_t             next   = 0;
+
+    search->start = NULL;
+    if (start->product_verdict != SCRIPT_OK && start->product_verdict != SCRIPT_DROPPED) {
+        search_refuse(search, start);
+        script_call_destroy(call);
+        return;
+    }
+    search->facts = start->facts;
+    start->facts  = NULL;
+    memcpy(search->currency, start->currency, sizeof search->currency);
+    for (size_t i = 0; i < search->attempt_count; i++) {
+        struct attempt *attempt = &search->attempts[i];
+        if (attempt->state == ATTEMPT_WAITING) {
+            require(next < start->candidate_count);
+            attempt_start(attempt, &start->candidates[next++]);
+        }
+    }
+    script_call_destroy(call);
+    search_on_attempt_closed(search);    // the start's own count; the search may be gone now
+}
+
+static bool search_wants(const struct search_options *options, const struct catalogue_supplier *supplier)
+{
+    if (!text_equals(supplier->product, options->product)) {
+        return false;
+    }
+    for (size_t i = 0; i < options->only_count; i++) {
+        if (text_equals(options->only[i], supplier->name)) {
+            return true;
+        }
+    }
+    return options->only == NULL;
+}
+
+static bool search_make_attempts(struct search *search)
+{
+    const struct catalogue *catalogue = search->options.catalogue;
+
+    search->attempts = arena_alloc_array(&search->arena, catalogue->supplier_count, sizeof *search->attempts);
+    if (search->attempts == NULL && catalogue->supplier_count > 0) {
+        return false;
+    }
+    for (size_t i = 0; i < catalogue->supplier_count; i++) {
+        if (search_wants(&search->options, &catalogue->suppliers[i])) {
+            attempt_init(&search->attempts[search->attempt_count++], search, &catalogue->suppliers[i]);
+        }
+    }
+    return true;
+}
+
+/// Closes the disabled ones and returns how many are to be asked.
+static size_t search_close_disabled(struct search *search)
+{
+    size_t candidates = 0;
+
+    for (size_t i = 0; i < search->attempt_count; i++) {
+        struct attempt *attempt = &search->attempts[i];
+        if (attempt->supplier->is_enabled) {
+            candidates++;
+            continue;
+        }
+        snprintf(attempt->detail, sizeof attempt->detail, "%.*s", TEXT_ARGS(attempt->supplier->because));
+        attempt_close(attempt, OUTCOME_DISABLED);
+    }
+    return candidates;
+}
+
+static enum status search_submit_start(struct search *search, size_t candidates)
+{
+    const struct search_options *options = &search->options;
+    struct world                *world   = options->world;
+    struct start_call *start = start_call_create(options->product, options->search_id, options->body, candidates);
+    size_t             next  = 0;
+
+    if (start == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    start->call.kind        = SCRIPT_CALL_START;
+    start->call.set         = options->catalogue->set;
+    start->call.deadline_us = search->end_us;
+    start->call.on_done     = search_on_started;
+    start->call.owner       = search;
+    start->times            = (struct script_times){
+                   .arrival_us      = options->arrival_us,
+                   .end_us          = search->end_us,
+                   .arrival_wall_us = options->arrival_wall_us,
+    };
+    for (size_t i = 0; i < search->attempt_count; i++) {
+        const struct attempt *attempt = &search->attempts[i];
+        if (attempt->state == ATTEMPT_WAITING) {
+            start->candidates[next].account    = attempt->supplier->account;
+            start->candidates[next].ceiling_us = attempt->supplier->ceiling_us;
+            next++;
+        }
+    }
+    enum status status = world->ops->script_submit(world, &start->call);
+    if (status != STATUS_OK) {
+        script_call_destroy(&start->call);
+        return status;
+    }
+    search->start = start;
+    return STATUS_OK;
+}
+
+static bool search_copy_options(struct search *search, const struct search_options *options)
+{
+    search->options           = *options;
+    search->options.search_id = arena_copy(&search->arena, options->search_id);
+    search->options.product   = arena_copy(&search->arena, options->product);
+    search->options.body      = block_acquire(options->body);
+    return search->options.search_id.data != NULL && search->options.product.data != NULL;
+}
+
+enum status search_start(const struct search_options *options, struct search **result)
+{
+    struct search *search = calloc(1, sizeof *search);
+    enum status    status = STATUS_NO_MEMORY;
+
+    *result = NULL;
+    if (search == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    arena_init(&search->arena, SEARCH_ARENA_CEILING);
+    if (!search_copy_options(search, options)) {
+        goto fail;
+    }
+    search->end_timer.on_due = search_on_end;
+    search->deadline_us      = options->arrival_us + options->budget.effective_us;
+    search->end_us           = search->deadline_us - options->reserve_us;
+    if (!search_make_attempts(search)) {
+        goto fail;
+    }
+    search->open   = search->attempt_count + 1;
+    search->options.only = NULL;    // the caller's array is not kept
+    status = search_submit_start(search, search_close_disabled(search));
+    if (status != STATUS_OK) {
+        goto fail;
+    }
+    status = options->world->ops->timer_start(options->world, &search->end_timer, search->end_us);
+    if (status != STATUS_OK) {
+        goto fail;
+    }
+    *result = search;
+    return STATUS_OK;
+
+fail:
+    search_destroy(search);
+    return status;
+}
+
+void search_cancel(struct search **search)
+{
+    if (*search != NULL) {
+        search_destroy(*search);
+        *search = NULL;
+    }
+}

@@ -1,0 +1,62 @@
+/// Connection: one accepted connection of a supplier or of the admin endpoint, from handshake to close.
+///
+/// It reads a request, waits as long as the supplier's latency says, answers, and plays the faults on the way.
+///
+/// Threads: the loop's.
+/// Memory:  pooled; what was not taken by the kernel or is not yet whole is kept in memory of its own.
+#pragma once
+
+#include "farm/farm.h"
+#include "farm/request.h"
+
+enum connection_state {
+    CONNECTION_HANDSHAKING,
+    CONNECTION_READING,
+    CONNECTION_WAITING,     // for its latency to pass
+    CONNECTION_SENDING,     // the kernel's buffer is full
+    CONNECTION_DRIPPING,
+    CONNECTION_RESETTING,   // what was sent may still travel
+    CONNECTION_HANGING,     // until the peer leaves
+    CONNECTION_CLOSED,
+};
+
+struct connection {
+    struct watch watch;
+    struct timer timer;
+    struct list node;
+    struct farm *farm;
+    struct supplier *supplier;    // NULL: admin
+    struct tls_session *tls;
+    enum connection_state state;
+    bool has_unread;              // the kernel may hold bytes that were not read yet
+    bool has_peer_left;
+    bool closes;                  // after the next answer
+    bool turns_silent;            // after the first exchange
+    uint32_t exchanges;
+    struct query query;
+    char *input;                  // the start of a request
+    size_t input_length, input_capacity;
+    char *output;                 // what still has to be sent
+    size_t output_length, output_sent;
+};
+
+/// Takes the descriptor; plays what is played at accept. Without memory the descriptor is closed.
+void connection_accept(struct farm *farm, int fd, struct supplier *supplier, bool is_tls);
+void connection_close(struct connection *connection);
+
+/// Sends all of `head` and `body`, now or as the peer reads; then the connection reads on, or closes.
+void connection_send(struct connection *connection, struct text head, struct text body);
+
+/// Sends what the kernel takes at once of `bytes`, and no more.
+void connection_send_now(struct connection *connection, struct text bytes);
+void connection_reset(struct connection *connection);    // RST
+void connection_hang(struct connection *connection);
+
+/// RST after a moment in which what was sent arrives.
+void connection_reset_soon(struct connection *connection);
+
+/// Sends `bytes` one by one, each 0.4 s.
+void connection_drip(struct connection *connection, struct text bytes);
+
+/// Frees all connections; at the end of the farm.
+void connection_close_all(struct farm *farm);

@@ -1,0 +1,339 @@
+#include "farm/population.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { COLUMNS = 10, FILE_MAX = 16 << 20 };
+
+static struct text next_word(struct text *rest)
+{
+    size_t start = 0, end;
+
+    while (start < rest->length && (rest->data[start] == ' ' || rest->data[start] == '\t')) {
+        start++;
+    }
+    for (end = start; end < rest->length && rest->data[end] != ' ' && rest->data[end] != '\t'; end++) {
+    }
+    struct text word = { rest->data + start, end - start };
+    *rest = (struct text){ rest->data + end, rest->length - end };
+    return word;
+}
+
+static bool read_number(struct text word, double least, double most, double *value)
+{
+    char copy[32], *end;
+
+    if (word.length == 0 || word.length >= sizeof(copy)) {
+        return false;
+    }
+    memcpy(copy, word.data, word.length);
+    copy[word.length] = '\0';
+    *value = strtod(copy, &end);
+    if (strcmp(end, "%") == 0) {
+        *value /= 100;
+    } else if (*end != '\0') {
+        return false;
+    }
+    return isfinite(*value) && *value >= least && *value <= most;
+}
+
+/// The index of `word` among `names`; -1 and a sentence when it is none of them.
+static int read_choice(struct text word, const char *column, const char *const *names, int count, struct failure *why)
+{
+    for (int i = 0; i < count; i++) {
+        if (text_equals_c(word, names[i])) {
+            return i;
+        }
+    }
+    failure_set(why, "%s: \"%.*s\" is unknown", column, TEXT_ARGS(word));
+    return -1;
+}
+
+static enum status read_column_number(struct text word, const char *column, double least, double most, double *value,
+                                      struct failure *why)
+{
+    if (!read_number(word, least, most, value)) {
+        failure_set(why, "%s: \"%.*s\" is no number from %g to %g", column, TEXT_ARGS(word), least, most);
+        return STATUS_INVALID;
+    }
+    return STATUS_OK;
+}
+
+static enum status read_identity(struct supplier *supplier, const struct population *population,
+                                 const struct text *words, struct failure *why)
+{
+    static const char *const speaks[] = { "http", "https", "both" };
+    static const char *const shapes[] = { "a", "b" };
+    double host;
+
+    if (words[0].length >= sizeof(supplier->name)) {
+        failure_set(why, "the name is too long");
+        return STATUS_INVALID;
+    }
+    memcpy(supplier->name, words[0].data, words[0].length);
+    for (size_t i = 0; i < population->count; i++) {
+        if (strcmp(population->suppliers[i].name, supplier->name) == 0) {
+            failure_set(why, "%s is listed twice", supplier->name);
+            return STATUS_INVALID;
+        }
+    }
+    if (read_column_number(words[1], "address", 1, 250, &host, why) != STATUS_OK) {
+        return STATUS_INVALID;
+    }
+    char address[24];
+    snprintf(address, sizeof(address), "%s.%d", population->network, (int)host);
+    if (inet_pton(AF_INET, address, &supplier->address) != 1) {
+        failure_set(why, "address: %s is none", address);
+        return STATUS_INVALID;
+    }
+    int speech = read_choice(words[2], "speaks", speaks, 3, why);
+    int shape = read_choice(words[3], "shape", shapes, 2, why);
+    if (speech < 0 || shape < 0) {
+        return STATUS_INVALID;
+    }
+    supplier->speaks_http = speech != 1;
+    supplier->speaks_tls = speech != 0;
+    supplier->shape = shape == 0 ? SUPPLIER_SHAPE_A : SUPPLIER_SHAPE_B;
+    return STATUS_OK;
+}
+
+static enum status read_latency(struct supplier *supplier, const struct text *words, struct failure *why)
+{
+    static const char *const models[] = { "constant", "lognormal" };
+    struct behaviour *planned = &supplier->planned;
+    double ceiling_ms = 0;
+    int model = read_choice(words[4], "model", models, 2, why);
+
+    if (model < 0 || read_column_number(words[5], "median_ms", 0, 600000, &planned->median_ms, why) != STATUS_OK ||
+        read_column_number(words[6], "sigma", 0, 5, &planned->sigma, why) != STATUS_OK ||
+        read_column_number(words[7], "tail", 0, 1, &planned->tail, why) != STATUS_OK ||
+        read_column_number(words[8], "cap_ms", 0, 600000, &planned->cap_ms, why) != STATUS_OK) {
+        return STATUS_INVALID;
+    }
+    if (!text_equals_c(words[9], "-") &&
+        read_column_number(words[9], "ceiling_ms", 1, 600000, &ceiling_ms, why) != STATUS_OK) {
+        return STATUS_INVALID;
+    }
+    planned->model = model == 0 ? LATENCY_CONSTANT : LATENCY_LOGNORMAL;
+    supplier->ceiling_ms = (uint32_t)ceiling_ms;
+    return STATUS_OK;
+}
+
+static enum status read_extra(struct supplier *supplier, struct text word, struct failure *why)
+{
+    struct text value;
+    struct text key = text_split(word, '=', &value);
+    enum fault fault;
+    double number;
+
+    if (text_equals_c(word, "close")) {
+        supplier->planned.closes = true;
+        return STATUS_OK;
+    }
+    if (text_equals_c(word, "no_tickets")) {
+        supplier->planned.has_no_tickets = true;
+        return STATUS_OK;
+    }
+    if (text_equals_c(key, "name_delay_ms") && read_number(value, 0, 600000, &number)) {
+        supplier->planned.name_delay_ms = (uint32_t)number;
+        return STATUS_OK;
+    }
+    if (!fault_find(key, &fault) || fault == FAULT_NONE || !read_number(value, 0, 1, &number)) {
+        failure_set(why, "\"%.*s\" is no FAULT=SHARE, close, no_tickets or name_delay_ms=N", TEXT_ARGS(word));
+        return STATUS_INVALID;
+    }
+    if (fault == FAULT_HANG_TLS && !supplier->speaks_tls) {
+        failure_set(why, "hang_tls: %s does not speak TLS", supplier->name);
+        return STATUS_INVALID;
+    }
+    supplier->planned.shares[fault] = number;
+    return STATUS_OK;
+}
+
+static enum status read_line(struct population *population, struct text line, struct failure *why)
+{
+    struct text words[COLUMNS], rest = line;
+
+    for (int i = 0; i < COLUMNS; i++) {
+        words[i] = next_word(&rest);
+        if (i == 0 && words[i].length == 0) {
+            return STATUS_OK;
+        }
+        if (words[i].length == 0) {
+            failure_set(why, "%d columns are expected, there are %d", COLUMNS, i);
+            return STATUS_INVALID;
+        }
+    }
+    if (population->count == POPULATION_MAX) {
+        failure_set(why, "at most %d suppliers fit", POPULATION_MAX);
+        return STATUS_FULL;
+    }
+    struct supplier *supplier = &population->suppliers[population->count];
+    memset(supplier, 0, sizeof(*supplier));
+    enum status status = read_identity(supplier, population, words, why);
+    if (status == STATUS_OK) {
+        status = read_latency(supplier, words, why);
+    }
+    for (struct text word; status == STATUS_OK && (word = next_word(&rest)).length > 0;) {
+        status = read_extra(supplier, word, why);
+    }
+    if (status == STATUS_OK) {
+        supplier->index = (uint32_t)population->count++;
+    }
+    return status;
+}
+
+static enum status read_file(const char *path, char **bytes, size_t *length, struct failure *why)
+{
+    FILE *file = fopen(path, "rb");
+
+    *bytes = NULL;
+    if (file == NULL) {
+        failure_set(why, "%s: %s", path, strerror(errno));
+        return STATUS_IO;
+    }
+    struct buffer buffer;
+    buffer_init(&buffer, FILE_MAX);
+    char chunk[16384];
+    size_t got;
+    while ((got = fread(chunk, 1, sizeof(chunk), file)) > 0) {
+        buffer_append(&buffer, chunk, got);
+    }
+    bool is_read = ferror(file) == 0;
+    fclose(file);
+    if (!is_read || buffer.is_full) {
+        failure_set(why, "%s: %s", path, is_read ? "too large" : "could not be read");
+        buffer_fini(&buffer);
+        return STATUS_IO;
+    }
+    *length = buffer.length;
+    *bytes = buffer_take(&buffer);
+    return *bytes != NULL ? STATUS_OK : STATUS_NO_MEMORY;
+}
+
+enum status population_read(const char *file, const char *network, struct population **population, struct failure *why)
+{
+    char *bytes;
+    size_t length;
+    enum status status = read_file(file, &bytes, &length, why);
+
+    *population = NULL;
+    if (status != STATUS_OK) {
+        return status;
+    }
+    struct population *read = calloc(1, sizeof(*read));
+    if (read == NULL) {
+        free(bytes);
+        return STATUS_NO_MEMORY;
+    }
+    snprintf(read->network, sizeof(read->network), "%s", network);
+    struct text rest = { bytes, length };
+    for (uint32_t line = 1; status == STATUS_OK && rest.length > 0; line++) {
+        struct text comment;
+        struct text content = text_split(text_split(rest, '\n', &rest), '#', &comment);
+        status = read_line(read, content, why);
+        if (status != STATUS_OK) {
+            failure_at(why, file, line, 1);
+        }
+    }
+    free(bytes);
+    if (status == STATUS_OK && read->count == 0) {
+        failure_set(why, "%s lists no supplier", file);
+        status = STATUS_INVALID;
+    }
+    if (status != STATUS_OK) {
+        population_destroy(&read);
+        return status;
+    }
+    *population = read;
+    return STATUS_OK;
+}
+
+enum status population_add_file(struct population *population, const char *argument, struct failure *why)
+{
+    struct text address, path;
+    struct text name = text_split(text_of(argument), ':', &address);
+    address = text_split(address, ':', &path);
+
+    if (population->count == POPULATION_MAX) {
+        failure_set(why, "at most %d suppliers fit", POPULATION_MAX);
+        return STATUS_FULL;
+    }
+    struct supplier *supplier = &population->suppliers[population->count];
+    memset(supplier, 0, sizeof(*supplier));
+    char dotted[INET_ADDRSTRLEN] = "";
+    snprintf(dotted, sizeof(dotted), "%.*s", TEXT_ARGS(address));
+    if (name.length == 0 || name.length >= sizeof(supplier->name) || path.length == 0 ||
+        inet_pton(AF_INET, dotted, &supplier->address) != 1 || population_find(population, name) != NULL) {
+        failure_set(why, "--file %s: a new NAME:ADDRESS:PATH is expected", argument);
+        return STATUS_INVALID;
+    }
+    enum status status = read_file(path.data, &supplier->file, &supplier->file_length, why);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    memcpy(supplier->name, name.data, name.length);
+    supplier->shape = SUPPLIER_FILE;
+    supplier->speaks_http = true;
+    supplier->planned = (struct behaviour){
+        .model = LATENCY_LOGNORMAL, .median_ms = 420, .sigma = 0.2, .cap_ms = 4000,
+    };
+    supplier->index = (uint32_t)population->count++;
+    return STATUS_OK;
+}
+
+void population_destroy(struct population **population)
+{
+    if (*population == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < (*population)->count; i++) {
+        for (int slices = 0; slices < QUERY_SLICES_MAX; slices++) {
+            answer_template_destroy(&(*population)->suppliers[i].templates[slices]);
+        }
+        free((*population)->suppliers[i].file);
+    }
+    free(*population);
+    *population = NULL;
+}
+
+void population_reset(struct population *population, uint64_t seed)
+{
+    for (size_t i = 0; i < population->count; i++) {
+        supplier_reset(&population->suppliers[i], seed);
+    }
+}
+
+struct supplier *population_find(struct population *population, struct text name)
+{
+    for (size_t i = 0; i < population->count; i++) {
+        if (text_equals_c(name, population->suppliers[i].name)) {
+            return &population->suppliers[i];
+        }
+    }
+    return NULL;
+}
+
+void population_print_settings(const struct population *population, bool is_plain)
+{
+    printf("suppliers:\n");
+    printf("  farm_a: { enabled: false, because: \"a template: s01 to s40 use it\" }\n");
+    printf("  farm_b: { enabled: false, because: \"a template: s01 to s40 use it\" }\n");
+    for (size_t i = 0; i < population->count; i++) {
+        const struct supplier *supplier = &population->suppliers[i];
+        if (supplier->shape == SUPPLIER_FILE) {
+            continue;
+        }
+        bool is_http = supplier->speaks_http && (is_plain || !supplier->speaks_tls);
+        printf("  %s:\n    uses: farm_%s\n", supplier->name, supplier->shape == SUPPLIER_SHAPE_A ? "a" : "b");
+        if (supplier->ceiling_ms > 0) {
+            printf("    ceiling: %ums\n", supplier->ceiling_ms);
+        }
+        printf("    accounts: { main: { options: { base_url: \"%s://%s.farm.test:%d\" } } }\n",
+               is_http ? "http" : "https", supplier->name, is_http ? POPULATION_HTTP_PORT : POPULATION_TLS_PORT);
+    }
+}

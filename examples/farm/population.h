@@ -1,0 +1,35 @@
+/// Population: who plays on the farm, read from a table of plain text.
+///
+/// One supplier a line: name, address (last number), speaks (http, https, both), shape (a, b), model (constant,
+/// lognormal), median_ms, sigma, tail (share), cap_ms, ceiling_ms (or -). Then, in any order: FAULT=SHARE, close,
+/// no_tickets, name_delay_ms=N. A share is "2%" or "0.02". What follows # is a comment.
+///
+/// Threads: the loop's.
+/// Memory:  owns its suppliers.
+#pragma once
+
+#include "base/status.h"
+#include "farm/supplier.h"
+
+enum { POPULATION_MAX = 250, POPULATION_HTTP_PORT = 8080, POPULATION_TLS_PORT = 8443 };
+
+struct population {
+    char network[16];    // "127.0.40": the first three numbers of all addresses
+    struct supplier suppliers[POPULATION_MAX];
+    size_t count;
+};
+
+/// `network` is "127.A.B".
+MUST_CHECK enum status population_read(const char *file, const char *network, struct population **population,
+                                       struct failure *why);
+
+/// Adds a supplier that serves a file: "NAME:ADDRESS:PATH".
+MUST_CHECK enum status population_add_file(struct population *population, const char *argument, struct failure *why);
+void population_destroy(struct population **population);
+void population_reset(struct population *population, uint64_t seed);
+
+/// NULL: nobody has this name.
+struct supplier *population_find(struct population *population, struct text name);
+
+/// Prints the `suppliers` section of lastcall.yaml for this population; `is_plain` prefers http where both are spoken.
+void population_print_settings(const struct population *population, bool is_plain);
