@@ -45,12 +45,33 @@ void generation_find(struct generation_builder *builder, const char *file, uint3
     builder->findings++;
 }
 
+// Was the same finding reported before? A file that plays many suppliers is checked for each of them.
+static bool is_repeated(struct generation_builder *builder, const struct failure *failure)
+{
+    char all[sizeof(*failure)];
+    snprintf(all, sizeof(all), "%s:%u:%u:%s", failure->file, failure->line, failure->column, failure->message);
+    uint64_t hash = text_hash(text_of(all));
+    for (size_t i = 0; i < builder->reported_count; i++) {
+        if (builder->reported[i] == hash) {
+            return true;
+        }
+    }
+    uint64_t *grown = settings_grow(&builder->arena, builder->reported, builder->reported_count, sizeof(hash));
+    if (grown != NULL) {
+        builder->reported = grown;
+        grown[builder->reported_count++] = hash;
+    }
+    return false;
+}
+
 // Findings of the scripts are counted with the others.
 static void forward(void *context, const struct failure *failure)
 {
     struct generation_builder *builder = context;
-    builder->report(builder->context, failure);
-    builder->findings++;
+    if (!is_repeated(builder, failure)) {
+        builder->report(builder->context, failure);
+        builder->findings++;
+    }
 }
 
 static enum status load_set(struct generation_builder *builder, const struct generation_sources *sources,

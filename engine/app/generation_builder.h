@@ -24,6 +24,8 @@ struct generation_builder {
     settings_finding report;
     void *context;
     size_t findings;
+    uint64_t *reported; // hashes of what the scripts' loader reported
+    size_t reported_count;
     struct missing_secret *missing;
     size_t missing_count;
 };

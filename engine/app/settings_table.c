@@ -184,12 +184,38 @@ static struct text last_part(struct text key)
     return last;
 }
 
+static bool is_same_key(struct text key, struct text word)
+{
+    return text_equals(key, word);
+}
+
+static bool is_last_part(struct text key, struct text word)
+{
+    return text_equals(last_part(key), word);
+}
+
+// Appends the first key without `*` that is what `word` says.
+static bool append_key(struct text word, bool (*is_meant)(struct text key, struct text word), struct buffer *out)
+{
+    for (size_t i = 0; i < SETTINGS_COUNT; i++) {
+        struct text key = text_of(SETTINGS[i].key);
+        if (memchr(key.data, '*', key.length) == NULL && is_meant(key, word)) {
+            buffer_append_text(out, key);
+            return true;
+        }
+    }
+    return false;
+}
+
 bool setting_nearest(const struct setting_path *path, struct buffer *out)
 {
     char names[NAMES_MAX][NAME_SIZE];
     const char *candidates[NAMES_MAX];
     require(path->count > 0);
     struct text word = path->parts[path->count - 1];
+    if (append_key(word, is_same_key, out)) { // sections joined by dots
+        return true;
+    }
     size_t count = names_below(path, path->count - 1, names, true);
     for (size_t i = 0; i < count; i++) {
         candidates[i] = names[i];
@@ -201,16 +227,7 @@ bool setting_nearest(const struct setting_path *path, struct buffer *out)
         setting_path_write(&meant, out);
         return true;
     }
-    // Perhaps the right word in the wrong place, or written with dots.
-    for (size_t i = 0; i < SETTINGS_COUNT; i++) {
-        struct text key = text_of(SETTINGS[i].key);
-        if (memchr(key.data, '*', key.length) == NULL &&
-            (text_equals(last_part(key), word) || text_equals(key, word))) {
-            buffer_append_text(out, key);
-            return true;
-        }
-    }
-    return false;
+    return append_key(word, is_last_part, out); // the right word in the wrong place
 }
 
 void setting_children_write(const struct setting_path *path, struct buffer *out)

@@ -356,7 +356,8 @@ enum status settings_yaml_parse(struct arena *arena, const char *file, struct te
         return STATUS_NO_MEMORY;
     }
     yaml_parser_set_encoding(&builder.parser, YAML_UTF8_ENCODING);
-    yaml_parser_set_input_string(&builder.parser, (const unsigned char *)bytes.data, bytes.length);
+    yaml_parser_set_input_string(&builder.parser, (const unsigned char *)(bytes.length == 0 ? "" : bytes.data),
+                                 bytes.length);
     walk_events(&builder);
     yaml_parser_delete(&builder.parser);
     finish_root(&builder);

@@ -10,7 +10,7 @@
 
 struct arena {
     struct arena_chunk *chunks;
-    size_t used;        // bytes handed out, for accounting
+    size_t used; // bytes handed out, for accounting
     size_t ceiling;
 };
 

@@ -11,9 +11,10 @@ struct block;
 /// A copy of `text` with one reference; NULL without memory.
 MUST_CHECK struct block *block_create(struct text text);
 
-/// Takes the bytes of `buffer` without a copy (the buffer is empty afterwards); NULL without memory or when it was full.
+/// Takes the bytes of `buffer` without a copy (the buffer is empty afterwards); NULL without memory or when it was
+/// full.
 MUST_CHECK struct block *block_from_buffer(struct buffer *buffer);
 
-struct block *block_acquire(struct block *block);    // returns its argument; NULL stays NULL
-void block_release(struct block **block);            // the caller's pointer becomes NULL
-struct text block_text(const struct block *block);   // NULL gives the absent text
+struct block *block_acquire(struct block *block);  // returns its argument; NULL stays NULL
+void block_release(struct block **block);          // the caller's pointer becomes NULL
+struct text block_text(const struct block *block); // NULL gives the absent text

@@ -8,7 +8,6 @@
 
 enum { HISTOGRAM_RESCALE_HALF_LIVES = 32 };
 
-static const uint64_t histogram_largest = 1ULL << 40;
 static const double histogram_log_width = 0.019802627296179712; // ln 1.02
 static const double histogram_dust = 1e-12;                     // less than this of a sample is forgotten
 
@@ -22,9 +21,6 @@ static size_t histogram_bucket(uint64_t value)
 {
     if (value <= 1) {
         return 0;
-    }
-    if (value > histogram_largest) {
-        value = histogram_largest;
     }
     size_t bucket = (size_t)(log((double)value) / histogram_log_width);
     return bucket < HISTOGRAM_BUCKETS ? bucket : HISTOGRAM_BUCKETS - 1;

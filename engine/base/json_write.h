@@ -13,9 +13,9 @@
 struct json_writer {
     struct buffer *out;
     uint32_t depth;
-    uint32_t has_items;    // one bit a level
-    uint32_t is_object;    // one bit a level
-    bool     after_key;
+    uint32_t has_items; // one bit a level
+    uint32_t is_object; // one bit a level
+    bool after_key;
 };
 
 void json_writer_init(struct json_writer *writer, struct buffer *out);
@@ -25,13 +25,13 @@ void json_begin_array(struct json_writer *writer);
 void json_end_array(struct json_writer *writer);
 void json_key(struct json_writer *writer, const char *key);
 void json_key_text(struct json_writer *writer, struct text key);
-void json_text(struct json_writer *writer, struct text value);    // absent text: null
-void json_c(struct json_writer *writer, const char *value);       // NULL: null
+void json_text(struct json_writer *writer, struct text value); // absent text: null
+void json_c(struct json_writer *writer, const char *value);    // NULL: null
 void json_u64(struct json_writer *writer, uint64_t value);
 void json_i64(struct json_writer *writer, int64_t value);
 void json_bool(struct json_writer *writer, bool value);
 void json_null(struct json_writer *writer);
-void json_raw(struct json_writer *writer, struct text json);      // finished JSON, written as it is
+void json_raw(struct json_writer *writer, struct text json); // finished JSON, written as it is
 
 /// Shorthands: key and value.
 void json_field_text(struct json_writer *writer, const char *key, struct text value);

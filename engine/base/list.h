@@ -13,15 +13,21 @@ struct list {
     struct list *next;
 };
 
-static inline void list_init(struct list *node) { node->previous = node->next = node; }
-static inline bool list_is_empty(const struct list *head) { return head->next == head; }
+static inline void list_init(struct list *node)
+{
+    node->previous = node->next = node;
+}
+static inline bool list_is_empty(const struct list *head)
+{
+    return head->next == head;
+}
 
 static inline void list_append(struct list *head, struct list *node)
 {
-    node->previous       = head->previous;
-    node->next           = head;
+    node->previous = head->previous;
+    node->next = head;
     head->previous->next = node;
-    head->previous       = node;
+    head->previous = node;
 }
 
 /// Takes the node out of its list, if any, and leaves it pointing at itself.
@@ -43,7 +49,9 @@ static inline struct list *list_take_first(struct list *head)
     return node;
 }
 
+// NOLINTBEGIN(bugprone-macro-parentheses): the name is declared here
 /// Walks a list whose current node may be removed inside the loop.
 #define LIST_FOR_EACH(node, head)                                                                                      \
-    for (struct list *node = (head)->next, *node##_next = (node)->next; (node) != (head);                             \
+    for (struct list *node = (head)->next, *node##_next = (node)->next; (node) != (head);                              \
          (node) = node##_next, node##_next = (node)->next)
+// NOLINTEND(bugprone-macro-parentheses)

@@ -114,7 +114,7 @@ static size_t log_render(struct log_entry *entry, char *out)
     memcpy(out + length, entry->text, text);
     length += text;
     if (entry->is_cut) {
-        memcpy(out + length, "...", 3);
+        memset(out + length, '.', 3);
         length += 3;
     }
     out[length++] = '\n';

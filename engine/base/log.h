@@ -13,7 +13,7 @@
 enum log_level { LOG_DEBUG, LOG_INFO, LOG_WARNING, LOG_ERROR };
 
 MUST_CHECK enum status log_start(enum log_level least);
-void log_stop(void);    // drains, then stops the thread
+void log_stop(void); // drains, then stops the thread
 void log_line(enum log_level level, const char *module, const char *format, ...) PRINTF_LIKE(3, 4);
-void log_redact(struct text secret);    // at least 4 bytes, at most 64 secrets; copied
+void log_redact(struct text secret); // at least 4 bytes, at most 64 secrets; copied
 uint64_t log_dropped(void);

@@ -9,5 +9,5 @@
 
 struct message {
     struct list node;
-    void (*on_receive)(struct message *message);    // runs on the receiving thread, exactly once
+    void (*on_receive)(struct message *message); // runs on the receiving thread, exactly once
 };

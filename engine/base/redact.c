@@ -95,7 +95,7 @@ size_t redact_apply(char *bytes, size_t length, bool is_cut)
         if (match == 0) {
             bytes[kept++] = bytes[i++];
         } else {
-            memcpy(bytes + kept, "***", 3); // shorter than any secret
+            memset(bytes + kept, '*', 3); // shorter than any secret
             kept += 3;
             i += match;
         }

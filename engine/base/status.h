@@ -14,11 +14,11 @@
 enum status {
     STATUS_OK,
     STATUS_NO_MEMORY,
-    STATUS_FULL,       // a cap was reached; nothing was changed
-    STATUS_INVALID,    // the input breaks a rule
+    STATUS_FULL,    // a cap was reached; nothing was changed
+    STATUS_INVALID, // the input breaks a rule
     STATUS_NOT_FOUND,
-    STATUS_IO,         // the operating system said no
-    STATUS_CLOSED,     // shutting down
+    STATUS_IO,     // the operating system said no
+    STATUS_CLOSED, // shutting down
 };
 
 /// The name of a status, for logs.
@@ -26,11 +26,11 @@ const char *status_name(enum status status);
 
 /// What went wrong, where, and what to do about it. `line` 0: no place inside the file.
 struct failure {
-    char     file[256];
+    char file[256];
     uint32_t line;
     uint32_t column;
-    char     message[512];
-    char     help[256];    // may be empty
+    char message[512];
+    char help[256]; // may be empty
 };
 
 /// Fills the sentence; `why` may be NULL. The place is left alone.

@@ -14,19 +14,19 @@
 
 struct text {
     const char *data;
-    size_t      length;
+    size_t length;
 };
 
 #define TEXT(literal) ((struct text){ "" literal, sizeof(literal) - 1 })
 /// For printf's "%.*s".
 #define TEXT_ARGS(t) (int)(t).length, (t).data
 
-struct text text_of(const char *terminated);    // NULL gives the absent text
+struct text text_of(const char *terminated); // NULL gives the absent text
 bool text_equals(struct text a, struct text b);
 bool text_equals_c(struct text a, const char *terminated);
-bool text_equals_nocase(struct text a, struct text b);    // ASCII
+bool text_equals_nocase(struct text a, struct text b); // ASCII
 bool text_starts_with(struct text text, struct text prefix);
-int  text_compare(struct text a, struct text b);    // bytewise, as memcmp, shorter first
+int text_compare(struct text a, struct text b); // bytewise, as memcmp, shorter first
 
 /// Without ASCII blanks at both ends.
 struct text text_trim(struct text text);

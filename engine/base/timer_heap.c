@@ -53,7 +53,7 @@ static void timer_heap_sift(struct timer_heap *heap, size_t place, struct timer 
 static bool timer_heap_grow(struct timer_heap *heap)
 {
     size_t capacity = heap->capacity != 0 ? heap->capacity * 2 : 64;
-    struct timer **slots = realloc(heap->slots, capacity * sizeof(*slots));
+    struct timer **slots = realloc(heap->slots, capacity * sizeof(struct timer *));
 
     if (slots == NULL) {
         return false;

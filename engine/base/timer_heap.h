@@ -13,16 +13,16 @@
 #include <stdint.h>
 
 struct timer {
-    void (*on_due)(struct timer *timer);    // set by the owner before the first start
+    void (*on_due)(struct timer *timer); // set by the owner before the first start
     uint64_t at_us;
     uint64_t order;
-    size_t   slot;                          // 1-based place in the heap; 0: not running
+    size_t slot; // 1-based place in the heap; 0: not running
 };
 
 struct timer_heap {
     struct timer **slots;
-    size_t   count;
-    size_t   capacity;
+    size_t count;
+    size_t capacity;
     uint64_t next_order;
 };
 
@@ -31,7 +31,7 @@ void timer_heap_fini(struct timer_heap *heap);
 
 /// Starts or moves a timer. STATUS_NO_MEMORY leaves it stopped.
 MUST_CHECK enum status timer_heap_start(struct timer_heap *heap, struct timer *timer, uint64_t at_us);
-void timer_heap_cancel(struct timer_heap *heap, struct timer *timer);    // a stopped timer stays stopped
+void timer_heap_cancel(struct timer_heap *heap, struct timer *timer); // a stopped timer stays stopped
 
 /// The earliest time, or UINT64_MAX when no timer runs.
 uint64_t timer_heap_next_us(const struct timer_heap *heap);
@@ -39,4 +39,7 @@ uint64_t timer_heap_next_us(const struct timer_heap *heap);
 /// Fires the earliest timer if it is due at `now_us`; it is stopped before its callback runs. False: none was due.
 bool timer_heap_fire(struct timer_heap *heap, uint64_t now_us);
 
-static inline bool timer_is_running(const struct timer *timer) { return timer->slot != 0; }
+static inline bool timer_is_running(const struct timer *timer)
+{
+    return timer->slot != 0;
+}

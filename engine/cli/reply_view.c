@@ -8,7 +8,8 @@
 
 // Objects are read by tables: one row a field, with the place in the structure where it goes.
 
-enum { VIEW_MEMORY = 64 * 1024 * 1024, VIEW_DESCRIPTION = 512 };
+enum { VIEW_MEMORY = 64 * 1024 * 1024 };
+#define VIEW_NUMBER_MAX UINT64_C(1000000000000)
 
 enum field_kind { FIELD_TEXT, FIELD_NUMBER, FIELD_FLAG, FIELD_READ };
 
@@ -53,13 +54,16 @@ static struct text cursor_text(struct cursor *cursor)
     return arena_copy(&cursor->view->arena, json_unescape(&cursor->json, &cursor->scratch));
 }
 
-/// Whole numbers; a fraction is cut off.
+/// Whole numbers; a fraction is cut off, and so is what would overflow in sums.
 static uint64_t cursor_number(const struct cursor *cursor)
 {
     struct text rest;
     uint64_t number = 0;
 
-    return text_to_u64(text_split(cursor->json.value, '.', &rest), &number) ? number : 0;
+    if (!text_to_u64(text_split(cursor->json.value, '.', &rest), &number)) {
+        return 0;
+    }
+    return number < VIEW_NUMBER_MAX ? number : VIEW_NUMBER_MAX;
 }
 
 static bool read_field(struct cursor *cursor, enum json_token token, const struct field *field, void *record)

@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/block.h"
+#include "base/status.h"
 #include "model/outcome.h"
 
 struct reply_supplier {

@@ -1,7 +1,8 @@
 /// Fetch pool: all outgoing HTTP of one loop (libcurl multi).
 ///
-/// What the installed libcurl does wrong is kept out here: it never resolves, never follows redirects, never decodes, never
-/// times out by itself, never reuses a connection on which a transfer was cut, never gets called from its own callbacks.
+/// What the installed libcurl does wrong is kept out here: it never resolves, never follows redirects, never decodes,
+/// never times out by itself, never reuses a connection on which a transfer was cut, never gets called from its own
+/// callbacks.
 ///
 /// Threads: its loop's.
 /// Memory:  owns easy handles (pooled) and connections; a `struct fetch` is embedded in its owner.
@@ -15,23 +16,23 @@
 struct fetch_pool;
 
 struct fetch_pool_options {
-    const char *ca_file;                    // NULL: the system's bundle
-    const struct address_range *allowed;    // literals are checked against it; copied
-    size_t   allowed_count;
-    uint32_t max_connections;               // kept ones; set explicitly, default 512
-    uint32_t handshakes_per_turn;           // default 4
-    uint64_t head_cap;                      // bytes of a response head; default 64 KiB
+    const char *ca_file;                 // NULL: the system's bundle
+    const struct address_range *allowed; // literals are checked against it; copied
+    size_t allowed_count;
+    uint32_t max_connections;     // kept ones; set explicitly, default 512
+    uint32_t handshakes_per_turn; // default 4
+    uint64_t head_cap;            // bytes of a response head; default 64 KiB
 };
 
 struct fetch_pool_counts {
     uint64_t started, done, cancelled, connects, reused;
-    uint32_t running, waiting;              // waiting: for a name or for a handshake slot
+    uint32_t running, waiting; // waiting: for a name or for a handshake slot
 };
 
 /// Loads the CA file too (21-28 ms once), so that no search does.
 MUST_CHECK enum status fetch_pool_create(struct loop *loop, const struct fetch_pool_options *options,
                                          struct fetch_pool **pool, struct failure *why);
-void fetch_pool_destroy(struct fetch_pool **pool);    // running fetches are cancelled
+void fetch_pool_destroy(struct fetch_pool **pool); // running fetches are cancelled
 
 /// Takes over a reference; fetches that wait for a name go on.
 void fetch_pool_set_book(struct fetch_pool *pool, struct address_book *book);

@@ -3,9 +3,8 @@
 #include "base/buffer.h"
 #include "base/clock.h"
 #include "io/resolver_book.h"
-#include "io/resolver_name.h"
-
 #include "io/resolver_channel.h"
+#include "io/resolver_name.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -7,21 +7,21 @@
 #include "model/script_call.h"
 
 struct catalogue_supplier {
-    struct text  name;
-    struct text  display_name;
-    struct text  product;
-    struct text  script;          // "duffel@3f9a"
-    bool         is_enabled;
-    struct text  because;         // why not
-    uint64_t     body_cap;        // bytes on the wire, and after decompression
-    uint64_t     ceiling_us;      // from the settings, over the script's; 0: the script's own
+    struct text name;
+    struct text display_name;
+    struct text product;
+    struct text script; // "duffel@3f9a"
+    bool is_enabled;
+    struct text because; // why not
+    uint64_t body_cap;   // bytes on the wire, and after decompression
+    uint64_t ceiling_us; // from the settings, over the script's; 0: the script's own
     const struct script_account *account;
 };
 
 struct catalogue {
     uint32_t generation;
-    struct script_set *set;                  // carried for script calls
-    const struct catalogue_supplier *suppliers;    // sorted by name
+    struct script_set *set;                     // carried for script calls
+    const struct catalogue_supplier *suppliers; // sorted by name
     size_t supplier_count;
     const struct text *products;
     size_t product_count;

@@ -11,16 +11,16 @@
 #include "model/outcome.h"
 
 struct header {
-    struct text name;     // as sent; of a response: lower case
+    struct text name; // as sent; of a response: lower case
     struct text value;
 };
 
 struct http_request {
-    struct text    method;      // upper case
-    struct text    url;         // absolute, http or https
-    struct text    body;        // absent: no body
+    struct text method; // upper case
+    struct text url;    // absolute, http or https
+    struct text body;   // absent: no body
     struct header *headers;
-    size_t         header_count;
+    size_t header_count;
 };
 
 /// A deep copy in one allocation (values may point anywhere); NULL without memory.
@@ -29,20 +29,20 @@ void http_request_destroy(struct http_request **request);
 
 /// The parts of an absolute http(s) URL, views into it. False: not one (user info is refused as well).
 struct url_parts {
-    bool        is_https;
-    struct text host;        // without brackets
-    bool        is_literal;  // an IPv4 or IPv6 address
-    uint16_t    port;        // the scheme's own when not written
-    struct text target;      // path and query, at least "/"… or absent when the URL ends at the host
+    bool is_https;
+    struct text host;   // without brackets
+    bool is_literal;    // an IPv4 or IPv6 address
+    uint16_t port;      // the scheme's own when not written
+    struct text target; // path and query, from its "/" or "?" on; absent when the URL ends at the host
 };
 MUST_CHECK bool url_split(struct text url, struct url_parts *parts);
 
 struct http_response {
-    uint16_t       status;
-    struct header *headers;       // names lower case; repeated ones stand repeatedly
-    size_t         header_count;
-    struct buffer  header_bytes;  // what the views of `headers` point into
-    struct block  *body;          // as it came over the wire, still encoded; NULL: none
+    uint16_t status;
+    struct header *headers; // names lower case; repeated ones stand repeatedly
+    size_t header_count;
+    struct buffer header_bytes; // what the views of `headers` point into
+    struct block *body;         // as it came over the wire, still encoded; NULL: none
 };
 
 /// An empty response; NULL without memory.
@@ -53,8 +53,8 @@ void http_response_destroy(struct http_response **response);
 struct text http_response_header(const struct http_response *response, const char *name);
 
 enum fetch_result {
-    FETCH_OK,             // a whole response, whatever its status
-    FETCH_DNS_FAILED,     // a server answered that there is none, or refused
+    FETCH_OK,         // a whole response, whatever its status
+    FETCH_DNS_FAILED, // a server answered that there is none, or refused
     FETCH_CONNECT_FAILED,
     FETCH_TLS_FAILED,
     FETCH_SEND_FAILED,
@@ -67,16 +67,16 @@ enum fetch_result {
 
 /// One HTTP exchange in progress. Filled by the owner up to `body_cap`, by the fetcher below.
 struct fetch {
-    const struct http_request *request;    // borrowed until done or cancelled
-    uint64_t end_us;                       // absolute; the fetcher ends it with FETCH_ENDED then
-    uint64_t body_cap;                     // bytes on the wire
-    void   (*on_done)(struct fetch *fetch);
+    const struct http_request *request; // borrowed until done or cancelled
+    uint64_t end_us;                    // absolute; the fetcher ends it with FETCH_ENDED then
+    uint64_t body_cap;                  // bytes on the wire
+    void (*on_done)(struct fetch *fetch);
 
-    enum fetch_result     result;
-    enum phase            phase;           // where it stands, or stood when it ended
-    struct http_response *response;        // owned by the owner of the fetch once done; NULL unless FETCH_OK
-    uint64_t started_us, connected_us, sent_us, first_byte_us, done_us;    // 0: not reached
-    bool     is_reused;                    // sent over a kept connection
-    char     detail[128];                  // the transport's own words when it failed
-    void    *impl;                         // the fetcher's
+    enum fetch_result result;
+    enum phase phase;               // where it stands, or stood when it ended
+    struct http_response *response; // owned by the owner of the fetch once done; NULL unless FETCH_OK
+    uint64_t started_us, connected_us, sent_us, first_byte_us, done_us; // 0: not reached
+    bool is_reused;                                                     // sent over a kept connection
+    char detail[128];                                                   // the transport's own words when it failed
+    void *impl;                                                         // the fetcher's
 };

@@ -1,7 +1,7 @@
-/// Offers of one answer, as columns to rank by and bytes to copy.
+/// Offer: the offers of one answer, as columns to rank by and bytes to copy.
 ///
-/// A worker makes a batch: valid offers only, each with its finished JSON, sorted by offer_compare. Searches merge batches
-/// by these columns and never look inside the bytes.
+/// A worker makes a batch: valid offers only, each with its finished JSON, sorted by offer_compare. Searches merge
+/// batches by these columns and never look inside the bytes.
 ///
 /// Threads: immutable after creation; the count is atomic.
 /// Memory:  counted; one arena.
@@ -16,23 +16,23 @@ enum { OFFER_MAX_PER_ANSWER = 1000, OFFER_MICROS = 1000000 };
 enum offer_flag { OFFER_COMPARABLE = 0, OFFER_TAXES_UNCLEAR = 1, OFFER_NOT_CONVERTIBLE = 2 };
 
 struct offer {
-    uint32_t    flag;             // sum of enum offer_flag
-    int64_t     total_micros;     // the total in millionths of the currency's unit
-    char        currency[4];
-    uint32_t    duration_min;     // for sort = duration; UINT32_MAX: none
-    struct text item;             // identity of the thing offered, e.g. the flights
-    struct text id;               // unique within the supplier
-    struct text json;             // the finished offer object: `id` is "supplier:id"
-    struct text item_json;        // the finished object of what is common to the item; absent: none
+    uint32_t flag;        // sum of enum offer_flag
+    int64_t total_micros; // the total in millionths of the currency's unit
+    char currency[4];
+    uint32_t duration_min; // for sort = duration; UINT32_MAX: none
+    struct text item;      // identity of the thing offered, e.g. the flights
+    struct text id;        // unique within the supplier
+    struct text json;      // the finished offer object: `id` is "supplier:id"
+    struct text item_json; // the finished object of what is common to the item; absent: none
 };
 
 struct offer_batch {
-    uint32_t      references;     // atomic; use acquire and release
-    struct arena  arena;
-    struct offer *offers;         // sorted by offer_compare
-    size_t        count;
-    size_t        dropped;        // offers that were not valid
-    char          dropped_first[256];    // path and reason of the first one dropped
+    uint32_t references; // atomic; use acquire and release
+    struct arena arena;
+    struct offer *offers; // sorted by offer_compare
+    size_t count;
+    size_t dropped;          // offers that were not valid
+    char dropped_first[256]; // path and reason of the first one dropped
 };
 
 /// An empty batch with one reference; the maker fills `offers` from its arena, then sorts. NULL without memory.

@@ -10,9 +10,17 @@
 
 #include <stdbool.h>
 
-enum outcome_breaker { BREAKER_SUCCESS, BREAKER_FAILURE, BREAKER_SLOW, BREAKER_BY_KIND, BREAKER_SCRIPT, BREAKER_IGNORED };
+enum outcome_breaker {
+    BREAKER_SUCCESS,
+    BREAKER_FAILURE,
+    BREAKER_SLOW,
+    BREAKER_BY_KIND,
+    BREAKER_SCRIPT,
+    BREAKER_IGNORED
+};
 enum outcome_group { GROUP_ANSWERED, GROUP_EMPTY, GROUP_CACHED, GROUP_MISSING, GROUP_NOT_ELIGIBLE };
 
+// clang-format off
 //      name             breaker          last-known  coverage             meaning
 #define OUTCOME_TABLE(X)                                                                                               \
     X(ANSWERED,       "answered",       BREAKER_SUCCESS, false, GROUP_ANSWERED,     "at least one valid offer in time")\
@@ -35,20 +43,21 @@ enum outcome_group { GROUP_ANSWERED, GROUP_EMPTY, GROUP_CACHED, GROUP_MISSING, G
     X(SKIPPED,        "skipped",        BREAKER_IGNORED, false, GROUP_NOT_ELIGIBLE, "its script declined")             \
     X(DISABLED,       "disabled",       BREAKER_IGNORED, false, GROUP_NOT_ELIGIBLE, "an operator switched it off")     \
     X(CANCELLED,      "cancelled",      BREAKER_IGNORED, false, GROUP_NOT_ELIGIBLE, "the caller went away")
+// clang-format on
 
 enum outcome {
 #define X(symbol, name, breaker, last_known, group, meaning) OUTCOME_##symbol,
     OUTCOME_TABLE(X)
 #undef X
-    OUTCOME_COUNT
+        OUTCOME_COUNT
 };
 
 struct outcome_row {
-    const char          *name;
+    const char *name;
     enum outcome_breaker breaker;
-    bool                 last_known_may_fill;
-    enum outcome_group   group;
-    const char          *meaning;
+    bool last_known_may_fill;
+    enum outcome_group group;
+    const char *meaning;
 };
 
 const struct outcome_row *outcome_row(enum outcome outcome);
@@ -56,14 +65,25 @@ const char *outcome_name(enum outcome outcome);
 
 /// What bounded an allocation.
 enum bound { BOUND_NONE, BOUND_CEILING, BOUND_BUDGET };
-const char *bound_name(enum bound bound);    // NULL for BOUND_NONE
+const char *bound_name(enum bound bound); // NULL for BOUND_NONE
 
 /// Where an attempt was when it was cut or failed, in the order of a call.
 enum phase {
-    PHASE_NONE, PHASE_LOGIN, PHASE_QUEUE, PHASE_PAUSE, PHASE_DNS, PHASE_CONNECT, PHASE_TLS, PHASE_SEND,
-    PHASE_FIRST_BYTE, PHASE_BODY, PHASE_SCRIPT_QUEUE, PHASE_SCRIPT, PHASE_COUNT
+    PHASE_NONE,
+    PHASE_LOGIN,
+    PHASE_QUEUE,
+    PHASE_PAUSE,
+    PHASE_DNS,
+    PHASE_CONNECT,
+    PHASE_TLS,
+    PHASE_SEND,
+    PHASE_FIRST_BYTE,
+    PHASE_BODY,
+    PHASE_SCRIPT_QUEUE,
+    PHASE_SCRIPT,
+    PHASE_COUNT
 };
-const char *phase_name(enum phase phase);    // NULL for PHASE_NONE
+const char *phase_name(enum phase phase); // NULL for PHASE_NONE
 
 /// Of `rejected`.
 enum rejection { REJECTION_NONE, REJECTION_AUTH, REJECTION_QUOTA, REJECTION_BUSY, REJECTION_SUPPLIER };

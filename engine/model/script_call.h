@@ -1,7 +1,7 @@
 /// Script call: one job for the script workers, its inputs and its results, as plain data.
 ///
-/// START runs once a search: the product validates the query, then `skip`, `ceiling` and `build_request` of every candidate.
-/// NORMALISE turns one response into offers.
+/// START runs once a search: the product validates the query, then `skip`, `ceiling` and `build_request` of every
+/// candidate. NORMALISE turns one response into offers.
 ///
 /// Threads: handed over whole: search -> worker -> search.
 /// Memory:  one allocation with its parts; never in a search's arena, because a lost worker may hold it for ever.
@@ -13,111 +13,113 @@
 
 #include <stdatomic.h>
 
-struct script_set;    // defined in script/; here only carried
+struct script_set; // defined in script/; here only carried
 
 /// How a script function ended.
 enum script_verdict {
     SCRIPT_OK,
-    SCRIPT_SKIPPED,          // `skip` gave a reason (message)
-    SCRIPT_EMPTY,            // normalise: a well-formed nothing
-    SCRIPT_FAIL_QUOTA,       // typed failures of contract.md section 4
+    SCRIPT_SKIPPED,    // `skip` gave a reason (message)
+    SCRIPT_EMPTY,      // normalise: a well-formed nothing
+    SCRIPT_FAIL_QUOTA, // typed failures of contract.md section 4
     SCRIPT_FAIL_BUSY,
     SCRIPT_FAIL_LOGIN,
     SCRIPT_FAIL_AUTH,
     SCRIPT_FAIL_SUPPLIER,
     SCRIPT_FAIL_UNEXPECTED,
-    SCRIPT_UNPARSABLE,       // the body could not be inflated or decoded, or held no valid offer
-    SCRIPT_TOO_LARGE,        // body or result over a cap
-    SCRIPT_ERROR,            // a plain error, a contract breach, a quarantined script
+    SCRIPT_UNPARSABLE, // the body could not be inflated or decoded, or held no valid offer
+    SCRIPT_TOO_LARGE,  // body or result over a cap
+    SCRIPT_ERROR,      // a plain error, a contract breach, a quarantined script
     SCRIPT_TIMEOUT,
     SCRIPT_MEMORY,
-    SCRIPT_DROPPED,          // could not finish in its time: never begun
+    SCRIPT_DROPPED, // could not finish in its time: never begun
 };
 
 /// One set of credentials and options of a supplier, as its scripts see it in `ctx`. Counted with its generation.
 struct script_account {
-    uint64_t      serial;       // unique in the process; workers keep the decoded tables by it
-    uint32_t      supplier;     // index within the script set
-    struct text   name;         // "main"
-    struct text   context;      // JSON {"account":…, "options":{…}, "secret":{…}}
-    struct text  *hosts;        // "host" or "host:port" where requests may go
-    size_t        host_count;
+    uint64_t serial;     // unique in the process; workers keep the decoded tables by it
+    uint32_t supplier;   // index within the script set
+    struct text name;    // "main"
+    struct text context; // JSON {"account":…, "options":{…}, "secret":{…}}
+    struct text *hosts;  // "host" or "host:port" where requests may go
+    size_t host_count;
 };
 
 enum script_call_kind { SCRIPT_CALL_START, SCRIPT_CALL_NORMALISE };
 
 struct script_call {
-    struct message        message;      // delivers the call back to its loop; on_receive is set by the world
+    struct message message; // delivers the call back to its loop; on_receive is set by the world
     enum script_call_kind kind;
-    struct script_set    *set;          // borrowed: whoever submits keeps its generation until the call is back
-    uint64_t              deadline_us;  // dropped when it cannot be met; earliest first within a lane
-    void                 *home;         // the loop to deliver to; set by the world
-    atomic_bool           is_cancelled; // the owner has left: skip the work if not begun
-    void                (*on_done)(struct script_call *call);    // on the loop; the call is the owner's again
-    void                 *owner;        // the search or attempt; not touched by workers
-    uint64_t              queued_us, done_us;
-    _Atomic uint64_t      begun_us;     // 0: not begun; its loop looks while a worker sets it
-    uint64_t              script_cpu_us;
+    struct script_set *set;                    // borrowed: whoever submits keeps its generation until the call is back
+    uint64_t deadline_us;                      // dropped when it cannot be met; earliest first within a lane
+    void *home;                                // the loop to deliver to; set by the world
+    atomic_bool is_cancelled;                  // the owner has left: skip the work if not begun
+    void (*on_done)(struct script_call *call); // on the loop; the call is the owner's again
+    void *owner;                               // the search or attempt; not touched by workers
+    uint64_t queued_us, done_us;
+    _Atomic uint64_t begun_us; // 0: not begun; its loop looks while a worker sets it
+    uint64_t script_cpu_us;
 };
 
 /// The budget as scripts see it; absolute monotonic times.
 struct script_times {
     uint64_t arrival_us;
-    uint64_t end_us;             // deadline - reserve
-    uint64_t arrival_wall_us;    // ctx.now and derived facts come from it
+    uint64_t end_us;          // deadline - reserve
+    uint64_t arrival_wall_us; // ctx.now and derived facts come from it
 };
 
 struct start_candidate {
     // in
     const struct script_account *account;
-    uint64_t ceiling_us;            // from a rule; 0: ask the script
+    uint64_t ceiling_us; // from a rule; 0: ask the script
     // out
-    enum script_verdict  verdict;
-    struct text          message;   // reason to skip, or the error; in `memory` of the call
-    uint64_t             ceiling_out_us;    // the ceiling in force; UINT64_MAX: none
-    bool                 ceiling_is_from_script;
-    struct http_request *request;   // owned by the call until taken; NULL unless SCRIPT_OK
+    enum script_verdict verdict;
+    struct text message;     // reason to skip, or the error; in `memory` of the call
+    uint64_t ceiling_out_us; // the ceiling in force; UINT64_MAX: none
+    bool ceiling_is_from_script;
+    struct http_request *request; // owned by the call until taken; NULL unless SCRIPT_OK
 };
 
 struct start_call {
     struct script_call call;
-    struct arena       memory;      // candidates, messages, product, trace
+    struct arena memory; // candidates, messages, product, trace
     // in
-    struct text        product;
-    struct block      *body;        // the caller's whole JSON body
-    struct text        search_id;
+    struct text product;
+    struct block *body; // the caller's whole JSON body
+    struct text search_id;
     struct script_times times;
     struct start_candidate *candidates;
-    size_t             candidate_count;
+    size_t candidate_count;
     // out
-    enum script_verdict product_verdict;   // SCRIPT_OK; SCRIPT_FAIL_UNEXPECTED: the query is bad; others: the product script failed
-    struct block      *errors;      // JSON array of {pointer, code, detail} when the query is bad
-    struct block      *facts;       // JSON of the validated search with its derived facts, for later calls; NULL unless OK
-    char               currency[4]; // the search's currency
-    char               message[256];
+    enum script_verdict
+        product_verdict;  // SCRIPT_OK; SCRIPT_FAIL_UNEXPECTED: the query is bad; others: the product script failed
+    struct block *errors; // JSON array of {pointer, code, detail} when the query is bad
+    struct block *facts;  // JSON of the validated search with its derived facts, for later calls; NULL unless OK
+    char currency[4];     // the search's currency
+    char message[256];
 };
 
 struct normalise_call {
     struct script_call call;
     // in
     const struct script_account *account;
-    struct block      *facts;
-    struct text        search_id;          // points into the call
-    char               search_id_bytes[32];
+    struct block *facts;
+    struct text search_id; // points into the call
+    char search_id_bytes[32];
     struct script_times times;
-    uint64_t           allocation_end_us;
-    struct http_response *response;        // owned by the call
-    uint64_t           took_us;            // of the fetch
-    uint64_t           body_cap;           // after decompression
+    uint64_t allocation_end_us;
+    struct http_response *response; // owned by the call
+    uint64_t took_us;               // of the fetch
+    uint64_t body_cap;              // after decompression
     // out
     enum script_verdict verdict;
-    struct offer_batch *offers;            // SCRIPT_OK: at least one offer
-    char               message[256];
-    char               code[64];           // of fail.supplier
-    uint64_t           retry_after_ms;     // of fail.quota; 0: not said
+    struct offer_batch *offers; // SCRIPT_OK: at least one offer
+    char message[256];
+    char code[64];           // of fail.supplier
+    uint64_t retry_after_ms; // of fail.quota; 0: not said
 };
 
-/// One candidate slot for each of `candidate_count`; product and search_id are copied, body is acquired. NULL without memory.
+/// One candidate slot for each of `candidate_count`; product and search_id are copied, body is acquired. NULL without
+/// memory.
 MUST_CHECK struct start_call *start_call_create(struct text product, struct text search_id, struct block *body,
                                                 size_t candidate_count);
 /// Acquires facts, takes the response. NULL without memory (the response is then still the caller's).

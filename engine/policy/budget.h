@@ -9,17 +9,17 @@
 #include "model/outcome.h"
 
 enum {
-    BUDGET_RESERVE_MIN_US     = 2000,
-    BUDGET_RESERVE_MAX_US     = 50000,
-    BUDGET_RESERVE_UNKNOWN_US = 10000,    // until enough samples
-    BUDGET_RESERVE_SAMPLES    = 1000,
+    BUDGET_RESERVE_MIN_US = 2000,
+    BUDGET_RESERVE_MAX_US = 50000,
+    BUDGET_RESERVE_UNKNOWN_US = 10000, // until enough samples
+    BUDGET_RESERVE_SAMPLES = 1000,
 };
 
 /// A caller's wish, clamped to the configured range.
 struct budget {
     uint64_t requested_us;
     uint64_t effective_us;
-    bool     is_clamped;
+    bool is_clamped;
 };
 struct budget budget_clamp(uint64_t requested_us, uint64_t min_us, uint64_t max_us);
 
@@ -36,8 +36,8 @@ uint64_t reserve_for(const struct reserve *reserve, uint64_t budget_us);
 
 /// min(arrival + ceiling, deadline - reserve) - now.
 struct allocation {
-    uint64_t   end_us;    // absolute
-    uint64_t   us;        // 0: do not send
-    enum bound bound;     // the smaller one; equal: BOUND_BUDGET
+    uint64_t end_us;  // absolute
+    uint64_t us;      // 0: do not send
+    enum bound bound; // the smaller one; equal: BOUND_BUDGET
 };
 struct allocation allocation_of(uint64_t arrival_us, uint64_t ceiling_us, uint64_t end_us, uint64_t now_us);

@@ -24,7 +24,7 @@ int amount_exponent(struct text currency)
     }
     while (low < high) {
         size_t middle = (low + high) / 2;
-        int    order = memcmp(currency.data, CURRENCIES + middle * ROW, 3);
+        int order = memcmp(currency.data, CURRENCIES + middle * ROW, 3);
         if (order == 0) {
             return CURRENCIES[middle * ROW + 3] - '0';
         }
@@ -82,8 +82,8 @@ bool amount_parse(struct text text, int decimals, int64_t *micros, const char **
 {
     const char *at = text.data;
     const char *end = text.data + text.length;
-    int64_t     units = 0, sum = 0, fraction = 0;
-    bool        is_negative = text.length > 0 && *at == '-';
+    int64_t units = 0, sum = 0, fraction = 0;
+    bool is_negative = text.length > 0 && *at == '-';
 
     at += is_negative ? 1 : 0;
     if (at == end || !is_digit(*at)) {
@@ -115,8 +115,8 @@ bool amount_parse(struct text text, int decimals, int64_t *micros, const char **
 
 size_t amount_write(int64_t micros, int decimals, char out[AMOUNT_TEXT_MAX])
 {
-    char     reversed[AMOUNT_TEXT_MAX];
-    size_t   count = 0, length = 0;
+    char reversed[AMOUNT_TEXT_MAX];
+    size_t count = 0, length = 0;
     uint64_t rest = micros < 0 ? 0 - (uint64_t)micros : (uint64_t)micros;
 
     rest /= (uint64_t)power_of_ten(AMOUNT_MAX_DECIMALS - decimals);

@@ -12,7 +12,7 @@
 
 #include <lua.h>
 
-void bind_json(lua_State *L);      // encode (canonical: keys sorted), decode (strict check, then cjson), array, null
+void bind_json(lua_State *L);      // encode (canonical: keys sorted), decode (strict, doubles), array, null
 void bind_url(lua_State *L);
 void bind_crypto(lua_State *L);
 void bind_time(lua_State *L);

@@ -29,9 +29,9 @@ void bind_crypto_sha256(struct text bytes, unsigned char digest[32])
 
 static int push_digest(lua_State *L, const EVP_MD *algorithm)
 {
-    struct text   text = bind_check_text(L, 1);
+    struct text text = bind_check_text(L, 1);
     unsigned char digest[EVP_MAX_MD_SIZE];
-    unsigned int  length = 0;
+    unsigned int length = 0;
 
     if (EVP_Digest(text.data, text.length, digest, &length, algorithm, NULL) != 1) {
         return luaL_error(L, "this machine's OpenSSL does not offer the digest");
@@ -63,11 +63,11 @@ static int crypto_md5(lua_State *L)
 // hmac(algorithm, key, message)
 static int crypto_hmac(lua_State *L)
 {
-    struct text   name = bind_check_text(L, 1);
-    struct text   key = bind_check_text(L, 2);
-    struct text   message = bind_check_text(L, 3);
+    struct text name = bind_check_text(L, 1);
+    struct text key = bind_check_text(L, 2);
+    struct text message = bind_check_text(L, 3);
     unsigned char digest[EVP_MAX_MD_SIZE];
-    unsigned int  length = 0;
+    unsigned int length = 0;
 
     if (key.length > SECRET_MAX) {
         return luaL_argerror(L, 2, "a key of at most 64 KiB expected");
@@ -93,13 +93,13 @@ static const char URL_SAFE[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuv
 
 static int push_base64(lua_State *L, const char *alphabet, bool is_padded)
 {
-    struct text    text = bind_check_text(L, 1);
+    struct text text = bind_check_text(L, 1);
     struct buffer *out = bind_push_buffer(L, BIND_OUTPUT_MAX);
 
     for (size_t i = 0; i < text.length; i += 3) {
-        size_t   left = text.length - i < 3 ? text.length - i : 3;
+        size_t left = text.length - i < 3 ? text.length - i : 3;
         uint32_t bits = 0;
-        char     four[4];
+        char four[4];
         for (size_t j = 0; j < 3; j++) {
             bits = bits << 8 | (j < left ? (unsigned char)text.data[i + j] : 0);
         }
@@ -115,10 +115,10 @@ static int push_base64(lua_State *L, const char *alphabet, bool is_padded)
 // Padding may be left out; bits that do not make a byte must be zero.
 static int push_base64_decoded(lua_State *L, const char *alphabet)
 {
-    struct text    text = bind_check_text(L, 1);
+    struct text text = bind_check_text(L, 1);
     struct buffer *out = bind_push_buffer(L, BIND_OUTPUT_MAX);
-    uint32_t       bits = 0, count = 0;
-    size_t         end = text.length;
+    uint32_t bits = 0, count = 0;
+    size_t end = text.length;
 
     while (end > 0 && text.length - end < 2 && text.data[end - 1] == '=') {
         end--;
@@ -168,12 +168,12 @@ static int crypto_base64url_decode(lua_State *L)
 static int crypto_hex(lua_State *L)
 {
     static const char digits[] = "0123456789abcdef";
-    struct text       text = bind_check_text(L, 1);
-    struct buffer    *out = bind_push_buffer(L, BIND_OUTPUT_MAX);
+    struct text text = bind_check_text(L, 1);
+    struct buffer *out = bind_push_buffer(L, BIND_OUTPUT_MAX);
 
     for (size_t i = 0; i < text.length; i++) {
         unsigned char c = (unsigned char)text.data[i];
-        char          two[2] = { digits[c >> 4], digits[c & 15] };
+        char two[2] = { digits[c >> 4], digits[c & 15] };
         buffer_append(out, two, sizeof two);
     }
     bind_push_result(L, out);
@@ -191,7 +191,7 @@ static int hex_digit(char c)
 
 static int crypto_hex_decode(lua_State *L)
 {
-    struct text    text = bind_check_text(L, 1);
+    struct text text = bind_check_text(L, 1);
     struct buffer *out = bind_push_buffer(L, BIND_OUTPUT_MAX);
 
     if (text.length % 2 != 0) {
@@ -213,7 +213,7 @@ static int crypto_hex_decode(lua_State *L)
 static int crypto_random(lua_State *L)
 {
     unsigned char bytes[RANDOM_MAX];
-    int           count = (int)bind_check_integer(L, 1, 1, RANDOM_MAX);
+    int count = (int)bind_check_integer(L, 1, 1, RANDOM_MAX);
 
     if (RAND_bytes(bytes, count) != 1) {
         return luaL_error(L, "no random bytes to be had");
@@ -226,9 +226,9 @@ static int crypto_random(lua_State *L)
 static int crypto_uuid(lua_State *L)
 {
     static const char digits[] = "0123456789abcdef";
-    unsigned char     bytes[16];
-    char              text[36];
-    size_t            length = 0;
+    unsigned char bytes[16];
+    char text[36];
+    size_t length = 0;
 
     if (RAND_bytes(bytes, sizeof bytes) != 1) {
         return luaL_error(L, "no random bytes to be had");

@@ -76,6 +76,9 @@ bool bind_fail_read(lua_State *L, int index, struct script_fail *fail)
 // Pushes the failure; argument `message` (0: none) becomes its message.
 static void push_fail(lua_State *L, const char *kind, int message)
 {
+    if (message != 0) {
+        lua_settop(L, message); // an absent argument is nil, not the table to come
+    }
     lua_createtable(L, 0, 4);
     lua_pushstring(L, kind);
     lua_setfield(L, -2, "kind");
@@ -92,7 +95,7 @@ static void push_fail(lua_State *L, const char *kind, int message)
 static double read_wait_ms(lua_State *L, int index)
 {
     uint64_t seconds = 0;
-    double   value = NAN;
+    double value = NAN;
 
     if (lua_type(L, index) == LUA_TNUMBER) {
         value = lua_tonumber(L, index);
@@ -180,10 +183,11 @@ static int fail_unexpected(lua_State *L)
 
 void bind_fail(lua_State *L)
 {
-    static const luaL_Reg functions[] = { { "quota", fail_quota },       { "busy", fail_busy },
-                                          { "login", fail_login },       { "auth", fail_auth },
-                                          { "supplier", fail_supplier }, { "unexpected", fail_unexpected },
-                                          { NULL, NULL } };
+    static const luaL_Reg functions[] = {
+        { "quota", fail_quota }, { "busy", fail_busy },         { "login", fail_login },
+        { "auth", fail_auth },   { "supplier", fail_supplier }, { "unexpected", fail_unexpected },
+        { NULL, NULL }
+    };
 
     bind_push_module(L, functions);
 }

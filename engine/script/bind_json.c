@@ -11,7 +11,7 @@
 
 enum { ENCODE_DEPTH_MAX = 30, KEYS_ON_STACK = 24 };
 
-static const char ARRAY_KEY;    // its address names the array mark in the registry
+static const char ARRAY_KEY; // its address names the array mark in the registry
 
 static void push_array_mark(lua_State *L)
 {
@@ -71,8 +71,8 @@ struct text bind_json_number(double value, char out[BIND_NUMBER_MAX])
 
 struct encoder {
     struct json_writer writer;
-    char     path[200];      // of the value in hand, for the sentence
-    size_t   path_length;
+    char path[200]; // of the value in hand, for the sentence
+    size_t path_length;
     uint32_t depth;
 };
 
@@ -88,8 +88,8 @@ static size_t path_enter(struct encoder *encoder, const char *format, int number
 {
     size_t before = encoder->path_length;
     size_t room = sizeof encoder->path - before;
-    int    added = name != NULL ? snprintf(encoder->path + before, room, format, before > 0 ? "." : "", name)
-                                : snprintf(encoder->path + before, room, format, number);
+    int added = name != NULL ? snprintf(encoder->path + before, room, format, before > 0 ? "." : "", name)
+                             : snprintf(encoder->path + before, room, format, number);
 
     encoder->path_length = added < 0 ? before : before + ((size_t)added < room ? (size_t)added : room - 1);
     return before;
@@ -124,9 +124,9 @@ static int compare_keys(const void *a, const void *b)
 
 static bool encode_object(lua_State *L, struct encoder *encoder, int index, size_t count)
 {
-    struct text  few[KEYS_ON_STACK];
+    struct text few[KEYS_ON_STACK];
     struct text *keys = count <= KEYS_ON_STACK ? few : lua_newuserdata(L, count * sizeof *keys);
-    size_t       i = 0;
+    size_t i = 0;
 
     // The views stay valid while the table holds its keys.
     for (lua_pushnil(L); lua_next(L, index) != 0; lua_pop(L, 1)) {
@@ -155,11 +155,12 @@ static bool encode_object(lua_State *L, struct encoder *encoder, int index, size
     return true;
 }
 
-// A table is an array when it is marked or holds 1 … n; an object when all its keys are text; an unmarked empty one is {}.
+// A table is an array when it is marked or holds 1 … n; an object when all its keys are text; an unmarked empty one is
+// {}.
 static bool encode_table(lua_State *L, struct encoder *encoder, int index)
 {
     size_t count = 0, texts = 0, length = lua_objlen(L, index);
-    bool   is_array = bind_json_is_marked(L, index);
+    bool is_array = bind_json_is_marked(L, index);
 
     if (encoder->depth == ENCODE_DEPTH_MAX) {
         return encode_failed(L, encoder, "nested deeper than 30 levels");
@@ -186,7 +187,7 @@ static bool encode_table(lua_State *L, struct encoder *encoder, int index)
 
 static bool encode_number(lua_State *L, struct encoder *encoder, double value)
 {
-    char        bytes[BIND_NUMBER_MAX];
+    char bytes[BIND_NUMBER_MAX];
     struct text literal = bind_json_number(value, bytes);
 
     if (literal.data == NULL) {
@@ -218,7 +219,7 @@ static bool encode_value(lua_State *L, struct encoder *encoder, int index)
         return true;
     case LUA_TLIGHTUSERDATA:
         if (lua_touserdata(L, index) == NULL) {
-            json_null(&encoder->writer);    // json.null
+            json_null(&encoder->writer); // json.null
             return true;
         }
         break;
@@ -234,7 +235,7 @@ static bool encode_value(lua_State *L, struct encoder *encoder, int index)
 bool bind_json_encode(lua_State *L, int index, struct buffer *out)
 {
     struct encoder encoder = { .path_length = 0 };
-    int            top = lua_gettop(L);
+    int top = lua_gettop(L);
 
     json_writer_init(&encoder.writer, out);
     lua_pushvalue(L, index);

@@ -7,14 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-// One pass over the tokens builds the values. The members of a table wait on the Lua stack until it is complete, so that
-// most tables are made in their final size; a long one is flushed in between.
+// One pass over the tokens builds the values. The members of a table wait on the Lua stack until it is complete, so
+// that most tables are made in their final size; a long one is flushed in between.
 enum { PENDING_MAX = 64 };
 
 struct decoder {
     struct json_reader reader;
-    struct buffer     *scratch;    // strings without their escapes
-    const char        *error;      // NULL: fine; else a constant sentence, at reader.offset
+    struct buffer *scratch; // strings without their escapes
+    const char *error;      // NULL: fine; else a constant sentence, at reader.offset
 };
 
 static bool decode_value(lua_State *L, struct decoder *decoder, enum json_token token);
@@ -35,10 +35,11 @@ static void push_string(lua_State *L, struct decoder *decoder)
 // Literals of at most 15 digits and a small scale are exact in double arithmetic; others go through strtod.
 static bool number_is_simple(struct text literal, double *value)
 {
-    static const double powers[] = { 1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15 };
+    static const double powers[] = { 1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                     1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15 };
     uint64_t digits = 0;
-    size_t   scale = 0, i = literal.data[0] == '-' ? 1 : 0;
-    bool     is_fraction = false;
+    size_t scale = 0, i = literal.data[0] == '-' ? 1 : 0;
+    bool is_fraction = false;
 
     if (literal.length > 16) {
         return false;
@@ -65,8 +66,8 @@ static bool number_is_simple(struct text literal, double *value)
 static bool push_number(lua_State *L, struct decoder *decoder)
 {
     struct text literal = decoder->reader.value;
-    char        terminated[512];
-    double      value = 0;
+    char terminated[512];
+    double value = 0;
 
     if (!number_is_simple(literal, &value)) {
         if (literal.length >= sizeof terminated) {
@@ -140,8 +141,8 @@ static void flush_object(lua_State *L, int base, int *pending, bool *exists)
 
 static bool decode_object(lua_State *L, struct decoder *decoder)
 {
-    int  base = lua_gettop(L) + 1;
-    int  pending = 0;
+    int base = lua_gettop(L) + 1;
+    int pending = 0;
     bool exists = false;
 
     for (;;) {
@@ -202,7 +203,7 @@ static bool decode_value(lua_State *L, struct decoder *decoder, enum json_token 
 bool bind_json_decode(lua_State *L, struct text json)
 {
     struct decoder decoder = { .error = NULL };
-    int            top = lua_gettop(L);
+    int top = lua_gettop(L);
 
     json_reader_init(&decoder.reader, json);
     decoder.scratch = bind_push_buffer(L, json.length + 16);

@@ -9,8 +9,8 @@ enum { MESSAGE_MAX = 1000 };
 static int write_line(lua_State *L, enum log_level level)
 {
     struct text text = bind_check_text(L, 1);
-    char        line[MESSAGE_MAX];
-    size_t      length = text.length < sizeof line ? text.length : sizeof line;
+    char line[MESSAGE_MAX];
+    size_t length = text.length < sizeof line ? text.length : sizeof line;
 
     for (size_t i = 0; i < length; i++) {
         line[i] = (unsigned char)text.data[i] < 0x20 || text.data[i] == 0x7f ? ' ' : text.data[i];

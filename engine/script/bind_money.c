@@ -15,7 +15,7 @@ static int refuse_number(lua_State *L, int argument)
 static int64_t check_amount(lua_State *L, int argument, int decimals)
 {
     const char *why = NULL;
-    int64_t     micros = 0;
+    int64_t micros = 0;
 
     if (lua_type(L, argument) == LUA_TNUMBER) {
         refuse_number(L, argument);
@@ -31,8 +31,8 @@ static int check_currency(lua_State *L, int argument)
     int decimals = amount_exponent(bind_check_text(L, argument));
 
     if (decimals < 0) {
-        luaL_argerror(L, argument, lua_pushfstring(L, "a currency of ISO 4217 expected, got \"%s\"",
-                                                   lua_tostring(L, argument)));
+        luaL_argerror(L, argument,
+                      lua_pushfstring(L, "a currency of ISO 4217 expected, got \"%s\"", lua_tostring(L, argument)));
     }
     return decimals;
 }
@@ -74,7 +74,7 @@ static bool read_amount(lua_State *L, bool is_rounded, int64_t *micros, int *dec
 static int money_parse(lua_State *L)
 {
     int64_t micros = 0;
-    int     decimals = 0, results = 0;
+    int decimals = 0, results = 0;
 
     return read_amount(L, false, &micros, &decimals, &results) ? push_amount(L, micros, decimals) : results;
 }
@@ -82,7 +82,7 @@ static int money_parse(lua_State *L)
 static int money_round(lua_State *L)
 {
     int64_t micros = 0;
-    int     decimals = 0, results = 0;
+    int decimals = 0, results = 0;
 
     if (!read_amount(L, true, &micros, &decimals, &results)) {
         return results;
@@ -104,8 +104,8 @@ static int money_split(lua_State *L)
     struct text currency = { text.data, text.length < 3 ? text.length : 3 };
     struct text amount = { text.data + currency.length, text.length - currency.length };
     const char *why = "a currency of ISO 4217 expected before the amount";
-    int64_t     micros = 0;
-    int         decimals = amount_exponent(currency);
+    int64_t micros = 0;
+    int decimals = amount_exponent(currency);
 
     if (decimals < 0 || !amount_parse(amount, decimals, &micros, &why)) {
         return bind_refuse(L, "%s, got \"%s\"", why, text.data);
@@ -118,10 +118,10 @@ static int money_split(lua_State *L)
 // scaled("41230", 2, "EUR") -> "412.30": a whole number and how many of its digits are decimals.
 static int money_scaled(lua_State *L)
 {
-    int64_t     micros = 0;
+    int64_t micros = 0;
     const char *why = NULL;
-    int         scale = (int)bind_check_integer(L, 2, 0, AMOUNT_MAX_DECIMALS);
-    int         decimals = check_currency(L, 3);
+    int scale = (int)bind_check_integer(L, 2, 0, AMOUNT_MAX_DECIMALS);
+    int decimals = check_currency(L, 3);
 
     if (lua_isnil(L, 1)) {
         lua_pushnil(L);
@@ -133,7 +133,7 @@ static int money_scaled(lua_State *L)
         return bind_refuse(L, "%s, got \"%s\"", why, lua_tostring(L, 1));
     }
     for (int i = 0; i < scale; i++) {
-        micros /= 10;    // exact: the six lowest digits are zero
+        micros /= 10; // exact: the six lowest digits are zero
     }
     int64_t rounded = 0;
     if (!amount_round(micros, decimals, &rounded) || rounded != micros) {
@@ -151,7 +151,7 @@ static int out_of_range(lua_State *L)
 
 static int money_add(lua_State *L)
 {
-    int     decimals = check_currency(L, 3);
+    int decimals = check_currency(L, 3);
     int64_t sum = 0;
 
     if (__builtin_add_overflow(check_amount(L, 1, decimals), check_amount(L, 2, decimals), &sum)) {
@@ -162,7 +162,7 @@ static int money_add(lua_State *L)
 
 static int money_sub(lua_State *L)
 {
-    int     decimals = check_currency(L, 3);
+    int decimals = check_currency(L, 3);
     int64_t sum = 0;
 
     if (__builtin_sub_overflow(check_amount(L, 1, decimals), check_amount(L, 2, decimals), &sum)) {
@@ -173,7 +173,7 @@ static int money_sub(lua_State *L)
 
 static int money_mul(lua_State *L)
 {
-    int     decimals = check_currency(L, 3);
+    int decimals = check_currency(L, 3);
     int64_t factor = bind_check_integer(L, 2, -1000000000, 1000000000);
     int64_t product = 0;
 
@@ -185,7 +185,7 @@ static int money_mul(lua_State *L)
 
 static int money_sum(lua_State *L)
 {
-    int     decimals = check_currency(L, 2);
+    int decimals = check_currency(L, 2);
     int64_t sum = 0;
 
     if (!bind_unwrap(L, 1)) {
@@ -194,7 +194,7 @@ static int money_sum(lua_State *L)
     int count = (int)lua_objlen(L, 1);
     for (int i = 1; i <= count; i++) {
         const char *why = "money is decimal text; a float is an error";
-        int64_t     micros = 0;
+        int64_t micros = 0;
         lua_rawgeti(L, 1, i);
         if (lua_type(L, -1) != LUA_TSTRING || !amount_parse(bind_to_text(L, -1), decimals, &micros, &why)) {
             return luaL_argerror(L, 1, lua_pushfstring(L, "[%d]: %s", i, why));

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-static const char BUFFER_KEY;    // its address names the metatable in the registry
+static const char BUFFER_KEY; // its address names the metatable in the registry
 
 static int buffer_collect(lua_State *L)
 {

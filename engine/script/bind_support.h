@@ -33,7 +33,8 @@ int bind_expected(lua_State *L, int argument, const char *expected);
 /// Pushes nil and a sentence: what a function returns for data that it could not read.
 int bind_refuse(lua_State *L, const char *format, ...) PRINTF_LIKE(2, 3);
 
-/// When the value at `index` is a read-only view, the table behind it takes its place on the stack. True: it is a table.
+/// When the value at `index` is a read-only view, the table behind it takes its place on the stack. True: it is a
+/// table.
 bool bind_unwrap(lua_State *L, int index);
 
 /// Pushes a table with the functions of the list.

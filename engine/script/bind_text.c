@@ -114,8 +114,8 @@ static int text_get(lua_State *L)
 // ---- sorted_pairs --------------------------------------------------------------------------------------------------
 
 struct sort_key {
-    struct text text;      // absent: the key is a number
-    double      number;
+    struct text text; // absent: the key is a number
+    double number;
 };
 
 static int compare_keys(const void *a, const void *b)
@@ -186,9 +186,12 @@ static int text_sorted_pairs(lua_State *L)
 
 void bind_text(lua_State *L)
 {
-    static const luaL_Reg functions[] = { { "map", text_map },     { "filter", text_filter },
-                                          { "first", text_first }, { "get", text_get },
-                                          { "sorted_pairs", text_sorted_pairs }, { NULL, NULL } };
+    static const luaL_Reg functions[] = { { "map", text_map },
+                                          { "filter", text_filter },
+                                          { "first", text_first },
+                                          { "get", text_get },
+                                          { "sorted_pairs", text_sorted_pairs },
+                                          { NULL, NULL } };
 
     bind_push_module(L, functions);
 }

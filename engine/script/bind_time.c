@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-// What a supplier sends may be anything: a text that is no time gives nil and a sentence, and nil gives nil, so that the
-// missing value reaches the check of its offer. Anything else but text is a mistake in the script.
+// What a supplier sends may be anything: a text that is no time gives nil and a sentence, and nil gives nil, so that
+// the missing value reaches the check of its offer. Anything else but text is a mistake in the script.
 static bool read_text(lua_State *L, struct text *text)
 {
     if (lua_isnoneornil(L, 1)) {
@@ -56,7 +56,7 @@ static int push_date(lua_State *L, const struct moment *moment)
 static int time_date(lua_State *L)
 {
     struct moment moment;
-    int           results = 0;
+    int results = 0;
 
     return read_moment(L, "a date", &moment, &results) ? push_date(L, &moment) : results;
 }
@@ -64,8 +64,8 @@ static int time_date(lua_State *L)
 static int time_local_time(lua_State *L)
 {
     struct moment moment;
-    int           results = 0;
-    char          out[CALENDAR_TEXT_MAX];
+    int results = 0;
+    char out[CALENDAR_TEXT_MAX];
 
     if (!read_moment(L, "a date with a time", &moment, &results)) {
         return results;
@@ -93,8 +93,8 @@ static bool read_instant(lua_State *L, struct moment *moment, int *results)
 static int time_utc(lua_State *L)
 {
     struct moment moment, utc;
-    int           results = 0;
-    char          out[CALENDAR_TEXT_MAX];
+    int results = 0;
+    char out[CALENDAR_TEXT_MAX];
 
     if (!read_instant(L, &moment, &results)) {
         return results;
@@ -109,7 +109,7 @@ static int time_utc(lua_State *L)
 static int time_epoch(lua_State *L)
 {
     struct moment moment;
-    int           results = 0;
+    int results = 0;
 
     if (!read_instant(L, &moment, &results)) {
         return results;
@@ -121,10 +121,10 @@ static int time_epoch(lua_State *L)
 // iso(epoch_s, offset_min): UTC, or the same instant with the offset written out.
 static int time_iso(lua_State *L)
 {
-    double        epoch_s = luaL_checknumber(L, 1);
-    int           offset_min = lua_isnoneornil(L, 2) ? 0 : (int)bind_check_integer(L, 2, -18 * 60, 18 * 60);
+    double epoch_s = luaL_checknumber(L, 1);
+    int offset_min = lua_isnoneornil(L, 2) ? 0 : (int)bind_check_integer(L, 2, -18 * 60, 18 * 60);
     struct moment moment;
-    char          out[CALENDAR_TEXT_MAX + 8];
+    char out[CALENDAR_TEXT_MAX + 8];
 
     if (!(fabs(epoch_s) < 4e11) || !calendar_of_epoch_us(llround(epoch_s * 1e6) + offset_min * 60000000LL, &moment)) {
         return luaL_argerror(L, 1, "seconds since 1970, of the years 1 to 9999, expected");
@@ -132,7 +132,7 @@ static int time_iso(lua_State *L)
     size_t length = calendar_write_utc(&moment, out);
     if (offset_min != 0) {
         int distance = offset_min < 0 ? -offset_min : offset_min;
-        length--;    // the Z
+        length--; // the Z
         length += (size_t)snprintf(out + length, sizeof out - length, "%c%02d:%02d", offset_min < 0 ? '-' : '+',
                                    distance / 60, distance % 60);
     }
@@ -143,7 +143,7 @@ static int time_iso(lua_State *L)
 static int time_http(lua_State *L)
 {
     struct text text = { NULL, 0 };
-    int64_t     epoch_s = 0;
+    int64_t epoch_s = 0;
 
     if (!read_text(L, &text)) {
         return 1;
@@ -160,7 +160,7 @@ static int time_http(lua_State *L)
 static int time_minutes(lua_State *L)
 {
     struct text text = { NULL, 0 };
-    int64_t     seconds = 0;
+    int64_t seconds = 0;
 
     if (!read_text(L, &text)) {
         return 1;
@@ -175,8 +175,8 @@ static int time_minutes(lua_State *L)
 static int time_duration(lua_State *L)
 {
     int64_t minutes = bind_check_integer(L, 1, 0, 100000000);
-    char    out[32];
-    size_t  length = 0;
+    char out[32];
+    size_t length = 0;
 
     length += (size_t)snprintf(out, sizeof out, "PT");
     if (minutes >= 60) {
@@ -194,7 +194,7 @@ static int time_duration(lua_State *L)
 static int time_add_days(lua_State *L)
 {
     struct moment moment = check_date(L, 1);
-    int64_t       count = bind_check_integer(L, 2, -4000000, 4000000);
+    int64_t count = bind_check_integer(L, 2, -4000000, 4000000);
 
     if (!calendar_set_days(&moment, moment.days + count)) {
         return luaL_argerror(L, 2, "a date of the years 1 to 9999 expected");
@@ -235,11 +235,11 @@ static int time_minutes_between(lua_State *L)
 static int time_at(lua_State *L)
 {
     struct moment moment = check_date(L, 1);
-    int64_t       days = bind_check_integer(L, 2, -4000000, 4000000);
-    struct text   clock = bind_check_text(L, 3);
+    int64_t days = bind_check_integer(L, 2, -4000000, 4000000);
+    struct text clock = bind_check_text(L, 3);
     struct moment time;
-    char          spelling[CALENDAR_TEXT_MAX] = "1970-01-01T";
-    char          out[CALENDAR_TEXT_MAX];
+    char spelling[CALENDAR_TEXT_MAX] = "1970-01-01T";
+    char out[CALENDAR_TEXT_MAX];
 
     if (clock.length > 8) {
         return luaL_argerror(L, 3, "a time such as 20:05 expected");
@@ -258,7 +258,7 @@ static int time_at(lua_State *L)
 // ddmmyy("160427") of this century.
 static int time_ddmmyy(lua_State *L)
 {
-    struct text   text = { NULL, 0 };
+    struct text text = { NULL, 0 };
     struct moment moment;
 
     if (!read_text(L, &text)) {

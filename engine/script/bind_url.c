@@ -37,7 +37,7 @@ static int hex_value(char c)
 
 static int url_encode(lua_State *L)
 {
-    struct text    text = bind_check_text(L, 1);
+    struct text text = bind_check_text(L, 1);
     struct buffer *out = bind_push_buffer(L, BIND_OUTPUT_MAX);
 
     append_encoded(out, text);
@@ -47,7 +47,7 @@ static int url_encode(lua_State *L)
 
 static int url_decode(lua_State *L)
 {
-    struct text    text = bind_check_text(L, 1);
+    struct text text = bind_check_text(L, 1);
     struct buffer *out = bind_push_buffer(L, BIND_OUTPUT_MAX);
 
     for (size_t i = 0; i < text.length; i++) {
@@ -74,7 +74,7 @@ static int url_decode(lua_State *L)
 // The scalar at the top of the stack. False: it is none.
 static bool append_scalar(lua_State *L, struct buffer *out)
 {
-    char        bytes[BIND_NUMBER_MAX];
+    char bytes[BIND_NUMBER_MAX];
     struct text literal = { NULL, 0 };
 
     switch (lua_type(L, -1)) {
@@ -183,7 +183,7 @@ static bool append_pairs(lua_State *L, int list, int count, struct buffer *out)
 bool bind_url_query(lua_State *L, int index, struct buffer *out)
 {
     struct buffer *query = NULL;
-    int            top = lua_gettop(L);
+    int top = lua_gettop(L);
 
     lua_pushvalue(L, index);
     if (!bind_unwrap(L, top + 1)) {
@@ -192,7 +192,7 @@ bool bind_url_query(lua_State *L, int index, struct buffer *out)
         return false;
     }
     query = bind_push_buffer(L, BIND_OUTPUT_MAX);
-    int  count = (int)lua_objlen(L, top + 1);
+    int count = (int)lua_objlen(L, top + 1);
     bool is_ok = count > 0 ? append_pairs(L, top + 1, count, query) : append_map(L, top + 1, query);
     if (is_ok && query->is_full) {
         lua_pushliteral(L, "the query is too long");
@@ -258,8 +258,9 @@ static int url_join(lua_State *L)
 
 void bind_url(lua_State *L)
 {
-    static const luaL_Reg functions[] = { { "encode", url_encode }, { "decode", url_decode }, { "query", url_query },
-                                          { "join", url_join },     { NULL, NULL } };
+    static const luaL_Reg functions[] = {
+        { "encode", url_encode }, { "decode", url_decode }, { "query", url_query }, { "join", url_join }, { NULL, NULL }
+    };
 
     bind_push_module(L, functions);
 }

@@ -77,7 +77,7 @@ int64_t calendar_days(uint32_t year, uint32_t month, uint32_t day)
 
 bool calendar_set_days(struct moment *moment, int64_t days)
 {
-    if (days < -719162 || days > 2932896) {    // 0001-01-01, 9999-12-31
+    if (days < -719162 || days > 2932896) { // 0001-01-01, 9999-12-31
         return false;
     }
     int64_t z = days + 719468;
@@ -96,7 +96,7 @@ bool calendar_set_days(struct moment *moment, int64_t days)
 
 uint32_t calendar_weekday(int64_t days)
 {
-    return (uint32_t)(((days + 3) % 7 + 7) % 7 + 1);    // 1970-01-01 was a Thursday
+    return (uint32_t)(((days + 3) % 7 + 7) % 7 + 1); // 1970-01-01 was a Thursday
 }
 
 static bool take_date(struct cursor *cursor, struct moment *moment)
@@ -116,7 +116,7 @@ static bool take_date(struct cursor *cursor, struct moment *moment)
 // Decimals of a second; more than six digits are cut.
 static bool take_fraction(struct cursor *cursor, uint32_t *micros)
 {
-    size_t   count = digits_ahead(cursor);
+    size_t count = digits_ahead(cursor);
     uint32_t value = 0;
 
     if (count == 0) {
@@ -207,8 +207,8 @@ bool calendar_parse_http(struct text text, int64_t *epoch_s)
 {
     static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
     static const char names[] = "MonTueWedThuFriSatSun";
-    struct moment     moment = { 0 };
-    struct cursor     cursor = { text.data, text.data + text.length };
+    struct moment moment = { 0 };
+    struct cursor cursor = { text.data, text.data + text.length };
 
     if (text.length != 29 || memcmp(text.data + 3, ", ", 2) != 0 || memcmp(text.data + 25, " GMT", 4) != 0) {
         return false;
@@ -224,10 +224,10 @@ bool calendar_parse_http(struct text text, int64_t *epoch_s)
     }
     cursor.at += 3;
     if (!take_byte(&cursor, ' ') || !take_digits(&cursor, 4, &moment.year) || !take_byte(&cursor, ' ') ||
-        !take_digits(&cursor, 2, &moment.hour) || !take_byte(&cursor, ':') || !take_digits(&cursor, 2, &moment.minute) ||
-        !take_byte(&cursor, ':') || !take_digits(&cursor, 2, &moment.second) ||
-        !calendar_is_date(moment.year, moment.month, moment.day) || moment.hour > 23 || moment.minute > 59 ||
-        moment.second > 60) {
+        !take_digits(&cursor, 2, &moment.hour) || !take_byte(&cursor, ':') ||
+        !take_digits(&cursor, 2, &moment.minute) || !take_byte(&cursor, ':') ||
+        !take_digits(&cursor, 2, &moment.second) || !calendar_is_date(moment.year, moment.month, moment.day) ||
+        moment.hour > 23 || moment.minute > 59 || moment.second > 60) {
         return false;
     }
     moment.days = calendar_days(moment.year, moment.month, moment.day);
@@ -239,21 +239,21 @@ bool calendar_parse_http(struct text text, int64_t *epoch_s)
 }
 
 struct duration_unit {
-    char    letter;
-    bool    is_time;
-    int64_t seconds;    // 0: of no fixed length
+    char letter;
+    bool is_time;
+    int64_t seconds; // 0: of no fixed length
 };
 
 static const struct duration_unit DURATION_UNITS[] = {
-    { 'Y', false, 0 },     { 'M', false, 0 },   { 'W', false, 7 * DAY_S }, { 'D', false, DAY_S },
-    { 'H', true, 3600 },   { 'M', true, 60 },   { 'S', true, 1 },
+    { 'Y', false, 0 },   { 'M', false, 0 }, { 'W', false, 7 * DAY_S }, { 'D', false, DAY_S },
+    { 'H', true, 3600 }, { 'M', true, 60 }, { 'S', true, 1 },
 };
 
 // One number with its letter; units must come in the order of the table, from `*first` on.
 static bool take_component(struct cursor *cursor, bool is_time, size_t *first, int64_t *seconds, bool *has_fraction)
 {
     uint32_t value = 0, fraction = 0;
-    size_t   count = digits_ahead(cursor);
+    size_t count = digits_ahead(cursor);
 
     if (count == 0 || count > 9 || *has_fraction || !take_digits(cursor, count, &value)) {
         return false;
@@ -278,9 +278,9 @@ static bool take_component(struct cursor *cursor, bool is_time, size_t *first, i
 bool calendar_parse_duration(struct text text, int64_t *seconds)
 {
     struct cursor cursor = { text.data, text.data + text.length };
-    size_t        first = 0;
-    int64_t       sum = 0;
-    bool          is_time = false, has_fraction = false, has_component = false;
+    size_t first = 0;
+    int64_t sum = 0;
+    bool is_time = false, has_fraction = false, has_component = false;
 
     if (text.length == 0 || !take_byte(&cursor, 'P')) {
         return false;
@@ -288,7 +288,7 @@ bool calendar_parse_duration(struct text text, int64_t *seconds)
     while (cursor.at < cursor.end) {
         if (!is_time && take_byte(&cursor, 'T')) {
             is_time = true;
-            has_component = false;    // a T needs something after it
+            has_component = false; // a T needs something after it
         }
         if (!take_component(&cursor, is_time, &first, &sum, &has_fraction)) {
             return false;
@@ -310,8 +310,8 @@ int64_t calendar_epoch_us(const struct moment *moment)
 bool calendar_of_epoch_us(int64_t epoch_us, struct moment *moment)
 {
     const int64_t day_us = (int64_t)DAY_S * MICROS;
-    int64_t       days = epoch_us / day_us;
-    int64_t       rest = epoch_us % day_us;
+    int64_t days = epoch_us / day_us;
+    int64_t rest = epoch_us % day_us;
 
     if (rest < 0) {
         rest += day_us;

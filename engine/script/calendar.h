@@ -11,13 +11,13 @@
 #include "base/text.h"
 
 struct moment {
-    int64_t  days;    // of the date, since 1970-01-01
+    int64_t days; // of the date, since 1970-01-01
     uint32_t year, month, day;
     uint32_t hour, minute, second;
-    uint32_t micros;    // of the second
-    bool     has_time;
-    bool     has_offset;
-    int32_t  offset_min;    // east of Greenwich
+    uint32_t micros; // of the second
+    bool has_time;
+    bool has_offset;
+    int32_t offset_min; // east of Greenwich
 };
 
 enum { CALENDAR_TEXT_MAX = 40 };
@@ -33,7 +33,7 @@ MUST_CHECK bool calendar_parse_http(struct text text, int64_t *epoch_s);
 MUST_CHECK bool calendar_parse_duration(struct text text, int64_t *seconds);
 
 int64_t calendar_days(uint32_t year, uint32_t month, uint32_t day);
-bool    calendar_is_date(uint32_t year, uint32_t month, uint32_t day);
+bool calendar_is_date(uint32_t year, uint32_t month, uint32_t day);
 /// Fills the date of `moment` from its days; false outside years 1 to 9999.
 MUST_CHECK bool calendar_set_days(struct moment *moment, int64_t days);
 /// 1 is Monday.

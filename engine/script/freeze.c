@@ -5,6 +5,7 @@
 #include "script/freeze.h"
 
 #include <lauxlib.h>
+#include <stdint.h>
 
 struct frozen {
     const void *mark;

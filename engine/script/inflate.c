@@ -20,13 +20,14 @@ static size_t output_limit(const struct buffer *out, size_t input)
 }
 
 // Runs one stream to its end. `*limit` falls by what came out; `*used` is what the stream took of the input.
-static enum inflate_result inflate_stream(int window, struct text input, struct buffer *out, size_t *limit, size_t *used)
+static enum inflate_result inflate_stream(int window, struct text input, struct buffer *out, size_t *limit,
+                                          size_t *used)
 {
     z_stream stream = { .next_in = (unsigned char *)(uintptr_t)input.data, .avail_in = (uInt)input.length };
-    int      result = inflateInit2(&stream, window);
+    int result = inflateInit2(&stream, window);
 
     if (result != Z_OK) {
-        return INFLATE_TOO_LARGE;    // no memory for the window
+        return INFLATE_TOO_LARGE; // no memory for the window
     }
     while (result == Z_OK) {
         if (!buffer_reserve(out, *limit < CHUNK ? *limit : CHUNK)) {
@@ -56,22 +57,22 @@ static enum inflate_result inflate_gzip(struct text body, struct buffer *out)
     size_t limit = output_limit(out, body.length);
 
     do {
-        size_t              used = 0;
+        size_t used = 0;
         enum inflate_result result = inflate_stream(WINDOW_GZIP, body, out, &limit, &used);
         if (result != INFLATE_OK) {
             return result;
         }
         body = (struct text){ body.data + used, body.length - used };
-    } while (body.length > 0);    // another member, or bytes that do not belong there
+    } while (body.length > 0); // another member, or bytes that do not belong there
     return INFLATE_OK;
 }
 
 // "deflate" means zlib's format (RFC 9110), but raw streams are common; the first two bytes tell them apart.
 static enum inflate_result inflate_deflate(struct text body, struct buffer *out)
 {
-    size_t              limit = output_limit(out, body.length), used = 0;
-    unsigned            head = (unsigned char)body.data[0];
-    bool                is_zlib = body.length >= 2 && (head & 0x0f) == 8 && (head >> 4) <= 7 &&
+    size_t limit = output_limit(out, body.length), used = 0;
+    unsigned head = (unsigned char)body.data[0];
+    bool is_zlib = body.length >= 2 && (head & 0x0f) == 8 && (head >> 4) <= 7 &&
                    (head * 256 + (unsigned char)body.data[1]) % 31 == 0;
     enum inflate_result result = inflate_stream(is_zlib ? WINDOW_ZLIB : WINDOW_RAW, body, out, &limit, &used);
 

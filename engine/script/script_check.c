@@ -1,5 +1,5 @@
-// One file is run in one protected call. A count hook bounds its CPU time, because the loader has no watchdog. Lua keeps no
-// line of a table's field, so the line of a finding is where the source first assigns a field of that name.
+// One file is run in one protected call. A count hook bounds its CPU time, because the loader has no watchdog. Lua
+// keeps no line of a table's field, so the line of a finding is where the source first assigns a field of that name.
 
 #include "script/script_check.h"
 #include "base/clock.h"
@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { CHECK_RUN_US = 2000000, CHECK_HOOK_STEPS = 10000, CHECK_LIST_MAX = 64 };
+enum { CHECK_RUN_US = 2000000, CHECK_HOOK_STEPS = 10000, CHECK_LIST_MAX = 64, CHECK_MEMORY = 32 << 20 };
 
 #define CHECK_BODY_CAP (UINT64_C(8) << 20)
 #define CHECK_BODY_CAP_MAX (UINT64_C(64) << 20)
@@ -20,8 +20,8 @@ enum { CHECK_RUN_US = 2000000, CHECK_HOOK_STEPS = 10000, CHECK_LIST_MAX = 64 };
 enum check_need { CHECK_OPTIONAL, CHECK_REQUIRED, CHECK_UNSUPPORTED };
 
 struct check_field {
-    const char     *name;
-    int             type;    // LUA_T…
+    const char *name;
+    int type; // LUA_T…
     enum check_need need;
 };
 
@@ -50,17 +50,17 @@ static const struct check_field supplier_fields[] = {
 static const struct check_field product_fields[] = {
     { "name", LUA_TSTRING, CHECK_REQUIRED },
     { "query", LUA_TFUNCTION, CHECK_REQUIRED },
-    { "offer", LUA_TNIL, CHECK_REQUIRED },    // its shape is the schema's affair
+    { "offer", LUA_TNIL, CHECK_REQUIRED }, // its shape is the schema's affair
 };
 
 static const char *const limit_names[] = { "rps",  "per_minute", "per_day",   "concurrent",
                                            "body", "hedge",      "call_cost", "retry_on" };
 
 struct check_job {
-    struct script_check      *check;
+    struct script_check *check;
     const struct script_file *file;
-    struct script_supplier   *supplier;    // NULL: not a supplier's file
-    uint64_t                  end_cpu_us;
+    struct script_supplier *supplier; // NULL: not a supplier's file
+    uint64_t end_cpu_us;
 };
 
 struct text script_check_basename(struct text path)
@@ -151,7 +151,7 @@ static void check_on_error(lua_State *L, void *context)
     check_report_message(job->check, job->file, message);
 }
 
-static const char check_job_key;    // registry: the job, for the hook
+static const char check_job_key; // registry: the job, for the hook
 
 static void check_on_hook(lua_State *L, lua_Debug *where)
 {
@@ -161,7 +161,7 @@ static void check_on_hook(lua_State *L, lua_Debug *where)
     const struct check_job *job = lua_touserdata(L, -1);
     lua_pop(L, 1);
     if (job != NULL && clock_thread_cpu_us() > job->end_cpu_us) {
-        luaL_error(L, "the file runs for more than %d s while it is loaded", CHECK_RUN_US / 1000000);
+        sandbox_interrupt(sandbox_of(L));
     }
 }
 
@@ -200,8 +200,8 @@ static void check_known_field(lua_State *L, struct check_job *job, const struct 
     int type = lua_type(L, -1);
     if (type == LUA_TNIL) {
         if (field->need == CHECK_REQUIRED) {
-            script_check_report(job->check, job->file, check_line_of(job->file, "name"), NULL,
-                                "field `%s` is missing", field->name);
+            script_check_report(job->check, job->file, check_line_of(job->file, "name"), NULL, "field `%s` is missing",
+                                field->name);
         }
     } else if (field->need == CHECK_UNSUPPORTED) {
         script_check_report(job->check, job->file, check_line_of(job->file, field->name), "leave it out",
@@ -342,7 +342,7 @@ static bool check_to_size(lua_State *L, int index, uint64_t *size)
 {
     static const struct {
         const char *unit;
-        uint64_t    factor;
+        uint64_t factor;
     } units[] = { { "KiB", 1024 }, { "MiB", 1024 * 1024 }, { "GiB", 1024 * 1024 * 1024 }, { "B", 1 } };
 
     if (lua_type(L, index) != LUA_TSTRING) {
@@ -446,8 +446,8 @@ static void check_product_is_known(struct check_job *job)
     if (nearest != NULL) {
         snprintf(help, sizeof help, "did you mean \"%s\"?", nearest);
     }
-    script_check_report(job->check, job->file, check_line_of(job->file, "product"), help, "there is no product \"%.*s\"",
-                        TEXT_ARGS(product));
+    script_check_report(job->check, job->file, check_line_of(job->file, "product"), help,
+                        "there is no product \"%.*s\"", TEXT_ARGS(product));
 }
 
 static int check_supplier_call(lua_State *L)
@@ -502,12 +502,29 @@ static int check_module_call(lua_State *L)
     return 0;
 }
 
+/// Each file gets a state of its own, which is thrown away.
 static void check_call(struct check_job *job, lua_CFunction function)
 {
-    enum sandbox_result result = sandbox_call(job->check->sandbox, function, check_on_error, job);
-    if (result == SANDBOX_OUT_OF_MEMORY) {
-        script_check_report(job->check, job->file, 0, NULL, "the file uses up its memory while it is loaded");
+    struct script_check *check = job->check;
+    struct sandbox *sandbox = sandbox_create(CHECK_MEMORY, check->find_module, check->find_context);
+
+    if (sandbox == NULL) {
+        script_check_report(check, job->file, 0, NULL, "not enough memory to load the file");
+        return;
     }
+    switch (sandbox_call(sandbox, function, check_on_error, job)) {
+    case SANDBOX_OK:
+    case SANDBOX_ERROR: // reported
+        break;
+    case SANDBOX_STOPPED:
+        script_check_report(check, job->file, 0, NULL, "the file runs for more than %d s while it is loaded",
+                            CHECK_RUN_US / 1000000);
+        break;
+    case SANDBOX_OUT_OF_MEMORY:
+        script_check_report(check, job->file, 0, NULL, "the file uses up its memory while it is loaded");
+        break;
+    }
+    sandbox_destroy(&sandbox);
 }
 
 void script_check_module(struct script_check *check, const struct script_file *file)

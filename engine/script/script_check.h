@@ -11,14 +11,15 @@
 #include "script/script_set.h"
 
 struct script_check {
-    struct sandbox *sandbox;
-    struct arena   *arena;
-    script_finding  report;
-    void           *context;
-    size_t          findings;      // counted
+    struct arena *arena;
+    sandbox_find_module find_module; // for `require`
+    void *find_context;
+    script_finding report;
+    void *context;
+    size_t findings; // counted
     // what suppliers may refer to
     const struct script_file *products;
-    size_t          product_count;
+    size_t product_count;
 };
 
 /// Reports one finding; `line` 0: none.
@@ -32,7 +33,8 @@ void script_check_module(struct script_check *check, const struct script_file *f
 void script_check_product(struct script_check *check, const struct script_file *file);
 
 /// Runs a supplier's file, checks its table and fills `supplier` from it.
-void script_check_supplier(struct script_check *check, const struct script_file *file, struct script_supplier *supplier);
+void script_check_supplier(struct script_check *check, const struct script_file *file,
+                           struct script_supplier *supplier);
 
 /// The path without folders and without ".lua".
 struct text script_check_basename(struct text path);

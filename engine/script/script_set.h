@@ -1,8 +1,8 @@
 /// Script set: the checked, immutable Lua sources of one generation, and what their tables declare.
 ///
 /// Loading reads every file of the scripts and suppliers directories once, compiles it as text in a throw-away sandbox
-/// without network or clock, checks the contract (contract.md section 4) and keeps source, bytecode-free, for the workers,
-/// which build their own states from it. All findings are reported, not the first.
+/// without network or clock, checks the contract (contract.md section 4) and keeps source, bytecode-free, for the
+/// workers, which build their own states from it. All findings are reported, not the first.
 ///
 /// Threads: loaded by one, read by all.
 /// Memory:  counted; the last release frees it.
@@ -15,23 +15,23 @@ struct script_set;
 
 /// A supplier to be: its name and the file that plays it.
 struct script_source {
-    struct text name;     // "acme"
-    struct text file;     // path to the Lua file, as shown in errors
+    struct text name; // "acme"
+    struct text file; // path to the Lua file, as shown in errors
 };
 
 /// What a supplier's table declares; texts live as long as the set.
 struct script_supplier {
-    struct text  name;
-    struct text  display_name;
-    struct text  file;
-    struct text  label;              // "acme@3f9a": name and the head of the source's SHA-256
-    struct text  product;
+    struct text name;
+    struct text display_name;
+    struct text file;
+    struct text label; // "acme@3f9a": name and the head of the source's SHA-256
+    struct text product;
     struct text *hosts;
-    size_t       host_count;
-    struct text *secrets;            // names
-    size_t       secret_count;
-    struct text  options;            // JSON object of defaults
-    uint64_t     body_cap;           // limits.body, or the default
+    size_t host_count;
+    struct text *secrets; // names
+    size_t secret_count;
+    struct text options; // JSON object of defaults
+    uint64_t body_cap;   // limits.body, or the default
 };
 
 /// One finding of a load; file, line and remedy in `failure`.
@@ -54,8 +54,8 @@ struct text script_set_product(const struct script_set *set, size_t index);
 
 /// One Lua file as it was read.
 struct script_file {
-    struct text name;      // of the supplier, product or module
-    struct text path;      // as shown in errors
+    struct text name; // of the supplier, product or module
+    struct text path; // as shown in errors
     struct text source;
 };
 
@@ -66,15 +66,15 @@ const struct script_file *script_set_module_file(const struct script_set *set, s
 /// The index of a product, or -1.
 ptrdiff_t script_set_find_product(const struct script_set *set, struct text name);
 
-/// A hold keeps the memory of a set without keeping the set in use: states of workers hold theirs until they see that it
-/// is retired (its last owner released it), lost threads until they come back.
+/// A hold keeps the memory of a set without keeping the set in use: states of workers hold theirs until they see that
+/// it is retired (its last owner released it), lost threads until they come back.
 struct script_set *script_set_hold(struct script_set *set);
 void script_set_drop(struct script_set **set);
 bool script_set_is_retired(const struct script_set *set);
 
 /// One script of the set: a product's or a supplier's.
 struct script_id {
-    bool   is_product;
+    bool is_product;
     size_t index;
 };
 

@@ -82,7 +82,8 @@ void attempt_cut(struct attempt *attempt, enum bound bound, enum phase phase_if_
                                                                                         : PHASE_SCRIPT_QUEUE;
         break;
     case ATTEMPT_CLOSED:
-        require(!"an attempt is cut once");
+        require(attempt->state != ATTEMPT_CLOSED);    // an attempt is cut once
+        break;
     }
     attempt_close(attempt, OUTCOME_CUT);
 }

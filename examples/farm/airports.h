@@ -11,8 +11,8 @@
 
 struct airport {
     char code[4];
-    int offset_min;       // local time - UTC
-    double position[3];   // on the unit sphere
+    int offset_min;     // local time - UTC
+    double position[3]; // on the unit sphere
 };
 
 /// `code` is three letters A-Z.

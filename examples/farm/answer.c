@@ -6,25 +6,39 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Making and filling go over the same list of slots: making notes where each begins, filling writes into it. A slot keeps
-// its width: what is shorter gets blanks behind it, outside of any quotes, where JSON allows them.
+// Making and filling go over the same list of slots: making notes where each begins, filling writes into it. A slot
+// keeps its width: what is shorter gets blanks behind it, outside of any quotes, where JSON allows them.
 
 enum slot_kind {
-    SLOT_FROM, SLOT_TO, SLOT_NUMBER, SLOT_MINUTES,       // of a leg
-    SLOT_DEPARTS, SLOT_ARRIVES,                          // of a leg, local
-    SLOT_DEPARTS_OFFSET, SLOT_ARRIVES_OFFSET,            // of a leg, with its offset from UTC
-    SLOT_START, SLOT_END, SLOT_DURATION,                 // of a slice
-    SLOT_ID, SLOT_TOTAL_MINOR, SLOT_TAX_MINOR, SLOT_TOTAL, SLOT_TAX,    // of an offer
-    SLOT_CABIN, SLOT_CABIN_LETTER, SLOT_CURRENCY, SLOT_REFERENCE,       // of the answer
+    SLOT_FROM,
+    SLOT_TO,
+    SLOT_NUMBER,
+    SLOT_MINUTES, // of a leg
+    SLOT_DEPARTS,
+    SLOT_ARRIVES, // of a leg, local
+    SLOT_DEPARTS_OFFSET,
+    SLOT_ARRIVES_OFFSET, // of a leg, with its offset from UTC
+    SLOT_START,
+    SLOT_END,
+    SLOT_DURATION, // of a slice
+    SLOT_ID,
+    SLOT_TOTAL_MINOR,
+    SLOT_TAX_MINOR,
+    SLOT_TOTAL,
+    SLOT_TAX, // of an offer
+    SLOT_CABIN,
+    SLOT_CABIN_LETTER,
+    SLOT_CURRENCY,
+    SLOT_REFERENCE, // of the answer
     SLOT_KINDS,
 };
 
 static const uint8_t slot_widths[SLOT_KINDS] = {
-    [SLOT_FROM] = 3, [SLOT_TO] = 3, [SLOT_NUMBER] = 4, [SLOT_MINUTES] = 4,
-    [SLOT_DEPARTS] = 16, [SLOT_ARRIVES] = 16, [SLOT_DEPARTS_OFFSET] = 25, [SLOT_ARRIVES_OFFSET] = 25,
-    [SLOT_START] = 3, [SLOT_END] = 3, [SLOT_DURATION] = 4,
-    [SLOT_ID] = 12, [SLOT_TOTAL_MINOR] = 8, [SLOT_TAX_MINOR] = 8, [SLOT_TOTAL] = 11, [SLOT_TAX] = 11,
-    [SLOT_CABIN] = 10, [SLOT_CABIN_LETTER] = 1, [SLOT_CURRENCY] = 3, [SLOT_REFERENCE] = 16,
+    [SLOT_FROM] = 3,        [SLOT_TO] = 3,           [SLOT_NUMBER] = 4,          [SLOT_MINUTES] = 4,
+    [SLOT_DEPARTS] = 16,    [SLOT_ARRIVES] = 16,     [SLOT_DEPARTS_OFFSET] = 25, [SLOT_ARRIVES_OFFSET] = 25,
+    [SLOT_START] = 3,       [SLOT_END] = 3,          [SLOT_DURATION] = 4,        [SLOT_ID] = 12,
+    [SLOT_TOTAL_MINOR] = 8, [SLOT_TAX_MINOR] = 8,    [SLOT_TOTAL] = 11,          [SLOT_TAX] = 11,
+    [SLOT_CABIN] = 10,      [SLOT_CABIN_LETTER] = 1, [SLOT_CURRENCY] = 3,        [SLOT_REFERENCE] = 16,
 };
 
 struct slot {
@@ -43,8 +57,8 @@ struct answer_template {
     struct buffer bytes;
     struct slot *slots;
     size_t slot_count;
-    uint64_t salt;    // of the seed and the supplier
-    double price;     // how dear the supplier is
+    uint64_t salt; // of the seed and the supplier
+    double price;  // how dear the supplier is
     unsigned slice_count;
 };
 
@@ -64,8 +78,11 @@ static void put_slot(struct answer_template *answer, enum slot_kind kind, int of
     static const char blanks[] = "                         ";
     require(answer->slot_count < SLOTS_MAX);
     answer->slots[answer->slot_count++] = (struct slot){
-        .offset = (uint32_t)answer->bytes.length, .kind = (uint8_t)kind, .offer = (uint8_t)offer,
-        .slice = (uint8_t)slice, .leg = (uint8_t)leg,
+        .offset = (uint32_t)answer->bytes.length,
+        .kind = (uint8_t)kind,
+        .offer = (uint8_t)offer,
+        .slice = (uint8_t)slice,
+        .leg = (uint8_t)leg,
     };
     buffer_append(&answer->bytes, blanks, slot_widths[kind]);
 }
@@ -103,7 +120,8 @@ static void put_offer_a(struct answer_template *answer, int offer, struct draw *
     put_slot(answer, SLOT_TAX_MINOR, offer, 0, 0);
     put(answer, ",\"scale\":2},\"cabin\":");
     put_slot(answer, SLOT_CABIN, offer, 0, 0);
-    buffer_printf(&answer->bytes, ",\"brand\":\"%s\",\"bags\":{\"cabin\":1,\"checked\":%u},\"refundable\":%s,\"seats\":%u",
+    buffer_printf(&answer->bytes,
+                  ",\"brand\":\"%s\",\"bags\":{\"cabin\":1,\"checked\":%u},\"refundable\":%s,\"seats\":%u",
                   brands[brand], brand / 2, brand == 3 ? "true" : "false", 1 + draw_below(draw, 9));
     put(answer, ",\"slices\":[");
     for (unsigned slice = 0; slice < answer->slice_count; slice++) {
@@ -201,7 +219,8 @@ static void put_fare_b(struct answer_template *answer, int offer, struct draw *d
         buffer_printf(&answer->bytes, "%s\"J%u\"", slice > 0 ? "," : "", (unsigned)offer * answer->slice_count + slice);
     }
     buffer_printf(&answer->bytes,
-                  "],\"family\":\"%s\",\"carry_on\":\"1PC\",\"checked\":\"%uPC\",\"refund\":\"%s\",\"change\":\"%s\",\"seats\":%u,"
+                  "],\"family\":\"%s\",\"carry_on\":\"1PC\",\"checked\":\"%uPC\",\"refund\":\"%s\",\"change\":\"%s\","
+                  "\"seats\":%u,"
                   "\"conditions\":[\"TICKETING WITHIN 24 HOURS\",\"NO SHOW FORFEITS ALL REMAINING FLIGHTS\"]}",
                   families[family], family / 2, refunds[family], refunds[family], 1 + draw_below(draw, 9));
 }
@@ -296,10 +315,10 @@ struct rendering {
     struct leg legs[ANSWER_OFFERS][QUERY_SLICES_MAX][TIMETABLE_LEGS];
     int durations[ANSWER_OFFERS][QUERY_SLICES_MAX];
     struct route routes[QUERY_SLICES_MAX];
-    char dates[QUERY_SLICES_MAX][8][10];    // from two days before the slice's day
+    char dates[QUERY_SLICES_MAX][8][10]; // from two days before the slice's day
     unsigned currency;
     uint64_t hash;
-    int64_t totals[ANSWER_OFFERS], taxes[ANSWER_OFFERS];    // in hundredths
+    int64_t totals[ANSWER_OFFERS], taxes[ANSWER_OFFERS]; // in hundredths
 };
 
 static void rendering_prices(struct rendering *rendering)
@@ -393,7 +412,8 @@ static void write_offset(char *out, int offset_min)
 {
     int size = offset_min < 0 ? -offset_min : offset_min;
 
-    memcpy(out, ":00", 3);
+    out[0] = ':';
+    out[1] = out[2] = '0';
     out[3] = offset_min < 0 ? '-' : '+';
     write_two(out + 4, size / 60);
     out[6] = ':';
@@ -438,7 +458,12 @@ static void fill_leg(const struct rendering *rendering, const struct slot *slot,
 
 static void fill(const struct rendering *rendering, const struct slot *slot, char *out)
 {
-    static const char *const cabins[] = { "\"economy\"", "\"premium\"", "\"business\"", "\"first\"" };
+    static const struct text cabins[] = {
+        { "\"economy\"", 9 },
+        { "\"premium\"", 9 },
+        { "\"business\"", 10 },
+        { "\"first\"", 7 },
+    };
 
     switch (slot->kind) {
     case SLOT_START:
@@ -466,7 +491,7 @@ static void fill(const struct rendering *rendering, const struct slot *slot, cha
         write_money(out, rendering->taxes[slot->offer]);
         break;
     case SLOT_CABIN:
-        memcpy(out, cabins[rendering->query->cabin], strlen(cabins[rendering->query->cabin]));
+        memcpy(out, cabins[rendering->query->cabin].data, cabins[rendering->query->cabin].length);
         break;
     case SLOT_CABIN_LETTER:
         *out = "YWCF"[rendering->query->cabin];

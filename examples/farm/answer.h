@@ -2,8 +2,8 @@
 ///
 /// A template is the finished bytes for a number of slices with slots of fixed width: airports, times, flight numbers,
 /// prices, ids. Rendering copies the bytes and fills the slots by the query, so that an answer costs a few microseconds
-/// and no memory. Equal (seed, supplier, query) give equal bytes. Two in five itineraries come from a timetable that all
-/// suppliers share.
+/// and no memory. Equal (seed, supplier, query) give equal bytes. Two in five itineraries come from a timetable that
+/// all suppliers share.
 ///
 /// Threads: templates are immutable.
 /// Memory:  a template owns its bytes; rendering writes into the caller's.

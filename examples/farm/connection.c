@@ -75,6 +75,12 @@ void connection_reset_soon(struct connection *connection)
     connection_start_timer(connection, RESET_US);
 }
 
+void connection_wait(struct connection *connection, uint64_t latency_us)
+{
+    connection_enter(connection, CONNECTION_WAITING);
+    connection_start_timer(connection, latency_us);
+}
+
 /// Bytes taken, 0 when it would block, -1 on failure.
 static ssize_t connection_write(struct connection *connection, struct text head, struct text body)
 {
@@ -83,7 +89,8 @@ static ssize_t connection_write(struct connection *connection, struct text head,
         ssize_t sent = tls_write(connection->tls, first.data, first.length);
         return sent > 0 ? sent : sent == TLS_AGAIN ? 0 : -1;
     }
-    struct iovec parts[2] = { { (void *)(uintptr_t)head.data, head.length }, { (void *)(uintptr_t)body.data, body.length } };
+    struct iovec parts[2] = { { (void *)(uintptr_t)head.data, head.length },
+                              { (void *)(uintptr_t)body.data, body.length } };
     struct msghdr message = { .msg_iov = parts, .msg_iovlen = 2 };
     ssize_t sent = sendmsg(connection->watch.fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent < 0) {
@@ -249,7 +256,7 @@ static bool connection_receive(struct connection *connection, size_t *length)
         if (got < 0) {
             got = errno == EAGAIN || errno == EINTR ? TLS_AGAIN : TLS_FAILED;
         } else if (got < FARM_INPUT && !connection->has_peer_left) {
-            connection->has_unread = false;    // a short read emptied the kernel's buffer; the next byte is an event
+            connection->has_unread = false; // a short read emptied the kernel's buffer; the next byte is an event
         }
     }
     if (got == TLS_AGAIN) {
@@ -383,13 +390,17 @@ void connection_accept(struct farm *farm, int fd, struct supplier *supplier, boo
 {
     struct connection *connection = connection_obtain(farm);
 
+    require(!is_tls || supplier != NULL);
     if (connection == NULL) {
         close(fd);
         return;
     }
     *connection = (struct connection){
-        .watch = { connection_on_event, fd }, .timer = { .on_due = connection_on_due }, .farm = farm,
-        .supplier = supplier, .state = is_tls ? CONNECTION_HANDSHAKING : CONNECTION_READING,
+        .watch = { connection_on_event, fd },
+        .timer = { .on_due = connection_on_due },
+        .farm = farm,
+        .supplier = supplier,
+        .state = is_tls ? CONNECTION_HANDSHAKING : CONNECTION_READING,
     };
     list_init(&connection->node);
     list_append(&farm->connections, &connection->node);
@@ -423,7 +434,8 @@ void connection_close_all(struct farm *farm)
     LIST_FOR_EACH (node, &farm->connections) {
         connection_close(CONTAINER_OF(node, struct connection, node));
     }
-    for (struct list *node; (node = list_take_first(&farm->spare)) != NULL;) {
+    LIST_FOR_EACH (node, &farm->spare) {
         free(CONTAINER_OF(node, struct connection, node));
     }
+    list_init(&farm->spare);
 }

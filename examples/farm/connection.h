@@ -12,11 +12,11 @@
 enum connection_state {
     CONNECTION_HANDSHAKING,
     CONNECTION_READING,
-    CONNECTION_WAITING,     // for its latency to pass
-    CONNECTION_SENDING,     // the kernel's buffer is full
+    CONNECTION_WAITING, // for its latency to pass
+    CONNECTION_SENDING, // the kernel's buffer is full
     CONNECTION_DRIPPING,
-    CONNECTION_RESETTING,   // what was sent may still travel
-    CONNECTION_HANGING,     // until the peer leaves
+    CONNECTION_RESETTING, // what was sent may still travel
+    CONNECTION_HANGING,   // until the peer leaves
     CONNECTION_CLOSED,
 };
 
@@ -25,18 +25,18 @@ struct connection {
     struct timer timer;
     struct list node;
     struct farm *farm;
-    struct supplier *supplier;    // NULL: admin
+    struct supplier *supplier; // NULL: admin
     struct tls_session *tls;
     enum connection_state state;
-    bool has_unread;              // the kernel may hold bytes that were not read yet
+    bool has_unread; // the kernel may hold bytes that were not read yet
     bool has_peer_left;
-    bool closes;                  // after the next answer
-    bool turns_silent;            // after the first exchange
+    bool closes;       // after the next answer
+    bool turns_silent; // after the first exchange
     uint32_t exchanges;
     struct query query;
-    char *input;                  // the start of a request
+    char *input; // the start of a request
     size_t input_length, input_capacity;
-    char *output;                 // what still has to be sent
+    char *output; // what still has to be sent
     size_t output_length, output_sent;
 };
 
@@ -49,8 +49,11 @@ void connection_send(struct connection *connection, struct text head, struct tex
 
 /// Sends what the kernel takes at once of `bytes`, and no more.
 void connection_send_now(struct connection *connection, struct text bytes);
-void connection_reset(struct connection *connection);    // RST
+void connection_reset(struct connection *connection); // RST
 void connection_hang(struct connection *connection);
+
+/// Waits for `latency_us`, then play_answer() goes on.
+void connection_wait(struct connection *connection, uint64_t latency_us);
 
 /// RST after a moment in which what was sent arrives.
 void connection_reset_soon(struct connection *connection);

@@ -11,11 +11,11 @@ enum door_state { DOOR_SHUT, DOOR_OPEN, DOOR_FULL };
 struct door {
     struct watch watch;
     struct farm *farm;
-    struct supplier *supplier;    // NULL: admin
+    struct supplier *supplier; // NULL: admin
     struct sockaddr_in address;
     bool is_tls;
     enum door_state state;
-    int fillers[2];               // connects of our own that keep the accept queue full
+    int fillers[2]; // connects of our own that keep the accept queue full
 };
 
 /// One door for each address and scheme, and the admin's, all opened as the suppliers' faults say.

@@ -15,6 +15,6 @@ struct draw {
 /// One number out of two; equal inputs give equal outputs.
 uint64_t draw_mix(uint64_t a, uint64_t b);
 uint64_t draw_next(struct draw *draw);
-uint32_t draw_below(struct draw *draw, uint32_t limit);    // 0 … limit-1; limit > 0
-double draw_unit(struct draw *draw);                       // above 0, below 1
-double draw_normal(struct draw *draw);                     // mean 0, deviation 1
+uint32_t draw_below(struct draw *draw, uint32_t limit); // 0 … limit-1; limit > 0
+double draw_unit(struct draw *draw);                    // above 0, below 1
+double draw_normal(struct draw *draw);                  // mean 0, deviation 1

@@ -18,18 +18,18 @@ enum name_mode { NAMES_ANSWER, NAMES_NEVER, NAMES_NXDOMAIN };
 struct farm {
     struct loop loop;
     struct population *population;
-    struct tls *tls;               // NULL when nobody speaks TLS
+    struct tls *tls; // NULL when nobody speaks TLS
     uint64_t seed;
-    char *input;                   // FARM_INPUT bytes
-    char *output;                  // room for the longest answer
+    char *input;  // FARM_INPUT bytes
+    char *output; // room for the longest answer
     size_t output_size;
-    struct list connections;       // all open ones
-    struct list spare;             // closed ones, to be used again
+    struct list connections; // all open ones
+    struct list spare;       // closed ones, to be used again
     struct door *doors;
     size_t door_count;
     enum name_mode names;
     uint32_t names_delay_ms;
     uint64_t names_asked, names_answered;
     uint64_t answered;
-    uint64_t cpu_us, wall_us;      // when the CPU share was last asked for
+    uint64_t cpu_us, wall_us; // when the CPU share was last asked for
 };

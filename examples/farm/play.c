@@ -1,5 +1,4 @@
 #include "farm/play.h"
-#include "base/clock.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +8,7 @@
 struct fixed_answer {
     const char *status;
     const char *type;
-    const char *extra;    // more header lines
+    const char *extra; // more header lines
     const char *body;
 };
 
@@ -28,8 +27,8 @@ static const struct fixed_answer fixed_answers[FAULT_COUNT] = {
 static struct text write_head(char *out, size_t size, const struct connection *connection, const char *status,
                               const char *type, const char *extra, size_t length)
 {
-    int written = snprintf(out, size, "HTTP/1.1 %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\n%s%s\r\n", status, type,
-                           length, extra, connection->closes ? "Connection: close\r\n" : "");
+    int written = snprintf(out, size, "HTTP/1.1 %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\n%s%s\r\n", status,
+                           type, length, extra, connection->closes ? "Connection: close\r\n" : "");
     require(written > 0 && (size_t)written < size);
     return (struct text){ out, (size_t)written };
 }
@@ -151,12 +150,8 @@ void play_request(struct connection *connection, const struct request *request)
     uint64_t latency_us = supplier_latency_us(supplier);
     if (latency_us == 0) {
         play_answer(connection);
-        return;
-    }
-    connection->state = CONNECTION_WAITING;
-    if (timer_heap_start(&connection->farm->loop.timers, &connection->timer, clock_now_us() + latency_us) !=
-        STATUS_OK) {
-        connection_close(connection);
+    } else {
+        connection_wait(connection, latency_us);
     }
 }
 
@@ -168,9 +163,9 @@ enum status play_prepare(struct farm *farm)
         struct supplier *supplier = &farm->population->suppliers[i];
         for (unsigned slices = 0; slices < QUERY_SLICES_MAX && supplier->shape != SUPPLIER_FILE; slices++) {
             answer_template_destroy(&supplier->templates[slices]);
-            supplier->templates[slices] = answer_template_create(
-                supplier->shape == SUPPLIER_SHAPE_A ? QUERY_SHAPE_A : QUERY_SHAPE_B, farm->seed, supplier->index,
-                slices + 1);
+            supplier->templates[slices] =
+                answer_template_create(supplier->shape == SUPPLIER_SHAPE_A ? QUERY_SHAPE_A : QUERY_SHAPE_B, farm->seed,
+                                       supplier->index, slices + 1);
             if (supplier->templates[slices] == NULL) {
                 return STATUS_NO_MEMORY;
             }

@@ -280,7 +280,10 @@ enum status population_add_file(struct population *population, const char *argum
     supplier->shape = SUPPLIER_FILE;
     supplier->speaks_http = true;
     supplier->planned = (struct behaviour){
-        .model = LATENCY_LOGNORMAL, .median_ms = 420, .sigma = 0.2, .cap_ms = 4000,
+        .model = LATENCY_LOGNORMAL,
+        .median_ms = 420,
+        .sigma = 0.2,
+        .cap_ms = 4000,
     };
     supplier->index = (uint32_t)population->count++;
     return STATUS_OK;

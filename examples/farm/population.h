@@ -8,13 +8,14 @@
 /// Memory:  owns its suppliers.
 #pragma once
 
+#include "base/buffer.h"
 #include "base/status.h"
 #include "farm/supplier.h"
 
 enum { POPULATION_MAX = 250, POPULATION_HTTP_PORT = 8080, POPULATION_TLS_PORT = 8443 };
 
 struct population {
-    char network[16];    // "127.0.40": the first three numbers of all addresses
+    char network[16]; // "127.0.40": the first three numbers of all addresses
     struct supplier suppliers[POPULATION_MAX];
     size_t count;
 };

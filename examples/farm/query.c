@@ -71,7 +71,7 @@ static bool read_date(struct text text, int32_t *day)
         return false;
     }
     *day = day_of((int32_t)year, (int32_t)month, (int32_t)of_month);
-    query_write_date(*day, back);    // 30 February comes back as another day
+    query_write_date(*day, back); // 30 February comes back as another day
     return memcmp(back, text.data, 10) == 0;
 }
 

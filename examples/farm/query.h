@@ -16,16 +16,16 @@ enum query_cabin { QUERY_ECONOMY, QUERY_PREMIUM, QUERY_BUSINESS, QUERY_FIRST };
 struct query_slice {
     char from[4];
     char to[4];
-    int32_t day;    // days since 1970-01-01
+    int32_t day; // days since 1970-01-01
 };
 
 struct query {
     struct query_slice slices[QUERY_SLICES_MAX];
     uint8_t slice_count;
     uint8_t party;
-    uint8_t cabin;    // enum query_cabin
+    uint8_t cabin; // enum query_cabin
     char currency[4];
-    uint64_t hash;    // of the meaning, not of the bytes
+    uint64_t hash; // of the meaning, not of the bytes
 };
 
 /// False: `*why` is a constant sentence for the caller.

@@ -13,10 +13,10 @@ enum request_verdict { REQUEST_INCOMPLETE, REQUEST_BROKEN, REQUEST_WHOLE };
 
 struct request {
     struct text method;
-    struct text path;    // without the query string
+    struct text path; // without the query string
     struct text body;
-    bool closes;         // the caller will not send another
-    size_t length;       // of all of it
+    bool closes;   // the caller will not send another
+    size_t length; // of all of it
 };
 
 enum request_verdict request_read(struct request *request, struct text bytes);

@@ -14,7 +14,8 @@ void timetable_draw(struct itinerary *itinerary, struct draw *draw)
         slice->layover_min = (uint16_t)(45 + 5 * draw_below(draw, 30));
         slice->slack_min = (uint8_t)(5 * draw_below(draw, 5));
         slice->carriers[0] = (uint8_t)draw_below(draw, COUNT_OF(carriers));
-        slice->carriers[1] = draw_below(draw, 3) == 0 ? (uint8_t)draw_below(draw, COUNT_OF(carriers)) : slice->carriers[0];
+        slice->carriers[1] =
+            draw_below(draw, 3) == 0 ? (uint8_t)draw_below(draw, COUNT_OF(carriers)) : slice->carriers[0];
         slice->numbers[0] = (uint16_t)draw_below(draw, 9000);
         slice->numbers[1] = (uint16_t)draw_below(draw, 9000);
     }

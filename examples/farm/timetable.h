@@ -1,7 +1,7 @@
 /// Timetable: the flights that a supplier sells, before anybody asked for a route.
 ///
-/// An itinerary says for each slice which carrier, when, and over which hub; route and date turn it into flights. Numbers
-/// depend on the route, so that a flight has one number whoever sells it.
+/// An itinerary says for each slice which carrier, when, and over which hub; route and date turn it into flights.
+/// Numbers depend on the route, so that a flight has one number whoever sells it.
 ///
 /// Threads: any.
 /// Memory:  plain values.
@@ -14,18 +14,18 @@
 enum { TIMETABLE_LEGS = 2 };
 
 struct itinerary_slice {
-    uint8_t leg_count;    // 1 or 2
+    uint8_t leg_count; // 1 or 2
     uint8_t hub;
     uint8_t carriers[TIMETABLE_LEGS];
     uint16_t numbers[TIMETABLE_LEGS];
-    uint16_t departs_min;    // of the day, local
+    uint16_t departs_min; // of the day, local
     uint16_t layover_min;
-    uint8_t slack_min;       // that a leg takes longer than its distance asks for
+    uint8_t slack_min; // that a leg takes longer than its distance asks for
 };
 
 struct itinerary {
     struct itinerary_slice slices[QUERY_SLICES_MAX];
-    double price;    // factor
+    double price; // factor
 };
 
 /// One leg between two airports, whoever flies it.

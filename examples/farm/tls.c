@@ -43,14 +43,14 @@ static X509 *draft(EVP_PKEY *key, const char *common_name, long days, X509 *issu
         return NULL;
     }
     X509_NAME *subject = X509_get_subject_name(certificate);
-    bool is_made = X509_set_version(certificate, 2) == 1 &&
-                   ASN1_INTEGER_set_uint64(X509_get_serialNumber(certificate), serial >> 1) == 1 &&
-                   X509_gmtime_adj(X509_getm_notBefore(certificate), -86400L) != NULL &&
-                   X509_gmtime_adj(X509_getm_notAfter(certificate), days * 86400L) != NULL &&
-                   X509_NAME_add_entry_by_txt(subject, "CN", MBSTRING_ASC, (const unsigned char *)common_name, -1, -1,
-                                              0) == 1 &&
-                   X509_set_issuer_name(certificate, issuer != NULL ? X509_get_subject_name(issuer) : subject) == 1 &&
-                   X509_set_pubkey(certificate, key) == 1;
+    bool is_made =
+        X509_set_version(certificate, 2) == 1 &&
+        ASN1_INTEGER_set_uint64(X509_get_serialNumber(certificate), serial >> 1) == 1 &&
+        X509_gmtime_adj(X509_getm_notBefore(certificate), -86400L) != NULL &&
+        X509_gmtime_adj(X509_getm_notAfter(certificate), days * 86400L) != NULL &&
+        X509_NAME_add_entry_by_txt(subject, "CN", MBSTRING_ASC, (const unsigned char *)common_name, -1, -1, 0) == 1 &&
+        X509_set_issuer_name(certificate, issuer != NULL ? X509_get_subject_name(issuer) : subject) == 1 &&
+        X509_set_pubkey(certificate, key) == 1;
     if (!is_made) {
         X509_free(certificate);
         return NULL;
@@ -166,8 +166,8 @@ static SSL_CTX *make_context(X509 *certificate, EVP_PKEY *key)
         return NULL;
     }
     SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
-    SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
-                                  SSL_MODE_RELEASE_BUFFERS);
+    SSL_CTX_set_mode(context,
+                     SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS);
     return context;
 }
 

@@ -1,7 +1,7 @@
 // bench_floor: the least that a fan-out can cost. A raw epoll program that takes the same POST, sends 40 POSTs over kept
 // connections, reads the answers by Content-Length, parses nothing, and replies with as many bytes as the engine does.
 //
-//   bench_floor --listen 18090 --suppliers 40 --first 127.0.40.1 --port 8080 --request FILE --reply-bytes 361000
+//   bench_floor --listen 18090 --suppliers 40 --first 127.0.40.1 --port 8080 --path /v1/offers --request FILE --reply-bytes 361000
 #include "base/buffer.h"
 #include "bench/floor_peer.h"
 
@@ -165,7 +165,7 @@ static int floor_listen(struct floor *self, uint16_t port)
     return fd;
 }
 
-static void floor_make_messages(struct floor *self, const char *path, size_t reply_bytes)
+static void floor_make_messages(struct floor *self, const char *target, const char *path, size_t reply_bytes)
 {
     char   body[16 << 10];
     FILE  *file   = fopen(path, "r");
@@ -181,8 +181,8 @@ static void floor_make_messages(struct floor *self, const char *path, size_t rep
         inet_ntop(AF_INET, &self->suppliers[i].sin_addr, host, sizeof host);
         buffer_init(&self->requests[i], 64 << 10);
         buffer_printf(&self->requests[i],
-                      "POST /search HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %zu\r\n\r\n",
-                      host, length);
+                      "POST %s HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %zu\r\n\r\n",
+                      target, host, length);
         buffer_append(&self->requests[i], body, length);
     }
     buffer_init(&self->reply, reply_bytes + 1024);
@@ -198,12 +198,13 @@ int main(int argc, char **argv)
     static const struct option OPTIONS[] = {
         { "listen", required_argument, NULL, 'l' },  { "suppliers", required_argument, NULL, 'n' },
         { "first", required_argument, NULL, 'f' },   { "port", required_argument, NULL, 'p' },
-        { "request", required_argument, NULL, 'r' }, { "reply-bytes", required_argument, NULL, 'b' },
+        { "request", required_argument, NULL, 'r' }, { "path", required_argument, NULL, 't' },
+        { "reply-bytes", required_argument, NULL, 'b' },
         { NULL, 0, NULL, 0 },
     };
     static struct floor self;
     unsigned long       listen_port = 18090, port = 8080, count = 40, reply_bytes = 361000;
-    const char         *first = "127.0.40.1", *request = NULL;
+    const char         *first = "127.0.40.1", *request = NULL, *target = "/";
     struct in_addr      address;
     int                 option;
 
@@ -214,6 +215,7 @@ int main(int argc, char **argv)
         case 'f': first = optarg; break;
         case 'p': port = strtoul(optarg, NULL, 10); break;
         case 'r': request = optarg; break;
+        case 't': target = optarg; break;
         case 'b': reply_bytes = strtoul(optarg, NULL, 10); break;
         default: return 2;
         }
@@ -229,7 +231,7 @@ int main(int argc, char **argv)
         self.suppliers[i].sin_port        = htons((uint16_t)port);
         self.suppliers[i].sin_addr.s_addr = htonl(ntohl(address.s_addr) + (uint32_t)i);
     }
-    floor_make_messages(&self, request, reply_bytes);
+    floor_make_messages(&self, target, request, reply_bytes);
     floor_run(&self, floor_listen(&self, (uint16_t)listen_port));
     return 0;
 }

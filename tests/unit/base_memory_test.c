@@ -48,6 +48,20 @@ static void an_append_that_does_not_fit_changes_nothing_and_sticks(void **state)
     buffer_fini(&buffer);
 }
 
+// The sanitizers' allocators answer an absurd size as malloc does instead of ending the program.
+const char *__asan_default_options(void);
+const char *__tsan_default_options(void);
+
+const char *__asan_default_options(void)
+{
+    return "allocator_may_return_null=1";
+}
+
+const char *__tsan_default_options(void)
+{
+    return "allocator_may_return_null=1";
+}
+
 static void an_absurd_length_is_refused(void **state)
 {
     (void)state;
@@ -141,10 +155,13 @@ static void a_full_buffer_makes_no_block(void **state)
     buffer_fini(&buffer);
 }
 
+static pthread_barrier_t everybody;
+
 static void *hold_and_let_go(void *argument)
 {
     struct block *shared = argument;
-    for (int i = 0; i < 2000; i++) {
+    pthread_barrier_wait(&everybody);
+    for (int i = 0; i < 20000; i++) {
         struct block *mine = block_acquire(shared);
         assert_int_equal(block_text(mine).length, 5);
         block_release(&mine);
@@ -158,6 +175,7 @@ static void threads_share_a_block(void **state)
     (void)state;
     pthread_t threads[4];
     struct block *block = block_create(TEXT("bytes"));
+    assert_int_equal(pthread_barrier_init(&everybody, NULL, COUNT_OF(threads)), 0);
     for (size_t i = 0; i < COUNT_OF(threads); i++) {
         assert_int_equal(pthread_create(&threads[i], NULL, hold_and_let_go, block_acquire(block)), 0);
     }
@@ -165,6 +183,7 @@ static void threads_share_a_block(void **state)
     for (size_t i = 0; i < COUNT_OF(threads); i++) {
         pthread_join(threads[i], NULL);
     }
+    pthread_barrier_destroy(&everybody);
 }
 
 static void an_arena_gives_zeroed_aligned_memory_that_does_not_overlap(void **state)

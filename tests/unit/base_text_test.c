@@ -26,6 +26,9 @@ static void texts_are_equal_by_bytes(void **state)
     assert_true(text_equals(TEXT("abc"), text_of("abc")));
     assert_false(text_equals(TEXT("abc"), TEXT("abd")));
     assert_false(text_equals(TEXT("abc"), TEXT("ab")));
+    const char *word = "abc";
+    assert_false(text_equals((struct text){ word, 3 }, (struct text){ word, 2 }));
+    assert_false(text_equals((struct text){ word, 2 }, (struct text){ word, 3 }));
     assert_true(text_equals(TEXT("a\0b"), TEXT("a\0b")));
     assert_false(text_equals(TEXT("a\0b"), TEXT("a\0c")));
     assert_true(text_equals_c(TEXT("x"), "x"));
@@ -167,8 +170,9 @@ static void the_hash_is_fnv_1a(void **state)
 static void the_nearest_word_is_found_within_a_third(void **state)
 {
     (void)state;
-    static const char *const words[] = { "listen", "deadline", "callers", "suppliers", "suppliers_dir" };
-    assert_string_equal(text_nearest(TEXT("lisetn"), words, COUNT_OF(words)), "listen"); // a swap is one step
+    static const char *const words[] = { "listen", "fetch", "deadline", "callers", "suppliers", "suppliers_dir" };
+    assert_string_equal(text_nearest(TEXT("lisetn"), words, COUNT_OF(words)), "listen");
+    assert_string_equal(text_nearest(TEXT("fecth"), words, COUNT_OF(words)), "fetch"); // a swap is one step
     assert_string_equal(text_nearest(TEXT("deadlin"), words, COUNT_OF(words)), "deadline");
     assert_string_equal(text_nearest(TEXT("suplliers"), words, COUNT_OF(words)), "suppliers");
     assert_string_equal(text_nearest(TEXT("callers"), words, COUNT_OF(words)), "callers");

@@ -1,0 +1,60 @@
+/// Command line: the one table of commands, their options, help and exit codes (contract.md section 7).
+///
+/// Threads: the main thread.
+/// Memory:  options point into argv.
+#pragma once
+
+#include "base/buffer.h"
+#include "base/status.h"
+#include "cli/paint.h"
+
+#include <stdio.h>
+
+enum cli_exit {
+    CLI_OK = 0,
+    CLI_FINDINGS = 1,
+    CLI_USAGE = 2,
+    CLI_CANNOT_LOAD = 3,
+    CLI_UNREACHABLE = 4,
+    CLI_REFUSED = 5,
+    CLI_CALL_FAILED = 7,
+    CLI_BUG = 70,
+};
+
+enum { CLI_MAX_FILES = 16, CLI_MAX_ARGUMENTS = 16, CLI_WIDTH = 100, CLI_WIDTH_MIN = 60, CLI_WIDTH_MAX = 240 };
+
+struct cli_options {
+    const char *files[CLI_MAX_FILES]; // -c, in order; ./lastcall.yaml when none is given and it exists
+    size_t file_count;
+    const char *arguments[CLI_MAX_ARGUMENTS];
+    size_t argument_count;
+    const char *url;
+    uint64_t budget_ms; // 0: not given
+    uint64_t width;     // 0: the terminal's
+    bool is_json, is_colourless, has_secrets;
+};
+
+struct cli_command {
+    const char *name;
+    const char *usage;   // what follows the name
+    const char *summary; // one line, for the list
+    const char *help;    // the rest, for `help NAME`
+    const char *options; // letters of the options it takes, see cli.c
+    size_t least_arguments, most_arguments;
+    int (*run)(const struct cli_options *options);
+};
+
+int cli_main(int argc, char **argv);
+
+int cmd_serve(const struct cli_options *options);
+int cmd_search(const struct cli_options *options);
+int cmd_check(const struct cli_options *options);
+
+/// `place: error: sentence`, then `help: remedy`. The first line can be read by an editor.
+void cli_print_failure(FILE *stream, const struct failure *failure, bool is_colourless);
+
+/// How to draw on standard output: its width, encoding and colours.
+void cli_paint_init(struct paint *paint, const struct cli_options *options, struct buffer *out);
+
+/// Writes the whole buffer; an output that is closed early (`| head`) is no error.
+void cli_flush(FILE *stream, const struct buffer *out);

@@ -1,0 +1,147 @@
+#include "cli/cli.h"
+
+#include "app/generation.h"
+#include "base/json_write.h"
+
+struct check {
+    const struct cli_options *options;
+    struct json_writer *json; // NULL: for a person
+    size_t findings;
+};
+
+static void check_report(void *context, const struct failure *failure)
+{
+    struct check *check = context;
+
+    check->findings++;
+    if (check->json == NULL) {
+        cli_print_failure(stdout, failure, check->options->is_colourless);
+        return;
+    }
+    json_begin_object(check->json);
+    json_field_c(check->json, "file", failure->file);
+    json_field_u64(check->json, "line", failure->line);
+    json_field_u64(check->json, "column", failure->column);
+    json_field_c(check->json, "message", failure->message);
+    json_field_c(check->json, "help", failure->help);
+    json_end_object(check->json);
+}
+
+struct check_counts {
+    size_t products, suppliers, on, accounts;
+};
+
+static struct check_counts check_count(const struct catalogue *catalogue)
+{
+    struct check_counts counts = { .products = catalogue->product_count, .suppliers = catalogue->supplier_count };
+
+    for (size_t i = 0; i < catalogue->supplier_count; i++) {
+        counts.on += catalogue->suppliers[i].is_enabled;
+        counts.accounts += catalogue->suppliers[i].account != NULL;
+    }
+    return counts;
+}
+
+static void check_print(const struct catalogue *catalogue, struct buffer *out)
+{
+    struct check_counts counts = check_count(catalogue);
+
+    buffer_printf(out, "products   %zu:", counts.products);
+    for (size_t i = 0; i < catalogue->product_count; i++) {
+        buffer_printf(out, " %.*s", TEXT_ARGS(catalogue->products[i]));
+    }
+    buffer_printf(out, "\nsuppliers  %zu: %zu on, %zu off\n", counts.suppliers, counts.on,
+                  counts.suppliers - counts.on);
+    for (size_t i = 0; i < catalogue->supplier_count; i++) {
+        const struct catalogue_supplier *supplier = &catalogue->suppliers[i];
+        if (!supplier->is_enabled) {
+            buffer_printf(out, "           off: %.*s%s%.*s\n", TEXT_ARGS(supplier->name),
+                          supplier->because.length > 0 ? ", " : "", TEXT_ARGS(supplier->because));
+        }
+    }
+    buffer_printf(out, "accounts   %zu\n", counts.accounts);
+}
+
+static void check_write(const struct catalogue *catalogue, struct json_writer *json)
+{
+    struct check_counts counts = check_count(catalogue);
+
+    json_key(json, "products");
+    json_begin_array(json);
+    for (size_t i = 0; i < catalogue->product_count; i++) {
+        json_text(json, catalogue->products[i]);
+    }
+    json_end_array(json);
+    json_key(json, "suppliers");
+    json_begin_array(json);
+    for (size_t i = 0; i < catalogue->supplier_count; i++) {
+        const struct catalogue_supplier *supplier = &catalogue->suppliers[i];
+        json_begin_object(json);
+        json_field_text(json, "name", supplier->name);
+        json_field_text(json, "product", supplier->product);
+        json_field_text(json, "script", supplier->script);
+        json_field_bool(json, "enabled", supplier->is_enabled);
+        if (!supplier->is_enabled && supplier->because.length > 0) {
+            json_field_text(json, "because", supplier->because);
+        }
+        json_end_object(json);
+    }
+    json_end_array(json);
+    json_field_u64(json, "accounts", counts.accounts);
+}
+
+/// Settings first: without them there is nothing to load scripts by.
+static void check_run(struct check *check, struct settings **settings, struct generation **generation)
+{
+    const struct cli_options *options = check->options;
+
+    if (settings_read(options->files, options->file_count, check_report, check, settings) != STATUS_OK ||
+        generation_build(*settings, check_report, check, generation) != STATUS_OK) {
+        if (check->findings == 0) {
+            struct failure why = { .message = "the settings or scripts could not be loaded: out of memory" };
+            check_report(check, &why);
+        }
+        return;
+    }
+    if (options->has_secrets) {
+        (void)generation_missing_secrets(*generation, check_report, check);
+    }
+}
+
+int cmd_check(const struct cli_options *options)
+{
+    struct check check = { .options = options };
+    struct settings *settings = NULL;
+    struct generation *generation = NULL;
+    struct json_writer json;
+    struct buffer out;
+
+    buffer_init(&out, 64 * 1024 * 1024);
+    json_writer_init(&json, &out);
+    if (options->is_json) {
+        check.json = &json;
+        json_begin_object(&json);
+        json_key(&json, "findings");
+        json_begin_array(&json);
+    }
+    check_run(&check, &settings, &generation);
+    const struct catalogue *catalogue = generation != NULL ? generation_catalogue(generation) : NULL;
+    if (options->is_json) {
+        json_end_array(&json);
+        if (catalogue != NULL) {
+            check_write(catalogue, &json);
+        }
+        json_end_object(&json);
+        buffer_append_byte(&out, '\n');
+    } else {
+        if (catalogue != NULL) {
+            check_print(catalogue, &out);
+        }
+        buffer_printf(&out, "%zu finding%s\n", check.findings, check.findings == 1 ? "" : "s");
+    }
+    cli_flush(stdout, &out);
+    buffer_fini(&out);
+    generation_release(&generation);
+    settings_destroy(&settings);
+    return check.findings == 0 ? CLI_OK : CLI_FINDINGS;
+}

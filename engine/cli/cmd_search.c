@@ -1,0 +1,109 @@
+#include "cli/cli.h"
+
+#include "cli/reply_print.h"
+#include "cli/search_client.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum { SEARCH_FILE_CAP = 16 * 1024 * 1024, SEARCH_OUTPUT_CAP = 16 * 1024 * 1024 };
+
+static int search_fail(const struct cli_options *options, const struct failure *why, int code)
+{
+    cli_print_failure(stderr, why, options->is_colourless);
+    return code;
+}
+
+/// The whole file, or standard input for "-".
+static bool search_read_file(const char *path, struct buffer *body, struct failure *why)
+{
+    FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
+    char piece[65536];
+    size_t got = 0;
+
+    if (file == NULL) {
+        failure_set(why, "cannot open %s: %s", path, strerror(errno));
+        failure_help(why, "give the file that holds the body of the search");
+        return false;
+    }
+    while ((got = fread(piece, 1, sizeof(piece), file)) > 0 && buffer_append(body, piece, got)) {
+    }
+    bool has_failed = ferror(file) != 0;
+    if (file != stdin) {
+        (void)fclose(file);
+    }
+    if (has_failed || body->is_full || body->length == 0) {
+        failure_set(why, "%s %s", path,
+                    has_failed      ? "cannot be read"
+                    : body->is_full ? "is too large for a search"
+                                    : "is empty");
+        failure_help(why, "a search looks like { \"product\": \"flights\", \"query\": { ... }, \"budget_ms\": 2000 }");
+        return false;
+    }
+    return true;
+}
+
+static int search_exit_code(uint16_t status)
+{
+    if (status < 300) {
+        return CLI_OK;
+    }
+    return status == 504 ? CLI_CALL_FAILED : CLI_REFUSED;
+}
+
+static int search_print(const struct cli_options *options, const struct http_response *response)
+{
+    struct reply_view view;
+    struct failure why = { 0 };
+    struct buffer out;
+    struct paint paint;
+
+    if (reply_view_read(response->body, &view, &why) != STATUS_OK) {
+        char sentence[sizeof(why.message)];
+        (void)snprintf(sentence, sizeof(sentence), "%s", why.message);
+        failure_set(&why, "HTTP %u: %.400s", response->status, sentence);
+        failure_help(&why, "is it lastcall that listens at %s? --json prints the reply as it came", options->url);
+        return search_fail(options, &why, CLI_REFUSED);
+    }
+    if (response->status >= 300 && view.status == 0) {
+        view.status = response->status;
+    }
+    buffer_init(&out, SEARCH_OUTPUT_CAP);
+    cli_paint_init(&paint, options, &out);
+    reply_print(&paint, &view);
+    cli_flush(stdout, &out);
+    buffer_fini(&out);
+    reply_view_fini(&view);
+    return search_exit_code(response->status);
+}
+
+int cmd_search(const struct cli_options *options)
+{
+    struct http_response *response = NULL;
+    struct failure why = { 0 };
+    struct buffer body;
+    int code = CLI_OK;
+
+    buffer_init(&body, SEARCH_FILE_CAP);
+    if (!search_read_file(options->arguments[0], &body, &why)) {
+        buffer_fini(&body);
+        return search_fail(options, &why, CLI_CANNOT_LOAD);
+    }
+    struct search_client_options request = { .url = options->url,
+                                             .body = buffer_text(&body),
+                                             .budget_ms = options->budget_ms };
+    enum status status = search_client_post(&request, &response, &why);
+    if (status != STATUS_OK) {
+        code = search_fail(options, &why, status == STATUS_INVALID ? CLI_USAGE : CLI_UNREACHABLE);
+    } else if (options->is_json) {
+        struct text reply = block_text(response->body);
+        (void)fwrite(reply.data, 1, reply.length, stdout);
+        (void)fputc('\n', stdout);
+        code = search_exit_code(response->status);
+    } else {
+        code = search_print(options, response);
+    }
+    http_response_destroy(&response);
+    buffer_fini(&body);
+    return code;
+}

@@ -1,0 +1,19 @@
+/// Search client: sends one search to an engine and waits for the reply.
+///
+/// Threads: the calling one, which it blocks; a name in the URL is resolved on a thread of its own.
+/// Memory:  the reply is the caller's.
+#pragma once
+
+#include "model/exchange.h"
+
+struct search_client_options {
+    const char *url; // "http://127.0.0.1:8080"; a path is kept in front of "/v1/search"
+    struct text body;
+    uint64_t budget_ms; // 0: what the body says
+};
+
+enum { SEARCH_CLIENT_REPLY_CAP = 64 * 1024 * 1024, SEARCH_CLIENT_PATIENCE_MS = 30000 };
+
+/// STATUS_OK: a whole HTTP response, whatever its status. STATUS_INVALID: the URL is none. STATUS_IO: nobody answered.
+MUST_CHECK enum status search_client_post(const struct search_client_options *options, struct http_response **response,
+                                          struct failure *why);

@@ -1,0 +1,157 @@
+#include "io/fetch_sockets.h"
+
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+struct socket_record {
+    struct loop_watch *watch;
+    struct origin *origin;
+    unsigned wanted;  // 0: let go
+    unsigned watched; // by the watch
+    bool is_open;
+};
+
+void sockets_init(struct sockets *sockets, struct loop *loop, void (*on_event)(void *context, int fd, unsigned events),
+                  void *context)
+{
+    *sockets = (struct sockets){ .loop = loop, .on_event = on_event, .context = context };
+}
+
+void sockets_fini(struct sockets *sockets)
+{
+    require(sockets->open_count == 0);
+    free(sockets->records);
+    *sockets = (struct sockets){ 0 };
+}
+
+static struct socket_record *sockets_at(const struct sockets *sockets, int fd)
+{
+    if (fd < 0 || (size_t)fd >= sockets->capacity || !sockets->records[fd].is_open) {
+        return NULL;
+    }
+    return &sockets->records[fd];
+}
+
+static bool sockets_grow(struct sockets *sockets, int fd)
+{
+    size_t capacity = sockets->capacity != 0 ? sockets->capacity : 64;
+
+    while (capacity <= (size_t)fd) {
+        capacity *= 2;
+    }
+    if (capacity == sockets->capacity) {
+        return true;
+    }
+    struct socket_record *records = realloc(sockets->records, capacity * sizeof(*records));
+    if (records == NULL) {
+        return false;
+    }
+    for (size_t i = sockets->capacity; i < capacity; i++) {
+        records[i] = (struct socket_record){ 0 };
+    }
+    sockets->records = records;
+    sockets->capacity = capacity;
+    return true;
+}
+
+int sockets_open(struct sockets *sockets, struct origin *origin, int family, int type, int protocol)
+{
+    int fd = socket(family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, protocol);
+
+    if (fd < 0) {
+        return -1;
+    }
+    if (!sockets_grow(sockets, fd)) {
+        close(fd);
+        return -1;
+    }
+    sockets->records[fd] = (struct socket_record){ .origin = origin, .is_open = true };
+    sockets->open_count++;
+    origin->sockets++;
+    return fd;
+}
+
+void sockets_close(struct sockets *sockets, int fd)
+{
+    struct socket_record *record = sockets_at(sockets, fd);
+
+    if (record != NULL) {
+        loop_unwatch(&record->watch);
+        record->origin->sockets--;
+        record->is_open = false;
+        sockets->open_count--;
+    }
+    close(fd);
+}
+
+// Takes what nobody asked for out of the kernel and shuts the connection; the transport then finds it dead.
+static void socket_shut(int fd)
+{
+    char waste[4096];
+    ssize_t taken;
+    int rounds = 0;
+
+    do {
+        taken = recv(fd, waste, sizeof(waste), MSG_DONTWAIT);
+    } while (taken > 0 && ++rounds < 64);
+    shutdown(fd, SHUT_RDWR);
+}
+
+static void sockets_on_event(void *owner, int fd, unsigned events)
+{
+    struct sockets *sockets = owner;
+    struct socket_record *record = sockets_at(sockets, fd);
+
+    require(record != NULL); // a closed socket has no watch
+    if (record->wanted != 0) {
+        sockets->on_event(sockets->context, fd, events);
+        return;
+    }
+    loop_unwatch(&record->watch);
+    record->watched = 0;
+    if ((events & (LOOP_READABLE | LOOP_ERROR)) != 0) {
+        socket_shut(fd);
+    }
+}
+
+bool sockets_want(struct sockets *sockets, int fd, unsigned events)
+{
+    struct socket_record *record = sockets_at(sockets, fd);
+
+    if (record == NULL) {
+        return false;
+    }
+    record->wanted = events;
+    if (record->watch == NULL) {
+        record->watch = loop_watch(sockets->loop, fd, events, sockets_on_event, sockets);
+    } else if (record->watched != events) {
+        loop_watch_change(record->watch, events);
+    }
+    record->watched = events;
+    return record->watch != NULL;
+}
+
+void sockets_let_go(struct sockets *sockets, int fd)
+{
+    struct socket_record *record = sockets_at(sockets, fd);
+
+    if (record != NULL) {
+        record->wanted = 0;
+    }
+}
+
+void sockets_rewatch(struct sockets *sockets, int fd)
+{
+    struct socket_record *record = sockets_at(sockets, fd);
+
+    if (record != NULL && record->wanted != 0 && record->watch != NULL) {
+        loop_watch_change(record->watch, record->wanted);
+    }
+}
+
+bool sockets_wants_to_send(const struct sockets *sockets, int fd)
+{
+    const struct socket_record *record = sockets_at(sockets, fd);
+    return record != NULL && (record->wanted & LOOP_WRITABLE) != 0;
+}

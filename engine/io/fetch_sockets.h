@@ -1,0 +1,40 @@
+/// Sockets: the descriptors of a fetch pool and the watches on them.
+///
+/// A watch outlives the exchange on its connection: switching polls on and off for every transfer costs six system
+/// calls. What happens on a connection that nobody uses (the peer leaves, or sends what nobody asked for) makes it
+/// dead: its watch is dropped and it is shut, so that no later exchange can read those bytes as its answer.
+///
+/// Threads: its loop's.
+/// Memory:  one record a descriptor number.
+#pragma once
+
+#include "io/fetch_origin.h"
+#include "io/loop.h"
+
+struct sockets {
+    struct loop *loop;
+    struct socket_record *records; // by descriptor
+    size_t capacity;
+    size_t open_count;
+    /// Something happened on a socket that is in use.
+    void (*on_event)(void *context, int fd, unsigned events);
+    void *context;
+};
+
+void sockets_init(struct sockets *sockets, struct loop *loop, void (*on_event)(void *context, int fd, unsigned events),
+                  void *context);
+void sockets_fini(struct sockets *sockets); // all are closed
+
+/// Opens one for the origin; -1: the system or memory refused.
+MUST_CHECK int sockets_open(struct sockets *sockets, struct origin *origin, int family, int type, int protocol);
+void sockets_close(struct sockets *sockets, int fd);
+
+/// Somebody waits for these events (LOOP_READABLE, LOOP_WRITABLE). False: it cannot be watched.
+MUST_CHECK bool sockets_want(struct sockets *sockets, int fd, unsigned events);
+/// Nobody waits for it; the connection may be kept.
+void sockets_let_go(struct sockets *sockets, int fd);
+/// After an error event the watch rests; wakes it if the socket is still wanted.
+void sockets_rewatch(struct sockets *sockets, int fd);
+
+/// Waits for room to send?
+bool sockets_wants_to_send(const struct sockets *sockets, int fd);

@@ -1,0 +1,164 @@
+#include "io/fetch_transfer.h"
+
+#include "base/clock.h"
+
+#include <arpa/inet.h>
+#include <stdio.h>
+
+enum { ADDRESSES_MAX = 32 }; // of one host
+
+void transfer_begin(struct transfer *transfer)
+{
+    transfer->fd = -1;
+    transfer->has_opened = transfer->is_requested = transfer->is_doomed = false;
+    transfer->is_address_refused = transfer->is_resend_refused = false;
+    transfer->error[0] = '\0';
+}
+
+// A second sending means: a kept connection died before a byte of the answer, and the transport wants to repeat the
+// request by itself. Nobody knows whether the peer acted on the first.
+static bool transfer_may_repeat(struct transfer *transfer)
+{
+    if (transfer->is_requested && !transfer->request.is_repeatable) {
+        transfer->is_resend_refused = true;
+        return false;
+    }
+    return true;
+}
+
+bool transfer_may_open(struct transfer *transfer, const struct sockaddr *address, const struct address_range *allowed,
+                       size_t allowed_count)
+{
+    if (!address_is_allowed(address, allowed, allowed_count)) {
+        transfer->is_address_refused = true;
+        return false;
+    }
+    if (!transfer_may_repeat(transfer)) {
+        return false;
+    }
+    transfer->is_requested = false;
+    list_remove(&transfer->sending_node);
+    return true;
+}
+
+bool transfer_may_send(struct transfer *transfer, struct list *sending)
+{
+    if (!transfer_may_repeat(transfer)) {
+        return false;
+    }
+    transfer->is_requested = true;
+    transfer->fetch->connected_us = clock_now_us();
+    transfer->fetch->sent_us = 0;
+    transfer->fetch->is_reused = !transfer->has_opened;
+    list_remove(&transfer->sending_node);
+    list_append(sending, &transfer->sending_node);
+    return true;
+}
+
+bool transfer_take_line(struct transfer *transfer, struct text line)
+{
+    if (!assembly_add_line(&transfer->assembly, line)) {
+        return false;
+    }
+    if (transfer->fetch->first_byte_us == 0 && assembly_has_begun(&transfer->assembly)) {
+        transfer->fetch->first_byte_us = clock_now_us();
+    }
+    return true;
+}
+
+void fetch_set_detail(struct fetch *fetch, const char *sentence)
+{
+    snprintf(fetch->detail, sizeof(fetch->detail), "%s", sentence);
+}
+
+static bool fetch_fails(struct fetch *fetch, enum fetch_result result, const char *sentence)
+{
+    fetch->result = result;
+    fetch_set_detail(fetch, sentence);
+    return true;
+}
+
+bool transfer_has_fault(struct transfer *transfer, bool is_ok, bool is_connect_error)
+{
+    struct fetch *fetch = transfer->fetch;
+    const struct assembly *assembly = &transfer->assembly;
+
+    if (transfer->is_doomed || assembly->fault == ASSEMBLY_NO_MEMORY) {
+        return fetch_fails(fetch, FETCH_NO_MEMORY, "no memory");
+    }
+    if (transfer->is_resend_refused) {
+        return fetch_fails(fetch, FETCH_RECEIVE_FAILED,
+                           "the kept connection died before a byte of the answer; the request is not sent twice");
+    }
+    if (assembly->fault == ASSEMBLY_HEAD_TOO_LARGE) {
+        return fetch_fails(fetch, FETCH_TOO_LARGE, "the head is larger than its cap");
+    }
+    if (assembly->fault == ASSEMBLY_BODY_TOO_LARGE) {
+        return fetch_fails(fetch, FETCH_TOO_LARGE, "the body is larger than its cap");
+    }
+    if (is_connect_error && transfer->is_address_refused && !transfer->has_opened) {
+        return fetch_fails(fetch, FETCH_REFUSED, "the address is private and not allowed");
+    }
+    if (is_ok && assembly->status == 101) {
+        return fetch_fails(fetch, FETCH_RECEIVE_FAILED, "the peer switched protocols unasked");
+    }
+    if (is_ok && !assembly->is_head_complete) {
+        return fetch_fails(fetch, FETCH_RECEIVE_FAILED, "the connection ended before a whole head");
+    }
+    return false;
+}
+
+enum phase transfer_phase(const struct transfer *transfer, bool is_tcp_connected)
+{
+    if (!transfer->is_requested) {
+        return transfer->url.is_https && is_tcp_connected ? PHASE_TLS : PHASE_CONNECT;
+    }
+    if (transfer->fetch->first_byte_us != 0) {
+        return PHASE_BODY;
+    }
+    return transfer->fetch->sent_us != 0 ? PHASE_FIRST_BYTE : PHASE_SEND;
+}
+
+enum phase transfer_end_phase(const struct transfer *transfer, enum phase now)
+{
+    switch (transfer->fetch->result) {
+    case FETCH_DNS_FAILED:
+        return PHASE_DNS;
+    case FETCH_CONNECT_FAILED:
+    case FETCH_REFUSED:
+        return PHASE_CONNECT;
+    case FETCH_TLS_FAILED:
+        return PHASE_TLS;
+    default:
+        return now;
+    }
+}
+
+// A request is out when its connection has nothing left to send.
+void transfers_note_sent(struct list *sending, const struct sockets *sockets)
+{
+    LIST_FOR_EACH (node, sending) {
+        struct transfer *transfer = CONTAINER_OF(node, struct transfer, sending_node);
+        if (!sockets_wants_to_send(sockets, transfer->fd)) {
+            transfer->fetch->sent_us = clock_now_us();
+            list_remove(&transfer->sending_node);
+        }
+    }
+}
+
+bool addresses_write(struct buffer *text, const struct address_entry *entry, const char *host_and_port)
+{
+    char address[INET6_ADDRSTRLEN];
+    size_t count = entry->address_count < ADDRESSES_MAX ? entry->address_count : ADDRESSES_MAX;
+
+    buffer_append_c(text, host_and_port);
+    for (size_t i = 0; i < count; i++) {
+        const struct sockaddr_storage *from = &entry->addresses[i];
+        bool is_ipv6 = from->ss_family == AF_INET6;
+        const void *bytes = is_ipv6 ? (const void *)&((const struct sockaddr_in6 *)(const void *)from)->sin6_addr
+                                    : (const void *)&((const struct sockaddr_in *)(const void *)from)->sin_addr;
+        require(inet_ntop(from->ss_family, bytes, address, sizeof(address)) != NULL);
+        buffer_printf(text, "%c%s%s%s", i == 0 ? ':' : ',', is_ipv6 ? "[" : "", address, is_ipv6 ? "]" : "");
+    }
+    return buffer_append_byte(text, '\0');
+}

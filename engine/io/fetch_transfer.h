@@ -1,0 +1,67 @@
+/// Transfer: the inside of one fetch; the pool (fetch.c) and the wire (fetch_wire.c) share it.
+///
+/// Threads: their loop's.
+/// Memory:  the pool makes them and keeps them with their handle, from use to use.
+#pragma once
+
+#include "io/fetch_origin.h"
+#include "io/fetch_request.h"
+#include "io/fetch_response.h"
+#include "io/fetch_sockets.h"
+#include "io/loop.h"
+#include "io/resolver.h"
+
+//   NAMING --> READY --> RUNNING --> ENDED      NAMING waits for an address, READY for its turn and a handshake slot,
+//      \__________\___________________/         ENDED for being told to the owner
+enum transfer_state { TRANSFER_UNUSED, TRANSFER_NAMING, TRANSFER_READY, TRANSFER_RUNNING, TRANSFER_ENDED };
+
+struct transfer {
+    struct list node; // in the list of its state
+    enum transfer_state state;
+    struct fetch *fetch;
+    void *pool;
+    struct timer end_timer;
+    struct url_parts url;
+    struct origin *origin; // NULL until it is ready to be sent
+    struct wire_request request;
+    struct assembly assembly;
+
+    // the wire's own
+    struct wire *wire;
+    void *handle;
+    void *lines;
+    void *resolve;
+    struct list sending_node; // in the wire's list of those whose request is on its way
+    int fd;
+    bool has_opened;   // a socket of its own; else it runs over a kept one
+    bool is_requested; // connected, the request goes out
+    bool is_address_refused;
+    bool is_resend_refused;
+    bool is_doomed; // its socket cannot be watched
+    char error[256];
+};
+
+/// Before each sending.
+void transfer_begin(struct transfer *transfer);
+
+/// May a connection be opened for it? Notes why not.
+MUST_CHECK bool transfer_may_open(struct transfer *transfer, const struct sockaddr *address,
+                                  const struct address_range *allowed, size_t allowed_count);
+/// May its request go out on the connection that is there now? Notes it as sending, or why not.
+MUST_CHECK bool transfer_may_send(struct transfer *transfer, struct list *sending);
+
+MUST_CHECK bool transfer_take_line(struct transfer *transfer, struct text line);
+
+/// Was it ended by one of the rules above, or by a cap? Then its fetch has result and detail. `is_ok`: the transport
+/// saw a whole exchange; `is_connect_error`: it got no connection.
+MUST_CHECK bool transfer_has_fault(struct transfer *transfer, bool is_ok, bool is_connect_error);
+
+enum phase transfer_phase(const struct transfer *transfer, bool is_tcp_connected);
+/// The phase to report with its result; `now`: where it stood.
+enum phase transfer_end_phase(const struct transfer *transfer, enum phase now);
+/// Takes those out of the list whose request has gone out.
+void transfers_note_sent(struct list *sending, const struct sockets *sockets);
+void fetch_set_detail(struct fetch *fetch, const char *sentence);
+
+/// "host:port:address,[address]", terminated. False: no memory.
+MUST_CHECK bool addresses_write(struct buffer *text, const struct address_entry *entry, const char *host_and_port);

@@ -1,0 +1,600 @@
+#include "io/fetch_wire.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+
+#include <curl/curl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+// libcurl is entered at three places only: wire_start, a socket's event, its own timer. Each of them ends in
+// wire_settle, which collects what has ended. Its callbacks only note things.
+
+enum {
+    BUFFER_BYTES = 64 * 1024,
+    CONNECTION_LIFE_S = 300, // suppliers move
+    WARM_ROUNDS = 200,
+    WARM_ROUND_MS = 10,
+};
+
+struct wire {
+    struct loop *loop;
+    struct wire_options options;
+    char *ca_file;
+    CURLM *multi;
+    struct timer timer;
+    struct sockets sockets;
+    struct origins origins;
+    struct list running;
+    struct list sending;
+    bool is_inside; // libcurl is working
+    bool has_doomed;
+    struct wire_counts counts;
+};
+
+static const uint64_t FAR_US = UINT64_MAX - 1;
+
+// --------------------------------------------------------------------------------------------------- libcurl's
+// callbacks
+
+// The last look at where a connection really goes.
+static curl_socket_t wire_on_open(void *context, curlsocktype purpose, struct curl_sockaddr *address)
+{
+    struct transfer *transfer = context;
+    struct wire *wire = transfer->wire;
+
+    if (purpose != CURLSOCKTYPE_IPCXN ||
+        !transfer_may_open(transfer, &address->addr, wire->options.allowed, wire->options.allowed_count)) {
+        return CURL_SOCKET_BAD;
+    }
+    int fd = sockets_open(&wire->sockets, transfer->origin, address->family, address->socktype, address->protocol);
+    if (fd < 0) {
+        return CURL_SOCKET_BAD;
+    }
+    transfer->has_opened = true;
+    wire->counts.connects++;
+    wire->counts.handshakes += transfer->url.is_https ? 1 : 0;
+    return fd;
+}
+
+static int wire_on_close(void *context, curl_socket_t fd)
+{
+    struct wire *wire = context;
+
+    sockets_close(&wire->sockets, fd);
+    return 0;
+}
+
+// Connected, TLS included; called again when libcurl repeats a request over another connection.
+static int wire_on_request(void *context, char *peer, char *local, int peer_port, int local_port)
+{
+    struct transfer *transfer = context;
+    (void)peer;
+    (void)local;
+    (void)peer_port;
+    (void)local_port;
+
+    return transfer_may_send(transfer, &transfer->wire->sending) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT;
+}
+
+static size_t wire_on_line(char *data, size_t size, size_t count, void *context)
+{
+    return transfer_take_line(context, (struct text){ data, size * count }) ? size * count : 0;
+}
+
+static size_t wire_on_body(char *data, size_t size, size_t count, void *context)
+{
+    struct transfer *transfer = context;
+    return assembly_add_body(&transfer->assembly, (struct text){ data, size * count }) ? size * count
+                                                                                       : CURL_WRITEFUNC_ERROR;
+}
+
+// Names are never resolved here: what is no address must have come from the book.
+static int wire_on_resolve(void *resolver, void *reserved, void *context)
+{
+    struct transfer *transfer = context;
+    (void)resolver;
+    (void)reserved;
+
+    return transfer->url.is_literal ? 0 : 1;
+}
+
+static int wire_on_socket(CURL *handle, curl_socket_t fd, int what, void *context, void *socket_context)
+{
+    struct wire *wire = context;
+    struct transfer *transfer = NULL;
+    unsigned events = 0;
+    (void)socket_context;
+
+    if (what == CURL_POLL_REMOVE) {
+        sockets_let_go(&wire->sockets, fd);
+        return 0;
+    }
+    if (what == CURL_POLL_IN || what == CURL_POLL_INOUT) {
+        events |= LOOP_READABLE;
+    }
+    if (what == CURL_POLL_OUT || what == CURL_POLL_INOUT) {
+        events |= LOOP_WRITABLE;
+    }
+    curl_easy_getinfo(handle, CURLINFO_PRIVATE, &transfer);
+    transfer->fd = fd;
+    if (!sockets_want(&wire->sockets, fd, events)) {
+        transfer->is_doomed = wire->has_doomed = true; // an error from here would break all transfers
+    }
+    return 0;
+}
+
+// The timer always runs, at a far time when libcurl has none: moving it needs no memory.
+static int wire_on_timer(CURLM *multi, long timeout_ms, void *context)
+{
+    struct wire *wire = context;
+    uint64_t at_us = timeout_ms < 0 ? FAR_US : clock_now_us() + (uint64_t)timeout_ms * 1000;
+    (void)multi;
+
+    require(loop_timer_start(wire->loop, &wire->timer, at_us) == STATUS_OK);
+    return 0;
+}
+
+// --------------------------------------------------------------------------------------------------------------- ends
+
+static bool code_is_of_tls(CURLcode code)
+{
+    static const CURLcode codes[] = {
+        CURLE_SSL_CONNECT_ERROR,        CURLE_SSL_CERTPROBLEM,       CURLE_SSL_CIPHER,
+        CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_ENGINE_INITFAILED, CURLE_SSL_CACERT_BADFILE,
+        CURLE_SSL_ISSUER_ERROR,         CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_CLIENTCERT,
+    };
+
+    for (size_t i = 0; i < COUNT_OF(codes); i++) {
+        if (code == codes[i]) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static enum fetch_result result_of_curl(CURLcode code)
+{
+    switch (code) {
+    case CURLE_OK:
+        return FETCH_OK;
+    case CURLE_COULDNT_RESOLVE_HOST:
+        return FETCH_DNS_FAILED;
+    case CURLE_COULDNT_CONNECT:
+    case CURLE_OPERATION_TIMEDOUT: // libcurl's own limit of a connect; we set none
+        return FETCH_CONNECT_FAILED;
+    case CURLE_SEND_ERROR:
+    case CURLE_SEND_FAIL_REWIND:
+        return FETCH_SEND_FAILED;
+    case CURLE_FILESIZE_EXCEEDED:
+        return FETCH_TOO_LARGE;
+    case CURLE_URL_MALFORMAT:
+        return FETCH_REFUSED;
+    case CURLE_OUT_OF_MEMORY:
+        return FETCH_NO_MEMORY;
+    default:
+        return code_is_of_tls(code) ? FETCH_TLS_FAILED : FETCH_RECEIVE_FAILED;
+    }
+}
+
+static void wire_end(struct wire *wire, struct transfer *transfer, CURLcode code)
+{
+    struct fetch *fetch = transfer->fetch;
+
+    // What we stopped ourselves comes back from libcurl as an error of a callback; we know better.
+    if (!transfer_has_fault(transfer, code == CURLE_OK, code == CURLE_COULDNT_CONNECT)) {
+        fetch->result = result_of_curl(code);
+        fetch_set_detail(fetch, transfer->error[0] != '\0' ? transfer->error : curl_easy_strerror(code));
+    }
+    fetch->phase = transfer_end_phase(transfer, wire_phase(transfer));
+    wire->counts.reused += transfer->is_requested && fetch->is_reused ? 1 : 0;
+    wire_stop(wire, transfer);
+    if (fetch->result == FETCH_OK) {
+        fetch->detail[0] = '\0';
+        fetch->response = assembly_finish(&transfer->assembly);
+        if (fetch->response == NULL) {
+            fetch->result = FETCH_NO_MEMORY;
+        }
+    }
+    wire->options.on_ended(wire->options.context, transfer);
+}
+
+static void wire_end_doomed(struct wire *wire)
+{
+    wire->has_doomed = false;
+    LIST_FOR_EACH (node, &wire->running) {
+        struct transfer *transfer = CONTAINER_OF(node, struct transfer, node);
+        if (transfer->is_doomed) {
+            wire_end(wire, transfer, CURLE_OUT_OF_MEMORY);
+        }
+    }
+}
+
+static void wire_settle(struct wire *wire)
+{
+    CURLMsg *message;
+    int left;
+
+    transfers_note_sent(&wire->sending, &wire->sockets);
+    while ((message = curl_multi_info_read(wire->multi, &left)) != NULL) {
+        struct transfer *transfer = NULL;
+        CURLcode code = message->data.result; // the message dies with its handle's removal
+        curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &transfer);
+        wire_end(wire, transfer, code);
+    }
+    if (wire->has_doomed) {
+        wire_end_doomed(wire);
+    }
+}
+
+static void wire_enter(struct wire *wire, int fd, int mask)
+{
+    int still_running;
+
+    require(!wire->is_inside);
+    wire->is_inside = true;
+    CURLMcode code = curl_multi_socket_action(wire->multi, fd, mask, &still_running);
+    wire->is_inside = false;
+    require(code == CURLM_OK || code == CURLM_OUT_OF_MEMORY || code == CURLM_INTERNAL_ERROR);
+    wire_settle(wire);
+}
+
+static void wire_on_event(void *context, int fd, unsigned events)
+{
+    struct wire *wire = context;
+    int mask = 0;
+
+    mask |= (events & LOOP_READABLE) != 0 ? CURL_CSELECT_IN : 0;
+    mask |= (events & LOOP_WRITABLE) != 0 ? CURL_CSELECT_OUT : 0;
+    mask |= (events & (LOOP_ERROR | LOOP_DISCONNECT)) != 0 ? CURL_CSELECT_ERR : 0;
+    wire_enter(wire, fd, mask);
+    if ((events & LOOP_ERROR) != 0) {
+        sockets_rewatch(&wire->sockets, fd);
+    }
+    wire->options.on_settled(wire->options.context);
+}
+
+static void wire_on_due(struct timer *timer)
+{
+    struct wire *wire = CONTAINER_OF(timer, struct wire, timer);
+
+    require(loop_timer_start(wire->loop, timer, FAR_US) == STATUS_OK); // takes the place it has just left
+    wire_enter(wire, CURL_SOCKET_TIMEOUT, 0);
+    wire->options.on_settled(wire->options.context);
+}
+
+// ------------------------------------------------------------------------------------------------------ start and stop
+
+// Tells libcurl the addresses when they are not those it was told before. They stay for good: no "+".
+static bool transfer_set_addresses(struct transfer *transfer, const struct address_entry *entry)
+{
+    struct origin *origin = transfer->origin;
+    struct buffer text;
+    bool is_ok = true;
+
+    buffer_init(&text, 16 * 1024);
+    if (!addresses_write(&text, entry, origin->key)) {
+        buffer_fini(&text);
+        return false;
+    }
+    if (origin->resolve == NULL || strcmp(origin->resolve, text.data) != 0) {
+        free(origin->resolve);
+        origin->resolve = strdup(text.data);
+        transfer->resolve = curl_slist_append(NULL, text.data);
+        is_ok = transfer->resolve != NULL &&
+                curl_easy_setopt(transfer->handle, CURLOPT_RESOLVE, transfer->resolve) == CURLE_OK;
+    }
+    buffer_fini(&text);
+    return is_ok;
+}
+
+static bool transfer_set_lines(struct transfer *transfer)
+{
+    for (const char *line = wire_request_next_line(&transfer->request, NULL); line != NULL;
+         line = wire_request_next_line(&transfer->request, line)) {
+        struct curl_slist *longer = curl_slist_append(transfer->lines, line);
+        if (longer == NULL) {
+            return false;
+        }
+        transfer->lines = longer;
+    }
+    return curl_easy_setopt(transfer->handle, CURLOPT_HTTPHEADER, transfer->lines) == CURLE_OK;
+}
+
+static bool transfer_set_session_share(struct transfer *transfer)
+{
+    struct origin *origin = transfer->origin;
+
+    if (!transfer->url.is_https) {
+        return true;
+    }
+    if (origin->share == NULL) {
+        origin->share = curl_share_init();
+        if (origin->share == NULL ||
+            curl_share_setopt(origin->share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION) != CURLSHE_OK) {
+            return false;
+        }
+    }
+    return curl_easy_setopt(transfer->handle, CURLOPT_SHARE, origin->share) == CURLE_OK;
+}
+
+#define SET(option, value) (curl_easy_setopt(handle, CURLOPT_##option, value) == CURLE_OK)
+
+// Everything that varies is set for every use, so that no reset is needed.
+static bool transfer_set_options(struct transfer *transfer)
+{
+    CURL *handle = transfer->handle;
+    const struct wire_request *request = &transfer->request;
+    struct text body = transfer->fetch->request->body;
+    uint64_t cap = transfer->fetch->body_cap;
+    curl_off_t most = cap == 0 ? 1 : cap < INT64_MAX ? (curl_off_t)cap : INT64_MAX; // 0 would mean no limit
+    bool is_ok;
+
+    // HTTPGET takes back what POST or NOBODY of an earlier use have left.
+    is_ok = SET(NOBODY, 0L) && SET(HTTPGET, 1L);
+    if (request->has_body) {
+        is_ok = is_ok && SET(POST, 1L) && SET(POSTFIELDSIZE_LARGE, (curl_off_t)body.length) &&
+                SET(POSTFIELDS, body.data != NULL ? body.data : "");
+    } else if (request->is_head) {
+        is_ok = is_ok && SET(NOBODY, 1L);
+    }
+    return is_ok && SET(URL, wire_request_url(request)) && SET(CUSTOMREQUEST, wire_request_method(request)) &&
+           SET(MAXFILESIZE_LARGE, most) && transfer_set_lines(transfer) && transfer_set_session_share(transfer);
+}
+
+static void transfer_clear_options(struct transfer *transfer)
+{
+    CURL *handle = transfer->handle;
+
+    curl_easy_setopt(handle, CURLOPT_RESOLVE, NULL);
+    curl_easy_setopt(handle, CURLOPT_HTTPHEADER, NULL);
+    curl_easy_setopt(handle, CURLOPT_POSTFIELDS, NULL);
+    curl_easy_setopt(handle, CURLOPT_SHARE, NULL);
+    curl_slist_free_all(transfer->lines);
+    curl_slist_free_all(transfer->resolve);
+    transfer->lines = transfer->resolve = NULL;
+}
+
+bool wire_start(struct wire *wire, struct transfer *transfer, const struct address_entry *entry)
+{
+    require(!wire->is_inside && transfer->state == TRANSFER_READY);
+    transfer_begin(transfer);
+    if (!transfer_set_options(transfer) || (entry != NULL && !transfer_set_addresses(transfer, entry)) ||
+        curl_multi_add_handle(wire->multi, transfer->handle) != CURLM_OK) {
+        free(transfer->origin->resolve); // the next one tells the addresses again
+        transfer->origin->resolve = NULL;
+        transfer_clear_options(transfer);
+        return false;
+    }
+    list_remove(&transfer->node);
+    list_append(&wire->running, &transfer->node);
+    transfer->state = TRANSFER_RUNNING;
+    transfer->origin->running++;
+    wire_enter(wire, CURL_SOCKET_TIMEOUT, 0);
+    return true;
+}
+
+void wire_stop(struct wire *wire, struct transfer *transfer)
+{
+    require(!wire->is_inside && transfer->state == TRANSFER_RUNNING);
+    require(curl_multi_remove_handle(wire->multi, transfer->handle) == CURLM_OK);
+    list_remove(&transfer->node);
+    list_remove(&transfer->sending_node);
+    transfer->state = TRANSFER_ENDED;
+    transfer->origin->running--;
+    transfer_clear_options(transfer);
+}
+
+enum phase wire_phase(const struct transfer *transfer)
+{
+    curl_off_t connect_us = 0;
+
+    curl_easy_getinfo(transfer->handle, CURLINFO_CONNECT_TIME_T, &connect_us);
+    return transfer_phase(transfer, connect_us > 0);
+}
+
+// ------------------------------------------------------------------------------------------------------------ handles
+
+// What never varies. Not set at all: any time limit (0 means "for ever" to libcurl, and its own clock is not ours),
+// decoding, redirects, cookies, netrc.
+static bool wire_set_constants(struct wire *wire, CURL *handle, struct transfer *transfer)
+{
+    return SET(NOSIGNAL, 1L) && SET(PROTOCOLS_STR, "http,https") && SET(FOLLOWLOCATION, 0L) && SET(PROXY, "") &&
+           SET(HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1) && SET(HTTP09_ALLOWED, 0L) && SET(PATH_AS_IS, 1L) &&
+           SET(BUFFERSIZE, (long)BUFFER_BYTES) && SET(CAPATH, NULL) && SET(CAINFO, wire->ca_file) &&
+           SET(CA_CACHE_TIMEOUT, -1L) && SET(MAXLIFETIME_CONN, (long)CONNECTION_LIFE_S) &&
+           SET(DNS_CACHE_TIMEOUT, -1L) && SET(QUICK_EXIT, 1L) && SET(NOPROGRESS, 1L) && SET(PRIVATE, transfer);
+}
+
+static bool wire_set_callbacks(struct wire *wire, CURL *handle, struct transfer *transfer)
+{
+    return SET(ERRORBUFFER, transfer->error) && SET(OPENSOCKETFUNCTION, wire_on_open) &&
+           SET(OPENSOCKETDATA, transfer) && SET(CLOSESOCKETFUNCTION, wire_on_close) && SET(CLOSESOCKETDATA, wire) &&
+           SET(PREREQFUNCTION, wire_on_request) && SET(PREREQDATA, transfer) && SET(HEADERFUNCTION, wire_on_line) &&
+           SET(HEADERDATA, transfer) && SET(WRITEFUNCTION, wire_on_body) && SET(WRITEDATA, transfer) &&
+           SET(RESOLVER_START_FUNCTION, wire_on_resolve) && SET(RESOLVER_START_DATA, transfer);
+}
+
+bool wire_attach(struct wire *wire, struct transfer *transfer)
+{
+    transfer->wire = wire;
+    transfer->handle = curl_easy_init();
+    return transfer->handle != NULL && wire_set_constants(wire, transfer->handle, transfer) &&
+           wire_set_callbacks(wire, transfer->handle, transfer);
+}
+
+void wire_detach(struct transfer *transfer)
+{
+    curl_easy_cleanup(transfer->handle);
+    transfer->handle = NULL;
+}
+
+// --------------------------------------------------------------------------------------------------------------- warm
+
+static curl_socket_t warm_on_open(void *context, curlsocktype purpose, struct curl_sockaddr *address)
+{
+    (void)purpose;
+    (void)address;
+    return *(const int *)context;
+}
+
+static int warm_on_opened(void *context, curl_socket_t fd, curlsocktype purpose)
+{
+    (void)context;
+    (void)fd;
+    (void)purpose;
+    return CURL_SOCKOPT_ALREADY_CONNECTED;
+}
+
+// Begins a TLS connection over a pair of sockets up to its first bytes: libcurl then has read the CA file and keeps it
+// for all transfers of this multi handle.
+static CURLcode wire_warm_over(struct wire *wire, CURL *handle, int *pair)
+{
+    CURLcode code = CURLE_OK;
+    struct pollfd peer = { .fd = pair[1], .events = POLLIN };
+    int still_running = 1;
+    int left;
+
+    if (!wire_set_constants(wire, handle, NULL) || !SET(URL, "https://127.0.0.1/") ||
+        !SET(OPENSOCKETFUNCTION, warm_on_open) || !SET(OPENSOCKETDATA, &pair[0]) ||
+        !SET(SOCKOPTFUNCTION, warm_on_opened) || curl_multi_add_handle(wire->multi, handle) != CURLM_OK) {
+        close(pair[0]);
+        return CURLE_OUT_OF_MEMORY;
+    }
+    for (int i = 0; i < WARM_ROUNDS && still_running != 0 && peer.revents == 0; i++) {
+        curl_multi_perform(wire->multi, &still_running);
+        poll(&peer, 1, WARM_ROUND_MS);
+    }
+    CURLMsg *message = curl_multi_info_read(wire->multi, &left);
+    if (message != NULL) {
+        code = message->data.result;
+    }
+    curl_multi_remove_handle(wire->multi, handle); // closes its end of the pair
+    return code;
+}
+
+static enum status wire_warm(struct wire *wire, struct failure *why)
+{
+    int pair[2];
+    CURL *handle = curl_easy_init();
+
+    if (handle == NULL || socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair) != 0) {
+        curl_easy_cleanup(handle);
+        return STATUS_NO_MEMORY;
+    }
+    CURLcode code = wire_warm_over(wire, handle, pair);
+    curl_easy_cleanup(handle);
+    close(pair[1]);
+    if (code != CURLE_SSL_CACERT_BADFILE) {
+        return STATUS_OK;
+    }
+    if (wire->options.ca_file == NULL) {
+        log_line(LOG_WARNING, "fetch", "no certificates of authorities in %s: every https supplier will fail",
+                 wire->ca_file);
+        return STATUS_OK;
+    }
+    failure_set(why, "cannot read certificates from \"%s\"", wire->ca_file);
+    failure_help(why, "give a file of certificates in PEM format");
+    return STATUS_INVALID;
+}
+
+// --------------------------------------------------------------------------------------------------- birth and death
+
+static pthread_once_t curl_once = PTHREAD_ONCE_INIT;
+static CURLcode curl_once_code;
+
+static void curl_start_once(void)
+{
+    curl_once_code = curl_global_init(CURL_GLOBAL_DEFAULT);
+}
+
+static void wire_drop_share(void *share)
+{
+    curl_share_cleanup(share);
+}
+
+static enum status wire_open(struct wire *wire, struct failure *why)
+{
+    const char *built_in = curl_version_info(CURLVERSION_NOW)->cainfo;
+    const char *ca_file = wire->options.ca_file != NULL ? wire->options.ca_file : built_in;
+
+    wire->ca_file = strdup(ca_file != NULL ? ca_file : "/etc/ssl/certs/ca-certificates.crt");
+    wire->multi = curl_multi_init();
+    if (curl_once_code != CURLE_OK || wire->ca_file == NULL || wire->multi == NULL ||
+        loop_timer_start(wire->loop, &wire->timer, FAR_US) != STATUS_OK) {
+        return STATUS_NO_MEMORY;
+    }
+    enum status status = wire_warm(wire, why);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    // A pool of connections of its own choice would shrink with the transfers and cause constant reconnects.
+    curl_multi_setopt(wire->multi, CURLMOPT_MAXCONNECTS, (long)wire->options.max_connections);
+    curl_multi_setopt(wire->multi, CURLMOPT_PIPELINING, (long)CURLPIPE_NOTHING);
+    curl_multi_setopt(wire->multi, CURLMOPT_SOCKETFUNCTION, wire_on_socket);
+    curl_multi_setopt(wire->multi, CURLMOPT_SOCKETDATA, wire);
+    curl_multi_setopt(wire->multi, CURLMOPT_TIMERFUNCTION, wire_on_timer);
+    curl_multi_setopt(wire->multi, CURLMOPT_TIMERDATA, wire);
+    return STATUS_OK;
+}
+
+enum status wire_create(struct loop *loop, const struct wire_options *options, struct wire **wire, struct failure *why)
+{
+    struct wire *made = calloc(1, sizeof(*made));
+
+    *wire = NULL;
+    if (made == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    pthread_once(&curl_once, curl_start_once);
+    made->loop = loop;
+    made->options = *options;
+    made->timer.on_due = wire_on_due;
+    sockets_init(&made->sockets, loop, wire_on_event, made);
+    origins_init(&made->origins, wire_drop_share);
+    list_init(&made->running);
+    list_init(&made->sending);
+    enum status status = wire_open(made, why);
+    if (status != STATUS_OK) {
+        wire_destroy(&made);
+        return status;
+    }
+    *wire = made;
+    return STATUS_OK;
+}
+
+void wire_destroy(struct wire **wire)
+{
+    struct wire *gone = *wire;
+
+    *wire = NULL;
+    if (gone == NULL) {
+        return;
+    }
+    require(list_is_empty(&gone->running));
+    curl_multi_cleanup(gone->multi); // closes the kept connections
+    loop_timer_cancel(gone->loop, &gone->timer);
+    origins_fini(&gone->origins);
+    sockets_fini(&gone->sockets);
+    free(gone->ca_file);
+    free(gone);
+}
+
+struct origins *wire_origins(struct wire *wire)
+{
+    return &wire->origins;
+}
+
+struct list *wire_running(struct wire *wire)
+{
+    return &wire->running;
+}
+
+void wire_counts(const struct wire *wire, struct wire_counts *counts)
+{
+    *counts = wire->counts;
+}

@@ -1,0 +1,412 @@
+#include "script/offers.h"
+
+#include "script/bind_support.h"
+#include "script/calendar.h"
+#include "script/offers_walk.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { OFFER_BYTES_MAX = 64 << 10, SEEN_SLOTS = 2048, ITEM_ID_MAX = 64, FULL_ID_MAX = 1200 };
+
+static const char SCRATCH_KEY, OBSERVED_KEY;
+
+// What one call of offers_take carries around.
+struct taking {
+    struct walk walk;
+    struct offer_batch *batch;
+    struct text supplier;
+    struct buffer *json;                 // of the offer in hand
+    struct buffer *item_json;            // of its item
+    struct text currency;                // the search's; absent: unknown
+    char observed_at[CALENDAR_TEXT_MAX]; // "": unknown
+    char full_id[FULL_ID_MAX];
+    size_t full_id_length;
+    uint16_t seen[SEEN_SLOTS]; // open hash of ids to row + 1
+};
+
+// ---- schemas by product --------------------------------------------------------------------------------------------
+
+static void push_schema_name(lua_State *L, const char *product)
+{
+    lua_pushfstring(L, "offers:%s", product);
+}
+
+bool offers_compile_product(lua_State *L, int index)
+{
+    int absolute = index < 0 && index > LUA_REGISTRYINDEX ? lua_gettop(L) + index + 1 : index;
+
+    if (!schema_compile(L, absolute)) {
+        return false;
+    }
+    lua_getfield(L, absolute, "name");
+    if (lua_type(L, -1) != LUA_TSTRING) {
+        lua_pop(L, 2);
+        lua_pushliteral(L, "a product has a `name`");
+        return false;
+    }
+    push_schema_name(L, lua_tostring(L, -1));
+    lua_pushvalue(L, -3);
+    lua_rawset(L, LUA_REGISTRYINDEX);
+    lua_pop(L, 2);
+    return true;
+}
+
+static const struct schema *find_schema(lua_State *L, const char *product)
+{
+    push_schema_name(L, product);
+    lua_rawget(L, LUA_REGISTRYINDEX);
+    const struct schema *schema = lua_touserdata(L, -1);
+    lua_pop(L, 1); // the registry keeps it
+    return schema;
+}
+
+void offers_set_observed(lua_State *L, uint64_t wall_us)
+{
+    lua_pushlightuserdata(L, (void *)(uintptr_t)&OBSERVED_KEY);
+    lua_pushnumber(L, (double)wall_us);
+    lua_rawset(L, LUA_REGISTRYINDEX);
+}
+
+// ---- one offer -----------------------------------------------------------------------------------------------------
+
+static bool drop(struct taking *taking)
+{
+    struct offer_batch *batch = taking->batch;
+
+    if (batch->dropped++ == 0) {
+        walk_describe(&taking->walk, batch->dropped_first, sizeof batch->dropped_first);
+    }
+    return true;
+}
+
+// The item's part: its fields, and with them the identity.
+static bool write_item(struct taking *taking, int base)
+{
+    struct walk *walk = &taking->walk;
+    const struct schema_object *root = &walk->schema->root;
+    bool is_first = true;
+
+    walk->out = taking->item_json;
+    for (size_t i = 0; i < root->count; i++) {
+        const struct schema_field *field = &root->fields[i];
+        int slot = base + (int)i;
+        if (!field->is_item) {
+            continue;
+        }
+        if (lua_isnil(walk->L, slot)) {
+            if (!walk_absent(walk, field)) {
+                return false;
+            }
+            continue;
+        }
+        walk_write_key(walk->out, field, is_first);
+        is_first = false;
+        walk->steps[walk->depth++] = (struct walk_step){ field->name, 0 };
+        if (!walk_value(walk, field, slot, -1)) {
+            return false;
+        }
+        walk->depth--;
+    }
+    if (!is_first) {
+        buffer_append_byte(walk->out, '}');
+    }
+    return true;
+}
+
+// Checks and writes the id alone, to learn its text; what was written is taken back.
+static bool read_id(struct taking *taking, int base)
+{
+    struct walk *walk = &taking->walk;
+    const struct schema_field *field = walk->schema->id;
+    int slot = base + (int)(field - walk->schema->root.fields);
+
+    walk->out = taking->json;
+    if (lua_isnil(walk->L, slot)) {
+        return walk_absent(walk, field);
+    }
+    walk->steps[walk->depth++] = (struct walk_step){ field->name, 0 };
+    bool is_ok = walk_value(walk, field, slot, -1);
+    walk->depth -= is_ok ? 1 : 0;
+    buffer_clear(taking->json);
+    return is_ok;
+}
+
+// `supplier:id` in taking->full_id. False: it does not fit.
+static bool make_full_id(struct taking *taking)
+{
+    struct text id = taking->walk.id;
+    size_t length = taking->supplier.length;
+
+    if (length + 1 + id.length > sizeof taking->full_id) {
+        return walk_failed(&taking->walk, "the id is longer than an id may be");
+    }
+    memcpy(taking->full_id, taking->supplier.data, length);
+    taking->full_id[length++] = ':';
+    memcpy(taking->full_id + length, id.data, id.length);
+    taking->full_id_length = length + id.length;
+    return true;
+}
+
+static void write_head(struct taking *taking, struct text item)
+{
+    struct buffer *out = taking->json;
+
+    buffer_append_text(out, TEXT("{\"id\":"));
+    walk_write_text(out, (struct text){ taking->full_id, taking->full_id_length });
+    buffer_append_text(out, TEXT(",\"supplier\":"));
+    walk_write_text(out, taking->supplier);
+    buffer_append_text(out, TEXT(",\"item\":"));
+    walk_write_text(out, item);
+}
+
+static void write_status(struct taking *taking)
+{
+    buffer_append_text(taking->json, TEXT(",\"price_status\":\"live\""));
+    if (taking->observed_at[0] != '\0') {
+        buffer_append_text(taking->json, TEXT(",\"observed_at\":"));
+        walk_write_text(taking->json, text_of(taking->observed_at));
+    }
+}
+
+static bool write_fields(struct taking *taking, int base)
+{
+    struct walk *walk = &taking->walk;
+    const struct schema_object *root = &walk->schema->root;
+
+    walk->out = taking->json;
+    for (size_t i = 0; i < root->count; i++) {
+        const struct schema_field *field = &root->fields[i];
+        int slot = base + (int)i;
+        if (field->is_item || field == walk->schema->id) {
+            continue;
+        }
+        if (lua_isnil(walk->L, slot)) {
+            if (!walk_absent(walk, field)) {
+                return false;
+            }
+            continue;
+        }
+        size_t start = walk->out->length;
+        walk_write_key(walk->out, field, false);
+        walk->steps[walk->depth++] = (struct walk_step){ field->name, 0 };
+        if (!walk_value(walk, field, slot, -1)) {
+            return false;
+        }
+        walk->depth--;
+        if (field->is_hidden) {
+            walk->out->length = start;
+        }
+        if (field == walk->schema->price) {
+            write_status(taking);
+        }
+    }
+    buffer_append_byte(walk->out, '}');
+    return true;
+}
+
+// ---- rows ----------------------------------------------------------------------------------------------------------
+
+// The item's identity: prefix and hash of its key fields; an offer without any is an item of its own.
+static struct text item_identity(struct taking *taking, char out[ITEM_ID_MAX])
+{
+    static const char digits[] = "0123456789abcdef";
+    struct text prefix = taking->walk.schema->item_prefix;
+
+    if (!taking->walk.has_key) {
+        return (struct text){ taking->full_id, taking->full_id_length };
+    }
+    size_t length = prefix.length < ITEM_ID_MAX - 17 ? prefix.length : ITEM_ID_MAX - 17;
+
+    if (length > 0) {
+        memcpy(out, prefix.data, length);
+        out[length++] = '_';
+    }
+    for (int shift = 60; shift >= 0; shift -= 4) {
+        out[length++] = digits[taking->walk.key_hash >> shift & 15];
+    }
+    return (struct text){ out, length };
+}
+
+static struct text place(char **at, struct text text)
+{
+    struct text copy = { *at, text.length };
+
+    if (text.length > 0) {
+        memcpy(*at, text.data, text.length);
+    }
+    *at += text.length;
+    return copy;
+}
+
+// False: the batch is at its memory cap.
+static bool add_row(struct taking *taking, struct text item)
+{
+    struct walk *walk = &taking->walk;
+    struct text id = walk->id;
+    struct offer *row = &taking->batch->offers[taking->batch->count];
+    char *at = arena_alloc(&taking->batch->arena,
+                           id.length + item.length + taking->json->length + taking->item_json->length + 1);
+
+    if (at == NULL) {
+        return false;
+    }
+    row->id = place(&at, id);
+    row->item = place(&at, item);
+    row->json = place(&at, buffer_text(taking->json));
+    if (taking->item_json->length > 0) {
+        row->item_json = place(&at, buffer_text(taking->item_json));
+    }
+    row->total_micros = walk->total_micros;
+    memcpy(row->currency, walk->currency, sizeof row->currency);
+    row->flag = walk->taxes_are_included ? OFFER_COMPARABLE : OFFER_TAXES_UNCLEAR;
+    if (taking->currency.data != NULL && !text_equals_c(taking->currency, walk->currency)) {
+        row->flag |= OFFER_NOT_CONVERTIBLE;
+    }
+    bool has_duration = walk->has_duration && !walk->lacks_duration && walk->duration_min < UINT32_MAX;
+    row->duration_min = has_duration ? (uint32_t)walk->duration_min : UINT32_MAX;
+    taking->batch->count++;
+    return true;
+}
+
+// True: the id is new in this answer and is remembered for the row to come.
+static bool id_is_new(struct taking *taking)
+{
+    uint32_t slot = (uint32_t)text_hash(taking->walk.id) & (SEEN_SLOTS - 1);
+
+    while (taking->seen[slot] != 0) {
+        if (text_equals(taking->batch->offers[taking->seen[slot] - 1].id, taking->walk.id)) {
+            return false;
+        }
+        slot = (slot + 1) & (SEEN_SLOTS - 1);
+    }
+    taking->seen[slot] = (uint16_t)(taking->batch->count + 1);
+    return true;
+}
+
+// The value at the top of the stack. False: the batch is at its memory cap.
+static bool take_offer(struct taking *taking, int number)
+{
+    struct walk *walk = &taking->walk;
+    int top = lua_gettop(walk->L);
+    char item[ITEM_ID_MAX];
+
+    walk_begin(walk);
+    walk->depth = 0;
+    walk->steps[walk->depth++] = (struct walk_step){ NULL, number };
+    buffer_clear(taking->json);
+    buffer_clear(taking->item_json);
+    if (!bind_unwrap(walk->L, top)) {
+        walk_failed(walk, "an offer expected, got %s", luaL_typename(walk->L, top));
+        return drop(taking);
+    }
+    int base = walk_spread(walk, &walk->schema->root, top);
+    if (base == 0 || !read_id(taking, base) || !make_full_id(taking) || !write_item(taking, base)) {
+        return drop(taking);
+    }
+    struct text identity = item_identity(taking, item);
+    write_head(taking, identity);
+    if (!write_fields(taking, base)) {
+        return drop(taking);
+    }
+    if (taking->json->is_full || taking->item_json->is_full) {
+        walk_failed(walk, "the offer is larger than 64 KiB");
+        return drop(taking);
+    }
+    if (!id_is_new(taking)) {
+        walk_failed(walk, "its id \"%.40s\" stands earlier in this answer", walk->id.data);
+        return drop(taking);
+    }
+    return add_row(taking, identity);
+}
+
+// ---- the answer ----------------------------------------------------------------------------------------------------
+
+static struct buffer *scratch(lua_State *L, int number)
+{
+    lua_pushlightuserdata(L, (void *)((uintptr_t)&SCRATCH_KEY));
+    lua_rawget(L, LUA_REGISTRYINDEX);
+    if (lua_isnil(L, -1)) {
+        lua_pop(L, 1);
+        lua_newtable(L);
+        for (int i = 1; i <= 2; i++) {
+            (void)bind_push_buffer(L, OFFER_BYTES_MAX);
+            lua_rawseti(L, -2, i);
+        }
+        lua_pushlightuserdata(L, (void *)((uintptr_t)&SCRATCH_KEY));
+        lua_pushvalue(L, -2);
+        lua_rawset(L, LUA_REGISTRYINDEX);
+    }
+    lua_rawgeti(L, -1, number);
+    struct buffer *buffer = lua_touserdata(L, -1);
+    lua_pop(L, 2);
+    return buffer;
+}
+
+static void read_observed(lua_State *L, struct taking *taking)
+{
+    struct moment moment;
+
+    lua_pushlightuserdata(L, (void *)(uintptr_t)&OBSERVED_KEY);
+    lua_rawget(L, LUA_REGISTRYINDEX);
+    if (lua_type(L, -1) == LUA_TNUMBER && calendar_of_epoch_us((int64_t)lua_tonumber(L, -1), &moment)) {
+        moment.micros = 0;
+        (void)calendar_write_utc(&moment, taking->observed_at);
+    }
+    lua_pop(L, 1);
+}
+
+static enum status take_all(struct taking *taking, int list)
+{
+    lua_State *L = taking->walk.L;
+    int top = lua_gettop(L);
+    size_t count = lua_objlen(L, list);
+    size_t most = count < OFFER_MAX_PER_ANSWER ? count : OFFER_MAX_PER_ANSWER;
+
+    taking->batch->offers = arena_alloc_array(&taking->batch->arena, most + 1, sizeof(struct offer));
+    if (taking->batch->offers == NULL) {
+        return STATUS_FULL;
+    }
+    for (size_t i = 1; i <= most; i++) {
+        lua_rawgeti(L, list, (int)i);
+        bool has_room = take_offer(taking, (int)i);
+        lua_settop(L, top);
+        if (!has_room) {
+            return STATUS_FULL;
+        }
+    }
+    if (count > most) {
+        taking->walk.depth = 0;
+        walk_failed(&taking->walk, "%zu offers, of which %d are read", count, OFFER_MAX_PER_ANSWER);
+        (void)drop(taking);
+        taking->batch->dropped += count - most - 1;
+    }
+    offer_batch_sort(taking->batch);
+    return STATUS_OK;
+}
+
+enum status offers_take(lua_State *L, int list_index, int search_index, const char *product, struct text supplier,
+                        struct offer_batch *batch)
+{
+    int top = lua_gettop(L);
+    struct taking taking = { .batch = batch, .supplier = supplier };
+
+    luaL_checkstack(L, 12, "offers");
+    lua_pushvalue(L, search_index);
+    lua_pushvalue(L, list_index < 0 && list_index > LUA_REGISTRYINDEX ? list_index - 1 : list_index);
+    lua_insert(L, top + 1);
+    lua_getfield(L, top + 2, "currency");
+    lua_replace(L, top + 2);
+    taking.walk.L = L;
+    taking.walk.schema = find_schema(L, product);
+    taking.currency = bind_to_text(L, top + 2);
+    taking.json = scratch(L, 1);
+    taking.item_json = scratch(L, 2);
+    read_observed(L, &taking);
+    enum status status = STATUS_INVALID;
+    if (taking.walk.schema != NULL && bind_unwrap(L, top + 1)) {
+        status = take_all(&taking, top + 1);
+    }
+    lua_settop(L, top);
+    return status;
+}

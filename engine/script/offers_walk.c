@@ -1,0 +1,460 @@
+#include "script/offers_walk.h"
+
+#include "base/json_write.h"
+#include "script/amount.h"
+#include "script/bind_support.h"
+#include "script/calendar.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { QUOTE_MAX = 40 }; // of a value in a reason
+
+static const uint64_t FNV_START = 0xcbf29ce484222325ULL;
+static const uint64_t FNV_PRIME = 0x100000001b3ULL;
+
+void walk_begin(struct walk *walk)
+{
+    walk->total_micros = 0;
+    walk->id = (struct text){ NULL, 0 };
+    walk->currency[0] = '\0';
+    walk->taxes_are_included = false;
+    walk->has_duration = false;
+    walk->lacks_duration = false;
+    walk->duration_min = 0;
+    walk->key_hash = FNV_START;
+    walk->has_key = false;
+    walk->reason[0] = '\0';
+}
+
+bool walk_failed(struct walk *walk, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    (void)vsnprintf(walk->reason, sizeof walk->reason, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+void walk_describe(const struct walk *walk, char *out, size_t size)
+{
+    size_t length = 0;
+
+    out[0] = '\0';
+    for (size_t i = 0; i < walk->depth && length < size; i++) {
+        const struct walk_step *step = &walk->steps[i];
+        int added = step->name != NULL ? snprintf(out + length, size - length, "%s%s", i > 0 ? "." : "", step->name)
+                                       : snprintf(out + length, size - length, "[%d]", step->index);
+        length += added > 0 ? (size_t)added : 0;
+    }
+    if (length < size) {
+        (void)snprintf(out + length, size - length, "%s%s", length > 0 ? ": " : "", walk->reason);
+    }
+}
+
+static void enter_name(struct walk *walk, const char *name)
+{
+    walk->steps[walk->depth++] = (struct walk_step){ name, 0 };
+}
+
+static void enter_index(struct walk *walk, int index)
+{
+    walk->steps[walk->depth++] = (struct walk_step){ NULL, index };
+}
+
+// "local time expected, got "…"": the head of a text, or the type of anything else.
+static bool expected(struct walk *walk, int index, const char *what)
+{
+    struct text text = bind_to_text(walk->L, index);
+
+    if (text.data == NULL) {
+        return walk_failed(walk, "%s expected, got %s", what, luaL_typename(walk->L, index));
+    }
+    int shown = text.length < QUOTE_MAX ? (int)text.length : QUOTE_MAX;
+    return walk_failed(walk, "%s expected, got \"%.*s\"", what, shown, text.data);
+}
+
+static void add_key(struct walk *walk, struct text text)
+{
+    uint64_t hash = walk->key_hash;
+
+    for (size_t i = 0; i < text.length; i++) {
+        hash = (hash ^ (unsigned char)text.data[i]) * FNV_PRIME;
+    }
+    walk->key_hash = (hash ^ 0x1f) * FNV_PRIME; // an end that no text contains
+    walk->has_key = true;
+}
+
+// ---- leaves --------------------------------------------------------------------------------------------------------
+
+// Eight bytes at once, each either fine (0) or not (its top bit): control characters, the quote, the backslash, 0x7f
+// and above. The borrow of a byte may mark its neighbour as well, which only costs the slow path.
+static uint64_t marks_of(uint64_t word)
+{
+    const uint64_t ones = 0x0101010101010101ULL, tops = 0x8080808080808080ULL;
+    uint64_t quote = word ^ (ones * '"'), slash = word ^ (ones * '\\');
+
+    return (word | (word - ones * 0x20) | (quote - ones) | (slash - ones) | (word + ones)) & tops;
+}
+
+// Bytes that stand for themselves inside a JSON string: printable ASCII but the quote and the backslash.
+static bool is_plain(const char *at, size_t length)
+{
+    uint64_t word = 0, marks = 0;
+
+    for (; length >= sizeof word; at += sizeof word, length -= sizeof word) {
+        memcpy(&word, at, sizeof word);
+        marks |= marks_of(word);
+    }
+    for (; length > 0; at++, length--) {
+        unsigned char c = (unsigned char)*at;
+        marks |= c < 0x20 || c >= 0x7f || c == '"' || c == '\\' ? 1 : 0;
+    }
+    return marks == 0;
+}
+
+void walk_write_text(struct buffer *out, struct text text)
+{
+    if (!is_plain(text.data, text.length)) {
+        struct json_writer writer;
+        json_writer_init(&writer, out);
+        json_text(&writer, text);
+        return;
+    }
+    if (out->capacity - out->length < text.length + 2 && !buffer_reserve(out, text.length + 2)) {
+        return;
+    }
+    char *at = out->data + out->length;
+    *at++ = '"';
+    memcpy(at, text.data, text.length);
+    at[text.length] = '"';
+    out->length += text.length + 2;
+}
+
+void walk_write_key(struct buffer *out, const struct schema_field *field, bool is_first)
+{
+    size_t length = field->key_json.length;
+
+    if (out->capacity - out->length < length && !buffer_reserve(out, length)) {
+        return;
+    }
+    char *at = out->data + out->length;
+    memcpy(at, field->key_json.data, length);
+    *at = is_first ? '{' : ',';
+    out->length += length;
+}
+
+static bool write_checked(struct walk *walk, const struct schema_field *field, struct text text)
+{
+    if (field->is_key) {
+        add_key(walk, text);
+    }
+    walk_write_text(walk->out, text);
+    return true;
+}
+
+static bool walk_text(struct walk *walk, const struct schema_field *field, int index)
+{
+    struct text text = bind_to_text(walk->L, index);
+
+    if (text.data == NULL) {
+        return expected(walk, index, "text");
+    }
+    if (text.length > (uint64_t)field->max || text.length < (uint64_t)field->min) {
+        return walk_failed(walk, "text of %d to %d bytes expected, got %zu", (int)field->min, (int)field->max,
+                           text.length);
+    }
+    while (field->trims_zeros && text.length > 1 && text.data[0] == '0') {
+        text.data++;
+        text.length--;
+    }
+    if (field == walk->schema->id) {
+        walk->id = text;
+    }
+    return write_checked(walk, field, text);
+}
+
+static bool walk_integer(struct walk *walk, const struct schema_field *field, int index)
+{
+    char digits[24];
+    double value = lua_type(walk->L, index) == LUA_TNUMBER ? lua_tonumber(walk->L, index) : NAN;
+    size_t length = 0;
+
+    if (!(value >= (double)field->min && value <= (double)field->max) || value != floor(value)) {
+        char what[80];
+        (void)snprintf(what, sizeof what, "whole number from %lld to %lld", (long long)field->min,
+                       (long long)field->max);
+        if (lua_type(walk->L, index) == LUA_TNUMBER) {
+            return walk_failed(walk, "%s expected, got %.14g", what, lua_tonumber(walk->L, index));
+        }
+        return expected(walk, index, what);
+    }
+    int64_t whole = (int64_t)value;
+    uint64_t rest = whole < 0 ? 0 - (uint64_t)whole : (uint64_t)whole;
+    do {
+        digits[sizeof digits - ++length] = (char)('0' + rest % 10);
+        rest /= 10;
+    } while (rest > 0);
+    if (whole < 0) {
+        digits[sizeof digits - ++length] = '-';
+    }
+    struct text text = { digits + sizeof digits - length, length };
+    if (field->adds_duration) {
+        walk->duration_min += (uint64_t)whole;
+        walk->has_duration = true;
+    }
+    if (field->is_key) {
+        add_key(walk, text);
+    }
+    buffer_append_text(walk->out, text);
+    return true;
+}
+
+static bool walk_money(struct walk *walk, const struct schema_field *field, int index, int decimals)
+{
+    struct text text = bind_to_text(walk->L, index);
+    char out[AMOUNT_TEXT_MAX];
+    const char *why = NULL;
+    int64_t micros = 0;
+
+    if (lua_type(walk->L, index) == LUA_TNUMBER) {
+        return walk_failed(walk,
+                           "money as decimal text such as \"412.30\" expected, got a number: a float is an error");
+    }
+    if (text.data == NULL) {
+        return expected(walk, index, "money as decimal text");
+    }
+    if (decimals < 0) {
+        return walk_failed(walk, "an amount without a currency beside it");
+    }
+    if (!amount_parse(text, decimals, &micros, &why)) {
+        return walk_failed(walk, "%s, got \"%.*s\"", why, text.length < QUOTE_MAX ? (int)text.length : QUOTE_MAX,
+                           text.data);
+    }
+    if (micros < 0) {
+        return expected(walk, index, "an amount that is not negative");
+    }
+    if (field == walk->schema->total) {
+        walk->total_micros = micros;
+    }
+    return write_checked(walk, field, (struct text){ out, amount_write(micros, decimals, out) });
+}
+
+static bool walk_currency(struct walk *walk, const struct schema_field *field, int index)
+{
+    struct text text = bind_to_text(walk->L, index);
+
+    if (text.data == NULL || amount_exponent(text) < 0) {
+        return expected(walk, index, "currency of ISO 4217");
+    }
+    if (field == walk->schema->currency) {
+        memcpy(walk->currency, text.data, 4);
+    }
+    return write_checked(walk, field, text);
+}
+
+static bool walk_time(struct walk *walk, const struct schema_field *field, int index)
+{
+    struct text text = bind_to_text(walk->L, index);
+    struct moment moment, utc;
+    char out[CALENDAR_TEXT_MAX];
+
+    if (text.data != NULL && calendar_parse(text, &moment)) {
+        if (field->kind == SCHEMA_DATE && !moment.has_time) {
+            return write_checked(walk, field, (struct text){ out, calendar_write_date(&moment, out) });
+        }
+        if (field->kind == SCHEMA_LOCAL_TIME && moment.has_time && !moment.has_offset) {
+            return write_checked(walk, field, (struct text){ out, calendar_write_local(&moment, out) });
+        }
+        if (field->kind == SCHEMA_UTC_TIME && moment.has_offset &&
+            calendar_of_epoch_us(calendar_epoch_us(&moment), &utc)) {
+            return write_checked(walk, field, (struct text){ out, calendar_write_utc(&utc, out) });
+        }
+    }
+    return expected(walk, index,
+                    field->kind == SCHEMA_DATE         ? "date such as 2027-05-03"
+                    : field->kind == SCHEMA_LOCAL_TIME ? "local time without offset, such as 2027-05-03T20:05:00,"
+                                                       : "time with Z or an offset");
+}
+
+static bool walk_enum(struct walk *walk, const struct schema_field *field, int index)
+{
+    struct text text = bind_to_text(walk->L, index);
+    char choices[100] = "one of ";
+    size_t length = strlen(choices);
+
+    for (size_t i = 0; i < field->value_count && text.data != NULL; i++) {
+        if (text_equals(text, field->values[i])) {
+            if (field == walk->schema->taxes_included) {
+                walk->taxes_are_included = text_equals(text, TEXT("yes"));
+            }
+            return write_checked(walk, field, text);
+        }
+    }
+    for (size_t i = 0; i < field->value_count && length < sizeof choices; i++) {
+        int added =
+            snprintf(choices + length, sizeof choices - length, "%s%s", i > 0 ? "|" : "", field->values[i].data);
+        length += added > 0 ? (size_t)added : 0;
+    }
+    return expected(walk, index, choices);
+}
+
+// ---- tables --------------------------------------------------------------------------------------------------------
+
+int walk_spread(struct walk *walk, const struct schema_object *object, int index)
+{
+    lua_State *L = walk->L;
+    int base = lua_gettop(L) + 1;
+
+    if (!lua_checkstack(L, (int)object->count + 8)) {
+        walk_failed(walk, "nested too deeply");
+        return 0;
+    }
+    lua_settop(L, base - 1 + (int)object->count);
+    lua_pushnil(L);
+    while (lua_next(L, index) != 0) {
+        if (lua_type(L, -2) != LUA_TSTRING) {
+            walk_failed(walk, "fields expected, got a list");
+            return 0;
+        }
+        const char *name = lua_tostring(L, -2);
+        const struct schema_field *field = schema_find(object, name);
+        if (field == NULL) {
+            walk_failed(walk, "unknown field \"%.40s\"", name);
+            return 0;
+        }
+        lua_replace(L, base + (int)(field - object->fields));
+    }
+    return base;
+}
+
+bool walk_absent(struct walk *walk, const struct schema_field *field)
+{
+    if (field->is_required) {
+        enter_name(walk, field->name);
+        return walk_failed(walk, "required, but absent");
+    }
+    if (field->is_key) {
+        add_key(walk, (struct text){ NULL, 0 });
+    }
+    walk->lacks_duration = walk->lacks_duration || field->adds_duration;
+    return true;
+}
+
+static bool walk_object(struct walk *walk, const struct schema_object *object, int index)
+{
+    lua_State *L = walk->L;
+    int top = lua_gettop(L);
+    int base = walk_spread(walk, object, index);
+    int decimals = -1;
+    char before = '{';
+
+    if (base == 0) {
+        return false;
+    }
+    if (object->currency >= 0) {
+        decimals = amount_exponent(bind_to_text(L, base + object->currency));
+        if (decimals < 0 && !lua_isnil(L, base + object->currency)) { // told here, not at the amount that needs it
+            enter_name(walk, object->fields[object->currency].name);
+            return walk_currency(walk, &object->fields[object->currency], base + object->currency);
+        }
+    }
+    for (size_t i = 0; i < object->count; i++) {
+        const struct schema_field *field = &object->fields[i];
+        int slot = base + (int)i;
+        if (lua_isnil(L, slot)) {
+            if (!walk_absent(walk, field)) {
+                return false;
+            }
+            continue;
+        }
+        size_t start = walk->out->length;
+        walk_write_key(walk->out, field, is_first);
+        enter_name(walk, field->name);
+        if (!walk_value(walk, field, slot, decimals)) {
+            return false;
+        }
+        walk->depth--;
+        if (field->is_hidden) {
+            walk->out->length = start;
+        } else {
+            is_first = false;
+        }
+    }
+    if (is_first) {
+        buffer_append_byte(walk->out, '{');
+    }
+    buffer_append_byte(walk->out, '}');
+    lua_settop(L, top);
+    return true;
+}
+
+static bool walk_list(struct walk *walk, const struct schema_field *field, int index)
+{
+    lua_State *L = walk->L;
+    size_t count = lua_objlen(L, index);
+
+    if (count < (size_t)field->min || count > (size_t)field->max) {
+        return walk_failed(walk, "%d to %d items expected, got %zu", (int)field->min, (int)field->max, count);
+    }
+    if (count == 0) {
+        lua_pushnil(L);
+        if (lua_next(L, index) != 0) {
+            return walk_failed(walk, "list expected, got fields");
+        }
+    }
+    buffer_append_byte(walk->out, '[');
+    for (size_t i = 1; i <= count; i++) {
+        if (i > 1) {
+            buffer_append_byte(walk->out, ',');
+        }
+        enter_index(walk, (int)i);
+        lua_rawgeti(L, index, (int)i);
+        if (!walk_value(walk, field->element, lua_gettop(L), -1)) {
+            return false;
+        }
+        lua_pop(L, 1);
+        walk->depth--;
+    }
+    buffer_append_byte(walk->out, ']');
+    if (walk->has_key) {
+        add_key(walk, TEXT("]")); // two lists are not one longer list
+    }
+    return true;
+}
+
+bool walk_value(struct walk *walk, const struct schema_field *field, int index, int decimals)
+{
+    switch (field->kind) {
+    case SCHEMA_TEXT:
+        return walk_text(walk, field, index);
+    case SCHEMA_INTEGER:
+        return walk_integer(walk, field, index);
+    case SCHEMA_FLAG:
+        if (lua_type(walk->L, index) != LUA_TBOOLEAN) {
+            return expected(walk, index, "true or false");
+        }
+        buffer_append_text(walk->out, lua_toboolean(walk->L, index) ? TEXT("true") : TEXT("false"));
+        return true;
+    case SCHEMA_MONEY:
+        return walk_money(walk, field, index, decimals);
+    case SCHEMA_CURRENCY:
+        return walk_currency(walk, field, index);
+    case SCHEMA_LOCAL_TIME:
+    case SCHEMA_UTC_TIME:
+    case SCHEMA_DATE:
+        return walk_time(walk, field, index);
+    case SCHEMA_ENUM:
+        return walk_enum(walk, field, index);
+    case SCHEMA_LIST:
+    case SCHEMA_OBJECT:
+        break;
+    }
+    if (!bind_unwrap(walk->L, index)) {
+        return expected(walk, index, field->kind == SCHEMA_LIST ? "list" : "table with fields");
+    }
+    return field->kind == SCHEMA_LIST ? walk_list(walk, field, index) : walk_object(walk, field->object, index);
+}

@@ -1,0 +1,177 @@
+// A section that runs out of memory is not believed at once: the garbage of earlier calls may have filled the state.
+// The caller repeats it in the fresh state before it blames the script.
+
+#include "script/run.h"
+#include "script/bind.h"
+#include "script/freeze.h"
+
+#include <lauxlib.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static enum script_verdict run_verdict_of(const char *kind)
+{
+    static const struct {
+        const char *kind;
+        enum script_verdict verdict;
+    } kinds[] = {
+        { "quota", SCRIPT_FAIL_QUOTA }, { "busy", SCRIPT_FAIL_BUSY },         { "login", SCRIPT_FAIL_LOGIN },
+        { "auth", SCRIPT_FAIL_AUTH },   { "supplier", SCRIPT_FAIL_SUPPLIER }, { "unexpected", SCRIPT_FAIL_UNEXPECTED },
+    };
+
+    for (size_t i = 0; i < COUNT_OF(kinds); i++) {
+        if (strcmp(kinds[i].kind, kind) == 0) {
+            return kinds[i].verdict;
+        }
+    }
+    return SCRIPT_ERROR;
+}
+
+static void run_keep(char *place, size_t size, const char *message)
+{
+    snprintf(place, size, "%s", message == NULL ? "" : message);
+}
+
+/// Takes the error value on top of the stack into the run's failure. Still protected.
+static void run_on_error(lua_State *L, void *context)
+{
+    struct run *run = ((struct run_work *)context)->run;
+    struct run_failure *failure = &run->failure;
+    struct script_fail fail;
+
+    failure->verdict = SCRIPT_ERROR;
+    if (bind_fail_read(L, -1, &fail)) {
+        failure->verdict = run_verdict_of(fail.kind);
+        failure->retry_after_ms = fail.retry_after_ms;
+        run_keep(failure->message, sizeof failure->message, fail.message);
+        run_keep(failure->code, sizeof failure->code, fail.code);
+        return;
+    }
+    if (lua_type(L, -1) == LUA_TSTRING) {
+        run_keep(failure->message, sizeof failure->message, lua_tostring(L, -1));
+        if (run->unparsable[0] != '\0' && strcmp(run->unparsable, failure->message) == 0) {
+            failure->verdict = SCRIPT_UNPARSABLE;
+        }
+        return;
+    }
+    snprintf(failure->message, sizeof failure->message, "the script raised a %s that is no message and no failure",
+             luaL_typename(L, -1));
+}
+
+enum run_end run_section(struct run *run, const struct guard_blame *blame, uint64_t limit_us, lua_CFunction function,
+                         struct run_work *work)
+{
+    struct run_failure *failure = &run->failure;
+
+    *failure = (struct run_failure){ .verdict = SCRIPT_MEMORY };
+    run->unparsable[0] = '\0';
+    work->run = run;
+    if (run->state->sandbox == NULL && !state_renew(run->state)) {
+        run_keep(failure->message, sizeof failure->message, "there is no memory for a Lua state");
+        return RUN_FAILED;
+    }
+    struct sandbox *sandbox = run->state->sandbox;
+    if (blame != NULL) {
+        guard_enter(run->guard, sandbox, blame, limit_us);
+    }
+    enum sandbox_result result = sandbox_call(sandbox, function, run_on_error, work);
+    if (blame != NULL && !guard_leave(run->guard)) {
+        return RUN_LOST;
+    }
+    switch (result) {
+    case SANDBOX_OK:
+        return RUN_DONE;
+    case SANDBOX_ERROR:
+        return RUN_FAILED;
+    case SANDBOX_STOPPED:
+        failure->verdict = SCRIPT_TIMEOUT;
+        snprintf(failure->message, sizeof failure->message, "%s: stopped after %llu ms", sandbox->stopped_at,
+                 (unsigned long long)(limit_us / 1000));
+        return RUN_FAILED;
+    case SANDBOX_OUT_OF_MEMORY:
+        break;
+    }
+    failure->verdict = SCRIPT_MEMORY;
+    snprintf(failure->message, sizeof failure->message, "the script asked for more than %zu MiB of memory",
+             run->state->growth_cap >> 20);
+    (void)state_renew(run->state); // without memory for it the next section says so
+    return RUN_FAILED;
+}
+
+void run_count_failure(struct run *run)
+{
+    switch (run->failure.verdict) {
+    case SCRIPT_TIMEOUT:
+        run->timeouts++;
+        break;
+    case SCRIPT_MEMORY:
+        run->memory++;
+        break;
+    case SCRIPT_ERROR:
+        run->errors++;
+        break;
+    default:
+        break;
+    }
+}
+
+int run_breach(lua_State *L, int function, const char *format, ...)
+{
+    lua_Debug where;
+    va_list arguments;
+
+    lua_pushvalue(L, function);
+    if (lua_getinfo(L, ">S", &where) != 0) {
+        lua_pushfstring(L, "%s:%d: ", where.short_src, where.linedefined);
+    } else {
+        lua_pushliteral(L, "");
+    }
+    va_start(arguments, format);
+    char message[256];
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    lua_pushstring(L, message);
+    lua_concat(L, 2);
+    return lua_error(L);
+}
+
+void run_check_failure(lua_State *L, int index)
+{
+    struct script_fail fail;
+
+    if (bind_fail_read(L, index, &fail)) {
+        lua_pushvalue(L, index);
+        lua_error(L);
+    }
+}
+
+static void run_set_number(lua_State *L, const char *name, uint64_t value)
+{
+    lua_pushnumber(L, (lua_Number)value);
+    lua_setfield(L, -2, name);
+}
+
+void run_push_context(lua_State *L, struct state *state, const struct run_context *context)
+{
+    static const char *const parts[] = { "account", "options", "secret" };
+
+    lua_createtable(L, 0, 10);
+    if (!state_push_account(L, state, context->serial)) {
+        luaL_error(L, "the account is not known to this worker");
+    }
+    for (size_t i = 0; i < COUNT_OF(parts); i++) {
+        lua_getfield(L, -1, parts[i]);
+        lua_setfield(L, -3, parts[i]);
+    }
+    lua_pop(L, 1);
+    state_push_now(L, state, context->wall_us);
+    lua_setfield(L, -2, "now");
+    run_set_number(L, "remaining_ms", context->remaining_us / 1000);
+    run_set_number(L, "elapsed_ms", context->elapsed_us / 1000);
+    run_set_number(L, "attempt", 1);
+    run_set_number(L, "part", 1);
+    run_set_number(L, "parts", 1);
+    run_set_number(L, "step", 1);
+    freeze_shallow(L);
+}

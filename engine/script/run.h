@@ -1,0 +1,85 @@
+/// Run: how one script call goes through a worker's state, section by section.
+///
+/// Threads: a worker's.
+/// Memory:  a run holds what it reads within sections; results are written into the call outside of them, while the
+/// lease
+///          lasts.
+#pragma once
+
+#include "model/script_call.h"
+#include "script/guard.h"
+#include "script/state.h"
+
+/// How a script failed, kept outside of Lua.
+struct run_failure {
+    enum script_verdict verdict;
+    char message[256];
+    char code[64];
+    uint64_t retry_after_ms;
+};
+
+struct run {
+    struct guard *guard;
+    struct state *state;
+    uint64_t build_limit_us;
+    uint64_t normalise_limit_us;
+    struct run_failure failure; // of the last section
+    char unparsable[256];       // message of the last error that says the body cannot be read
+    uint64_t timeouts, memory, errors;
+};
+
+/// First member of whatever is the context of a section.
+struct run_work {
+    struct run *run;
+};
+
+enum run_end { RUN_DONE, RUN_FAILED, RUN_LOST };
+
+/// Runs `function` with the light userdata `work`, guarded when `blame` is given (then only the worker's own memory may
+/// be touched inside), plainly protected when it is NULL. RUN_FAILED: `failure` says how; after out of memory the state
+/// is a fresh one, and verdict SCRIPT_MEMORY. RUN_LOST: the lease is gone, leave everything of the call alone.
+MUST_CHECK enum run_end run_section(struct run *run, const struct guard_blame *blame, uint64_t limit_us,
+                                    lua_CFunction function, struct run_work *work);
+
+/// Counts the last failure for the pool's statistics; once for each call or candidate that it ended.
+void run_count_failure(struct run *run);
+
+/// In a section: raises an error that says where the function at `function` begins.
+int run_breach(lua_State *L, int function, const char *format, ...) PRINTF_LIKE(3, 4);
+
+/// In a section: raises again when the value at `index` is a typed failure, returned instead of raised.
+void run_check_failure(lua_State *L, int index);
+
+/// In a section: pushes `ctx` for a function of a supplier.
+struct run_context {
+    uint64_t serial;  // of the account
+    uint64_t wall_us; // the search's arrival
+    uint64_t elapsed_us;
+    uint64_t remaining_us;
+};
+void run_push_context(lua_State *L, struct state *state, const struct run_context *context);
+
+/// In a section: the request that a script described by the table at `index`, checked and copied.
+struct http_request *run_take_request(lua_State *L, int index, int function, const struct state_account *account);
+
+/// False: the lease is gone; the call belongs to someone else now.
+MUST_CHECK bool run_start(struct run *run, struct start_call *call);
+MUST_CHECK bool run_normalise(struct run *run, struct normalise_call *call);
+
+/// Ends what is unfinished of a call with that verdict.
+void run_fail_all(struct script_call *call, enum script_verdict verdict, const char *message);
+
+/// The worker of this call is lost: ends what the blamed script was doing. True: other candidates are still to be asked.
+MUST_CHECK bool run_lose(struct script_call *call, const struct guard_blame *blame);
+
+/// A candidate has its result: any verdict but the one it was born with, which has no message.
+static inline bool run_is_finished(const struct start_candidate *candidate)
+{
+    return candidate->verdict != SCRIPT_DROPPED || candidate->message.data != NULL;
+}
+
+/// How much of `end_us - now_us` is left; 0 when it is over.
+static inline uint64_t run_time_left(uint64_t end_us, uint64_t now_us)
+{
+    return end_us > now_us ? end_us - now_us : 0;
+}

@@ -1,0 +1,50 @@
+// How calls end that no script finished: dropped, or taken away from a lost worker. The caller holds the lease.
+
+#include "script/run.h"
+
+#include <stdio.h>
+
+static void finish_candidates(struct start_call *call, enum script_verdict verdict, const char *message)
+{
+    for (size_t i = 0; i < call->candidate_count; i++) {
+        if (!run_is_finished(&call->candidates[i])) {
+            call->candidates[i].verdict = verdict;
+            call->candidates[i].message = arena_copy(&call->memory, text_of(message));
+        }
+    }
+}
+
+void run_fail_all(struct script_call *call, enum script_verdict verdict, const char *message)
+{
+    if (call->kind == SCRIPT_CALL_NORMALISE) {
+        struct normalise_call *normalise = CONTAINER_OF(call, struct normalise_call, call);
+        normalise->verdict = verdict;
+        snprintf(normalise->message, sizeof normalise->message, "%s", message);
+        return;
+    }
+    struct start_call *start = CONTAINER_OF(call, struct start_call, call);
+    if (start->facts == NULL) {
+        start->product_verdict = verdict;
+        snprintf(start->message, sizeof start->message, "%s", message);
+    }
+    finish_candidates(start, verdict, message);
+}
+
+bool run_lose(struct script_call *call, const struct guard_blame *blame)
+{
+    static const char sentence[] = "stuck where it could not be stopped; quarantined";
+
+    if (call->kind == SCRIPT_CALL_NORMALISE || blame->script.is_product) {
+        run_fail_all(call, SCRIPT_TIMEOUT, sentence);
+        return false;
+    }
+    struct start_call *start = CONTAINER_OF(call, struct start_call, call);
+    start->candidates[blame->candidate].verdict = SCRIPT_TIMEOUT;
+    start->candidates[blame->candidate].message = arena_copy(&start->memory, text_of(sentence));
+    for (size_t i = 0; i < start->candidate_count; i++) {
+        if (!run_is_finished(&start->candidates[i])) {
+            return true;
+        }
+    }
+    return false;
+}

@@ -1,0 +1,252 @@
+// NORMALISE: the body is inflated, the script maps it, the product's schema takes the offers. Whether an empty answer
+// with a bad status is a failure is not decided here: the search knows the status.
+
+#include "base/clock.h"
+#include "script/bind.h"
+#include "script/freeze.h"
+#include "script/inflate.h"
+#include "script/offers.h"
+#include "script/run_response.h"
+
+#include <lauxlib.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { NORMALISE_BATCH_MAX = 16 << 20 };
+
+/// Context of the sections: copies and references, nothing of the call's own memory.
+struct normalise_work {
+    struct run_work work;
+    struct run_response view;
+    struct run_context context;
+    const struct normalise_call *call; // only outside of sections
+    struct block *facts;
+    struct block *body;
+    struct buffer plain; // what was inflated, unless the body was plain
+    size_t supplier;
+    size_t product;
+    // out
+    struct offer_batch *batch;
+    bool is_empty;
+    enum status taken;
+};
+
+static int normalise_call_prepare(lua_State *L)
+{
+    struct normalise_work *work = lua_touserdata(L, 1);
+    struct state *state = work->work.run->state;
+
+    state_trim_accounts(L, state);
+    state_push_search(L, state, work->facts);
+    state_learn_account(L, state, work->call->account);
+    run_response_make(L, &work->view, work->call->response);
+    offers_set_observed(L, clock_wall_us());
+    return 0;
+}
+
+/// What `normalise` may say beside the offers.
+static void normalise_check_details(lua_State *L, int details, int function)
+{
+    if (lua_isnil(L, details)) {
+        return;
+    }
+    if (!freeze_raw(L, details)) {
+        run_breach(L, function, "normalise: the second result must be a table, not a %s", luaL_typename(L, details));
+    }
+    static const char *const unsupported[] = { "next", "merge" };
+    for (size_t i = 0; i < COUNT_OF(unsupported); i++) {
+        lua_pushstring(L, unsupported[i]);
+        lua_rawget(L, -2);
+        if (!lua_isnil(L, -1)) {
+            run_breach(L, function, "normalise: `%s` is not supported yet by this version", unsupported[i]);
+        }
+        lua_pop(L, 1);
+    }
+    lua_pop(L, 1);
+}
+
+static int normalise_call_script(lua_State *L)
+{
+    struct normalise_work *work = lua_touserdata(L, 1);
+    struct state *state = work->work.run->state;
+    const struct script_supplier *supplier = script_set_supplier(state->set, work->supplier);
+
+    lua_settop(L, 0);
+    state_push_product(L, state, work->product);
+    state_push_supplier(L, state, work->supplier);
+    lua_getfield(L, 2, "normalise"); // 3: for errors
+    if (!lua_isfunction(L, 3)) {
+        return luaL_error(L, "the supplier has no function normalise");
+    }
+    state_push_search(L, state, work->facts); // 4: for the schema
+    lua_pushvalue(L, 3);
+    run_response_push(L);
+    lua_pushvalue(L, 4);
+    run_push_context(L, state, &work->context);
+    lua_call(L, 3, 2); // 5: offers, 6: details
+    run_check_failure(L, 5);
+    normalise_check_details(L, 6, 3);
+    if (lua_isnil(L, 5)) {
+        work->is_empty = true;
+        return 0;
+    }
+    if (!freeze_raw(L, 5)) {
+        return run_breach(L, 3, "normalise must return a list of offers or a failure, not a %s", luaL_typename(L, 5));
+    }
+    lua_pushnil(L);
+    bool has_items = lua_next(L, 7) != 0;
+    if (has_items && lua_objlen(L, 7) == 0) {
+        return run_breach(L, 3, "normalise must return a list of offers, not a map");
+    }
+    work->is_empty = !has_items;
+    lua_settop(L, 7);
+    if (has_items) {
+        work->taken = offers_take(L, 7, 4, supplier->product.data, supplier->name, work->batch);
+    }
+    return 0;
+}
+
+static void normalise_say(struct normalise_call *call, enum script_verdict verdict, const char *message)
+{
+    call->verdict = verdict;
+    snprintf(call->message, sizeof call->message, "%s", message);
+}
+
+/// The plain bytes, or a verdict.
+static bool normalise_inflate(struct normalise_work *work, struct normalise_call *call)
+{
+    uint64_t cap = call->body_cap;
+    struct text encoding = http_response_header(call->response, "content-encoding");
+    struct text wire = block_text(work->body);
+
+    if (cap == 0) {
+        cap = script_set_supplier(work->work.run->state->set, work->supplier)->body_cap;
+    }
+    buffer_init(&work->plain, (size_t)cap);
+    if (wire.length > cap) {
+        normalise_say(call, SCRIPT_TOO_LARGE, "the body is larger than the cap");
+        return false;
+    }
+    if (wire.length == 0) {
+        return true; // nothing to inflate; what that means is the script's to say
+    }
+    switch (inflate_body(encoding.data == NULL ? TEXT("") : encoding, wire, &work->plain, &work->view.body)) {
+    case INFLATE_OK:
+        return true;
+    case INFLATE_CORRUPT:
+        normalise_say(call, SCRIPT_UNPARSABLE, "the compressed body is corrupt or cut");
+        return false;
+    case INFLATE_TOO_LARGE:
+        normalise_say(call, SCRIPT_TOO_LARGE, "the body is larger than the cap once it is inflated");
+        return false;
+    case INFLATE_UNKNOWN_ENCODING:
+        normalise_say(call, SCRIPT_UNPARSABLE, "the body has a content-encoding that was not asked for");
+        return false;
+    }
+    return false;
+}
+
+static enum run_end normalise_once(struct normalise_work *work)
+{
+    struct run *run = work->work.run;
+    struct guard_blame blame = { .script = { .index = work->supplier } };
+
+    offer_batch_release(&work->batch);
+    work->batch = offer_batch_create(NORMALISE_BATCH_MAX);
+    work->is_empty = false;
+    work->taken = STATUS_OK;
+    if (work->batch == NULL) {
+        run->failure = (struct run_failure){ .verdict = SCRIPT_MEMORY, .message = "there is no memory for the offers" };
+        return RUN_FAILED;
+    }
+    enum run_end end = run_section(run, NULL, 0, normalise_call_prepare, &work->work);
+    if (end != RUN_DONE) {
+        return end;
+    }
+    return run_section(run, &blame, run->normalise_limit_us, normalise_call_script, &work->work);
+}
+
+/// The script has run to its end; what it gave decides.
+static void normalise_commit(struct normalise_work *work, struct normalise_call *call)
+{
+    struct offer_batch *batch = work->batch;
+
+    if (work->is_empty) {
+        normalise_say(call, SCRIPT_EMPTY, "");
+    } else if (work->taken == STATUS_FULL) {
+        normalise_say(call, SCRIPT_TOO_LARGE, "the offers are larger than 16 MiB");
+    } else if (work->taken == STATUS_NO_MEMORY) {
+        normalise_say(call, SCRIPT_MEMORY, "there is no memory for the offers");
+    } else if (work->taken != STATUS_OK) {
+        normalise_say(call, SCRIPT_ERROR, "the offers could not be taken");
+    } else if (batch->count == 0) {
+        call->verdict = SCRIPT_UNPARSABLE;
+        snprintf(call->message, sizeof call->message, "no valid offer among %zu: %.200s", batch->dropped,
+                 batch->dropped_first);
+    } else {
+        call->verdict = SCRIPT_OK;
+        call->offers = batch;
+        work->batch = NULL;
+    }
+}
+
+static void normalise_fail(struct run *run, struct normalise_call *call)
+{
+    run_count_failure(run);
+    normalise_say(call, run->failure.verdict, run->failure.message);
+    snprintf(call->code, sizeof call->code, "%s", run->failure.code);
+    call->retry_after_ms = run->failure.retry_after_ms;
+}
+
+static enum run_end normalise_run(struct normalise_work *work, struct normalise_call *call)
+{
+    struct run *run = work->work.run;
+    ptrdiff_t product;
+
+    if (script_set_is_quarantined(run->state->set, (struct script_id){ .index = work->supplier })) {
+        normalise_say(call, SCRIPT_ERROR, "quarantined: it was stuck and could not be stopped");
+        return RUN_FAILED;
+    }
+    product = script_set_find_product(run->state->set, script_set_supplier(run->state->set, work->supplier)->product);
+    require(product >= 0); // checked when the set was loaded
+    work->product = (size_t)product;
+    if (!normalise_inflate(work, call)) {
+        return RUN_FAILED;
+    }
+    enum run_end end = normalise_once(work);
+    if (end == RUN_FAILED && run->failure.verdict == SCRIPT_MEMORY) {
+        end = normalise_once(work);
+    }
+    if (end == RUN_FAILED) {
+        normalise_fail(run, call);
+    } else if (end == RUN_DONE) {
+        normalise_commit(work, call);
+    }
+    return end;
+}
+
+bool run_normalise(struct run *run, struct normalise_call *call)
+{
+    uint64_t now_us = clock_now_us();
+    struct normalise_work work = {
+        .work = { .run = run },
+        .view = { .run = run, .status = call->response->status },
+        .context = { .serial = call->account->serial,
+                     .wall_us = call->times.arrival_wall_us,
+                     .elapsed_us = run_time_left(now_us, call->times.arrival_us),
+                     .remaining_us = run_time_left(call->allocation_end_us, now_us) },
+        .call = call,
+        .facts = block_acquire(call->facts),
+        .body = block_acquire(call->response->body),
+        .supplier = call->account->supplier,
+    };
+
+    buffer_init(&work.plain, 0);
+    enum run_end end = normalise_run(&work, call);
+    run_response_forget(run->state);
+    buffer_fini(&work.plain);
+    offer_batch_release(&work.batch);
+    block_release(&work.facts);
+    block_release(&work.body);
+    return end != RUN_LOST;
+}

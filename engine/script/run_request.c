@@ -1,0 +1,415 @@
+// A request is read with raw access only, so that no metamethod of the script runs here. Maps are written in the order
+// of their sorted keys: the order of `pairs` differs from run to run.
+
+#include "script/bind.h"
+#include "script/bind_support.h"
+#include "script/freeze.h"
+#include "script/run.h"
+
+#include <lauxlib.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    REQUEST_URL_MAX = 16 << 10,
+    REQUEST_BODY_MAX = 4 << 20,
+    REQUEST_HEADERS_MAX = 64,
+    REQUEST_HEADER_BYTES_MAX = 32 << 10,
+};
+
+static const char *const request_fields[] = {
+    "method", "url", "path", "query", "headers", "json", "form", "body", "tag"
+};
+
+/// What the transport decides; a script that set them could smuggle a second request in.
+static const char *const reserved_headers[] = { "host",       "content-length", "transfer-encoding",
+                                                "connection", "expect",         "keep-alive",
+                                                "te",         "trailer",        "upgrade" };
+
+struct request_draft {
+    lua_State *L;
+    int table;    // index of the plain table
+    int function; // whom to blame
+    int anchor;   // index of a table that keeps strings alive
+    const struct state_account *account;
+    struct text url;
+    struct text body;
+    struct text method;
+    const char *content_type;
+    struct header headers[REQUEST_HEADERS_MAX + 1];
+    size_t header_count;
+    size_t header_bytes;
+};
+
+/// Pushes a field of the request; its index.
+static int request_push(struct request_draft *draft, const char *name)
+{
+    lua_pushstring(draft->L, name);
+    lua_rawget(draft->L, draft->table);
+    return lua_gettop(draft->L);
+}
+
+static bool request_has(struct request_draft *draft, const char *name)
+{
+    bool has = !lua_isnil(draft->L, request_push(draft, name));
+    lua_pop(draft->L, 1);
+    return has;
+}
+
+/// The string in a field, left on the stack; absent when there is none.
+static struct text request_text(struct request_draft *draft, const char *name)
+{
+    struct text text = { NULL, 0 };
+    int index = request_push(draft, name);
+
+    if (lua_type(draft->L, index) == LUA_TSTRING) {
+        text.data = lua_tolstring(draft->L, index, &text.length);
+    } else if (!lua_isnil(draft->L, index)) {
+        run_breach(draft->L, draft->function, "build_request: `%s` must be a string, not a %s", name,
+                   luaL_typename(draft->L, index));
+    }
+    return text;
+}
+
+static void request_check_fields(struct request_draft *draft)
+{
+    lua_State *L = draft->L;
+
+    lua_pushnil(L);
+    while (lua_next(L, draft->table) != 0) {
+        lua_pop(L, 1);
+        if (lua_type(L, -1) != LUA_TSTRING) {
+            run_breach(L, draft->function, "several requests are not supported yet by this version");
+        }
+        const char *name = lua_tostring(L, -1);
+        const char *nearest = text_nearest(text_of(name), request_fields, COUNT_OF(request_fields));
+        if (nearest == NULL) {
+            run_breach(L, draft->function, "build_request: unknown field `%s`", name);
+        } else if (strcmp(nearest, name) != 0) {
+            run_breach(L, draft->function, "build_request: unknown field `%s`, did you mean `%s`?", name, nearest);
+        }
+    }
+}
+
+static bool request_is_token(struct text text)
+{
+    for (size_t i = 0; i < text.length; i++) {
+        unsigned char byte = (unsigned char)text.data[i];
+        bool is_letter = (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || (byte >= '0' && byte <= '9');
+        if (!is_letter && (byte == 0 || strchr("!#$%&'*+-.^_`|~", byte) == NULL)) {
+            return false;
+        }
+    }
+    return text.length > 0;
+}
+
+// ---- url
+
+static void request_join_url(struct request_draft *draft, struct buffer *url)
+{
+    struct text whole = request_text(draft, "url");
+    struct text path = request_text(draft, "path");
+    struct text base = draft->account->base_url;
+
+    if ((whole.data == NULL) == (path.data == NULL)) {
+        run_breach(draft->L, draft->function, "build_request: give either `url` or `path`");
+    }
+    if (whole.data != NULL) {
+        buffer_append_text(url, whole);
+        return;
+    }
+    if (base.data == NULL) {
+        run_breach(draft->L, draft->function, "build_request: `path` needs the option base_url");
+    }
+    while (base.length > 0 && base.data[base.length - 1] == '/') {
+        base.length--;
+    }
+    buffer_append_text(url, base);
+    if (path.length == 0 || path.data[0] != '/') {
+        buffer_append_byte(url, '/');
+    }
+    buffer_append_text(url, path);
+}
+
+/// "host" stands for the scheme's own port, "host:port" for that one.
+static bool request_host_is(struct text allowed, const struct url_parts *parts)
+{
+    struct text host = allowed;
+    struct text port = { NULL, 0 };
+    uint64_t number = parts->is_https ? 443 : 80;
+
+    if (allowed.length > 2 && allowed.data[0] == '[') {
+        struct text inner = { allowed.data + 1, allowed.length - 1 };
+        host = text_split(inner, ']', &port);
+        if (port.length > 0 && port.data[0] == ':') {
+            port = (struct text){ port.data + 1, port.length - 1 };
+        }
+    } else {
+        host = text_split(allowed, ':', &port);
+    }
+    if (port.length > 0 && !text_to_u64(port, &number)) {
+        return false;
+    }
+    return text_equals_nocase(host, parts->host) && number == parts->port;
+}
+
+static void request_check_host(struct request_draft *draft)
+{
+    struct url_parts parts;
+
+    if (!url_split(draft->url, &parts)) {
+        run_breach(draft->L, draft->function, "build_request: \"%.*s\" is no http or https URL",
+                   draft->url.length > 100 ? 100 : (int)draft->url.length, draft->url.data);
+        return;
+    }
+    for (size_t i = 0; i < draft->account->host_count; i++) {
+        if (request_host_is(draft->account->hosts[i], &parts)) {
+            return;
+        }
+    }
+    run_breach(draft->L, draft->function, "build_request: %.*s:%u is not among the supplier's hosts",
+               TEXT_ARGS(parts.host), parts.port);
+}
+
+static void request_read_url(struct request_draft *draft)
+{
+    lua_State *L = draft->L;
+    struct buffer *url = bind_push_buffer(L, REQUEST_URL_MAX);
+
+    request_join_url(draft, url);
+    int query = request_push(draft, "query");
+    if (!lua_isnil(L, query)) {
+        bool has_query = url->length > 0 && memchr(url->data, '?', url->length) != NULL;
+        size_t length = url->length;
+        buffer_append_byte(url, has_query ? '&' : '?');
+        if (!bind_url_query(L, query, url)) {
+            run_breach(L, draft->function, "build_request: query: %s", lua_tostring(L, -1));
+        }
+        if (!url->is_full && url->length == length + 1) {
+            url->length = length; // an empty query leaves no mark
+        }
+    }
+    if (url->is_full) {
+        run_breach(L, draft->function, "build_request: the URL is longer than 16 KiB");
+    }
+    draft->url = buffer_text(url);
+    request_check_host(draft);
+}
+
+// ---- body
+
+static void request_read_json(struct request_draft *draft, int index)
+{
+    struct buffer *json = bind_push_buffer(draft->L, REQUEST_BODY_MAX);
+
+    if (!bind_json_encode(draft->L, index, json)) {
+        run_breach(draft->L, draft->function, "build_request: json: %s", lua_tostring(draft->L, -1));
+    }
+    if (json->is_full) {
+        run_breach(draft->L, draft->function, "build_request: the body is larger than 4 MiB");
+    }
+    draft->body = buffer_text(json);
+    draft->content_type = "application/json";
+}
+
+static void request_read_form(struct request_draft *draft, int index)
+{
+    struct buffer *form = bind_push_buffer(draft->L, REQUEST_BODY_MAX);
+
+    if (!bind_url_query(draft->L, index, form)) {
+        run_breach(draft->L, draft->function, "build_request: form: %s", lua_tostring(draft->L, -1));
+    }
+    if (form->is_full) {
+        run_breach(draft->L, draft->function, "build_request: the body is larger than 4 MiB");
+    }
+    draft->body = form->length > 0 ? buffer_text(form) : TEXT("");
+    draft->content_type = "application/x-www-form-urlencoded";
+}
+
+static void request_read_body(struct request_draft *draft)
+{
+    int kinds = request_has(draft, "json") + request_has(draft, "form") + request_has(draft, "body");
+
+    if (kinds > 1) {
+        run_breach(draft->L, draft->function, "build_request: give only one of `json`, `form` and `body`");
+    }
+    if (request_has(draft, "json")) {
+        request_read_json(draft, request_push(draft, "json"));
+    } else if (request_has(draft, "form")) {
+        request_read_form(draft, request_push(draft, "form"));
+    } else {
+        draft->body = request_text(draft, "body");
+        if (draft->body.length > REQUEST_BODY_MAX) {
+            run_breach(draft->L, draft->function, "build_request: the body is larger than 4 MiB");
+        }
+    }
+}
+
+static void request_read_method(struct request_draft *draft)
+{
+    struct text method = request_text(draft, "method");
+    char upper[16];
+
+    if (method.data == NULL) {
+        draft->method = draft->body.data == NULL ? TEXT("GET") : TEXT("POST");
+        return;
+    }
+    if (method.length >= sizeof upper || !request_is_token(method)) {
+        run_breach(draft->L, draft->function, "build_request: `method` is no HTTP method");
+    }
+    for (size_t i = 0; i < method.length; i++) {
+        char byte = method.data[i];
+        upper[i] = byte >= 'a' && byte <= 'z' ? (char)(byte - 'a' + 'A') : byte;
+    }
+    lua_pushlstring(draft->L, upper, method.length);
+    draft->method = (struct text){ lua_tostring(draft->L, -1), method.length };
+}
+
+// ---- headers
+
+/// Stable and few: an insertion sort.
+static void request_sort_headers(struct request_draft *draft)
+{
+    for (size_t i = 1; i < draft->header_count; i++) {
+        struct header header = draft->headers[i];
+        size_t at = i;
+        for (; at > 0 && text_compare(draft->headers[at - 1].name, header.name) > 0; at--) {
+            draft->headers[at] = draft->headers[at - 1];
+        }
+        draft->headers[at] = header;
+    }
+}
+
+static void request_add_header(struct request_draft *draft, struct text name, struct text value)
+{
+    if (draft->header_count >= REQUEST_HEADERS_MAX) {
+        run_breach(draft->L, draft->function, "build_request: more than %d headers", REQUEST_HEADERS_MAX);
+    }
+    draft->header_bytes += name.length + value.length + 4;
+    if (draft->header_bytes > REQUEST_HEADER_BYTES_MAX) {
+        run_breach(draft->L, draft->function, "build_request: the headers are larger than 32 KiB");
+    }
+    draft->headers[draft->header_count++] = (struct header){ name, value };
+}
+
+static void request_check_header_name(struct request_draft *draft, struct text name)
+{
+    if (!request_is_token(name)) {
+        run_breach(draft->L, draft->function, "build_request: \"%.*s\" is no header name",
+                   name.length > 60 ? 60 : (int)name.length, name.data);
+    }
+    for (size_t i = 0; i < COUNT_OF(reserved_headers); i++) {
+        if (text_equals_nocase(name, text_of(reserved_headers[i]))) {
+            run_breach(draft->L, draft->function, "build_request: the header %s is the engine's to set",
+                       reserved_headers[i]);
+        }
+    }
+}
+
+/// One value at the top of the stack. A string stays alive in the request's table; a number that became one is kept in
+/// the anchor.
+static void request_read_header(struct request_draft *draft, struct text name)
+{
+    lua_State *L = draft->L;
+    struct text value;
+    int type = lua_type(L, -1);
+
+    if (type != LUA_TSTRING && type != LUA_TNUMBER) {
+        run_breach(L, draft->function, "build_request: header %.*s must be a string, a number or a list of them",
+                   TEXT_ARGS(name));
+    }
+    lua_pushvalue(L, -1);
+    value.data = lua_tolstring(L, -1, &value.length);
+    lua_rawseti(L, draft->anchor, (int)draft->header_count + 1);
+    for (size_t i = 0; i < value.length; i++) {
+        unsigned char byte = (unsigned char)value.data[i];
+        if ((byte < ' ' && byte != '\t') || byte == 0x7F) {
+            run_breach(L, draft->function, "build_request: header %.*s holds a control character", TEXT_ARGS(name));
+        }
+    }
+    request_add_header(draft, name, value);
+}
+
+static void request_read_header_list(struct request_draft *draft, struct text name, int list)
+{
+    size_t count = lua_objlen(draft->L, list);
+
+    for (size_t i = 1; i <= count; i++) {
+        lua_rawgeti(draft->L, list, (int)i);
+        request_read_header(draft, name);
+        lua_pop(draft->L, 1);
+    }
+}
+
+static void request_add_content_type(struct request_draft *draft)
+{
+    if (draft->content_type == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < draft->header_count; i++) {
+        if (text_equals_nocase(draft->headers[i].name, TEXT("content-type"))) {
+            return;
+        }
+    }
+    draft->headers[draft->header_count++] = (struct header){ TEXT("content-type"), text_of(draft->content_type) };
+}
+
+static void request_read_headers(struct request_draft *draft)
+{
+    lua_State *L = draft->L;
+    int field = request_push(draft, "headers");
+
+    if (!lua_isnil(L, field) && !bind_unwrap(L, field)) {
+        run_breach(L, draft->function, "build_request: `headers` must be a table");
+    }
+    lua_newtable(L);
+    draft->anchor = lua_gettop(L);
+    lua_pushnil(L);
+    while (lua_istable(L, field) && lua_next(L, field) != 0) {
+        struct text name;
+        if (lua_type(L, -2) != LUA_TSTRING) {
+            run_breach(L, draft->function, "build_request: `headers` must be a map of names");
+        }
+        name.data = lua_tolstring(L, -2, &name.length);
+        request_check_header_name(draft, name);
+        if (bind_unwrap(L, lua_gettop(L))) {
+            request_read_header_list(draft, name, lua_gettop(L));
+        } else {
+            request_read_header(draft, name);
+        }
+        lua_pop(L, 1);
+    }
+    request_sort_headers(draft);
+    request_add_content_type(draft);
+}
+
+struct http_request *run_take_request(lua_State *L, int index, int function, const struct state_account *account)
+{
+    struct request_draft draft = { .L = L, .function = function, .account = account };
+
+    run_check_failure(L, index);
+    luaL_checkstack(L, 40, "the request is nested too deeply");
+    if (!freeze_raw(L, index)) {
+        run_breach(L, function, "build_request must return a table, not a %s", luaL_typename(L, index));
+    }
+    draft.table = lua_gettop(L);
+    if (lua_objlen(L, draft.table) > 0) {
+        run_breach(L, function, "build_request: several requests are not supported yet by this version");
+    }
+    request_check_fields(&draft);
+    request_read_url(&draft);
+    request_read_body(&draft);
+    request_read_method(&draft);
+    request_read_headers(&draft);
+
+    const struct http_request values = { .method = draft.method,
+                                         .url = draft.url,
+                                         .body = draft.body,
+                                         .headers = draft.headers,
+                                         .header_count = draft.header_count };
+    struct http_request *request = http_request_create(&values);
+    if (request == NULL) {
+        luaL_error(L, "there is no memory for the request");
+    }
+    return request;
+}

@@ -1,0 +1,170 @@
+// The frozen table of the response in hand is in the registry, its view in the state. json and text compare and look
+// there, so a response of an earlier call cannot reach memory that is gone.
+
+#include "script/run_response.h"
+#include "script/bind.h"
+#include "script/freeze.h"
+
+#include <lauxlib.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char response_table_key; // registry: the frozen table
+static const char response_state_key; // registry: light userdata, the state
+
+static void response_push_key(lua_State *L, const void *key)
+{
+    lua_pushlightuserdata(L, (void *)(uintptr_t)key);
+    lua_rawget(L, LUA_REGISTRYINDEX);
+}
+
+static void response_set_key(lua_State *L, const void *key)
+{
+    lua_pushlightuserdata(L, (void *)(uintptr_t)key);
+    lua_insert(L, -2);
+    lua_rawset(L, LUA_REGISTRYINDEX);
+}
+
+/// The view in hand; NULL outside of a call that has a response.
+static struct run_response *response_in_hand(lua_State *L)
+{
+    response_push_key(L, &response_state_key);
+    const struct state *state = lua_touserdata(L, -1);
+    lua_pop(L, 1);
+    return state == NULL ? NULL : state->response;
+}
+
+/// The view, when argument 1 is the response in hand.
+static struct run_response *response_check(lua_State *L, const char *name)
+{
+    struct run_response *view = response_in_hand(L);
+
+    response_push_key(L, &response_table_key);
+    if (view == NULL || !freeze_is(L, 1) || !lua_rawequal(L, 1, -1)) {
+        luaL_error(L, "call it as response:%s(), within the call that got the response", name);
+    }
+    lua_pop(L, 1);
+    return view;
+}
+
+/// Raises an error that, unless the script catches it, ends the call as unparsable.
+static int response_unparsable(lua_State *L, struct run_response *view, const char *sentence)
+{
+    luaL_where(L, 1);
+    lua_pushstring(L, sentence);
+    lua_concat(L, 2);
+    snprintf(view->run->unparsable, sizeof view->run->unparsable, "%s", lua_tostring(L, -1));
+    return lua_error(L);
+}
+
+static int response_json(lua_State *L)
+{
+    struct run_response *view = response_check(L, "json");
+    struct text body = text_trim(view->body);
+
+    if (!lua_isnoneornil(L, 2)) {
+        return luaL_error(L, "response:json(shape) is not supported yet by this version: call it without a shape");
+    }
+    if (body.length == 0) {
+        return response_unparsable(L, view, "the body is empty, JSON was expected");
+    }
+    if (body.data[0] == '<') {
+        return response_unparsable(L, view, "the body is HTML or XML, JSON was expected");
+    }
+    if (!bind_json_decode(L, view->body)) {
+        lua_pushliteral(L, "the body is no JSON: ");
+        lua_insert(L, -2);
+        lua_concat(L, 2);
+        return response_unparsable(L, view, lua_tostring(L, -1));
+    }
+    return 1;
+}
+
+static int response_text(lua_State *L)
+{
+    struct run_response *view = response_check(L, "text");
+
+    if (!text_is_utf8(view->body)) {
+        return response_unparsable(L, view, "the body is not UTF-8");
+    }
+    lua_pushlstring(L, view->body.data == NULL ? "" : view->body.data, view->body.length);
+    return 1;
+}
+
+/// `__index` of the table behind the frozen one: fields that are made late.
+static int response_on_index(lua_State *L)
+{
+    if (lua_type(L, 2) != LUA_TSTRING || strcmp(lua_tostring(L, 2), "body") != 0) {
+        lua_pushnil(L);
+        return 1;
+    }
+    const struct run_response *view = response_in_hand(L);
+    response_push_key(L, &response_table_key);
+    if (view == NULL || !freeze_raw(L, -1) || !lua_rawequal(L, -1, 1)) {
+        return luaL_error(L, "this response belongs to an earlier call");
+    }
+    lua_pushlstring(L, view->body.data == NULL ? "" : view->body.data, view->body.length);
+    lua_pushvalue(L, 2);
+    lua_pushvalue(L, -2);
+    lua_rawset(L, 1);
+    return 1;
+}
+
+/// Pushes the map of headers; a repeated name has a list.
+static void response_push_headers(lua_State *L, const struct http_response *response)
+{
+    lua_createtable(L, 0, (int)response->header_count);
+    int map = lua_gettop(L);
+    for (size_t i = 0; i < response->header_count; i++) {
+        const struct header *header = &response->headers[i];
+        lua_pushlstring(L, header->name.data, header->name.length);
+        lua_pushvalue(L, -1);
+        lua_rawget(L, map);
+        if (lua_type(L, -1) == LUA_TSTRING) {
+            lua_createtable(L, 2, 0);
+            lua_insert(L, -2);
+            lua_rawseti(L, -2, 1);
+        }
+        bool is_list = lua_istable(L, -1);
+        lua_pushlstring(L, header->value.data == NULL ? "" : header->value.data, header->value.length);
+        if (is_list) {
+            lua_rawseti(L, -2, (int)lua_objlen(L, -2) + 1);
+        } else {
+            lua_remove(L, -2);
+        }
+        lua_rawset(L, map);
+    }
+}
+
+void run_response_make(lua_State *L, struct run_response *view, const struct http_response *response)
+{
+    lua_createtable(L, 0, 5);
+    lua_pushinteger(L, response->status);
+    lua_setfield(L, -2, "status");
+    response_push_headers(L, response);
+    freeze_deep(L);
+    lua_setfield(L, -2, "headers");
+    lua_pushcfunction(L, response_json);
+    lua_setfield(L, -2, "json");
+    lua_pushcfunction(L, response_text);
+    lua_setfield(L, -2, "text");
+    lua_createtable(L, 0, 1);
+    lua_pushcfunction(L, response_on_index);
+    lua_setfield(L, -2, "__index");
+    lua_setmetatable(L, -2);
+    freeze_shallow(L);
+    response_set_key(L, &response_table_key);
+    lua_pushlightuserdata(L, view->run->state);
+    response_set_key(L, &response_state_key);
+    view->run->state->response = view;
+}
+
+void run_response_push(lua_State *L)
+{
+    response_push_key(L, &response_table_key);
+}
+
+void run_response_forget(struct state *state)
+{
+    state->response = NULL;
+}

@@ -1,0 +1,26 @@
+/// Run response: what `normalise` sees of an HTTP response.
+///
+/// A frozen table {status, headers, json, text} whose `body` is made when it is asked for. It is good during one call:
+/// a script that keeps it gets an error later.
+///
+/// Threads: a worker's.
+/// Memory:  the body belongs to the run and must stay until the call is over.
+#pragma once
+
+#include "model/exchange.h"
+#include "script/run.h"
+
+struct run_response {
+    struct run *run;
+    struct text body; // plain, inflated
+    uint16_t status;
+};
+
+/// Not in a section: makes the frozen table and keeps it for run_response_push. `response` is read here only.
+void run_response_make(lua_State *L, struct run_response *view, const struct http_response *response);
+
+/// In a section: pushes it.
+void run_response_push(lua_State *L);
+
+/// From now on the view is gone.
+void run_response_forget(struct state *state);

@@ -1,0 +1,349 @@
+// A set lives as long as an owner or a holder does. All owners together hold it once; the last one to release gives
+// that hold back and thereby retires the set. Everything it consists of is in one arena.
+
+#include "script/script_set.h"
+#include "script/bind.h"
+#include "script/script_check.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SET_FILE_MAX = 1 << 20, SET_FILES_MAX = 1000 };
+
+#define SET_MEMORY ((size_t)256 << 20)
+
+struct set_files {
+    struct script_file *items;
+    size_t count;
+};
+
+struct script_set {
+    atomic_uint owners;
+    atomic_uint holds;
+    struct arena arena;
+    struct set_files products;
+    struct set_files modules;
+    struct set_files sources;          // of suppliers
+    struct script_supplier *suppliers; // beside `sources`
+    atomic_bool *quarantined_products;
+    atomic_bool *quarantined_suppliers;
+};
+
+static enum status set_read_whole(FILE *stream, struct buffer *content)
+{
+    char piece[8192];
+
+    for (;;) {
+        size_t length = fread(piece, 1, sizeof piece, stream);
+        buffer_append(content, piece, length);
+        if (content->is_full) {
+            return STATUS_FULL;
+        }
+        if (length < sizeof piece) {
+            return ferror(stream) ? STATUS_IO : STATUS_OK;
+        }
+    }
+}
+
+/// Reads the file at `file->path`; what goes wrong is a finding.
+static void set_read_file(struct script_check *check, struct script_file *file)
+{
+    struct buffer content;
+    FILE *stream = fopen(file->path.data, "re");
+
+    if (stream == NULL) {
+        script_check_report(check, file, 0, NULL, "cannot be read: %s", strerror(errno));
+        return;
+    }
+    buffer_init(&content, SET_FILE_MAX);
+    enum status status = set_read_whole(stream, &content);
+    if (status != STATUS_OK) {
+        script_check_report(check, file, 0, NULL,
+                            status == STATUS_FULL ? "is larger than 1 MiB" : "cannot be read to its end");
+    } else if (content.length == 0) {
+        script_check_report(check, file, 0, NULL, "is empty");
+    } else {
+        file->source = arena_copy(check->arena, buffer_text(&content));
+        if (file->source.data == NULL) {
+            script_check_report(check, file, 0, NULL, "not enough memory to keep it");
+        }
+    }
+    buffer_fini(&content);
+    fclose(stream);
+}
+
+static int set_is_lua(const struct dirent *entry)
+{
+    size_t length = strlen(entry->d_name);
+    return entry->d_name[0] != '.' && length > 4 && strcmp(entry->d_name + length - 4, ".lua") == 0;
+}
+
+/// Reads all Lua files of a folder, sorted by name.
+static void set_read_folder(struct script_check *check, const char *folder, struct set_files *files)
+{
+    struct dirent **entries = NULL;
+    int found = scandir(folder, &entries, set_is_lua, alphasort);
+    struct script_file place = { .path = text_of(folder) };
+
+    if (found < 0) {
+        script_check_report(check, &place, 0, NULL, "cannot be read: %s", strerror(errno));
+        return;
+    }
+    size_t count = found > SET_FILES_MAX ? SET_FILES_MAX : (size_t)found;
+    files->items = arena_alloc_array(check->arena, count + 1, sizeof *files->items);
+    for (size_t i = 0; i < (size_t)found; i++) {
+        char path[1024];
+        int length = snprintf(path, sizeof path, "%s/%s", folder, entries[i]->d_name);
+        free(entries[i]);
+        if (files->items == NULL || i >= count || length < 0 || (size_t)length >= sizeof path) {
+            script_check_report(check, &place, 0, NULL, "holds too many files, or their names are too long");
+            continue;
+        }
+        struct script_file *file = &files->items[files->count++];
+        file->path = arena_copy(check->arena, text_of(path));
+        file->name = arena_copy(check->arena, script_check_basename(file->path));
+        set_read_file(check, file);
+    }
+    free(entries);
+}
+
+static void set_read_sources(struct script_check *check, struct script_set *set, const struct script_source *sources,
+                             size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct script_file *file = &set->sources.items[i];
+        file->name = arena_copy(check->arena, sources[i].name);
+        file->path = arena_copy(check->arena, sources[i].file);
+        set->sources.count++;
+        if (file->path.data != NULL) {
+            set_read_file(check, file);
+        }
+    }
+}
+
+/// "acme@3f9a": the name and the head of the digest of the source.
+static struct text set_label(struct arena *arena, const struct script_file *file)
+{
+    unsigned char digest[32];
+    char label[256];
+
+    bind_crypto_sha256(file->source, digest);
+    snprintf(label, sizeof label, "%.*s@%02x%02x", TEXT_ARGS(file->name), digest[0], digest[1]);
+    return arena_copy(arena, text_of(label));
+}
+
+static void set_check_suppliers(struct script_check *check, struct script_set *set)
+{
+    for (size_t i = 0; i < set->sources.count; i++) {
+        const struct script_file *file = &set->sources.items[i];
+        struct script_supplier *supplier = &set->suppliers[i];
+        supplier->name = file->name;
+        supplier->file = file->path;
+        if (file->source.data == NULL) {
+            continue; // reported
+        }
+        supplier->label = set_label(&set->arena, file);
+        script_check_supplier(check, file, supplier);
+        if (supplier->display_name.data == NULL) {
+            supplier->display_name = supplier->name;
+        }
+    }
+}
+
+static const struct script_file *set_find(const struct set_files *files, struct text name)
+{
+    for (size_t i = 0; i < files->count; i++) {
+        if (text_equals(files->items[i].name, name)) {
+            return &files->items[i];
+        }
+    }
+    return NULL;
+}
+
+static bool set_find_module(void *context, struct text name, struct text *path, struct text *source)
+{
+    const struct script_set *set = context;
+    const struct script_file *file = set_find(&set->modules, name);
+    if (file == NULL || file->source.data == NULL) {
+        return false;
+    }
+    *path = file->path;
+    *source = file->source;
+    return true;
+}
+
+static struct script_set *set_create(size_t source_count)
+{
+    struct script_set *set = calloc(1, sizeof *set);
+    if (set == NULL) {
+        return NULL;
+    }
+    atomic_init(&set->owners, 1);
+    atomic_init(&set->holds, 1);
+    arena_init(&set->arena, SET_MEMORY);
+    set->suppliers = arena_alloc_array(&set->arena, source_count + 1, sizeof *set->suppliers);
+    set->sources.items = arena_alloc_array(&set->arena, source_count + 1, sizeof *set->sources.items);
+    set->quarantined_suppliers = arena_alloc_array(&set->arena, source_count + 1, sizeof(atomic_bool));
+    if (set->suppliers == NULL || set->sources.items == NULL || set->quarantined_suppliers == NULL) {
+        script_set_release(&set);
+    }
+    return set;
+}
+
+static void set_load_all(struct script_check *check, struct script_set *set, const char *scripts_dir,
+                         const struct script_source *sources, size_t count)
+{
+    char folder[1024];
+
+    snprintf(folder, sizeof folder, "%s/products", scripts_dir);
+    set_read_folder(check, folder, &set->products);
+    set_read_folder(check, scripts_dir, &set->modules);
+    set_read_sources(check, set, sources, count);
+    set->quarantined_products = arena_alloc_array(&set->arena, set->products.count + 1, sizeof(atomic_bool));
+
+    check->products = set->products.items;
+    check->product_count = set->products.count;
+    for (size_t i = 0; i < set->modules.count; i++) {
+        if (set->modules.items[i].source.data != NULL) {
+            script_check_module(check, &set->modules.items[i]);
+        }
+    }
+    for (size_t i = 0; i < set->products.count; i++) {
+        if (set->products.items[i].source.data != NULL) {
+            script_check_product(check, &set->products.items[i]);
+        }
+    }
+    set_check_suppliers(check, set);
+}
+
+enum status script_set_load(const char *scripts_dir, const struct script_source *sources, size_t count,
+                            script_finding report, void *context, struct script_set **set)
+{
+    *set = NULL;
+    struct script_set *loaded = set_create(count);
+    if (loaded == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    struct script_check check = { .arena = &loaded->arena,
+                                  .find_module = set_find_module,
+                                  .find_context = loaded,
+                                  .report = report,
+                                  .context = context };
+
+    set_load_all(&check, loaded, scripts_dir, sources, count);
+    if (loaded->quarantined_products == NULL) {
+        script_set_release(&loaded);
+        return STATUS_NO_MEMORY;
+    }
+    if (check.findings > 0) {
+        script_set_release(&loaded);
+        return STATUS_INVALID;
+    }
+    *set = loaded;
+    return STATUS_OK;
+}
+
+struct script_set *script_set_acquire(struct script_set *set)
+{
+    atomic_fetch_add(&set->owners, 1);
+    return set;
+}
+
+void script_set_release(struct script_set **set)
+{
+    if (*set == NULL) {
+        return;
+    }
+    if (atomic_fetch_sub(&(*set)->owners, 1) == 1) {
+        script_set_drop(set);
+    }
+    *set = NULL;
+}
+
+struct script_set *script_set_hold(struct script_set *set)
+{
+    atomic_fetch_add(&set->holds, 1);
+    return set;
+}
+
+void script_set_drop(struct script_set **set)
+{
+    if (*set != NULL && atomic_fetch_sub(&(*set)->holds, 1) == 1) {
+        arena_fini(&(*set)->arena);
+        free(*set);
+    }
+    *set = NULL;
+}
+
+bool script_set_is_retired(const struct script_set *set)
+{
+    return atomic_load(&set->owners) == 0;
+}
+
+size_t script_set_supplier_count(const struct script_set *set)
+{
+    return set->sources.count;
+}
+
+const struct script_supplier *script_set_supplier(const struct script_set *set, size_t index)
+{
+    require(index < set->sources.count);
+    return &set->suppliers[index];
+}
+
+size_t script_set_product_count(const struct script_set *set)
+{
+    return set->products.count;
+}
+
+struct text script_set_product(const struct script_set *set, size_t index)
+{
+    return script_set_product_file(set, index)->name;
+}
+
+const struct script_file *script_set_supplier_file(const struct script_set *set, size_t index)
+{
+    require(index < set->sources.count);
+    return &set->sources.items[index];
+}
+
+const struct script_file *script_set_product_file(const struct script_set *set, size_t index)
+{
+    require(index < set->products.count);
+    return &set->products.items[index];
+}
+
+const struct script_file *script_set_module_file(const struct script_set *set, struct text name)
+{
+    return set_find(&set->modules, name);
+}
+
+ptrdiff_t script_set_find_product(const struct script_set *set, struct text name)
+{
+    const struct script_file *file = set_find(&set->products, name);
+    return file == NULL ? -1 : file - set->products.items;
+}
+
+static atomic_bool *set_quarantine_flag(const struct script_set *set, struct script_id script)
+{
+    if (script.is_product) {
+        require(script.index < set->products.count);
+        return &set->quarantined_products[script.index];
+    }
+    require(script.index < set->sources.count);
+    return &set->quarantined_suppliers[script.index];
+}
+
+bool script_set_quarantine(struct script_set *set, struct script_id script)
+{
+    return !atomic_exchange(set_quarantine_flag(set, script), true);
+}
+
+bool script_set_is_quarantined(const struct script_set *set, struct script_id script)
+{
+    return atomic_load(set_quarantine_flag(set, script));
+}

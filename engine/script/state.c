@@ -1,0 +1,308 @@
+// Decoded things stay in the registry under references kept here; a renewed state starts with none of them. An
+// account's hosts and base URL are copied into a userdata beside its table, because a section must not read what the
+// call owns.
+
+#include "script/state.h"
+#include "script/bind.h"
+#include "script/freeze.h"
+#include "script/offers.h"
+
+#include <lauxlib.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static bool state_find_module(void *context, struct text name, struct text *path, struct text *source)
+{
+    const struct script_file *file = script_set_module_file(context, name);
+    if (file == NULL) {
+        return false;
+    }
+    *path = file->path;
+    *source = file->source;
+    return true;
+}
+
+static void state_forget(struct state *state)
+{
+    for (size_t i = 0; i < script_set_product_count(state->set); i++) {
+        state->products[i] = LUA_NOREF;
+    }
+    for (size_t i = 0; i < script_set_supplier_count(state->set); i++) {
+        state->suppliers[i] = LUA_NOREF;
+    }
+    for (size_t i = 0; i < STATE_SEARCHES; i++) {
+        block_release(&state->searches[i].facts);
+        state->searches[i] = (struct state_search){ .reference = LUA_NOREF };
+    }
+    state->accounts = LUA_NOREF;
+    state->account_count = 0;
+    state->now = LUA_NOREF;
+}
+
+bool state_renew(struct state *state)
+{
+    sandbox_destroy(&state->sandbox);
+    state_forget(state);
+    state->sandbox = sandbox_create(state->growth_cap, state_find_module, state->set);
+    return state->sandbox != NULL;
+}
+
+struct state *state_create(struct script_set *set, size_t growth_cap)
+{
+    struct state *state = calloc(1, sizeof *state);
+    if (state == NULL) {
+        return NULL;
+    }
+    state->set = script_set_hold(set);
+    state->growth_cap = growth_cap;
+    state->products = calloc(script_set_product_count(set) + 1, sizeof *state->products);
+    state->suppliers = calloc(script_set_supplier_count(set) + 1, sizeof *state->suppliers);
+    if (state->products == NULL || state->suppliers == NULL || !state_renew(state)) {
+        state_destroy(&state);
+    }
+    return state;
+}
+
+void state_destroy(struct state **state)
+{
+    if (*state == NULL) {
+        return;
+    }
+    sandbox_destroy(&(*state)->sandbox);
+    for (size_t i = 0; i < STATE_SEARCHES; i++) {
+        block_release(&(*state)->searches[i].facts);
+    }
+    script_set_drop(&(*state)->set);
+    free((*state)->products);
+    free((*state)->suppliers);
+    free(*state);
+    *state = NULL;
+}
+
+/// Runs a file that returns a table and keeps that.
+static void state_load(lua_State *L, const struct script_file *file, int *reference)
+{
+    if (!sandbox_load(L, file->path, file->source)) {
+        lua_error(L);
+    }
+    lua_call(L, 0, 1);
+    if (!lua_istable(L, -1)) {
+        luaL_error(L, "%s must return a table", file->path.data);
+    }
+    lua_pushvalue(L, -1);
+    *reference = luaL_ref(L, LUA_REGISTRYINDEX);
+}
+
+void state_push_product(lua_State *L, struct state *state, size_t index)
+{
+    if (state->products[index] != LUA_NOREF) {
+        lua_rawgeti(L, LUA_REGISTRYINDEX, state->products[index]);
+        return;
+    }
+    state_load(L, script_set_product_file(state->set, index), &state->products[index]);
+    if (!offers_compile_product(L, lua_gettop(L))) {
+        luaL_unref(L, LUA_REGISTRYINDEX, state->products[index]);
+        state->products[index] = LUA_NOREF;
+        lua_error(L);
+    }
+}
+
+void state_push_supplier(lua_State *L, struct state *state, size_t index)
+{
+    if (state->suppliers[index] != LUA_NOREF) {
+        lua_rawgeti(L, LUA_REGISTRYINDEX, state->suppliers[index]);
+        return;
+    }
+    state_load(L, script_set_supplier_file(state->set, index), &state->suppliers[index]);
+}
+
+static struct state_search *state_search_slot(lua_State *L, struct state *state)
+{
+    struct state_search *oldest = &state->searches[0];
+    for (size_t i = 0; i < STATE_SEARCHES; i++) {
+        struct state_search *slot = &state->searches[i];
+        if (slot->reference == LUA_NOREF) {
+            return slot;
+        }
+        if (slot->used_at < oldest->used_at) {
+            oldest = slot;
+        }
+    }
+    luaL_unref(L, LUA_REGISTRYINDEX, oldest->reference);
+    oldest->reference = LUA_NOREF;
+    block_release(&oldest->facts);
+    return oldest;
+}
+
+void state_push_search(lua_State *L, struct state *state, struct block *facts)
+{
+    state->uses++;
+    for (size_t i = 0; i < STATE_SEARCHES; i++) {
+        struct state_search *slot = &state->searches[i];
+        if (slot->facts == facts && slot->reference != LUA_NOREF) {
+            slot->used_at = state->uses;
+            lua_rawgeti(L, LUA_REGISTRYINDEX, slot->reference);
+            return;
+        }
+    }
+    if (!bind_json_decode(L, block_text(facts))) {
+        lua_error(L);
+    }
+    freeze_deep(L);
+    struct state_search *slot = state_search_slot(L, state);
+    lua_pushvalue(L, -1);
+    slot->reference = luaL_ref(L, LUA_REGISTRYINDEX);
+    slot->facts = block_acquire(facts);
+    slot->used_at = state->uses;
+}
+
+void state_push_now(lua_State *L, struct state *state, uint64_t wall_us)
+{
+    char iso[32];
+    time_t seconds = (time_t)(wall_us / 1000000);
+    struct tm parts;
+
+    if (state->now != LUA_NOREF && state->now_us == wall_us) {
+        lua_rawgeti(L, LUA_REGISTRYINDEX, state->now);
+        return;
+    }
+    gmtime_r(&seconds, &parts);
+    strftime(iso, sizeof iso, "%Y-%m-%dT%H:%M:%SZ", &parts);
+    lua_createtable(L, 0, 3);
+    lua_pushnumber(L, (lua_Number)seconds);
+    lua_setfield(L, -2, "s");
+    lua_pushnumber(L, (lua_Number)(wall_us / 1000));
+    lua_setfield(L, -2, "ms");
+    lua_pushstring(L, iso);
+    lua_setfield(L, -2, "iso");
+    freeze_shallow(L);
+    luaL_unref(L, LUA_REGISTRYINDEX, state->now);
+    state->now = LUA_NOREF;
+    lua_pushvalue(L, -1);
+    state->now = luaL_ref(L, LUA_REGISTRYINDEX);
+    state->now_us = wall_us;
+}
+
+void state_trim_accounts(lua_State *L, struct state *state)
+{
+    if (state->account_count >= STATE_ACCOUNTS_MAX) {
+        luaL_unref(L, LUA_REGISTRYINDEX, state->accounts);
+        state->accounts = LUA_NOREF;
+        state->account_count = 0;
+    }
+}
+
+static void state_push_accounts(lua_State *L, struct state *state)
+{
+    if (state->accounts == LUA_NOREF) {
+        lua_newtable(L);
+        state->accounts = luaL_ref(L, LUA_REGISTRYINDEX);
+    }
+    lua_rawgeti(L, LUA_REGISTRYINDEX, state->accounts);
+}
+
+/// Pushes the entry of a known account and returns true, or pushes nothing.
+static bool state_push_entry(lua_State *L, struct state *state, uint64_t serial)
+{
+    if (state->accounts == LUA_NOREF) {
+        return false;
+    }
+    lua_rawgeti(L, LUA_REGISTRYINDEX, state->accounts);
+    lua_pushnumber(L, (lua_Number)serial);
+    lua_rawget(L, -2);
+    lua_remove(L, -2);
+    if (lua_isnil(L, -1)) {
+        lua_pop(L, 1);
+        return false;
+    }
+    return true;
+}
+
+static size_t state_account_bytes(const struct script_account *account, size_t base_length)
+{
+    size_t bytes = sizeof(struct state_account) + account->host_count * sizeof(struct text) + base_length;
+    for (size_t i = 0; i < account->host_count; i++) {
+        bytes += account->hosts[i].length;
+    }
+    return bytes;
+}
+
+static char *state_copy_text(char *place, struct text from, struct text *to)
+{
+    memcpy(place, from.data, from.length);
+    *to = (struct text){ place, from.length };
+    return place + from.length;
+}
+
+/// Pushes the userdata with the hosts and base URL; `options` is the index of the decoded options.
+static void state_push_details(lua_State *L, const struct script_account *account, int options)
+{
+    struct text base = { NULL, 0 };
+
+    if (lua_istable(L, options)) {
+        lua_getfield(L, options, "base_url");
+        if (lua_type(L, -1) == LUA_TSTRING) {
+            base.data = lua_tolstring(L, -1, &base.length); // stays alive in its table
+        }
+        lua_pop(L, 1);
+    }
+    struct state_account *details = lua_newuserdata(L, state_account_bytes(account, base.length));
+    *details = (struct state_account){ .host_count = account->host_count };
+    char *place = (char *)&details->hosts[account->host_count];
+    for (size_t i = 0; i < account->host_count; i++) {
+        place = state_copy_text(place, account->hosts[i], &details->hosts[i]);
+    }
+    if (base.data != NULL) {
+        state_copy_text(place, base, &details->base_url);
+    }
+}
+
+void state_learn_account(lua_State *L, struct state *state, const struct script_account *account)
+{
+    if (state_push_entry(L, state, account->serial)) {
+        lua_pop(L, 1);
+        return;
+    }
+    int top = lua_gettop(L);
+    state_push_accounts(L, state);
+    lua_pushnumber(L, (lua_Number)account->serial);
+    lua_createtable(L, 0, 4);
+    int entry = lua_gettop(L);
+    if (!bind_json_decode(L, account->context)) {
+        lua_error(L);
+    }
+    int decoded = lua_gettop(L);
+    luaL_checktype(L, decoded, LUA_TTABLE);
+    lua_getfield(L, decoded, "options");
+    state_push_details(L, account, lua_gettop(L));
+    lua_setfield(L, entry, "details");
+    lua_pop(L, 1);
+    freeze_deep(L);
+    lua_getfield(L, decoded, "account");
+    lua_setfield(L, entry, "account");
+    lua_getfield(L, decoded, "options");
+    lua_setfield(L, entry, "options");
+    lua_getfield(L, decoded, "secret");
+    lua_setfield(L, entry, "secret");
+    lua_settop(L, entry);
+    lua_rawset(L, entry - 2);
+    state->account_count++;
+    lua_settop(L, top);
+}
+
+bool state_push_account(lua_State *L, struct state *state, uint64_t serial)
+{
+    return state_push_entry(L, state, serial);
+}
+
+const struct state_account *state_find_account(lua_State *L, struct state *state, uint64_t serial)
+{
+    if (!state_push_entry(L, state, serial)) {
+        return NULL;
+    }
+    lua_getfield(L, -1, "details");
+    const struct state_account *details = lua_touserdata(L, -1);
+    lua_pop(L, 2); // the entry keeps it
+    return details;
+}

@@ -1,0 +1,70 @@
+/// State: the Lua state of one worker for one script set, with what it has loaded and decoded so far.
+///
+/// Everything is made on first use: products, suppliers, searches (by their block of facts, the last 64), accounts (by
+/// serial). The push functions run inside a protected call of the state's sandbox and may raise.
+///
+/// Threads: its worker's.
+/// Memory:  holds its script set and the facts of the searches it knows.
+#pragma once
+
+#include "model/script_call.h"
+#include "script/sandbox.h"
+#include "script/script_set.h"
+
+enum { STATE_SEARCHES = 64, STATE_ACCOUNTS_MAX = 512 };
+
+struct state_search {
+    struct block *facts;
+    int reference; // of the frozen table; LUA_NOREF: the slot is free
+    uint64_t used_at;
+};
+
+struct state {
+    struct script_set *set;
+    struct sandbox *sandbox; // NULL after out of memory, until state_renew
+    size_t growth_cap;
+    int *products; // registry references, LUA_NOREF: not loaded
+    int *suppliers;
+    struct state_search searches[STATE_SEARCHES];
+    uint64_t uses;
+    int accounts; // reference of the table by serial
+    size_t account_count;
+    uint64_t now_us; // of the table kept under `now`
+    int now;
+    void *response; // the run_response of the call in hand; NULL: none
+};
+
+/// What may be asked of an account within a section; lives in the state.
+struct state_account {
+    size_t host_count;
+    struct text base_url; // absent: no such option
+    struct text hosts[];
+};
+
+MUST_CHECK struct state *state_create(struct script_set *set, size_t growth_cap);
+void state_destroy(struct state **state);
+
+/// After out of memory: throws the Lua state away and begins with a fresh one. False: no memory for it either.
+bool state_renew(struct state *state);
+
+// Within a protected call:
+
+/// Pushes the table of a product or supplier, loading its file if need be.
+void state_push_product(lua_State *L, struct state *state, size_t index);
+void state_push_supplier(lua_State *L, struct state *state, size_t index);
+
+/// Pushes the frozen search that `facts` encodes.
+void state_push_search(lua_State *L, struct state *state, struct block *facts);
+
+/// Pushes the frozen table {s, ms, iso} of a time of day: seconds and milliseconds since 1970, RFC 3339 in UTC.
+void state_push_now(lua_State *L, struct state *state, uint64_t wall_us);
+
+/// Forgets all accounts when there are too many; before a call learns its own.
+void state_trim_accounts(lua_State *L, struct state *state);
+
+/// Makes the account known. Reads it, so not within a section.
+void state_learn_account(lua_State *L, struct state *state, const struct script_account *account);
+
+/// Pushes the plain table {account, options, secret} of a known account, its parts frozen. False: not known.
+bool state_push_account(lua_State *L, struct state *state, uint64_t serial);
+const struct state_account *state_find_account(lua_State *L, struct state *state, uint64_t serial);

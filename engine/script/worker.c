@@ -1,0 +1,210 @@
+// A worker takes calls until the pool stops or its lease is taken away. In the latter case it touches neither call,
+// queue nor lock of the pool: it frees its states and ends.
+
+#include "script/worker.h"
+#include "base/clock.h"
+#include "base/log.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WORKER_STACK = 32 << 20 }; // address space, touched only by deep recursion through C functions of Lua
+
+static void worker_make_first(struct worker *worker, size_t index)
+{
+    struct state *state = worker->states[index];
+    memmove(&worker->states[1], &worker->states[0], index * sizeof(struct state *));
+    worker->states[0] = state;
+}
+
+static void worker_close_retired(struct worker *worker)
+{
+    for (size_t i = 0; i < WORKER_STATES; i++) {
+        if (worker->states[i] != NULL && script_set_is_retired(worker->states[i]->set)) {
+            state_destroy(&worker->states[i]);
+        }
+    }
+}
+
+/// The state for a script set; the one not used for longest makes room. NULL: no memory.
+static struct state *worker_state(struct worker *worker, struct script_set *set)
+{
+    size_t place = WORKER_STATES - 1;
+
+    worker_close_retired(worker);
+    for (size_t i = WORKER_STATES; i > 0; i--) {
+        if (worker->states[i - 1] == NULL) {
+            place = i - 1;
+        } else if (worker->states[i - 1]->set == set) {
+            worker_make_first(worker, i - 1);
+            return worker->states[0];
+        }
+    }
+    state_destroy(&worker->states[place]);
+    worker->states[place] = state_create(set, (size_t)worker->pool->options.memory_growth);
+    worker_make_first(worker, place);
+    return worker->states[0];
+}
+
+/// False: the lease is gone.
+static bool worker_run(struct worker *worker, struct script_call *call)
+{
+    struct worker_pool *pool = worker->pool;
+    uint64_t cpu_us = clock_thread_cpu_us();
+    struct run run = { .guard = &worker->guard,
+                       .build_limit_us = pool->options.build_limit_us,
+                       .normalise_limit_us = pool->options.normalise_limit_us };
+    bool is_ours = true;
+
+    guard_lease(&worker->guard, call);
+    run.state = worker_state(worker, call->set);
+    if (run.state == NULL) {
+        run_fail_all(call, SCRIPT_MEMORY, "there is no memory for a Lua state");
+        run.memory++;
+    } else if (call->kind == SCRIPT_CALL_START) {
+        is_ours = run_start(&run, CONTAINER_OF(call, struct start_call, call));
+    } else {
+        is_ours = run_normalise(&run, CONTAINER_OF(call, struct normalise_call, call));
+    }
+    if (!is_ours || !guard_return(&worker->guard)) {
+        return false;
+    }
+    call->script_cpu_us += clock_thread_cpu_us() - cpu_us;
+    pthread_mutex_lock(&pool->lock);
+    pool->calls++;
+    pool->errors += run.errors;
+    pool->timeouts += run.timeouts;
+    pool->memory += run.memory;
+    pthread_mutex_unlock(&pool->lock);
+    worker_pool_deliver(pool, call);
+    return true;
+}
+
+/// The next call, or NULL when the pool stops.
+static struct script_call *worker_take(struct worker_pool *pool)
+{
+    struct script_call *call = NULL;
+
+    pthread_mutex_lock(&pool->lock);
+    while (!pool->is_stopping) {
+        call = call_queue_take(&pool->start);
+        if (call == NULL) {
+            call = call_queue_take(&pool->normalise);
+        }
+        if (call != NULL) {
+            break;
+        }
+        pthread_cond_wait(&pool->wake, &pool->lock);
+    }
+    pthread_mutex_unlock(&pool->lock);
+    return call;
+}
+
+static void worker_drop_call(struct worker_pool *pool, struct script_call *call)
+{
+    run_fail_all(call, SCRIPT_DROPPED, "no time was left for it");
+    pthread_mutex_lock(&pool->lock);
+    pool->calls++;
+    pool->dropped++;
+    pthread_mutex_unlock(&pool->lock);
+    worker_pool_deliver(pool, call);
+}
+
+static void worker_leave(struct worker *worker)
+{
+    struct worker_pool *pool = worker->pool;
+
+    pthread_mutex_lock(&pool->watchdog.lock);
+    pool->workers[worker->slot] = NULL;
+    pthread_mutex_unlock(&pool->watchdog.lock);
+    pthread_mutex_lock(&pool->lock);
+    pool->live--;
+    pthread_cond_broadcast(&pool->gone);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+static void *worker_main(void *context)
+{
+    struct worker *worker = context;
+    struct worker_pool *pool = worker->pool;
+    bool is_lost = false;
+
+    guard_attach(&worker->guard);
+    while (!is_lost) {
+        struct script_call *call = worker_take(pool);
+        if (call == NULL) {
+            break;
+        }
+        uint64_t now_us = clock_now_us();
+        if (now_us >= call->deadline_us || atomic_load(&call->is_cancelled)) {
+            worker_drop_call(pool, call);
+            continue;
+        }
+        if (atomic_load(&call->begun_us) == 0) {
+            atomic_store(&call->begun_us, now_us);
+        }
+        is_lost = !worker_run(worker, call);
+    }
+    guard_detach(&worker->guard);
+    for (size_t i = 0; i < WORKER_STATES; i++) {
+        state_destroy(&worker->states[i]);
+    }
+    if (is_lost) {
+        log_line(LOG_INFO, "script", "a lost worker has come back and ends");
+        atomic_fetch_sub(&pool->lost, 1);
+    } else {
+        worker_leave(worker);
+    }
+    guard_fini(&worker->guard);
+    free(worker);
+    worker_pool_drop(&pool);
+    return NULL;
+}
+
+static enum status worker_create_thread(struct worker *worker)
+{
+    pthread_attr_t attributes;
+    pthread_t thread;
+    sigset_t all;
+    sigset_t before;
+
+    if (pthread_attr_init(&attributes) != 0) {
+        return STATUS_NO_MEMORY;
+    }
+    pthread_attr_setstacksize(&attributes, WORKER_STACK);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before); // signals of the process are for other threads
+    int error = pthread_create(&thread, &attributes, worker_main, worker);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+    return error == 0 ? STATUS_OK : STATUS_IO;
+}
+
+enum status worker_start(struct worker_pool *pool, size_t slot)
+{
+    struct worker *worker = calloc(1, sizeof *worker);
+    if (worker == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    worker->pool = pool;
+    worker->slot = slot;
+    guard_init(&worker->guard, watchdog_expect, pool);
+    pthread_mutex_lock(&pool->lock);
+    pool->live++;
+    pthread_mutex_unlock(&pool->lock);
+    atomic_fetch_add(&pool->holds, 1);
+    pool->workers[slot] = worker;
+    enum status status = worker_create_thread(worker);
+    if (status != STATUS_OK) {
+        pool->workers[slot] = NULL;
+        atomic_fetch_sub(&pool->holds, 1);
+        pthread_mutex_lock(&pool->lock);
+        pool->live--;
+        pthread_mutex_unlock(&pool->lock);
+        guard_fini(&worker->guard);
+        free(worker);
+    }
+    return status;
+}

@@ -1,0 +1,350 @@
+#include "farm/admin.h"
+#include "base/clock.h"
+#include "base/json_read.h"
+#include "base/json_write.h"
+#include "farm/door.h"
+#include "farm/play.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { ANSWER_MAX = 1 << 20 };
+
+/// What a change asks for; NAN and -1: nothing.
+struct change {
+    double median_ms, sigma, tail, cap_ms, name_delay_ms, delay_ms, seed;
+    int model, mode;
+    bool has_fault, is_mix;
+    enum fault fault;
+};
+
+double admin_cpu_share(struct farm *farm)
+{
+    struct timespec spent;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &spent);
+    uint64_t cpu_us = (uint64_t)spent.tv_sec * 1000000 + (uint64_t)spent.tv_nsec / 1000;
+    uint64_t wall_us = clock_now_us();
+    double share =
+        wall_us > farm->wall_us ? 100.0 * (double)(cpu_us - farm->cpu_us) / (double)(wall_us - farm->wall_us) : 0.0;
+    farm->cpu_us = cpu_us;
+    farm->wall_us = wall_us;
+    return share;
+}
+
+static void reply(struct connection *connection, const char *status, const struct buffer *body)
+{
+    char head[256];
+    int length =
+        snprintf(head, sizeof(head), "HTTP/1.1 %s\r\nContent-Type: application/json\r\nContent-Length: %zu\r\n%s\r\n",
+                 status, body->length, connection->closes ? "Connection: close\r\n" : "");
+    connection_send(connection, (struct text){ head, (size_t)length }, buffer_text(body));
+}
+
+static void reply_error(struct connection *connection, const char *status, const char *sentence)
+{
+    struct buffer body;
+    struct json_writer writer;
+
+    buffer_init(&body, ANSWER_MAX);
+    json_writer_init(&writer, &body);
+    json_begin_object(&writer);
+    json_field_c(&writer, "error", sentence);
+    json_end_object(&writer);
+    reply(connection, status, &body);
+    buffer_fini(&body);
+}
+
+static void write_number(struct json_writer *writer, const char *key, double value)
+{
+    char literal[32];
+    int length = snprintf(literal, sizeof(literal), "%.6g", value);
+    json_key(writer, key);
+    json_raw(writer, (struct text){ literal, (size_t)length });
+}
+
+static void write_behaviour(struct json_writer *writer, const struct supplier *supplier)
+{
+    json_field_c(writer, "name", supplier->name);
+    json_field_c(writer, "fault", supplier->is_forced ? fault_row(supplier->forced)->name : "mix");
+    json_field_c(writer, "model", supplier->now.model == LATENCY_CONSTANT ? "constant" : "lognormal");
+    write_number(writer, "median_ms", supplier->now.median_ms);
+    write_number(writer, "sigma", supplier->now.sigma);
+    write_number(writer, "tail", supplier->now.tail);
+    write_number(writer, "cap_ms", supplier->now.cap_ms);
+    json_field_u64(writer, "name_delay_ms", supplier->now.name_delay_ms);
+}
+
+static void write_counters(struct json_writer *writer, const struct supplier *supplier)
+{
+    const struct supplier_counters *counters = &supplier->counters;
+
+    json_field_u64(writer, "connections", counters->connections);
+    json_field_u64(writer, "handshakes", counters->handshakes);
+    json_field_u64(writer, "requests", counters->requests);
+    json_field_u64(writer, "answered", counters->answered);
+    json_field_u64(writer, "refused", counters->refused);
+    json_field_u64(writer, "abandoned", counters->abandoned);
+    json_field_u64(writer, "names", counters->names);
+    json_key(writer, "faults");
+    json_begin_object(writer);
+    for (unsigned i = 0; i < FAULT_COUNT; i++) {
+        if (counters->faults[i] > 0) {
+            json_field_u64(writer, fault_row((enum fault)i)->name, counters->faults[i]);
+        }
+    }
+    json_end_object(writer);
+}
+
+static void answer_stats(struct connection *connection)
+{
+    struct farm *farm = connection->farm;
+    struct buffer body;
+    struct json_writer writer;
+    double share = admin_cpu_share(farm);
+
+    buffer_init(&body, ANSWER_MAX);
+    json_writer_init(&writer, &body);
+    json_begin_object(&writer);
+    json_field_u64(&writer, "seed", farm->seed);
+    write_number(&writer, "cpu_percent", share);
+    json_key(&writer, "threads");
+    json_begin_array(&writer);
+    json_begin_object(&writer);
+    json_field_c(&writer, "name", "farm");
+    write_number(&writer, "cpu_percent", share);
+    json_end_object(&writer);
+    json_end_array(&writer);
+    json_field_u64(&writer, "answered", farm->answered);
+    json_key(&writer, "names");
+    json_begin_object(&writer);
+    json_field_u64(&writer, "asked", farm->names_asked);
+    json_field_u64(&writer, "answered", farm->names_answered);
+    json_end_object(&writer);
+    json_key(&writer, "suppliers");
+    json_begin_array(&writer);
+    for (size_t i = 0; i < farm->population->count; i++) {
+        json_begin_object(&writer);
+        write_behaviour(&writer, &farm->population->suppliers[i]);
+        write_counters(&writer, &farm->population->suppliers[i]);
+        json_end_object(&writer);
+    }
+    json_end_array(&writer);
+    json_end_object(&writer);
+    reply(connection, "200 OK", &body);
+    buffer_fini(&body);
+}
+
+static void answer_supplier(struct connection *connection, const struct supplier *supplier)
+{
+    struct buffer body;
+    struct json_writer writer;
+
+    buffer_init(&body, ANSWER_MAX);
+    json_writer_init(&writer, &body);
+    json_begin_object(&writer);
+    write_behaviour(&writer, supplier);
+    write_counters(&writer, supplier);
+    json_end_object(&writer);
+    reply(connection, "200 OK", &body);
+    buffer_fini(&body);
+}
+
+static bool change_read_number(struct text literal, double most, double *value)
+{
+    char copy[40];
+
+    if (literal.length >= sizeof(copy)) {
+        return false;
+    }
+    memcpy(copy, literal.data, literal.length);
+    copy[literal.length] = '\0';
+    *value = strtod(copy, NULL);
+    return *value >= 0 && *value <= most;
+}
+
+static bool change_read_word(struct change *change, struct text key, struct text word)
+{
+    static const char *const modes[] = {
+        [NAMES_ANSWER] = "answer", [NAMES_NEVER] = "never", [NAMES_NXDOMAIN] = "nxdomain"
+    };
+    static const char *const models[] = { [LATENCY_CONSTANT] = "constant", [LATENCY_LOGNORMAL] = "lognormal" };
+
+    if (text_equals_c(key, "fault")) {
+        change->has_fault = true;
+        change->is_mix = text_equals_c(word, "mix");
+        return change->is_mix || fault_find(word, &change->fault);
+    }
+    if (text_equals_c(key, "model")) {
+        for (size_t i = 0; i < COUNT_OF(models); i++) {
+            change->model = text_equals_c(word, models[i]) ? (int)i : change->model;
+        }
+        return change->model >= 0;
+    }
+    if (text_equals_c(key, "mode")) {
+        for (size_t i = 0; i < COUNT_OF(modes); i++) {
+            change->mode = text_equals_c(word, modes[i]) ? (int)i : change->mode;
+        }
+        return change->mode >= 0;
+    }
+    return false;
+}
+
+static bool change_read_member(struct change *change, struct text key, enum json_token token, struct text value)
+{
+    const struct {
+        const char *key;
+        double most;
+        double *value;
+    } numbers[] = {
+        { "median_ms", 600000, &change->median_ms },
+        { "sigma", 5, &change->sigma },
+        { "tail", 1, &change->tail },
+        { "cap_ms", 600000, &change->cap_ms },
+        { "delay_ms", 600000, &change->delay_ms },
+        { "name_delay_ms", 600000, &change->name_delay_ms },
+        { "seed", 0x1p53, &change->seed },
+    };
+    if (token == JSON_STRING) {
+        return change_read_word(change, key, value);
+    }
+    for (size_t i = 0; token == JSON_NUMBER && i < COUNT_OF(numbers); i++) {
+        if (text_equals_c(key, numbers[i].key)) {
+            return change_read_number(value, numbers[i].most, numbers[i].value);
+        }
+    }
+    return false;
+}
+
+/// False: `sentence` tells which member is wrong.
+static bool change_read(struct change *change, struct text body, char *sentence, size_t size)
+{
+    struct json_reader reader;
+    enum json_token token;
+
+    *change = (struct change){ NAN, NAN, NAN, NAN, NAN, NAN, NAN, -1, -1, false, false, FAULT_NONE };
+    if (body.length == 0) {
+        return true;
+    }
+    json_reader_init(&reader, body);
+    token = json_next(&reader);
+    if (token != JSON_BEGIN_OBJECT) {
+        snprintf(sentence, size, "a JSON object is expected");
+        return false;
+    }
+    while ((token = json_next(&reader)) == JSON_KEY) {
+        struct text key = reader.value;
+        enum json_token kind = json_next(&reader);
+        if (!change_read_member(change, key, kind, reader.value)) {
+            snprintf(sentence, size, "\"%.*s\" is unknown here, or its value is", TEXT_ARGS(key));
+            return false;
+        }
+    }
+    if (token != JSON_END_OBJECT || json_next(&reader) != JSON_END) {
+        snprintf(sentence, size, "the body is no JSON");
+        return false;
+    }
+    return true;
+}
+
+static void change_supplier(struct connection *connection, struct supplier *supplier, const struct change *change)
+{
+    struct behaviour *now = &supplier->now;
+    struct failure why = { 0 };
+
+    if (change->has_fault && !change->is_mix && change->fault == FAULT_HANG_TLS && !supplier->speaks_tls) {
+        reply_error(connection, "422 Unprocessable Content", "this supplier does not speak TLS");
+        return;
+    }
+    now->median_ms = isnan(change->median_ms) ? now->median_ms : change->median_ms;
+    now->sigma = isnan(change->sigma) ? now->sigma : change->sigma;
+    now->tail = isnan(change->tail) ? now->tail : change->tail;
+    now->cap_ms = isnan(change->cap_ms) ? now->cap_ms : change->cap_ms;
+    now->name_delay_ms = isnan(change->name_delay_ms) ? now->name_delay_ms : (uint32_t)change->name_delay_ms;
+    now->model = change->model < 0 ? now->model : (enum latency_model)change->model;
+    if (change->has_fault) {
+        supplier->is_forced = !change->is_mix;
+        supplier->forced = change->fault;
+    }
+    if (door_apply(connection->farm, supplier, &why) != STATUS_OK) {
+        reply_error(connection, "500 Internal Server Error", why.message);
+        return;
+    }
+    answer_supplier(connection, supplier);
+}
+
+static void reset(struct connection *connection, const struct change *change)
+{
+    struct farm *farm = connection->farm;
+    struct failure why = { 0 };
+    enum status status;
+
+    farm->seed = isnan(change->seed) ? farm->seed : (uint64_t)change->seed;
+    farm->names = NAMES_ANSWER;
+    farm->names_delay_ms = 0;
+    farm->names_asked = farm->names_answered = farm->answered = 0;
+    population_reset(farm->population, farm->seed);
+    status = play_prepare(farm);
+    for (size_t i = 0; i < farm->population->count; i++) {
+        memset(&farm->population->suppliers[i].counters, 0, sizeof(struct supplier_counters));
+        if (status == STATUS_OK) {
+            status = door_apply(farm, &farm->population->suppliers[i], &why);
+        }
+    }
+    if (status != STATUS_OK) {
+        reply_error(connection, "500 Internal Server Error",
+                    why.message[0] != '\0' ? why.message : status_name(status));
+        return;
+    }
+    answer_stats(connection);
+}
+
+static void post(struct connection *connection, const struct request *request, struct supplier *supplier)
+{
+    struct change change;
+    char sentence[160];
+
+    if (!change_read(&change, request->body, sentence, sizeof(sentence))) {
+        reply_error(connection, "422 Unprocessable Content", sentence);
+    } else if (supplier != NULL) {
+        change_supplier(connection, supplier, &change);
+    } else if (text_equals_c(request->path, "/names")) {
+        struct farm *farm = connection->farm;
+        farm->names = change.mode < 0 ? farm->names : (enum name_mode)change.mode;
+        farm->names_delay_ms = isnan(change.delay_ms) ? farm->names_delay_ms : (uint32_t)change.delay_ms;
+        answer_stats(connection);
+    } else if (text_equals_c(request->path, "/reset")) {
+        reset(connection, &change);
+    } else {
+        reply_error(connection, "404 Not Found", "POST goes to /supplier/NAME, /names or /reset");
+    }
+}
+
+void admin_answer(struct connection *connection, const struct request *request)
+{
+    const struct text prefix = TEXT("/supplier/");
+    struct supplier *supplier = NULL;
+
+    if (text_starts_with(request->path, prefix)) {
+        struct text name = { request->path.data + prefix.length, request->path.length - prefix.length };
+        supplier = population_find(connection->farm->population, name);
+        if (supplier == NULL) {
+            reply_error(connection, "404 Not Found", "no supplier has this name");
+            return;
+        }
+    }
+    if (text_equals(request->method, TEXT("POST"))) {
+        post(connection, request, supplier);
+    } else if (!text_equals(request->method, TEXT("GET"))) {
+        reply_error(connection, "405 Method Not Allowed", "GET or POST is expected");
+    } else if (supplier != NULL) {
+        answer_supplier(connection, supplier);
+    } else if (text_equals_c(request->path, "/stats")) {
+        answer_stats(connection);
+    } else {
+        reply_error(connection, "404 Not Found", "GET goes to /stats or /supplier/NAME");
+    }
+}

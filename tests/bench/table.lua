@@ -1,0 +1,101 @@
+-- Prints the rows of a benchmark as a table. Reads the JSON object of `tests/bench/run` from standard input.
+local json = require("cjson")
+
+local bench = json.decode(io.read("*a"))
+
+local function us(value)
+  return string.format("%.2f", value / 1000)
+end
+
+local LATENESS = {
+  { "variant", function(row) return row.variant end },
+  { "load", function(row) return row.load .. " %" end },
+  { "rate/s", function(row) return string.format("%.1f", row.rate) end },
+  { "searches", function(row) return row.searches end },
+  { "lost", function(row) return row.lost end },
+  { "late", function(row) return row.late end },
+  { "late %", function(row) return string.format("%.3f", row.late_share * 100) end },
+  { "excused", function(row) return row.excused end },
+  { "slow", function(row) return row.client_slow end },
+  { "eng p99.9", function(row) return us(row.engine_p999_us) end },
+  { "eng max", function(row) return us(row.engine_max_us) end },
+  { "cli p99.9", function(row) return us(row.client_p999_us) end },
+  { "tmr p99", function(row) return us(row.timer_p99_us) end },
+  { "tmr p99.9", function(row) return us(row.timer_p999_us) end },
+  { "unused", function(row) return us(row.unused_median_us) end },
+  { "reserve", function(row) return us(row.reserve_median_us) end },
+  { "cpu %", function(row) return string.format("%.0f", row.engine_share * 100) end },
+  { "farm %", function(row) return string.format("%.0f", row.farm_share * 100) end },
+  { "witness", function(row) return row.witness .. "/" .. us(row.witness_worst_us) end },
+}
+
+local COST = {
+  { "program", function(row) return row.variant end },
+  { "searches", function(row) return row.searches end },
+  { "per second", function(row) return string.format("%.1f", row.searches / bench.seconds) end },
+  { "CPU us", function(row) return row.engine_cpu_us_per_search end },
+  { "core %", function(row) return string.format("%.0f", row.engine_share * 100) end },
+  { "farm %", function(row) return string.format("%.0f", row.farm_share * 100) end },
+  { "reply bytes", function(row) return row.body_bytes end },
+}
+
+local function print_table(columns, rows)
+  local widths = {}
+  local lines = { {} }
+  for c, column in ipairs(columns) do
+    lines[1][c] = column[1]
+  end
+  for r, row in ipairs(rows) do
+    lines[r + 1] = {}
+    for c, column in ipairs(columns) do
+      lines[r + 1][c] = tostring(column[2](row))
+    end
+  end
+  for _, line in ipairs(lines) do
+    for c, cell in ipairs(line) do
+      widths[c] = math.max(widths[c] or 0, #cell)
+    end
+  end
+  for _, line in ipairs(lines) do
+    local cells = {}
+    for c, cell in ipairs(line) do
+      cells[c] = c == 1 and cell .. (" "):rep(widths[c] - #cell) or (" "):rep(widths[c] - #cell) .. cell
+    end
+    print(table.concat(cells, "  "))
+  end
+end
+
+-- A run that says nothing must say so (performance.md).
+local function print_voids()
+  for _, row in ipairs(bench.rows) do
+    local name = row.variant .. " at " .. row.load .. " %"
+    if row.farm_share > 0.8 then
+      print(name .. ": VOID, the farm used " .. string.format("%.0f", row.farm_share * 100) .. " % of its core")
+    end
+    if (row.client_slow_share or 0) > 0.001 then
+      print(name .. string.format(": VOID, %.2f %% of the replies met a slow client", row.client_slow_share * 100))
+    end
+    if (row.excused_share or 0) > 0.001 then
+      print(name .. string.format(": VOID, %.2f %% excused by the witness", row.excused_share * 100))
+    end
+    if row.searches < 1000 and bench.bench == "lateness" then
+      print(name .. ": only " .. row.searches .. " searches, p99.9 is their maximum")
+    end
+  end
+end
+
+if bench.bench == "lateness" then
+  print("times in ms; eng: sent - deadline, cli: last byte - intended start - budget, tmr: deadline timer after its plan")
+  print_table(LATENESS, bench.rows)
+else
+  print_table(COST, bench.rows)
+  local by_name = {}
+  for _, row in ipairs(bench.rows) do
+    by_name[row.variant] = row
+  end
+  if by_name.engine and by_name.floor and by_name.floor.engine_cpu_us_per_search > 0 then
+    local ratio = by_name.engine.engine_cpu_us_per_search / by_name.floor.engine_cpu_us_per_search
+    print(string.format("engine / floor = %.1f", ratio))
+  end
+end
+print_voids()

@@ -1,0 +1,102 @@
+-- Each fault of the farm becomes its outcome, and the others do not notice.
+package.path = "./?.lua;" .. package.path
+local world = require("tests.e2e.world")
+local test, equal = world.test, world.equal
+
+-- fault, supplier (s01 to s20 speak http, s21 to s40 https), outcome, phase or kind
+local CASES = {
+  { "refused", "s01", "failed", phase = "connect" },
+  { "hang_accept", "s03", "cut", phase = "first_byte" },
+  { "reset_accept", "s04", "failed" },
+  { "hang_answer", "s05", "cut", phase = "first_byte" },
+  { "hang_headers", "s06", "cut" },
+  { "hang_body", "s07", "cut", phase = "body" },
+  { "drip", "s08", "cut", phase = "body" },
+  { "reset_headers", "s09", "failed" },
+  { "reset_body", "s10", "failed", phase = "body" },
+  { "cut_body", "s11", "failed", phase = "body" },
+  { "status_429", "s12", "rejected", kind = "quota" },
+  { "status_500", "s13", "failed" },
+  { "status_503", "s14", "failed" },
+  { "html", "s15", "unparsable" },
+  { "empty", "s16", "unparsable" },
+  { "hang_tls", "s21", "cut", phase = "tls" },
+  { "hang_accept", "s22", "cut", phase = "tls" },
+  { "reset_accept", "s23", "failed", phase = "tls" },
+}
+
+local w = world.start { population = "healthy" }
+
+local function is_faulty(name)
+  for _, case in ipairs(CASES) do
+    if case[2] == name then
+      return true
+    end
+  end
+  return false
+end
+
+test("a healthy farm answers whole", function()
+  local reply = w:search { budget_ms = 2000 }
+  equal(200, reply.status, "status")
+  equal(40, reply.json.coverage.answered, "answered")
+  equal(true, reply.json.coverage.complete, "complete")
+  equal("true", reply.headers["search-complete"], "Search-Complete")
+end)
+
+for _, case in ipairs(CASES) do
+  world.farm(case[2], { fault = case[1] })
+end
+
+for round = 1, 2 do
+  local reply = w:search { budget_ms = 1200 }
+  for _, case in ipairs(CASES) do
+    test(string.format("%s at %s is %s (round %d)", case[1], case[2], case[3], round), function()
+      local entry = world.entry(reply, case[2])
+      equal(case[3], entry.outcome, "outcome of " .. world.json.encode(entry))
+      equal(case.kind, entry.kind, "kind")
+      if case.phase then
+        equal(case.phase, entry.phase, "phase of " .. world.json.encode(entry))
+      end
+    end)
+  end
+  test("the others are unharmed (round " .. round .. ")", function()
+    for _, entry in ipairs(reply.json.suppliers) do
+      if not is_faulty(entry.name) and entry.outcome ~= "disabled" then
+        equal("answered", entry.outcome, entry.name .. " " .. world.json.encode(entry))
+      end
+    end
+    assert(reply.json.took_ms <= 1200, "took " .. reply.json.took_ms)
+  end)
+end
+
+test("a kept connection that goes silent is cut, not failed, and costs nobody else", function()
+  world.farm("s18", { fault = "silent_kept" })
+  w:search { budget_ms = 1200, suppliers = { "s18" } }
+  local entry = world.entry(w:search { budget_ms = 600, suppliers = { "s18" } }, "s18")
+  equal("cut", entry.outcome, "outcome")
+  equal("first_byte", entry.phase, "phase")
+end)
+
+w:stop()
+
+local names = world.start {
+  population = "healthy",
+  before_engine = function()
+    world.farm("s30", { fault = "never_resolves" })
+    world.farm("s31", { fault = "nxdomain" })
+  end,
+}
+
+test("a name that never resolves is cut in dns, a name that is none is failed in dns", function()
+  local reply = names:search { budget_ms = 1200 }
+  local never, none = world.entry(reply, "s30"), world.entry(reply, "s31")
+  equal("cut", never.outcome, "outcome of " .. world.json.encode(never))
+  equal("dns", never.phase, "phase")
+  equal("failed", none.outcome, "outcome of " .. world.json.encode(none))
+  equal("dns", none.phase, "phase")
+  equal(38, reply.json.coverage.answered, "answered")
+end)
+
+names:stop()
+world.finish()

@@ -1,0 +1,71 @@
+-- The kill matrix: scripts that loop, hang in C and eat memory, each in its own supplier, all at once.
+package.path = "./?.lua;" .. package.path
+local world = require("tests.e2e.world")
+local test, equal = world.test, world.equal
+
+local KILLERS = {
+  kill_loop = "script_timeout",
+  kill_pcall = "script_timeout",
+  kill_bomb = "script_timeout",
+  kill_bomb_build = "script_timeout",
+  kill_memory = "script_memory",
+  kill_strings = "script_memory",
+}
+
+local w = world.start {
+  population = "healthy",
+  overlay = "suppliers_dir: [examples/farm/suppliers, tests/e2e/suppliers]\n",
+}
+
+local farm_names = {}
+for i = 1, 40 do
+  farm_names[i] = ("s%02d"):format(i)
+end
+
+local function outcomes(reply)
+  local list = {}
+  for _, entry in ipairs(reply.json.suppliers) do
+    if not KILLERS[entry.name] and entry.outcome ~= "disabled" then
+      list[#list + 1] = entry.name .. "=" .. entry.outcome .. "/" .. tostring(entry.offers)
+    end
+  end
+  table.sort(list)
+  return table.concat(list, " ")
+end
+
+local before
+
+test("without the killers everybody answers", function()
+  local reply = w:search { budget_ms = 2000, suppliers = farm_names }
+  equal(40, reply.json.coverage.answered, "answered")
+  before = outcomes(reply)
+end)
+
+test("with all killers at once the others' outcomes do not change", function()
+  for round = 1, 5 do
+    local reply = w:search { budget_ms = 2000 }
+    equal(200, reply.status, "status of round " .. round)
+    equal(before, outcomes(reply), "outcomes of round " .. round)
+    for name, outcome in pairs(KILLERS) do
+      local entry = world.entry(reply, name)
+      local is_fine = entry.outcome == outcome or (round > 1 and entry.outcome == "script_error")
+      assert(is_fine, name .. ": " .. world.json.encode(entry))
+    end
+    assert(reply.json.took_ms <= 2000, "took " .. reply.json.took_ms)
+  end
+end)
+
+test("what hung inside a C function is quarantined at once", function()
+  local reply = w:search { budget_ms = 2000, suppliers = { "kill_bomb", "kill_bomb_build" } }
+  for _, entry in ipairs(reply.json.suppliers) do
+    equal("script_error", entry.outcome, entry.name)
+    assert(entry.detail:match("quarantine"), entry.name .. " says " .. entry.detail)
+  end
+end)
+
+test("the engine stays ready with lost threads", function()
+  equal(200, world.http("GET", w.url .. "/readyz").status, "readyz")
+end)
+
+w:stop()
+world.finish()

@@ -1,0 +1,20 @@
+-- For the kill matrix: a pattern that takes for ever, inside a C function, while it builds its request.
+---@type Supplier
+return {
+  name = "kill_bomb_build",
+  product = "flights",
+  owner = "tests@example.com",
+  docs = "https://example.com",
+  hosts = { "127.0.40.1:8080" },
+  options = { base_url = "http://127.0.40.1:8080" },
+
+  build_request = function(search, _)
+    local found = string.find(("a"):rep(60), ("a*"):rep(60) .. "b")
+    log.debug(found)
+    return { method = "POST", path = "/search", json = search.query }
+  end,
+
+  normalise = function(_, _, _)
+    return {}
+  end,
+}

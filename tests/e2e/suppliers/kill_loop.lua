@@ -1,0 +1,20 @@
+-- For the kill matrix: loops for ever while it reads an answer.
+---@type Supplier
+return {
+  name = "kill_loop",
+  product = "flights",
+  owner = "tests@example.com",
+  docs = "https://example.com",
+  hosts = { "127.0.40.1:8080" },
+  options = { base_url = "http://127.0.40.1:8080" },
+
+  build_request = function(search, _)
+    return { method = "POST", path = "/search", json = search.query }
+  end,
+
+  normalise = function(_, _, _)
+    while true do
+      local _ = 1
+    end
+  end,
+}

@@ -1,0 +1,285 @@
+-- World: a farm and an engine on loopback for one test file, and the words to talk to them.
+--
+--   local world = require("tests.e2e.world")
+--   local w = world.start { population = "healthy" }
+--   local reply = w:search { suppliers = { "s01" }, budget_ms = 300 }
+--   w:stop()
+--
+-- Run from the project's root by luajit; LASTCALL_BUILD names the build folder (default .build/release).
+local json = require("cjson")
+
+local M = {}
+local World = {}
+World.__index = World
+
+M.build = os.getenv("LASTCALL_BUILD") or ".build/release"
+M.shared = os.getenv("LASTCALL_SHARED") or "../shared"
+M.json = json
+
+local function read_file(path)
+  local file = io.open(path, "rb")
+  if not file then
+    return nil
+  end
+  local content = file:read("*a")
+  file:close()
+  return content
+end
+
+local function write_file(path, content)
+  local file = assert(io.open(path, "wb"))
+  file:write(content)
+  file:close()
+end
+
+M.read_file = read_file
+M.write_file = write_file
+
+-- Runs a shell command; returns its output and exit code.
+function M.shell(command)
+  local pipe = assert(io.popen("{ " .. command .. " ; } 2>&1; echo \"\n$?\""))
+  local output = pipe:read("*a")
+  pipe:close()
+  local text, code = output:match("^(.*)\n(%d+)\n$")
+  return text, tonumber(code)
+end
+
+local function sleep_ms(ms)
+  os.execute(string.format("sleep %.3f", ms / 1000))
+end
+M.sleep_ms = sleep_ms
+
+-- Starts a program in the background; returns its process id.
+local function spawn(command, log)
+  local pipe = assert(io.popen(string.format("%s >%s 2>&1 </dev/null & echo $!", command, log)))
+  local pid = tonumber(pipe:read("*l"))
+  pipe:close()
+  return pid
+end
+
+local function is_alive(pid)
+  local stat = read_file("/proc/" .. pid .. "/stat")
+  return stat ~= nil and not stat:match("%) Z ")
+end
+
+-- HTTP through curl: status, headers (lower case), body (decoded when JSON), raw body.
+function M.http(method, url, options)
+  options = options or {}
+  local id = os.tmpname()
+  local parts = { "curl -sS -o " .. id .. ".out -D " .. id .. ".head -X " .. method }
+  parts[#parts + 1] = "--max-time " .. (options.max_time or 20)
+  for _, header in ipairs(options.headers or {}) do
+    parts[#parts + 1] = "-H '" .. header .. "'"
+  end
+  if options.body then
+    write_file(id .. ".in", options.body)
+    parts[#parts + 1] = "--data-binary @" .. id .. ".in"
+  end
+  parts[#parts + 1] = "'" .. url .. "'"
+  local text, code = M.shell(table.concat(parts, " "))
+  local head, body = read_file(id .. ".head") or "", read_file(id .. ".out") or ""
+  os.execute("rm -f " .. id .. " " .. id .. ".*")
+  local headers = {}
+  for name, value in head:gmatch("\n([^:\r\n]+):%s*([^\r\n]*)") do
+    headers[name:lower()] = value
+  end
+  local reply = {
+    curl = code,
+    curl_text = text,
+    status = tonumber(head:match("^HTTP/%S+ (%d+)")),
+    headers = headers,
+    raw = body,
+  }
+  local is_json, decoded = pcall(json.decode, body)
+  reply.json = is_json and type(decoded) == "table" and decoded or nil
+  return reply
+end
+
+-- One supplier's entry of a reply.
+function M.entry(reply, name)
+  for _, supplier in ipairs(reply.json and reply.json.suppliers or {}) do
+    if supplier.name == name then
+      return supplier
+    end
+  end
+  return nil
+end
+
+M.query = {
+  slices = { { origin = "LHR", destination = "JFK", date = "2030-05-14" } },
+  travellers = { { type = "adult" } },
+  currency = "EUR",
+}
+
+local function wait_for(what, seconds, probe, pid, log)
+  local deadline = os.time() + seconds
+  while os.time() <= deadline do
+    if not is_alive(pid) then
+      error(what .. " ended at once:\n" .. (read_file(log) or ""))
+    end
+    if probe() then
+      return
+    end
+    sleep_ms(50)
+  end
+  error(what .. " did not come up:\n" .. (read_file(log) or ""))
+end
+
+-- options: population (name under examples/farm/populations, or a path), seed, overlay (YAML text read last),
+-- settings (list of files instead of examples/farm/lastcall.yaml), files (farm --file arguments), environment, no_farm,
+-- before_engine (called between the two)
+function M.start(options)
+  local w = setmetatable({ options = options, port = options.port or 18480 }, World)
+  w.folder = M.build .. "/e2e"
+  os.execute("mkdir -p " .. w.folder)
+  w.url = "http://127.0.0.1:" .. w.port
+  if not options.no_farm then
+    w:start_farm()
+  end
+  if options.before_engine then
+    options.before_engine(w)
+  end
+  w:start_engine()
+  return w
+end
+
+function World:start_farm()
+  local options = self.options
+  local population = options.population or "brief"
+  if not population:find("/", 1, true) then
+    population = "examples/farm/populations/" .. population .. ".txt"
+  end
+  local command = {
+    M.build .. "/examples/farm/farm --population " .. population,
+    "--seed " .. (options.seed or 1),
+    "--tls-dir " .. self.folder .. "/tls",
+  }
+  for _, file in ipairs(options.files or {}) do
+    command[#command + 1] = "--file " .. file
+  end
+  self.farm_log = self.folder .. "/farm.log"
+  self.farm_pid = spawn(table.concat(command, " "), self.farm_log)
+  wait_for("the farm", 20, function()
+    return M.http("GET", "http://127.0.40.254:9999/stats").status == 200
+  end, self.farm_pid, self.farm_log)
+end
+
+function World:start_engine()
+  local options = self.options
+  local overlay = self.folder .. "/overlay.yaml"
+  local settings = "listen: 127.0.0.1:%d\nnetwork: { allow_private: [127.0.40.0/24], ca_file: %s/tls/ca.pem }\n%s"
+  write_file(overlay, settings:format(self.port, self.folder, options.overlay or ""))
+  local command = { (options.environment or "") .. " " .. M.build .. "/lastcall serve" }
+  for _, file in ipairs(options.settings or { "examples/farm/lastcall.yaml" }) do
+    command[#command + 1] = "-c " .. file
+  end
+  command[#command + 1] = "-c " .. overlay
+  self.engine_log = self.folder .. "/engine.log"
+  self.engine_pid = spawn(table.concat(command, " "), self.engine_log)
+  wait_for("the engine", 20, function()
+    return M.http("GET", self.url .. "/readyz").status == 200
+  end, self.engine_pid, self.engine_log)
+end
+
+-- A search with the given body fields over the default query.
+function World:search(fields, headers)
+  local body = { product = "flights", query = M.query }
+  for key, value in pairs(fields or {}) do
+    body[key] = value
+  end
+  local all = { "Content-Type: application/json" }
+  for _, header in ipairs(headers or {}) do
+    all[#all + 1] = header
+  end
+  return M.http("POST", self.url .. "/v1/search", { body = json.encode(body), headers = all })
+end
+
+-- Changes a supplier of the farm while it runs.
+function M.farm(name, change)
+  local reply = M.http("POST", "http://127.0.40.254:9999/supplier/" .. name,
+    { body = json.encode(change), headers = { "Content-Type: application/json" } })
+  assert(reply.status == 200, "the farm refused: " .. tostring(reply.status) .. " " .. reply.raw)
+end
+
+function M.farm_stats()
+  return M.http("GET", "http://127.0.40.254:9999/stats").json
+end
+
+-- What the engine's process holds: resident KiB, threads, descriptors.
+function World:usage()
+  local status = read_file("/proc/" .. self.engine_pid .. "/status") or ""
+  local count = M.shell("ls /proc/" .. self.engine_pid .. "/fd | wc -l")
+  return {
+    resident_kib = tonumber(status:match("VmRSS:%s*(%d+)")),
+    threads = tonumber(status:match("Threads:%s*(%d+)")),
+    descriptors = tonumber(count),
+  }
+end
+
+function World:signal(name)
+  os.execute(string.format("kill -%s %d", name, self.engine_pid))
+end
+
+-- Waits for the engine to end; true when it did within the seconds.
+function World:wait_engine(seconds)
+  for _ = 1, seconds * 50 do
+    if not is_alive(self.engine_pid) then
+      return true
+    end
+    sleep_ms(20)
+  end
+  return false
+end
+
+function World:engine_output()
+  return read_file(self.engine_log) or ""
+end
+
+function World:stop()
+  for _, pid in ipairs { self.engine_pid or false, self.farm_pid or false } do
+    if pid and is_alive(pid) then
+      os.execute("kill -TERM " .. pid)
+      for _ = 1, 600 do
+        if not is_alive(pid) then
+          break
+        end
+        sleep_ms(20)
+      end
+      if is_alive(pid) then
+        os.execute("kill -KILL " .. pid)
+      end
+    end
+  end
+end
+
+-- The test protocol: `ok NAME`, `not ok NAME` with the reason behind #, `skip NAME why`; exit code by M.finish.
+local failed = 0
+
+function M.test(name, body)
+  local is_fine, why = xpcall(body, debug.traceback)
+  if is_fine then
+    print("ok " .. name)
+  else
+    failed = failed + 1
+    print("not ok " .. name)
+    print("# " .. tostring(why):gsub("\n", "\n# "))
+  end
+  io.stdout:flush()
+end
+
+function M.skip(name, why)
+  print("skip " .. name .. " # " .. why)
+  io.stdout:flush()
+end
+
+function M.equal(expected, actual, what)
+  if expected ~= actual then
+    error(string.format("%s: expected %s, got %s", what or "value", tostring(expected), tostring(actual)), 2)
+  end
+end
+
+function M.finish()
+  os.exit(failed == 0 and 0 or 1)
+end
+
+return M

@@ -1,0 +1,142 @@
+-- One supplier with every fault: the name of the thing says which function does what.
+local words = require("words")
+
+local faults = {}
+
+function faults.loop()
+  while true do end
+end
+
+function faults.caught_loop()
+  pcall(function()
+    while true do end
+  end)
+  return "caught"
+end
+
+function faults.loop_of_pcalls()
+  while true do
+    pcall(error, "again")
+  end
+end
+
+function faults.recursive_pcall()
+  local function again()
+    pcall(again)
+    pcall(again)
+  end
+  again()
+end
+
+function faults.endless_handler()
+  local function handler()
+    xpcall(error, handler)
+    while true do end
+  end
+  xpcall(error, handler)
+end
+
+function faults.rep_bomb()
+  local s = "x"
+  while true do
+    s = s:rep(1000)
+  end
+end
+
+function faults.joined_bomb()
+  local s = ("x"):rep(1000)
+  while true do
+    s = s .. s
+  end
+end
+
+function faults.caught_bomb()
+  local s = ("x"):rep(1000)
+  while true do
+    pcall(function()
+      s = s .. s
+    end)
+  end
+end
+
+function faults.endless_table()
+  local t = {}
+  local i = 0
+  while true do
+    i = i + 1
+    t[i] = { i }
+  end
+end
+
+function faults.pattern_bomb()
+  return string.find(("a"):rep(60), ("a-"):rep(60) .. "b")
+end
+
+function faults.deep_gsub()
+  local function again()
+    return string.gsub("a", "a", again)
+  end
+  again()
+end
+
+function faults.write_search(search)
+  search.query.thing = "stolen"
+end
+
+function faults.write_item(search)
+  search.query.list[1] = "stolen"
+end
+
+function faults.insert_item(search)
+  table.insert(search.query.list, "stolen")
+end
+
+function faults.write_global()
+  leaked = words.shout("me") -- luacheck: ignore
+end
+
+function faults.read_global()
+  return jsn.encode({}) -- luacheck: ignore
+end
+
+function faults.plain()
+  local none
+  return none.field
+end
+
+function faults.raise_table()
+  error({})
+end
+
+function faults.quota()
+  fail.quota({ retry_after = 7 })
+end
+
+local function break_at(place)
+  return function(first, second)
+    local search = place == "normalise" and second or first
+    local fault, where = search.query.thing:match("^([%a_]+)@([%a_]+)$")
+    if where == place then
+      faults[fault](search)
+    end
+    if place == "ceiling" then
+      return 1000
+    end
+    if place == "build_request" then
+      return { path = "/" }
+    end
+    return place == "normalise" and {} or nil
+  end
+end
+
+return {
+  name = "faulty",
+  product = "shop",
+  owner = "shop@example.com",
+  hosts = { "api.faulty.example" },
+  options = { base_url = "https://api.faulty.example" },
+  skip = break_at("skip"),
+  ceiling = break_at("ceiling"),
+  build_request = break_at("build_request"),
+  normalise = break_at("normalise"),
+}
