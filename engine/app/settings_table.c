@@ -56,6 +56,8 @@ const struct setting SETTINGS[] = {
       "the largest request body that is read", true },
     { "log_level", SETTING_TEXT, ENGINE(log_level), NULL, NULL, "info", "debug info warning error",
       "the least important lines that are written", true },
+    { "timing_file", SETTING_TEXT, ENGINE(timing_file), NULL, NULL, NULL, NULL,
+      "a memory-mapped ring with one record per search, for benchmarks; not set: none", true },
 
     { "suppliers.*.uses", SETTING_NAME, SUPPLIER(uses), NULL, NULL, NULL, NULL,
       "the supplier whose file plays this one too", false },

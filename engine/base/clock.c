@@ -28,3 +28,42 @@ uint64_t clock_thread_cpu_us(void)
 {
     return clock_read_us(CLOCK_THREAD_CPUTIME_ID);
 }
+
+static char *clock_put(char *out, uint64_t value, size_t digits)
+{
+    for (size_t i = digits; i != 0; i--) {
+        out[i - 1] = (char)('0' + value % 10);
+        value /= 10;
+    }
+    return out + digits;
+}
+
+// Not gmtime: it takes a lock of the C library's, which a demoted thread may hold.
+// The date from the day number: H. Hinnant, "chrono-compatible low-level date algorithms", civil_from_days.
+size_t clock_print_utc(uint64_t wall_us, char out[CLOCK_UTC_SIZE])
+{
+    uint64_t second = wall_us / 1000000;
+    uint64_t shifted = second / 86400 + 719468; // days since 0000-03-01
+    uint64_t day_of_era = shifted % 146097;
+    uint64_t year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
+    uint64_t day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    uint64_t shifted_month = (5 * day_of_year + 2) / 153;
+    uint64_t month = shifted_month < 10 ? shifted_month + 3 : shifted_month - 9;
+    char *end = clock_put(out, shifted / 146097 * 400 + year_of_era + (month <= 2), 4);
+
+    *end++ = '-';
+    end = clock_put(end, month, 2);
+    *end++ = '-';
+    end = clock_put(end, day_of_year - (153 * shifted_month + 2) / 5 + 1, 2);
+    *end++ = 'T';
+    end = clock_put(end, second / 3600 % 24, 2);
+    *end++ = ':';
+    end = clock_put(end, second / 60 % 60, 2);
+    *end++ = ':';
+    end = clock_put(end, second % 60, 2);
+    *end++ = '.';
+    end = clock_put(end, wall_us / 1000 % 1000, 3);
+    *end++ = 'Z';
+    *end = '\0';
+    return (size_t)(end - out);
+}

@@ -3,6 +3,7 @@
 /// Threads: any.
 #pragma once
 
+#include <stddef.h>
 #include <stdint.h>
 
 /// Monotonic time in µs; deadlines and timers are absolute values of it. Never 0.
@@ -13,6 +14,12 @@ uint64_t clock_wall_us(void);
 
 /// CPU time that the calling thread has used, in µs.
 uint64_t clock_thread_cpu_us(void);
+
+enum { CLOCK_UTC_SIZE = 25 };
+
+/// Writes a time of day as RFC 3339 in UTC with milliseconds, "2026-11-29T09:00:00.123Z", terminated; returns its
+/// length.
+size_t clock_print_utc(uint64_t wall_us, char out[CLOCK_UTC_SIZE]);
 
 /// Whole milliseconds for people and JSON, rounded to the nearest.
 static inline uint64_t clock_us_to_ms(uint64_t us)

@@ -67,25 +67,6 @@ static const char *log_level_name(enum log_level level)
     return (size_t)level < COUNT_OF(names) ? names[level] : "error";
 }
 
-// RFC 3339 in UTC with milliseconds. Not gmtime: it takes a lock of the C library's.
-// The date from the day number: H. Hinnant, "chrono-compatible low-level date algorithms", civil_from_days.
-static int log_print_time(char *out, size_t room, uint64_t wall_us)
-{
-    uint64_t second = wall_us / 1000000;
-    uint64_t shifted = second / 86400 + 719468; // days since 0000-03-01
-    uint64_t era = shifted / 146097;
-    unsigned day_of_era = (unsigned)(shifted % 146097);
-    unsigned year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
-    unsigned day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    unsigned shifted_month = (5 * day_of_year + 2) / 153;
-    unsigned month = shifted_month < 10 ? shifted_month + 3 : shifted_month - 9;
-    uint64_t year = era * 400 + year_of_era + (month <= 2);
-
-    return snprintf(out, room, "%04u-%02u-%02uT%02u:%02u:%02u.%03uZ", (unsigned)(year % 10000), month,
-                    day_of_year - (153 * shifted_month + 2) / 5 + 1, (unsigned)(second / 3600 % 24),
-                    (unsigned)(second / 60 % 60), (unsigned)(second % 60), (unsigned)(wall_us / 1000 % 1000));
-}
-
 // One event is one line, and text: control characters and bytes that are no UTF-8 become '?'.
 static void log_clean(char *bytes, size_t length)
 {
@@ -104,10 +85,8 @@ static void log_clean(char *bytes, size_t length)
 // The finished line in `out`, which has room for LOG_LINE; its length.
 static size_t log_render(struct log_entry *entry, char *out)
 {
-    int printed = log_print_time(out, LOG_LINE, entry->wall_us);
-    size_t length = printed > 0 ? (size_t)printed : 0;
-
-    printed = snprintf(out + length, LOG_LINE - length, " %s ", log_level_name(entry->level));
+    size_t length = clock_print_utc(entry->wall_us, out);
+    int printed = snprintf(out + length, LOG_LINE - length, " %s ", log_level_name(entry->level));
     length += printed > 0 ? (size_t)printed : 0;
     size_t text = redact_apply(entry->text, entry->length, entry->is_cut);
     log_clean(entry->text, text);

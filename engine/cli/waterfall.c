@@ -281,7 +281,8 @@ static void explain(const struct reply_supplier *supplier, struct buffer *line)
     put_part(line, supplier->code);
     if (supplier->reason.length > 0) {
         buffer_append_text(line, supplier->reason);
-    } else if (supplier->detail.length > 0) {
+    } else if (supplier->detail.length > 0 &&
+               !(supplier->http_status > 0 && text_starts_with(supplier->detail, TEXT("HTTP status")))) {
         buffer_printf(line, "%s%.*s", line->length > 0 ? ": " : "", TEXT_ARGS(supplier->detail));
     }
     if (supplier->retry_in_ms > 0) {
@@ -333,6 +334,19 @@ static void draw_note(struct chart *chart, const struct reply_supplier *supplier
     buffer_fini(&line);
 }
 
+/// Who was not asked has no bar; the reason takes its place.
+static void draw_reason(struct chart *chart, const struct reply_supplier *supplier)
+{
+    struct buffer line;
+
+    buffer_init(&line, 4096);
+    explain(supplier, &line);
+    paint_on(chart->paint, PAINT_DIM);
+    paint_text(chart->paint, buffer_text(&line), chart->bar_columns + 1 + chart->note_columns);
+    paint_off(chart->paint, PAINT_DIM);
+    buffer_fini(&line);
+}
+
 static void draw_supplier(struct chart *chart, const struct reply_supplier *supplier)
 {
     struct paint *paint = chart->paint;
@@ -346,8 +360,12 @@ static void draw_supplier(struct chart *chart, const struct reply_supplier *supp
     paint_cell(paint, supplier->outcome, chart->outcome_columns, PAINT_LEFT);
     paint_off(paint, colour);
     paint_spaces(paint, 1);
-    draw_bar(chart, supplier);
-    draw_note(chart, supplier);
+    if (was_asked(supplier) || bar != MARK_VAIN) {
+        draw_bar(chart, supplier);
+        draw_note(chart, supplier);
+    } else {
+        draw_reason(chart, supplier);
+    }
     while (paint->out->length > 0 && paint->out->data[paint->out->length - 1] == ' ') {
         paint->out->length--;
     }

@@ -350,7 +350,7 @@ static bool walk_object(struct walk *walk, const struct schema_object *object, i
     int top = lua_gettop(L);
     int base = walk_spread(walk, object, index);
     int decimals = -1;
-    char before = '{';
+    bool is_first = true;
 
     if (base == 0) {
         return false;

@@ -80,7 +80,8 @@ static int globals_pcall(lua_State *L)
     return lua_gettop(L);
 }
 
-/// The handler runs after the stack has unwound; an error inside it is not caught.
+/// The handler runs after the stack has unwound; an error inside it is not caught. It counts as nested, so that a handler
+/// which calls xpcall with itself ends.
 static int globals_xpcall(lua_State *L)
 {
     luaL_checkany(L, 1);
@@ -96,7 +97,10 @@ static int globals_xpcall(lua_State *L)
     }
     lua_pushvalue(L, 1);
     lua_insert(L, -2);
+    globals_enter(L, "xpcall");
+    uint32_t depth = sandbox_of(L)->depth;
     lua_call(L, 1, LUA_MULTRET);
+    sandbox_of(L)->depth = depth - 1;
     lua_pushboolean(L, 0);
     lua_replace(L, 1);
     return lua_gettop(L);

@@ -30,7 +30,7 @@ static enum fault draw_fault(struct supplier *supplier, enum fault_place place)
 void supplier_reset(struct supplier *supplier, uint64_t seed)
 {
     supplier->seed = seed;
-    supplier->draw.state = draw_mix(supplier->draw.state, supplier->index);
+    supplier->draw.state = draw_mix(seed, supplier->index);
     supplier->now = supplier->planned;
     supplier->is_forced = false;
     supplier->forced = FAULT_NONE;

@@ -32,7 +32,8 @@ static const char population[] = "quick   1  both  a  constant  0    0  0  4000 
                                  "coin    4  http  a  constant  0    0  0  4000  -  status_500=50%\n"
                                  "closer  5  both  a  constant  0    0  0  4000  -  close\n"
                                  "shut    6  http  a  constant  0    0  0  4000  -  refused=100%\n"
-                                 "late    7  http  a  constant  0    0  0  4000  -  name_delay_ms=400\n";
+                                 "late    7  http  a  constant  0    0  0  4000  -  name_delay_ms=400\n"
+                                 "kept    8  http  a  constant  0    0  0  4000  -  silent_kept=100%\n";
 
 static void play(const char *supplier, const char *fault)
 {
@@ -312,6 +313,18 @@ static void silent_kept_answers_once_for_each_connection(void **state)
     assert_int_equal(exchange(1, HTTP, "POST", "/v1/offers", ask_a, &body), 200);
 }
 
+static void shares_of_silent_kept_are_drawn_by_connection(void **state)
+{
+    (void)state;
+    const char *body;
+    int fd = connect_to(8, HTTP, WAIT_MS);
+    send_request(fd, "POST", "/v1/offers", ask_a);
+    assert_int_equal(read_answer(fd, &body), 200);
+    send_request(fd, "POST", "/v1/offers", ask_a);
+    assert_silence(fd);
+    close(fd);
+}
+
 static void resets_come_at_accept_after_the_headers_and_mid_body(void **state)
 {
     (void)state;
@@ -548,6 +561,7 @@ int main(void)
         PLAY(hang_body_sends_half_of_the_body),
         PLAY(drip_sends_the_body_byte_by_byte),
         PLAY(silent_kept_answers_once_for_each_connection),
+        PLAY(shares_of_silent_kept_are_drawn_by_connection),
         PLAY(resets_come_at_accept_after_the_headers_and_mid_body),
         PLAY(statuses_and_odd_bodies_are_played),
         PLAY(a_healed_supplier_answers_again),

@@ -78,6 +78,8 @@ static void handle_request(void *context, struct http_call *call)
         struct header_pair split = { "X-Split", "a\r\nInjected: yes" };
         struct http_reply reply = { .status = 200, .headers = &split, .header_count = 1 };
         http_call_reply(call, &reply);
+    } else if (text_starts_with(path, TEXT("/status/"))) {
+        reply_with(call, (uint16_t)strtoul(path.data + strlen("/status/"), NULL, 10), http_call_body(call));
     } else {
         reply_with(call, 200, http_call_body(call));
     }

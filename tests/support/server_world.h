@@ -11,7 +11,8 @@
 
 enum { BIG = 5 * 1024 * 1024, MIDDLE = 400 * 1000, HELD_MAX = 64 };
 
-/// What the handlers do is told by the path: /echo, /later, /hold, /big, /middle, /header, /broken.
+/// What the handlers do is told by the path: /echo, /later, /hold, /big, /middle, /header, /broken,
+/// /status/NNN/…; any other path is answered with the body of the request.
 struct server_world {
     struct loop *loop;
     struct http_server *server;

@@ -11,9 +11,11 @@
 #include <cmocka.h>
 
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static void every_status_has_a_name_of_its_own(void **state)
@@ -72,6 +74,24 @@ static void clocks_run_forward(void **state)
         work = work + 1;
     }
     assert_true(clock_thread_cpu_us() > cpu);
+}
+
+// Every day from 1970 to 2199, each at another time of day, against the C library.
+static void every_date_is_printed_as_the_c_library_has_it(void **state)
+{
+    (void)state;
+    for (uint64_t day = 0; day < 84000; day++) {
+        uint64_t wall_us = (day * 86400 + day * 7919 % 86400) * 1000000 + day % 1000 * 1000 + 999;
+        time_t second = (time_t)(wall_us / 1000000);
+        char expected[64];
+        char printed[CLOCK_UTC_SIZE];
+        struct tm parts;
+        assert_non_null(gmtime_r(&second, &parts));
+        size_t length = strftime(expected, sizeof(expected), "%Y-%m-%dT%H:%M:%S", &parts);
+        snprintf(expected + length, sizeof(expected) - length, ".%03uZ", (unsigned)(day % 1000));
+        assert_int_equal(clock_print_utc(wall_us, printed), 24);
+        assert_string_equal(printed, expected);
+    }
 }
 
 struct item {
@@ -135,6 +155,7 @@ int main(void)
         cmocka_unit_test(a_failure_keeps_place_sentence_and_remedy_apart),
         cmocka_unit_test(a_long_failure_is_cut_and_no_failure_is_fine),
         cmocka_unit_test(clocks_run_forward),
+        cmocka_unit_test(every_date_is_printed_as_the_c_library_has_it),
         cmocka_unit_test(a_list_keeps_order_and_survives_removal_while_walking),
         cmocka_unit_test(a_broken_requirement_names_its_place_and_aborts),
     };

@@ -16,6 +16,7 @@ static const char fixed_reply[] =
     "\"budget\": { \"requested_ms\": 2000, \"effective_ms\": 2000, \"reserve_ms\": 100, \"clamped\": false },"
     "\"coverage\": { \"complete\": false, \"percent\": 62, \"eligible\": 10, \"answered\": 5, \"empty\": 1, \"missing\": 4, \"reasons\": [\"budget\"], \"offers_found\": 1200, \"offers_returned\": 310 },"
     "\"suppliers\": ["
+    "{\"name\":\"s07\",\"outcome\":\"failed\",\"phase\":\"connect\",\"detail\":\"Connection refused\",\"began_ms\":2,\"took_ms\":1},"
     "{\"name\":\"duffel\",\"account\":\"main\",\"outcome\":\"answered\",\"offers\":68,\"began_ms\":3,\"took_ms\":412,\"allocated_ms\":887,\"ceiling_ms\":900,\"ceiling_from\":\"script\"},"
     "{\"name\":\"s01\",\"outcome\":\"answered\",\"offers\":30,\"began_ms\":2,\"took_ms\":81},"
     "{\"name\":\"s02\",\"outcome\":\"answered\",\"offers\":30,\"offers_dropped\":2,\"began_ms\":2,\"took_ms\":1240,\"ceiling_ms\":1600},"
@@ -23,8 +24,7 @@ static const char fixed_reply[] =
     "{\"name\":\"s04\",\"outcome\":\"empty\",\"began_ms\":2,\"took_ms\":530},"
     "{\"name\":\"s05\",\"outcome\":\"cut\",\"bound\":\"ceiling\",\"phase\":\"first_byte\",\"began_ms\":2,\"took_ms\":798,\"ceiling_ms\":800},"
     "{\"name\":\"s06\",\"outcome\":\"cut\",\"bound\":\"budget\",\"phase\":\"tls\",\"began_ms\":2,\"took_ms\":1898},"
-    "{\"name\":\"s07\",\"outcome\":\"failed\",\"phase\":\"connect\",\"detail\":\"Connection refused\",\"began_ms\":2,\"took_ms\":1},"
-    "{\"name\":\"s08\",\"outcome\":\"rejected\",\"kind\":\"quota\",\"http_status\":429,\"began_ms\":2,\"took_ms\":200,\"retry_in_ms\":3000},"
+    "{\"name\":\"s08\",\"outcome\":\"rejected\",\"kind\":\"quota\",\"http_status\":429,\"detail\":\"HTTP status 429\",\"began_ms\":2,\"took_ms\":200,\"retry_in_ms\":3000},"
     "{\"name\":\"s09\",\"outcome\":\"script_error\",\"detail\":\"suppliers/s09.lua:58: attempt to index field 'total' (a nil value)\",\"began_ms\":2,\"took_ms\":900},"
     "{\"name\":\"golf\",\"outcome\":\"skipped\",\"reason\":\"multi-city not sold\"},"
     "{\"name\":\"farm_a\",\"outcome\":\"disabled\",\"reason\":\"template\"} ],"
@@ -47,8 +47,8 @@ static const char drawing_100[] =
     "s07      failed       ✗                                     ┊┊│      1 ms  connect: Connection refu…\n"
     "s08      rejected     ░░░░✗                                 ┊┊│    200 ms  quota: HTTP 429, retry i…\n"
     "s09      script_error ░░░░░░░░░░░░░░░░░░✗                   ┊┊│    900 ms  suppliers/s09.lua:58: at…\n"
-    "golf     skipped                                            ┊┊│            multi-city not sold\n"
-    "farm_a   disabled                                           ┊┊│            template\n"
+    "golf     skipped      multi-city not sold\n"
+    "farm_a   disabled     template\n"
     "\n"
     "█ answered   ▒ had nothing   ░ waited in vain   ◆ cut by its ceiling   ┫ cut by the budget\n"
     "✗ failed   ◇ ceiling   ┊ reserve   │ deadline   ▼ reply sent\n"
@@ -77,8 +77,8 @@ static const char drawing_80_ascii[] =
     "s07      failed       x                       ::|      1 ms  connect: Connectio~\n"
     "s08      rejected     ..x                     ::|    200 ms  quota: HTTP 429, r~\n"
     "s09      script_error ...........x            ::|    900 ms  suppliers/s09.lua:~\n"
-    "golf     skipped                              ::|            multi-city not sold\n"
-    "farm_a   disabled                             ::|            template\n"
+    "golf     skipped      multi-city not sold\n"
+    "farm_a   disabled     template\n"
     "\n"
     "# answered   = had nothing   . waited in vain   C cut by its ceiling\n"
     "] cut by the budget   x failed   c ceiling   : reserve   | deadline\n"
@@ -170,12 +170,20 @@ static void colours_change_nothing_but_the_colour(void **state)
 static void no_line_is_wider_than_the_terminal(void **state)
 {
     (void)state;
-    for (uint32_t width = 80; width <= 240; width++) {
-        char *drawn = draw(fixed_reply, width, true, false);
+    const char *large =
+        "{\"search_id\":\"01JDX8Z5K3T901JDX8Z5K3T9\",\"took_ms\":600000,\"budget\":{\"effective_ms\":600000},"
+        "\"coverage\":{\"percent\":100,\"answered\":4000,\"eligible\":4000,\"offers_found\":12000000,"
+        "\"offers_returned\":4000000},\"suppliers\":[{\"name\":\"a_supplier_with_a_very_long_name\","
+        "\"outcome\":\"finished_early\",\"took_ms\":600000},{\"name\":\"b\",\"outcome\":\"disabled\","
+        "\"reason\":\"The contract ended long ago and nobody has found the time to take this supplier out of "
+        "the settings; see the ticket, the wiki, the mail of last year and the minutes of the meeting. This "
+        "sentence is longer than any terminal that the test draws on.\"}]}";
+    for (uint32_t width = 160; width <= 480; width++) {
+        char *drawn = draw(width % 2 == 0 ? fixed_reply : large, width / 2, true, false);
         for (char *line = drawn; *line != '\0'; line = strchr(line, '\n') + 1) {
             size_t length = (size_t)(strchr(line, '\n') - line);
-            if (paint_columns((struct text){ line, length }) > width) {
-                fail_msg("%.*s is wider than %u", (int)length, line, width);
+            if (paint_columns((struct text){ line, length }) > width / 2) {
+                fail_msg("%.*s is wider than %u", (int)length, line, width / 2);
             }
         }
         free(drawn);
@@ -244,6 +252,7 @@ static void absurd_times_do_not_break_the_axis(void **state)
              100, true, false);
     assert_non_null(drawn);
     assert_non_null(strstr(drawn, "new_in_2031"));
+    assert_non_null(strstr(drawn, "reply after 1,000,000,000,000 of 1 ms"));
     free(drawn);
     drawn = draw("{}", 100, true, false);
     assert_non_null(drawn);

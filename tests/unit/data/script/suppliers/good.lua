@@ -24,7 +24,7 @@ return {
 
   normalise = function(response, search, ctx)
     if response.status == 429 then
-      fail.quota({ retry_after = response.headers["retry-after"] })
+      return fail.quota({ retry_after = response.headers["retry-after"] })
     end
     local document = response:json()
     local offers = {}

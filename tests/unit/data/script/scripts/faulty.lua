@@ -1,4 +1,4 @@
--- One supplier with every fault: the name of the thing says which function does what.
+-- Makes suppliers with one fault in one of their functions.
 local words = require("words")
 
 local faults = {}
@@ -109,34 +109,33 @@ function faults.raise_table()
 end
 
 function faults.quota()
-  fail.quota({ retry_after = 7 })
+  error(fail.quota({ retry_after = 7 }))
 end
 
-local function break_at(place)
-  return function(first, second)
-    local search = place == "normalise" and second or first
-    local fault, where = search.query.thing:match("^([%a_]+)@([%a_]+)$")
-    if where == place then
-      faults[fault](search)
+local M = {}
+
+--- A supplier whose function `place` has the fault; the others are healthy.
+function M.supplier(name, fault, place)
+  local function at(here, result)
+    return function(first, second)
+      if here == place then
+        local said = faults[fault](here == "normalise" and second or first)
+        return said or result
+      end
+      return result
     end
-    if place == "ceiling" then
-      return 1000
-    end
-    if place == "build_request" then
-      return { path = "/" }
-    end
-    return place == "normalise" and {} or nil
   end
+  return {
+    name = name,
+    product = "shop",
+    owner = "shop@example.com",
+    hosts = { "api.faulty.example" },
+    options = { base_url = "https://api.faulty.example" },
+    skip = at("skip", nil),
+    ceiling = at("ceiling", 1000),
+    build_request = at("build_request", { path = "/" }),
+    normalise = at("normalise", {}),
+  }
 end
 
-return {
-  name = "faulty",
-  product = "shop",
-  owner = "shop@example.com",
-  hosts = { "api.faulty.example" },
-  options = { base_url = "https://api.faulty.example" },
-  skip = break_at("skip"),
-  ceiling = break_at("ceiling"),
-  build_request = break_at("build_request"),
-  normalise = break_at("normalise"),
-}
+return M

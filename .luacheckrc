@@ -1,0 +1,31 @@
+std = "luajit"
+max_line_length = 120
+codes = true
+
+-- What a script sees in its sandbox, beside a part of Lua's own library.
+local helpers = {
+  "json", "url", "crypto", "time", "money", "log", "fail", "map", "filter", "first", "get", "sorted_pairs",
+}
+
+local sandbox = {
+  globals = {},
+  read_globals = {
+    "assert", "error", "ipairs", "next", "pairs", "pcall", "xpcall", "rawequal", "rawget", "require", "select",
+    "tonumber", "tostring", "type", "unpack", "string", "table", "math", "bit", "setmetatable", "getmetatable",
+  },
+}
+for _, name in ipairs(helpers) do
+  table.insert(sandbox.read_globals, name)
+end
+
+stds.sandbox = sandbox
+
+files["scripts"] = { std = "sandbox" }
+files["suppliers"] = { std = "sandbox" }
+files["examples/farm/suppliers"] = { std = "sandbox" }
+files["tests/unit/data"] = { std = "sandbox" }
+files["tests/unit/data/**/faulty.lua"] = { std = "sandbox", ignore = { "2" } } -- broken on purpose
+files["tests/e2e/suppliers"] = { std = "sandbox", ignore = { "2" } } -- some are broken on purpose
+files["tests/lint"] = { ignore = { "631" } } -- tables and whole sources as texts
+files["scripts/types"] = { std = "sandbox", ignore = { "111", "112", "113", "131", "121", "122", "212" } }
+files["tests/lua"] = { std = "luajit+busted", globals = helpers }

@@ -1,0 +1,78 @@
+---@meta
+-- A validated search for flights, and an offer as scripts return it. scripts/products/flights.lua is the truth.
+
+---@alias Cabin "economy"|"premium"|"business"|"first"
+---@alias TravellerType "adult"|"child"|"infant_lap"|"infant_seat"
+
+---@class Slice
+---@field origin string
+---@field destination string
+---@field date string
+---@field flex_days integer
+
+---@class Traveller
+---@field type TravellerType
+---@field age? integer
+
+---@class FlightQuery
+---@field slices Slice[]
+---@field travellers Traveller[]
+---@field cabin Cabin
+---@field max_stops? integer
+---@field bags? { cabin: integer, checked: integer }
+---@field fare_codes? string[]
+---@field loyalty? { carrier: string, number: string }[]
+
+---@class Search read-only
+---@field id string
+---@field product "flights"
+---@field query FlightQuery
+---@field market? string
+---@field locale string
+---@field currency string
+---@field device "mobile"|"desktop"|"app"
+---@field trip_type "one_way"|"return"|"multi_city"
+---@field lead_days integer
+---@field nights? integer not of a one-way trip
+---@field party integer
+---@field weekend boolean
+---@field private? boolean
+
+---@class Stop
+---@field local string
+---@field zone? string
+---@field utc? string
+
+---@class Segment
+---@field carrier string
+---@field operating? string
+---@field number string
+---@field origin string
+---@field destination string
+---@field departs Stop
+---@field arrives Stop
+---@field duration_min? integer
+---@field cabin? Cabin
+
+---@class Price
+---@field total string
+---@field currency string
+---@field base? string
+---@field taxes? string
+---@field taxes_included? "yes"|"no"|"unknown"
+---@field due_later? { kind: string, amount: string, currency: string }[]
+---@field per_traveller? { type: TravellerType, total: string, currency: string }[]
+
+---@class FlightOffer
+---@field id string
+---@field seller? { id?: string, name?: string }
+---@field price Price
+---@field expires_at? string
+---@field slices { duration_min?: integer, segments: Segment[] }[]
+---@field brand? string
+---@field bags? { cabin?: integer, checked?: integer }
+---@field refundable? boolean
+---@field changeable? boolean
+---@field seats_left? integer
+---@field ref? string
+---@field handoff? { url?: string, ref?: string }

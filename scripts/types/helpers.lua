@@ -1,0 +1,249 @@
+---@meta
+-- The helpers that every script sees as globals. What they do stands in scripts/README.md.
+
+---@class json
+---@field null lightuserdata writes null; reading gives nil
+json = {}
+---Canonical JSON: keys sorted, no blanks. Raises for what JSON cannot say.
+---@param value any
+---@return string
+function json.encode(value) end
+---Strict JSON to Lua. Numbers are doubles; null is nil; arrays keep their mark.
+---@param text string
+---@return any value
+---@return string? why when it is not JSON
+function json.decode(text) end
+---Marks a table as an array, so that it is written as [] even when empty.
+---@param list? table
+---@return table list the same table
+function json.array(list) end
+
+---@alias QueryValue string|number|boolean
+
+---@class url
+url = {}
+---@param text string
+---@return string
+function url.encode(text) end
+---@param text string
+---@return string? text
+---@return string? why
+function url.decode(text) end
+---@param fields table<string, QueryValue|QueryValue[]>|{[1]:string,[2]:QueryValue}[]
+---@return string
+function url.query(fields) end
+---@param base string
+---@param path? string
+---@param fields? table
+---@return string
+function url.join(base, path, fields) end
+
+---@class crypto
+crypto = {}
+---@param bytes string
+---@return string digest raw bytes
+function crypto.sha1(bytes) end
+---@param bytes string
+---@return string digest raw bytes
+function crypto.sha256(bytes) end
+---@param bytes string
+---@return string digest raw bytes
+function crypto.sha512(bytes) end
+---@param bytes string
+---@return string digest raw bytes
+function crypto.md5(bytes) end
+---@param algorithm "sha256"|"sha1"|"sha512"|"md5"
+---@param key string
+---@param message string
+---@return string digest raw bytes
+function crypto.hmac(algorithm, key, message) end
+---@param bytes string
+---@return string
+function crypto.base64(bytes) end
+---@param text string
+---@return string? bytes
+---@return string? why
+function crypto.base64_decode(text) end
+---@param bytes string
+---@return string
+function crypto.base64url(bytes) end
+---@param text string
+---@return string? bytes
+---@return string? why
+function crypto.base64url_decode(text) end
+---@param bytes string
+---@return string
+function crypto.hex(bytes) end
+---@param text string
+---@return string? bytes
+---@return string? why
+function crypto.hex_decode(text) end
+---@param count integer 1 to 1024
+---@return string bytes
+function crypto.random(count) end
+---@return string
+function crypto.uuid() end
+
+---@class time
+time = {}
+---@param text string?
+---@return string? date YYYY-MM-DD
+---@return string? why
+function time.date(text) end
+---@param text string?
+---@return string? time YYYY-MM-DDTHH:MM:SS, its offset dropped
+---@return string? why
+function time.local_time(text) end
+---@param text string? a time with Z or an offset
+---@return string? time YYYY-MM-DDTHH:MM:SSZ
+---@return string? why
+function time.utc(text) end
+---@param text string? a time with Z or an offset
+---@return number? seconds since 1970
+---@return string? why
+function time.epoch(text) end
+---@param epoch_s number
+---@param offset_min? integer
+---@return string
+function time.iso(epoch_s, offset_min) end
+---@param text string? "Mon, 03 May 2027 20:05:00 GMT"
+---@return number? seconds since 1970
+---@return string? why
+function time.http(text) end
+---@param duration string? "PT1H35M"
+---@return integer? minutes
+---@return string? why
+function time.minutes(duration) end
+---@param minutes integer
+---@return string
+function time.duration(minutes) end
+---@param date string
+---@param days integer
+---@return string date
+function time.add_days(date, days) end
+---@param from string
+---@param to string
+---@return integer
+function time.days_between(from, to) end
+---@param from string
+---@param to string
+---@return integer
+function time.minutes_between(from, to) end
+---@param date string
+---@return integer weekday 1 is Monday
+function time.weekday(date) end
+---@param date string
+---@param days integer
+---@param clock string "20:05" or "2005"
+---@return string time
+function time.at(date, days, clock) end
+---@param text string? "160427"
+---@return string? date
+---@return string? why
+function time.ddmmyy(text) end
+
+---@class money
+money = {}
+---@param amount string?
+---@param currency string?
+---@return string? amount with the currency's decimals
+---@return string? why
+function money.parse(amount, currency) end
+---@param amount string?
+---@param currency string?
+---@return string? amount halves away from zero
+---@return string? why
+function money.round(amount, currency) end
+---@param text string? "EUR178.74"
+---@return string? amount
+---@return string? currency or why
+function money.split(text) end
+---@param digits string|integer|nil "41230"
+---@param decimals integer how many of the digits
+---@param currency string
+---@return string? amount
+---@return string? why
+function money.scaled(digits, decimals, currency) end
+---@param a string
+---@param b string
+---@param currency string
+---@return string
+function money.add(a, b, currency) end
+---@param a string
+---@param b string
+---@param currency string
+---@return string
+function money.sub(a, b, currency) end
+---@param amount string
+---@param factor integer
+---@param currency string
+---@return string
+function money.mul(amount, factor, currency) end
+---@param amounts string[]
+---@param currency string
+---@return string
+function money.sum(amounts, currency) end
+---@param a string
+---@param b string
+---@return -1|0|1
+function money.compare(a, b) end
+---@param currency string
+---@return integer? decimals nil: no currency in use
+function money.exponent(currency) end
+
+---@class log
+log = {}
+---@param message string
+function log.debug(message) end
+---@param message string
+function log.info(message) end
+---@param message string
+function log.warning(message) end
+---@param message string
+function log.error(message) end
+
+---@class Failure what `fail` makes; return it from normalise, or raise it with error()
+
+---@class fail
+fail = {}
+---@param options? { retry_after?: number|string, message?: string } seconds
+---@return Failure
+function fail.quota(options) end
+---@param message? string
+---@return Failure
+function fail.busy(message) end
+---@param message? string
+---@return Failure
+function fail.login(message) end
+---@param message? string
+---@return Failure
+function fail.auth(message) end
+---@param options? { code?: string, message?: string }
+---@return Failure
+function fail.supplier(options) end
+---@param path string
+---@return Failure
+function fail.unexpected(path) end
+
+---@generic T, R
+---@param list T[]
+---@param transform fun(value: T, index: integer): R?
+---@return R[]
+function map(list, transform) end
+---@generic T
+---@param list T[]
+---@param holds fun(value: T, index: integer): boolean
+---@return T[]
+function filter(list, holds) end
+---@generic T
+---@param list T[]
+---@param holds? fun(value: T, index: integer): boolean
+---@return T?
+function first(list, holds) end
+---@param value any
+---@param ... string|integer
+---@return any
+function get(value, ...) end
+---@param fields table
+---@return fun(): any, any
+function sorted_pairs(fields) end

@@ -1,0 +1,67 @@
+---@meta
+-- What a supplier's file returns, and what its functions are given.
+
+---@class Supplier
+---@field name string the file's name without .lua
+---@field product string
+---@field owner string whom to write to
+---@field hosts string[] where requests may go, "host" or "host:port"
+---@field build_request fun(search: Search, ctx: Context): Request
+---@field normalise fun(response: Response, search: Search, ctx: Context): table[]|Failure
+---@field docs? string
+---@field display_name? string
+---@field secrets? string[]
+---@field options? table<string, string|number|boolean>
+---@field limits? Limits
+---@field skip? fun(search: Search): string? a reason to leave it out
+---@field ceiling? fun(search: Search, progress: Progress): number milliseconds after arrival
+
+---@class Limits
+---@field body? string "2MiB", after decompression
+---@field rps? integer
+---@field per_minute? integer
+---@field per_day? integer
+---@field concurrent? integer
+---@field hedge? boolean
+---@field call_cost? number
+---@field retry_on? integer[]
+
+---@class Progress
+---@field elapsed_ms number
+---@field remaining_ms number
+---@field offers integer
+---@field answered integer
+---@field eligible integer
+
+---@class Instant
+---@field s number seconds since 1970
+---@field ms number milliseconds since 1970
+---@field iso string
+
+---@class Context read-only
+---@field account string
+---@field secret table<string, string>
+---@field options table<string, any>
+---@field remaining_ms number of its allocation
+---@field elapsed_ms number since arrival
+---@field attempt integer
+---@field part integer
+---@field parts integer
+---@field step integer
+---@field now Instant
+
+---@class Request
+---@field method string
+---@field url? string absolute
+---@field path? string appended to options.base_url
+---@field query? table
+---@field headers? table<string, string>
+---@field json? any
+---@field form? table
+---@field body? string
+
+---@class Response read-only
+---@field status integer
+---@field headers table<string, string|string[]> names in small letters
+---@field body string
+---@field json fun(self: Response): any the whole document; what is no JSON makes the answer unparsable

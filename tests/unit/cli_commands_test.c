@@ -1,0 +1,278 @@
+// The command line from outside: arguments in; exit code, standard output and error out.
+
+#include "cli/cli.h"
+#include "support/server_world.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { MAX_ARGUMENTS = 40 };
+
+/// c-ares 1.18.1 loses its copy of the name when "localhost" stands in the hosts file.
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void)
+{
+    return "leak:libcares.so";
+}
+
+/// What one call printed.
+struct printed {
+    char out[65536];
+    char error[65536];
+};
+
+static struct printed printed;
+
+static void capture(int fd, FILE *file, char *text, size_t room)
+{
+    fflush(fd == STDOUT_FILENO ? stdout : stderr);
+    rewind(file);
+    text[fread(text, 1, room - 1, file)] = '\0';
+    fclose(file);
+}
+
+/// Calls the command line with the words of `line`; blanks separate them.
+static int lastcall(const char *line)
+{
+    char words[1024];
+    char *arguments[MAX_ARGUMENTS + 1] = { "lastcall" };
+    int count = 1;
+    FILE *out = tmpfile();
+    FILE *error = tmpfile();
+    int old_out = dup(STDOUT_FILENO);
+    int old_error = dup(STDERR_FILENO);
+
+    snprintf(words, sizeof(words), "%s", line);
+    for (char *word = strtok(words, " "); word != NULL && count < MAX_ARGUMENTS; word = strtok(NULL, " ")) {
+        arguments[count++] = word;
+    }
+    fflush(stdout);
+    fflush(stderr);
+    dup2(fileno(out), STDOUT_FILENO);
+    dup2(fileno(error), STDERR_FILENO);
+    int code = cli_main(count, arguments);
+    capture(STDOUT_FILENO, out, printed.out, sizeof(printed.out));
+    capture(STDERR_FILENO, error, printed.error, sizeof(printed.error));
+    dup2(old_out, STDOUT_FILENO);
+    dup2(old_error, STDERR_FILENO);
+    close(old_out);
+    close(old_error);
+    return code;
+}
+
+static void assert_says(const char *printed_text, const char *expected)
+{
+    if (strstr(printed_text, expected) == NULL) {
+        fail_msg("expected `%s` in:\n%s", expected, printed_text);
+    }
+}
+
+/// A file with `text`; its name is good until the next call.
+static const char *file_with(const char *text)
+{
+    static char path[64];
+
+    snprintf(path, sizeof(path), "/tmp/lastcall-test-XXXXXX");
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+    close(fd);
+    return path;
+}
+
+static int search(struct server_world *world, const char *text, const char *prefix, const char *options)
+{
+    char line[512];
+    const char *path = file_with(text);
+
+    snprintf(line, sizeof(line), "search %s --url http://127.0.0.1:%u%s %s", path, http_server_port(world->server),
+             prefix, options);
+    int code = lastcall(line);
+    unlink(path);
+    return code;
+}
+
+static void without_a_command_it_lists_them(void **state)
+{
+    (void)state;
+    assert_int_equal(lastcall(""), CLI_USAGE);
+    assert_says(printed.error, "usage: lastcall COMMAND");
+    assert_int_equal(lastcall("help"), CLI_OK);
+    static const char *const names[] = { "serve", "search", "check", "help", "version" };
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        assert_says(printed.out, names[i]);
+    }
+    assert_int_equal(lastcall("--help"), CLI_OK);
+    assert_int_equal(lastcall("version"), CLI_OK);
+    assert_says(printed.out, "lastcall ");
+}
+
+static void an_unknown_command_gets_a_suggestion(void **state)
+{
+    (void)state;
+    assert_int_equal(lastcall("serach"), CLI_USAGE);
+    assert_says(printed.error, "error: there is no command `serach`\nhelp: did you mean `lastcall search`?\n");
+    assert_int_equal(lastcall("zzzzzzzz"), CLI_USAGE);
+    assert_says(printed.error, "help: `lastcall help` lists the commands");
+    assert_int_equal(lastcall("help chek"), CLI_USAGE);
+    assert_says(printed.error, "did you mean `lastcall check`?");
+}
+
+static void an_unknown_option_gets_a_suggestion(void **state)
+{
+    (void)state;
+    assert_int_equal(lastcall("search a.json --budgt 5"), CLI_USAGE);
+    assert_says(printed.error, "did you mean --budget?");
+    assert_int_equal(lastcall("check --url http://x"), CLI_USAGE); // an option of another command
+    assert_says(printed.error, "`lastcall check` knows no option --url");
+}
+
+static void values_of_options_are_checked(void **state)
+{
+    (void)state;
+    static const char *const bad[] = { "search a.json --budget 0",
+                                       "search a.json --budget 2s",
+                                       "search a.json --budget -1",
+                                       "search a.json --width 10",
+                                       "search a.json --width",
+                                       "search a.json --json=yes",
+                                       "search a.json --budget=",
+                                       "search a.json b.json",
+                                       "search",
+                                       "check --config",
+                                       "version now" };
+    for (size_t i = 0; i < COUNT_OF(bad); i++) {
+        if (lastcall(bad[i]) != CLI_USAGE) {
+            fail_msg("%s was taken", bad[i]);
+        }
+        assert_says(printed.error, "error: ");
+        assert_says(printed.error, "help: ");
+    }
+}
+
+static void help_lists_the_options_of_a_command(void **state)
+{
+    (void)state;
+    assert_int_equal(lastcall("help search"), CLI_OK);
+    assert_says(printed.out, "usage: lastcall search SEARCH.json");
+    assert_says(printed.out, "--budget MS");
+    assert_null(strstr(printed.out, "--secrets"));
+    assert_int_equal(lastcall("check --help"), CLI_OK);
+    assert_says(printed.out, "-c, --config FILE");
+}
+
+static void a_search_that_cannot_be_read_is_not_sent(void **state)
+{
+    struct server_world *world = *state;
+
+    assert_int_equal(lastcall("search /nowhere/search.json"), CLI_CANNOT_LOAD);
+    assert_says(printed.error, "error: cannot open /nowhere/search.json: No such file or directory\nhelp: ");
+    assert_int_equal(search(world, "", "", ""), CLI_CANNOT_LOAD);
+    assert_says(printed.error, "is empty");
+    assert_int_equal(world->requests, 0);
+}
+
+static void an_engine_that_is_not_there_is_exit_4(void **state)
+{
+    struct server_world *world = *state;
+    char line[256];
+    uint16_t port = http_server_port(world->server);
+
+    server_world_stop(world);
+    const char *path = file_with("{}");
+    snprintf(line, sizeof(line), "search %s --url http://127.0.0.1:%u", path, port);
+    assert_int_equal(lastcall(line), CLI_UNREACHABLE);
+    assert_says(printed.error, "error: no engine answers at http://127.0.0.1:");
+    assert_says(printed.error, "help: start one with `lastcall serve`");
+    snprintf(line, sizeof(line), "search %s --url ftp://127.0.0.1", path);
+    assert_int_equal(lastcall(line), CLI_USAGE);
+    unlink(path);
+}
+
+static void the_reply_is_drawn_or_printed_as_it_came(void **state)
+{
+    struct server_world *world = *state;
+    const char *reply = "{\"search_id\":\"s1\",  \"took_ms\":7,\"budget\":{\"effective_ms\":50},\"suppliers\":"
+                        "[{\"name\":\"acme\",\"outcome\":\"answered\",\"offers\":3,\"took_ms\":5}]}";
+
+    assert_int_equal(search(world, reply, "", "--width 100 --no-color"), CLI_OK);
+    assert_says(printed.out, "Search s1");
+    assert_says(printed.out, "1 supplier answered.");
+    assert_string_equal(printed.error, "");
+    assert_int_equal(search(world, reply, "", "--json"), CLI_OK);
+    assert_int_equal(strncmp(printed.out, reply, strlen(reply)), 0);
+    assert_string_equal(printed.out + strlen(reply), "\n");
+}
+
+static void a_name_in_the_url_is_resolved(void **state)
+{
+    struct server_world *world = *state;
+    char line[256];
+    const char *path = file_with("{\"search_id\":\"named\"}");
+
+    snprintf(line, sizeof(line), "search %s --url=http://localhost:%u/", path, http_server_port(world->server));
+    assert_int_equal(lastcall(line), CLI_OK);
+    assert_says(printed.out, "Search named");
+    unlink(path);
+}
+
+static void refusals_have_exit_codes_of_their_own(void **state)
+{
+    struct server_world *world = *state;
+    const char *problem = "{\"title\":\"No\",\"status\":422,\"code\":\"bad_query\",\"errors\":[]}";
+
+    assert_int_equal(search(world, problem, "/status/422", ""), CLI_REFUSED);
+    assert_says(printed.out, "error: No (HTTP 422, bad_query)");
+    assert_int_equal(search(world, "{\"title\":\"No\",\"status\":504}", "/status/504", "--json"), CLI_CALL_FAILED);
+    assert_int_equal(search(world, "{\"title\":\"No\",\"status\":503}", "/status/503", ""), CLI_REFUSED);
+    assert_int_equal(search(world, "{}", "/status/404", ""), CLI_REFUSED);
+    assert_says(printed.out, "error: the engine refused (HTTP 404)");
+    assert_int_equal(search(world, "<html>", "", ""), CLI_REFUSED);
+    assert_says(printed.error, "the reply is not what lastcall sends");
+}
+
+static void check_reports_every_finding_and_opens_no_socket(void **state)
+{
+    char line[256];
+    (void)state;
+
+    const char *path = file_with("listen: 1\nnonsense: true\n");
+    snprintf(line, sizeof(line), "check -c %s", path);
+    assert_int_equal(lastcall(line), CLI_FINDINGS);
+    snprintf(line, sizeof(line), "%s:2:1: error: ", path);
+    assert_says(printed.out, line);
+    assert_says(printed.out, " findings\n");
+    snprintf(line, sizeof(line), "check --json --config=%s", path);
+    assert_int_equal(lastcall(line), CLI_FINDINGS);
+    assert_says(printed.out, "{\"findings\":[{\"file\":\"/tmp/");
+    snprintf(line, sizeof(line), "serve -c %s", path);
+    assert_int_equal(lastcall(line), CLI_CANNOT_LOAD);
+    assert_says(printed.error, ":2:1: error: ");
+    unlink(path);
+}
+
+#define WITH_SERVER(test) cmocka_unit_test_setup_teardown(test, server_world_setup, server_world_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(without_a_command_it_lists_them),
+        cmocka_unit_test(an_unknown_command_gets_a_suggestion),
+        cmocka_unit_test(an_unknown_option_gets_a_suggestion),
+        cmocka_unit_test(values_of_options_are_checked),
+        cmocka_unit_test(help_lists_the_options_of_a_command),
+        WITH_SERVER(a_search_that_cannot_be_read_is_not_sent),
+        WITH_SERVER(an_engine_that_is_not_there_is_exit_4),
+        WITH_SERVER(the_reply_is_drawn_or_printed_as_it_came),
+        WITH_SERVER(a_name_in_the_url_is_resolved),
+        WITH_SERVER(refusals_have_exit_codes_of_their_own),
+        cmocka_unit_test(check_reports_every_finding_and_opens_no_socket),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,514 @@
+// The pool with real threads: what comes back from healthy scripts, and that a script which runs wild costs nobody else.
+
+#include "script_support.h"
+
+static struct support_world world;
+static struct support_pool pool;
+
+static int open_all(void **state)
+{
+    (void)state;
+    support_open(&world);
+    return 0;
+}
+
+static int close_all(void **state)
+{
+    (void)state;
+    if (pool.pool != NULL) {
+        support_pool_close(&pool);
+    }
+    support_close(&world);
+    return 0;
+}
+
+static void start_pool(uint32_t threads)
+{
+    // The limits are wide, for builds with sanitizers on a busy machine.
+    support_pool_open(&pool, (struct worker_pool_options){ .threads = threads,
+                                                           .build_limit_us = 20000,
+                                                           .normalise_limit_us = 100000,
+                                                           .memory_growth = 4 << 20 });
+}
+
+static void assert_verdict(enum script_verdict found, enum script_verdict wanted, const char *who, struct text message)
+{
+    if (found != wanted) {
+        fail_msg("%s: %s instead of %s: %.*s", who, script_verdict_name(found), script_verdict_name(wanted),
+                 TEXT_ARGS(message));
+    }
+}
+
+static void a_start_call_brings_facts_and_requests(void **state)
+{
+    (void)state;
+    support_add(&world, "good", SUPPORT_DATA "/suppliers/good.lua");
+    support_load(&world);
+    start_pool(1);
+    struct start_call *call = support_start(&world, "chair");
+    support_run(&pool, &call->call);
+
+    assert_int_equal(call->product_verdict, SCRIPT_OK);
+    assert_string_equal(call->currency, "EUR");
+    struct text facts = block_text(call->facts);
+    assert_non_null(memmem(facts.data, facts.length, "\"id\":\"s-1\"", 10));
+    assert_non_null(memmem(facts.data, facts.length, "\"day\":\"2026-11-", 14));
+    assert_non_null(memmem(facts.data, facts.length, "\"none\":[]", 9));
+
+    const struct start_candidate *good = &call->candidates[0];
+    assert_verdict(good->verdict, SCRIPT_OK, "good", good->message);
+    assert_true(good->ceiling_is_from_script);
+    assert_int_equal(good->ceiling_out_us, 1200000);
+    assert_true(text_equals_c(good->request->url, "https://api.good.example/v1/things?size=3&thing=chair"));
+    assert_true(text_equals_c(good->request->method, "POST"));
+    assert_int_equal(good->request->header_count, 4);
+    assert_true(text_equals_c(good->request->headers[0].name, "X-Key"));
+    assert_true(text_equals_c(good->request->headers[0].value, "k-1"));
+    assert_true(text_equals_c(good->request->headers[3].name, "content-type"));
+    assert_non_null(memmem(good->request->body.data, good->request->body.length, "[\"one\",\"two\",\"three\"]", 21));
+    assert_true(call->call.begun_us >= call->call.queued_us && call->call.done_us >= call->call.begun_us);
+    script_call_destroy(&call->call);
+}
+
+static void a_bad_query_brings_the_products_errors(void **state)
+{
+    (void)state;
+    support_add(&world, "good", SUPPORT_DATA "/suppliers/good.lua");
+    support_load(&world);
+    start_pool(1);
+    struct block *body = block_create(TEXT("{\"query\":{}}"));
+    struct start_call *call = support_start(&world, "x");
+    block_release(&call->body);
+    call->body = body;
+    support_run(&pool, &call->call);
+    assert_int_equal(call->product_verdict, SCRIPT_FAIL_UNEXPECTED);
+    assert_true(text_equals_c(block_text(call->errors),
+                              "[{\"code\":\"missing\",\"detail\":\"name a thing\",\"pointer\":\"/query/thing\"}]"));
+    assert_null(call->facts);
+    script_call_destroy(&call->call);
+
+    call = support_start(&world, "x");
+    block_release(&call->body);
+    call->body = block_create(TEXT("{\"query\":"));
+    support_run(&pool, &call->call);
+    assert_int_equal(call->product_verdict, SCRIPT_FAIL_UNEXPECTED);
+    assert_non_null(strstr(block_text(call->errors).data, "invalid_json"));
+    script_call_destroy(&call->call);
+
+    call = support_start(&world, "broken");
+    support_run(&pool, &call->call);
+    assert_int_equal(call->product_verdict, SCRIPT_ERROR);
+    assert_non_null(strstr(call->message, "shop.lua"));
+    script_call_destroy(&call->call);
+}
+
+static struct block *facts_of(const char *thing)
+{
+    struct start_call *call = support_start(&world, thing);
+    support_run(&pool, &call->call);
+    assert_int_equal(call->product_verdict, SCRIPT_OK);
+    struct block *facts = block_acquire(call->facts);
+    script_call_destroy(&call->call);
+    return facts;
+}
+
+static void facts_of_one_worker_serve_all_others(void **state)
+{
+    (void)state;
+    support_add(&world, "good", SUPPORT_DATA "/suppliers/good.lua");
+    support_load(&world);
+    start_pool(4);
+    struct block *facts = facts_of("chair");
+    for (int i = 0; i < 32; i++) {
+        struct normalise_call *call = support_normalise(&world, 0, facts, 200,
+                                                        "{\"things\":[{\"id\":\"a\",\"total\":\"12.50\"},"
+                                                        "{\"id\":\"b\",\"total\":\"9.00\"}]}");
+        support_submit(&pool, &call->call);
+    }
+    for (int i = 0; i < 32; i++) {
+        struct normalise_call *call = CONTAINER_OF(support_await(&pool), struct normalise_call, call);
+        assert_verdict(call->verdict, SCRIPT_OK, "good", text_of(call->message));
+        assert_int_equal(call->offers->count, 2);
+        assert_int_equal(call->offers->offers[0].total_micros, 9000000);
+        script_call_destroy(&call->call);
+    }
+    block_release(&facts);
+}
+
+static void assert_normalised(struct block *facts, uint16_t status, const char *body, enum script_verdict verdict,
+                              const char *message)
+{
+    struct normalise_call *call = support_normalise(&world, 0, facts, status, body);
+    support_run(&pool, &call->call);
+    assert_verdict(call->verdict, verdict, body, text_of(call->message));
+    if (strstr(call->message, message) == NULL) {
+        fail_msg("\"%s\" is not in \"%s\"", message, call->message);
+    }
+    script_call_destroy(&call->call);
+}
+
+static void unreadable_empty_and_refused_answers_are_told_apart(void **state)
+{
+    (void)state;
+    support_add(&world, "good", SUPPORT_DATA "/suppliers/good.lua");
+    support_load(&world);
+    start_pool(1);
+    struct block *facts = facts_of("chair");
+    assert_normalised(facts, 200, "{\"things\":[]}", SCRIPT_EMPTY, "");
+    assert_normalised(facts, 200, "", SCRIPT_UNPARSABLE, "good.lua:29: the body is empty");
+    assert_normalised(facts, 200, "<html></html>", SCRIPT_UNPARSABLE, "HTML");
+    assert_normalised(facts, 200, "{\"things\":[}", SCRIPT_UNPARSABLE, "no JSON");
+    assert_normalised(facts, 200, "{\"things\":[{\"id\":\"a\"}]}", SCRIPT_UNPARSABLE, "no valid offer among 1");
+    assert_normalised(facts, 200, "{\"things\":7}", SCRIPT_ERROR, "good.lua:");
+    assert_normalised(facts, 429, "{}", SCRIPT_FAIL_QUOTA, "");
+    block_release(&facts);
+}
+
+static void a_cut_gzip_body_and_one_over_the_cap_are_told_apart(void **state)
+{
+    (void)state;
+    support_add(&world, "good", SUPPORT_DATA "/suppliers/good.lua");
+    support_load(&world);
+    start_pool(1);
+    struct block *facts = facts_of("chair");
+    static struct header encoding = { { "content-encoding", 16 }, { "gzip", 4 } };
+    struct normalise_call *call = support_normalise(&world, 0, facts, 200, "\x1f\x8b\x08");
+    call->response->headers = malloc(sizeof encoding);
+    call->response->headers[0] = encoding;
+    call->response->header_count = 1;
+    support_run(&pool, &call->call);
+    assert_int_equal(call->verdict, SCRIPT_UNPARSABLE);
+    script_call_destroy(&call->call);
+
+    call = support_normalise(&world, 0, facts, 200, "{\"things\":[]}");
+    call->body_cap = 5;
+    support_run(&pool, &call->call);
+    assert_int_equal(call->verdict, SCRIPT_TOO_LARGE);
+    script_call_destroy(&call->call);
+    block_release(&facts);
+}
+
+// ---- the kill matrix
+
+struct fault {
+    const char *name;
+    const char *place;
+    enum script_verdict wanted;
+    bool may_be_lost;    // stuck in C; under a thread sanitizer signals come late, so any loop may be
+};
+
+static const struct fault matrix[] = {
+    { "loop", "skip", SCRIPT_TIMEOUT, false },
+    { "loop", "ceiling", SCRIPT_TIMEOUT, false },
+    { "loop", "build_request", SCRIPT_TIMEOUT, false },
+    { "caught_loop", "skip", SCRIPT_TIMEOUT, false },
+    { "loop_of_pcalls", "ceiling", SCRIPT_TIMEOUT, false },
+    { "recursive_pcall", "build_request", SCRIPT_TIMEOUT, false },
+    { "endless_handler", "skip", SCRIPT_ERROR, false },
+    { "rep_bomb", "build_request", SCRIPT_ERROR, false },
+    { "joined_bomb", "skip", SCRIPT_MEMORY, false },
+    { "caught_bomb", "ceiling", SCRIPT_MEMORY, false },
+    { "endless_table", "build_request", SCRIPT_MEMORY, false },
+    { "deep_gsub", "skip", SCRIPT_ERROR, false },
+    { "pattern_bomb", "skip", SCRIPT_TIMEOUT, true },
+    { "pattern_bomb", "ceiling", SCRIPT_TIMEOUT, true },
+    { "pattern_bomb", "build_request", SCRIPT_TIMEOUT, true },
+    { "write_search", "skip", SCRIPT_ERROR, false },
+    { "write_item", "ceiling", SCRIPT_ERROR, false },
+    { "insert_item", "build_request", SCRIPT_ERROR, false },
+    { "write_global", "skip", SCRIPT_ERROR, false },
+    { "read_global", "skip", SCRIPT_ERROR, false },
+    { "plain", "ceiling", SCRIPT_ERROR, false },
+    { "raise_table", "build_request", SCRIPT_ERROR, false },
+    { "quota", "build_request", SCRIPT_FAIL_QUOTA, false },
+};
+
+static bool is_slow_build(void)
+{
+#if defined(__SANITIZE_THREAD__)
+    return true;
+#else
+    return false;
+#endif
+}
+
+/// Where loops end as memory trouble or the other way round depends on the machine; both are stops.
+static bool is_stop(enum script_verdict verdict)
+{
+    return verdict == SCRIPT_TIMEOUT || verdict == SCRIPT_MEMORY;
+}
+
+static void add_matrix(void)
+{
+    for (size_t i = 0; i < COUNT_OF(matrix); i++) {
+        char name[32];
+        snprintf(name, sizeof name, "good_%zu", i);
+        support_add_faulty(&world, matrix[i].name, matrix[i].place);
+        support_add(&world, name, SUPPORT_DATA "/suppliers/good.lua");
+    }
+}
+
+static void check_matrix(const struct start_call *call)
+{
+    for (size_t i = 0; i < COUNT_OF(matrix); i++) {
+        const struct start_candidate *faulty = &call->candidates[i * 2];
+        const struct start_candidate *good = &call->candidates[i * 2 + 1];
+        if (!(is_stop(faulty->verdict) && is_stop(matrix[i].wanted))) {
+            assert_verdict(faulty->verdict, matrix[i].wanted, world.names[i * 2], faulty->message);
+        }
+        assert_true(faulty->message.length > 0 || faulty->verdict == SCRIPT_FAIL_QUOTA);
+        assert_null(faulty->request);
+        assert_verdict(good->verdict, SCRIPT_OK, world.names[i * 2 + 1], good->message);
+        assert_non_null(good->request);
+        assert_non_null(memmem(good->request->url.data, good->request->url.length, "thing=chair", 11));
+    }
+}
+
+static void every_fault_at_once_costs_only_its_own_supplier(void **state)
+{
+    (void)state;
+    add_matrix();
+    support_load(&world);
+    start_pool(2);
+    struct start_call *call = support_start(&world, "chair");
+    support_run(&pool, &call->call);
+    check_matrix(call);
+    script_call_destroy(&call->call);
+
+    struct worker_pool_counts counts = support_counts(&pool);
+    assert_int_equal(counts.workers, 2);
+    assert_true(counts.lost >= 3);
+    if (!is_slow_build()) {
+        assert_int_equal(counts.quarantined, 3);
+        assert_int_equal(counts.lost, 3);
+    }
+
+    // Once more: the stuck ones are out of service, the rest is as before.
+    call = support_start(&world, "chair");
+    support_run(&pool, &call->call);
+    for (size_t i = 0; i < COUNT_OF(matrix); i++) {
+        const struct start_candidate *faulty = &call->candidates[i * 2];
+        if (matrix[i].may_be_lost) {
+            assert_verdict(faulty->verdict, SCRIPT_ERROR, world.names[i * 2], faulty->message);
+            assert_true(text_starts_with(faulty->message, TEXT("quarantined")));
+        }
+        assert_int_equal(call->candidates[i * 2 + 1].verdict, SCRIPT_OK);
+    }
+    script_call_destroy(&call->call);
+    if (!is_slow_build()) {
+        assert_int_equal(support_counts(&pool).lost, 3);
+    }
+}
+
+static void faults_in_normalise_end_only_their_own_call(void **state)
+{
+    static const struct fault faults[] = {
+        { "loop", "normalise", SCRIPT_TIMEOUT, false },
+        { "caught_loop", "normalise", SCRIPT_TIMEOUT, false },
+        { "caught_bomb", "normalise", SCRIPT_MEMORY, false },
+        { "pattern_bomb", "normalise", SCRIPT_TIMEOUT, true },
+        { "write_search", "normalise", SCRIPT_ERROR, false },
+        { "quota", "normalise", SCRIPT_FAIL_QUOTA, false },
+    };
+    (void)state;
+    size_t good = support_add(&world, "good", SUPPORT_DATA "/suppliers/good.lua");
+    for (size_t i = 0; i < COUNT_OF(faults); i++) {
+        support_add_faulty(&world, faults[i].name, faults[i].place);
+    }
+    support_load(&world);
+    start_pool(2);
+    struct block *facts = facts_of("chair");
+    for (size_t i = 0; i < COUNT_OF(faults); i++) {
+        struct normalise_call *bad = support_normalise(&world, i + 1, facts, 200, "{}");
+        struct normalise_call *fine = support_normalise(&world, good, facts, 200,
+                                                        "{\"things\":[{\"id\":\"a\",\"total\":\"1.00\"}]}");
+        support_submit(&pool, &bad->call);
+        support_submit(&pool, &fine->call);
+        (void)support_await(&pool);
+        (void)support_await(&pool);
+        if (!(is_stop(bad->verdict) && is_stop(faults[i].wanted))) {
+            assert_verdict(bad->verdict, faults[i].wanted, faults[i].name, text_of(bad->message));
+        }
+        assert_verdict(fine->verdict, SCRIPT_OK, "good", text_of(fine->message));
+        if (bad->verdict == SCRIPT_FAIL_QUOTA) {
+            assert_int_equal(bad->retry_after_ms, 7000);
+        }
+        script_call_destroy(&bad->call);
+        script_call_destroy(&fine->call);
+    }
+    block_release(&facts);
+}
+
+static void a_product_that_runs_wild_fails_its_search_only(void **state)
+{
+    (void)state;
+    support_add(&world, "good", SUPPORT_DATA "/suppliers/good.lua");
+    support_load(&world);
+    start_pool(1);
+    struct start_call *call = support_start(&world, "loop");
+    support_run(&pool, &call->call);
+    assert_int_equal(call->product_verdict, SCRIPT_TIMEOUT);
+    script_call_destroy(&call->call);
+    if (!is_slow_build()) {
+        call = support_start(&world, "chair");
+        support_run(&pool, &call->call);
+        assert_int_equal(call->product_verdict, SCRIPT_OK);
+        script_call_destroy(&call->call);
+
+        call = support_start(&world, "bomb");
+        support_run(&pool, &call->call);
+        assert_int_equal(call->product_verdict, SCRIPT_TIMEOUT);
+        script_call_destroy(&call->call);
+    }
+    call = support_start(&world, "chair");
+    support_run(&pool, &call->call);
+    assert_int_equal(call->product_verdict, SCRIPT_ERROR);
+    assert_non_null(strstr(call->message, "quarantined"));
+    script_call_destroy(&call->call);
+}
+
+// ---- the queue
+
+static void calls_past_their_deadline_and_cancelled_ones_are_dropped(void **state)
+{
+    (void)state;
+    support_add(&world, "good", SUPPORT_DATA "/suppliers/good.lua");
+    support_load(&world);
+    start_pool(1);
+    struct start_call *late = support_start(&world, "chair");
+    late->call.deadline_us = clock_now_us() - 1;
+    support_run(&pool, &late->call);
+    assert_int_equal(late->product_verdict, SCRIPT_DROPPED);
+    assert_int_equal(late->candidates[0].verdict, SCRIPT_DROPPED);
+    assert_true(late->call.begun_us == 0);
+    script_call_destroy(&late->call);
+
+    struct start_call *left = support_start(&world, "chair");
+    atomic_store(&left->call.is_cancelled, true);
+    support_run(&pool, &left->call);
+    assert_int_equal(left->product_verdict, SCRIPT_DROPPED);
+    script_call_destroy(&left->call);
+    assert_int_equal(support_counts(&pool).dropped, 2);
+}
+
+static void a_candidate_without_time_left_is_dropped(void **state)
+{
+    (void)state;
+    support_add(&world, "good", SUPPORT_DATA "/suppliers/good.lua");
+    support_load(&world);
+    start_pool(1);
+    struct start_call *call = support_start(&world, "chair");
+    call->times.end_us = call->times.arrival_us;
+    support_run(&pool, &call->call);
+    assert_int_equal(call->product_verdict, SCRIPT_OK);
+    assert_int_equal(call->candidates[0].verdict, SCRIPT_DROPPED);
+    assert_null(call->candidates[0].request);
+    script_call_destroy(&call->call);
+}
+
+static void destroying_the_pool_gives_queued_calls_back(void **state)
+{
+    enum { CALLS = 50 };
+    (void)state;
+    support_add(&world, "good", SUPPORT_DATA "/suppliers/good.lua");
+    support_load(&world);
+    start_pool(1);
+    struct start_call *calls[CALLS];
+    for (size_t i = 0; i < CALLS; i++) {
+        calls[i] = support_start(&world, "chair");
+        support_submit(&pool, &calls[i]->call);
+    }
+    worker_pool_destroy(&pool.pool);
+    for (size_t i = 0; i < CALLS; i++) {
+        (void)support_await(&pool);
+    }
+    for (size_t i = 0; i < CALLS; i++) {
+        assert_true(calls[i]->product_verdict == SCRIPT_OK || calls[i]->product_verdict == SCRIPT_DROPPED);
+        script_call_destroy(&calls[i]->call);
+    }
+}
+
+static void a_script_set_goes_when_its_owner_and_the_states_let_go(void **state)
+{
+    (void)state;
+    support_add(&world, "good", SUPPORT_DATA "/suppliers/good.lua");
+    support_load(&world);
+    start_pool(1);
+    for (int i = 0; i < 6; i++) {
+        struct start_call *call = support_start(&world, "chair");
+        support_run(&pool, &call->call);
+        assert_int_equal(call->candidates[0].verdict, SCRIPT_OK);
+        script_call_destroy(&call->call);
+        struct script_set *old = world.set;
+        free((void *)(uintptr_t)world.accounts[0].context.data);
+        support_load(&world);
+        script_set_release(&old);
+        assert_null(old);
+    }
+}
+
+// ---- memory
+
+static size_t resident_bytes(void)
+{
+    long pages = 0;
+    FILE *stream = fopen("/proc/self/statm", "re");
+    assert_non_null(stream);
+    assert_int_equal(fscanf(stream, "%*s %ld", &pages), 1);
+    fclose(stream);
+    return (size_t)pages * 4096;
+}
+
+static void run_many(struct block **facts, size_t rounds)
+{
+    for (size_t i = 0; i < rounds; i++) {
+        struct start_call *start = support_start(&world, i % 2 == 0 ? "chair" : "table");
+        support_run(&pool, &start->call);
+        assert_int_equal(start->candidates[0].verdict, SCRIPT_OK);
+        block_release(facts);
+        *facts = block_acquire(start->facts);
+        script_call_destroy(&start->call);
+        struct normalise_call *normalise = support_normalise(&world, 0, *facts, 200,
+                                                             "{\"things\":[{\"id\":\"a\",\"total\":\"1.00\"}]}");
+        support_run(&pool, &normalise->call);
+        assert_int_equal(normalise->verdict, SCRIPT_OK);
+        script_call_destroy(&normalise->call);
+    }
+}
+
+static void twenty_thousand_calls_leave_memory_flat(void **state)
+{
+    (void)state;
+    support_add(&world, "good", SUPPORT_DATA "/suppliers/good.lua");
+    support_load(&world);
+    start_pool(1);
+    struct block *facts = NULL;
+    run_many(&facts, 2000);
+    size_t before = resident_bytes();
+    run_many(&facts, 10000);
+    size_t after = resident_bytes();
+    block_release(&facts);
+    if (after > before + (8 << 20) && !is_slow_build()) {
+        fail_msg("%zu KiB before, %zu KiB after", before >> 10, after >> 10);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_start_call_brings_facts_and_requests, open_all, close_all),
+        cmocka_unit_test_setup_teardown(a_bad_query_brings_the_products_errors, open_all, close_all),
+        cmocka_unit_test_setup_teardown(facts_of_one_worker_serve_all_others, open_all, close_all),
+        cmocka_unit_test_setup_teardown(unreadable_empty_and_refused_answers_are_told_apart, open_all, close_all),
+        cmocka_unit_test_setup_teardown(a_cut_gzip_body_and_one_over_the_cap_are_told_apart, open_all, close_all),
+        cmocka_unit_test_setup_teardown(calls_past_their_deadline_and_cancelled_ones_are_dropped, open_all, close_all),
+        cmocka_unit_test_setup_teardown(a_candidate_without_time_left_is_dropped, open_all, close_all),
+        cmocka_unit_test_setup_teardown(destroying_the_pool_gives_queued_calls_back, open_all, close_all),
+        cmocka_unit_test_setup_teardown(a_script_set_goes_when_its_owner_and_the_states_let_go, open_all, close_all),
+        cmocka_unit_test_setup_teardown(twenty_thousand_calls_leave_memory_flat, open_all, close_all),
+        cmocka_unit_test_setup_teardown(every_fault_at_once_costs_only_its_own_supplier, open_all, close_all),
+        cmocka_unit_test_setup_teardown(faults_in_normalise_end_only_their_own_call, open_all, close_all),
+        cmocka_unit_test_setup_teardown(a_product_that_runs_wild_fails_its_search_only, open_all, close_all),
+    };
+    return cmocka_run_group_tests_name("script_pool", tests, NULL, NULL);
+}
