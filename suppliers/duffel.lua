@@ -62,7 +62,8 @@ local function failure(errors, response, ctx)
     return fail.auth(message)
   end
   if kind == "rate_limit_error" then
-    return fail.quota({ retry_after = seconds_until(response.headers["ratelimit-reset"], ctx.now.s), message = message })
+    local wait = seconds_until(response.headers["ratelimit-reset"], ctx.now.s)
+    return fail.quota({ retry_after = wait, message = message })
   end
   if kind == "api_error" and response.status >= 500 then
     return fail.busy(message)

@@ -45,7 +45,9 @@ static inline struct list *list_take_first(struct list *head)
         return NULL;
     }
     struct list *node = head->next;
-    list_remove(node);
+    head->next = node->next;
+    node->next->previous = head;
+    list_init(node);
     return node;
 }
 

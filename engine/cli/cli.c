@@ -64,13 +64,13 @@ static int usage_error(const char *help, const char *format, ...) PRINTF_LIKE(2,
 
 static int usage_error(const char *help, const char *format, ...)
 {
+    char sentence[512];
     va_list arguments;
 
-    fputs("error: ", stderr);
     va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
+    (void)vsnprintf(sentence, sizeof(sentence), format, arguments);
     va_end(arguments);
-    fprintf(stderr, "\nhelp: %s\n", help);
+    fprintf(stderr, "error: %s\nhelp: %s\n", sentence, help);
     return CLI_USAGE;
 }
 

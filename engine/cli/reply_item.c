@@ -148,8 +148,9 @@ static bool read_slices(struct item_reader *reader)
 
 static bool read_item(struct item_reader *reader)
 {
-    enum json_token token = json_next(&reader->json);
+    enum json_token token = JSON_KEY;
 
+    (void)json_next(&reader->json); // the object begins
     for (token = json_next(&reader->json); token == JSON_KEY; token = json_next(&reader->json)) {
         bool is_slices = text_equals_c(reader->json.value, "slices");
         token = json_next(&reader->json);

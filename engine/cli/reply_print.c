@@ -11,22 +11,34 @@ static const char *separator(const struct paint *paint)
     return paint->is_utf8 ? " \xC2\xB7 " : ", ";
 }
 
+/// The reserve is left out where the line has no room for it.
 static void print_head(struct paint *paint, const struct reply_view *view)
 {
     char took[32];
     char budget[32];
+    char asked[32];
+    struct buffer line;
 
-    paint_on(paint, PAINT_BOLD);
-    buffer_append_c(paint->out, "Search ");
-    paint_text(paint, view->search_id, 40);
-    paint_off(paint, PAINT_BOLD);
-    buffer_printf(paint->out, "%sreply after %s of %s ms", separator(paint), paint_number(took, view->took_ms),
+    buffer_init(&line, 1024);
+    buffer_printf(&line, "%sreply after %s of %s ms", separator(paint), paint_number(took, view->took_ms),
                   paint_number(budget, view->budget_ms));
     if (view->is_clamped) {
-        char asked[32];
-        buffer_printf(paint->out, " (%s were asked for)", paint_number(asked, view->requested_ms));
+        buffer_printf(&line, " (%s were asked for)", paint_number(asked, view->requested_ms));
     }
-    buffer_printf(paint->out, "%sreserve %llu ms\n", separator(paint), (unsigned long long)view->reserve_ms);
+    size_t taken = sizeof("Search ") - 1 + paint_columns(view->search_id);
+    size_t room = paint->width > taken ? paint->width - taken : 0;
+    size_t without_reserve = line.length;
+    buffer_printf(&line, "%sreserve %llu ms", separator(paint), (unsigned long long)view->reserve_ms);
+    if (paint_columns(buffer_text(&line)) > room) {
+        line.length = without_reserve;
+    }
+    paint_on(paint, PAINT_BOLD);
+    buffer_append_c(paint->out, "Search ");
+    paint_text(paint, view->search_id, paint->width - sizeof("Search "));
+    paint_off(paint, PAINT_BOLD);
+    paint_text(paint, buffer_text(&line), room);
+    buffer_append_byte(paint->out, '\n');
+    buffer_fini(&line);
 }
 
 static void print_coverage(struct paint *paint, const struct reply_view *view)
@@ -37,6 +49,7 @@ static void print_coverage(struct paint *paint, const struct reply_view *view)
     char found[32];
     char returned[32];
     char share[64];
+    uint64_t answered = view->answered + view->empty;
     struct buffer rest;
 
     paint_on(paint, colour);
@@ -48,9 +61,8 @@ static void print_coverage(struct paint *paint, const struct reply_view *view)
     paint_off(paint, colour);
     buffer_init(&rest, 1024);
     buffer_printf(&rest, "%s%llu of %llu suppliers%s%s offers, %s returned", separator(paint),
-                  (unsigned long long)(view->answered + view->empty), (unsigned long long)view->eligible,
-                  separator(paint), paint_number(found, view->offers_found),
-                  paint_number(returned, view->offers_returned));
+                  (unsigned long long)answered, (unsigned long long)view->eligible, separator(paint),
+                  paint_number(found, view->offers_found), paint_number(returned, view->offers_returned));
     paint_text(paint, buffer_text(&rest), paint->width - columns - (size_t)length);
     buffer_append_byte(paint->out, '\n');
     buffer_fini(&rest);

@@ -289,8 +289,8 @@ static struct text find_member(struct text json, struct text key)
     struct json_reader reader;
 
     json_reader_init(&reader, json);
-    enum json_token token = json_next(&reader);
-    for (token = json_next(&reader); token == JSON_KEY; token = json_next(&reader)) {
+    (void)json_next(&reader); // the object begins
+    for (enum json_token token = json_next(&reader); token == JSON_KEY; token = json_next(&reader)) {
         bool is_it = text_equals(reader.value, key);
         token = json_next(&reader);
         size_t start = reader.offset - 1;

@@ -77,17 +77,17 @@ static void server_run(struct http_server *server);
 static struct http_call *call_create(struct http_server *server, struct MHD_Connection *connection, const char *method,
                                      const char *path)
 {
-    size_t method_length = strlen(method);
-    size_t path_length = strlen(path);
-    struct http_call *call = calloc(1, sizeof(*call) + method_length + path_length);
+    struct text method_text = text_of(method);
+    struct text path_text = text_of(path);
+    struct http_call *call = calloc(1, sizeof(*call) + method_text.length + path_text.length);
 
     if (call == NULL) {
         return NULL;
     }
-    memcpy(call->bytes, method, method_length);
-    memcpy(call->bytes + method_length, path, path_length);
-    call->method = (struct text){ call->bytes, method_length };
-    call->path = (struct text){ call->bytes + method_length, path_length };
+    memcpy(call->bytes, method_text.data, method_text.length);
+    memcpy(call->bytes + method_text.length, path_text.data, path_text.length);
+    call->method = (struct text){ call->bytes, method_text.length };
+    call->path = (struct text){ call->bytes + method_text.length, path_text.length };
     call->server = server;
     call->connection = connection;
     call->arrival_us = loop_polled_us(server->loop);

@@ -92,14 +92,17 @@ static bool socket_prepare(int fd, int family, bool share_port)
 
 static uint16_t socket_port(int fd)
 {
-    struct sockaddr_storage address;
+    union {
+        struct sockaddr any;
+        struct sockaddr_in four;
+        struct sockaddr_in6 six;
+    } address = { .six = { .sin6_family = AF_UNSPEC } };
     socklen_t length = sizeof(address);
 
-    if (getsockname(fd, (struct sockaddr *)&address, &length) != 0) {
+    if (getsockname(fd, &address.any, &length) != 0) {
         return 0;
     }
-    return address.ss_family == AF_INET6 ? ntohs(((struct sockaddr_in6 *)&address)->sin6_port)
-                                         : ntohs(((struct sockaddr_in *)&address)->sin_port);
+    return ntohs(address.any.sa_family == AF_INET6 ? address.six.sin6_port : address.four.sin_port);
 }
 
 static void socket_explain(struct failure *why, const char *listen_address, int error)

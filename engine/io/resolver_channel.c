@@ -15,7 +15,11 @@
 #include <unistd.h>
 
 // c-ares tells which sockets it wants through a callback; sockets[0] is the wake-up. It may answer from within
-// ares_getaddrinfo (hosts file), and answers everything that runs when a channel ends.
+// ares_getaddrinfo (hosts file), and answers everything that runs when it is destroyed.
+//
+// There are two of them, because this c-ares (1.18) goes to the next server when one refuses or fails, which is right,
+// but then says the same of "all refused the name" and of "nobody listens there". After that word the blunt one asks
+// once more, which takes the first server's refusal as the answer.
 
 enum {
     ASK_FIRST_MS = 1000, // the next tries double it: 15 s in all, so that an answer that is 5 s late still counts
@@ -24,9 +28,11 @@ enum {
     SOCKETS_FIRST = 8,
 };
 
+enum { ARES_PATIENT, ARES_BLUNT, ARES_MANNERS };
+
 struct channel {
     struct channel_options options;
-    ares_channel ares;
+    ares_channel ares[ARES_MANNERS];
     bool is_open;
     int wake_fd;
     struct timespec conf_time;
@@ -39,6 +45,7 @@ struct channel {
 struct question {
     struct channel *channel;
     struct lookup *lookup;
+    int manner;
 };
 
 static bool channel_grow(struct channel *channel)
@@ -133,6 +140,13 @@ static bool found_of_ares(const struct channel *channel, const struct ares_addri
     return true;
 }
 
+static void channel_send(struct question *question);
+
+static void channel_settle(struct channel *channel, struct lookup *lookup, const struct lookup_found *found)
+{
+    channel->options.on_settled(channel->options.context, lookup_settle(lookup, found, clock_now_us()));
+}
+
 static void channel_on_answer(void *context, int status, int timeouts, struct ares_addrinfo *result)
 {
     struct question *question = context;
@@ -141,6 +155,11 @@ static void channel_on_answer(void *context, int status, int timeouts, struct ar
     struct lookup_found found = { 0 };
     (void)timeouts;
 
+    if (status == ARES_ECONNREFUSED && question->manner == ARES_PATIENT) {
+        question->manner = ARES_BLUNT;
+        channel_send(question);
+        return;
+    }
     free(question);
     if (status == ARES_EDESTRUCTION || status == ARES_ECANCELLED) {
         lookup->is_running = false;
@@ -155,26 +174,48 @@ static void channel_on_answer(void *context, int status, int timeouts, struct ar
     ares_freeaddrinfo(result);
     found.answer = answer_of_ares(status);
     found.sentence = status != ARES_SUCCESS ? ares_strerror(status) : "all its addresses are private";
-    channel->options.on_settled(channel->options.context, lookup_settle(lookup, &found, clock_now_us()));
+    channel_settle(channel, lookup, &found);
+}
+
+static void channel_send(struct question *question)
+{
+    const struct lookup *lookup = question->lookup;
+    const struct ares_addrinfo_hints hints = { .ai_flags = ARES_AI_NOSORT, .ai_family = lookup->family };
+
+    ares_getaddrinfo(question->channel->ares[question->manner], lookup->name->host, NULL, &hints, channel_on_answer,
+                     question);
+}
+
+static bool host_is_local(const char *host)
+{
+    static const char local[] = "localhost";
+    size_t length = strlen(host);
+    size_t tail = sizeof(local) - 1;
+
+    return length >= tail && strcmp(host + length - tail, local) == 0 &&
+           (length == tail || host[length - tail - 1] == '.');
 }
 
 void channel_ask(struct channel *channel, struct lookup *lookup)
 {
-    const struct ares_addrinfo_hints hints = { .ai_flags = ARES_AI_NOSORT, .ai_family = lookup->family };
-
     require(!lookup->is_running);
+    if (lookup->family == AF_INET6 && host_is_local(lookup->name->host)) {
+        // This c-ares loses memory each time it looks up localhost for IPv6.
+        channel_settle(channel, lookup, &(struct lookup_found){ .answer = LOOKUP_NO_DATA, .sentence = "" });
+        return;
+    }
     struct question *question = channel->is_open ? malloc(sizeof(*question)) : NULL;
     if (question == NULL) {
         return;
     }
-    *question = (struct question){ channel, lookup };
+    *question = (struct question){ channel, lookup, ARES_PATIENT };
     lookup->is_running = true;
-    ares_getaddrinfo(channel->ares, lookup->name->host, NULL, &hints, channel_on_answer, question);
+    channel_send(question);
 }
 
 // ------------------------------------------------------------------------------------------------------------- turns
 
-static bool channel_open(struct channel *channel)
+static bool channel_open_one(struct channel *channel, int manner)
 {
     const struct channel_options *from = &channel->options;
     char lookups[] = "fb"; // the hosts file, then the servers
@@ -191,26 +232,42 @@ static bool channel_open(struct channel *channel)
     int mask = ARES_OPT_FLAGS | ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_LOOKUPS | ARES_OPT_SOCK_STATE_CB |
                ARES_OPT_RESOLVCONF;
 
+    options.flags |= manner == ARES_BLUNT ? ARES_FLAG_NOCHECKRESP : 0;
     mask |= from->resolv_conf_port != 0 ? ARES_OPT_UDP_PORT | ARES_OPT_TCP_PORT : 0;
     options.resolvconf_path = strdup(from->resolv_conf); // not declared const; c-ares makes its own copy
-    int status = options.resolvconf_path != NULL ? ares_init_options(&channel->ares, &options, mask) : ARES_ENOMEM;
+    int status =
+        options.resolvconf_path != NULL ? ares_init_options(&channel->ares[manner], &options, mask) : ARES_ENOMEM;
     free(options.resolvconf_path);
     if (status != ARES_SUCCESS) {
         return false;
     }
-    if (from->servers != NULL && ares_set_servers_ports_csv(channel->ares, from->servers) != ARES_SUCCESS) {
-        ares_destroy(channel->ares);
+    if (from->servers != NULL && ares_set_servers_ports_csv(channel->ares[manner], from->servers) != ARES_SUCCESS) {
+        ares_destroy(channel->ares[manner]);
+        return false;
+    }
+    return true;
+}
+
+static bool channel_open(struct channel *channel)
+{
+    if (!channel_open_one(channel, ARES_PATIENT)) {
+        return false;
+    }
+    if (!channel_open_one(channel, ARES_BLUNT)) {
+        ares_destroy(channel->ares[ARES_PATIENT]);
         return false;
     }
     channel->is_open = true;
     return true;
 }
 
+// In this order: what the patient one gives up is not handed on to a blunt one that is gone.
 static void channel_close(struct channel *channel)
 {
     if (channel->is_open) {
         channel->is_open = false;
-        ares_destroy(channel->ares);
+        ares_destroy(channel->ares[ARES_PATIENT]);
+        ares_destroy(channel->ares[ARES_BLUNT]);
     }
 }
 
@@ -235,17 +292,29 @@ static void channel_follow_conf(struct channel *channel)
 
 static int channel_wait_ms(const struct channel *channel, uint64_t until_us)
 {
-    struct timeval most = { .tv_sec = CONF_LOOK_MS / 1000 };
-    struct timeval least;
-    struct timeval *wait = channel->is_open ? ares_timeout(channel->ares, &most, &least) : &most;
+    uint64_t wait_ms = CONF_LOOK_MS;
     uint64_t now_us = clock_now_us();
-    uint64_t wait_ms = (uint64_t)wait->tv_sec * 1000 + ((uint64_t)wait->tv_usec + 999) / 1000;
 
+    for (int manner = 0; channel->is_open && manner < ARES_MANNERS; manner++) {
+        struct timeval most = { .tv_sec = CONF_LOOK_MS / 1000 };
+        struct timeval least;
+        const struct timeval *wait = ares_timeout(channel->ares[manner], &most, &least);
+        uint64_t ares_ms = (uint64_t)wait->tv_sec * 1000 + ((uint64_t)wait->tv_usec + 999) / 1000;
+        wait_ms = ares_ms < wait_ms ? ares_ms : wait_ms;
+    }
     if (until_us != UINT64_MAX) {
         uint64_t until_ms = until_us > now_us ? (until_us - now_us + 999) / 1000 : 1;
         wait_ms = until_ms < wait_ms ? until_ms : wait_ms;
     }
     return (int)wait_ms;
+}
+
+// Each takes only sockets of its own.
+static void channel_process(struct channel *channel, ares_socket_t readable, ares_socket_t writable)
+{
+    for (int manner = 0; manner < ARES_MANNERS; manner++) {
+        ares_process_fd(channel->ares[manner], readable, writable);
+    }
 }
 
 static void channel_serve(struct channel *channel)
@@ -265,11 +334,11 @@ static void channel_serve(struct channel *channel)
         ares_socket_t fd = channel->sockets[i].fd;
         if (seen != 0) {
             channel->sockets[i].revents = 0;
-            ares_process_fd(channel->ares, (seen & (POLLIN | POLLERR | POLLHUP)) != 0 ? fd : ARES_SOCKET_BAD,
+            channel_process(channel, (seen & (POLLIN | POLLERR | POLLHUP)) != 0 ? fd : ARES_SOCKET_BAD,
                             (seen & POLLOUT) != 0 ? fd : ARES_SOCKET_BAD);
         }
     }
-    ares_process_fd(channel->ares, ARES_SOCKET_BAD, ARES_SOCKET_BAD); // time-outs
+    channel_process(channel, ARES_SOCKET_BAD, ARES_SOCKET_BAD); // time-outs
 }
 
 void channel_turn(struct channel *channel, uint64_t until_us)

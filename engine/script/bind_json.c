@@ -84,15 +84,31 @@ static bool encode_failed(lua_State *L, const struct encoder *encoder, const cha
     return false;
 }
 
-static size_t path_enter(struct encoder *encoder, const char *format, int number, const char *name)
+static size_t path_grew(struct encoder *encoder, int added)
 {
     size_t before = encoder->path_length;
-    size_t room = sizeof encoder->path - before;
-    int added = name != NULL ? snprintf(encoder->path + before, room, format, before > 0 ? "." : "", name)
-                             : snprintf(encoder->path + before, room, format, number);
+    size_t room = sizeof encoder->path - 1 - before;
 
-    encoder->path_length = added < 0 ? before : before + ((size_t)added < room ? (size_t)added : room - 1);
+    if (added > 0) {
+        encoder->path_length += (size_t)added < room ? (size_t)added : room;
+    }
     return before;
+}
+
+static size_t path_enter_index(struct encoder *encoder, size_t index)
+{
+    char *end = encoder->path + encoder->path_length;
+
+    return path_grew(encoder, snprintf(end, sizeof encoder->path - encoder->path_length, "[%zu]", index));
+}
+
+static size_t path_enter_key(struct encoder *encoder, struct text key)
+{
+    char *end = encoder->path + encoder->path_length;
+    const char *point = encoder->path_length > 0 ? "." : "";
+
+    return path_grew(encoder, snprintf(end, sizeof encoder->path - encoder->path_length, "%s%.*s", point,
+                                       key.length < 60 ? (int)key.length : 60, key.data));
 }
 
 static void path_leave(struct encoder *encoder, size_t before)
@@ -105,7 +121,7 @@ static bool encode_array(lua_State *L, struct encoder *encoder, int index, size_
 {
     json_begin_array(&encoder->writer);
     for (size_t i = 1; i <= count; i++) {
-        size_t before = path_enter(encoder, "[%d]", (int)i, NULL);
+        size_t before = path_enter_index(encoder, i);
         lua_rawgeti(L, index, (int)i);
         if (!encode_value(L, encoder, lua_gettop(L))) {
             return false;
@@ -135,7 +151,7 @@ static bool encode_object(lua_State *L, struct encoder *encoder, int index, size
     qsort(keys, count, sizeof *keys, compare_keys);
     json_begin_object(&encoder->writer);
     for (i = 0; i < count; i++) {
-        size_t before = path_enter(encoder, "%s%s", 0, keys[i].data);
+        size_t before = path_enter_key(encoder, keys[i]);
         if (!text_is_utf8(keys[i])) {
             return encode_failed(L, encoder, "the key is not UTF-8");
         }

@@ -121,7 +121,11 @@ static int globals_next(lua_State *L)
     globals_unfreeze(L, 1);
     luaL_checktype(L, 1, LUA_TTABLE);
     lua_settop(L, 2);
-    return lua_next(L, 1) != 0 ? 2 : 1;
+    if (lua_next(L, 1) != 0) {
+        return 2;
+    }
+    lua_pushnil(L);
+    return 1;
 }
 
 /// Upvalues: Lua's next, for which the interpreter has a fast path, and ours.

@@ -105,7 +105,7 @@ local function read_loyalty(c, query)
     local pointer = check.pointer("/query/loyalty", i)
     local entry = c:object(pointer, list[i], { "carrier", "number" }) or {}
     programmes[i] = {
-      carrier = c:pattern(pointer .. "/carrier", entry.carrier, "^[%u%d][%u%d]$", "an airline's IATA code such as QF", true),
+      carrier = c:pattern(pointer .. "/carrier", entry.carrier, "^[%u%d][%u%d]$", "an IATA code such as QF", true),
       number = c:pattern(pointer .. "/number", entry.number, "^[%w]+$", "a membership number", true),
     }
   end

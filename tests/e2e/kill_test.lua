@@ -14,7 +14,7 @@ local KILLERS = {
 
 local w = world.start {
   population = "healthy",
-  overlay = "suppliers_dir: [examples/farm/suppliers, tests/e2e/suppliers]\n",
+  overlay = "suppliers_dir: [examples/farm/suppliers, suppliers, tests/e2e/suppliers]\n",
 }
 
 local farm_names = {}

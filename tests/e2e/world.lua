@@ -133,6 +133,9 @@ function M.start(options)
   w.folder = M.build .. "/e2e"
   os.execute("mkdir -p " .. w.folder)
   w.url = "http://127.0.0.1:" .. w.port
+  if M.http("GET", w.url .. "/healthz").status then
+    error("something answers at " .. w.url .. " already")
+  end
   if not options.no_farm then
     w:start_farm()
   end

@@ -1,5 +1,5 @@
--- Support: the helpers that the modules under test use, in plain Lua, as far as they use them. The real ones are C and have
--- tests of their own; script_offers_test runs the flights product over them.
+-- Support: the helpers that the modules under test use, in plain Lua, as far as they use them. The real ones are C and
+-- have tests of their own; script_offers_test runs the flights product over them.
 
 local M = {}
 

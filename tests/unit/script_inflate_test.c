@@ -149,12 +149,16 @@ static void a_body_cut_anywhere_is_corrupt(void **state)
 static void trailing_and_damaged_bytes_are_corrupt(void **state)
 {
     unsigned char longer[sizeof GZIP + 1];
+    unsigned char longer_zlib[sizeof ZLIB + 1];
     unsigned char damaged[sizeof GZIP];
 
     (void)state;
     memcpy(longer, GZIP, sizeof GZIP);
     longer[sizeof GZIP] = 0;
     assert_int_equal(run("gzip", bytes_of(longer, sizeof longer), 1000, NULL), INFLATE_CORRUPT);
+    memcpy(longer_zlib, ZLIB, sizeof ZLIB);
+    longer_zlib[sizeof ZLIB] = 0;
+    assert_int_equal(run("deflate", bytes_of(longer_zlib, sizeof longer_zlib), 1000, NULL), INFLATE_CORRUPT);
     memcpy(damaged, GZIP, sizeof GZIP);
     damaged[sizeof GZIP - 6] ^= 1; // the checksum
     assert_int_equal(run("gzip", bytes_of(damaged, sizeof damaged), 1000, NULL), INFLATE_CORRUPT);

@@ -176,6 +176,7 @@ static void offers_of_the_same_thing_share_their_item(void **state)
     assert_true(text_equals(by_id[1]->item, by_id[2]->item));
     assert_false(text_equals(by_id[1]->item, by_id[3]->item));
     assert_false(text_equals(by_id[1]->item, by_id[4]->item));
+    assert_text(by_id[3]->item_json, "{\"parts\":[{\"code\":\"A\",\"at\":\"2027-05-03T20:06:00\"}]}");
 }
 
 static void an_offer_without_identity_is_an_item_of_its_own(void **state)
