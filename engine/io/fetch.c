@@ -96,7 +96,7 @@ static void pool_part(struct fetch_pool *pool, struct transfer *transfer)
     list_remove(&transfer->node);
     loop_timer_cancel(pool->loop, &transfer->end_timer);
     assembly_fini(&transfer->assembly);
-    origin_release(wire_origins(pool->wire), &transfer->origin);
+    origin_release(&pool->wire->origins, &transfer->origin);
     transfer->fetch->impl = NULL;
     pool_give_back(pool, transfer);
 }
@@ -284,14 +284,13 @@ enum status fetch_start(struct fetch_pool *pool, struct fetch *fetch)
 static bool pool_send(struct fetch_pool *pool, struct transfer *transfer, uint32_t *handshakes_left)
 {
     const struct address_entry *entry = transfer->url.is_literal ? NULL : pool_find(pool, transfer);
-    struct wire_counts before, after;
 
     if (!transfer->url.is_literal && (entry == NULL || entry->state != NAME_KNOWN)) {
         pool_route_name(pool, transfer); // a newer book has other news of it
         return true;
     }
     if (transfer->origin == NULL) {
-        transfer->origin = origin_acquire(wire_origins(pool->wire), transfer->url.host, transfer->url.port);
+        transfer->origin = origin_acquire(&pool->wire->origins, transfer->url.host, transfer->url.port);
     }
     if (transfer->origin == NULL) {
         pool_fail(pool, transfer, FETCH_NO_MEMORY, PHASE_QUEUE, "no room for another host");
@@ -300,13 +299,12 @@ static bool pool_send(struct fetch_pool *pool, struct transfer *transfer, uint32
     if (transfer->url.is_https && *handshakes_left == 0 && !origin_has_idle(transfer->origin)) {
         return false;
     }
-    wire_counts(pool->wire, &before);
+    uint64_t before = pool->wire->counts.handshakes;
     if (!wire_start(pool->wire, transfer, entry)) {
         pool_fail(pool, transfer, FETCH_NO_MEMORY, PHASE_QUEUE, "no memory");
         return true;
     }
-    wire_counts(pool->wire, &after);
-    uint64_t used = after.handshakes - before.handshakes;
+    uint64_t used = pool->wire->counts.handshakes - before;
     *handshakes_left -= used < *handshakes_left ? (uint32_t)used : *handshakes_left;
     return true;
 }
@@ -403,12 +401,9 @@ static uint32_t list_count(const struct list *head)
 
 void fetch_pool_counts(const struct fetch_pool *pool, struct fetch_pool_counts *counts)
 {
-    struct wire_counts wire;
-
-    wire_counts(pool->wire, &wire);
     *counts = pool->counts;
-    counts->connects = wire.connects;
-    counts->reused = wire.reused;
+    counts->connects = pool->wire->counts.connects;
+    counts->reused = pool->wire->counts.reused;
     counts->waiting = list_count(&pool->naming) + list_count(&pool->ready);
     counts->running -= counts->waiting;
 }
@@ -481,7 +476,7 @@ void fetch_pool_destroy(struct fetch_pool **pool)
     pool_cancel_all(gone, &gone->ready);
     pool_cancel_all(gone, &gone->ended);
     if (gone->wire != NULL) {
-        pool_cancel_all(gone, wire_running(gone->wire));
+        pool_cancel_all(gone, &gone->wire->running);
     }
     while ((node = list_take_first(&gone->idle)) != NULL) {
         pool_drop(CONTAINER_OF(node, struct transfer, node));

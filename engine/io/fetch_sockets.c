@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct socket_record {
@@ -9,6 +10,7 @@ struct socket_record {
     struct origin *origin;
     unsigned wanted;  // 0: let go
     unsigned watched; // by the watch
+    ino_t inode;
     bool is_open;
 };
 
@@ -55,20 +57,39 @@ static bool sockets_grow(struct sockets *sockets, int fd)
     return true;
 }
 
+static void sockets_forget(struct sockets *sockets, struct socket_record *record)
+{
+    loop_unwatch(&record->watch);
+    record->origin->sockets--;
+    record->is_open = false;
+    sockets->open_count--;
+}
+
 int sockets_open(struct sockets *sockets, struct origin *origin, int family, int type, int protocol)
 {
     int fd = socket(family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, protocol);
+    struct stat stat;
+    unsigned wanted = 0;
 
     if (fd < 0) {
         return -1;
     }
-    if (!sockets_grow(sockets, fd)) {
+    if (!sockets_grow(sockets, fd) || fstat(fd, &stat) != 0) {
         close(fd);
         return -1;
     }
-    sockets->records[fd] = (struct socket_record){ .origin = origin, .is_open = true };
+    struct socket_record *record = &sockets->records[fd];
+    if (record->is_open) {
+        wanted = record->wanted;
+        sockets_forget(sockets, record);
+    }
+    *record = (struct socket_record){ .origin = origin, .inode = stat.st_ino, .is_open = true };
     sockets->open_count++;
     origin->sockets++;
+    if (wanted != 0 && !sockets_want(sockets, fd, wanted)) {
+        sockets_close(sockets, fd);
+        return -1;
+    }
     return fd;
 }
 
@@ -77,12 +98,19 @@ void sockets_close(struct sockets *sockets, int fd)
     struct socket_record *record = sockets_at(sockets, fd);
 
     if (record != NULL) {
-        loop_unwatch(&record->watch);
-        record->origin->sockets--;
-        record->is_open = false;
-        sockets->open_count--;
+        sockets_forget(sockets, record);
     }
     close(fd);
+}
+
+void sockets_check(struct sockets *sockets, int fd)
+{
+    struct socket_record *record = sockets_at(sockets, fd);
+    struct stat stat;
+
+    if (record != NULL && (fstat(fd, &stat) != 0 || stat.st_ino != record->inode)) {
+        sockets_forget(sockets, record);
+    }
 }
 
 // Takes what nobody asked for out of the kernel and shuts the connection; the transport then finds it dead.
@@ -132,12 +160,15 @@ bool sockets_want(struct sockets *sockets, int fd, unsigned events)
     return record->watch != NULL;
 }
 
-void sockets_let_go(struct sockets *sockets, int fd)
+void sockets_let_go(struct sockets *sockets, int fd, bool is_fresh)
 {
     struct socket_record *record = sockets_at(sockets, fd);
 
     if (record != NULL) {
         record->wanted = 0;
+        if (is_fresh) {
+            sockets_check(sockets, fd);
+        }
     }
 }
 
@@ -154,4 +185,12 @@ bool sockets_wants_to_send(const struct sockets *sockets, int fd)
 {
     const struct socket_record *record = sockets_at(sockets, fd);
     return record != NULL && (record->wanted & LOOP_WRITABLE) != 0;
+}
+
+bool sockets_is_connected(const struct sockets *sockets, int fd)
+{
+    struct sockaddr_storage peer;
+    socklen_t length = sizeof(peer);
+
+    return sockets_at(sockets, fd) != NULL && getpeername(fd, (struct sockaddr *)&peer, &length) == 0;
 }

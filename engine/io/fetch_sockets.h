@@ -4,6 +4,10 @@
 /// calls. What happens on a connection that nobody uses (the peer leaves, or sends what nobody asked for) makes it
 /// dead: its watch is dropped and it is shut, so that no later exchange can read those bytes as its answer.
 ///
+/// This libcurl (7.88) closes sockets that never got connected by itself, without a word. So a socket that may be gone
+/// is compared with what was opened (by inode), and a number that comes again takes over what was wanted of the old
+/// one: libcurl does not say it twice.
+///
 /// Threads: its loop's.
 /// Memory:  one record a descriptor number.
 #pragma once
@@ -31,10 +35,14 @@ void sockets_close(struct sockets *sockets, int fd);
 
 /// Somebody waits for these events (LOOP_READABLE, LOOP_WRITABLE). False: it cannot be watched.
 MUST_CHECK bool sockets_want(struct sockets *sockets, int fd, unsigned events);
-/// Nobody waits for it; the connection may be kept.
-void sockets_let_go(struct sockets *sockets, int fd);
+/// Nobody waits for it; the connection may be kept. `is_fresh`: opened for this transfer, so it may be gone.
+void sockets_let_go(struct sockets *sockets, int fd, bool is_fresh);
+/// Forgets it if it was closed behind our back.
+void sockets_check(struct sockets *sockets, int fd);
 /// After an error event the watch rests; wakes it if the socket is still wanted.
 void sockets_rewatch(struct sockets *sockets, int fd);
 
+/// Is it open, and has the peer taken the connection?
+bool sockets_is_connected(const struct sockets *sockets, int fd);
 /// Waits for room to send?
 bool sockets_wants_to_send(const struct sockets *sockets, int fd);

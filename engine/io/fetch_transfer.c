@@ -10,7 +10,8 @@ enum { ADDRESSES_MAX = 32 }; // of one host
 void transfer_begin(struct transfer *transfer)
 {
     transfer->fd = -1;
-    transfer->has_opened = transfer->is_requested = transfer->is_doomed = false;
+    transfer->opened_count = 0;
+    transfer->is_requested = transfer->is_doomed = false;
     transfer->is_address_refused = transfer->is_resend_refused = false;
     transfer->error[0] = '\0';
 }
@@ -49,7 +50,7 @@ bool transfer_may_send(struct transfer *transfer, struct list *sending)
     transfer->is_requested = true;
     transfer->fetch->connected_us = clock_now_us();
     transfer->fetch->sent_us = 0;
-    transfer->fetch->is_reused = !transfer->has_opened;
+    transfer->fetch->is_reused = transfer->opened_count == 0;
     list_remove(&transfer->sending_node);
     list_append(sending, &transfer->sending_node);
     return true;
@@ -96,7 +97,7 @@ bool transfer_has_fault(struct transfer *transfer, bool is_ok, bool is_connect_e
     if (assembly->fault == ASSEMBLY_BODY_TOO_LARGE) {
         return fetch_fails(fetch, FETCH_TOO_LARGE, "the body is larger than its cap");
     }
-    if (is_connect_error && transfer->is_address_refused && !transfer->has_opened) {
+    if (is_connect_error && transfer->is_address_refused && transfer->opened_count == 0) {
         return fetch_fails(fetch, FETCH_REFUSED, "the address is private and not allowed");
     }
     if (is_ok && assembly->status == 101) {
@@ -108,10 +109,21 @@ bool transfer_has_fault(struct transfer *transfer, bool is_ok, bool is_connect_e
     return false;
 }
 
-enum phase transfer_phase(const struct transfer *transfer, bool is_tcp_connected)
+// libcurl tells the time of the TCP connect only when TLS is through as well, so the sockets are asked.
+static bool transfer_is_in_tls(const struct transfer *transfer, const struct sockets *sockets)
+{
+    bool is_connected = false;
+
+    for (unsigned i = 0; transfer->url.is_https && i < transfer->opened_count && !is_connected; i++) {
+        is_connected = sockets_is_connected(sockets, transfer->opened[i]);
+    }
+    return is_connected;
+}
+
+enum phase transfer_phase(const struct transfer *transfer, const struct sockets *sockets)
 {
     if (!transfer->is_requested) {
-        return transfer->url.is_https && is_tcp_connected ? PHASE_TLS : PHASE_CONNECT;
+        return transfer_is_in_tls(transfer, sockets) ? PHASE_TLS : PHASE_CONNECT;
     }
     if (transfer->fetch->first_byte_us != 0) {
         return PHASE_BODY;
@@ -119,7 +131,7 @@ enum phase transfer_phase(const struct transfer *transfer, bool is_tcp_connected
     return transfer->fetch->sent_us != 0 ? PHASE_FIRST_BYTE : PHASE_SEND;
 }
 
-enum phase transfer_end_phase(const struct transfer *transfer, enum phase now)
+enum phase transfer_end_phase(const struct transfer *transfer, const struct sockets *sockets)
 {
     switch (transfer->fetch->result) {
     case FETCH_DNS_FAILED:
@@ -130,7 +142,7 @@ enum phase transfer_end_phase(const struct transfer *transfer, enum phase now)
     case FETCH_TLS_FAILED:
         return PHASE_TLS;
     default:
-        return now;
+        return transfer_phase(transfer, sockets);
     }
 }
 

@@ -15,6 +15,8 @@
 //      \__________\___________________/         ENDED for being told to the owner
 enum transfer_state { TRANSFER_UNUSED, TRANSFER_NAMING, TRANSFER_READY, TRANSFER_RUNNING, TRANSFER_ENDED };
 
+enum { TRANSFER_OPENED_MAX = 16 };
+
 struct transfer {
     struct list node; // in the list of its state
     enum transfer_state state;
@@ -33,8 +35,9 @@ struct transfer {
     void *resolve;
     struct list sending_node; // in the wire's list of those whose request is on its way
     int fd;
-    bool has_opened;   // a socket of its own; else it runs over a kept one
-    bool is_requested; // connected, the request goes out
+    int opened[TRANSFER_OPENED_MAX]; // the first sockets opened for it
+    unsigned opened_count;           // 0: it runs over a kept connection
+    bool is_requested;               // connected, the request goes out
     bool is_address_refused;
     bool is_resend_refused;
     bool is_doomed; // its socket cannot be watched
@@ -56,9 +59,10 @@ MUST_CHECK bool transfer_take_line(struct transfer *transfer, struct text line);
 /// saw a whole exchange; `is_connect_error`: it got no connection.
 MUST_CHECK bool transfer_has_fault(struct transfer *transfer, bool is_ok, bool is_connect_error);
 
-enum phase transfer_phase(const struct transfer *transfer, bool is_tcp_connected);
-/// The phase to report with its result; `now`: where it stood.
-enum phase transfer_end_phase(const struct transfer *transfer, enum phase now);
+/// Where a running one stands.
+enum phase transfer_phase(const struct transfer *transfer, const struct sockets *sockets);
+/// The phase to report with its result.
+enum phase transfer_end_phase(const struct transfer *transfer, const struct sockets *sockets);
 /// Takes those out of the list whose request has gone out.
 void transfers_note_sent(struct list *sending, const struct sockets *sockets);
 void fetch_set_detail(struct fetch *fetch, const char *sentence);

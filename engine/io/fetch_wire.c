@@ -4,8 +4,10 @@
 #include "base/log.h"
 
 #include <curl/curl.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -19,21 +21,6 @@ enum {
     CONNECTION_LIFE_S = 300, // suppliers move
     WARM_ROUNDS = 200,
     WARM_ROUND_MS = 10,
-};
-
-struct wire {
-    struct loop *loop;
-    struct wire_options options;
-    char *ca_file;
-    CURLM *multi;
-    struct timer timer;
-    struct sockets sockets;
-    struct origins origins;
-    struct list running;
-    struct list sending;
-    bool is_inside; // libcurl is working
-    bool has_doomed;
-    struct wire_counts counts;
 };
 
 static const uint64_t FAR_US = UINT64_MAX - 1;
@@ -55,7 +42,9 @@ static curl_socket_t wire_on_open(void *context, curlsocktype purpose, struct cu
     if (fd < 0) {
         return CURL_SOCKET_BAD;
     }
-    transfer->has_opened = true;
+    if (transfer->opened_count < TRANSFER_OPENED_MAX) {
+        transfer->opened[transfer->opened_count++] = fd;
+    }
     wire->counts.connects++;
     wire->counts.handshakes += transfer->url.is_https ? 1 : 0;
     return fd;
@@ -110,8 +99,9 @@ static int wire_on_socket(CURL *handle, curl_socket_t fd, int what, void *contex
     unsigned events = 0;
     (void)socket_context;
 
+    curl_easy_getinfo(handle, CURLINFO_PRIVATE, &transfer);
     if (what == CURL_POLL_REMOVE) {
-        sockets_let_go(&wire->sockets, fd);
+        sockets_let_go(&wire->sockets, fd, transfer->opened_count != 0);
         return 0;
     }
     if (what == CURL_POLL_IN || what == CURL_POLL_INOUT) {
@@ -120,7 +110,6 @@ static int wire_on_socket(CURL *handle, curl_socket_t fd, int what, void *contex
     if (what == CURL_POLL_OUT || what == CURL_POLL_INOUT) {
         events |= LOOP_WRITABLE;
     }
-    curl_easy_getinfo(handle, CURLINFO_PRIVATE, &transfer);
     transfer->fd = fd;
     if (!sockets_want(&wire->sockets, fd, events)) {
         transfer->is_doomed = wire->has_doomed = true; // an error from here would break all transfers
@@ -190,7 +179,7 @@ static void wire_end(struct wire *wire, struct transfer *transfer, CURLcode code
         fetch->result = result_of_curl(code);
         fetch_set_detail(fetch, transfer->error[0] != '\0' ? transfer->error : curl_easy_strerror(code));
     }
-    fetch->phase = transfer_end_phase(transfer, wire_phase(transfer));
+    fetch->phase = transfer_end_phase(transfer, &wire->sockets);
     wire->counts.reused += transfer->is_requested && fetch->is_reused ? 1 : 0;
     wire_stop(wire, transfer);
     if (fetch->result == FETCH_OK) {
@@ -250,7 +239,8 @@ static void wire_on_event(void *context, int fd, unsigned events)
 
     mask |= (events & LOOP_READABLE) != 0 ? CURL_CSELECT_IN : 0;
     mask |= (events & LOOP_WRITABLE) != 0 ? CURL_CSELECT_OUT : 0;
-    mask |= (events & (LOOP_ERROR | LOOP_DISCONNECT)) != 0 ? CURL_CSELECT_ERR : 0;
+    // With IN beside it libcurl reads and learns the true error, instead of saying "select/poll returned error".
+    mask |= (events & LOOP_ERROR) != 0 ? CURL_CSELECT_ERR | CURL_CSELECT_IN : 0;
     wire_enter(wire, fd, mask);
     if ((events & LOOP_ERROR) != 0) {
         sockets_rewatch(&wire->sockets, fd);
@@ -383,6 +373,9 @@ void wire_stop(struct wire *wire, struct transfer *transfer)
     require(!wire->is_inside && transfer->state == TRANSFER_RUNNING);
     require(curl_multi_remove_handle(wire->multi, transfer->handle) == CURLM_OK);
     list_remove(&transfer->node);
+    for (unsigned i = 0; i < transfer->opened_count; i++) {
+        sockets_check(&wire->sockets, transfer->opened[i]);
+    }
     list_remove(&transfer->sending_node);
     transfer->state = TRANSFER_ENDED;
     transfer->origin->running--;
@@ -391,10 +384,7 @@ void wire_stop(struct wire *wire, struct transfer *transfer)
 
 enum phase wire_phase(const struct transfer *transfer)
 {
-    curl_off_t connect_us = 0;
-
-    curl_easy_getinfo(transfer->handle, CURLINFO_CONNECT_TIME_T, &connect_us);
-    return transfer_phase(transfer, connect_us > 0);
+    return transfer_phase(transfer, &transfer->wire->sockets);
 }
 
 // ------------------------------------------------------------------------------------------------------------ handles
@@ -435,71 +425,81 @@ void wire_detach(struct transfer *transfer)
 
 // --------------------------------------------------------------------------------------------------------------- warm
 
-static curl_socket_t warm_on_open(void *context, curlsocktype purpose, struct curl_sockaddr *address)
+// Somebody to begin a TLS connection with: a listener of our own on loopback; its port, or 0.
+static uint16_t warm_listen(int *fd)
 {
-    (void)purpose;
-    (void)address;
-    return *(const int *)context;
+    struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
+    socklen_t length = sizeof(address);
+
+    *fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (*fd < 0 || bind(*fd, (struct sockaddr *)&address, length) != 0 || listen(*fd, 1) != 0 ||
+        getsockname(*fd, (struct sockaddr *)&address, &length) != 0) {
+        return 0;
+    }
+    return ntohs(address.sin_port);
 }
 
-static int warm_on_opened(void *context, curl_socket_t fd, curlsocktype purpose)
-{
-    (void)context;
-    (void)fd;
-    (void)purpose;
-    return CURL_SOCKOPT_ALREADY_CONNECTED;
-}
-
-// Begins a TLS connection over a pair of sockets up to its first bytes: libcurl then has read the CA file and keeps it
-// for all transfers of this multi handle.
-static CURLcode wire_warm_over(struct wire *wire, CURL *handle, int *pair)
+// Goes on up to libcurl's first bytes: then it has read the CA file and keeps it for all transfers of this multi
+// handle.
+static CURLcode wire_warm_with(struct wire *wire, CURL *handle, int listener, uint16_t port)
 {
     CURLcode code = CURLE_OK;
-    struct pollfd peer = { .fd = pair[1], .events = POLLIN };
+    struct pollfd peer = { .fd = listener, .events = POLLIN };
+    char url[48];
     int still_running = 1;
     int left;
 
-    if (!wire_set_constants(wire, handle, NULL) || !SET(URL, "https://127.0.0.1/") ||
-        !SET(OPENSOCKETFUNCTION, warm_on_open) || !SET(OPENSOCKETDATA, &pair[0]) ||
-        !SET(SOCKOPTFUNCTION, warm_on_opened) || curl_multi_add_handle(wire->multi, handle) != CURLM_OK) {
-        close(pair[0]);
+    snprintf(url, sizeof(url), "https://127.0.0.1:%u/", (unsigned)port);
+    if (!wire_set_constants(wire, handle, NULL) || !SET(URL, url) ||
+        curl_multi_add_handle(wire->multi, handle) != CURLM_OK) {
         return CURLE_OUT_OF_MEMORY;
     }
-    for (int i = 0; i < WARM_ROUNDS && still_running != 0 && peer.revents == 0; i++) {
+    for (int i = 0; i < WARM_ROUNDS && still_running != 0; i++) {
         curl_multi_perform(wire->multi, &still_running);
-        poll(&peer, 1, WARM_ROUND_MS);
+        if (poll(&peer, 1, WARM_ROUND_MS) != 1) {
+            continue;
+        }
+        if (peer.fd != listener) {
+            break; // the first bytes are there
+        }
+        peer.fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
     }
-    CURLMsg *message = curl_multi_info_read(wire->multi, &left);
+    const CURLMsg *message = curl_multi_info_read(wire->multi, &left);
     if (message != NULL) {
         code = message->data.result;
     }
-    curl_multi_remove_handle(wire->multi, handle); // closes its end of the pair
+    curl_multi_remove_handle(wire->multi, handle);
+    if (peer.fd >= 0 && peer.fd != listener) {
+        close(peer.fd);
+    }
     return code;
 }
 
 static enum status wire_warm(struct wire *wire, struct failure *why)
 {
-    int pair[2];
+    int listener;
+    uint16_t port = warm_listen(&listener);
     CURL *handle = curl_easy_init();
+    CURLcode code = CURLE_OUT_OF_MEMORY;
 
-    if (handle == NULL || socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair) != 0) {
-        curl_easy_cleanup(handle);
-        return STATUS_NO_MEMORY;
+    if (port != 0 && handle != NULL) {
+        code = wire_warm_with(wire, handle, listener, port);
     }
-    CURLcode code = wire_warm_over(wire, handle, pair);
     curl_easy_cleanup(handle);
-    close(pair[1]);
-    if (code != CURLE_SSL_CACERT_BADFILE) {
+    if (listener >= 0) {
+        close(listener);
+    }
+    if (code == CURLE_OK) {
         return STATUS_OK;
     }
-    if (wire->options.ca_file == NULL) {
-        log_line(LOG_WARNING, "fetch", "no certificates of authorities in %s: every https supplier will fail",
-                 wire->ca_file);
-        return STATUS_OK;
+    if (code == CURLE_SSL_CACERT_BADFILE && wire->options.ca_file != NULL) {
+        failure_set(why, "cannot read certificates of authorities from \"%s\"", wire->ca_file);
+        failure_help(why, "give a file of certificates in PEM format");
+        return STATUS_INVALID;
     }
-    failure_set(why, "cannot read certificates from \"%s\"", wire->ca_file);
-    failure_help(why, "give a file of certificates in PEM format");
-    return STATUS_INVALID;
+    log_line(LOG_WARNING, "fetch", "certificates of authorities in %s were not read ahead: %s", wire->ca_file,
+             curl_easy_strerror(code));
+    return STATUS_OK;
 }
 
 // --------------------------------------------------------------------------------------------------- birth and death
@@ -582,19 +582,4 @@ void wire_destroy(struct wire **wire)
     sockets_fini(&gone->sockets);
     free(gone->ca_file);
     free(gone);
-}
-
-struct origins *wire_origins(struct wire *wire)
-{
-    return &wire->origins;
-}
-
-struct list *wire_running(struct wire *wire)
-{
-    return &wire->running;
-}
-
-void wire_counts(const struct wire *wire, struct wire_counts *counts)
-{
-    *counts = wire->counts;
 }

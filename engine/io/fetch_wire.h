@@ -4,14 +4,11 @@
 /// comes when libcurl is left again and anything may be called. libcurl is never entered from its own callbacks.
 ///
 /// Threads: its loop's.
-/// Memory:  owns handles, connections and origins; handles are kept for the next use with all options that vary taken
-/// back.
+/// Memory:  owns connections and origins; a handle lives as long as its transfer, from use to use.
 #pragma once
 
 #include "io/fetch_transfer.h"
 #include "io/resolver.h"
-
-struct wire;
 
 struct wire_options {
     const char *ca_file;                 // NULL: the one libcurl was built with
@@ -28,6 +25,23 @@ struct wire_counts {
     uint64_t connects, reused, handshakes; // handshakes: connections opened for TLS
 };
 
+struct wire {
+    struct origins origins;
+    struct list running; // transfers
+    struct wire_counts counts;
+
+    // its own
+    struct loop *loop;
+    struct wire_options options;
+    char *ca_file;
+    void *multi;
+    struct timer timer;
+    struct sockets sockets;
+    struct list sending;
+    bool is_inside; // libcurl is working
+    bool has_doomed;
+};
+
 /// Reads the CA file (20 to 30 ms). STATUS_INVALID: the named one cannot be used.
 MUST_CHECK enum status wire_create(struct loop *loop, const struct wire_options *options, struct wire **wire,
                                    struct failure *why);
@@ -37,13 +51,9 @@ void wire_destroy(struct wire **wire); // no transfer has a handle any more
 MUST_CHECK bool wire_attach(struct wire *wire, struct transfer *transfer);
 void wire_detach(struct transfer *transfer);
 
-struct origins *wire_origins(struct wire *wire);
-struct list *wire_running(struct wire *wire); // of transfers, by node
-
 /// Sends it. `entry`: the addresses of its host; NULL: the URL holds one. False: no memory, nothing was sent.
 MUST_CHECK bool wire_start(struct wire *wire, struct transfer *transfer, const struct address_entry *entry);
 /// Ends it without a result; its connection is closed.
 void wire_stop(struct wire *wire, struct transfer *transfer);
 
 enum phase wire_phase(const struct transfer *transfer);
-void wire_counts(const struct wire *wire, struct wire_counts *counts);

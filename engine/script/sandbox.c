@@ -13,6 +13,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#if defined(__SANITIZE_THREAD__)
+/// LuaJIT is not built with the thread sanitizer. Its memory moves between threads with mremap, which the sanitizer
+/// does not see; without this it reports memcpy calls of LuaJIT in memory that another thread's state had before.
+const char *__tsan_default_options(void);
+const char *__tsan_default_options(void)
+{
+    return "ignore_noninstrumented_modules=1";
+}
+#endif
+
 static void *sandbox_allocate(void *context, void *pointer, size_t old_size, size_t new_size)
 {
     struct sandbox *sandbox = context;

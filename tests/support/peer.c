@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -210,6 +211,7 @@ struct peer *peer_start(const struct peer_options *options)
     socklen_t length = sizeof(address);
 
     require(peer != NULL);
+    signal(SIGPIPE, SIG_IGN);    // OpenSSL writes to clients that have left
     peer->options = *options;
     pthread_mutex_init(&peer->lock, NULL);
     pthread_cond_init(&peer->changed, NULL);

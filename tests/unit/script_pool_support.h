@@ -13,12 +13,10 @@
 
 // ---- calls
 
-static inline struct start_call *support_start(struct support_world *world, const char *thing)
+static inline struct start_call *support_start_body(struct support_world *world, struct text product, const char *text)
 {
-    char text[256];
-    snprintf(text, sizeof text, "{\"product\":\"shop\",\"query\":{\"thing\":\"%s\"}}", thing);
     struct block *body = block_create(text_of(text));
-    struct start_call *call = start_call_create(TEXT("shop"), TEXT("s-1"), body, world->count);
+    struct start_call *call = start_call_create(product, TEXT("s-1"), body, world->count);
     assert_non_null(call);
     block_release(&body);
     call->call.set = world->set;
@@ -30,6 +28,13 @@ static inline struct start_call *support_start(struct support_world *world, cons
         call->candidates[i].account = &world->accounts[i];
     }
     return call;
+}
+
+static inline struct start_call *support_start(struct support_world *world, const char *thing)
+{
+    char text[256];
+    snprintf(text, sizeof text, "{\"product\":\"shop\",\"query\":{\"thing\":\"%s\"}}", thing);
+    return support_start_body(world, TEXT("shop"), text);
 }
 
 static inline struct normalise_call *support_normalise(struct support_world *world, size_t supplier,

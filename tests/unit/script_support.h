@@ -92,18 +92,19 @@ static inline uint64_t support_serial(void)
 }
 
 /// Loads the set and makes an account for each supplier, with the hosts its script declares.
-static inline void support_load(struct support_world *world)
+static inline void support_load_from(struct support_world *world, const char *scripts_dir)
 {
     struct support_findings findings = { .count = 0 };
-    enum status status = script_set_load(SUPPORT_DATA "/scripts", world->sources, world->count, support_on_finding,
-                                         &findings, &world->set);
+    enum status status =
+        script_set_load(scripts_dir, world->sources, world->count, support_on_finding, &findings, &world->set);
     if (status != STATUS_OK) {
         fail_msg("%s: %s", status_name(status), findings.text);
     }
     for (size_t i = 0; i < world->count; i++) {
         const struct script_supplier *supplier = script_set_supplier(world->set, i);
         char context[512];
-        snprintf(context, sizeof context, "{\"account\":\"main\",\"options\":%.*s,\"secret\":{\"GOOD_KEY\":\"k-1\"}}",
+        snprintf(context, sizeof context,
+                 "{\"account\":\"main\",\"options\":%.*s,\"secret\":{\"GOOD_KEY\":\"k-1\",\"DUFFEL_TOKEN\":\"t-1\"}}",
                  TEXT_ARGS(supplier->options));
         world->accounts[i] = (struct script_account){ .serial = support_serial(),
                                                       .supplier = (uint32_t)i,
@@ -112,6 +113,11 @@ static inline void support_load(struct support_world *world)
                                                       .hosts = supplier->hosts,
                                                       .host_count = supplier->host_count };
     }
+}
+
+static inline void support_load(struct support_world *world)
+{
+    support_load_from(world, SUPPORT_DATA "/scripts");
 }
 
 static inline void support_close(struct support_world *world)

@@ -133,7 +133,7 @@ function M.supplier(name, fault, place)
     hosts = { "api.faulty.example" },
     options = { base_url = "https://api.faulty.example" },
     skip = at("skip", nil),
-    ceiling = at("ceiling", 1000),
+    ceiling = at("ceiling", 60000),
     build_request = at("build_request", { path = "/" }),
     normalise = at("normalise", {}),
   }

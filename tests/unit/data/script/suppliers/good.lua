@@ -10,7 +10,7 @@ return {
   limits = { rps = 10, body = "64KiB" },
 
   ceiling = function(search, progress)
-    return progress.eligible > 0 and #search.query.list * 400 or 1
+    return progress.eligible > 0 and #search.query.list * 40000 or 1
   end,
 
   build_request = function(search, ctx)
