@@ -57,6 +57,7 @@ static struct transfer *pool_take(struct fetch_pool *pool)
     }
     list_init(&transfer->node);
     list_init(&transfer->sending_node);
+    list_init(&transfer->suspect_node);
     transfer->pool = pool;
     wire_request_init(&transfer->request);
     if (!wire_attach(pool->wire, transfer)) {

@@ -1,5 +1,6 @@
 #include "io/fetch_sockets.h"
 
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -193,4 +194,23 @@ bool sockets_is_connected(const struct sockets *sockets, int fd)
     socklen_t length = sizeof(peer);
 
     return sockets_at(sockets, fd) != NULL && getpeername(fd, (struct sockaddr *)&peer, &length) == 0;
+}
+
+bool sockets_is_watched(const struct sockets *sockets, int fd)
+{
+    const struct socket_record *record = sockets_at(sockets, fd);
+    return record != NULL && record->wanted != 0;
+}
+
+uint16_t sockets_listen_on_loopback(int *fd)
+{
+    struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
+    socklen_t length = sizeof(address);
+
+    *fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (*fd < 0 || bind(*fd, (struct sockaddr *)&address, length) != 0 || listen(*fd, 1) != 0 ||
+        getsockname(*fd, (struct sockaddr *)&address, &length) != 0) {
+        return 0;
+    }
+    return ntohs(address.sin_port);
 }

@@ -44,5 +44,9 @@ void sockets_rewatch(struct sockets *sockets, int fd);
 
 /// Is it open, and has the peer taken the connection?
 bool sockets_is_connected(const struct sockets *sockets, int fd);
+bool sockets_is_watched(const struct sockets *sockets, int fd);
 /// Waits for room to send?
 bool sockets_wants_to_send(const struct sockets *sockets, int fd);
+
+/// A listener for the pool's own use; its port, or 0. `*fd` must be closed unless it is -1.
+MUST_CHECK uint16_t sockets_listen_on_loopback(int *fd);

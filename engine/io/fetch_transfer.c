@@ -120,6 +120,17 @@ static bool transfer_is_in_tls(const struct transfer *transfer, const struct soc
     return is_connected;
 }
 
+bool transfer_has_watched_socket(const struct transfer *transfer, struct sockets *sockets)
+{
+    for (unsigned i = 0; i < transfer->opened_count; i++) {
+        sockets_check(sockets, transfer->opened[i]);
+        if (sockets_is_watched(sockets, transfer->opened[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
 enum phase transfer_phase(const struct transfer *transfer, const struct sockets *sockets)
 {
     if (!transfer->is_requested) {

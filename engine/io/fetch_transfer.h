@@ -34,6 +34,7 @@ struct transfer {
     void *lines;
     void *resolve;
     struct list sending_node; // in the wire's list of those whose request is on its way
+    struct list suspect_node; // in the wire's list of those that may be stuck
     int fd;
     int opened[TRANSFER_OPENED_MAX]; // the first sockets opened for it
     unsigned opened_count;           // 0: it runs over a kept connection
@@ -59,6 +60,8 @@ MUST_CHECK bool transfer_take_line(struct transfer *transfer, struct text line);
 /// saw a whole exchange; `is_connect_error`: it got no connection.
 MUST_CHECK bool transfer_has_fault(struct transfer *transfer, bool is_ok, bool is_connect_error);
 
+/// One of its sockets is open and waited for.
+bool transfer_has_watched_socket(const struct transfer *transfer, struct sockets *sockets);
 /// Where a running one stands.
 enum phase transfer_phase(const struct transfer *transfer, const struct sockets *sockets);
 /// The phase to report with its result.

@@ -4,7 +4,6 @@
 #include "base/log.h"
 
 #include <curl/curl.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -28,12 +27,20 @@ static const uint64_t FAR_US = UINT64_MAX - 1;
 // --------------------------------------------------------------------------------------------------- libcurl's
 // callbacks
 
+// See wire_nudge_stuck.
+static void wire_suspect(struct transfer *transfer)
+{
+    list_remove(&transfer->suspect_node);
+    list_append(&transfer->wire->suspects, &transfer->suspect_node);
+}
+
 // The last look at where a connection really goes.
 static curl_socket_t wire_on_open(void *context, curlsocktype purpose, struct curl_sockaddr *address)
 {
     struct transfer *transfer = context;
     struct wire *wire = transfer->wire;
 
+    wire_suspect(transfer);
     if (purpose != CURLSOCKTYPE_IPCXN ||
         !transfer_may_open(transfer, &address->addr, wire->options.allowed, wire->options.allowed_count)) {
         return CURL_SOCKET_BAD;
@@ -102,6 +109,9 @@ static int wire_on_socket(CURL *handle, curl_socket_t fd, int what, void *contex
     curl_easy_getinfo(handle, CURLINFO_PRIVATE, &transfer);
     if (what == CURL_POLL_REMOVE) {
         sockets_let_go(&wire->sockets, fd, transfer->opened_count != 0);
+        if (!transfer->is_requested) {
+            wire_suspect(transfer);
+        }
         return 0;
     }
     if (what == CURL_POLL_IN || what == CURL_POLL_INOUT) {
@@ -130,44 +140,35 @@ static int wire_on_timer(CURLM *multi, long timeout_ms, void *context)
 
 // --------------------------------------------------------------------------------------------------------------- ends
 
-static bool code_is_of_tls(CURLcode code)
-{
-    static const CURLcode codes[] = {
-        CURLE_SSL_CONNECT_ERROR,        CURLE_SSL_CERTPROBLEM,       CURLE_SSL_CIPHER,
-        CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_ENGINE_INITFAILED, CURLE_SSL_CACERT_BADFILE,
-        CURLE_SSL_ISSUER_ERROR,         CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_CLIENTCERT,
-    };
-
-    for (size_t i = 0; i < COUNT_OF(codes); i++) {
-        if (code == codes[i]) {
-            return true;
-        }
-    }
-    return false;
-}
+// What is not here is an answer that failed.
+static const struct {
+    CURLcode code;
+    enum fetch_result result;
+} results[] = {
+    { CURLE_OK, FETCH_OK },
+    { CURLE_COULDNT_RESOLVE_HOST, FETCH_DNS_FAILED },
+    { CURLE_COULDNT_CONNECT, FETCH_CONNECT_FAILED },
+    { CURLE_OPERATION_TIMEDOUT, FETCH_CONNECT_FAILED }, // libcurl's own limit of a connect; we set none
+    { CURLE_SSL_CONNECT_ERROR, FETCH_TLS_FAILED },
+    { CURLE_SSL_CIPHER, FETCH_TLS_FAILED },
+    { CURLE_PEER_FAILED_VERIFICATION, FETCH_TLS_FAILED },
+    { CURLE_SSL_CACERT_BADFILE, FETCH_TLS_FAILED },
+    { CURLE_SSL_ISSUER_ERROR, FETCH_TLS_FAILED },
+    { CURLE_SEND_ERROR, FETCH_SEND_FAILED },
+    { CURLE_SEND_FAIL_REWIND, FETCH_SEND_FAILED },
+    { CURLE_FILESIZE_EXCEEDED, FETCH_TOO_LARGE },
+    { CURLE_URL_MALFORMAT, FETCH_REFUSED },
+    { CURLE_OUT_OF_MEMORY, FETCH_NO_MEMORY },
+};
 
 static enum fetch_result result_of_curl(CURLcode code)
 {
-    switch (code) {
-    case CURLE_OK:
-        return FETCH_OK;
-    case CURLE_COULDNT_RESOLVE_HOST:
-        return FETCH_DNS_FAILED;
-    case CURLE_COULDNT_CONNECT:
-    case CURLE_OPERATION_TIMEDOUT: // libcurl's own limit of a connect; we set none
-        return FETCH_CONNECT_FAILED;
-    case CURLE_SEND_ERROR:
-    case CURLE_SEND_FAIL_REWIND:
-        return FETCH_SEND_FAILED;
-    case CURLE_FILESIZE_EXCEEDED:
-        return FETCH_TOO_LARGE;
-    case CURLE_URL_MALFORMAT:
-        return FETCH_REFUSED;
-    case CURLE_OUT_OF_MEMORY:
-        return FETCH_NO_MEMORY;
-    default:
-        return code_is_of_tls(code) ? FETCH_TLS_FAILED : FETCH_RECEIVE_FAILED;
+    for (size_t i = 0; i < COUNT_OF(results); i++) {
+        if (results[i].code == code) {
+            return results[i].result;
+        }
     }
+    return FETCH_RECEIVE_FAILED;
 }
 
 static void wire_end(struct wire *wire, struct transfer *transfer, CURLcode code)
@@ -220,7 +221,7 @@ static void wire_settle(struct wire *wire)
     }
 }
 
-static void wire_enter(struct wire *wire, int fd, int mask)
+static void wire_act(struct wire *wire, int fd, int mask)
 {
     int still_running;
 
@@ -229,7 +230,34 @@ static void wire_enter(struct wire *wire, int fd, int mask)
     CURLMcode code = curl_multi_socket_action(wire->multi, fd, mask, &still_running);
     wire->is_inside = false;
     require(code == CURLM_OK || code == CURLM_OUT_OF_MEMORY || code == CURLM_INTERNAL_ERROR);
+}
+
+// When an address fails and there are others, this libcurl may wait for an event of a socket that is closed. A pause
+// that is taken back makes it look again.
+static bool wire_nudge_stuck(struct wire *wire)
+{
+    struct list *node;
+    bool has_nudged = false;
+
+    while ((node = list_take_first(&wire->suspects)) != NULL) {
+        struct transfer *transfer = CONTAINER_OF(node, struct transfer, suspect_node);
+        if (!transfer->is_requested && !transfer_has_watched_socket(transfer, &wire->sockets)) {
+            curl_easy_pause(transfer->handle, CURLPAUSE_ALL);
+            curl_easy_pause(transfer->handle, CURLPAUSE_CONT);
+            has_nudged = true;
+        }
+    }
+    return has_nudged;
+}
+
+static void wire_enter(struct wire *wire, int fd, int mask)
+{
+    wire_act(wire, fd, mask);
     wire_settle(wire);
+    while (wire_nudge_stuck(wire)) {
+        wire_act(wire, CURL_SOCKET_TIMEOUT, 0);
+        wire_settle(wire);
+    }
 }
 
 static void wire_on_event(void *context, int fd, unsigned events)
@@ -295,21 +323,19 @@ static bool transfer_set_lines(struct transfer *transfer)
     return curl_easy_setopt(transfer->handle, CURLOPT_HTTPHEADER, transfer->lines) == CURLE_OK;
 }
 
+// Each host has a share of its own for TLS sessions (one holds only 8), plain ones have one for all: a handle that runs
+// without a share makes a store of its own, and this libcurl loses it when the handle gets a share later.
 static bool transfer_set_session_share(struct transfer *transfer)
 {
-    struct origin *origin = transfer->origin;
+    void **share = transfer->url.is_https ? &transfer->origin->share : &transfer->wire->plain_share;
 
-    if (!transfer->url.is_https) {
-        return true;
-    }
-    if (origin->share == NULL) {
-        origin->share = curl_share_init();
-        if (origin->share == NULL ||
-            curl_share_setopt(origin->share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION) != CURLSHE_OK) {
+    if (*share == NULL) {
+        *share = curl_share_init();
+        if (*share == NULL || curl_share_setopt(*share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION) != CURLSHE_OK) {
             return false;
         }
     }
-    return curl_easy_setopt(transfer->handle, CURLOPT_SHARE, origin->share) == CURLE_OK;
+    return curl_easy_setopt(transfer->handle, CURLOPT_SHARE, *share) == CURLE_OK;
 }
 
 #define SET(option, value) (curl_easy_setopt(handle, CURLOPT_##option, value) == CURLE_OK)
@@ -377,6 +403,7 @@ void wire_stop(struct wire *wire, struct transfer *transfer)
         sockets_check(&wire->sockets, transfer->opened[i]);
     }
     list_remove(&transfer->sending_node);
+    list_remove(&transfer->suspect_node);
     transfer->state = TRANSFER_ENDED;
     transfer->origin->running--;
     transfer_clear_options(transfer);
@@ -425,22 +452,8 @@ void wire_detach(struct transfer *transfer)
 
 // --------------------------------------------------------------------------------------------------------------- warm
 
-// Somebody to begin a TLS connection with: a listener of our own on loopback; its port, or 0.
-static uint16_t warm_listen(int *fd)
-{
-    struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
-    socklen_t length = sizeof(address);
-
-    *fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (*fd < 0 || bind(*fd, (struct sockaddr *)&address, length) != 0 || listen(*fd, 1) != 0 ||
-        getsockname(*fd, (struct sockaddr *)&address, &length) != 0) {
-        return 0;
-    }
-    return ntohs(address.sin_port);
-}
-
-// Goes on up to libcurl's first bytes: then it has read the CA file and keeps it for all transfers of this multi
-// handle.
+// Begins a TLS connection with a listener of our own, up to libcurl's first bytes: then it has read the CA file and
+// keeps it for all transfers of this multi handle.
 static CURLcode wire_warm_with(struct wire *wire, CURL *handle, int listener, uint16_t port)
 {
     CURLcode code = CURLE_OK;
@@ -478,7 +491,7 @@ static CURLcode wire_warm_with(struct wire *wire, CURL *handle, int listener, ui
 static enum status wire_warm(struct wire *wire, struct failure *why)
 {
     int listener;
-    uint16_t port = warm_listen(&listener);
+    uint16_t port = sockets_listen_on_loopback(&listener);
     CURL *handle = curl_easy_init();
     CURLcode code = CURLE_OUT_OF_MEMORY;
 
@@ -558,6 +571,7 @@ enum status wire_create(struct loop *loop, const struct wire_options *options, s
     origins_init(&made->origins, wire_drop_share);
     list_init(&made->running);
     list_init(&made->sending);
+    list_init(&made->suspects);
     enum status status = wire_open(made, why);
     if (status != STATUS_OK) {
         wire_destroy(&made);
@@ -579,6 +593,7 @@ void wire_destroy(struct wire **wire)
     curl_multi_cleanup(gone->multi); // closes the kept connections
     loop_timer_cancel(gone->loop, &gone->timer);
     origins_fini(&gone->origins);
+    curl_share_cleanup(gone->plain_share);
     sockets_fini(&gone->sockets);
     free(gone->ca_file);
     free(gone);

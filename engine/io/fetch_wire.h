@@ -35,10 +35,12 @@ struct wire {
     struct wire_options options;
     char *ca_file;
     void *multi;
+    void *plain_share;
     struct timer timer;
     struct sockets sockets;
     struct list sending;
-    bool is_inside; // libcurl is working
+    struct list suspects; // transfers that may be stuck while connecting
+    bool is_inside;       // libcurl is working
     bool has_doomed;
 };
 

@@ -133,7 +133,8 @@ int run_breach(lua_State *L, int function, const char *format, ...)
     va_end(arguments);
     lua_pushstring(L, message);
     lua_concat(L, 2);
-    return lua_error(L);
+    lua_error(L);
+    __builtin_unreachable(); // lua_error does not return, but its header does not say so
 }
 
 void run_check_failure(lua_State *L, int index)

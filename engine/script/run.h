@@ -45,7 +45,7 @@ MUST_CHECK enum run_end run_section(struct run *run, const struct guard_blame *b
 void run_count_failure(struct run *run);
 
 /// In a section: raises an error that says where the function at `function` begins.
-int run_breach(lua_State *L, int function, const char *format, ...) PRINTF_LIKE(3, 4);
+_Noreturn int run_breach(lua_State *L, int function, const char *format, ...) PRINTF_LIKE(3, 4);
 
 /// In a section: raises again when the value at `index` is a typed failure, returned instead of raised.
 void run_check_failure(lua_State *L, int index);
@@ -69,7 +69,8 @@ MUST_CHECK bool run_normalise(struct run *run, struct normalise_call *call);
 /// Ends what is unfinished of a call with that verdict.
 void run_fail_all(struct script_call *call, enum script_verdict verdict, const char *message);
 
-/// The worker of this call is lost: ends what the blamed script was doing. True: other candidates are still to be asked.
+/// The worker of this call is lost: ends what the blamed script was doing. True: other candidates are still to be
+/// asked.
 MUST_CHECK bool run_lose(struct script_call *call, const struct guard_blame *blame);
 
 /// A candidate has its result: any verdict but the one it was born with, which has no message.

@@ -71,6 +71,20 @@ static struct text request_text(struct request_draft *draft, const char *name)
     return text;
 }
 
+static void request_check_field(struct request_draft *draft, const char *name)
+{
+    for (size_t i = 0; i < COUNT_OF(request_fields); i++) {
+        if (strcmp(request_fields[i], name) == 0) {
+            return;
+        }
+    }
+    const char *nearest = text_nearest(text_of(name), request_fields, COUNT_OF(request_fields));
+    if (nearest == NULL) {
+        run_breach(draft->L, draft->function, "build_request: unknown field `%s`", name);
+    }
+    run_breach(draft->L, draft->function, "build_request: unknown field `%s`, did you mean `%s`?", name, nearest);
+}
+
 static void request_check_fields(struct request_draft *draft)
 {
     lua_State *L = draft->L;
@@ -81,13 +95,7 @@ static void request_check_fields(struct request_draft *draft)
         if (lua_type(L, -1) != LUA_TSTRING) {
             run_breach(L, draft->function, "several requests are not supported yet by this version");
         }
-        const char *name = lua_tostring(L, -1);
-        const char *nearest = text_nearest(text_of(name), request_fields, COUNT_OF(request_fields));
-        if (nearest == NULL) {
-            run_breach(L, draft->function, "build_request: unknown field `%s`", name);
-        } else if (strcmp(nearest, name) != 0) {
-            run_breach(L, draft->function, "build_request: unknown field `%s`, did you mean `%s`?", name, nearest);
-        }
+        request_check_field(draft, lua_tostring(L, -1));
     }
 }
 
@@ -134,7 +142,7 @@ static void request_join_url(struct request_draft *draft, struct buffer *url)
 /// "host" stands for the scheme's own port, "host:port" for that one.
 static bool request_host_is(struct text allowed, const struct url_parts *parts)
 {
-    struct text host = allowed;
+    struct text host;
     struct text port = { NULL, 0 };
     uint64_t number = parts->is_https ? 443 : 80;
 

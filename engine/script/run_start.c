@@ -23,6 +23,7 @@ struct start_work {
     char search_id[64];
     size_t product;
     size_t candidate_count;
+    uint64_t prepared; // the renewal of the state that knows the search and the accounts; 0: none
     // what the product said
     struct buffer out; // facts, or errors
     bool is_refused;
@@ -298,33 +299,41 @@ static int start_call_build(lua_State *L)
     return 0;
 }
 
-/// Not a section: makes the search and the candidate's account known to the state.
-struct start_preparation {
-    struct run_work work;
-    struct start_work *start;
-    const struct script_account *account;
-};
-
+/// Not a section: makes the search and the accounts of all candidates known to the state.
 static int start_call_prepare(lua_State *L)
 {
-    struct start_preparation *preparation = lua_touserdata(L, 1);
-    struct state *state = preparation->work.run->state;
+    struct start_work *work = lua_touserdata(L, 1);
+    struct state *state = start_run(work)->state;
+    const struct start_call *call = work->call;
 
     state_trim_accounts(L, state);
-    state_push_search(L, state, preparation->start->facts);
-    state_learn_account(L, state, preparation->account);
+    state_push_search(L, state, work->facts);
+    for (size_t i = 0; i < call->candidate_count; i++) {
+        state_learn_account(L, state, call->candidates[i].account);
+    }
     return 0;
+}
+
+/// Prepares the state, unless it was and is still the same.
+static enum run_end start_prepare(struct start_work *work)
+{
+    struct state *state = start_run(work)->state;
+
+    if (work->prepared == state->renewals && state->sandbox != NULL) {
+        return RUN_DONE;
+    }
+    enum run_end end = run_section(start_run(work), NULL, 0, start_call_prepare, &work->work);
+    work->prepared = end == RUN_DONE ? state->renewals : 0;
+    return end;
 }
 
 static enum run_end start_step(struct start_work *work, size_t candidate, lua_CFunction function)
 {
     struct run *run = start_run(work);
     struct guard_blame blame = { .script = { .index = work->supplier }, .candidate = candidate };
-    enum run_end end;
 
     for (int round = 0;; round++) {
-        struct start_preparation preparation = { .start = work, .account = work->call->candidates[candidate].account };
-        end = run_section(run, NULL, 0, start_call_prepare, &preparation.work);
+        enum run_end end = start_prepare(work);
         if (end == RUN_DONE) {
             end = run_section(run, &blame, run->build_limit_us, function, &work->work);
         }
@@ -353,10 +362,15 @@ static enum run_end start_fail(struct start_work *work, size_t candidate, enum r
 static enum run_end start_candidate(struct start_work *work, size_t index)
 {
     struct start_candidate *candidate = &work->call->candidates[index];
+    const struct state *state = start_run(work)->state;
+    enum run_end end = RUN_DONE;
 
     work->supplier = candidate->account->supplier;
     work->serial = candidate->account->serial;
-    enum run_end end = start_step(work, index, start_call_skip);
+    work->is_skipped = false;
+    if (state_may_have(state, work->supplier, STATE_SKIP)) {
+        end = start_step(work, index, start_call_skip);
+    }
     if (end != RUN_DONE) {
         return start_fail(work, index, end);
     }
@@ -366,7 +380,7 @@ static enum run_end start_candidate(struct start_work *work, size_t index)
     }
     work->now_us = clock_now_us();
     work->ceiling_us = candidate->ceiling_us;
-    if (candidate->ceiling_us == 0) {
+    if (candidate->ceiling_us == 0 && state_may_have(state, work->supplier, STATE_CEILING)) {
         end = start_step(work, index, start_call_ceiling);
         if (end != RUN_DONE) {
             return start_fail(work, index, end);

@@ -30,6 +30,7 @@ static void state_forget(struct state *state)
     }
     for (size_t i = 0; i < script_set_supplier_count(state->set); i++) {
         state->suppliers[i] = LUA_NOREF;
+        state->abilities[i] = 0;
     }
     for (size_t i = 0; i < STATE_SEARCHES; i++) {
         block_release(&state->searches[i].facts);
@@ -44,6 +45,7 @@ bool state_renew(struct state *state)
 {
     sandbox_destroy(&state->sandbox);
     state_forget(state);
+    state->renewals++;
     state->sandbox = sandbox_create(state->growth_cap, state_find_module, state->set);
     return state->sandbox != NULL;
 }
@@ -58,7 +60,8 @@ struct state *state_create(struct script_set *set, size_t growth_cap)
     state->growth_cap = growth_cap;
     state->products = calloc(script_set_product_count(set) + 1, sizeof *state->products);
     state->suppliers = calloc(script_set_supplier_count(set) + 1, sizeof *state->suppliers);
-    if (state->products == NULL || state->suppliers == NULL || !state_renew(state)) {
+    state->abilities = calloc(script_set_supplier_count(set) + 1, sizeof *state->abilities);
+    if (state->products == NULL || state->suppliers == NULL || state->abilities == NULL || !state_renew(state)) {
         state_destroy(&state);
     }
     return state;
@@ -76,6 +79,7 @@ void state_destroy(struct state **state)
     script_set_drop(&(*state)->set);
     free((*state)->products);
     free((*state)->suppliers);
+    free((*state)->abilities);
     free(*state);
     *state = NULL;
 }
@@ -115,6 +119,18 @@ void state_push_supplier(lua_State *L, struct state *state, size_t index)
         return;
     }
     state_load(L, script_set_supplier_file(state->set, index), &state->suppliers[index]);
+    int able = STATE_LOADED;
+    lua_getfield(L, -1, "skip");
+    able |= lua_isfunction(L, -1) ? STATE_SKIP : 0;
+    lua_getfield(L, -2, "ceiling");
+    able |= lua_isfunction(L, -1) ? STATE_CEILING : 0;
+    lua_pop(L, 2);
+    state->abilities[index] = (uint8_t)able;
+}
+
+bool state_may_have(const struct state *state, size_t supplier, enum state_ability ability)
+{
+    return (state->abilities[supplier] & STATE_LOADED) == 0 || (state->abilities[supplier] & ability) != 0;
 }
 
 static struct state_search *state_search_slot(lua_State *L, struct state *state)
@@ -172,7 +188,8 @@ void state_push_now(lua_State *L, struct state *state, uint64_t wall_us)
     lua_createtable(L, 0, 3);
     lua_pushnumber(L, (lua_Number)seconds);
     lua_setfield(L, -2, "s");
-    lua_pushnumber(L, (lua_Number)(wall_us / 1000));
+    uint64_t wall_ms = wall_us / 1000;
+    lua_pushnumber(L, (lua_Number)wall_ms);
     lua_setfield(L, -2, "ms");
     lua_pushstring(L, iso);
     lua_setfield(L, -2, "iso");

@@ -13,6 +13,9 @@
 
 enum { STATE_SEARCHES = 64, STATE_ACCOUNTS_MAX = 512 };
 
+/// Optional functions of a supplier.
+enum state_ability { STATE_LOADED = 1, STATE_SKIP = 2, STATE_CEILING = 4 };
+
 struct state_search {
     struct block *facts;
     int reference; // of the frozen table; LUA_NOREF: the slot is free
@@ -25,6 +28,8 @@ struct state {
     size_t growth_cap;
     int *products; // registry references, LUA_NOREF: not loaded
     int *suppliers;
+    uint8_t *abilities; // of suppliers: what their tables hold, once loaded
+    uint64_t renewals;  // how often the state was begun afresh
     struct state_search searches[STATE_SEARCHES];
     uint64_t uses;
     int accounts; // reference of the table by serial
@@ -46,6 +51,9 @@ void state_destroy(struct state **state);
 
 /// After out of memory: throws the Lua state away and begins with a fresh one. False: no memory for it either.
 bool state_renew(struct state *state);
+
+/// False: the supplier is loaded and has no such function.
+bool state_may_have(const struct state *state, size_t supplier, enum state_ability ability);
 
 // Within a protected call:
 

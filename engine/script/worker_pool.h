@@ -5,7 +5,8 @@
 /// script is quarantined, its call ends as SCRIPT_TIMEOUT (a START call's other candidates go on elsewhere), the thread is
 /// moved to SCHED_IDLE and replaced. A lost worker that wakes up finds its lease gone and touches nothing.
 ///
-/// Threads: submit from any; workers run at nice 10; results go out through `deliver`, on the worker's thread.
+/// Threads: submit from any; workers run at nice 10; results go out through `deliver`, on the worker's thread, or on the
+///          watchdog's when the worker was lost.
 /// Memory:  owns threads and Lua states; calls are handed over and given back.
 /// Time:    reads the monotonic clock.
 #pragma once
@@ -16,11 +17,11 @@ struct worker_pool;
 
 struct worker_pool_options {
     uint32_t threads;            // at least 1
-    uint64_t build_limit_us;     // per skip, ceiling, build_request call; default 5,000
-    uint64_t normalise_limit_us; // default 50,000
-    uint64_t memory_growth;      // bytes a call may add; default 16 MiB
-    uint32_t max_lost;           // live lost threads before is_healthy fails; default 8
-    /// Called on a worker's thread for each finished call.
+    uint64_t build_limit_us;     // CPU time per skip, ceiling, build_request call; 0: 5,000
+    uint64_t normalise_limit_us; // and per normalise, and a product's query; 0: 50,000
+    uint64_t memory_growth;      // bytes a call may add; 0: 16 MiB
+    uint32_t max_lost;           // live lost threads before is_healthy fails; 0: 8
+    /// Called on a worker's or the watchdog's thread for each finished call. Must not wait, nor destroy the pool.
     void (*deliver)(void *home, struct script_call *call);
 };
 

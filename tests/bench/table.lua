@@ -85,7 +85,7 @@ local function print_voids()
 end
 
 if bench.bench == "lateness" then
-  print("times in ms; eng: sent - deadline, cli: last byte - intended start - budget, tmr: deadline timer after its plan")
+  print("times in ms; eng: sent - deadline, cli: last byte - intended start - budget, tmr: timer after its plan")
   print_table(LATENESS, bench.rows)
 else
   print_table(COST, bench.rows)

@@ -22,7 +22,7 @@ local CASES = {
   { "empty", "s16", "unparsable" },
   { "hang_tls", "s21", "cut", phase = "tls" },
   { "hang_accept", "s22", "cut", phase = "tls" },
-  { "reset_accept", "s23", "failed", phase = "tls" },
+  { "reset_accept", "s23", "failed" },
 }
 
 local w = world.start { population = "healthy" }

@@ -27,7 +27,7 @@ local function run(wanted)
 end
 
 test(count .. " searches leave memory, threads and descriptors flat", function()
-  run(math.max(100, math.floor(count / 10)))
+  run(variant == "release" and 400 or 50)
   local before = w:usage()
   local done, bad = run(count)
   local after = w:usage()
@@ -35,10 +35,13 @@ test(count .. " searches leave memory, threads and descriptors flat", function()
     before.resident_kib, after.resident_kib, before.threads, after.threads, before.descriptors, after.descriptors))
   equal(0, bad, "searches without a 200")
   equal(before.threads, after.threads, "threads")
-  assert(after.descriptors <= before.descriptors + 40, "descriptors grew")
+  -- Eight searches at once keep up to 8 x 40 connections, each opened when it was first needed; with its TLS state and
+  -- its handle's buffer each has up to 300 KiB.
+  local connections = math.max(0, after.descriptors - before.descriptors)
+  assert(after.descriptors <= 8 * 40 + 100, "more descriptors than eight searches can use: " .. after.descriptors)
   -- Sanitizers keep freed memory in quarantine; their own leak check at the end is the judge there.
   if variant == "release" then
-    assert(after.resident_kib <= before.resident_kib * 1.25, "memory grew")
+    assert(after.resident_kib <= before.resident_kib * 1.2 + connections * 300, "memory grew")
   end
 end)
 

@@ -48,7 +48,9 @@ test("with all killers at once the others' outcomes do not change", function()
     equal(before, outcomes(reply), "outcomes of round " .. round)
     for name, outcome in pairs(KILLERS) do
       local entry = world.entry(reply, name)
-      local is_fine = entry.outcome == outcome or (round > 1 and entry.outcome == "script_error")
+      -- A busy machine may reach the time limit before the memory limit; from the second round on some are quarantined.
+      local is_fine = entry.outcome == outcome or entry.outcome == "script_timeout"
+        or (round > 1 and entry.outcome == "script_error")
       assert(is_fine, name .. ": " .. world.json.encode(entry))
     end
     assert(reply.json.took_ms <= 2000, "took " .. reply.json.took_ms)

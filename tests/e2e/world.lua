@@ -14,6 +14,9 @@ World.__index = World
 
 M.build = os.getenv("LASTCALL_BUILD") or ".build/release"
 M.shared = os.getenv("LASTCALL_SHARED") or "../shared"
+-- Not the quickstart's 127.0.40, so that both can run at once.
+M.network = os.getenv("LASTCALL_NETWORK") or "127.0.41"
+local ADMIN = "http://" .. M.network .. ".254:9999"
 M.json = json
 
 local function read_file(path)
@@ -153,7 +156,7 @@ function World:start_farm()
     population = "examples/farm/populations/" .. population .. ".txt"
   end
   local command = {
-    M.build .. "/examples/farm/farm --population " .. population,
+    M.build .. "/examples/farm/farm --network " .. M.network .. " --population " .. population,
     "--seed " .. (options.seed or 1),
     "--tls-dir " .. self.folder .. "/tls",
   }
@@ -163,15 +166,21 @@ function World:start_farm()
   self.farm_log = self.folder .. "/farm.log"
   self.farm_pid = spawn(table.concat(command, " "), self.farm_log)
   wait_for("the farm", 20, function()
-    return M.http("GET", "http://127.0.40.254:9999/stats").status == 200
+    return M.http("GET", ADMIN .. "/stats").status == 200
   end, self.farm_pid, self.farm_log)
 end
 
 function World:start_engine()
   local options = self.options
   local overlay = self.folder .. "/overlay.yaml"
-  local settings = "listen: 127.0.0.1:%d\nnetwork: { allow_private: [127.0.40.0/24], ca_file: %s/tls/ca.pem }\n%s"
-  write_file(overlay, settings:format(self.port, self.folder, options.overlay or ""))
+  local settings = {
+    ("listen: 127.0.0.1:%d"):format(self.port),
+    ("network: { allow_private: [%s.0/24], ca_file: %s/tls/ca.pem }"):format(M.network, self.folder),
+    ("dns: { servers: [\"%s.253:5300\"] }"):format(M.network),
+    options.overlay or "",
+    "",
+  }
+  write_file(overlay, table.concat(settings, "\n"))
   local command = { (options.environment or "") .. " " .. M.build .. "/lastcall serve" }
   for _, file in ipairs(options.settings or { "examples/farm/lastcall.yaml" }) do
     command[#command + 1] = "-c " .. file
@@ -199,13 +208,13 @@ end
 
 -- Changes a supplier of the farm while it runs.
 function M.farm(name, change)
-  local reply = M.http("POST", "http://127.0.40.254:9999/supplier/" .. name,
+  local reply = M.http("POST", ADMIN .. "/supplier/" .. name,
     { body = json.encode(change), headers = { "Content-Type: application/json" } })
   assert(reply.status == 200, "the farm refused: " .. tostring(reply.status) .. " " .. reply.raw)
 end
 
 function M.farm_stats()
-  return M.http("GET", "http://127.0.40.254:9999/stats").json
+  return M.http("GET", ADMIN .. "/stats").json
 end
 
 -- What the engine's process holds: resident KiB, threads, descriptors.

@@ -492,6 +492,8 @@ static void run_many(struct block **facts, size_t rounds)
         struct start_call *start = support_start(&world, i % 2 == 0 ? "chair" : "table");
         support_run(&pool, &start->call);
         assert_int_equal(start->candidates[0].verdict, SCRIPT_OK);
+        struct text url = start->candidates[0].request->url;
+        assert_non_null(memmem(url.data, url.length, i % 2 == 0 ? "thing=chair" : "thing=table", 11));
         block_release(facts);
         *facts = block_acquire(start->facts);
         script_call_destroy(&start->call);

@@ -5,8 +5,8 @@ return {
   product = "flights",
   owner = "tests@example.com",
   docs = "https://example.com",
-  hosts = { "127.0.40.1:8080" },
-  options = { base_url = "http://127.0.40.1:8080" },
+  hosts = { "s01.farm.test:8080" },
+  options = { base_url = "http://s01.farm.test:8080" },
 
   build_request = function(search, _)
     return { method = "POST", path = "/search", json = search.query }
