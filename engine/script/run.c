@@ -2,6 +2,9 @@
 // The caller repeats it in the fresh state before it blames the script.
 
 #include "script/run.h"
+
+#include "base/clock.h"
+#include "base/log.h"
 #include "script/bind.h"
 #include "script/freeze.h"
 
@@ -88,6 +91,10 @@ enum run_end run_section(struct run *run, const struct guard_blame *blame, uint6
         failure->verdict = SCRIPT_TIMEOUT;
         snprintf(failure->message, sizeof failure->message, "%s: stopped after %llu ms", sandbox->stopped_at,
                  (unsigned long long)(limit_us / 1000));
+        if (blame != NULL && script_set_note_timeout(run->state->set, blame->script, clock_now_us())) {
+            run->quarantined++;
+            log_line(LOG_ERROR, "script", "stopped too often and quarantined at=%s", sandbox->stopped_at);
+        }
         return RUN_FAILED;
     case SANDBOX_OUT_OF_MEMORY:
         break;

@@ -26,6 +26,7 @@ struct run {
     struct run_failure failure; // of the last section
     char unparsable[256];       // message of the last error that says the body cannot be read
     uint64_t timeouts, memory, errors;
+    uint32_t quarantined;
 };
 
 /// First member of whatever is the context of a section.

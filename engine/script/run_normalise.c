@@ -204,7 +204,7 @@ static enum run_end normalise_run(struct normalise_work *work, struct normalise_
     ptrdiff_t product;
 
     if (script_set_is_quarantined(run->state->set, (struct script_id){ .index = work->supplier })) {
-        normalise_say(call, SCRIPT_ERROR, "quarantined: it was stuck and could not be stopped");
+        normalise_say(call, SCRIPT_ERROR, "quarantined: it was stuck, or stopped too often");
         return RUN_FAILED;
     }
     product = script_set_find_product(run->state->set, script_set_supplier(run->state->set, work->supplier)->product);

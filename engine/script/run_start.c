@@ -167,7 +167,7 @@ static enum run_end start_product(struct start_work *work)
     struct guard_blame blame = { .script = { .is_product = true, .index = work->product } };
     if (script_set_is_quarantined(run->state->set, blame.script)) {
         call->product_verdict = SCRIPT_ERROR;
-        snprintf(call->message, sizeof call->message, "quarantined: it was stuck and could not be stopped");
+        snprintf(call->message, sizeof call->message, "quarantined: it was stuck, or stopped too often");
         return RUN_FAILED;
     }
     enum run_end end = run_section(run, &blame, run->normalise_limit_us, start_call_query, &work->work);
@@ -418,7 +418,7 @@ static enum run_end start_candidates(struct start_work *work)
         if (atomic_load(&call->call.is_cancelled)) {
             start_say(call, i, SCRIPT_DROPPED, "the search has ended");
         } else if (script_set_is_quarantined(set, script)) {
-            start_say(call, i, SCRIPT_ERROR, "quarantined: it was stuck and could not be stopped");
+            start_say(call, i, SCRIPT_ERROR, "quarantined: it was stuck, or stopped too often");
         } else if (start_candidate(work, i) == RUN_LOST) {
             return RUN_LOST;
         }

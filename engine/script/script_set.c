@@ -21,6 +21,13 @@ struct set_files {
     size_t count;
 };
 
+/// What is known of one script's behaviour; workers of all threads write it.
+struct script_health {
+    atomic_bool is_quarantined;
+    atomic_uint next;                                  // the slot of the next time-out
+    _Atomic uint64_t timeouts_us[SCRIPT_TIMEOUTS_MAX]; // 0: none yet
+};
+
 struct script_set {
     atomic_uint owners;
     atomic_uint holds;
@@ -29,8 +36,8 @@ struct script_set {
     struct set_files modules;
     struct set_files sources;          // of suppliers
     struct script_supplier *suppliers; // beside `sources`
-    atomic_bool *quarantined_products;
-    atomic_bool *quarantined_suppliers;
+    struct script_health *product_health;
+    struct script_health *supplier_health;
 };
 
 static enum status set_read_whole(FILE *stream, struct buffer *content)
@@ -187,8 +194,8 @@ static struct script_set *set_create(size_t source_count)
     arena_init(&set->arena, SET_MEMORY);
     set->suppliers = arena_alloc_array(&set->arena, source_count + 1, sizeof *set->suppliers);
     set->sources.items = arena_alloc_array(&set->arena, source_count + 1, sizeof *set->sources.items);
-    set->quarantined_suppliers = arena_alloc_array(&set->arena, source_count + 1, sizeof(atomic_bool));
-    if (set->suppliers == NULL || set->sources.items == NULL || set->quarantined_suppliers == NULL) {
+    set->supplier_health = arena_alloc_array(&set->arena, source_count + 1, sizeof(struct script_health));
+    if (set->suppliers == NULL || set->sources.items == NULL || set->supplier_health == NULL) {
         script_set_release(&set);
     }
     return set;
@@ -203,7 +210,7 @@ static void set_load_all(struct script_check *check, struct script_set *set, con
     set_read_folder(check, folder, &set->products);
     set_read_folder(check, scripts_dir, &set->modules);
     set_read_sources(check, set, sources, count);
-    set->quarantined_products = arena_alloc_array(&set->arena, set->products.count + 1, sizeof(atomic_bool));
+    set->product_health = arena_alloc_array(&set->arena, set->products.count + 1, sizeof(struct script_health));
 
     check->products = set->products.items;
     check->product_count = set->products.count;
@@ -235,7 +242,7 @@ enum status script_set_load(const char *scripts_dir, const struct script_source 
                                   .context = context };
 
     set_load_all(&check, loaded, scripts_dir, sources, count);
-    if (loaded->quarantined_products == NULL) {
+    if (loaded->product_health == NULL) {
         script_set_release(&loaded);
         return STATUS_NO_MEMORY;
     }
@@ -328,22 +335,34 @@ ptrdiff_t script_set_find_product(const struct script_set *set, struct text name
     return file == NULL ? -1 : file - set->products.items;
 }
 
-static atomic_bool *set_quarantine_flag(const struct script_set *set, struct script_id script)
+static struct script_health *set_health(const struct script_set *set, struct script_id script)
 {
     if (script.is_product) {
         require(script.index < set->products.count);
-        return &set->quarantined_products[script.index];
+        return &set->product_health[script.index];
     }
     require(script.index < set->sources.count);
-    return &set->quarantined_suppliers[script.index];
+    return &set->supplier_health[script.index];
 }
 
 bool script_set_quarantine(struct script_set *set, struct script_id script)
 {
-    return !atomic_exchange(set_quarantine_flag(set, script), true);
+    return !atomic_exchange(&set_health(set, script)->is_quarantined, true);
+}
+
+bool script_set_note_timeout(struct script_set *set, struct script_id script, uint64_t now_us)
+{
+    struct script_health *health = set_health(set, script);
+    unsigned slot = atomic_fetch_add(&health->next, 1) % SCRIPT_TIMEOUTS_MAX;
+    atomic_store(&health->timeouts_us[slot], now_us);
+
+    // The slot after this one holds the oldest of the last SCRIPT_TIMEOUTS_MAX.
+    uint64_t oldest_us = atomic_load(&health->timeouts_us[(slot + 1) % SCRIPT_TIMEOUTS_MAX]);
+    bool is_often = oldest_us != 0 && now_us - oldest_us <= SCRIPT_TIMEOUTS_WITHIN_US;
+    return is_often && !script.is_product && script_set_quarantine(set, script);
 }
 
 bool script_set_is_quarantined(const struct script_set *set, struct script_id script)
 {
-    return atomic_load(set_quarantine_flag(set, script));
+    return atomic_load(&set_health(set, script)->is_quarantined);
 }

@@ -75,6 +75,7 @@ static bool worker_run(struct worker *worker, struct script_call *call)
     pool->calls++;
     pool->errors += run.errors;
     pool->timeouts += run.timeouts;
+    atomic_fetch_add(&pool->quarantined, run.quarantined);
     pool->memory += run.memory;
     pthread_mutex_unlock(&pool->lock);
     worker_pool_deliver(pool, call);

@@ -120,7 +120,8 @@ test("SIGTERM takes readiness away, finishes what is open, and exits 0", functio
   world.farm("s06", { model = "constant", median_ms = 1200, fault = "none" })
   local body = world.json.encode { product = "flights", query = world.query, budget_ms = 3000, suppliers = { "s06" } }
   world.write_file(w.folder .. "/drain.json", body)
-  local curl = "curl -sS -o %s/drain.out -H 'Content-Type: application/json' --data-binary @%s/drain.json %s/v1/search &"
+  local curl = "curl -sS -o %s/drain.out -H 'Content-Type: application/json' --data-binary @%s/drain.json " ..
+    "%s/v1/search &"
   os.execute(curl:format(w.folder, w.folder, w.url))
   world.sleep_ms(300)
   w:signal("TERM")

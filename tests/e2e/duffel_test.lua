@@ -14,7 +14,8 @@ local source = world.json.decode(content).data
 local w = world.start {
   population = "healthy",
   settings = { "examples/farm/lastcall.yaml", "examples/farm/duffel.yaml" },
-  overlay = "suppliers: { duffel: { accounts: { main: { options: { base_url: \"http://" .. world.network .. ".41:8080\" } } } } }",
+  overlay = ("suppliers: { duffel: { accounts: { main: { options: { base_url: \"http://%s.41:8080\" } } } } }")
+    :format(world.network),
   files = { "duffel:" .. world.network .. ".41:" .. FILE },
   environment = "DUFFEL_TOKEN=test-token",
 }

@@ -211,7 +211,7 @@ struct peer *peer_start(const struct peer_options *options)
     socklen_t length = sizeof(address);
 
     require(peer != NULL);
-    signal(SIGPIPE, SIG_IGN);    // OpenSSL writes to clients that have left
+    signal(SIGPIPE, SIG_IGN); // OpenSSL writes to clients that have left
     peer->options = *options;
     pthread_mutex_init(&peer->lock, NULL);
     pthread_cond_init(&peer->changed, NULL);

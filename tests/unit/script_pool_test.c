@@ -366,6 +366,53 @@ static void faults_in_normalise_end_only_their_own_call(void **state)
     block_release(&facts);
 }
 
+static enum script_verdict verdict_of_loop(struct block *facts)
+{
+    struct normalise_call *call = support_normalise(&world, 1, facts, 200, "{}");
+    support_run(&pool, &call->call);
+    enum script_verdict verdict = call->verdict;
+    script_call_destroy(&call->call);
+    return verdict;
+}
+
+static void the_third_time_out_within_a_minute_quarantines_a_script(void **state)
+{
+    (void)state;
+    support_add(&world, "good", SUPPORT_DATA "/suppliers/good.lua");
+    support_add_faulty(&world, "loop", "normalise");
+    support_load(&world);
+    start_pool(1);
+    struct block *facts = facts_of("chair");
+    if (!has_late_signals()) { // there the first one counts as stuck
+        for (int i = 0; i < SCRIPT_TIMEOUTS_MAX; i++) {
+            assert_int_equal(verdict_of_loop(facts), SCRIPT_TIMEOUT);
+        }
+        assert_int_equal(verdict_of_loop(facts), SCRIPT_ERROR);
+        assert_int_equal(support_counts(&pool).quarantined, 1);
+    }
+    block_release(&facts);
+}
+
+static void time_outs_far_apart_do_not_add_up(void **state)
+{
+    struct script_id supplier = { .index = 0 };
+    struct script_id product = { .is_product = true };
+    uint64_t minute_us = SCRIPT_TIMEOUTS_WITHIN_US;
+    (void)state;
+    support_add(&world, "good", SUPPORT_DATA "/suppliers/good.lua");
+    support_load(&world);
+    assert_false(script_set_note_timeout(world.set, supplier, 1));
+    assert_false(script_set_note_timeout(world.set, supplier, minute_us / 2));
+    assert_false(script_set_note_timeout(world.set, supplier, minute_us + 2));
+    assert_false(script_set_is_quarantined(world.set, supplier));
+    assert_true(script_set_note_timeout(world.set, supplier, minute_us + 3));
+    assert_true(script_set_is_quarantined(world.set, supplier));
+    for (uint64_t i = 1; i < 10; i++) {
+        assert_false(script_set_note_timeout(world.set, product, i));
+    }
+    assert_false(script_set_is_quarantined(world.set, product));
+}
+
 static void a_product_that_runs_wild_fails_its_search_only(void **state)
 {
     (void)state;
@@ -537,6 +584,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(twenty_thousand_calls_leave_memory_flat, open_all, close_all),
         cmocka_unit_test_setup_teardown(every_fault_at_once_costs_only_its_own_supplier, open_all, close_all),
         cmocka_unit_test_setup_teardown(faults_in_normalise_end_only_their_own_call, open_all, close_all),
+        cmocka_unit_test_setup_teardown(the_third_time_out_within_a_minute_quarantines_a_script, open_all, close_all),
+        cmocka_unit_test_setup_teardown(time_outs_far_apart_do_not_add_up, open_all, close_all),
         cmocka_unit_test_setup_teardown(a_product_that_runs_wild_fails_its_search_only, open_all, close_all),
     };
     return cmocka_run_group_tests_name("script_pool", tests, NULL, NULL);
