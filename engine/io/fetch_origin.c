@@ -27,8 +27,10 @@ static void origin_drop(struct origins *origins, struct origin *origin)
 
 void origins_fini(struct origins *origins)
 {
-    while (!list_is_empty(&origins->ages)) {
-        origin_drop(origins, CONTAINER_OF(origins->ages.next, struct origin, age_node));
+    struct list *node;
+
+    while ((node = list_take_first(&origins->ages)) != NULL) {
+        origin_drop(origins, CONTAINER_OF(node, struct origin, age_node));
     }
 }
 

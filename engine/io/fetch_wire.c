@@ -351,7 +351,7 @@ static bool transfer_set_options(struct transfer *transfer)
     bool is_ok;
 
     // HTTPGET takes back what POST or NOBODY of an earlier use have left.
-    is_ok = SET(NOBODY, 0L) && SET(HTTPGET, 1L);
+    is_ok = SET(HTTPGET, 1L);
     if (request->has_body) {
         is_ok = is_ok && SET(POST, 1L) && SET(POSTFIELDSIZE_LARGE, (curl_off_t)body.length) &&
                 SET(POSTFIELDS, body.data != NULL ? body.data : "");

@@ -14,8 +14,8 @@
 // One turn is: prepare (fire what is due, arm the timerfd) -> poll -> socket events and messages, each preceded by the
 // timers that are due -> check (deferred messages).
 //
-// The timerfd is set once a turn, just before the poll, and only when the earliest timer has changed. Setting it also
-// takes its old expirations back, so it is never read.
+// The timerfd is set before the poll, and only to an earlier time than it has: when the earliest timer was cancelled or
+// moved away it fires once for nothing, which costs less than setting it each turn.
 //
 // The inbox is a stack that senders push with one compare-and-swap; the loop takes it whole and turns it round. There
 // is no lock that a demoted worker could hold. Who pushes onto an empty stack wakes the loop.
@@ -40,7 +40,7 @@ struct loop {
     struct loop_watch *inbox_watch;
     int timer_fd;
     int inbox_fd;
-    uint64_t armed_us; // what the timerfd is set to; 0: unknown
+    uint64_t armed_us; // what the timerfd is set to; UINT64_MAX: not set
     uint64_t polled_us;
     bool is_polled_fresh; // polled_us belongs to this turn
     struct list deferred;
@@ -87,26 +87,29 @@ static void loop_arm(struct loop *loop)
 {
     uint64_t next_us = timer_heap_next_us(&loop->timers);
 
-    if (next_us == loop->armed_us && next_us != 0) {
+    if (next_us >= loop->armed_us) {
         return;
     }
+    uint64_t at_us = next_us != 0 ? next_us : 1; // an all-zero value would disarm it
     struct itimerspec spec = { 0 };
-    if (next_us != UINT64_MAX) {
-        // An all-zero value would disarm it: time 0 is served as the first microsecond.
-        uint64_t at_us = next_us != 0 ? next_us : 1;
-        spec.it_value.tv_sec = (time_t)(at_us / 1000000);
-        spec.it_value.tv_nsec = (long)(at_us % 1000000) * 1000;
-    }
+    spec.it_value.tv_sec = (time_t)(at_us / 1000000);
+    spec.it_value.tv_nsec = (long)(at_us % 1000000) * 1000;
     require(timerfd_settime(loop->timer_fd, TFD_TIMER_ABSTIME, &spec, NULL) == 0);
     loop->armed_us = next_us;
 }
 
+// The timers themselves were fired before this event; here only its being readable is taken back.
 static void loop_on_timer_fd(void *owner, int fd, unsigned events)
 {
     struct loop *loop = owner;
-    (void)fd;
+    uint64_t expirations;
+    ssize_t taken;
     (void)events;
-    loop->armed_us = 0; // the timers themselves were fired before this event
+
+    do {
+        taken = read(fd, &expirations, sizeof(expirations));
+    } while (taken < 0 && errno == EINTR);
+    loop->armed_us = UINT64_MAX;
 }
 
 // ----------------------------------------------------------------------------------------------------------- watches
@@ -205,7 +208,6 @@ void loop_unwatch(struct loop_watch **watch)
 
     *watch = NULL;
     if (gone != NULL) {
-        uv_poll_stop(&gone->poll);
         uv_close((uv_handle_t *)&gone->poll, loop_on_watch_closed);
     }
 }
@@ -395,6 +397,7 @@ enum status loop_create(struct loop **loop)
     timer_heap_init(&made->timers);
     list_init(&made->deferred);
     made->timer_fd = made->inbox_fd = -1;
+    made->armed_us = UINT64_MAX;
     made->polled_us = clock_now_us();
     uv_prepare_init(&made->uv, &made->prepare);
     uv_check_init(&made->uv, &made->check);

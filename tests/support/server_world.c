@@ -216,7 +216,7 @@ void server_world_await(atomic_uint *counter, unsigned least)
     assert_true(atomic_load(counter) >= least);
 }
 
-int count_descriptors(void)
+int server_world_descriptors(void)
 {
     DIR *directory = opendir("/proc/self/fd");
     int count = 0;
@@ -230,10 +230,10 @@ int count_descriptors(void)
 
 void await_descriptors(int expected)
 {
-    for (int i = 0; i < CALLER_PATIENCE_MS && count_descriptors() > expected; i++) {
+    for (int i = 0; i < CALLER_PATIENCE_MS && server_world_descriptors() > expected; i++) {
         usleep(1000);
     }
-    assert_int_equal(count_descriptors(), expected);
+    assert_int_equal(server_world_descriptors(), expected);
 }
 
 const struct http_server_handlers server_world_handlers = { handle_request, handle_gone, handle_sent, NULL };

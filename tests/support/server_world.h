@@ -33,7 +33,7 @@ void server_world_stop(struct server_world *world); // destroys the server and e
 
 /// Waits until `counter` has reached `least`; patience is bounded so that a hang fails instead of hanging.
 void server_world_await(atomic_uint *counter, unsigned least);
-int count_descriptors(void);
+int server_world_descriptors(void);
 void await_descriptors(int expected);
 
 extern const struct http_server_handlers server_world_handlers; // without a context

@@ -199,6 +199,18 @@ static void new_addresses_of_a_name_are_used_and_old_ones_do_not_come_back(void 
     struct call call;
 
     start_peer_saying(world, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nfirst", false);
+    struct call pair[2];
+    set_book(world, NAME_KNOWN, "127.0.0.1");
+    for (size_t i = 0; i < COUNT_OF(pair); i++) { // from now on the pool has two handles and takes them in turn
+        call_prepare(world, &pair[i], "POST", "peer.test", false);
+        call_start(world, &pair[i]);
+    }
+    run_world(world);
+    for (size_t i = 0; i < COUNT_OF(pair); i++) {
+        expect(&pair[i], FETCH_OK, PHASE_BODY);
+        call_fini(&pair[i]);
+    }
+    run_for(world, 10 * MS);
     static const char *const way[] = { "127.0.0.1", "127.0.0.9", "127.0.0.1", "127.0.0.9", "127.0.0.9" };
     for (size_t i = 0; i < COUNT_OF(way); i++) {
         set_book(world, NAME_KNOWN, way[i]);

@@ -170,7 +170,7 @@ static void head_and_options_work(void **state)
 static void a_caller_that_leaves_is_noticed_and_leaves_no_descriptor(void **state)
 {
     struct server_world *world = *state;
-    int before = count_descriptors();
+    int before = server_world_descriptors();
     int fd = caller_connect(http_server_port(world->server));
 
     caller_send(fd, GET("/hold"));
@@ -201,7 +201,7 @@ static void a_pipelined_request_does_not_hide_the_leaving(void **state)
 static void a_caller_that_leaves_after_the_reply_changes_nothing(void **state)
 {
     struct server_world *world = *state;
-    int before = count_descriptors();
+    int before = server_world_descriptors();
     int fd = caller_connect(http_server_port(world->server));
 
     caller_send(fd, GET("/echo"));
@@ -215,7 +215,7 @@ static void a_caller_that_leaves_after_the_reply_changes_nothing(void **state)
 static void a_thousand_callers_that_reset_leave_descriptors_flat(void **state)
 {
     struct server_world *world = *state;
-    int before = count_descriptors();
+    int before = server_world_descriptors();
     static const char *const openings[] = {
         "",           "POST /echo HT", "POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 9\r\n\r\nabc", GET("/later"),
         GET("/echo"), GET("/big")
@@ -360,7 +360,7 @@ static void the_end_cuts_open_calls_and_leaves_no_descriptor(void **state)
 {
     struct server_world *world = *state;
     int fds[50];
-    int before = count_descriptors();
+    int before = server_world_descriptors();
     int slow = caller_connect_with(http_server_port(world->server), 16 * 1024);
     int half = caller_connect(http_server_port(world->server));
 
@@ -380,7 +380,7 @@ static void the_end_cuts_open_calls_and_leaves_no_descriptor(void **state)
     }
     close(slow);
     close(half);
-    assert_true(count_descriptors() < before); // the listener and the loop are gone too
+    assert_true(server_world_descriptors() < before); // the listener and the loop are gone too
 }
 
 static void bad_or_taken_addresses_are_explained(void **state)
