@@ -62,6 +62,7 @@ struct http_request *http_request_create(const struct http_request *values)
     request->body = request_put(&end, values->body);
     request->headers = values->header_count != 0 ? headers : NULL;
     request->header_count = values->header_count;
+    request->next = NULL;
     for (size_t i = 0; i < values->header_count; i++) {
         headers[i].name = request_put(&end, values->headers[i].name);
         headers[i].value = request_put(&end, values->headers[i].value);
@@ -71,8 +72,11 @@ struct http_request *http_request_create(const struct http_request *values)
 
 void http_request_destroy(struct http_request **request)
 {
-    free(*request);
-    *request = NULL;
+    while (*request != NULL) {
+        struct http_request *next = (*request)->next;
+        free(*request);
+        *request = next;
+    }
 }
 
 struct http_response *http_response_create(void)

@@ -21,10 +21,12 @@ struct http_request {
     struct text body;   // absent: no body
     struct header *headers;
     size_t header_count;
+    struct http_request *next; // the request of the next part; owned by this one
 };
 
-/// A deep copy in one allocation (values may point anywhere); NULL without memory.
+/// A deep copy in one allocation (values may point anywhere), without a next part; NULL without memory.
 MUST_CHECK struct http_request *http_request_create(const struct http_request *values);
+/// Frees the request and those of the parts after it.
 void http_request_destroy(struct http_request **request);
 
 /// The parts of an absolute http(s) URL, views into it. False: not one (user info is refused as well).

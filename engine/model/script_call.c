@@ -66,6 +66,7 @@ struct normalise_call *normalise_call_create(struct text search_id, struct block
     normalise->facts = block_acquire(facts);
     normalise->response = response;
     normalise->verdict = SCRIPT_DROPPED;
+    normalise->part = normalise->parts = normalise->step = 1;
     return normalise;
 }
 
@@ -86,6 +87,9 @@ static void normalise_call_destroy(struct normalise_call *normalise)
     block_release(&normalise->facts);
     http_response_destroy(&normalise->response);
     offer_batch_release(&normalise->offers);
+    block_release(&normalise->state);
+    http_request_destroy(&normalise->next.request);
+    block_release(&normalise->next.state);
     free(normalise);
 }
 

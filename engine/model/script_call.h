@@ -76,7 +76,8 @@ struct start_candidate {
     struct text message;     // reason to skip, or the error; in `memory` of the call
     uint64_t ceiling_out_us; // the ceiling in force; UINT64_MAX: none
     bool ceiling_is_from_script;
-    struct http_request *request; // owned by the call until taken; NULL unless SCRIPT_OK
+    struct http_request
+        *request; // the first part's, the others chained; owned by the call until taken; NULL unless SCRIPT_OK
 };
 
 struct start_call {
@@ -98,6 +99,20 @@ struct start_call {
     char message[256];
 };
 
+/// What the offers of an answer do to those that the same part gave before.
+enum merge_kind {
+    MERGE_ADD,     // an equal id replaces, others stay
+    MERGE_REPLACE, // the part's earlier offers go
+    MERGE_KEEP,    // nothing new
+};
+
+/// The exchange that normalise asks for next: a poll, a page, a look-up.
+struct next_step {
+    struct http_request *request; // owned by the call until taken; NULL: there is none
+    uint64_t after_us;            // to wait before it
+    struct block *state;          // ctx.state of it; NULL: none. Owned like the request
+};
+
 struct normalise_call {
     struct script_call call;
     // in
@@ -110,9 +125,16 @@ struct normalise_call {
     struct http_response *response; // owned by the call
     uint64_t took_us;               // of the fetch
     uint64_t body_cap;              // after decompression
+    uint32_t part, parts, step;     // each from 1 on
+    struct block *state;            // what the step before left; NULL: none
     // out
     enum script_verdict verdict;
     struct offer_batch *offers; // SCRIPT_OK: at least one offer
+    enum merge_kind merge;
+    bool is_incomplete;    // the script said complete = false
+    struct next_step next; // SCRIPT_OK and SCRIPT_EMPTY only
+    uint32_t warning_count;
+    char warning[256]; // the first one
     char message[256];
     char code[64];           // of fail.supplier
     uint64_t retry_after_ms; // of fail.quota; 0: not said

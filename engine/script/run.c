@@ -164,7 +164,7 @@ void run_push_context(lua_State *L, struct state *state, const struct run_contex
 {
     static const char *const parts[] = { "account", "options", "secret" };
 
-    lua_createtable(L, 0, 10);
+    lua_createtable(L, 0, 12);
     if (!state_push_account(L, state, context->serial)) {
         luaL_error(L, "the account is not known to this worker");
     }
@@ -178,8 +178,14 @@ void run_push_context(lua_State *L, struct state *state, const struct run_contex
     run_set_number(L, "remaining_ms", context->remaining_us / 1000);
     run_set_number(L, "elapsed_ms", context->elapsed_us / 1000);
     run_set_number(L, "attempt", 1);
-    run_set_number(L, "part", 1);
-    run_set_number(L, "parts", 1);
-    run_set_number(L, "step", 1);
+    run_set_number(L, "part", context->part);
+    run_set_number(L, "parts", context->parts);
+    run_set_number(L, "step", context->step);
+    if (context->state.data != NULL) {
+        if (!bind_json_decode(L, context->state)) {
+            lua_error(L);
+        }
+        lua_setfield(L, -2, "state");
+    }
     freeze_shallow(L);
 }

@@ -57,11 +57,32 @@ struct run_context {
     uint64_t wall_us; // the search's arrival
     uint64_t elapsed_us;
     uint64_t remaining_us;
+    uint32_t part, parts, step;
+    struct text state; // JSON that the step before left; absent: none
 };
 void run_push_context(lua_State *L, struct state *state, const struct run_context *context);
 
 /// In a section: the request that a script described by the table at `index`, checked and copied.
 struct http_request *run_take_request(lua_State *L, int index, int function, const struct state_account *account);
+
+/// In a section: one request or a list of them, chained into `*requests` one by one; what was made before an error is
+/// there for the caller to free.
+void run_take_requests(lua_State *L, int index, int function, const struct state_account *account,
+                       struct http_request **requests);
+
+/// What `normalise` said beside its offers.
+struct run_details {
+    enum merge_kind merge;
+    bool is_incomplete;
+    struct next_step next;
+    uint32_t warning_count;
+    char warning[256];
+};
+
+/// In a section: reads the second result of `normalise`; what was made before an error is there for the caller to free.
+void run_take_details(lua_State *L, int index, int function, const struct state_account *account,
+                      struct run_details *details);
+void run_details_fini(struct run_details *details);
 
 /// False: the lease is gone; the call belongs to someone else now.
 MUST_CHECK bool run_start(struct run *run, struct start_call *call);

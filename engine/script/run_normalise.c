@@ -25,8 +25,10 @@ struct normalise_work {
     struct buffer plain; // what was inflated, unless the body was plain
     size_t supplier;
     size_t product;
+    struct block *state;
     // out
     struct offer_batch *batch;
+    struct run_details details;
     bool is_empty;
     enum status taken;
 };
@@ -42,27 +44,6 @@ static int normalise_call_prepare(lua_State *L)
     run_response_make(L, &work->view, work->call->response);
     offers_set_observed(L, clock_wall_us());
     return 0;
-}
-
-/// What `normalise` may say beside the offers.
-static void normalise_check_details(lua_State *L, int details, int function)
-{
-    if (lua_isnil(L, details)) {
-        return;
-    }
-    if (!freeze_raw(L, details)) {
-        run_breach(L, function, "normalise: the second result must be a table, not a %s", luaL_typename(L, details));
-    }
-    static const char *const unsupported[] = { "next", "merge" };
-    for (size_t i = 0; i < COUNT_OF(unsupported); i++) {
-        lua_pushstring(L, unsupported[i]);
-        lua_rawget(L, -2);
-        if (!lua_isnil(L, -1)) {
-            run_breach(L, function, "normalise: `%s` is not supported yet by this version", unsupported[i]);
-        }
-        lua_pop(L, 1);
-    }
-    lua_pop(L, 1);
 }
 
 static int normalise_call_script(lua_State *L)
@@ -85,7 +66,11 @@ static int normalise_call_script(lua_State *L)
     run_push_context(L, state, &work->context);
     lua_call(L, 3, 2); // 5: offers, 6: details
     run_check_failure(L, 5);
-    normalise_check_details(L, 6, 3);
+    const struct state_account *account = state_find_account(L, state, work->context.serial);
+    if (account == NULL) {
+        return luaL_error(L, "the account is not known to this worker");
+    }
+    run_take_details(L, 6, 3, account, &work->details);
     if (lua_isnil(L, 5)) {
         work->is_empty = true;
         return 0;
@@ -152,6 +137,7 @@ static enum run_end normalise_once(struct normalise_work *work)
     struct guard_blame blame = { .script = { .index = work->supplier } };
 
     offer_batch_release(&work->batch);
+    run_details_fini(&work->details);
     work->batch = offer_batch_create(NORMALISE_BATCH_MAX);
     work->is_empty = false;
     work->taken = STATUS_OK;
@@ -166,6 +152,16 @@ static enum run_end normalise_once(struct normalise_work *work)
     return run_section(run, &blame, run->normalise_limit_us, normalise_call_script, &work->work);
 }
 
+static void normalise_take_details(struct normalise_work *work, struct normalise_call *call)
+{
+    call->merge = work->details.merge;
+    call->is_incomplete = work->details.is_incomplete;
+    call->next = work->details.next;
+    call->warning_count = work->details.warning_count;
+    memcpy(call->warning, work->details.warning, sizeof call->warning);
+    work->details.next = (struct next_step){ 0 };
+}
+
 /// The script has run to its end; what it gave decides.
 static void normalise_commit(struct normalise_work *work, struct normalise_call *call)
 {
@@ -173,6 +169,7 @@ static void normalise_commit(struct normalise_work *work, struct normalise_call 
 
     if (work->is_empty) {
         normalise_say(call, SCRIPT_EMPTY, "");
+        normalise_take_details(work, call);
     } else if (work->taken == STATUS_FULL) {
         normalise_say(call, SCRIPT_TOO_LARGE, "the offers are larger than 16 MiB");
     } else if (work->taken == STATUS_NO_MEMORY) {
@@ -187,6 +184,7 @@ static void normalise_commit(struct normalise_work *work, struct normalise_call 
         call->verdict = SCRIPT_OK;
         call->offers = batch;
         work->batch = NULL;
+        normalise_take_details(work, call);
     }
 }
 
@@ -234,10 +232,15 @@ bool run_normalise(struct run *run, struct normalise_call *call)
         .context = { .serial = call->account->serial,
                      .wall_us = call->times.arrival_wall_us,
                      .elapsed_us = run_time_left(now_us, call->times.arrival_us),
-                     .remaining_us = run_time_left(call->allocation_end_us, now_us) },
+                     .remaining_us = run_time_left(call->allocation_end_us, now_us),
+                     .part = call->part,
+                     .parts = call->parts,
+                     .step = call->step,
+                     .state = block_text(call->state) },
         .call = call,
         .facts = block_acquire(call->facts),
         .body = block_acquire(call->response->body),
+        .state = block_acquire(call->state),
         .supplier = call->account->supplier,
     };
 
@@ -246,7 +249,9 @@ bool run_normalise(struct run *run, struct normalise_call *call)
     run_response_forget(run->state);
     buffer_fini(&work.plain);
     offer_batch_release(&work.batch);
+    run_details_fini(&work.details);
     block_release(&work.facts);
     block_release(&work.body);
+    block_release(&work.state);
     return end != RUN_LOST;
 }

@@ -93,7 +93,7 @@ static void request_check_fields(struct request_draft *draft)
     while (lua_next(L, draft->table) != 0) {
         lua_pop(L, 1);
         if (lua_type(L, -1) != LUA_TSTRING) {
-            run_breach(L, draft->function, "several requests are not supported yet by this version");
+            run_breach(L, draft->function, "a request must be a table of named fields");
         }
         request_check_field(draft, lua_tostring(L, -1));
     }
@@ -401,9 +401,6 @@ struct http_request *run_take_request(lua_State *L, int index, int function, con
         run_breach(L, function, "build_request must return a table, not a %s", luaL_typename(L, index));
     }
     draft.table = lua_gettop(L);
-    if (lua_objlen(L, draft.table) > 0) {
-        run_breach(L, function, "build_request: several requests are not supported yet by this version");
-    }
     request_check_fields(&draft);
     request_read_url(&draft);
     request_read_body(&draft);

@@ -283,7 +283,10 @@ static int start_call_build(lua_State *L)
     const struct run_context context = { .serial = work->serial,
                                          .wall_us = work->times.arrival_wall_us,
                                          .elapsed_us = elapsed_us,
-                                         .remaining_us = left_us };
+                                         .remaining_us = left_us,
+                                         .part = 1,
+                                         .parts = 1,
+                                         .step = 1 };
     if (!start_push_function(L, work, "build_request")) {
         return luaL_error(L, "the supplier has no function build_request");
     }
@@ -295,7 +298,7 @@ static int start_call_build(lua_State *L)
     if (account == NULL) {
         return luaL_error(L, "the account is not known to this worker");
     }
-    work->request = run_take_request(L, 3, 2, account);
+    run_take_requests(L, 3, 2, account, &work->request);
     return 0;
 }
 

@@ -1,21 +1,21 @@
 #include "search/answer.h"
 
+#include "base/clock.h"
 #include "search/coverage.h"
 #include "search/merge.h"
-#include "base/clock.h"
 #include "search/search_internal.h"
 
 enum {
-    ANSWER_CEILING    = 32 << 20,
-    ANSWER_HEAD_ROOM  = 4096,
+    ANSWER_CEILING = 32 << 20,
+    ANSWER_HEAD_ROOM = 4096,
     ANSWER_ATTEMPT_ROOM = 512,
-    ANSWER_ITEM_ROOM  = 64,
+    ANSWER_ITEM_ROOM = 64,
 };
 
 static void write_head(const struct search *search, struct json_writer *json)
 {
     const struct search_options *options = &search->options;
-    uint64_t                     now_us  = options->world->ops->now_us(options->world);
+    uint64_t now_us = options->world->ops->now_us(options->world);
 
     json_field_text(json, "search_id", options->search_id);
     json_field_u64(json, "took_ms", clock_us_to_ms(now_us - options->arrival_us));
@@ -99,7 +99,7 @@ static uint16_t answer_status(const struct search *search, const struct coverage
 
 static void answer_seal(struct search_reply *reply, struct buffer *buffer, uint16_t status)
 {
-    reply->body   = block_from_buffer(buffer);
+    reply->body = block_from_buffer(buffer);
     reply->status = reply->body != NULL ? status : 503;
     buffer_fini(buffer);
 }
@@ -108,13 +108,13 @@ void answer_build(struct search *search, struct search_reply *reply)
 {
     struct merge_limits limits = { search->options.max_items, search->options.max_offers_per_item };
     struct merge_result merged;
-    struct coverage     coverage;
-    struct buffer       buffer;
-    struct json_writer  json;
+    struct coverage coverage;
+    struct buffer buffer;
+    struct json_writer json;
 
     coverage_count(&coverage, search->attempts, search->attempt_count);
-    bool     has_offers = merge_offers(&search->arena, search->attempts, search->attempt_count, limits, &merged);
-    uint16_t status     = answer_status(search, &coverage);
+    bool has_offers = merge_offers(&search->arena, search->attempts, search->attempt_count, limits, &merged);
+    uint16_t status = answer_status(search, &coverage);
 
     buffer_init(&buffer, ANSWER_CEILING);
     buffer.is_full = !has_offers || !buffer_reserve(&buffer, answer_room(search, &merged));
@@ -138,9 +138,9 @@ void answer_build(struct search *search, struct search_reply *reply)
 
 void answer_refuse(struct search *search, const struct start_call *start, struct search_reply *reply)
 {
-    bool               is_bad_query = start->product_verdict == SCRIPT_FAIL_UNEXPECTED;
-    uint16_t           status       = is_bad_query ? 422 : 500;
-    struct buffer      buffer;
+    bool is_bad_query = start->product_verdict == SCRIPT_FAIL_UNEXPECTED;
+    uint16_t status = is_bad_query ? 422 : 500;
+    struct buffer buffer;
     struct json_writer json;
 
     buffer_init(&buffer, ANSWER_CEILING);

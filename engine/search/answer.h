@@ -1,7 +1,7 @@
 /// Answer: makes the one reply of a search out of its closed attempts.
 ///
-/// Offers are merged by their columns alone, in the order (flag, total, currency, item, supplier, id), so that equal input
-/// gives equal bytes whatever the order of arrival; their bytes are copied as the workers finished them.
+/// Offers are merged by their columns alone, in the order (flag, total, currency, item, supplier, id), so that equal
+/// input gives equal bytes whatever the order of arrival; their bytes are copied as the workers finished them.
 ///
 /// Threads: the search's.
 /// Memory:  scratch from the search's arena; the reply's body is a counted block.

@@ -1,14 +1,18 @@
 #include "search/attempt.h"
 
 #include "search/search_internal.h"
+#include "search/verdict.h"
 
 #include <stdio.h>
 #include <string.h>
 
-//   WAITING --> FETCHING --> NORMALISING --> CLOSED(outcome)
-//   any --> CLOSED on the end of its allocation, the caller's leaving, or an error
+//   WAITING --> ASKING (parts open) --> CLOSED(outcome)
+//   any --> CLOSED on the end of its allocation, or an error
+//
+// `open_parts` counts the parts that have not ended, plus one while they are being started, so that parts which end at
+// once cannot close the attempt in the middle of that.
 
-static struct world *world_of(const struct attempt *attempt)
+struct world *attempt_world(const struct attempt *attempt)
 {
     return search_world(attempt->search);
 }
@@ -21,71 +25,82 @@ static void attempt_enter(struct attempt *attempt, enum attempt_state state)
 
 static void attempt_say(struct attempt *attempt, struct text detail)
 {
-    size_t length = detail.length < sizeof attempt->detail - 1 ? detail.length : sizeof attempt->detail - 1;
-    if (length > 0) {
-        memcpy(attempt->detail, detail.data, length);
-    }
-    attempt->detail[length] = '\0';
+    snprintf(attempt->end.detail, sizeof(attempt->end.detail), "%.*s", TEXT_ARGS(detail));
 }
 
-/// Stops whatever still runs for this attempt; nothing of it calls back afterwards.
-static void attempt_stop(struct attempt *attempt)
+/// The one way to CLOSED. Whatever ran is over.
+static void attempt_close(struct attempt *attempt, enum outcome outcome)
 {
-    struct world *world = world_of(attempt);
-
-    if (timer_is_running(&attempt->ceiling_timer)) {
-        world->ops->timer_cancel(world, &attempt->ceiling_timer);
-    }
-    if (attempt->state == ATTEMPT_FETCHING) {
-        world->ops->fetch_cancel(world, &attempt->fetch);
-    }
-    if (attempt->state == ATTEMPT_NORMALISING && attempt->normalise != NULL) {
-        world->ops->script_cancel(world, &attempt->normalise->call);
-        attempt->normalise = NULL;
-    }
-}
-
-/// The one way to CLOSED. The fetch or call that led here must already be over (or attempt_stop was called).
-static void attempt_finish(struct attempt *attempt, enum outcome outcome)
-{
-    struct world *world = world_of(attempt);
+    struct world *world = attempt_world(attempt);
 
     if (timer_is_running(&attempt->ceiling_timer)) {
         world->ops->timer_cancel(world, &attempt->ceiling_timer);
     }
     attempt_enter(attempt, ATTEMPT_CLOSED);
-    attempt->outcome   = outcome;
+    attempt->outcome = outcome;
     attempt->closed_us = world->ops->now_us(world);
-    search_on_attempt_closed(attempt->search);
+    search_on_attempt_closed(attempt->search, attempt);
 }
 
-void attempt_close(struct attempt *attempt, enum outcome outcome)
+void attempt_close_unasked(struct attempt *attempt, enum outcome outcome, struct text why)
 {
-    attempt_stop(attempt);
-    attempt_finish(attempt, outcome);
+    attempt_say(attempt, why);
+    attempt_close(attempt, outcome);
+}
+
+/// The outcome of all parts together: offers win; without any, a failed part decides over an empty one, the earliest
+/// first (contract.md section 3).
+static void attempt_settle(struct attempt *attempt)
+{
+    const struct part *decides = NULL;
+    bool is_incomplete = false;
+
+    for (uint32_t i = 0; i < attempt->part_count; i++) {
+        const struct part *part = &attempt->parts[i];
+        bool is_good = part_is_good(part);
+        attempt->parts_ok += is_good;
+        attempt->parts_failed += !is_good;
+        is_incomplete = is_incomplete || (is_good && part->is_incomplete);
+        if (part->end.outcome == OUTCOME_CUT && attempt->bound == BOUND_NONE) {
+            attempt->bound = attempt->allocation.bound;
+        }
+        if (decides == NULL || (part_is_good(decides) && !is_good)) {
+            decides = part;
+        }
+    }
+    attempt->end = decides->end;
+    attempt->is_partial = attempt->parts_failed > 0 || is_incomplete;
+    if (attempt->stock.live > 0) {
+        attempt_close(attempt, OUTCOME_ANSWERED);
+    } else {
+        attempt_close(attempt, part_is_good(decides) ? OUTCOME_EMPTY : decides->end.outcome);
+    }
+}
+
+void attempt_on_part_ended(struct attempt *attempt)
+{
+    require(attempt->open_parts > 0);
+    attempt->open_parts--;
+    if (attempt->open_parts == 0) {
+        attempt_settle(attempt);
+    }
 }
 
 void attempt_cut(struct attempt *attempt, enum bound bound, enum phase phase_if_waiting)
 {
-    struct world *world = world_of(attempt);
-
     attempt->bound = bound;
-    switch (attempt->state) {
-    case ATTEMPT_WAITING:
-        attempt->phase = phase_if_waiting;
-        break;
-    case ATTEMPT_FETCHING:
-        attempt->phase = world->ops->fetch_phase(world, &attempt->fetch);
-        break;
-    case ATTEMPT_NORMALISING:
-        attempt->phase = world->ops->script_has_begun(world, &attempt->normalise->call) ? PHASE_SCRIPT
-                                                                                        : PHASE_SCRIPT_QUEUE;
-        break;
-    case ATTEMPT_CLOSED:
-        require(attempt->state != ATTEMPT_CLOSED);    // an attempt is cut once
-        break;
+    if (attempt->state == ATTEMPT_WAITING) {
+        attempt->end.phase = phase_if_waiting;
+        attempt_close(attempt, OUTCOME_CUT);
+        return;
     }
-    attempt_close(attempt, OUTCOME_CUT);
+    for (uint32_t i = 0; i < attempt->part_count; i++) {
+        if (attempt->parts[i].state != PART_ENDED) {
+            part_cut(&attempt->parts[i]);
+        }
+    }
+    attempt->open_parts = 0;
+    attempt_settle(attempt);
 }
 
 static void attempt_on_ceiling(struct timer *timer)
@@ -93,240 +108,108 @@ static void attempt_on_ceiling(struct timer *timer)
     attempt_cut(CONTAINER_OF(timer, struct attempt, ceiling_timer), BOUND_CEILING, PHASE_SCRIPT_QUEUE);
 }
 
-/// A refusal typed by the script; 0 = not one.
-static enum rejection rejection_of(enum script_verdict verdict)
+bool attempt_take_offers(struct attempt *attempt, uint32_t part, struct normalise_call *normalise)
 {
-    switch (verdict) {
-    case SCRIPT_FAIL_QUOTA:
-        return REJECTION_QUOTA;
-    case SCRIPT_FAIL_BUSY:
-        return REJECTION_BUSY;
-    case SCRIPT_FAIL_LOGIN:
-    case SCRIPT_FAIL_AUTH:
-        return REJECTION_AUTH;
-    case SCRIPT_FAIL_SUPPLIER:
-        return REJECTION_SUPPLIER;
-    case SCRIPT_OK:
-    case SCRIPT_SKIPPED:
-    case SCRIPT_EMPTY:
-    case SCRIPT_FAIL_UNEXPECTED:
-    case SCRIPT_UNPARSABLE:
-    case SCRIPT_TOO_LARGE:
-    case SCRIPT_ERROR:
-    case SCRIPT_TIMEOUT:
-    case SCRIPT_MEMORY:
-    case SCRIPT_DROPPED:
-        return REJECTION_NONE;
+    struct offer_batch *batch = normalise->offers;
+
+    if (!stock_add(&attempt->stock, part, batch, normalise->merge)) {
+        return false;
     }
-    return REJECTION_NONE;
-}
-
-static enum outcome outcome_of_verdict(enum script_verdict verdict)
-{
-    switch (verdict) {
-    case SCRIPT_OK:
-        return OUTCOME_ANSWERED;
-    case SCRIPT_SKIPPED:
-        return OUTCOME_SKIPPED;
-    case SCRIPT_EMPTY:
-        return OUTCOME_EMPTY;
-    case SCRIPT_FAIL_QUOTA:
-    case SCRIPT_FAIL_BUSY:
-    case SCRIPT_FAIL_LOGIN:
-    case SCRIPT_FAIL_AUTH:
-    case SCRIPT_FAIL_SUPPLIER:
-        return OUTCOME_REJECTED;
-    case SCRIPT_FAIL_UNEXPECTED:
-    case SCRIPT_UNPARSABLE:
-        return OUTCOME_UNPARSABLE;
-    case SCRIPT_TOO_LARGE:
-        return OUTCOME_TOO_LARGE;
-    case SCRIPT_ERROR:
-        return OUTCOME_SCRIPT_ERROR;
-    case SCRIPT_TIMEOUT:
-        return OUTCOME_SCRIPT_TIMEOUT;
-    case SCRIPT_MEMORY:
-        return OUTCOME_SCRIPT_MEMORY;
-    case SCRIPT_DROPPED:
-        return OUTCOME_CUT;
+    if (normalise->warning_count > 0 && attempt->warning_count == 0) {
+        snprintf(attempt->warning, sizeof(attempt->warning), "%s", normalise->warning);
     }
-    return OUTCOME_SCRIPT_ERROR;
-}
-
-/// Typed failures win; without one, a 5xx is failed and a 4xx rejected, whatever the script made of it
-/// (contract.md section 3). Limits hit by the script stay its own.
-static enum outcome outcome_of_normalise(struct attempt *attempt, enum script_verdict verdict)
-{
-    bool is_untyped = verdict == SCRIPT_OK || verdict == SCRIPT_EMPTY || verdict == SCRIPT_UNPARSABLE ||
-                      verdict == SCRIPT_ERROR;
-
-    attempt->rejection = rejection_of(verdict);
-    if (is_untyped && attempt->http_status >= 400) {
-        if (attempt->detail[0] == '\0') {
-            snprintf(attempt->detail, sizeof attempt->detail, "HTTP status %u", attempt->http_status);
+    attempt->warning_count += normalise->warning_count;
+    if (batch != NULL && normalise->merge != MERGE_KEEP) {
+        if (batch->dropped > 0 && attempt->dropped == 0) {
+            snprintf(attempt->dropped_first, sizeof(attempt->dropped_first), "%s", batch->dropped_first);
         }
-        if (attempt->http_status >= 500) {
-            return OUTCOME_FAILED;
-        }
-        attempt->rejection = attempt->http_status == 429 ? REJECTION_QUOTA : REJECTION_SUPPLIER;
-        return OUTCOME_REJECTED;
+        attempt->dropped += batch->dropped;
     }
-    return outcome_of_verdict(verdict);
+    return true;
 }
 
-static void attempt_on_normalised(struct script_call *call)
+// --------------------------------------------------------------------------------------------------------------- start
+
+static bool attempt_make_parts(struct attempt *attempt, struct start_candidate *candidate)
 {
-    struct attempt        *attempt   = call->owner;
-    struct normalise_call *normalise = CONTAINER_OF(call, struct normalise_call, call);
+    uint32_t count = 0;
 
-    attempt->normalise      = NULL;
-    attempt->retry_after_ms = normalise->retry_after_ms;
-    attempt_say(attempt, text_of(normalise->message));
-    snprintf(attempt->code, sizeof attempt->code, "%s", normalise->code);
-
-    enum outcome outcome = outcome_of_normalise(attempt, normalise->verdict);
-    if (outcome == OUTCOME_ANSWERED) {
-        attempt->offers   = normalise->offers;
-        normalise->offers = NULL;
-        attempt->dropped  = attempt->offers->dropped;
+    for (const struct http_request *request = candidate->request; request != NULL; request = request->next) {
+        count++;
     }
-    if (outcome == OUTCOME_CUT) {
-        attempt->bound = attempt->allocation.bound;
-        attempt->phase = PHASE_SCRIPT_QUEUE;
+    attempt->parts = search_alloc(attempt->search, count * sizeof(*attempt->parts));
+    if (attempt->parts == NULL) {
+        return false;
     }
-    script_call_destroy(call);
-    attempt_finish(attempt, outcome);
+    for (uint32_t i = 0; i < count; i++) {
+        struct http_request *request = candidate->request;
+        candidate->request = request->next;
+        request->next = NULL;
+        part_init(&attempt->parts[i], attempt, i + 1, request);
+    }
+    attempt->part_count = count;
+    return true;
 }
 
-static void attempt_start_normalise(struct attempt *attempt)
+static void attempt_ask(struct attempt *attempt, struct start_candidate *candidate)
 {
-    struct world          *world = world_of(attempt);
-    struct normalise_call *call  = search_normalise_call(attempt->search, attempt->fetch.response);
+    struct world *world = attempt_world(attempt);
+    bool has_ceiling = attempt->allocation.bound == BOUND_CEILING;
 
-    attempt->http_status = attempt->fetch.response->status;
-    if (call == NULL) {
-        http_response_destroy(&attempt->fetch.response);
-        attempt_say(attempt, TEXT("out of memory"));
-        attempt_finish(attempt, OUTCOME_FAILED);
+    attempt->began_us = world->ops->now_us(world);
+    if (!attempt_make_parts(attempt, candidate) ||
+        (has_ceiling &&
+         world->ops->timer_start(world, &attempt->ceiling_timer, attempt->allocation.end_us) != STATUS_OK)) {
+        attempt_close_unasked(attempt, OUTCOME_FAILED, TEXT("out of memory"));
         return;
     }
-    attempt->fetch.response  = NULL;
-    call->account            = attempt->supplier->account;
-    call->allocation_end_us  = attempt->allocation.end_us;
-    call->took_us            = attempt->fetch.done_us - attempt->fetch.started_us;
-    call->body_cap           = attempt->supplier->body_cap;
-    call->call.deadline_us   = attempt->allocation.end_us;
-    call->call.on_done       = attempt_on_normalised;
-    call->call.owner         = attempt;
-    if (world->ops->script_submit(world, &call->call) != STATUS_OK) {
-        script_call_destroy(&call->call);
-        attempt_say(attempt, TEXT("the script queue is closed"));
-        attempt_finish(attempt, OUTCOME_SHED);
-        return;
+    attempt_enter(attempt, ATTEMPT_ASKING);
+    attempt->open_parts = attempt->part_count + 1;
+    for (uint32_t i = 0; i < attempt->part_count; i++) {
+        part_start(&attempt->parts[i]);
     }
-    attempt->normalise = call;
-    attempt_enter(attempt, ATTEMPT_NORMALISING);
-}
-
-static enum outcome outcome_of_fetch(enum fetch_result result)
-{
-    switch (result) {
-    case FETCH_TOO_LARGE:
-        return OUTCOME_TOO_LARGE;
-    case FETCH_ENDED:
-        return OUTCOME_CUT;
-    case FETCH_OK:
-    case FETCH_DNS_FAILED:
-    case FETCH_CONNECT_FAILED:
-    case FETCH_TLS_FAILED:
-    case FETCH_SEND_FAILED:
-    case FETCH_RECEIVE_FAILED:
-    case FETCH_REFUSED:
-    case FETCH_NO_MEMORY:
-        return OUTCOME_FAILED;
-    }
-    return OUTCOME_FAILED;
-}
-
-static void attempt_on_fetched(struct fetch *fetch)
-{
-    struct attempt *attempt = CONTAINER_OF(fetch, struct attempt, fetch);
-
-    if (fetch->result == FETCH_OK) {
-        attempt_start_normalise(attempt);
-        return;
-    }
-    attempt->phase = fetch->phase;
-    if (fetch->result == FETCH_ENDED) {
-        attempt->bound = attempt->allocation.bound;
-    }
-    attempt_say(attempt, text_of(fetch->detail));
-    attempt_finish(attempt, outcome_of_fetch(fetch->result));
-}
-
-static void attempt_send(struct attempt *attempt)
-{
-    struct world *world = world_of(attempt);
-
-    attempt->fetch = (struct fetch){
-        .request  = attempt->request,
-        .end_us   = attempt->allocation.end_us,
-        .body_cap = attempt->supplier->body_cap,
-        .on_done  = attempt_on_fetched,
-    };
-    if (attempt->allocation.bound == BOUND_CEILING &&
-        world->ops->timer_start(world, &attempt->ceiling_timer, attempt->allocation.end_us) != STATUS_OK) {
-        attempt_say(attempt, TEXT("out of memory"));
-        attempt_finish(attempt, OUTCOME_FAILED);
-        return;
-    }
-    if (world->ops->fetch_start(world, &attempt->fetch) != STATUS_OK) {
-        attempt_say(attempt, TEXT("the request could not be started"));
-        attempt_finish(attempt, OUTCOME_FAILED);
-        return;
-    }
-    attempt_enter(attempt, ATTEMPT_FETCHING);
+    attempt_on_part_ended(attempt); // the start's own count
 }
 
 void attempt_start(struct attempt *attempt, struct start_candidate *candidate)
 {
-    struct world *world = world_of(attempt);
-
-    attempt->ceiling_us             = candidate->ceiling_out_us;
+    attempt->ceiling_us = candidate->ceiling_out_us;
     attempt->ceiling_is_from_script = candidate->ceiling_is_from_script;
-    attempt->allocation             = search_allocation(attempt->search, attempt->ceiling_us);
+    attempt->allocation = search_allocation(attempt->search, attempt->ceiling_us);
     if (candidate->verdict == SCRIPT_DROPPED || (candidate->verdict == SCRIPT_OK && attempt->allocation.us == 0)) {
         attempt->bound = attempt->allocation.bound;
-        attempt_finish(attempt, OUTCOME_TOO_LATE);
+        attempt_close(attempt, OUTCOME_TOO_LATE);
         return;
     }
     if (candidate->verdict != SCRIPT_OK) {
-        attempt->rejection = rejection_of(candidate->verdict);
-        attempt_say(attempt, candidate->message);
-        attempt_finish(attempt, outcome_of_verdict(candidate->verdict));
+        attempt->end.rejection = verdict_rejection(candidate->verdict);
+        attempt_close_unasked(attempt, verdict_outcome(candidate->verdict), candidate->message);
         return;
     }
-    attempt->request   = candidate->request;
-    candidate->request = NULL;
-    attempt->began_us  = world->ops->now_us(world);
-    attempt_send(attempt);
+    attempt_ask(attempt, candidate);
 }
 
 void attempt_init(struct attempt *attempt, struct search *search, const struct catalogue_supplier *supplier)
 {
     *attempt = (struct attempt){
-        .search     = search,
-        .supplier   = supplier,
-        .state      = ATTEMPT_WAITING,
+        .search = search,
+        .supplier = supplier,
+        .state = ATTEMPT_WAITING,
         .ceiling_us = UINT64_MAX,
     };
     attempt->ceiling_timer.on_due = attempt_on_ceiling;
+    stock_init(&attempt->stock);
 }
 
 void attempt_fini(struct attempt *attempt)
 {
-    attempt_stop(attempt);
-    http_request_destroy(&attempt->request);
-    http_response_destroy(&attempt->fetch.response);
-    offer_batch_release(&attempt->offers);
+    struct world *world = attempt_world(attempt);
+
+    if (timer_is_running(&attempt->ceiling_timer)) {
+        world->ops->timer_cancel(world, &attempt->ceiling_timer);
+    }
+    for (uint32_t i = 0; i < attempt->part_count; i++) {
+        part_fini(&attempt->parts[i]);
+    }
+    stock_fini(&attempt->stock);
 }

@@ -1,8 +1,8 @@
-/// Attempt: one supplier within one search, from its request to its one outcome.
+/// Attempt: one supplier within one search, from its requests to its one outcome.
 ///
-/// It owns the request, the fetch and the normalise call, and everything it waits for comes out of one allocation. It
-/// closes exactly once; closing cancels whatever is still running and tells the search, which may then be gone: every
-/// function here that can close an attempt does so as its last move.
+/// It owns its parts and the offers they brought, and everything it waits for comes out of one allocation. It closes
+/// exactly once; closing cancels whatever is still running and tells the search, which may then be gone: every function
+/// here that can close an attempt does so as its last move.
 ///
 /// Threads: its world's.
 /// Memory:  embedded in its search's arena; owns what it fetched and made until attempt_fini.
@@ -10,50 +10,61 @@
 
 #include "model/catalogue.h"
 #include "policy/budget.h"
+#include "search/part.h"
 #include "search/ports.h"
+#include "search/stock.h"
 
 struct search;
 
-enum attempt_state { ATTEMPT_WAITING, ATTEMPT_FETCHING, ATTEMPT_NORMALISING, ATTEMPT_CLOSED };
+enum attempt_state { ATTEMPT_WAITING, ATTEMPT_ASKING, ATTEMPT_CLOSED };
+
+enum { ATTEMPT_MAX_PARTS = 16 };
 
 struct attempt {
-    struct search                   *search;
+    struct search *search;
     const struct catalogue_supplier *supplier;
-    enum attempt_state               state;
+    enum attempt_state state;
 
-    struct timer           ceiling_timer;    // runs only when the ceiling is the bound
-    struct http_request   *request;
-    struct fetch           fetch;
-    struct normalise_call *normalise;        // while NORMALISING
+    struct timer ceiling_timer; // runs only when the ceiling is the bound
+    struct part *parts;         // in the search's arena
+    uint32_t part_count;
+    uint32_t open_parts; // not ended, and one while they are being started
+    struct stock stock;
 
     struct allocation allocation;
-    uint64_t began_us;                       // 0: never asked
+    uint64_t began_us; // 0: never asked
     uint64_t closed_us;
-    uint64_t ceiling_us;                     // UINT64_MAX: none
-    bool     ceiling_is_from_script;
+    uint64_t ceiling_us; // UINT64_MAX: none
+    bool ceiling_is_from_script;
 
-    enum outcome        outcome;             // once CLOSED
-    enum bound          bound;
-    enum phase          phase;
-    enum rejection      rejection;
-    uint16_t            http_status;         // 0: no response
-    uint64_t            retry_after_ms;
-    struct offer_batch *offers;              // answered
-    size_t              dropped;             // offers that were not valid
-    char                detail[256];         // why, for people; may be empty
-    char                code[64];            // the supplier's own
+    enum outcome outcome; // once CLOSED
+    enum bound bound;
+    bool is_partial;     // a part failed, was cut, or its script said that it is not all
+    struct part_end end; // of the part that decided, for people
+    uint32_t parts_ok, parts_failed;
+
+    size_t dropped; // offers that were not valid
+    char dropped_first[256];
+    uint32_t warning_count;
+    char warning[256];
 };
 
 void attempt_init(struct attempt *attempt, struct search *search, const struct catalogue_supplier *supplier);
+struct world *attempt_world(const struct attempt *attempt);
 
-/// Takes what the start call made of this supplier and sends its request, or closes.
+/// Takes what the start call made of this supplier and sends its requests, or closes.
 void attempt_start(struct attempt *attempt, struct start_candidate *candidate);
 
-/// Closes without having been asked (disabled), or as the search's own verdict.
-void attempt_close(struct attempt *attempt, enum outcome outcome);
+/// Closes without having been asked (disabled), saying why.
+void attempt_close_unasked(struct attempt *attempt, enum outcome outcome, struct text why);
 
-/// Closes as cut by `bound`, with the phase it stands in. `phase_if_waiting` names the phase of one that was not sent yet.
+/// Closes as cut by `bound`, each part with the phase it stands in. `phase_if_waiting` names the phase of an attempt
+/// that sent nothing yet. What its parts have brought stays.
 void attempt_cut(struct attempt *attempt, enum bound bound, enum phase phase_if_waiting);
 
-/// Releases everything; a running fetch or call is cancelled without a verdict.
+/// For parts: offers of a step; false without memory. A part has ended; the attempt may be gone afterwards.
+MUST_CHECK bool attempt_take_offers(struct attempt *attempt, uint32_t part, struct normalise_call *normalise);
+void attempt_on_part_ended(struct attempt *attempt);
+
+/// Releases everything; what still runs is cancelled without a verdict.
 void attempt_fini(struct attempt *attempt);

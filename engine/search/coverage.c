@@ -4,6 +4,10 @@
 
 static void coverage_add(struct coverage *coverage, const struct attempt *attempt)
 {
+    if (attempt->is_partial && outcome_row(attempt->outcome)->group != GROUP_MISSING) {
+        coverage->partial++;
+        coverage->has_bound[attempt->bound] = true;
+    }
     switch (outcome_row(attempt->outcome)->group) {
     case GROUP_ANSWERED:
         coverage->answered++;
@@ -35,9 +39,9 @@ void coverage_count(struct coverage *coverage, const struct attempt *attempts, s
         coverage_add(coverage, &attempts[i]);
     }
     if (coverage->eligible > 0) {
-        size_t present        = coverage->answered + coverage->empty + coverage->cached;
-        coverage->percent     = (uint32_t)(100 * present / coverage->eligible);
-        coverage->is_complete = coverage->missing == 0;
+        size_t present = coverage->answered + coverage->empty + coverage->cached;
+        coverage->percent = (uint32_t)(100 * present / coverage->eligible);
+        coverage->is_complete = coverage->missing == 0 && coverage->partial == 0;
     }
 }
 
@@ -91,29 +95,51 @@ static void write_times(const struct attempt *attempt, uint64_t arrival_us, stru
     }
 }
 
+static void write_parts(const struct attempt *attempt, struct json_writer *json)
+{
+    if (attempt->is_partial) {
+        json_field_bool(json, "partial", true);
+    }
+    if (attempt->part_count > 1) {
+        json_key(json, "parts");
+        json_begin_object(json);
+        json_field_u64(json, "sent", attempt->part_count);
+        json_field_u64(json, "ok", attempt->parts_ok);
+        json_field_u64(json, "failed", attempt->parts_failed);
+        json_end_object(json);
+    }
+    if (attempt->warning_count > 0) {
+        json_field_u64(json, "warnings", attempt->warning_count);
+        json_field_c(json, "first_warning", attempt->warning);
+    }
+}
+
 static void write_why(const struct attempt *attempt, struct json_writer *json)
 {
+    const struct part_end *end = &attempt->end;
+    enum phase phase = attempt->outcome == OUTCOME_ANSWERED && attempt->bound == BOUND_NONE ? PHASE_NONE : end->phase;
+
     if (attempt->bound != BOUND_NONE) {
         json_field_c(json, "bound", bound_name(attempt->bound));
     }
-    if (attempt->phase != PHASE_NONE) {
-        json_field_c(json, "phase", phase_name(attempt->phase));
+    if (phase != PHASE_NONE) {
+        json_field_c(json, "phase", phase_name(phase));
     }
-    if (attempt->rejection != REJECTION_NONE) {
-        json_field_c(json, "kind", rejection_name(attempt->rejection));
+    if (end->rejection != REJECTION_NONE) {
+        json_field_c(json, "kind", rejection_name(end->rejection));
     }
-    if (attempt->http_status >= 400) {
-        json_field_u64(json, "http_status", attempt->http_status);
+    if (end->http_status >= 400) {
+        json_field_u64(json, "http_status", end->http_status);
     }
-    if (attempt->code[0] != '\0') {
-        json_field_c(json, "code", attempt->code);
+    if (end->code[0] != '\0') {
+        json_field_c(json, "code", end->code);
     }
-    if (attempt->detail[0] != '\0') {
+    if (end->detail[0] != '\0') {
         bool is_reason = attempt->outcome == OUTCOME_SKIPPED || attempt->outcome == OUTCOME_DISABLED;
-        json_field_c(json, is_reason ? "reason" : "detail", attempt->detail);
+        json_field_c(json, is_reason ? "reason" : "detail", end->detail);
     }
-    if (attempt->retry_after_ms != 0) {
-        json_field_u64(json, "retry_in_ms", attempt->retry_after_ms);
+    if (end->retry_after_ms != 0) {
+        json_field_u64(json, "retry_in_ms", end->retry_after_ms);
     }
 }
 
@@ -126,12 +152,13 @@ void coverage_write_attempt(const struct attempt *attempt, uint64_t arrival_us, 
     }
     json_field_c(json, "outcome", outcome_name(attempt->outcome));
     write_why(attempt, json);
-    if (attempt->offers != NULL) {
-        json_field_u64(json, "offers", attempt->offers->count);
+    write_parts(attempt, json);
+    if (attempt->outcome == OUTCOME_ANSWERED) {
+        json_field_u64(json, "offers", attempt->stock.live);
     }
     if (attempt->dropped > 0) {
         json_field_u64(json, "offers_dropped", attempt->dropped);
-        json_field_c(json, "first_dropped", attempt->offers->dropped_first);
+        json_field_c(json, "first_dropped", attempt->dropped_first);
     }
     write_times(attempt, arrival_us, json);
     json_field_text(json, "script", attempt->supplier->script);

@@ -11,11 +11,12 @@
 #include "base/json_write.h"
 
 struct coverage {
-    size_t   eligible, answered, cached, empty, missing;
-    uint32_t percent;                       // rounded down; 0 when nobody is eligible
-    bool     is_complete;
-    bool     has_bound[BOUND_BUDGET + 1];   // reasons of those missing
-    bool     has_outcome[OUTCOME_COUNT];
+    size_t eligible, answered, cached, empty, missing;
+    size_t partial;   // of those answered or empty: not whole
+    uint32_t percent; // rounded down; 0 when nobody is eligible
+    bool is_complete;
+    bool has_bound[BOUND_BUDGET + 1]; // reasons of those missing
+    bool has_outcome[OUTCOME_COUNT];
 };
 
 void coverage_count(struct coverage *coverage, const struct attempt *attempts, size_t count);

@@ -1,24 +1,15 @@
 #include "search/merge.h"
 
+#include "base/text_map.h"
+
 #include <string.h>
 
 /// One sorted batch being read.
 struct cursor {
     const struct attempt *attempt;
-    const struct offer   *next;
-    const struct offer   *end;
-};
-
-/// A slot of the hash of items: open addressing, a power of two in size, at most half full.
-struct item_slot {
-    const struct text *item;
-    uint64_t           hash;
-    uint32_t           offers;
-};
-
-struct item_table {
-    struct item_slot *slots;
-    size_t            mask;
+    const struct stock_batch *batch;
+    const struct offer *next;
+    const struct offer *end;
 };
 
 static int cursor_compare(const struct cursor *a, const struct cursor *b)
@@ -57,96 +48,98 @@ static void heap_sink(struct cursor *heap, size_t count, size_t slot)
             return;
         }
         struct cursor moved = heap[slot];
-        heap[slot]          = heap[least];
-        heap[least]         = moved;
-        slot                = least;
+        heap[slot] = heap[least];
+        heap[least] = moved;
+        slot = least;
     }
 }
 
-static struct item_slot *item_find(struct item_table *table, const struct text *item)
-{
-    uint64_t hash = text_hash(*item);
-
-    for (size_t i = hash & table->mask;; i = (i + 1) & table->mask) {
-        struct item_slot *slot = &table->slots[i];
-        if (slot->item == NULL) {
-            slot->hash = hash;
-            return slot;
-        }
-        if (slot->hash == hash && text_equals(*slot->item, *item)) {
-            return slot;
-        }
-    }
-}
-
-static void merge_take(struct merge_result *result, struct item_table *table, struct merge_limits limits,
+static void merge_take(struct merge_result *result, struct text_map *items, struct merge_limits limits,
                        const struct cursor *cursor)
 {
     struct merge_pick pick = { .offer = cursor->next, .attempt = cursor->attempt };
-    struct item_slot *slot = item_find(table, &pick.offer->item);
+    struct text_map_slot *slot = text_map_find(items, pick.offer->item);
 
-    if (slot->item == NULL) {
+    if (slot == NULL) {
         if (result->item_count >= limits.max_items) {
             return;
         }
-        slot->item                           = &pick.offer->item;
+        slot = text_map_insert(items, pick.offer->item);
+        require(slot != NULL); // room was reserved
         result->items[result->item_count++] = pick;
     }
-    if (slot->offers >= limits.max_offers_per_item) {
+    if (slot->number >= limits.max_offers_per_item) {
         return;
     }
-    slot->offers++;
+    slot->number++;
     result->picks[result->pick_count++] = pick;
 }
 
-static bool merge_allocate(struct arena *arena, struct merge_result *result, struct item_table *table, size_t max_items)
+/// Moves to the next offer that is held. False: the batch is used up.
+static bool cursor_advance(struct cursor *cursor)
 {
-    size_t items = max_items < result->found ? max_items : result->found;
-    size_t slots = 16;
+    const struct offer *first = cursor->batch->batch->offers;
 
-    while (slots < 2 * items + 2) {
-        slots *= 2;
+    while (cursor->next != cursor->end && stock_is_gone(cursor->batch, (size_t)(cursor->next - first))) {
+        cursor->next++;
     }
-    table->slots  = arena_alloc_array(arena, slots, sizeof *table->slots);
-    table->mask   = slots - 1;
-    result->picks = arena_alloc_array(arena, result->found, sizeof *result->picks);
-    result->items = arena_alloc_array(arena, items, sizeof *result->items);
-    return table->slots != NULL && result->picks != NULL && result->items != NULL;
+    return cursor->next != cursor->end;
+}
+
+static size_t merge_open(struct cursor *heap, const struct attempt *attempts, size_t count)
+{
+    size_t cursors = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        for (size_t j = 0; j < attempts[i].stock.count; j++) {
+            const struct stock_batch *batch = &attempts[i].stock.batches[j];
+            const struct offer_batch *offers = batch->batch;
+            heap[cursors] = (struct cursor){ &attempts[i], batch, offers->offers, offers->offers + offers->count };
+            cursors += cursor_advance(&heap[cursors]);
+        }
+    }
+    for (size_t i = cursors / 2; i-- > 0;) {
+        heap_sink(heap, cursors, i);
+    }
+    return cursors;
+}
+
+static void merge_run(struct merge_result *result, struct text_map *items, struct merge_limits limits,
+                      struct cursor *heap, size_t cursors)
+{
+    while (cursors > 0) {
+        merge_take(result, items, limits, &heap[0]);
+        heap[0].next++;
+        if (!cursor_advance(&heap[0])) {
+            heap[0] = heap[--cursors];
+        }
+        heap_sink(heap, cursors, 0);
+    }
 }
 
 bool merge_offers(struct arena *arena, const struct attempt *attempts, size_t count, struct merge_limits limits,
                   struct merge_result *result)
 {
-    struct item_table table;
-    struct cursor    *heap    = arena_alloc_array(arena, count, sizeof *heap);
-    size_t            cursors = 0;
+    size_t batches = 0;
+    struct text_map items;
 
     *result = (struct merge_result){ 0 };
     for (size_t i = 0; i < count; i++) {
-        const struct offer_batch *batch = attempts[i].offers;
-        if (batch != NULL && batch->count > 0) {
-            result->found += batch->count;
-            if (heap != NULL) {
-                heap[cursors++] = (struct cursor){ &attempts[i], batch->offers, batch->offers + batch->count };
-            }
-        }
+        result->found += attempts[i].stock.live;
+        batches += attempts[i].stock.count;
     }
     if (result->found == 0) {
         return true;
     }
-    if (heap == NULL || !merge_allocate(arena, result, &table, limits.max_items)) {
-        return false;
+    size_t most = limits.max_items < result->found ? limits.max_items : result->found;
+    struct cursor *heap = arena_alloc_array(arena, batches, sizeof(*heap));
+    result->picks = arena_alloc_array(arena, result->found, sizeof(*result->picks));
+    result->items = arena_alloc_array(arena, most, sizeof(*result->items));
+    text_map_init(&items);
+    bool is_fine = heap != NULL && result->picks != NULL && result->items != NULL && text_map_reserve(&items, most);
+    if (is_fine) {
+        merge_run(result, &items, limits, heap, merge_open(heap, attempts, count));
     }
-    for (size_t i = cursors / 2; i-- > 0;) {
-        heap_sink(heap, cursors, i);
-    }
-    while (cursors > 0) {
-        merge_take(result, &table, limits, &heap[0]);
-        heap[0].next++;
-        if (heap[0].next == heap[0].end) {
-            heap[0] = heap[--cursors];
-        }
-        heap_sink(heap, cursors, 0);
-    }
-    return true;
+    text_map_fini(&items);
+    return is_fine;
 }

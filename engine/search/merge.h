@@ -10,16 +10,16 @@
 #include "search/attempt.h"
 
 struct merge_pick {
-    const struct offer   *offer;
+    const struct offer *offer;
     const struct attempt *attempt;
 };
 
 struct merge_result {
-    struct merge_pick *picks;    // in the order of the reply
-    size_t             pick_count;
-    struct merge_pick *items;    // the first pick of each item, in the same order
-    size_t             item_count;
-    size_t             found;    // offers of all batches
+    struct merge_pick *picks; // in the order of the reply
+    size_t pick_count;
+    struct merge_pick *items; // the first pick of each item, in the same order
+    size_t item_count;
+    size_t found; // offers of all batches
 };
 
 struct merge_limits {

@@ -1,8 +1,8 @@
 /// Ports: the world as a search sees it.
 ///
 /// Clock, timers, fetching and scripts come through one struct of functions, so that the same search runs live and in
-/// virtual time. If `start` or `submit` returns OK, its callback comes exactly once, later, on the same loop, never from
-/// inside the call; `cancel` is synchronous and final.
+/// virtual time. If `start` or `submit` returns OK, its callback comes exactly once, later, on the same loop, never
+/// from inside the call; `cancel` is synchronous and final.
 ///
 /// Threads: one world a loop thread; everything is called and calls back on it.
 /// Memory:  timers and fetches are embedded in their owners; script calls are handed over and come back.

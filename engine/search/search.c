@@ -3,15 +3,14 @@
 #include "search/answer.h"
 #include "search/search_internal.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 //   STARTING (start call out) --> RUNNING (attempts open) --> replied, gone
 //   any --> replied at deadline - reserve; any --> gone when the caller leaves
 //
-// `open` counts attempts that are not closed, plus one while the start call is out or its results are being handed round,
-// so that attempts which close at once cannot end the search in the middle of that.
+// `open` counts attempts that are not closed, plus one while the start call is out or its results are being handed
+// round, so that attempts which close at once cannot end the search in the middle of that.
 
 enum { SEARCH_ARENA_CEILING = 8 << 20 };
 
@@ -33,11 +32,11 @@ struct normalise_call *search_normalise_call(const struct search *search, struct
         return NULL;
     }
     call->call.kind = SCRIPT_CALL_NORMALISE;
-    call->call.set  = search->options.catalogue->set;
-    call->times     = (struct script_times){
-            .arrival_us      = search->options.arrival_us,
-            .end_us          = search->end_us,
-            .arrival_wall_us = search->options.arrival_wall_us,
+    call->call.set = search->options.catalogue->set;
+    call->times = (struct script_times){
+        .arrival_us = search->options.arrival_us,
+        .end_us = search->end_us,
+        .arrival_wall_us = search->options.arrival_wall_us,
     };
     return call;
 }
@@ -67,9 +66,9 @@ static void search_deliver(struct search *search, struct search_reply *reply, ui
     struct world *world = search->options.world;
 
     reply->deadline_us = search->deadline_us;
-    reply->reserve_us  = search->options.reserve_us;
-    uint64_t now_us    = world->ops->now_us(world);
-    reply->took_us     = now_us - search->options.arrival_us;
+    reply->reserve_us = search->options.reserve_us;
+    uint64_t now_us = world->ops->now_us(world);
+    reply->took_us = now_us - search->options.arrival_us;
     reply->assemble_us = now_us - began_us;
     search->options.on_reply(search->options.owner, reply);
     block_release(&reply->body);
@@ -78,9 +77,9 @@ static void search_deliver(struct search *search, struct search_reply *reply, ui
 
 static void search_reply_now(struct search *search, bool was_cut_by_budget)
 {
-    struct world       *world    = search->options.world;
-    uint64_t            began_us = world->ops->now_us(world);
-    struct search_reply reply    = { .was_cut_by_budget = was_cut_by_budget };
+    struct world *world = search->options.world;
+    uint64_t began_us = world->ops->now_us(world);
+    struct search_reply reply = { .was_cut_by_budget = was_cut_by_budget };
 
     if (was_cut_by_budget) {
         reply.timer_late_us = began_us - search->end_us;
@@ -92,9 +91,9 @@ static void search_reply_now(struct search *search, bool was_cut_by_budget)
 /// At deadline - reserve: what is pending is cut, and the reply goes out.
 static void search_on_end(struct timer *timer)
 {
-    struct search *search  = CONTAINER_OF(timer, struct search, end_timer);
-    struct world  *world   = search->options.world;
-    enum phase     waiting = PHASE_SCRIPT_QUEUE;
+    struct search *search = CONTAINER_OF(timer, struct search, end_timer);
+    struct world *world = search->options.world;
+    enum phase waiting = PHASE_SCRIPT_QUEUE;
 
     search->is_replying = true;
     if (search->start != NULL && world->ops->script_has_begun(world, &search->start->call)) {
@@ -111,7 +110,13 @@ static void search_on_end(struct timer *timer)
     search_reply_now(search, true);
 }
 
-void search_on_attempt_closed(struct search *search)
+void *search_alloc(struct search *search, size_t size)
+{
+    return arena_alloc(&search->arena, size);
+}
+
+/// Counts down; at nothing open the search replies and is gone.
+static void search_count_down(struct search *search)
 {
     require(search->open > 0);
     search->open--;
@@ -124,20 +129,26 @@ void search_on_attempt_closed(struct search *search)
 /// The product refused the query, or failed: the reply is a problem and no supplier is asked.
 static void search_refuse(struct search *search, const struct start_call *start)
 {
-    struct world       *world    = search->options.world;
-    uint64_t            began_us = world->ops->now_us(world);
-    struct search_reply reply    = { 0 };
+    struct world *world = search->options.world;
+    uint64_t began_us = world->ops->now_us(world);
+    struct search_reply reply = { 0 };
 
     search->is_replying = true;
     answer_refuse(search, start, &reply);
     search_deliver(search, &reply, began_us);
 }
 
+void search_on_attempt_closed(struct search *search, struct attempt *attempt)
+{
+    require(attempt->state == ATTEMPT_CLOSED);
+    search_count_down(search);
+}
+
 static void search_on_started(struct script_call *call)
 {
-    struct search     *search = call->owner;
-    struct start_call *start  = CONTAINER_OF(call, struct start_call, call);
-    size_t             next   = 0;
+    struct search *search = call->owner;
+    struct start_call *start = CONTAINER_OF(call, struct start_call, call);
+    size_t next = 0;
 
     search->start = NULL;
     if (start->product_verdict != SCRIPT_OK && start->product_verdict != SCRIPT_DROPPED) {
@@ -146,7 +157,7 @@ static void search_on_started(struct script_call *call)
         return;
     }
     search->facts = start->facts;
-    start->facts  = NULL;
+    start->facts = NULL;
     memcpy(search->currency, start->currency, sizeof search->currency);
     for (size_t i = 0; i < search->attempt_count; i++) {
         struct attempt *attempt = &search->attempts[i];
@@ -156,7 +167,7 @@ static void search_on_started(struct script_call *call)
         }
     }
     script_call_destroy(call);
-    search_on_attempt_closed(search);    // the start's own count; the search may be gone now
+    search_count_down(search); // the start's own count; the search may be gone now
 }
 
 static bool search_wants(const struct search_options *options, const struct catalogue_supplier *supplier)
@@ -199,8 +210,7 @@ static size_t search_close_disabled(struct search *search)
             candidates++;
             continue;
         }
-        snprintf(attempt->detail, sizeof attempt->detail, "%.*s", TEXT_ARGS(attempt->supplier->because));
-        attempt_close(attempt, OUTCOME_DISABLED);
+        attempt_close_unasked(attempt, OUTCOME_DISABLED, attempt->supplier->because);
     }
     return candidates;
 }
@@ -208,27 +218,27 @@ static size_t search_close_disabled(struct search *search)
 static enum status search_submit_start(struct search *search, size_t candidates)
 {
     const struct search_options *options = &search->options;
-    struct world                *world   = options->world;
+    struct world *world = options->world;
     struct start_call *start = start_call_create(options->product, options->search_id, options->body, candidates);
-    size_t             next  = 0;
+    size_t next = 0;
 
     if (start == NULL) {
         return STATUS_NO_MEMORY;
     }
-    start->call.kind        = SCRIPT_CALL_START;
-    start->call.set         = options->catalogue->set;
+    start->call.kind = SCRIPT_CALL_START;
+    start->call.set = options->catalogue->set;
     start->call.deadline_us = search->end_us;
-    start->call.on_done     = search_on_started;
-    start->call.owner       = search;
-    start->times            = (struct script_times){
-                   .arrival_us      = options->arrival_us,
-                   .end_us          = search->end_us,
-                   .arrival_wall_us = options->arrival_wall_us,
+    start->call.on_done = search_on_started;
+    start->call.owner = search;
+    start->times = (struct script_times){
+        .arrival_us = options->arrival_us,
+        .end_us = search->end_us,
+        .arrival_wall_us = options->arrival_wall_us,
     };
     for (size_t i = 0; i < search->attempt_count; i++) {
         const struct attempt *attempt = &search->attempts[i];
         if (attempt->state == ATTEMPT_WAITING) {
-            start->candidates[next].account    = attempt->supplier->account;
+            start->candidates[next].account = attempt->supplier->account;
             start->candidates[next].ceiling_us = attempt->supplier->ceiling_us;
             next++;
         }
@@ -244,17 +254,17 @@ static enum status search_submit_start(struct search *search, size_t candidates)
 
 static bool search_copy_options(struct search *search, const struct search_options *options)
 {
-    search->options           = *options;
+    search->options = *options;
     search->options.search_id = arena_copy(&search->arena, options->search_id);
-    search->options.product   = arena_copy(&search->arena, options->product);
-    search->options.body      = block_acquire(options->body);
+    search->options.product = arena_copy(&search->arena, options->product);
+    search->options.body = block_acquire(options->body);
     return search->options.search_id.data != NULL && search->options.product.data != NULL;
 }
 
 enum status search_start(const struct search_options *options, struct search **result)
 {
     struct search *search = calloc(1, sizeof *search);
-    enum status    status = STATUS_NO_MEMORY;
+    enum status status = STATUS_NO_MEMORY;
 
     *result = NULL;
     if (search == NULL) {
@@ -265,13 +275,13 @@ enum status search_start(const struct search_options *options, struct search **r
         goto fail;
     }
     search->end_timer.on_due = search_on_end;
-    search->deadline_us      = options->arrival_us + options->budget.effective_us;
-    search->end_us           = search->deadline_us - options->reserve_us;
+    search->deadline_us = options->arrival_us + options->budget.effective_us;
+    search->end_us = search->deadline_us - options->reserve_us;
     if (!search_make_attempts(search)) {
         goto fail;
     }
-    search->open   = search->attempt_count + 1;
-    search->options.only = NULL;    // the caller's array is not kept
+    search->open = search->attempt_count + 1;
+    search->options.only = NULL; // the caller's array is not kept
     status = search_submit_start(search, search_close_disabled(search));
     if (status != STATUS_OK) {
         goto fail;

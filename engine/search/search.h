@@ -1,8 +1,8 @@
 /// Search: one user request from its arrival to its one reply, on one thread.
 ///
-/// It takes the catalogue of a generation, has the product validate the query and the scripts build their requests in one
-/// hop, starts an attempt for each supplier, and replies when all are closed or at deadline - reserve, whichever is first.
-/// It waits for nobody: what is pending then is cut.
+/// It takes the catalogue of a generation, has the product validate the query and the scripts build their requests in
+/// one hop, starts an attempt for each supplier, and replies when all are closed or at deadline - reserve, whichever is
+/// first. It waits for nobody: what is pending then is cut.
 ///
 /// Threads: its world's.
 /// Memory:  one arena, freed whole; the catalogue's generation must outlive it (on_reply or search_cancel end it).
@@ -17,30 +17,30 @@ struct search;
 
 /// The one answer: finished bytes and what the caller of search_start needs beside them.
 struct search_reply {
-    uint16_t      status;              // 200, or a problem: 422, 500, 503 (out of memory), 504
-    struct block *body;                // released after on_reply returns; NULL when out of memory
-    bool          is_complete;         // Search-Complete
-    bool          was_cut_by_budget;   // the deadline timer ended it: feeds the reserve
-    uint64_t      deadline_us;
-    uint64_t      took_us, reserve_us, timer_late_us, assemble_us;
+    uint16_t status;        // 200, or a problem: 422, 500, 503 (out of memory), 504
+    struct block *body;     // released after on_reply returns; NULL when out of memory
+    bool is_complete;       // Search-Complete
+    bool was_cut_by_budget; // the deadline timer ended it: feeds the reserve
+    uint64_t deadline_us;
+    uint64_t took_us, reserve_us, timer_late_us, assemble_us;
 };
 
 struct search_options {
-    struct world           *world;
+    struct world *world;
     const struct catalogue *catalogue;
-    struct text    search_id;          // at most 31 bytes; copied
-    struct text    product;            // copied
-    struct block  *body;               // the caller's whole body; acquired
-    uint64_t       arrival_us, arrival_wall_us;
-    struct budget  budget;
-    uint64_t       reserve_us;
-    const struct text *only;           // names to ask; NULL: everyone. Unknown names were refused by the caller
-    size_t         only_count;
-    uint32_t       max_items, max_offers_per_item;
-    bool           whole_or_nothing;   // \"partial\": false
+    struct text search_id; // at most 31 bytes; copied
+    struct text product;   // copied
+    struct block *body;    // the caller's whole body; acquired
+    uint64_t arrival_us, arrival_wall_us;
+    struct budget budget;
+    uint64_t reserve_us;
+    const struct text *only; // names to ask; NULL: everyone. Unknown names were refused by the caller
+    size_t only_count;
+    uint32_t max_items, max_offers_per_item;
+    bool whole_or_nothing; // \"partial\": false
     /// Exactly once, never from inside search_start; the search is gone afterwards.
     void (*on_reply)(void *owner, const struct search_reply *reply);
-    void          *owner;
+    void *owner;
 };
 
 /// STATUS_NO_MEMORY: nothing was started.

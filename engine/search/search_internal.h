@@ -8,18 +8,18 @@
 #include "search/search.h"
 
 struct search {
-    struct search_options options;       // texts point into the arena
-    struct arena          arena;
-    struct timer          end_timer;     // deadline - reserve
-    struct start_call    *start;         // while the start call is out
-    struct block         *facts;
-    char                  currency[4];
-    uint64_t              deadline_us;
-    uint64_t              end_us;        // deadline - reserve
-    struct attempt       *attempts;      // every supplier of the product that the caller did not leave out
-    size_t                attempt_count;
-    size_t                open;          // attempts not closed, and one for the start
-    bool                  is_replying;
+    struct search_options options; // texts point into the arena
+    struct arena arena;
+    struct timer end_timer;   // deadline - reserve
+    struct start_call *start; // while the start call is out
+    struct block *facts;
+    char currency[4];
+    uint64_t deadline_us;
+    uint64_t end_us;          // deadline - reserve
+    struct attempt *attempts; // every supplier of the product that the caller did not leave out
+    size_t attempt_count;
+    size_t open; // attempts not closed, and one for the start
+    bool is_replying;
 };
 
 struct world *search_world(const struct search *search);
@@ -30,5 +30,8 @@ struct allocation search_allocation(const struct search *search, uint64_t ceilin
 /// A normalise call with the search's facts; takes the response unless NULL is returned.
 MUST_CHECK struct normalise_call *search_normalise_call(const struct search *search, struct http_response *response);
 
+/// Zeroed memory that lives as long as the search; NULL without any.
+MUST_CHECK void *search_alloc(struct search *search, size_t size);
+
 /// Counts a closed attempt; the last one makes the search reply, and then the search is gone.
-void search_on_attempt_closed(struct search *search);
+void search_on_attempt_closed(struct search *search, struct attempt *attempt);

@@ -366,6 +366,70 @@ static void faults_in_normalise_end_only_their_own_call(void **state)
     block_release(&facts);
 }
 
+static void a_list_of_requests_becomes_parts(void **state)
+{
+    (void)state;
+    support_add(&world, "steps", SUPPORT_DATA "/suppliers/steps.lua");
+    support_load(&world);
+    start_pool(1);
+    struct start_call *call = support_start(&world, "chair");
+    support_run(&pool, &call->call);
+    const struct start_candidate *candidate = &call->candidates[0];
+    assert_verdict(candidate->verdict, SCRIPT_OK, "steps", candidate->message);
+    assert_true(text_equals_c(candidate->request->url, "https://api.steps.example/a"));
+    assert_true(text_equals_c(candidate->request->next->url, "https://api.steps.example/b"));
+    assert_null(candidate->request->next->next);
+    script_call_destroy(&call->call);
+}
+
+static struct normalise_call *step_of(struct block *facts, uint32_t step, struct block *left, const char *body)
+{
+    struct normalise_call *call = support_normalise(&world, 0, facts, 200, body);
+    call->parts = 2;
+    call->step = step;
+    call->state = left;
+    support_run(&pool, &call->call);
+    return call;
+}
+
+static void a_next_step_carries_its_request_and_state(void **state)
+{
+    (void)state;
+    support_add(&world, "steps", SUPPORT_DATA "/suppliers/steps.lua");
+    support_load(&world);
+    start_pool(2);
+    struct block *facts = facts_of("chair");
+
+    struct normalise_call *first = step_of(facts, 1, NULL, "{\"ids\":[\"a\",\"b\"]}");
+    assert_verdict(first->verdict, SCRIPT_OK, "steps", text_of(first->message));
+    assert_true(first->is_incomplete);
+    assert_int_equal(first->merge, MERGE_ADD);
+    assert_int_equal(first->next.after_us, 250000);
+    assert_true(text_equals_c(first->next.request->url, "https://api.steps.example/a/poll?seen=0"));
+    assert_true(text_equals_c(block_text(first->next.state), "{\"part\":1,\"seen\":2,\"step\":1}"));
+
+    struct normalise_call *second = step_of(facts, 2, block_acquire(first->next.state), "{\"ids\":[]}");
+    assert_int_equal(second->verdict, SCRIPT_EMPTY);
+    assert_true(text_equals_c(second->next.request->url, "https://api.steps.example/a/poll?seen=2"));
+
+    struct normalise_call *last = step_of(facts, 3, NULL, "{\"ids\":[\"c\"],\"done\":true}");
+    assert_int_equal(last->verdict, SCRIPT_OK);
+    assert_int_equal(last->merge, MERGE_REPLACE);
+    assert_false(last->is_incomplete);
+    assert_null(last->next.request);
+    assert_int_equal(last->warning_count, 2);
+    assert_string_equal(last->warning, "slow today");
+
+    struct normalise_call *wrong = step_of(facts, 1, NULL, "{\"ids\":[],\"mistake\":\"ad\"}");
+    assert_int_equal(wrong->verdict, SCRIPT_ERROR);
+    assert_non_null(strstr(wrong->message, "`merge` must be"));
+    script_call_destroy(&first->call);
+    script_call_destroy(&second->call);
+    script_call_destroy(&last->call);
+    script_call_destroy(&wrong->call);
+    block_release(&facts);
+}
+
 static enum script_verdict verdict_of_loop(struct block *facts)
 {
     struct normalise_call *call = support_normalise(&world, 1, facts, 200, "{}");
@@ -584,6 +648,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(twenty_thousand_calls_leave_memory_flat, open_all, close_all),
         cmocka_unit_test_setup_teardown(every_fault_at_once_costs_only_its_own_supplier, open_all, close_all),
         cmocka_unit_test_setup_teardown(faults_in_normalise_end_only_their_own_call, open_all, close_all),
+        cmocka_unit_test_setup_teardown(a_list_of_requests_becomes_parts, open_all, close_all),
+        cmocka_unit_test_setup_teardown(a_next_step_carries_its_request_and_state, open_all, close_all),
         cmocka_unit_test_setup_teardown(the_third_time_out_within_a_minute_quarantines_a_script, open_all, close_all),
         cmocka_unit_test_setup_teardown(time_outs_far_apart_do_not_add_up, open_all, close_all),
         cmocka_unit_test_setup_teardown(a_product_that_runs_wild_fails_its_search_only, open_all, close_all),

@@ -14,35 +14,42 @@
 enum { MAX_SUPPLIERS = 64, MS = 1000, RESERVE_US = 10 * MS };
 
 struct play {
-    struct virtual_world      virtual;
-    struct virtual_supplier   suppliers[MAX_SUPPLIERS];
+    struct virtual_world virtual;
+    struct virtual_supplier suppliers[MAX_SUPPLIERS];
     struct catalogue_supplier catalogue_suppliers[MAX_SUPPLIERS];
-    struct script_account     accounts[MAX_SUPPLIERS];
-    struct catalogue          catalogue;
-    struct search            *search;
-    size_t                    count;
-    int                       replies;
-    uint16_t                  status;
-    bool                      is_complete, was_cut_by_budget;
-    uint64_t                  replied_at_us;
-    char                     *body;
+    struct script_account accounts[MAX_SUPPLIERS];
+    struct catalogue catalogue;
+    struct search *search;
+    size_t count;
+    int replies;
+    uint16_t status;
+    bool is_complete, was_cut_by_budget;
+    uint64_t replied_at_us;
+    char *body;
     // options
-    uint64_t                  budget_us;
-    uint32_t                  max_items, max_offers_per_item;
-    bool                      whole_or_nothing;
-    struct text               only[MAX_SUPPLIERS];
-    size_t                    only_count;
+    uint64_t budget_us;
+    uint32_t max_items, max_offers_per_item;
+    bool whole_or_nothing;
+    struct text only[MAX_SUPPLIERS];
+    size_t only_count;
 };
 
 static struct virtual_supplier *play_add(struct play *play, const char *name, uint64_t after_us, uint32_t offers)
 {
     struct virtual_supplier *supplier = &play->suppliers[play->count];
-    *supplier = (struct virtual_supplier){ .name = name, .after_us = after_us, .offers = offers,
-                                           .normalise_us = 100, .cheapest_micros = 100 * (int64_t)OFFER_MICROS };
+    *supplier = (struct virtual_supplier){ .name = name,
+                                           .after_us = after_us,
+                                           .offers = offers,
+                                           .normalise_us = 100,
+                                           .cheapest_micros = 100 * (int64_t)OFFER_MICROS };
     play->accounts[play->count] = (struct script_account){ .serial = play->count + 1, .name = text_of(name) };
     play->catalogue_suppliers[play->count] = (struct catalogue_supplier){
-        .name = text_of(name), .product = TEXT("flights"), .script = TEXT("x@1"), .is_enabled = true,
-        .body_cap = 1 << 20, .account = &play->accounts[play->count],
+        .name = text_of(name),
+        .product = TEXT("flights"),
+        .script = TEXT("x@1"),
+        .is_enabled = true,
+        .body_cap = 1 << 20,
+        .account = &play->accounts[play->count],
     };
     play->count++;
     return supplier;
@@ -55,16 +62,16 @@ static void play_init(struct play *play)
 
 static void play_on_reply(void *owner, const struct search_reply *reply)
 {
-    struct play *play       = owner;
-    struct text  body       = block_text(reply->body);
-    size_t       offset     = 0;
-    const char  *sentence   = "";
+    struct play *play = owner;
+    struct text body = block_text(reply->body);
+    size_t offset = 0;
+    const char *sentence = "";
     play->replies++;
-    play->search            = NULL;
-    play->status            = reply->status;
-    play->is_complete       = reply->is_complete;
+    play->search = NULL;
+    play->status = reply->status;
+    play->is_complete = reply->is_complete;
     play->was_cut_by_budget = reply->was_cut_by_budget;
-    play->replied_at_us     = play->virtual.now_us;
+    play->replied_at_us = play->virtual.now_us;
     free(play->body);
     play->body = strndup(body.data, body.length);
     if (!json_is_valid(body, &offset, &sentence)) {
@@ -75,21 +82,30 @@ static void play_on_reply(void *owner, const struct search_reply *reply)
 static uint64_t play_start(struct play *play)
 {
     virtual_world_init(&play->virtual, play->suppliers, play->count);
-    play->catalogue = (struct catalogue){ .generation = 1, .suppliers = play->catalogue_suppliers,
-                                          .supplier_count = play->count };
+    play->catalogue =
+        (struct catalogue){ .generation = 1, .suppliers = play->catalogue_suppliers, .supplier_count = play->count };
     return play->virtual.now_us;
 }
 
 static void play_search(struct play *play)
 {
-    struct block         *body    = block_create(TEXT("{}"));
+    struct block *body = block_create(TEXT("{}"));
     struct search_options options = {
-        .world = &play->virtual.world, .catalogue = &play->catalogue, .search_id = TEXT("id"),
-        .product = TEXT("flights"), .body = body, .arrival_us = play->virtual.now_us,
-        .budget = { play->budget_us, play->budget_us, false }, .reserve_us = RESERVE_US,
-        .only = play->only_count > 0 ? play->only : NULL, .only_count = play->only_count,
-        .max_items = play->max_items, .max_offers_per_item = play->max_offers_per_item,
-        .whole_or_nothing = play->whole_or_nothing, .on_reply = play_on_reply, .owner = play,
+        .world = &play->virtual.world,
+        .catalogue = &play->catalogue,
+        .search_id = TEXT("id"),
+        .product = TEXT("flights"),
+        .body = body,
+        .arrival_us = play->virtual.now_us,
+        .budget = { play->budget_us, play->budget_us, false },
+        .reserve_us = RESERVE_US,
+        .only = play->only_count > 0 ? play->only : NULL,
+        .only_count = play->only_count,
+        .max_items = play->max_items,
+        .max_offers_per_item = play->max_offers_per_item,
+        .whole_or_nothing = play->whole_or_nothing,
+        .on_reply = play_on_reply,
+        .owner = play,
     };
     assert_int_equal(search_start(&options, &play->search), STATUS_OK);
     assert_int_equal(play->replies, 0);
@@ -201,7 +217,7 @@ static void a_ceiling_of_the_settings_wins_over_the_script(void **state)
     (void)state;
     play_init(&play);
     play_add(&play, "a", 500 * MS, 3)->ceiling_us = 900 * MS;
-    play.catalogue_suppliers[0].ceiling_us        = 200 * MS;
+    play.catalogue_suppliers[0].ceiling_us = 200 * MS;
     play_run(&play);
     expect_entry(&play, "a", "\"ceiling_ms\":200,\"ceiling_from\":\"settings\"");
     expect_entry(&play, "a", "\"bound\":\"ceiling\"");
@@ -214,7 +230,7 @@ static void a_ceiling_that_equals_the_end_names_the_budget(void **state)
     (void)state;
     play_init(&play);
     play_add(&play, "hung", 0, 0)->hangs = true;
-    play.suppliers[0].ceiling_us         = play.budget_us - RESERVE_US;
+    play.suppliers[0].ceiling_us = play.budget_us - RESERVE_US;
     play_run(&play);
     expect_entry(&play, "hung", "\"bound\":\"budget\"");
     play_finish(&play, 1);
@@ -241,7 +257,7 @@ static void skipped_and_disabled_are_not_eligible(void **state)
     play_add(&play, "skips", 0, 1)->start = SCRIPT_SKIPPED;
     play_add(&play, "off", 0, 1);
     play.catalogue_suppliers[1].is_enabled = false;
-    play.catalogue_suppliers[1].because    = TEXT("contract ended");
+    play.catalogue_suppliers[1].because = TEXT("contract ended");
     play_run(&play);
     assert_int_equal(play.status, 200);
     assert_false(play.is_complete);
@@ -270,8 +286,8 @@ static void failures_carry_their_phase(void **state)
 {
     static const struct {
         enum fetch_result result;
-        enum phase        phase;
-        const char       *expected;
+        enum phase phase;
+        const char *expected;
     } CASES[] = {
         { FETCH_DNS_FAILED, PHASE_DNS, "\"outcome\":\"failed\",\"phase\":\"dns\"" },
         { FETCH_CONNECT_FAILED, PHASE_CONNECT, "\"outcome\":\"failed\",\"phase\":\"connect\"" },
@@ -284,8 +300,8 @@ static void failures_carry_their_phase(void **state)
         struct play play;
         play_init(&play);
         struct virtual_supplier *supplier = play_add(&play, "a", 0, 1);
-        supplier->result                  = CASES[i].result;
-        supplier->phase                   = CASES[i].phase;
+        supplier->result = CASES[i].result;
+        supplier->phase = CASES[i].phase;
         play_run(&play);
         assert_int_equal(play.status, 504);
         expect_entry(&play, "a", CASES[i].expected);
@@ -296,9 +312,9 @@ static void failures_carry_their_phase(void **state)
 static void verdicts_become_outcomes(void **state)
 {
     static const struct {
-        uint16_t            status;
+        uint16_t status;
         enum script_verdict verdict;
-        const char         *expected;
+        const char *expected;
     } CASES[] = {
         { 200, SCRIPT_EMPTY, "\"outcome\":\"empty\"" },
         { 200, SCRIPT_UNPARSABLE, "\"outcome\":\"unparsable\"" },
@@ -325,8 +341,8 @@ static void verdicts_become_outcomes(void **state)
         struct play play;
         play_init(&play);
         struct virtual_supplier *supplier = play_add(&play, "a", 0, 0);
-        supplier->status                  = CASES[i].status;
-        supplier->normalise               = CASES[i].verdict;
+        supplier->status = CASES[i].status;
+        supplier->normalise = CASES[i].verdict;
         play_run(&play);
         expect_entry(&play, "a", CASES[i].expected);
         play_finish(&play, 1);
@@ -414,7 +430,7 @@ static void limits_are_told_apart_from_completeness(void **state)
     struct play play;
     (void)state;
     play_init(&play);
-    play.max_items           = 2;
+    play.max_items = 2;
     play.max_offers_per_item = 1;
     play_add(&play, "a", 0, 5)->item_prefix = "i";
     play_add(&play, "b", 0, 5)->item_prefix = "i";
@@ -442,8 +458,8 @@ static void the_order_of_arrival_leaves_no_trace_in_the_bytes(void **state)
         for (size_t i = 0; i < 12; i++) {
             static const char *const NAMES[] = { "a", "b", "c", "d", "e", "f", "g", "h", "j", "k", "l", "m" };
             struct virtual_supplier *supplier = play_add(&play, NAMES[i], (uint64_t)(random() % 1000) * MS, 30);
-            supplier->item_prefix             = i % 2 == 0 ? "even" : "odd";
-            supplier->cheapest_micros         = (int64_t)(100 + i % 3) * OFFER_MICROS;
+            supplier->item_prefix = i % 2 == 0 ? "even" : "odd";
+            supplier->cheapest_micros = (int64_t)(100 + i % 3) * OFFER_MICROS;
         }
         play_run(&play);
         char *offers = offers_of(&play);
@@ -465,8 +481,8 @@ static void a_caller_who_leaves_at_any_moment_leaves_nothing_behind(void **state
         struct play play;
         play_init(&play);
         play_add(&play, "a", 100 * MS, 3)->normalise_us = 50 * MS;
-        play_add(&play, "b", 300 * MS, 3)->ceiling_us   = 900 * MS;
-        play_add(&play, "hung", 0, 0)->hangs            = true;
+        play_add(&play, "b", 300 * MS, 3)->ceiling_us = 900 * MS;
+        play_add(&play, "hung", 0, 0)->hangs = true;
         uint64_t start = play_start(&play);
         play_search(&play);
         virtual_world_run(&play.virtual, start + leave_us);
@@ -484,13 +500,220 @@ static void a_refused_start_is_a_status_and_leaves_nothing(void **state)
     play_start(&play);
     play.virtual.is_start_refused = true;
     struct search_options options = {
-        .world = &play.virtual.world, .catalogue = &play.catalogue, .search_id = TEXT("id"),
-        .product = TEXT("flights"), .arrival_us = play.virtual.now_us, .budget = { 1000000, 1000000, false },
-        .reserve_us = RESERVE_US, .max_items = 1, .max_offers_per_item = 1, .on_reply = play_on_reply, .owner = &play,
+        .world = &play.virtual.world,
+        .catalogue = &play.catalogue,
+        .search_id = TEXT("id"),
+        .product = TEXT("flights"),
+        .arrival_us = play.virtual.now_us,
+        .budget = { 1000000, 1000000, false },
+        .reserve_us = RESERVE_US,
+        .max_items = 1,
+        .max_offers_per_item = 1,
+        .on_reply = play_on_reply,
+        .owner = &play,
     };
     assert_int_equal(search_start(&options, &play.search), STATUS_CLOSED);
     assert_null(play.search);
     play_finish(&play, 0);
+}
+
+// ---- parts and steps
+
+static void parts_run_side_by_side_and_their_offers_add_up(void **state)
+{
+    static const struct virtual_step STEPS[] = {
+        { .part = 1, .step = 1, .after_us = 100 * MS, .first_id = 0, .offers = 3 },
+        { .part = 2, .step = 1, .after_us = 300 * MS, .first_id = 3, .offers = 2 },
+    };
+    struct play play;
+    (void)state;
+    play_init(&play);
+    struct virtual_supplier *supplier = play_add(&play, "a", 0, 0);
+    *supplier = (struct virtual_supplier){ .name = "a", .parts = 2, .steps = STEPS, .step_count = 2 };
+    play_run(&play);
+    assert_true(play.is_complete);
+    assert_int_equal(play.replied_at_us - 1000000, 301 * MS);
+    expect_entry(&play, "a", "\"outcome\":\"answered\",\"parts\":{\"sent\":2,\"ok\":2,\"failed\":0}");
+    expect_body(&play, "\"offers_found\":5");
+    play_finish(&play, 1);
+}
+
+static void a_failed_part_makes_the_answer_partial(void **state)
+{
+    static const struct virtual_step STEPS[] = {
+        { .part = 1, .step = 1, .after_us = 100 * MS, .offers = 3 },
+        { .part = 2, .step = 1, .result = FETCH_CONNECT_FAILED },
+        { .part = 3, .step = 1, .after_us = 50 * MS, .normalise = SCRIPT_EMPTY },
+    };
+    struct play play;
+    (void)state;
+    play_init(&play);
+    play_add(&play, "a", 0, 0);
+    play.suppliers[0] = (struct virtual_supplier){ .name = "a", .parts = 3, .steps = STEPS, .step_count = 3 };
+    play_run(&play);
+    assert_int_equal(play.status, 200);
+    assert_false(play.is_complete);
+    expect_entry(&play, "a", "\"outcome\":\"answered\",\"partial\":true,\"parts\":{\"sent\":3,\"ok\":2,\"failed\":1}");
+    expect_body(&play, "\"percent\":100,\"eligible\":1,\"answered\":1");
+    play_finish(&play, 1);
+}
+
+static void a_part_cut_by_the_ceiling_keeps_what_the_others_brought(void **state)
+{
+    static const struct virtual_step STEPS[] = {
+        { .part = 1, .step = 1, .after_us = 100 * MS, .offers = 3 },
+        { .part = 2, .step = 1, .hangs = true },
+    };
+    struct play play;
+    (void)state;
+    play_init(&play);
+    play_add(&play, "a", 0, 0);
+    play.suppliers[0] =
+        (struct virtual_supplier){ .name = "a", .parts = 2, .steps = STEPS, .step_count = 2, .ceiling_us = 500 * MS };
+    play_run(&play);
+    expect_entry(&play, "a",
+                 "\"outcome\":\"answered\",\"bound\":\"ceiling\",\"phase\":\"first_byte\",\"partial\":true");
+    expect_body(&play, "\"reasons\":[\"ceiling\"]");
+    play_finish(&play, 1);
+}
+
+static void without_offers_the_earliest_failed_part_decides(void **state)
+{
+    static const struct virtual_step STEPS[] = {
+        { .part = 1, .step = 1, .after_us = 300 * MS, .normalise = SCRIPT_EMPTY },
+        { .part = 2, .step = 1, .after_us = 200 * MS, .normalise = SCRIPT_UNPARSABLE },
+        { .part = 3, .step = 1, .after_us = 100 * MS, .result = FETCH_CONNECT_FAILED },
+    };
+    struct play play;
+    (void)state;
+    play_init(&play);
+    play_add(&play, "a", 0, 0);
+    play.suppliers[0] = (struct virtual_supplier){ .name = "a", .parts = 3, .steps = STEPS, .step_count = 3 };
+    play_run(&play);
+    expect_entry(&play, "a", "\"outcome\":\"unparsable\"");
+    play_finish(&play, 1);
+}
+
+static void polls_replace_add_and_end_when_the_script_says_so(void **state)
+{
+    static const struct virtual_step STEPS[] = {
+        { .part = 1,
+          .step = 1,
+          .after_us = 50 * MS,
+          .normalise = SCRIPT_EMPTY,
+          .has_next = true,
+          .next_after_us = 100 * MS,
+          .is_incomplete = true },
+        { .part = 1,
+          .step = 2,
+          .after_us = 50 * MS,
+          .offers = 4,
+          .has_next = true,
+          .next_after_us = 100 * MS,
+          .is_incomplete = true },
+        { .part = 1,
+          .step = 3,
+          .after_us = 50 * MS,
+          .first_id = 2,
+          .offers = 3,
+          .merge = MERGE_REPLACE,
+          .has_next = true,
+          .next_after_us = 100 * MS,
+          .is_incomplete = true },
+        { .part = 1, .step = 4, .after_us = 50 * MS, .first_id = 4, .offers = 2 },
+    };
+    struct play play;
+    (void)state;
+    play_init(&play);
+    play_add(&play, "a", 0, 0);
+    play.suppliers[0] = (struct virtual_supplier){ .name = "a", .steps = STEPS, .step_count = 4 };
+    play_run(&play);
+    assert_true(play.is_complete);
+    assert_int_equal(play.replied_at_us - 1000000, 501 * MS);
+    // 0 1 2 3, then 2 3 4 in their place, then 4 again and 5.
+    expect_body(&play, "\"offers\":[{\"id\":\"a:2\"},{\"id\":\"a:3\"},{\"id\":\"a:4\"},{\"id\":\"a:5\"}]");
+    expect_body(&play, "\"offers_found\":4");
+    play_finish(&play, 1);
+}
+
+static void a_poll_cut_by_the_budget_keeps_the_steps_before_it(void **state)
+{
+    static const struct virtual_step STEPS[] = {
+        { .part = 1, .step = 1, .after_us = 50 * MS, .offers = 4, .has_next = true, .next_after_us = 100 * MS },
+        { .part = 1, .step = 2, .hangs = true },
+    };
+    struct play play;
+    (void)state;
+    play_init(&play);
+    play_add(&play, "a", 0, 0);
+    play.suppliers[0] = (struct virtual_supplier){ .name = "a", .steps = STEPS, .step_count = 2 };
+    play_run(&play);
+    expect_entry(
+        &play, "a",
+        "\"outcome\":\"answered\",\"bound\":\"budget\",\"phase\":\"first_byte\",\"partial\":true,\"offers\":4");
+    play_finish(&play, 1);
+}
+
+static void a_step_that_comes_after_the_end_is_not_waited_for(void **state)
+{
+    static const struct virtual_step STEPS[] = {
+        { .part = 1, .step = 1, .after_us = 50 * MS, .offers = 4, .has_next = true, .next_after_us = 5000 * MS },
+    };
+    struct play play;
+    (void)state;
+    play_init(&play);
+    play_add(&play, "a", 0, 0);
+    play.suppliers[0] = (struct virtual_supplier){ .name = "a", .steps = STEPS, .step_count = 1 };
+    play_run(&play);
+    assert_int_equal(play.replied_at_us - 1000000, 51 * MS);
+    expect_entry(&play, "a", "\"bound\":\"budget\",\"phase\":\"pause\",\"partial\":true,\"offers\":4");
+    play_finish(&play, 1);
+}
+
+static void a_script_that_says_incomplete_is_not_whole(void **state)
+{
+    static const struct virtual_step STEPS[] = {
+        { .part = 1, .step = 1, .after_us = 50 * MS, .offers = 4, .is_incomplete = true },
+    };
+    struct play play;
+    (void)state;
+    play_init(&play);
+    play_add(&play, "a", 0, 0);
+    play.suppliers[0] = (struct virtual_supplier){ .name = "a", .steps = STEPS, .step_count = 1 };
+    play_run(&play);
+    assert_false(play.is_complete);
+    expect_entry(&play, "a", "\"outcome\":\"answered\",\"partial\":true,\"offers\":4");
+    play_finish(&play, 1);
+}
+
+static void a_caller_who_leaves_between_steps_leaves_nothing_behind(void **state)
+{
+    static const struct virtual_step STEPS[] = {
+        { .part = 1, .step = 1, .after_us = 30 * MS, .offers = 4, .has_next = true, .next_after_us = 70 * MS },
+        { .part = 1,
+          .step = 2,
+          .after_us = 30 * MS,
+          .offers = 4,
+          .merge = MERGE_REPLACE,
+          .has_next = true,
+          .next_after_us = 70 * MS },
+        { .part = 1, .step = 3, .hangs = true },
+        { .part = 2, .step = 1, .after_us = 90 * MS, .offers = 2 },
+    };
+    (void)state;
+    for (uint64_t leave_us = 0; leave_us <= 400 * MS; leave_us += 3 * MS + 7) {
+        struct play play;
+        play_init(&play);
+        play_add(&play, "a", 0, 0);
+        play.suppliers[0] = (struct virtual_supplier){
+            .name = "a", .parts = 2, .steps = STEPS, .step_count = 4, .normalise_us = 10 * MS
+        };
+        uint64_t start = play_start(&play);
+        play_search(&play);
+        virtual_world_run(&play.virtual, start + leave_us);
+        search_cancel(&play.search);
+        play_finish(&play, 0);
+    }
 }
 
 /// One reply, never late, each supplier one outcome, everything given back: for anything that chance comes up with.
@@ -505,13 +728,14 @@ static void chance_breaks_no_promise(void **state)
         play.budget_us = (uint64_t)(40 + random() % 2000) * MS;
         for (size_t i = 0; i < COUNT_OF(NAMES); i++) {
             struct virtual_supplier *supplier = play_add(&play, NAMES[i], (uint64_t)(random() % 2500) * MS, 3);
-            supplier->hangs        = random() % 10 == 0;
-            supplier->result       = random() % 5 == 0 ? (enum fetch_result)(random() % (FETCH_NO_MEMORY + 1)) : FETCH_OK;
-            supplier->status       = random() % 8 == 0 ? 500 : 200;
-            supplier->start        = random() % 8 == 0 ? (enum script_verdict)(random() % (SCRIPT_DROPPED + 1)) : SCRIPT_OK;
-            supplier->normalise    = random() % 4 == 0 ? (enum script_verdict)(random() % (SCRIPT_DROPPED + 1)) : SCRIPT_OK;
+            supplier->hangs = random() % 10 == 0;
+            supplier->result = random() % 5 == 0 ? (enum fetch_result)(random() % (FETCH_NO_MEMORY + 1)) : FETCH_OK;
+            supplier->status = random() % 8 == 0 ? 500 : 200;
+            supplier->start = random() % 8 == 0 ? (enum script_verdict)(random() % (SCRIPT_DROPPED + 1)) : SCRIPT_OK;
+            supplier->normalise =
+                random() % 4 == 0 ? (enum script_verdict)(random() % (SCRIPT_DROPPED + 1)) : SCRIPT_OK;
             supplier->normalise_us = (uint64_t)(random() % 100) * MS;
-            supplier->ceiling_us   = random() % 3 == 0 ? (uint64_t)(1 + random() % 2000) * MS : 0;
+            supplier->ceiling_us = random() % 3 == 0 ? (uint64_t)(1 + random() % 2000) * MS : 0;
         }
         uint64_t start = play_start(&play);
         play.virtual.begins_after_us = (uint64_t)(random() % 50) * MS;
@@ -549,6 +773,15 @@ int main(void)
         cmocka_unit_test(the_order_of_arrival_leaves_no_trace_in_the_bytes),
         cmocka_unit_test(a_caller_who_leaves_at_any_moment_leaves_nothing_behind),
         cmocka_unit_test(a_refused_start_is_a_status_and_leaves_nothing),
+        cmocka_unit_test(parts_run_side_by_side_and_their_offers_add_up),
+        cmocka_unit_test(a_failed_part_makes_the_answer_partial),
+        cmocka_unit_test(a_part_cut_by_the_ceiling_keeps_what_the_others_brought),
+        cmocka_unit_test(without_offers_the_earliest_failed_part_decides),
+        cmocka_unit_test(polls_replace_add_and_end_when_the_script_says_so),
+        cmocka_unit_test(a_poll_cut_by_the_budget_keeps_the_steps_before_it),
+        cmocka_unit_test(a_step_that_comes_after_the_end_is_not_waited_for),
+        cmocka_unit_test(a_script_that_says_incomplete_is_not_whole),
+        cmocka_unit_test(a_caller_who_leaves_between_steps_leaves_nothing_behind),
         cmocka_unit_test(chance_breaks_no_promise),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

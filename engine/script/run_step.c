@@ -1,0 +1,192 @@
+// What a script says about how to go on: several requests of build_request (parts), and the second result of normalise
+// (the next step, how its offers join the earlier ones, whether they are all).
+
+#include "script/bind.h"
+#include "script/freeze.h"
+#include "script/run.h"
+
+#include <lauxlib.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { STEP_PARTS_MAX = 16, STEP_STATE_MAX = 64 << 10, STEP_AFTER_MAX_MS = 600000 };
+
+void run_take_requests(lua_State *L, int index, int function, const struct state_account *account,
+                       struct http_request **requests)
+{
+    struct http_request **end = requests;
+
+    run_check_failure(L, index);
+    if (!freeze_raw(L, index)) {
+        run_breach(L, function, "build_request must return a request or a list of them, not a %s",
+                   luaL_typename(L, index));
+    }
+    int list = lua_gettop(L);
+    size_t count = lua_objlen(L, list);
+    if (count == 0) {
+        *end = run_take_request(L, index, function, account);
+        return;
+    }
+    if (count > STEP_PARTS_MAX) {
+        run_breach(L, function, "build_request: %d requests are the most, not %d", STEP_PARTS_MAX, (int)count);
+    }
+    for (size_t i = 1; i <= count; i++) {
+        lua_rawgeti(L, list, (int)i);
+        *end = run_take_request(L, lua_gettop(L), function, account);
+        end = &(*end)->next;
+        lua_settop(L, list);
+    }
+}
+
+/// Pushes a field of the plain table at `table`; its type.
+static int step_push(lua_State *L, int table, const char *name)
+{
+    lua_pushstring(L, name);
+    lua_rawget(L, table);
+    return lua_type(L, -1);
+}
+
+static void step_check_fields(lua_State *L, int table, int function, const char *where, const char *const *known,
+                              size_t count)
+{
+    for (lua_pushnil(L); lua_next(L, table) != 0; lua_pop(L, 1)) {
+        bool is_known = false;
+        const char *name = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : "?";
+        for (size_t i = 0; i < count; i++) {
+            is_known = is_known || strcmp(known[i], name) == 0;
+        }
+        if (!is_known) {
+            const char *nearest = text_nearest(text_of(name), known, count);
+            run_breach(L, function, "%s: unknown field `%s`%s%s", where, name, nearest != NULL ? ", did you mean " : "",
+                       nearest != NULL ? nearest : "");
+        }
+    }
+}
+
+static void step_take_merge(lua_State *L, int table, int function, struct run_details *details)
+{
+    static const char *const kinds[] = { [MERGE_ADD] = "add", [MERGE_REPLACE] = "replace", [MERGE_KEEP] = "keep" };
+    int type = step_push(L, table, "merge");
+
+    if (type == LUA_TNIL) {
+        return;
+    }
+    for (size_t i = 0; type == LUA_TSTRING && i < COUNT_OF(kinds); i++) {
+        if (strcmp(lua_tostring(L, -1), kinds[i]) == 0) {
+            details->merge = (enum merge_kind)i;
+            return;
+        }
+    }
+    run_breach(L, function, "normalise: `merge` must be \"add\", \"replace\" or \"keep\"");
+}
+
+static void step_take_complete(lua_State *L, int table, int function, struct run_details *details)
+{
+    int type = step_push(L, table, "complete");
+
+    if (type != LUA_TNIL && type != LUA_TBOOLEAN) {
+        run_breach(L, function, "normalise: `complete` must be true or false");
+    }
+    details->is_incomplete = type == LUA_TBOOLEAN && !lua_toboolean(L, -1);
+}
+
+static void step_take_warnings(lua_State *L, int table, int function, struct run_details *details)
+{
+    if (step_push(L, table, "warnings") == LUA_TNIL) {
+        return;
+    }
+    if (!freeze_raw(L, lua_gettop(L))) {
+        run_breach(L, function, "normalise: `warnings` must be a list of strings");
+    }
+    int list = lua_gettop(L);
+    for (size_t i = 1; i <= lua_objlen(L, list); i++) {
+        lua_rawgeti(L, list, (int)i);
+        if (lua_type(L, -1) != LUA_TSTRING) {
+            run_breach(L, function, "normalise: `warnings` must be a list of strings");
+        }
+        if (details->warning_count++ == 0) {
+            snprintf(details->warning, sizeof details->warning, "%s", lua_tostring(L, -1));
+        }
+        lua_pop(L, 1);
+    }
+}
+
+static void step_take_state(lua_State *L, int table, int function, struct run_details *details)
+{
+    struct buffer buffer;
+
+    if (step_push(L, table, "state") == LUA_TNIL) {
+        return;
+    }
+    buffer_init(&buffer, STEP_STATE_MAX);
+    bool is_json = bind_json_encode(L, lua_gettop(L), &buffer);
+    bool is_full = buffer.is_full;
+    if (is_json && !is_full) {
+        details->next.state = block_from_buffer(&buffer);
+    }
+    buffer_fini(&buffer);
+    if (is_full) {
+        run_breach(L, function, "normalise: `next.state` is larger than 64 KiB");
+    }
+    if (!is_json) {
+        run_breach(L, function, "normalise: `next.state` cannot be kept: %s", lua_tostring(L, -1));
+    }
+    if (details->next.state == NULL) {
+        luaL_error(L, "there is no memory for the state");
+    }
+}
+
+static void step_take_next(lua_State *L, int table, int function, const struct state_account *account,
+                           struct run_details *details)
+{
+    static const char *const known[] = { "after_ms", "request", "state" };
+
+    if (step_push(L, table, "next") == LUA_TNIL) {
+        return;
+    }
+    if (!freeze_raw(L, lua_gettop(L))) {
+        run_breach(L, function, "normalise: `next` must be a table");
+    }
+    int next = lua_gettop(L);
+    step_check_fields(L, next, function, "normalise: next", known, COUNT_OF(known));
+    int type = step_push(L, next, "after_ms");
+    lua_Number after_ms = type == LUA_TNUMBER ? lua_tonumber(L, -1) : 0;
+    if ((type != LUA_TNIL && type != LUA_TNUMBER) || !(after_ms >= 0 && after_ms <= STEP_AFTER_MAX_MS)) {
+        run_breach(L, function, "normalise: `next.after_ms` must be a number from 0 to %d", STEP_AFTER_MAX_MS);
+    }
+    details->next.after_us = (uint64_t)(after_ms * 1000);
+    step_take_state(L, next, function, details);
+    if (step_push(L, next, "request") == LUA_TNIL) {
+        run_breach(L, function, "normalise: `next` needs a request");
+    }
+    details->next.request = run_take_request(L, lua_gettop(L), function, account);
+}
+
+void run_take_details(lua_State *L, int index, int function, const struct state_account *account,
+                      struct run_details *details)
+{
+    static const char *const known[] = { "next", "merge", "complete", "quota", "warnings" };
+
+    if (lua_isnoneornil(L, index)) {
+        return;
+    }
+    luaL_checkstack(L, 40, "the details are nested too deeply");
+    if (!freeze_raw(L, index)) {
+        run_breach(L, function, "normalise: the second result must be a table, not a %s", luaL_typename(L, index));
+    }
+    int table = lua_gettop(L);
+    step_check_fields(L, table, function, "normalise", known, COUNT_OF(known));
+    step_take_merge(L, table, function, details);
+    step_take_complete(L, table, function, details);
+    step_take_warnings(L, table, function, details);
+    step_take_next(L, table, function, account, details);
+    lua_settop(L, table - 1);
+}
+
+void run_details_fini(struct run_details *details)
+{
+    http_request_destroy(&details->next.request);
+    block_release(&details->next.state);
+    *details = (struct run_details){ 0 };
+}

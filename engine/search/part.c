@@ -1,0 +1,245 @@
+#include "search/part.h"
+
+#include "search/search_internal.h"
+#include "search/verdict.h"
+
+#include <stdio.h>
+#include <string.h>
+
+//   IDLE --> FETCHING --> NORMALISING --> ENDED(end)
+//               ^              |
+//               +--- PAUSED <--+   a next step: poll, page, look-up
+//   any --> ENDED on an error, or when the attempt is cut
+
+static void part_enter(struct part *part, enum part_state state)
+{
+    part->state = state;
+}
+
+static void part_say(struct part *part, const char *detail)
+{
+    snprintf(part->end.detail, sizeof(part->end.detail), "%s", detail);
+}
+
+static void part_finish(struct part *part, enum outcome outcome)
+{
+    part_enter(part, PART_ENDED);
+    part->end.outcome = outcome;
+    attempt_on_part_ended(part->attempt);
+}
+
+static void part_finish_saying(struct part *part, enum outcome outcome, const char *detail)
+{
+    part_say(part, detail);
+    part_finish(part, outcome);
+}
+
+static void next_step_fini(struct next_step *next)
+{
+    http_request_destroy(&next->request);
+    block_release(&next->state);
+}
+
+// --------------------------------------------------------------------------------------------------------------- steps
+
+/// Waits before the next step, or ends here when there is no time for it.
+static void part_pause(struct part *part)
+{
+    struct world *world = attempt_world(part->attempt);
+    uint64_t now_us = world->ops->now_us(world);
+    uint64_t left_us = part->attempt->allocation.end_us - now_us;
+
+    part_enter(part, PART_PAUSED);
+    if (now_us >= part->attempt->allocation.end_us || part->next.after_us >= left_us) {
+        part->end.phase = PHASE_PAUSE; // nothing that comes later could still count
+        part_finish(part, OUTCOME_CUT);
+        return;
+    }
+    if (world->ops->timer_start(world, &part->pause, now_us + part->next.after_us) != STATUS_OK) {
+        part_finish_saying(part, OUTCOME_FAILED, "out of memory");
+    }
+}
+
+static void part_on_pause_over(struct timer *timer)
+{
+    struct part *part = CONTAINER_OF(timer, struct part, pause);
+
+    http_request_destroy(&part->request);
+    block_release(&part->state_block);
+    part->request = part->next.request;
+    part->state_block = part->next.state;
+    part->next = (struct next_step){ 0 };
+    part->step++;
+    part_start(part);
+}
+
+// ----------------------------------------------------------------------------------------------------------- normalise
+
+static void part_take_answer(struct part *part, struct normalise_call *normalise)
+{
+    struct verdict_answer answer = verdict_of_answer(normalise->verdict, part->end.http_status);
+    bool is_good = answer.outcome == OUTCOME_ANSWERED || answer.outcome == OUTCOME_EMPTY;
+
+    part->end.rejection = answer.rejection;
+    part->end.retry_after_ms = normalise->retry_after_ms;
+    part_say(part, normalise->message);
+    snprintf(part->end.code, sizeof(part->end.code), "%s", normalise->code);
+    if (answer.is_by_status && normalise->message[0] == '\0') {
+        snprintf(part->end.detail, sizeof(part->end.detail), "HTTP status %u", part->end.http_status);
+    }
+    if (answer.outcome == OUTCOME_CUT) {
+        part->end.phase = PHASE_SCRIPT_QUEUE;
+    }
+    if (is_good && !attempt_take_offers(part->attempt, part->index, normalise)) {
+        is_good = false;
+        answer.outcome = OUTCOME_FAILED;
+        part_say(part, "out of memory");
+    }
+    if (is_good) {
+        part->has_answered = true;
+        part->is_incomplete = normalise->is_incomplete;
+    }
+    if (is_good && normalise->next.request != NULL) {
+        part->next = normalise->next;
+        normalise->next = (struct next_step){ 0 };
+        script_call_destroy(&normalise->call);
+        part_pause(part);
+        return;
+    }
+    script_call_destroy(&normalise->call);
+    part_finish(part, answer.outcome);
+}
+
+static void part_on_normalised(struct script_call *call)
+{
+    struct part *part = call->owner;
+
+    part->normalise = NULL;
+    part_take_answer(part, CONTAINER_OF(call, struct normalise_call, call));
+}
+
+static void part_start_normalise(struct part *part)
+{
+    struct attempt *attempt = part->attempt;
+    struct world *world = attempt_world(attempt);
+    struct normalise_call *call = search_normalise_call(attempt->search, part->fetch.response);
+
+    part->end.http_status = part->fetch.response->status;
+    if (call == NULL) {
+        http_response_destroy(&part->fetch.response);
+        part_finish_saying(part, OUTCOME_FAILED, "out of memory");
+        return;
+    }
+    part->fetch.response = NULL;
+    call->account = attempt->supplier->account;
+    call->allocation_end_us = attempt->allocation.end_us;
+    call->took_us = part->fetch.done_us - part->fetch.started_us;
+    call->body_cap = attempt->supplier->body_cap;
+    call->part = part->index;
+    call->parts = attempt->part_count;
+    call->step = part->step;
+    call->state = block_acquire(part->state_block);
+    call->call.deadline_us = attempt->allocation.end_us;
+    call->call.on_done = part_on_normalised;
+    call->call.owner = part;
+    if (world->ops->script_submit(world, &call->call) != STATUS_OK) {
+        script_call_destroy(&call->call);
+        part_finish_saying(part, OUTCOME_SHED, "the script queue is closed");
+        return;
+    }
+    part->normalise = call;
+    part_enter(part, PART_NORMALISING);
+}
+
+// --------------------------------------------------------------------------------------------------------------- fetch
+
+static void part_on_fetched(struct fetch *fetch)
+{
+    struct part *part = CONTAINER_OF(fetch, struct part, fetch);
+
+    if (fetch->result == FETCH_OK) {
+        part_start_normalise(part);
+        return;
+    }
+    part->end.phase = fetch->phase;
+    part_finish_saying(part, verdict_of_fetch(fetch->result), fetch->detail);
+}
+
+void part_start(struct part *part)
+{
+    struct world *world = attempt_world(part->attempt);
+
+    part->fetch = (struct fetch){
+        .request = part->request,
+        .end_us = part->attempt->allocation.end_us,
+        .body_cap = part->attempt->supplier->body_cap,
+        .on_done = part_on_fetched,
+    };
+    part->end.http_status = 0;
+    if (world->ops->fetch_start(world, &part->fetch) != STATUS_OK) {
+        part_finish_saying(part, OUTCOME_FAILED, "the request could not be started");
+        return;
+    }
+    part_enter(part, PART_FETCHING);
+}
+
+// ----------------------------------------------------------------------------------------------------------------- end
+
+/// Where it stands now.
+static enum phase part_phase(const struct part *part)
+{
+    struct world *world = attempt_world(part->attempt);
+
+    switch (part->state) {
+    case PART_FETCHING:
+        return world->ops->fetch_phase(world, (struct fetch *)&part->fetch);
+    case PART_NORMALISING:
+        return world->ops->script_has_begun(world, &part->normalise->call) ? PHASE_SCRIPT : PHASE_SCRIPT_QUEUE;
+    case PART_PAUSED:
+        return PHASE_PAUSE;
+    case PART_IDLE:
+    case PART_ENDED:
+        return PHASE_NONE;
+    }
+    return PHASE_NONE;
+}
+
+/// Stops whatever still runs; nothing of it calls back afterwards.
+static void part_stop(struct part *part)
+{
+    struct world *world = attempt_world(part->attempt);
+
+    if (timer_is_running(&part->pause)) {
+        world->ops->timer_cancel(world, &part->pause);
+    }
+    if (part->state == PART_FETCHING) {
+        world->ops->fetch_cancel(world, &part->fetch);
+    }
+    if (part->state == PART_NORMALISING && part->normalise != NULL) {
+        world->ops->script_cancel(world, &part->normalise->call);
+        part->normalise = NULL;
+    }
+    part_enter(part, PART_ENDED);
+}
+
+void part_cut(struct part *part)
+{
+    part->end.phase = part_phase(part);
+    part->end.outcome = OUTCOME_CUT;
+    part_stop(part);
+}
+
+void part_init(struct part *part, struct attempt *attempt, uint32_t index, struct http_request *request)
+{
+    *part = (struct part){ .attempt = attempt, .index = index, .step = 1, .request = request };
+    part->pause.on_due = part_on_pause_over;
+}
+
+void part_fini(struct part *part)
+{
+    part_stop(part);
+    next_step_fini(&part->next);
+    block_release(&part->state_block);
+    http_request_destroy(&part->request);
+    http_response_destroy(&part->fetch.response);
+}

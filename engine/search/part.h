@@ -1,0 +1,56 @@
+/// Part: one line of exchanges of an attempt: a request, its answer, and the steps that follow from it.
+///
+/// Most attempts have one part of one step. Polls and pages are further steps; a script that returns several requests
+/// has several parts, which run side by side. Everything comes out of the attempt's allocation. A part ends once, good
+/// or not, and tells its attempt, which may then be gone: every function here that can end a part does so as its last
+/// move.
+///
+/// Threads: its world's.
+/// Memory:  embedded in its attempt's array; owns request, call, pause and state until part_fini.
+#pragma once
+
+#include "search/ports.h"
+
+struct attempt;
+
+enum part_state { PART_IDLE, PART_FETCHING, PART_NORMALISING, PART_PAUSED, PART_ENDED };
+
+/// How a part ended; the attempt makes its own outcome of it.
+struct part_end {
+    enum outcome outcome; // OUTCOME_ANSWERED or OUTCOME_EMPTY: good
+    enum phase phase;
+    enum rejection rejection;
+    uint16_t http_status; // of its last answer; 0: none
+    uint64_t retry_after_ms;
+    char detail[256];
+    char code[64];
+};
+
+struct part {
+    struct attempt *attempt;
+    uint32_t index; // from 1 on
+    uint32_t step;  // from 1 on
+    enum part_state state;
+    struct http_request *request;
+    struct fetch fetch;
+    struct normalise_call *normalise; // while NORMALISING
+    struct timer pause;               // while PAUSED
+    struct next_step next;            // while PAUSED
+    struct block *state_block;        // ctx.state of this step
+    bool has_answered;                // a step of it was normalised
+    bool is_incomplete;               // its last step said so
+    struct part_end end;              // once ENDED
+};
+
+/// Takes the request.
+void part_init(struct part *part, struct attempt *attempt, uint32_t index, struct http_request *request);
+void part_start(struct part *part);
+
+/// Ends it as cut where it stands, without telling the attempt.
+void part_cut(struct part *part);
+void part_fini(struct part *part);
+
+static inline bool part_is_good(const struct part *part)
+{
+    return part->end.outcome == OUTCOME_ANSWERED || part->end.outcome == OUTCOME_EMPTY;
+}
