@@ -10,6 +10,7 @@ enum {
     ANSWER_HEAD_ROOM = 4096,
     ANSWER_ATTEMPT_ROOM = 512,
     ANSWER_ITEM_ROOM = 64,
+    ANSWER_ID_MAX = 4096,
 };
 
 static void write_head(const struct search *search, struct json_writer *json)
@@ -58,6 +59,24 @@ static void write_offers(const struct merge_result *merged, struct json_writer *
     json_begin_array(json);
     for (size_t i = 0; i < merged->pick_count; i++) {
         json_raw(json, merged->picks[i].offer->json);
+    }
+    json_end_array(json);
+}
+
+/// The ids of what counts, in the order of the reply.
+static void write_order(const struct merge_result *merged, struct json_writer *json)
+{
+    json_key(json, "order");
+    json_begin_array(json);
+    for (size_t i = 0; i < merged->pick_count; i++) {
+        const struct merge_pick *pick = &merged->picks[i];
+        struct buffer id;
+        buffer_init(&id, ANSWER_ID_MAX);
+        buffer_append_text(&id, pick->attempt->supplier->name);
+        buffer_append_byte(&id, ':');
+        buffer_append_text(&id, pick->offer->id);
+        json_text(json, buffer_text(&id));
+        buffer_fini(&id);
     }
     json_end_array(json);
 }
@@ -116,10 +135,15 @@ void answer_build(struct search *search, struct search_reply *reply)
     bool has_offers = merge_offers(&search->arena, search->attempts, search->attempt_count, limits, &merged);
     uint16_t status = answer_status(search, &coverage);
 
+    bool is_stream = search->has_begun && stream_is_on(&search->stream);
     buffer_init(&buffer, ANSWER_CEILING);
     buffer.is_full = !has_offers || !buffer_reserve(&buffer, answer_room(search, &merged));
     json_writer_init(&json, &buffer);
     json_begin_object(&json);
+    if (is_stream) {
+        stream_settle(&search->stream, search, &merged);
+        json_field_u64(&json, "seq", stream_take_seq(&search->stream));
+    }
     if (status == 504) {
         bool wants_all = search->options.whole_or_nothing;
         write_problem(&json, status, wants_all ? "not_complete" : "no_answer",
@@ -128,7 +152,9 @@ void answer_build(struct search *search, struct search_reply *reply)
     }
     write_head(search, &json);
     write_suppliers(search, &coverage, &merged, &json);
-    if (status == 200) {
+    if (status == 200 && is_stream) {
+        write_order(&merged, &json);
+    } else if (status == 200) {
         write_offers(&merged, &json);
     }
     json_end_object(&json);

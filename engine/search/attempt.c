@@ -108,12 +108,23 @@ static void attempt_on_ceiling(struct timer *timer)
     attempt_cut(CONTAINER_OF(timer, struct attempt, ceiling_timer), BOUND_CEILING, PHASE_SCRIPT_QUEUE);
 }
 
+static void attempt_on_offer_gone(void *context, const struct offer *offer)
+{
+    struct attempt *attempt = context;
+    stream_note_gone(&attempt->search->stream, attempt, offer);
+}
+
 bool attempt_take_offers(struct attempt *attempt, uint32_t part, struct normalise_call *normalise)
 {
     struct offer_batch *batch = normalise->offers;
+    struct search *search = attempt->search;
+    stock_gone on_gone = stream_is_on(&search->stream) ? attempt_on_offer_gone : NULL;
 
-    if (!stock_add(&attempt->stock, part, batch, normalise->merge)) {
+    if (!stock_add(&attempt->stock, part, batch, normalise->merge, on_gone, attempt)) {
         return false;
+    }
+    if (stream_is_on(&search->stream)) {
+        stream_retract(&search->stream, search, "replaced");
     }
     if (normalise->warning_count > 0 && attempt->warning_count == 0) {
         snprintf(attempt->warning, sizeof(attempt->warning), "%s", normalise->warning);
@@ -124,6 +135,9 @@ bool attempt_take_offers(struct attempt *attempt, uint32_t part, struct normalis
             snprintf(attempt->dropped_first, sizeof(attempt->dropped_first), "%s", batch->dropped_first);
         }
         attempt->dropped += batch->dropped;
+        if (stream_is_on(&search->stream)) {
+            stream_offers(&search->stream, search, batch);
+        }
     }
     return true;
 }

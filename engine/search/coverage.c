@@ -4,6 +4,11 @@
 
 static void coverage_add(struct coverage *coverage, const struct attempt *attempt)
 {
+    if (attempt->state != ATTEMPT_CLOSED) {
+        coverage->pending++;
+        coverage->eligible++;
+        return;
+    }
     if (attempt->is_partial && outcome_row(attempt->outcome)->group != GROUP_MISSING) {
         coverage->partial++;
         coverage->has_bound[attempt->bound] = true;
@@ -41,7 +46,7 @@ void coverage_count(struct coverage *coverage, const struct attempt *attempts, s
     if (coverage->eligible > 0) {
         size_t present = coverage->answered + coverage->empty + coverage->cached;
         coverage->percent = (uint32_t)(100 * present / coverage->eligible);
-        coverage->is_complete = coverage->missing == 0 && coverage->partial == 0;
+        coverage->is_complete = coverage->missing == 0 && coverage->partial == 0 && coverage->pending == 0;
     }
 }
 
@@ -74,6 +79,9 @@ void coverage_write(const struct coverage *coverage, struct json_writer *json, s
     json_field_u64(json, "answered", coverage->answered);
     json_field_u64(json, "empty", coverage->empty);
     json_field_u64(json, "missing", coverage->missing);
+    if (coverage->pending > 0) {
+        json_field_u64(json, "pending", coverage->pending);
+    }
     coverage_write_reasons(coverage, json);
     json_field_u64(json, "offers_found", found);
     json_field_u64(json, "offers_returned", returned);

@@ -54,6 +54,7 @@ static void search_destroy(struct search *search)
     for (size_t i = 0; i < search->attempt_count; i++) {
         attempt_fini(&search->attempts[i]);
     }
+    stream_fini(&search->stream);
     block_release(&search->facts);
     block_release(&search->options.body);
     arena_fini(&search->arena);
@@ -140,7 +141,9 @@ static void search_refuse(struct search *search, const struct start_call *start)
 
 void search_on_attempt_closed(struct search *search, struct attempt *attempt)
 {
-    require(attempt->state == ATTEMPT_CLOSED);
+    if (search->has_begun && stream_is_on(&search->stream)) {
+        stream_supplier(&search->stream, search, attempt);
+    }
     search_count_down(search);
 }
 
@@ -159,6 +162,10 @@ static void search_on_started(struct script_call *call)
     search->facts = start->facts;
     start->facts = NULL;
     memcpy(search->currency, start->currency, sizeof search->currency);
+    search->has_begun = true;
+    if (stream_is_on(&search->stream)) {
+        stream_began(&search->stream, search);
+    }
     for (size_t i = 0; i < search->attempt_count; i++) {
         struct attempt *attempt = &search->attempts[i];
         if (attempt->state == ATTEMPT_WAITING) {
@@ -271,6 +278,7 @@ enum status search_start(const struct search_options *options, struct search **r
         return STATUS_NO_MEMORY;
     }
     arena_init(&search->arena, SEARCH_ARENA_CEILING);
+    stream_init(&search->stream, options->on_event, options->owner);
     if (!search_copy_options(search, options)) {
         goto fail;
     }

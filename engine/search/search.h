@@ -11,6 +11,7 @@
 
 #include "model/catalogue.h"
 #include "policy/budget.h"
+#include "search/event.h"
 #include "search/ports.h"
 
 struct search;
@@ -38,6 +39,9 @@ struct search_options {
     size_t only_count;
     uint32_t max_items, max_offers_per_item;
     bool whole_or_nothing; // \"partial\": false
+    /// NULL, or what a streaming caller is told; then the reply's body is the event `done`, unless no event came before
+    /// it.
+    search_on_event on_event;
     /// Exactly once, never from inside search_start; the search is gone afterwards.
     void (*on_reply)(void *owner, const struct search_reply *reply);
     void *owner;

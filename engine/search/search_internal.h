@@ -6,6 +6,7 @@
 
 #include "search/attempt.h"
 #include "search/search.h"
+#include "search/stream.h"
 
 struct search {
     struct search_options options; // texts point into the arena
@@ -20,6 +21,8 @@ struct search {
     size_t attempt_count;
     size_t open; // attempts not closed, and one for the start
     bool is_replying;
+    bool has_begun; // the start call is back and the query good
+    struct stream stream;
 };
 
 struct world *search_world(const struct search *search);

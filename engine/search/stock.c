@@ -60,17 +60,29 @@ static bool stock_prepare(struct stock *stock)
     return true;
 }
 
-static void stock_sweep(struct stock *stock, struct stock_batch *old, const struct text_map *ids, bool is_replaced)
+/// What a new batch does to those before it.
+struct sweep {
+    struct text_map ids; // of the new batch
+    stock_gone on_gone;
+    void *context;
+};
+
+static void stock_sweep(struct stock *stock, struct stock_batch *old, const struct sweep *sweep, bool is_replaced)
 {
     for (size_t i = 0; i < old->batch->count; i++) {
         const struct offer *offer = &old->batch->offers[i];
         if (old->is_gone[i] != 0) {
             continue;
         }
-        if (is_replaced || text_map_find(ids, offer->id) != NULL) {
-            old->is_gone[i] = 1;
-            old->live--;
-            stock->live--;
+        bool is_there_again = text_map_find(&sweep->ids, offer->id) != NULL;
+        if (!is_there_again && !is_replaced) {
+            continue;
+        }
+        old->is_gone[i] = 1;
+        old->live--;
+        stock->live--;
+        if (!is_there_again && sweep->on_gone != NULL) {
+            sweep->on_gone(sweep->context, offer);
         }
     }
 }
@@ -90,23 +102,24 @@ static void stock_compact(struct stock *stock)
     stock->count = kept;
 }
 
-bool stock_add(struct stock *stock, uint32_t part, struct offer_batch *batch, enum merge_kind merge)
+bool stock_add(struct stock *stock, uint32_t part, struct offer_batch *batch, enum merge_kind merge, stock_gone on_gone,
+               void *context)
 {
-    struct text_map ids;
+    struct sweep sweep = { .on_gone = on_gone, .context = context };
 
     if (merge == MERGE_KEEP || (batch == NULL && merge == MERGE_ADD)) {
         return true;
     }
-    text_map_init(&ids);
-    if (!stock_prepare(stock) || (batch != NULL && stock->count > 0 && !ids_of(&ids, batch))) {
-        text_map_fini(&ids);
+    text_map_init(&sweep.ids);
+    if (!stock_prepare(stock) || (batch != NULL && stock->count > 0 && !ids_of(&sweep.ids, batch))) {
+        text_map_fini(&sweep.ids);
         return false;
     }
     for (size_t i = 0; i < stock->count; i++) {
         struct stock_batch *old = &stock->batches[i];
-        stock_sweep(stock, old, &ids, merge == MERGE_REPLACE && old->part == part);
+        stock_sweep(stock, old, &sweep, merge == MERGE_REPLACE && old->part == part);
     }
-    text_map_fini(&ids);
+    text_map_fini(&sweep.ids);
     stock_compact(stock);
     if (batch != NULL && batch->count > 0) {
         stock->batches[stock->count++] = (struct stock_batch){

@@ -24,8 +24,13 @@ struct stock {
 void stock_init(struct stock *stock);
 void stock_fini(struct stock *stock);
 
-/// Takes the batch of a part's step (NULL: none came) as `merge` says; acquires it. False: no memory, nothing changed.
-MUST_CHECK bool stock_add(struct stock *stock, uint32_t part, struct offer_batch *batch, enum merge_kind merge);
+/// Called for each offer that goes and is not there again under its id; before its batch may be released.
+typedef void (*stock_gone)(void *context, const struct offer *offer);
+
+/// Takes the batch of a part's step (NULL: none came) as `merge` says; acquires it. `on_gone` may be NULL. False: no
+/// memory, nothing changed.
+MUST_CHECK bool stock_add(struct stock *stock, uint32_t part, struct offer_batch *batch, enum merge_kind merge,
+                          stock_gone on_gone, void *context);
 
 static inline bool stock_is_gone(const struct stock_batch *batch, size_t index)
 {

@@ -44,6 +44,7 @@ struct virtual_supplier {
     uint32_t offers;
     int64_t cheapest_micros; // offers cost this, and one unit more each
     const char *item_prefix; // items are PREFIX0, PREFIX1 …; NULL: the supplier's name
+    bool is_odd;             // describes its items in words of its own
 };
 
 struct virtual_world {

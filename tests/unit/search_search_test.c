@@ -1,6 +1,7 @@
 // Searches over the real search/ in a virtual world.
 #include "base/json_read.h"
 #include "search/search.h"
+#include "support/fold.h"
 #include "support/virtual_world.h"
 
 #include <setjmp.h>
@@ -26,6 +27,7 @@ struct play {
     bool is_complete, was_cut_by_budget;
     uint64_t replied_at_us;
     char *body;
+    struct fold *fold; // NULL: not streaming
     // options
     uint64_t budget_us;
     uint32_t max_items, max_offers_per_item;
@@ -79,6 +81,13 @@ static void play_on_reply(void *owner, const struct search_reply *reply)
     }
 }
 
+static void play_on_event(void *owner, enum search_event event, struct text json)
+{
+    struct play *play = owner;
+    assert_int_equal(play->replies, 0);
+    fold_take(play->fold, event, json);
+}
+
 static uint64_t play_start(struct play *play)
 {
     virtual_world_init(&play->virtual, play->suppliers, play->count);
@@ -104,6 +113,7 @@ static void play_search(struct play *play)
         .max_items = play->max_items,
         .max_offers_per_item = play->max_offers_per_item,
         .whole_or_nothing = play->whole_or_nothing,
+        .on_event = play->fold != NULL ? play_on_event : NULL,
         .on_reply = play_on_reply,
         .owner = play,
     };
@@ -126,12 +136,56 @@ static void play_finish(struct play *play, int replies)
     play->body = NULL;
 }
 
-static void play_run(struct play *play)
+static void play_run_once(struct play *play)
 {
     play_start(play);
     play_search(play);
     while (play->replies == 0 && virtual_world_step(&play->virtual)) {
     }
+}
+
+/// The same play for a streaming caller: the fold of what it is told equals the single reply.
+static void play_compare_stream(const struct play *play)
+{
+    struct play *twin = malloc(sizeof(*twin));
+    struct fold fold;
+
+    assert_non_null(twin);
+    *twin = *play;
+    twin->replies = 0;
+    twin->body = NULL;
+    twin->fold = &fold;
+    uint64_t begins_after_us = play->virtual.begins_after_us;
+    for (size_t i = 0; i < twin->count; i++) {
+        twin->catalogue_suppliers[i].account = &twin->accounts[i];
+    }
+    fold_init(&fold);
+    play_start(twin);
+    twin->virtual.begins_after_us = begins_after_us;
+    play_search(twin);
+    while (twin->replies == 0 && virtual_world_step(&twin->virtual)) {
+    }
+    assert_int_equal(twin->status, play->status);
+    assert_int_equal(twin->replied_at_us, play->replied_at_us);
+    assert_int_equal(fold.seen[SEARCH_EVENT_SEARCH], 1);
+    if (play->status == 200) {
+        char *result = fold_result(&fold, text_of(twin->body));
+        const char *offers = strstr(play->body, "\"items\":");
+        assert_non_null(offers);
+        assert_int_equal(strlen(offers), strlen(result) + 1);
+        assert_memory_equal(result, offers, strlen(result));
+        free(result);
+    }
+    play_finish(twin, 1);
+    fold_fini(&fold);
+    free(twin);
+}
+
+/// Runs the play to its reply, and once more as a stream.
+static void play_run(struct play *play)
+{
+    play_run_once(play);
+    play_compare_stream(play);
 }
 
 /// The entry of one supplier in the reply, up to its closing brace; free it.
@@ -438,7 +492,7 @@ static void limits_are_told_apart_from_completeness(void **state)
     assert_true(play.is_complete);
     expect_body(&play, "\"offers_found\":10,\"offers_returned\":2");
     expect_body(&play, "\"items\":{\"i0\":{},\"i1\":{}}");
-    expect_body(&play, "\"offers\":[{\"id\":\"a:0\"},{\"id\":\"a:1\"}]");
+    expect_body(&play, "\"offers\":[{\"id\":\"a:0\",\"item\":\"i0\"},{\"id\":\"a:1\",\"item\":\"i1\"}]");
     play_finish(&play, 1);
 }
 
@@ -472,6 +526,24 @@ static void the_order_of_arrival_leaves_no_trace_in_the_bytes(void **state)
         play_finish(&play, 1);
     }
     free(first);
+}
+
+static void the_fold_holds_when_suppliers_describe_an_item_differently(void **state)
+{
+    (void)state;
+    for (int cheap_is_first = 0; cheap_is_first < 2; cheap_is_first++) {
+        struct play play;
+        play_init(&play);
+        play.max_items = 3;
+        struct virtual_supplier *cheap = play_add(&play, "cheap", cheap_is_first ? 100 * MS : 300 * MS, 5);
+        cheap->item_prefix = "i";
+        cheap->is_odd = true;
+        cheap->cheapest_micros = 50 * (int64_t)OFFER_MICROS;
+        play_add(&play, "dear", 200 * MS, 5)->item_prefix = "i";
+        play_run(&play);
+        expect_body(&play, "\"items\":{\"i0\":{\"odd\":true}");
+        play_finish(&play, 1);
+    }
 }
 
 static void a_caller_who_leaves_at_any_moment_leaves_nothing_behind(void **state)
@@ -631,7 +703,8 @@ static void polls_replace_add_and_end_when_the_script_says_so(void **state)
     assert_true(play.is_complete);
     assert_int_equal(play.replied_at_us - 1000000, 501 * MS);
     // 0 1 2 3, then 2 3 4 in their place, then 4 again and 5.
-    expect_body(&play, "\"offers\":[{\"id\":\"a:2\"},{\"id\":\"a:3\"},{\"id\":\"a:4\"},{\"id\":\"a:5\"}]");
+    expect_body(&play, "\"offers\":[{\"id\":\"a:2\",\"item\":\"a2\"},{\"id\":\"a:3\",\"item\":\"a3\"},{\"id\":\"a:4\","
+                       "\"item\":\"a4\"},{\"id\":\"a:5\",\"item\":\"a5\"}]");
     expect_body(&play, "\"offers_found\":4");
     play_finish(&play, 1);
 }
@@ -747,6 +820,9 @@ static void chance_breaks_no_promise(void **state)
         for (size_t i = 0; i < COUNT_OF(NAMES); i++) {
             expect_entry(&play, NAMES[i], "\"outcome\":\"");
         }
+        if (play.status == 200) {
+            play_compare_stream(&play);
+        }
         play_finish(&play, 1);
     }
 }
@@ -771,6 +847,7 @@ int main(void)
         cmocka_unit_test(all_or_nothing_is_a_504_when_not_complete),
         cmocka_unit_test(limits_are_told_apart_from_completeness),
         cmocka_unit_test(the_order_of_arrival_leaves_no_trace_in_the_bytes),
+        cmocka_unit_test(the_fold_holds_when_suppliers_describe_an_item_differently),
         cmocka_unit_test(a_caller_who_leaves_at_any_moment_leaves_nothing_behind),
         cmocka_unit_test(a_refused_start_is_a_status_and_leaves_nothing),
         cmocka_unit_test(parts_run_side_by_side_and_their_offers_add_up),
