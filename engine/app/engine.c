@@ -5,11 +5,11 @@
 
 #include <errno.h>
 #include <malloc.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 enum { MALLOC_KEEP_BYTES = 64 << 20 };
 
@@ -48,13 +48,16 @@ static void raise_descriptors(void)
     }
 }
 
+/// One worker for each processor that this process may use, but the loop's where there are more than two.
 static uint32_t script_threads(const struct settings *settings)
 {
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    cpu_set_t usable;
+    int count = sched_getaffinity(0, sizeof(usable), &usable) == 0 ? CPU_COUNT(&usable) : 2;
+
     if (settings->script_threads > 0) {
         return settings->script_threads;
     }
-    return processors > 2 ? (uint32_t)processors - 1 : 2;
+    return count > 2 ? (uint32_t)count - 1 : (uint32_t)count;
 }
 
 static enum status start_resolver(struct engine *engine, struct failure *why)

@@ -91,3 +91,8 @@ struct text block_text(const struct block *block)
 {
     return block != NULL ? block->text : (struct text){ NULL, 0 };
 }
+
+bool block_is_shared(const struct block *block)
+{
+    return block != NULL && atomic_load_explicit(&block->references, memory_order_acquire) > 1;
+}

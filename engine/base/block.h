@@ -17,4 +17,5 @@ MUST_CHECK struct block *block_from_buffer(struct buffer *buffer);
 
 struct block *block_acquire(struct block *block);  // returns its argument; NULL stays NULL
 void block_release(struct block **block);          // the caller's pointer becomes NULL
+bool block_is_shared(const struct block *block);   // someone else holds it as well; NULL: no
 struct text block_text(const struct block *block); // NULL gives the absent text

@@ -61,16 +61,19 @@ static unsigned char json_byte(const struct json_reader *reader, size_t offset)
     return (unsigned char)reader->input.data[offset];
 }
 
+static inline const char *json_space_end(const char *at, const char *end)
+{
+    while (at < end && json_is_space[(unsigned char)*at]) {
+        at++;
+    }
+    return at;
+}
+
 static inline void json_skip_space(struct json_reader *reader)
 {
     const char *data = reader->input.data;
-    size_t length = reader->input.length;
-    size_t i = reader->offset;
 
-    while (i < length && json_is_space[(unsigned char)data[i]]) {
-        i++;
-    }
-    reader->offset = i;
+    reader->offset = (size_t)(json_space_end(data + reader->offset, data + reader->input.length) - data);
 }
 
 // Four hexadecimal digits at `offset`, or -1.
@@ -368,6 +371,35 @@ enum json_token json_next(struct json_reader *reader)
         break;
     }
     return JSON_ERROR;
+}
+
+bool json_take_key(struct json_reader *reader, struct text key)
+{
+    const char *at = reader->input.data + reader->offset;
+    const char *end = reader->input.data + reader->input.length;
+    bool is_first = reader->state == JSON_AT_FIRST_KEY;
+
+    if (!is_first && (reader->state != JSON_AT_AFTER || (reader->is_object & json_bit(reader)) == 0)) {
+        return false;
+    }
+    at = json_space_end(at, end);
+    if (!is_first) {
+        if (at == end || *at != ',') {
+            return false;
+        }
+        at = json_space_end(at + 1, end);
+    }
+    if ((size_t)(end - at) < key.length + 2 || *at != '"' || at[key.length + 1] != '"' ||
+        memcmp(at + 1, key.data, key.length) != 0) {
+        return false;
+    }
+    at = json_space_end(at + key.length + 2, end);
+    if (at == end || *at != ':') {
+        return false;
+    }
+    reader->offset = (size_t)(at + 1 - reader->input.data);
+    reader->state = JSON_AT_VALUE;
+    return true;
 }
 
 bool json_skip(struct json_reader *reader, enum json_token first)

@@ -41,6 +41,10 @@ struct json_reader {
 void json_reader_init(struct json_reader *reader, struct text input);
 enum json_token json_next(struct json_reader *reader);
 
+/// Takes the next token when it is exactly this key, which must be well-formed UTF-8 that needs no escapes; cheaper
+/// than reading a key to compare it. False: it is something else, and nothing has been taken.
+MUST_CHECK bool json_take_key(struct json_reader *reader, struct text key);
+
 /// Skips the value that starts with `first` (just returned by json_next) to its end; of a key, the key and its value.
 /// False: JSON_ERROR met.
 MUST_CHECK bool json_skip(struct json_reader *reader, enum json_token first);

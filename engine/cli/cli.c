@@ -55,7 +55,7 @@ static const struct option_row {
     { 'b', false, "budget", "MS", OPTION_NUMBER, offsetof(struct cli_options, budget_ms), 1, 600000,
       "milliseconds the search may take" },
     { 'w', false, "width", "N", OPTION_NUMBER, offsetof(struct cli_options, width), CLI_WIDTH_MIN, CLI_WIDTH_MAX,
-      "columns to draw on (default: the terminal's, else 100)" },
+      "columns to draw on (default: COLUMNS, else the terminal's, else 100)" },
     { 's', false, "secrets", NULL, OPTION_FLAG, offsetof(struct cli_options, has_secrets), 0, 0,
       "missing secrets are findings" },
 };
@@ -347,15 +347,23 @@ static bool is_utf8_locale(void)
     return false;
 }
 
+/// COLUMNS counts before the terminal (POSIX): it is how a pipe is told.
+static uint64_t output_width(void)
+{
+    const char *columns = getenv("COLUMNS");
+    struct winsize size = { 0 };
+    uint64_t width;
+
+    if (columns == NULL || !text_to_u64(text_of(columns), &width) || width == 0) {
+        width = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : CLI_WIDTH;
+    }
+    return width < CLI_WIDTH_MIN ? CLI_WIDTH_MIN : width > CLI_WIDTH_MAX ? CLI_WIDTH_MAX : width;
+}
+
 void cli_paint_init(struct paint *paint, const struct cli_options *options, struct buffer *out)
 {
-    struct winsize size = { 0 };
-    uint64_t width = options->width;
+    uint64_t width = options->width != 0 ? options->width : output_width();
 
-    if (width == 0) {
-        width = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : CLI_WIDTH;
-        width = width < CLI_WIDTH_MIN ? CLI_WIDTH_MIN : width > CLI_WIDTH_MAX ? CLI_WIDTH_MAX : width;
-    }
     *paint = (struct paint){ .out = out,
                              .width = (uint32_t)width,
                              .is_utf8 = is_utf8_locale(),

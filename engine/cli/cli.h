@@ -21,7 +21,7 @@ enum cli_exit {
     CLI_BUG = 70,
 };
 
-enum { CLI_MAX_FILES = 16, CLI_MAX_ARGUMENTS = 16, CLI_WIDTH = 100, CLI_WIDTH_MIN = 60, CLI_WIDTH_MAX = 240 };
+enum { CLI_MAX_FILES = 16, CLI_MAX_ARGUMENTS = 16, CLI_WIDTH = 100, CLI_WIDTH_MIN = 80, CLI_WIDTH_MAX = 240 };
 
 struct cli_options {
     const char *files[CLI_MAX_FILES]; // -c, in order; ./lastcall.yaml when none is given and it exists

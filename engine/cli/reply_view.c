@@ -314,11 +314,33 @@ static uint32_t outcome_rank(struct text name)
     return rank;
 }
 
+/// What went wrong stands above what was cut, for it can be mended; who took no part stands last.
+static int outcome_tier(uint32_t rank)
+{
+    enum { TIER_ANSWERED, TIER_FAILED, TIER_LATE, TIER_OUTSIDE };
+
+    if (rank >= OUTCOME_COUNT) {
+        return TIER_LATE;
+    }
+    if (outcome_row((enum outcome)rank)->group == GROUP_NOT_ELIGIBLE) {
+        return TIER_OUTSIDE;
+    }
+    if (outcome_row((enum outcome)rank)->group != GROUP_MISSING) {
+        return TIER_ANSWERED;
+    }
+    return rank >= OUTCOME_FAILED && rank <= OUTCOME_SCRIPT_MEMORY ? TIER_FAILED : TIER_LATE;
+}
+
 static int compare_suppliers(const void *left, const void *right)
 {
     const struct reply_supplier *a = left;
     const struct reply_supplier *b = right;
 
+    int a_tier = outcome_tier(a->rank);
+    int b_tier = outcome_tier(b->rank);
+    if (a_tier != b_tier) {
+        return a_tier < b_tier ? -1 : 1;
+    }
     if (a->rank != b->rank) {
         return a->rank < b->rank ? -1 : 1;
     }

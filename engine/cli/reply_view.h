@@ -43,7 +43,7 @@ struct reply_view {
     bool is_clamped;
     bool is_complete;
     uint64_t percent, eligible, answered, empty, missing, offers_found, offers_returned;
-    struct reply_supplier *suppliers; // sorted by (outcome, took, name)
+    struct reply_supplier *suppliers; // sorted: answers, failures, cuts, not eligible; then (outcome, end, name)
     size_t supplier_count;
     struct reply_offer *offers; // the first ones
     size_t offer_count;

@@ -219,6 +219,20 @@ static void bar_background(const struct chart *chart, const struct reply_supplie
     }
 }
 
+/// The last cell of a bar that ends before the deadline and what is drawn there, so that a later end is never a shorter
+/// bar; "": the whole cell.
+static const char *bar_tip(const struct chart *chart, size_t begin, uint64_t end_ms, size_t *end)
+{
+    uint64_t end_eighth = end_ms * chart->bar_columns * 8 / chart->span_ms;
+
+    if (end_eighth <= begin * 8) {
+        *end = begin;
+        return eighths[1]; // too short for an eighth, but there
+    }
+    *end = (size_t)((end_eighth - 1) / 8);
+    return eighths[end_eighth % 8];
+}
+
 static void draw_bar(struct chart *chart, const struct reply_supplier *supplier)
 {
     enum mark cells[BAR_MAX];
@@ -226,21 +240,22 @@ static void draw_bar(struct chart *chart, const struct reply_supplier *supplier)
     uint64_t end_ms = supplier->began_ms + supplier->took_ms;
     size_t begin = chart_cell(chart, supplier->began_ms);
     size_t end = chart_cell(chart, end_ms > supplier->began_ms ? end_ms - 1 : end_ms);
-    const char *tip = NULL;
+    const char *tip = "";
 
     bar_background(chart, supplier, cells);
+    if (bar == MARK_FULL && chart->paint->is_utf8 && end_ms < chart->span_ms) {
+        tip = bar_tip(chart, begin, end_ms, &end);
+    }
     if (was_asked(supplier)) {
         for (size_t i = begin; i <= end; i++) {
             cells[i] = bar;
         }
         if (bar == MARK_VAIN) {
             cells[end] = end_of(supplier);
-        } else if (bar == MARK_FULL && chart->paint->is_utf8 && end > begin) {
-            tip = eighths[end_ms * chart->bar_columns * 8 / chart->span_ms % 8];
         }
     }
     for (size_t i = 0; i < chart->bar_columns; i++) {
-        if (i == end && tip != NULL && *tip != '\0' && end_ms < chart->span_ms) {
+        if (i == end && *tip != '\0' && was_asked(supplier)) {
             paint_on(chart->paint, mark_rows[bar].colour);
             buffer_append_c(chart->paint->out, tip);
             paint_off(chart->paint, mark_rows[bar].colour);
@@ -269,8 +284,24 @@ static void put_part(struct buffer *line, struct text part)
     }
 }
 
+/// "suppliers/acme.lua:18: sentence" without the folder, for there is little room in the chart.
+static struct text without_folder(struct text detail)
+{
+    for (size_t i = 0; i < detail.length && detail.data[i] != ' '; i++) {
+        struct text rest = { detail.data + i, detail.length - i };
+        if (text_starts_with(rest, TEXT(".lua:"))) {
+            size_t begin = i;
+            while (begin > 0 && detail.data[begin - 1] != '/') {
+                begin--;
+            }
+            return (struct text){ detail.data + begin, detail.length - begin };
+        }
+    }
+    return detail;
+}
+
 /// Why there are no offers, from the most telling field on.
-static void explain(const struct reply_supplier *supplier, struct buffer *line)
+static void explain(const struct reply_supplier *supplier, bool is_short, struct buffer *line)
 {
     put_part(line, supplier->bound);
     put_part(line, supplier->kind);
@@ -283,7 +314,8 @@ static void explain(const struct reply_supplier *supplier, struct buffer *line)
         buffer_append_text(line, supplier->reason);
     } else if (supplier->detail.length > 0 &&
                !(supplier->http_status > 0 && text_starts_with(supplier->detail, TEXT("HTTP status")))) {
-        buffer_printf(line, "%s%.*s", line->length > 0 ? ": " : "", TEXT_ARGS(supplier->detail));
+        struct text detail = is_short ? without_folder(supplier->detail) : supplier->detail;
+        buffer_printf(line, "%s%.*s", line->length > 0 ? ": " : "", TEXT_ARGS(detail));
     }
     if (supplier->retry_in_ms > 0) {
         buffer_printf(line, "%sretry in %llu ms", line->length > 0 ? ", " : "",
@@ -305,6 +337,11 @@ static void draw_took(struct chart *chart, const struct reply_supplier *supplier
     paint_cell(chart->paint, text_of(took), TOOK_COLUMNS + 1, PAINT_RIGHT);
 }
 
+static size_t chart_note_room(const struct chart *chart)
+{
+    return chart->note_columns - TOOK_COLUMNS - 2;
+}
+
 static void draw_note(struct chart *chart, const struct reply_supplier *supplier)
 {
     struct paint *paint = chart->paint;
@@ -314,9 +351,9 @@ static void draw_note(struct chart *chart, const struct reply_supplier *supplier
     draw_took(chart, supplier);
     buffer_init(&line, 4096);
     if (bar_of(supplier) == MARK_VAIN) {
-        explain(supplier, &line);
+        explain(supplier, true, &line);
         paint_spaces(paint, 2);
-        paint_text(paint, buffer_text(&line), chart->note_columns - TOOK_COLUMNS - 2);
+        paint_text(paint, buffer_text(&line), chart_note_room(chart));
     } else {
         paint_cell(paint, text_of(paint_number(number, supplier->offers)), OFFERS_COLUMNS, PAINT_RIGHT);
         if (supplier->cheapest.length > 0) {
@@ -340,7 +377,7 @@ static void draw_reason(struct chart *chart, const struct reply_supplier *suppli
     struct buffer line;
 
     buffer_init(&line, 4096);
-    explain(supplier, &line);
+    explain(supplier, false, &line);
     paint_on(chart->paint, PAINT_DIM);
     paint_text(chart->paint, buffer_text(&line), chart->bar_columns + 1 + chart->note_columns);
     paint_off(chart->paint, PAINT_DIM);
@@ -398,6 +435,50 @@ static void draw_legend(struct chart *chart)
     buffer_append_byte(paint->out, '\n');
 }
 
+/// Has the chart less than the whole of why there are no offers?
+static bool is_note_cut(const struct chart *chart, struct text shown, struct text whole)
+{
+    return shown.length < whole.length || paint_columns(shown) > chart_note_room(chart);
+}
+
+/// What had no room beside its bar, in full, a line each.
+static void draw_cut_notes(struct chart *chart)
+{
+    struct buffer shown;
+    struct buffer whole;
+    bool is_first = true;
+
+    buffer_init(&shown, 4096);
+    buffer_init(&whole, 4096);
+    for (size_t i = 0; i < chart->view->supplier_count; i++) {
+        const struct reply_supplier *supplier = &chart->view->suppliers[i];
+        buffer_clear(&shown);
+        buffer_clear(&whole);
+        explain(supplier, true, &shown);
+        explain(supplier, false, &whole);
+        if (bar_of(supplier) != MARK_VAIN || !was_asked(supplier) ||
+            !is_note_cut(chart, buffer_text(&shown), buffer_text(&whole))) {
+            continue;
+        }
+        buffer_clear(&shown);
+        buffer_printf(&shown, "%.*s %.*s: %.*s", TEXT_ARGS(supplier->name), TEXT_ARGS(supplier->outcome),
+                      TEXT_ARGS(buffer_text(&whole)));
+        if (is_first) {
+            buffer_append_byte(chart->paint->out, '\n');
+        }
+        paint_wrapped(chart->paint, buffer_text(&shown));
+        is_first = false;
+    }
+    buffer_fini(&whole);
+    buffer_fini(&shown);
+}
+
+/// Skipped, disabled: they are no part of the search.
+static bool is_outside(const struct reply_supplier *supplier)
+{
+    return supplier->rank < OUTCOME_COUNT && outcome_row((enum outcome)supplier->rank)->group == GROUP_NOT_ELIGIBLE;
+}
+
 void waterfall_draw(struct paint *paint, const struct reply_view *view)
 {
     struct chart chart = { .paint = paint, .view = view };
@@ -406,8 +487,13 @@ void waterfall_draw(struct paint *paint, const struct reply_view *view)
     draw_labels(&chart);
     draw_rule(&chart);
     for (size_t i = 0; i < view->supplier_count; i++) {
-        draw_supplier(&chart, &view->suppliers[i]);
+        const struct reply_supplier *supplier = &view->suppliers[i];
+        if (i > 0 && is_outside(supplier) && !is_outside(supplier - 1)) {
+            buffer_append_byte(paint->out, '\n');
+        }
+        draw_supplier(&chart, supplier);
     }
     buffer_append_byte(paint->out, '\n');
     draw_legend(&chart);
+    draw_cut_notes(&chart);
 }

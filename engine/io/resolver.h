@@ -15,6 +15,8 @@
 
 struct resolver;
 
+enum { RESOLVER_DETAIL = 256 };
+
 enum name_state {
     NAME_PENDING, // not answered yet
     NAME_KNOWN,
@@ -28,8 +30,8 @@ struct address_entry {
     enum name_state state;
     struct sockaddr_storage *addresses; // port 0
     size_t address_count;
-    uint64_t resolved_us; // when its addresses last came from a server; 0: never
-    char detail[64];      // what the server said, when there is no address
+    uint64_t resolved_us;         // when its addresses last came from a server; 0: never
+    char detail[RESOLVER_DETAIL]; // why there is no address: the server's words, or which address is not allowed
 };
 
 /// A range that may be used although it is private: "127.0.40.0/24", "::1/128".

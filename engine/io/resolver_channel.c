@@ -5,9 +5,11 @@
 #include "base/log.h"
 
 #include <ares.h>
+#include <arpa/inet.h>
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -26,6 +28,7 @@ enum {
     ASK_TRIES = 4,
     CONF_LOOK_MS = 2000,
     SOCKETS_FIRST = 8,
+    HOST_SHOWN = 140, // longer ones would crowd the address out of the sentence
 };
 
 enum { ARES_PATIENT, ARES_BLUNT, ARES_MANNERS };
@@ -140,6 +143,20 @@ static bool found_of_ares(const struct channel *channel, const struct ares_addri
     return true;
 }
 
+// Says which address was not allowed, and where to allow it.
+static void write_private(const char *host, const struct ares_addrinfo *result, char *sentence, size_t size)
+{
+    const struct ares_addrinfo_node *node = result->nodes;
+    char address[INET6_ADDRSTRLEN] = "?";
+    const void *bytes = node->ai_family == AF_INET6
+                            ? (const void *)&((const struct sockaddr_in6 *)(const void *)node->ai_addr)->sin6_addr
+                            : (const void *)&((const struct sockaddr_in *)(const void *)node->ai_addr)->sin_addr;
+
+    inet_ntop(node->ai_family, bytes, address, sizeof(address));
+    snprintf(sentence, size, "%s is at %s, a private address; allow it in network.allow_private",
+             strlen(host) <= HOST_SHOWN ? host : "the host", address);
+}
+
 static void channel_send(struct question *question);
 
 static void channel_settle(struct channel *channel, struct lookup *lookup, const struct lookup_found *found)
@@ -153,6 +170,7 @@ static void channel_on_answer(void *context, int status, int timeouts, struct ar
     struct channel *channel = question->channel;
     struct lookup *lookup = question->lookup;
     struct lookup_found found = { 0 };
+    char private[RESOLVER_DETAIL] = "";
     (void)timeouts;
 
     if (status == ARES_ECONNREFUSED && question->manner == ARES_PATIENT) {
@@ -170,10 +188,12 @@ static void channel_on_answer(void *context, int status, int timeouts, struct ar
         status = ARES_ENOMEM;
     } else if (status == ARES_SUCCESS && found.seen == 0) {
         status = ARES_ENODATA;
+    } else if (status == ARES_SUCCESS && found.count == 0) {
+        write_private(lookup->name->host, result, private, sizeof(private));
     }
     ares_freeaddrinfo(result);
     found.answer = answer_of_ares(status);
-    found.sentence = status != ARES_SUCCESS ? ares_strerror(status) : "all its addresses are private";
+    found.sentence = status != ARES_SUCCESS ? ares_strerror(status) : private;
     channel_settle(channel, lookup, &found);
 }
 

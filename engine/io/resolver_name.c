@@ -121,9 +121,18 @@ static uint64_t lookup_wait_us(const struct lookup *lookup, enum lookup_answer a
     }
 }
 
+static bool name_is_forbidden(const struct name *name)
+{
+    for (size_t i = 0; i < NAME_LOOKUPS; i++) {
+        if (name->lookups[i].is_forbidden) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static enum name_state name_state(const struct name *name)
 {
-    bool is_forbidden = false;
     bool is_missing = false;
     bool is_all_answered = true;
 
@@ -132,11 +141,10 @@ static enum name_state name_state(const struct name *name)
     }
     for (size_t i = 0; i < NAME_LOOKUPS; i++) {
         const struct lookup *lookup = &name->lookups[i];
-        is_forbidden = is_forbidden || lookup->is_forbidden;
         is_missing = is_missing || (lookup->is_answered && lookup->answer == LOOKUP_NO_NAME);
         is_all_answered = is_all_answered && lookup->is_answered;
     }
-    if (is_forbidden) {
+    if (name_is_forbidden(name)) {
         return NAME_FORBIDDEN;
     }
     return is_missing || is_all_answered ? NAME_FAILED : NAME_PENDING;
@@ -181,7 +189,10 @@ bool lookup_settle(struct lookup *lookup, const struct lookup_found *found, uint
         lookup->is_forbidden = found->answer == LOOKUP_ADDRESSES && found->count == 0;
     }
     lookup->next_us = now_us + lookup_wait_us(lookup, found->answer, found->ttl_s);
-    snprintf(name->detail, sizeof(name->detail), "%s", found->sentence);
+    // "No IPv6 here" must not hide which IPv4 address was not allowed.
+    if (!name_is_forbidden(name) || (found->answer == LOOKUP_ADDRESSES && found->count == 0)) {
+        snprintf(name->detail, sizeof(name->detail), "%s", found->sentence);
+    }
     return is_changed || before != name_state(name);
 }
 

@@ -36,7 +36,7 @@ struct lookup {
 struct name {
     char host[NAME_MAX_LENGTH + 1]; // lower case
     uint64_t resolved_us;
-    char detail[64];
+    char detail[RESOLVER_DETAIL];
     struct lookup lookups[NAME_LOOKUPS];
 };
 

@@ -79,6 +79,6 @@ struct fetch {
     struct http_response *response; // owned by the owner of the fetch once done; NULL unless FETCH_OK
     uint64_t started_us, connected_us, sent_us, first_byte_us, done_us; // 0: not reached
     bool is_reused;                                                     // sent over a kept connection
-    char detail[128];                                                   // the transport's own words when it failed
+    char detail[256];                                                   // the transport's own words when it failed
     void *impl;                                                         // the fetcher's
 };

@@ -1,7 +1,5 @@
 #include "script/amount.h"
 
-#include <string.h>
-
 // The codes of ISO 4217 that count money, each followed by its decimals, in order. Metals, units of account without
 // decimals and the testing codes are no currencies; neither is NUC.
 static const char CURRENCIES[] =
@@ -15,6 +13,12 @@ static const char CURRENCIES[] =
 
 enum { ROW = 4, ROWS = (sizeof(CURRENCIES) - 1) / ROW };
 
+static uint32_t code_of(const char *letters)
+{
+    return (uint32_t)(unsigned char)letters[0] << 16 | (uint32_t)(unsigned char)letters[1] << 8 |
+           (unsigned char)letters[2];
+}
+
 int amount_exponent(struct text currency)
 {
     size_t low = 0, high = ROWS;
@@ -22,13 +26,14 @@ int amount_exponent(struct text currency)
     if (currency.length != 3) {
         return -1;
     }
+    uint32_t code = code_of(currency.data);
     while (low < high) {
         size_t middle = (low + high) / 2;
-        int order = memcmp(currency.data, CURRENCIES + middle * ROW, 3);
-        if (order == 0) {
+        uint32_t other = code_of(CURRENCIES + middle * ROW);
+        if (code == other) {
             return CURRENCIES[middle * ROW + 3] - '0';
         }
-        if (order < 0) {
+        if (code < other) {
             high = middle;
         } else {
             low = middle + 1;

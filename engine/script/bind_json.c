@@ -13,7 +13,7 @@ enum { ENCODE_DEPTH_MAX = 30, KEYS_ON_STACK = 24 };
 
 static const char ARRAY_KEY; // its address names the array mark in the registry
 
-static void push_array_mark(lua_State *L)
+void bind_json_push_array_mark(lua_State *L)
 {
     lua_pushlightuserdata(L, (void *)(uintptr_t)&ARRAY_KEY);
     lua_rawget(L, LUA_REGISTRYINDEX);
@@ -31,7 +31,7 @@ static void push_array_mark(lua_State *L)
 void bind_json_mark_array(lua_State *L, int index)
 {
     lua_pushvalue(L, index);
-    push_array_mark(L);
+    bind_json_push_array_mark(L);
     lua_setmetatable(L, -2);
     lua_pop(L, 1);
 }
@@ -41,7 +41,7 @@ bool bind_json_is_marked(lua_State *L, int index)
     if (!lua_getmetatable(L, index)) {
         return false;
     }
-    push_array_mark(L);
+    bind_json_push_array_mark(L);
     bool is_marked = lua_rawequal(L, -1, -2) != 0;
     lua_pop(L, 2);
     return is_marked;

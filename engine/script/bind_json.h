@@ -7,7 +7,10 @@
 
 #include <lua.h>
 
-/// Gives the table at `index` the array mark, a private metatable.
+/// Pushes the array mark, a private metatable.
+void bind_json_push_array_mark(lua_State *L);
+
+/// Gives the table at `index` the array mark.
 void bind_json_mark_array(lua_State *L, int index);
 bool bind_json_is_marked(lua_State *L, int index);
 

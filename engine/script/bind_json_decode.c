@@ -2,17 +2,22 @@
 #include "script/bind.h"
 #include "script/bind_json.h"
 #include "script/bind_support.h"
+#include "script/json_shapes.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 // One pass over the tokens builds the values. The members of a table wait on the Lua stack until it is complete, so
-// that most tables are made in their final size; a long one is flushed in between.
+// that most tables are made in their final size; a long list is flushed in between. What the values of an object are
+// called is told by its shape as long as it has one.
 enum { PENDING_MAX = 64 };
 
 struct decoder {
     struct json_reader reader;
+    struct json_shapes *shapes;
+    int makers;             // stack index of their makers
+    int array_mark;         // … of the mark of arrays
     struct buffer *scratch; // strings without their escapes
     const char *error;      // NULL: fine; else a constant sentence, at reader.offset
 };
@@ -87,11 +92,12 @@ static bool push_number(lua_State *L, struct decoder *decoder)
 }
 
 // Stores `pending` values above `base`; the table stands at `base` once it exists.
-static void flush_array(lua_State *L, int base, int *pending, int *stored, bool is_last)
+static void flush_array(lua_State *L, const struct decoder *decoder, int base, int *pending, int *stored, bool is_last)
 {
     if (*stored == 0) {
         lua_createtable(L, is_last ? *pending : *pending * 2, 0);
-        bind_json_mark_array(L, -1);
+        lua_pushvalue(L, decoder->array_mark);
+        lua_setmetatable(L, -2);
         lua_insert(L, base);
     }
     for (int i = *pending; i > 0; i--) {
@@ -101,59 +107,59 @@ static void flush_array(lua_State *L, int base, int *pending, int *stored, bool 
     *pending = 0;
 }
 
+static bool has_stack(lua_State *L, struct decoder *decoder, int count)
+{
+    if (!lua_checkstack(L, count + 8)) {
+        decoder->error = "not enough memory for its depth";
+    }
+    return decoder->error == NULL;
+}
+
 static bool decode_array(lua_State *L, struct decoder *decoder)
 {
     int base = lua_gettop(L) + 1;
     int pending = 0, stored = 0;
 
+    if (!has_stack(L, decoder, PENDING_MAX)) {
+        return false;
+    }
     for (;;) {
         enum json_token token = json_next(&decoder->reader);
         if (token == JSON_END_ARRAY) {
-            flush_array(L, base, &pending, &stored, true);
+            flush_array(L, decoder, base, &pending, &stored, true);
             return true;
         }
         if (!decode_value(L, decoder, token)) {
             return false;
         }
         if (++pending == PENDING_MAX) {
-            flush_array(L, base, &pending, &stored, false);
+            flush_array(L, decoder, base, &pending, &stored, false);
         }
     }
 }
 
-static void flush_object(lua_State *L, int base, int *pending, bool *exists)
+// The values above `base`, one for each key of the shape, become the table at `base`, without a maker.
+static void make_object(lua_State *L, const struct json_shape *shape, int base)
 {
-    if (!*exists) {
-        lua_createtable(L, 0, *pending);
-        lua_insert(L, base);
-        *exists = true;
-    }
-    // In their order, so that of two equal keys the later one stays.
-    int first = lua_gettop(L) + 1 - *pending * 2;
-    for (int i = 0; i < *pending; i++) {
-        lua_pushvalue(L, first + i * 2);
-        lua_pushvalue(L, first + i * 2 + 1);
+    lua_createtable(L, 0, (int)shape->depth);
+    lua_replace(L, base);
+    for (; shape->parent != NULL; shape = shape->parent) {
+        if (lua_isnil(L, -1)) {
+            lua_pop(L, 1);
+            continue;
+        }
+        bind_push_text(L, shape->key);
+        lua_insert(L, -2);
         lua_rawset(L, base);
     }
-    lua_settop(L, first - 1);
-    *pending = 0;
 }
 
-static bool decode_object(lua_State *L, struct decoder *decoder)
+// The rest of an object that has no shape, from the key in the reader's hand on; its table stands at `base`.
+static bool decode_shapeless(lua_State *L, struct decoder *decoder, int base)
 {
-    int base = lua_gettop(L) + 1;
-    int pending = 0;
-    bool exists = false;
+    enum json_token token = JSON_KEY;
 
-    for (;;) {
-        enum json_token token = json_next(&decoder->reader);
-        if (token == JSON_END_OBJECT) {
-            flush_object(L, base, &pending, &exists);
-            return true;
-        }
-        if (token != JSON_KEY) {
-            return false;
-        }
+    for (; token == JSON_KEY; token = json_next(&decoder->reader)) {
         push_string(L, decoder);
         token = json_next(&decoder->reader);
         if (token == JSON_NULL) {
@@ -163,21 +169,61 @@ static bool decode_object(lua_State *L, struct decoder *decoder)
         if (!decode_value(L, decoder, token)) {
             return false;
         }
-        if (++pending == PENDING_MAX / 2) {
-            flush_object(L, base, &pending, &exists);
+        lua_rawset(L, base);
+    }
+    return token == JSON_END_OBJECT;
+}
+
+static void finish_object(lua_State *L, struct decoder *decoder, struct json_shape *shape, int base)
+{
+    if (shape->maker == 0) {
+        make_object(L, shape, base);
+        json_shapes_learn(L, decoder->shapes, shape, decoder->makers);
+        return;
+    }
+    lua_rawgeti(L, decoder->makers, shape->maker);
+    lua_replace(L, base);
+    lua_call(L, (int)shape->depth, 1);
+}
+
+static bool decode_object(lua_State *L, struct decoder *decoder)
+{
+    struct json_reader *reader = &decoder->reader;
+    struct json_shape *shape = &decoder->shapes->root;
+    int base = lua_gettop(L) + 1;
+
+    if (!has_stack(L, decoder, JSON_SHAPE_KEYS)) {
+        return false;
+    }
+    lua_pushnil(L); // the place of the maker, then of the table
+    for (;;) {
+        if (shape->likely != NULL && json_take_key(reader, shape->likely->key)) {
+            shape = shape->likely;
+        } else {
+            enum json_token token = json_next(reader);
+            if (token == JSON_END_OBJECT) {
+                finish_object(L, decoder, shape, base);
+                return true;
+            }
+            if (token != JSON_KEY) {
+                return false;
+            }
+            struct json_shape *next =
+                reader->has_escapes ? NULL : json_shapes_step(decoder->shapes, shape, reader->value);
+            if (next == NULL) {
+                make_object(L, shape, base);
+                return decode_shapeless(L, decoder, base);
+            }
+            shape = next;
+        }
+        if (!decode_value(L, decoder, json_next(reader))) {
+            return false;
         }
     }
 }
 
 static bool decode_value(lua_State *L, struct decoder *decoder, enum json_token token)
 {
-    if (decoder->error != NULL) {
-        return false;
-    }
-    if (!lua_checkstack(L, PENDING_MAX + 8)) {
-        decoder->error = "not enough memory for its depth";
-        return false;
-    }
     switch (token) {
     case JSON_BEGIN_OBJECT:
         return decode_object(L, decoder);
@@ -185,7 +231,7 @@ static bool decode_value(lua_State *L, struct decoder *decoder, enum json_token 
         return decode_array(L, decoder);
     case JSON_STRING:
         push_string(L, decoder);
-        return true;
+        return decoder->error == NULL;
     case JSON_NUMBER:
         return push_number(L, decoder);
     case JSON_TRUE:
@@ -205,14 +251,19 @@ bool bind_json_decode(lua_State *L, struct text json)
     struct decoder decoder = { .error = NULL };
     int top = lua_gettop(L);
 
+    luaL_checkstack(L, 8, "JSON");
     json_reader_init(&decoder.reader, json);
     decoder.scratch = bind_push_buffer(L, json.length + 16);
-    bool is_ok = decode_value(L, &decoder, json_next(&decoder.reader)) && decoder.error == NULL &&
-                 json_next(&decoder.reader) == JSON_END;
+    decoder.shapes = json_shapes_push(L);
+    bind_json_push_array_mark(L);
+    decoder.makers = top + 2;
+    decoder.array_mark = top + 3;
+    bool is_ok = decode_value(L, &decoder, json_next(&decoder.reader)) && json_next(&decoder.reader) == JSON_END;
     buffer_fini(decoder.scratch);
     buffer_init(decoder.scratch, 0);
     if (is_ok) {
         lua_replace(L, top + 1);
+        lua_settop(L, top + 1);
         return true;
     }
     const char *sentence = decoder.error != NULL ? decoder.error : decoder.reader.error;

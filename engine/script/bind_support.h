@@ -24,6 +24,15 @@ struct text bind_check_text(lua_State *L, int argument);
 struct text bind_to_text(lua_State *L, int index);
 void bind_push_text(lua_State *L, struct text text);
 
+/// The string at `index`, which is one.
+static inline struct text bind_text_at(lua_State *L, int index)
+{
+    struct text text;
+
+    text.data = lua_tolstring(L, index, &text.length);
+    return text;
+}
+
 /// The argument, which must be a number without a fraction within [least, most].
 int64_t bind_check_integer(lua_State *L, int argument, int64_t least, int64_t most);
 

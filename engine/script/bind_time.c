@@ -64,9 +64,14 @@ static int time_date(lua_State *L)
 static int time_local_time(lua_State *L)
 {
     struct moment moment;
+    struct calendar_spelling spelling;
     int results = 0;
     char out[CALENDAR_TEXT_MAX];
 
+    if (lua_type(L, 1) == LUA_TSTRING && calendar_spell(bind_text_at(L, 1), &spelling)) {
+        lua_pushlstring(L, spelling.local, CALENDAR_LOCAL);
+        return 1;
+    }
     if (!read_moment(L, "a date with a time", &moment, &results)) {
         return results;
     }
@@ -93,9 +98,15 @@ static bool read_instant(lua_State *L, struct moment *moment, int *results)
 static int time_utc(lua_State *L)
 {
     struct moment moment, utc;
+    struct calendar_spelling spelling;
     int results = 0;
     char out[CALENDAR_TEXT_MAX];
 
+    if (lua_type(L, 1) == LUA_TSTRING && calendar_spell(bind_text_at(L, 1), &spelling) &&
+        calendar_spell_utc(&spelling)) {
+        lua_pushlstring(L, spelling.local, CALENDAR_LOCAL + 1);
+        return 1;
+    }
     if (!read_instant(L, &moment, &results)) {
         return results;
     }

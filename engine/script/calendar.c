@@ -326,6 +326,100 @@ bool calendar_of_epoch_us(int64_t epoch_us, struct moment *moment)
     return calendar_set_days(moment, days);
 }
 
+// ---- the usual spelling ---------------------------------------------------------------------------------------------
+
+// Eight bytes at once against a pattern in which 0 stands for a digit: digits become their values, the rest zero.
+// False: a byte that does not fit. `tops` holds for each byte what takes the first value that does not fit to 128.
+static bool take_pattern(const char *at, const char pattern[8], uint64_t tops, uint8_t out[8])
+{
+    uint64_t word = 0, shape = 0;
+
+    memcpy(&word, at, sizeof word);
+    memcpy(&shape, pattern, sizeof shape);
+    word ^= shape;
+    memcpy(out, &word, sizeof word);
+    return (((word + tops) | word) & 0x8080808080808080ULL) == 0;
+}
+
+static uint32_t pair(const uint8_t digits[2])
+{
+    return (uint32_t)digits[0] * 10 + digits[1];
+}
+
+static const uint64_t TOPS_DATE = 0x7f76767f76767676ULL; // 0000-00-, the first byte lowest
+static const uint64_t TOPS_TIME = 0x76767f76767f7676ULL; // 00T00:00
+
+static bool spell_offset(const char *at, size_t length, struct calendar_spelling *spelling)
+{
+    uint8_t digits[8];
+    char padded[8] = { '0', '0', 'T', '0', '0', ':', '0', '0' };
+
+    spelling->has_offset = length > 0;
+    spelling->offset_min = 0;
+    if (length == 0 || (length == 1 && *at == 'Z')) {
+        return true;
+    }
+    if (length != 6 || (*at != '+' && *at != '-') || at[3] != ':') {
+        return false;
+    }
+    memcpy(padded + 3, at + 1, 5);
+    if (!take_pattern(padded, "00T00:00", TOPS_TIME, digits) || pair(digits + 3) > 18 || pair(digits + 6) > 59) {
+        return false;
+    }
+    spelling->offset_min = (int32_t)(pair(digits + 3) * 60 + pair(digits + 6));
+    if (*at == '-') {
+        spelling->offset_min = -spelling->offset_min;
+    }
+    return true;
+}
+
+bool calendar_spell(struct text text, struct calendar_spelling *spelling)
+{
+    uint8_t date[8], time[8];
+    size_t length = CALENDAR_LOCAL - 3;
+
+    if (text.length < length || !take_pattern(text.data, "0000-00-", TOPS_DATE, date) ||
+        !take_pattern(text.data + 8, "00T00:00", TOPS_TIME, time)) {
+        return false;
+    }
+    memcpy(spelling->local, text.data, length);
+    memcpy(spelling->local + length, ":00", 3);
+    if (text.length >= CALENDAR_LOCAL && text.data[length] == ':') {
+        uint32_t tens = (unsigned char)text.data[length + 1] - (uint32_t)'0';
+        uint32_t ones = (unsigned char)text.data[length + 2] - (uint32_t)'0';
+        if (tens > 5 || ones > 9) {
+            return false;
+        }
+        memcpy(spelling->local + length, text.data + length, 3);
+        length = CALENDAR_LOCAL;
+    }
+    return pair(time + 3) < 24 && pair(time + 6) < 60 &&
+           calendar_is_date(pair(date) * 100 + pair(date + 2), pair(date + 5), pair(time)) &&
+           spell_offset(text.data + length, text.length - length, spelling);
+}
+
+bool calendar_spell_utc(struct calendar_spelling *spelling)
+{
+    char *at = spelling->local;
+
+    if (!spelling->has_offset) {
+        return false;
+    }
+    if (spelling->offset_min != 0) {
+        int32_t minutes = (at[11] - '0') * 600 + (at[12] - '0') * 60 + (at[14] - '0') * 10 + (at[15] - '0');
+        minutes -= spelling->offset_min;
+        if (minutes < 0 || minutes >= DAY_S / 60) {
+            return false;
+        }
+        at[11] = (char)('0' + minutes / 600);
+        at[12] = (char)('0' + minutes / 60 % 10);
+        at[14] = (char)('0' + minutes / 10 % 6);
+        at[15] = (char)('0' + minutes % 10);
+    }
+    at[CALENDAR_LOCAL] = 'Z';
+    return true;
+}
+
 // ---- writing -------------------------------------------------------------------------------------------------------
 
 static char *put(char *out, uint32_t value, size_t width)

@@ -20,11 +20,22 @@ struct moment {
     int32_t offset_min; // east of Greenwich
 };
 
-enum { CALENDAR_TEXT_MAX = 40 };
+enum { CALENDAR_TEXT_MAX = 40, CALENDAR_LOCAL = 19 };
 
 /// `2027-05-03`, `20270503`, `2027-05-03T20:05`, `20270503T200500.25Z`, `2027-05-03 20:05:00+01:00` and so on; a blank
 /// may stand for the T, `24:00` is the next day's beginning. False: none of them, or no such day or time.
 MUST_CHECK bool calendar_parse(struct text text, struct moment *moment);
+
+/// The usual spelling, `2027-05-03T20:05` with or without seconds and offset (`Z`, `+01:00`), without the arithmetic of
+/// a moment. False says nothing: calendar_parse decides.
+struct calendar_spelling {
+    char local[CALENDAR_LOCAL + 2]; // `2027-05-03T20:05:00`; calendar_spell_utc adds the Z
+    bool has_offset;
+    int32_t offset_min;
+};
+MUST_CHECK bool calendar_spell(struct text text, struct calendar_spelling *spelling);
+/// Turns `local` into UTC. False: without an offset, or on another day there.
+MUST_CHECK bool calendar_spell_utc(struct calendar_spelling *spelling);
 
 /// `Mon, 03 May 2027 20:05:00 GMT` (RFC 9110's preferred form) to seconds since 1970. False: not one.
 MUST_CHECK bool calendar_parse_http(struct text text, int64_t *epoch_s);

@@ -52,12 +52,16 @@ bool offers_compile_product(lua_State *L, int index)
     return true;
 }
 
+// Pushes the schema's readers, or nil.
 static const struct schema *find_schema(lua_State *L, const char *product)
 {
     push_schema_name(L, product);
     lua_rawget(L, LUA_REGISTRYINDEX);
-    const struct schema *schema = lua_touserdata(L, -1);
-    lua_pop(L, 1); // the registry keeps it
+    const struct schema *schema = lua_touserdata(L, -1); // the registry keeps it
+    if (schema != NULL) {
+        schema_push_readers(L, -1);
+        lua_replace(L, -2);
+    }
     return schema;
 }
 
@@ -81,7 +85,7 @@ static bool drop(struct taking *taking)
 }
 
 // The item's part: its fields, and with them the identity.
-static bool write_item(struct taking *taking, int base)
+static bool write_item(struct taking *taking, int base, const int8_t *types)
 {
     struct walk *walk = &taking->walk;
     const struct schema_object *root = &walk->schema->root;
@@ -90,11 +94,10 @@ static bool write_item(struct taking *taking, int base)
     walk->out = taking->item_json;
     for (size_t i = 0; i < root->count; i++) {
         const struct schema_field *field = &root->fields[i];
-        int slot = base + (int)i;
         if (!field->is_item) {
             continue;
         }
-        if (lua_isnil(walk->L, slot)) {
+        if (types[i] == LUA_TNIL) {
             if (!walk_absent(walk, field)) {
                 return false;
             }
@@ -103,7 +106,7 @@ static bool write_item(struct taking *taking, int base)
         walk_write_key(walk->out, field, is_first);
         is_first = false;
         walk->steps[walk->depth++] = (struct walk_step){ field->name, 0 };
-        if (!walk_value(walk, field, slot, -1)) {
+        if (!walk_value(walk, field, base + (int)i, types[i], -1)) {
             return false;
         }
         walk->depth--;
@@ -115,18 +118,18 @@ static bool write_item(struct taking *taking, int base)
 }
 
 // Checks and writes the id alone, to learn its text; what was written is taken back.
-static bool read_id(struct taking *taking, int base)
+static bool read_id(struct taking *taking, int base, const int8_t *types)
 {
     struct walk *walk = &taking->walk;
     const struct schema_field *field = walk->schema->id;
-    int slot = base + (int)(field - walk->schema->root.fields);
+    int place = (int)(field - walk->schema->root.fields);
 
     walk->out = taking->json;
-    if (lua_isnil(walk->L, slot)) {
+    if (types[place] == LUA_TNIL) {
         return walk_absent(walk, field);
     }
     walk->steps[walk->depth++] = (struct walk_step){ field->name, 0 };
-    bool is_ok = walk_value(walk, field, slot, -1);
+    bool is_ok = walk_value(walk, field, base + place, types[place], -1);
     walk->depth -= is_ok ? 1 : 0;
     buffer_clear(taking->json);
     return is_ok;
@@ -169,7 +172,7 @@ static void write_status(struct taking *taking)
     }
 }
 
-static bool write_fields(struct taking *taking, int base)
+static bool write_fields(struct taking *taking, int base, const int8_t *types)
 {
     struct walk *walk = &taking->walk;
     const struct schema_object *root = &walk->schema->root;
@@ -177,11 +180,10 @@ static bool write_fields(struct taking *taking, int base)
     walk->out = taking->json;
     for (size_t i = 0; i < root->count; i++) {
         const struct schema_field *field = &root->fields[i];
-        int slot = base + (int)i;
         if (field->is_item || field == walk->schema->id) {
             continue;
         }
-        if (lua_isnil(walk->L, slot)) {
+        if (types[i] == LUA_TNIL) {
             if (!walk_absent(walk, field)) {
                 return false;
             }
@@ -190,7 +192,7 @@ static bool write_fields(struct taking *taking, int base)
         size_t start = walk->out->length;
         walk_write_key(walk->out, field, false);
         walk->steps[walk->depth++] = (struct walk_step){ field->name, 0 };
-        if (!walk_value(walk, field, slot, -1)) {
+        if (!walk_value(walk, field, base + (int)i, types[i], -1)) {
             return false;
         }
         walk->depth--;
@@ -290,6 +292,7 @@ static bool take_offer(struct taking *taking, int number)
     struct walk *walk = &taking->walk;
     int top = lua_gettop(walk->L);
     char item[ITEM_ID_MAX];
+    int8_t types[SCHEMA_FIELDS_MAX];
 
     walk_begin(walk);
     walk->depth = 0;
@@ -300,13 +303,13 @@ static bool take_offer(struct taking *taking, int number)
         walk_failed(walk, "an offer expected, got %s", luaL_typename(walk->L, top));
         return drop(taking);
     }
-    int base = walk_spread(walk, &walk->schema->root, top);
-    if (base == 0 || !read_id(taking, base) || !make_full_id(taking) || !write_item(taking, base)) {
+    int base = walk_spread(walk, &walk->schema->root, top, types);
+    if (base == 0 || !read_id(taking, base, types) || !make_full_id(taking) || !write_item(taking, base, types)) {
         return drop(taking);
     }
     struct text identity = item_identity(taking, item);
     write_head(taking, identity);
-    if (!write_fields(taking, base)) {
+    if (!write_fields(taking, base, types)) {
         return drop(taking);
     }
     if (taking->json->is_full || taking->item_json->is_full) {
@@ -399,6 +402,7 @@ enum status offers_take(lua_State *L, int list_index, int search_index, const ch
     lua_replace(L, top + 2);
     taking.walk.L = L;
     taking.walk.schema = find_schema(L, product);
+    taking.walk.readers = lua_gettop(L);
     taking.currency = bind_to_text(L, top + 2);
     taking.json = scratch(L, 1);
     taking.item_json = scratch(L, 2);

@@ -12,6 +12,8 @@
 
 enum { QUOTE_MAX = 40 }; // of a value in a reason
 
+static const char EXPECTED_CURRENCY[] = "currency of ISO 4217";
+
 static const uint64_t FNV_START = 0xcbf29ce484222325ULL;
 static const uint64_t FNV_PRIME = 0x100000001b3ULL;
 
@@ -100,20 +102,40 @@ static uint64_t marks_of(uint64_t word)
     return (word | (word - ones * 0x20) | (quote - ones) | (slash - ones) | (word + ones)) & tops;
 }
 
+static uint64_t load_up_to_8(const char *at, size_t length)
+{
+    uint64_t word = 0x6161616161616161ULL; // letters where there is no byte
+    uint32_t low32 = 0, high32 = 0;
+    uint16_t low16 = 0, high16 = 0;
+
+    if (length >= 4) {
+        memcpy(&low32, at, sizeof low32);
+        memcpy(&high32, at + length - sizeof high32, sizeof high32);
+        return low32 | (uint64_t)high32 << 32;
+    }
+    if (length >= 2) {
+        memcpy(&low16, at, sizeof low16);
+        memcpy(&high16, at + length - sizeof high16, sizeof high16);
+        return (word & ~0xffffffffULL) | low16 | (uint64_t)high16 << 16;
+    }
+    return length == 0 ? word : (word & ~0xffULL) | (unsigned char)*at;
+}
+
 // Bytes that stand for themselves inside a JSON string: printable ASCII but the quote and the backslash.
 static bool is_plain(const char *at, size_t length)
 {
     uint64_t word = 0, marks = 0;
 
-    for (; length >= sizeof word; at += sizeof word, length -= sizeof word) {
+    if (length < sizeof word) {
+        return marks_of(load_up_to_8(at, length)) == 0;
+    }
+    const char *last = at + length - sizeof word;
+    for (; at < last; at += sizeof word) {
         memcpy(&word, at, sizeof word);
         marks |= marks_of(word);
     }
-    for (; length > 0; at++, length--) {
-        unsigned char c = (unsigned char)*at;
-        marks |= c < 0x20 || c >= 0x7f || c == '"' || c == '\\' ? 1 : 0;
-    }
-    return marks == 0;
+    memcpy(&word, last, sizeof word); // overlaps what was seen
+    return (marks | marks_of(word)) == 0;
 }
 
 void walk_write_text(struct buffer *out, struct text text)
@@ -156,10 +178,8 @@ static bool write_checked(struct walk *walk, const struct schema_field *field, s
     return true;
 }
 
-static bool walk_text(struct walk *walk, const struct schema_field *field, int index)
+static bool walk_text(struct walk *walk, const struct schema_field *field, int index, struct text text)
 {
-    struct text text = bind_to_text(walk->L, index);
-
     if (text.data == NULL) {
         return expected(walk, index, "text");
     }
@@ -177,20 +197,25 @@ static bool walk_text(struct walk *walk, const struct schema_field *field, int i
     return write_checked(walk, field, text);
 }
 
-static bool walk_integer(struct walk *walk, const struct schema_field *field, int index)
+static bool integer_failed(struct walk *walk, const struct schema_field *field, int index)
+{
+    char what[80];
+
+    (void)snprintf(what, sizeof what, "whole number from %lld to %lld", (long long)field->min, (long long)field->max);
+    if (lua_type(walk->L, index) == LUA_TNUMBER) {
+        return walk_failed(walk, "%s expected, got %.14g", what, lua_tonumber(walk->L, index));
+    }
+    return expected(walk, index, what);
+}
+
+static bool walk_integer(struct walk *walk, const struct schema_field *field, int index, int type)
 {
     char digits[24];
-    double value = lua_type(walk->L, index) == LUA_TNUMBER ? lua_tonumber(walk->L, index) : NAN;
+    double value = type == LUA_TNUMBER ? lua_tonumber(walk->L, index) : NAN;
     size_t length = 0;
 
     if (!(value >= (double)field->min && value <= (double)field->max) || value != floor(value)) {
-        char what[80];
-        (void)snprintf(what, sizeof what, "whole number from %lld to %lld", (long long)field->min,
-                       (long long)field->max);
-        if (lua_type(walk->L, index) == LUA_TNUMBER) {
-            return walk_failed(walk, "%s expected, got %.14g", what, lua_tonumber(walk->L, index));
-        }
-        return expected(walk, index, what);
+        return integer_failed(walk, field, index);
     }
     int64_t whole = (int64_t)value;
     uint64_t rest = whole < 0 ? 0 - (uint64_t)whole : (uint64_t)whole;
@@ -213,14 +238,13 @@ static bool walk_integer(struct walk *walk, const struct schema_field *field, in
     return true;
 }
 
-static bool walk_money(struct walk *walk, const struct schema_field *field, int index, int decimals)
+static bool walk_money(struct walk *walk, const struct schema_field *field, int index, struct text text, int decimals)
 {
-    struct text text = bind_to_text(walk->L, index);
     char out[AMOUNT_TEXT_MAX];
     const char *why = NULL;
     int64_t micros = 0;
 
-    if (lua_type(walk->L, index) == LUA_TNUMBER) {
+    if (text.data == NULL && lua_type(walk->L, index) == LUA_TNUMBER) {
         return walk_failed(walk,
                            "money as decimal text such as \"412.30\" expected, got a number: a float is an error");
     }
@@ -243,12 +267,10 @@ static bool walk_money(struct walk *walk, const struct schema_field *field, int 
     return write_checked(walk, field, (struct text){ out, amount_write(micros, decimals, out) });
 }
 
-static bool walk_currency(struct walk *walk, const struct schema_field *field, int index)
+static bool walk_currency(struct walk *walk, const struct schema_field *field, int index, struct text text)
 {
-    struct text text = bind_to_text(walk->L, index);
-
     if (text.data == NULL || amount_exponent(text) < 0) {
-        return expected(walk, index, "currency of ISO 4217");
+        return expected(walk, index, EXPECTED_CURRENCY);
     }
     if (field == walk->schema->currency) {
         memcpy(walk->currency, text.data, 4);
@@ -256,12 +278,20 @@ static bool walk_currency(struct walk *walk, const struct schema_field *field, i
     return write_checked(walk, field, text);
 }
 
-static bool walk_time(struct walk *walk, const struct schema_field *field, int index)
+static bool walk_time(struct walk *walk, const struct schema_field *field, int index, struct text text)
 {
-    struct text text = bind_to_text(walk->L, index);
     struct moment moment, utc;
+    struct calendar_spelling spelling;
     char out[CALENDAR_TEXT_MAX];
 
+    if (field->kind == SCHEMA_LOCAL_TIME && text.data != NULL && calendar_spell(text, &spelling) &&
+        !spelling.has_offset) {
+        return write_checked(walk, field, (struct text){ spelling.local, CALENDAR_LOCAL });
+    }
+    if (field->kind == SCHEMA_UTC_TIME && text.data != NULL && calendar_spell(text, &spelling) &&
+        calendar_spell_utc(&spelling)) {
+        return write_checked(walk, field, (struct text){ spelling.local, CALENDAR_LOCAL + 1 });
+    }
     if (text.data != NULL && calendar_parse(text, &moment)) {
         if (field->kind == SCHEMA_DATE && !moment.has_time) {
             return write_checked(walk, field, (struct text){ out, calendar_write_date(&moment, out) });
@@ -280,20 +310,11 @@ static bool walk_time(struct walk *walk, const struct schema_field *field, int i
                                                        : "time with Z or an offset");
 }
 
-static bool walk_enum(struct walk *walk, const struct schema_field *field, int index)
+static bool enum_failed(struct walk *walk, const struct schema_field *field, int index)
 {
-    struct text text = bind_to_text(walk->L, index);
     char choices[100] = "one of ";
     size_t length = strlen(choices);
 
-    for (size_t i = 0; i < field->value_count && text.data != NULL; i++) {
-        if (text_equals(text, field->values[i])) {
-            if (field == walk->schema->taxes_included) {
-                walk->taxes_are_included = text_equals(text, TEXT("yes"));
-            }
-            return write_checked(walk, field, text);
-        }
-    }
     for (size_t i = 0; i < field->value_count && length < sizeof choices; i++) {
         int added =
             snprintf(choices + length, sizeof choices - length, "%s%s", i > 0 ? "|" : "", field->values[i].data);
@@ -302,32 +323,75 @@ static bool walk_enum(struct walk *walk, const struct schema_field *field, int i
     return expected(walk, index, choices);
 }
 
+static bool walk_enum(struct walk *walk, const struct schema_field *field, int index, struct text text)
+{
+    for (size_t i = 0; i < field->value_count && text.data != NULL; i++) {
+        if (text.length == field->values[i].length && memcmp(text.data, field->values[i].data, text.length) == 0) {
+            if (field == walk->schema->taxes_included) {
+                walk->taxes_are_included = text_equals(text, TEXT("yes"));
+            }
+            return write_checked(walk, field, text);
+        }
+    }
+    return enum_failed(walk, field, index);
+}
 // ---- tables --------------------------------------------------------------------------------------------------------
 
-int walk_spread(struct walk *walk, const struct schema_object *object, int index)
+// Field by field: for tables with a metatable, and to find what is wrong. The slots are there, and nil.
+static bool spread_slowly(struct walk *walk, const struct schema_object *object, int index, int base)
 {
     lua_State *L = walk->L;
-    int base = lua_gettop(L) + 1;
+
+    for (lua_pushnil(L); lua_next(L, index) != 0;) {
+        if (lua_type(L, -2) != LUA_TSTRING) {
+            return walk_failed(walk, "fields expected, got a list");
+        }
+        const char *name = lua_tostring(L, -2);
+        const struct schema_field *field = schema_find(object, name);
+        if (field == NULL) {
+            return walk_failed(walk, "unknown field \"%.40s\"", name);
+        }
+        lua_replace(L, base + (int)(field - object->fields));
+    }
+    return true;
+}
+
+static lua_Integer read_types(lua_State *L, const struct schema_object *object, int base,
+                              int8_t types[SCHEMA_FIELDS_MAX])
+{
+    lua_Integer present = 0;
+
+    for (size_t i = 0; i < object->count; i++) {
+        types[i] = (int8_t)lua_type(L, base + (int)i);
+        present += types[i] != LUA_TNIL ? 1 : 0;
+    }
+    return present;
+}
+
+// When the table has as many fields as the schema found in it, it has no others.
+int walk_spread(struct walk *walk, const struct schema_object *object, int index, int8_t types[SCHEMA_FIELDS_MAX])
+{
+    lua_State *L = walk->L;
+    int base = lua_gettop(L) + 2;
 
     if (!lua_checkstack(L, (int)object->count + 8)) {
         walk_failed(walk, "nested too deeply");
         return 0;
     }
-    lua_settop(L, base - 1 + (int)object->count);
-    lua_pushnil(L);
-    while (lua_next(L, index) != 0) {
-        if (lua_type(L, -2) != LUA_TSTRING) {
-            walk_failed(walk, "fields expected, got a list");
-            return 0;
+    if (lua_getmetatable(L, index) == 0) {
+        lua_rawgeti(L, walk->readers, object->reader);
+        lua_pushvalue(L, index);
+        lua_call(L, 1, (int)object->count + 1);
+        if (read_types(L, object, base, types) == lua_tointeger(L, base - 1)) {
+            return base;
         }
-        const char *name = lua_tostring(L, -2);
-        const struct schema_field *field = schema_find(object, name);
-        if (field == NULL) {
-            walk_failed(walk, "unknown field \"%.40s\"", name);
-            return 0;
-        }
-        lua_replace(L, base + (int)(field - object->fields));
     }
+    lua_settop(L, base - 1);
+    lua_settop(L, base - 1 + (int)object->count);
+    if (!spread_slowly(walk, object, index, base)) {
+        return 0;
+    }
+    (void)read_types(L, object, base, types);
     return base;
 }
 
@@ -348,7 +412,8 @@ static bool walk_object(struct walk *walk, const struct schema_object *object, i
 {
     lua_State *L = walk->L;
     int top = lua_gettop(L);
-    int base = walk_spread(walk, object, index);
+    int8_t types[SCHEMA_FIELDS_MAX];
+    int base = walk_spread(walk, object, index, types);
     int decimals = -1;
     bool is_first = true;
 
@@ -357,15 +422,14 @@ static bool walk_object(struct walk *walk, const struct schema_object *object, i
     }
     if (object->currency >= 0) {
         decimals = amount_exponent(bind_to_text(L, base + object->currency));
-        if (decimals < 0 && !lua_isnil(L, base + object->currency)) { // told here, not at the amount that needs it
+        if (decimals < 0 && types[object->currency] != LUA_TNIL) { // told here, not at the amount that needs it
             enter_name(walk, object->fields[object->currency].name);
-            return walk_currency(walk, &object->fields[object->currency], base + object->currency);
+            return expected(walk, base + object->currency, EXPECTED_CURRENCY);
         }
     }
     for (size_t i = 0; i < object->count; i++) {
         const struct schema_field *field = &object->fields[i];
-        int slot = base + (int)i;
-        if (lua_isnil(L, slot)) {
+        if (types[i] == LUA_TNIL) {
             if (!walk_absent(walk, field)) {
                 return false;
             }
@@ -374,7 +438,7 @@ static bool walk_object(struct walk *walk, const struct schema_object *object, i
         size_t start = walk->out->length;
         walk_write_key(walk->out, field, is_first);
         enter_name(walk, field->name);
-        if (!walk_value(walk, field, slot, decimals)) {
+        if (!walk_value(walk, field, base + (int)i, types[i], decimals)) {
             return false;
         }
         walk->depth--;
@@ -406,6 +470,7 @@ static bool walk_list(struct walk *walk, const struct schema_field *field, int i
             return walk_failed(walk, "list expected, got fields");
         }
     }
+    int item = lua_gettop(L) + 1;
     buffer_append_byte(walk->out, '[');
     for (size_t i = 1; i <= count; i++) {
         if (i > 1) {
@@ -413,7 +478,7 @@ static bool walk_list(struct walk *walk, const struct schema_field *field, int i
         }
         enter_index(walk, (int)i);
         lua_rawgeti(L, index, (int)i);
-        if (!walk_value(walk, field->element, lua_gettop(L), -1)) {
+        if (!walk_value(walk, field->element, item, lua_type(L, item), -1)) {
             return false;
         }
         lua_pop(L, 1);
@@ -426,34 +491,36 @@ static bool walk_list(struct walk *walk, const struct schema_field *field, int i
     return true;
 }
 
-bool walk_value(struct walk *walk, const struct schema_field *field, int index, int decimals)
+bool walk_value(struct walk *walk, const struct schema_field *field, int index, int type, int decimals)
 {
+    struct text text = type == LUA_TSTRING ? bind_text_at(walk->L, index) : (struct text){ NULL, 0 };
+
     switch (field->kind) {
     case SCHEMA_TEXT:
-        return walk_text(walk, field, index);
+        return walk_text(walk, field, index, text);
     case SCHEMA_INTEGER:
-        return walk_integer(walk, field, index);
+        return walk_integer(walk, field, index, type);
     case SCHEMA_FLAG:
-        if (lua_type(walk->L, index) != LUA_TBOOLEAN) {
+        if (type != LUA_TBOOLEAN) {
             return expected(walk, index, "true or false");
         }
         buffer_append_text(walk->out, lua_toboolean(walk->L, index) ? TEXT("true") : TEXT("false"));
         return true;
     case SCHEMA_MONEY:
-        return walk_money(walk, field, index, decimals);
+        return walk_money(walk, field, index, text, decimals);
     case SCHEMA_CURRENCY:
-        return walk_currency(walk, field, index);
+        return walk_currency(walk, field, index, text);
     case SCHEMA_LOCAL_TIME:
     case SCHEMA_UTC_TIME:
     case SCHEMA_DATE:
-        return walk_time(walk, field, index);
+        return walk_time(walk, field, index, text);
     case SCHEMA_ENUM:
-        return walk_enum(walk, field, index);
+        return walk_enum(walk, field, index, text);
     case SCHEMA_LIST:
     case SCHEMA_OBJECT:
         break;
     }
-    if (!bind_unwrap(walk->L, index)) {
+    if (type != LUA_TTABLE && !bind_unwrap(walk->L, index)) {
         return expected(walk, index, field->kind == SCHEMA_LIST ? "list" : "table with fields");
     }
     return field->kind == SCHEMA_LIST ? walk_list(walk, field, index) : walk_object(walk, field->object, index);

@@ -17,6 +17,7 @@ struct walk_step {
 struct walk {
     lua_State *L;
     const struct schema *schema;
+    int readers; // stack index of the schema's readers
     struct buffer *out;
     // what the row of the offer needs, filled by the way
     int64_t total_micros;
@@ -37,12 +38,13 @@ struct walk {
 /// Begins an offer: forgets what the last one left. `out` and the steps are the caller's.
 void walk_begin(struct walk *walk);
 
-/// Spreads the fields of the table at `index` over one stack slot each, above the top, in the order of the schema.
-/// The first slot's index, or 0: a finding.
-int walk_spread(struct walk *walk, const struct schema_object *object, int index);
+/// Spreads the fields of the table at `index` over one stack slot each, above the top, in the order of the schema, and
+/// tells their types. The first slot's index, or 0: a finding.
+int walk_spread(struct walk *walk, const struct schema_object *object, int index, int8_t types[SCHEMA_FIELDS_MAX]);
 
-/// Checks the value at `index` and appends it to `out`. `decimals` are those of the object's currency.
-MUST_CHECK bool walk_value(struct walk *walk, const struct schema_field *field, int index, int decimals);
+/// Checks the value at `index`, which has that type, and appends it to `out`. `decimals` are those of the object's
+/// currency.
+MUST_CHECK bool walk_value(struct walk *walk, const struct schema_field *field, int index, int type, int decimals);
 
 /// The value in `slot` is absent: true when that is allowed.
 MUST_CHECK bool walk_absent(struct walk *walk, const struct schema_field *field);

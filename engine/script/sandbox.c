@@ -1,6 +1,3 @@
-// A state is made by luaL_newstate, which gives it LuaJIT's allocator with a space of its own; then our function is put
-// in front of that allocator. Before closing, the original goes back, because only then LuaJIT unmaps the whole space.
-//
 // To stop a script, its own thread (in a signal handler) sets a hook for the next instruction; the hook raises an
 // error. The hook stays in place with count 1, so whatever would catch the error meets the next one at once.
 
@@ -10,8 +7,14 @@
 
 #include <lauxlib.h>
 #include <luajit.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+enum {
+    GARBAGE_SHARE = 24, // of the cap that garbage may take up between calls
+    CALL_SHARE = 4,     // of the cap that a call may add before the collector starts
+};
 
 #if defined(__SANITIZE_THREAD__)
 /// LuaJIT is not built with the thread sanitizer. Its memory moves between threads with mremap, which the sanitizer
@@ -23,29 +26,11 @@ const char *__tsan_default_options(void)
 }
 #endif
 
-static void *sandbox_allocate(void *context, void *pointer, size_t old_size, size_t new_size)
-{
-    struct sandbox *sandbox = context;
-    size_t used = sandbox->used - old_size + new_size;
-
-    if (new_size > old_size && sandbox->growth_cap != 0 && used > sandbox->used_before + sandbox->growth_cap) {
-        sandbox->is_out_of_memory = true;
-        return NULL;
-    }
-    void *result = sandbox->base_allocate(sandbox->base_context, pointer, old_size, new_size);
-    if (result == NULL && new_size != 0) {
-        sandbox->is_out_of_memory = true;
-        return NULL;
-    }
-    sandbox->used = used;
-    return result;
-}
-
 struct sandbox *sandbox_of(lua_State *L)
 {
     void *context;
     (void)lua_getallocf(L, &context);
-    return context;
+    return CONTAINER_OF((struct heap *)context, struct sandbox, heap);
 }
 
 /// Nothing raises outside of a protected call; if it did, this would be a bug.
@@ -67,17 +52,16 @@ struct sandbox *sandbox_create(size_t growth_cap, sandbox_find_module find_modul
     if (sandbox == NULL) {
         return NULL;
     }
-    lua_State *L = luaL_newstate();
+    heap_init(&sandbox->heap);
+    lua_State *L = lua_newstate(heap_allocate, &sandbox->heap);
     if (L == NULL) {
+        heap_fini(&sandbox->heap);
         free(sandbox);
         return NULL;
     }
     sandbox->L = L;
     sandbox->find_module = find_module;
     sandbox->find_context = context;
-    sandbox->used = (size_t)lua_gc(L, LUA_GCCOUNT, 0) * 1024 + (size_t)lua_gc(L, LUA_GCCOUNTB, 0);
-    sandbox->base_allocate = lua_getallocf(L, &sandbox->base_context);
-    lua_setallocf(L, sandbox_allocate, sandbox);
     lua_atpanic(L, sandbox_on_panic);
     luaJIT_setmode(L, 0, LUAJIT_MODE_ENGINE | LUAJIT_MODE_OFF | LUAJIT_MODE_FLUSH);
     if (lua_cpcall(L, sandbox_open, NULL) != 0) {
@@ -86,7 +70,7 @@ struct sandbox *sandbox_create(size_t growth_cap, sandbox_find_module find_modul
     }
     lua_settop(L, 0);
     sandbox->growth_cap = growth_cap;
-    sandbox->used_live = sandbox->used;
+    sandbox->used_live = sandbox->heap.used;
     return sandbox;
 }
 
@@ -95,8 +79,9 @@ void sandbox_destroy(struct sandbox **sandbox)
     if (*sandbox == NULL) {
         return;
     }
-    lua_setallocf((*sandbox)->L, (*sandbox)->base_allocate, (*sandbox)->base_context);
+    (*sandbox)->heap.limit = SIZE_MAX;
     lua_close((*sandbox)->L);
+    heap_fini(&(*sandbox)->heap);
     free(*sandbox);
     *sandbox = NULL;
 }
@@ -125,20 +110,28 @@ void sandbox_interrupt(struct sandbox *sandbox)
 void sandbox_check(lua_State *L)
 {
     const struct sandbox *sandbox = sandbox_of(L);
-    if (sandbox->is_stopped || sandbox->is_out_of_memory) {
+    if (sandbox->is_stopped || sandbox->heap.is_exhausted) {
         lua_pushnil(L);
         lua_error(L);
     }
 }
 
-/// A full collection before a call, when the garbage of earlier ones has used up a third of what a call may add.
+/// A full collection before a call, when the garbage of earlier ones is worth it. Within the call the collector starts
+/// only after it has added a share of its cap: LuaJIT knows that threshold as a percentage of what is in use.
 static void sandbox_begin(struct sandbox *sandbox)
 {
-    if (sandbox->growth_cap != 0 && sandbox->used > sandbox->used_live + sandbox->growth_cap / 3) {
-        lua_gc(sandbox->L, LUA_GCCOLLECT, 0);
-        sandbox->used_live = sandbox->used;
+    struct heap *heap = &sandbox->heap;
+
+    if (sandbox->growth_cap != 0) {
+        if (heap->used > sandbox->used_live + sandbox->growth_cap / GARBAGE_SHARE) {
+            heap->limit = SIZE_MAX; // the collector may not fail here, where nothing is protected
+            lua_gc(sandbox->L, LUA_GCCOLLECT, 0);
+            sandbox->used_live = heap->used;
+        }
+        heap->limit = heap->used + sandbox->growth_cap;
+        lua_gc(sandbox->L, LUA_GCSETPAUSE, (int)(100 + sandbox->growth_cap / CALL_SHARE / (heap->used / 100 + 1)));
+        lua_gc(sandbox->L, LUA_GCRESTART, -1);
     }
-    sandbox->used_before = sandbox->used;
     sandbox->is_stopped = false;
     sandbox->depth = 0;
     sandbox->stopped_at[0] = '\0';
@@ -160,7 +153,7 @@ static int sandbox_run(lua_State *L)
     lua_pushlightuserdata(L, job->context);
     int status = lua_pcall(L, 1, 0, 0);
     if (status == LUA_ERRMEM) {
-        sandbox_of(L)->is_out_of_memory = true;
+        sandbox_of(L)->heap.is_exhausted = true;
     }
     if (status == 0) {
         return 0;
@@ -178,12 +171,12 @@ enum sandbox_result sandbox_call(struct sandbox *sandbox, lua_CFunction function
 {
     struct sandbox_job job = { .function = function, .on_error = on_error, .context = context };
 
-    require(!sandbox->is_out_of_memory);
+    require(!sandbox->heap.is_exhausted);
     sandbox_begin(sandbox);
     int status = lua_cpcall(sandbox->L, sandbox_run, &job);
     lua_settop(sandbox->L, 0);
-    if (sandbox->is_out_of_memory || status == LUA_ERRMEM) {
-        sandbox->is_out_of_memory = true;
+    if (sandbox->heap.is_exhausted || status == LUA_ERRMEM) {
+        sandbox->heap.is_exhausted = true;
         return SANDBOX_OUT_OF_MEMORY;
     }
     if (sandbox->is_stopped) {

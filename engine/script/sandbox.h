@@ -1,9 +1,9 @@
 /// Sandbox: one Lua state for scripts nobody trusts.
 ///
-/// Its memory is LuaJIT's own allocator, one space of mmap'ed pages a state, so it shares no lock with malloc; the
-/// sandbox counts it and refuses what grows past the cap of a call. The JIT is off. Chunks are text, run in an
-/// environment of their own over allow-listed, read-only globals. A stopped or out-of-memory call cannot be caught by
-/// its script: pcall and xpcall pass those two on.
+/// Its memory is a heap of its own, which refuses what grows past the cap of a call. Garbage is collected between
+/// calls, within one only when it makes a lot of it. The JIT is off. Chunks are text, run in an environment of their
+/// own over allow-listed, read-only globals. A stopped or out-of-memory call cannot be caught by its script: pcall and
+/// xpcall pass those two on.
 ///
 /// Threads: one owner at a time; sandbox_interrupt belongs into a signal handler of the owner's thread.
 /// Memory:  owns the state. After out of memory the sandbox must be destroyed, never used again.
@@ -11,6 +11,7 @@
 
 #include "base/status.h"
 #include "base/text.h"
+#include "script/heap.h"
 
 #include <lua.h>
 
@@ -23,14 +24,10 @@ typedef bool (*sandbox_find_module)(void *context, struct text name, struct text
 
 struct sandbox {
     lua_State *L;
-    lua_Alloc base_allocate;
-    void *base_context;
-    size_t used;        // bytes held by the state
-    size_t used_before; // when the call began
-    size_t used_live;   // after the last full collection
-    size_t growth_cap;  // bytes a call may add; 0: no cap
-    bool is_out_of_memory;
-    bool is_stopped; // the hook has raised its error
+    struct heap heap;
+    size_t used_live;  // of the heap, after the last full collection
+    size_t growth_cap; // bytes a call may add; 0: no cap
+    bool is_stopped;   // the hook has raised its error
     uint32_t depth;
     char stopped_at[128];
     volatile sig_atomic_t is_interrupted;

@@ -11,6 +11,7 @@
 #include "script/bind.h"
 #include "script/freeze.h"
 #include "script/sandbox.h"
+#include "script/schema.h"
 
 #include <lauxlib.h>
 #include <lualib.h>
@@ -65,7 +66,7 @@ static int globals_protected(lua_State *L, int arguments, const char *what)
     int status = lua_pcall(L, arguments, LUA_MULTRET, 0);
     sandbox->depth = depth - 1;
     if (status == LUA_ERRMEM) {
-        sandbox->is_out_of_memory = true;
+        sandbox->heap.is_exhausted = true;
     }
     sandbox_check(L);
     return status;
@@ -80,8 +81,8 @@ static int globals_pcall(lua_State *L)
     return lua_gettop(L);
 }
 
-/// The handler runs after the stack has unwound; an error inside it is not caught. It counts as nested, so that a handler
-/// which calls xpcall with itself ends.
+/// The handler runs after the stack has unwound; an error inside it is not caught. It counts as nested, so that a
+/// handler which calls xpcall with itself ends.
 static int globals_xpcall(lua_State *L)
 {
     luaL_checkany(L, 1);
@@ -515,6 +516,7 @@ void sandbox_globals_open(lua_State *L)
     globals_open_libraries(L, target);
     globals_open_base(L, target);
     globals_open_bindings(L, target);
+    schema_keep_next(L);
     globals_clear(L);
 
     lua_createtable(L, 0, 2);

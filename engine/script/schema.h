@@ -57,6 +57,7 @@ struct schema_object {
     int currency;    // the field whose decimals the money of this object has; -1: no money here
     uint8_t *places; // open hash of name pointers to field + 1
     uint32_t mask;
+    int reader; // index of its reader among the schema's
 };
 
 struct schema {
@@ -66,9 +67,16 @@ struct schema {
     const struct schema_field *id, *price, *total, *currency, *taxes_included; // the last may be NULL
 };
 
+/// Keeps Lua's `next` for the readers, before a state loses its globals.
+void schema_keep_next(lua_State *L);
+
 /// Compiles the product table at `index` (fields `offer`, `item_prefix`) and pushes the userdata.
 /// False: a sentence with the field's path is pushed instead.
 bool schema_compile(lua_State *L, int index);
+
+/// Pushes the table of readers of the schema at `index`: each is a Lua function that takes a table and returns how many
+/// fields it has, then the object's fields in their order.
+void schema_push_readers(lua_State *L, int index);
 
 /// The field of that interned name, or NULL.
 static inline const struct schema_field *schema_find(const struct schema_object *object, const char *name)

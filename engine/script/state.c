@@ -50,6 +50,13 @@ bool state_renew(struct state *state)
     return state->sandbox != NULL;
 }
 
+void state_refresh(struct state *state)
+{
+    if (state->sandbox != NULL && heap_is_worn(&state->sandbox->heap)) {
+        (void)state_renew(state); // without memory for it the next section says so
+    }
+}
+
 struct state *state_create(struct script_set *set, size_t growth_cap)
 {
     struct state *state = calloc(1, sizeof *state);
@@ -133,9 +140,29 @@ bool state_may_have(const struct state *state, size_t supplier, enum state_abili
     return (state->abilities[supplier] & STATE_LOADED) == 0 || (state->abilities[supplier] & ability) != 0;
 }
 
+static void state_forget_search(lua_State *L, struct state_search *slot)
+{
+    luaL_unref(L, LUA_REGISTRYINDEX, slot->reference);
+    slot->reference = LUA_NOREF;
+    block_release(&slot->facts);
+}
+
+/// Searches that are over are held by us alone; kept, they would only cost the collector time.
+static void state_forget_old_searches(lua_State *L, struct state *state)
+{
+    for (size_t i = 0; i < STATE_SEARCHES; i++) {
+        struct state_search *slot = &state->searches[i];
+        if (slot->reference != LUA_NOREF && !block_is_shared(slot->facts)) {
+            state_forget_search(L, slot);
+        }
+    }
+}
+
 static struct state_search *state_search_slot(lua_State *L, struct state *state)
 {
     struct state_search *oldest = &state->searches[0];
+
+    state_forget_old_searches(L, state);
     for (size_t i = 0; i < STATE_SEARCHES; i++) {
         struct state_search *slot = &state->searches[i];
         if (slot->reference == LUA_NOREF) {
@@ -145,9 +172,7 @@ static struct state_search *state_search_slot(lua_State *L, struct state *state)
             oldest = slot;
         }
     }
-    luaL_unref(L, LUA_REGISTRYINDEX, oldest->reference);
-    oldest->reference = LUA_NOREF;
-    block_release(&oldest->facts);
+    state_forget_search(L, oldest);
     return oldest;
 }
 

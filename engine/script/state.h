@@ -52,6 +52,9 @@ void state_destroy(struct state **state);
 /// After out of memory: throws the Lua state away and begins with a fresh one. False: no memory for it either.
 bool state_renew(struct state *state);
 
+/// Between calls: renews a state whose memory is mostly idle, after a call that needed far more than the others.
+void state_refresh(struct state *state);
+
 /// False: the supplier is loaded and has no such function.
 bool state_may_have(const struct state *state, size_t supplier, enum state_ability ability);
 

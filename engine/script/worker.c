@@ -38,6 +38,7 @@ static struct state *worker_state(struct worker *worker, struct script_set *set)
             place = i - 1;
         } else if (worker->states[i - 1]->set == set) {
             worker_make_first(worker, i - 1);
+            state_refresh(worker->states[0]);
             return worker->states[0];
         }
     }

@@ -147,8 +147,7 @@ void answer_build(struct search *search, struct search_reply *reply)
     if (status == 504) {
         bool wants_all = search->options.whole_or_nothing;
         write_problem(&json, status, wants_all ? "not_complete" : "no_answer",
-                      wants_all ? "Not every supplier answered by the deadline"
-                                : "No supplier answered by the deadline");
+                      wants_all ? "Not every supplier answered" : "No supplier answered");
     }
     write_head(search, &json);
     write_suppliers(search, &coverage, &merged, &json);

@@ -330,6 +330,63 @@ static void a_changed_byte_never_harms(void **state)
     assert_true(accepted > sizeof(sample)); // at least the unchanged ones
 }
 
+// Where a key is expected, by taking what comes before it.
+static struct json_reader reader_behind(const char *json, size_t tokens)
+{
+    struct json_reader reader;
+
+    json_reader_init(&reader, text_of(json));
+    while (tokens-- > 0) {
+        (void)json_next(&reader);
+    }
+    return reader;
+}
+
+static void a_known_key_is_taken_whole_or_not_at_all(void **state)
+{
+    static const struct {
+        const char *json;
+        size_t tokens;
+        bool is_taken;
+    } cases[] = {
+        { "{\"key\":1}", 1, true },
+        { "{ \"key\" : 1}", 1, true },
+        { "{\"a\":1,\"key\":2}", 3, true },
+        { "{\"a\":[] , \"key\":2}", 4, true },
+        { "{\"kez\":1}", 1, false },
+        { "{\"keys\":1}", 1, false },
+        { "{\"ke\":1}", 1, false },
+        { "{\"key\" 1}", 1, false },
+        { "{\"key\"", 1, false },
+        { "{,\"key\":1}", 1, false },
+        { "{\"a\":1 \"key\":2}", 3, false },
+        { "{\"a\":1;\"key\":2}", 3, false },
+        { "{\"a\":\"key\"}", 2, false },
+        { "[\"key\":1]", 1, false },
+        { "[1,\"key\":1]", 2, false },
+        { "\"key\":1", 0, false },
+        { "{}", 1, false },
+        { "{\"a\":1}", 3, false },
+        { "{\"k\\u0065y\":1}", 1, false },
+    };
+    (void)state;
+
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct json_reader reader = reader_behind(cases[i].json, cases[i].tokens);
+        struct json_reader before = reader;
+        if (json_take_key(&reader, TEXT("key")) != cases[i].is_taken) {
+            fail_msg("%s", cases[i].json);
+        }
+        if (cases[i].is_taken) {
+            assert_int_equal(json_next(&reader), JSON_NUMBER);
+            continue;
+        }
+        assert_int_equal(reader.offset, before.offset);
+        assert_int_equal(json_next(&reader), json_next(&before));
+        assert_int_equal(reader.offset, before.offset);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -343,6 +400,7 @@ int main(void)
         cmocka_unit_test(a_string_without_escapes_is_the_input_itself),
         cmocka_unit_test(a_surrogate_needs_its_other_half),
         cmocka_unit_test(skipping_passes_over_a_whole_value),
+        cmocka_unit_test(a_known_key_is_taken_whole_or_not_at_all),
         cmocka_unit_test(an_absent_input_is_an_error_and_no_crash),
         cmocka_unit_test(no_beginning_of_a_document_is_a_document),
         cmocka_unit_test(a_stop_is_seen_at_every_place_of_a_word),

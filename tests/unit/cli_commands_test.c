@@ -1,6 +1,7 @@
 // The command line from outside: arguments in; exit code, standard output and error out.
 
 #include "cli/cli.h"
+#include "support/hosts_file.h"
 #include "support/server_world.h"
 
 #include <setjmp.h>
@@ -210,10 +211,52 @@ static void the_reply_is_drawn_or_printed_as_it_came(void **state)
     assert_string_equal(printed.out + strlen(reply), "\n");
 }
 
+static size_t widest_line(const char *text)
+{
+    size_t widest = 0;
+
+    for (const char *line = text; *line != '\0';) {
+        size_t length = strcspn(line, "\n");
+        size_t columns = paint_columns((struct text){ line, length });
+        widest = columns > widest ? columns : widest;
+        line += length + (line[length] == '\n');
+    }
+    return widest;
+}
+
+static void a_pipe_is_as_wide_as_columns_says(void **state)
+{
+    struct server_world *world = *state;
+    const char *reply = "{\"search_id\":\"s1\",\"took_ms\":7,\"budget\":{\"effective_ms\":50},\"suppliers\":"
+                        "[{\"name\":\"acme\",\"outcome\":\"answered\",\"offers\":3,\"took_ms\":5}]}";
+    static const struct {
+        const char *columns, *options;
+        size_t least, most;
+    } cases[] = { { "150", "", 101, 150 },
+                  { "7", "", 60, 80 },
+                  { "99999", "", 151, 240 },
+                  { "many", "", 80, 100 },
+                  { "150", "--width 80", 60, 80 } };
+
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        setenv("COLUMNS", cases[i].columns, 1);
+        assert_int_equal(search(world, reply, "", cases[i].options), CLI_OK);
+        size_t widest = widest_line(printed.out);
+        if (widest < cases[i].least || widest > cases[i].most) {
+            fail_msg("COLUMNS=%s %s: %zu columns", cases[i].columns, cases[i].options, widest);
+        }
+    }
+    unsetenv("COLUMNS");
+}
+
 static void a_name_in_the_url_is_resolved(void **state)
 {
     struct server_world *world = *state;
     char line[256];
+    if (!hosts_file_names_localhost()) {
+        print_message("SKIPPED: /etc/hosts does not name localhost\n");
+        skip();
+    }
     const char *path = file_with("{\"search_id\":\"named\"}");
 
     snprintf(line, sizeof(line), "search %s --url=http://localhost:%u/", path, http_server_port(world->server));
@@ -267,6 +310,7 @@ int main(void)
         cmocka_unit_test(an_unknown_option_gets_a_suggestion),
         cmocka_unit_test(values_of_options_are_checked),
         cmocka_unit_test(help_lists_the_options_of_a_command),
+        WITH_SERVER(a_pipe_is_as_wide_as_columns_says),
         WITH_SERVER(a_search_that_cannot_be_read_is_not_sent),
         WITH_SERVER(an_engine_that_is_not_there_is_exit_4),
         WITH_SERVER(the_reply_is_drawn_or_printed_as_it_came),

@@ -42,16 +42,21 @@ static const char drawing_100[] =
     "s03      answered     ██████████████▋                       ┊┊│    730 ms     30               part\n"
     "s02      answered     ████████████████████████▊       ◇     ┊┊│  1,240 ms     30     12.30 EUR 2 bad\n"
     "s04      empty        ▒▒▒▒▒▒▒▒▒▒▒                           ┊┊│    530 ms      0\n"
-    "s05      cut          ░░░░░░░░░░░░░░░◆                      ┊┊│    798 ms  ceiling: first byte\n"
-    "s06      cut          ░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░┫┊┊│  1,898 ms  budget: tls\n"
     "s07      failed       ✗                                     ┊┊│      1 ms  connect: Connection refu…\n"
     "s08      rejected     ░░░░✗                                 ┊┊│    200 ms  quota: HTTP 429, retry i…\n"
-    "s09      script_error ░░░░░░░░░░░░░░░░░░✗                   ┊┊│    900 ms  suppliers/s09.lua:58: at…\n"
+    "s09      script_error ░░░░░░░░░░░░░░░░░░✗                   ┊┊│    900 ms  s09.lua:58: attempt to i…\n"
+    "s05      cut          ░░░░░░░░░░░░░░░◆                      ┊┊│    798 ms  ceiling: first byte\n"
+    "s06      cut          ░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░┫┊┊│  1,898 ms  budget: tls\n"
+    "\n"
     "golf     skipped      multi-city not sold\n"
     "farm_a   disabled     template\n"
     "\n"
     "█ answered   ▒ had nothing   ░ waited in vain   ◆ cut by its ceiling   ┫ cut by the budget\n"
     "✗ failed   ◇ ceiling   ┊ reserve   │ deadline   ▼ reply sent\n"
+    "\n"
+    "s07 failed: connect: Connection refused\n"
+    "s08 rejected: quota: HTTP 429, retry in 3000 ms\n"
+    "s09 script_error: suppliers/s09.lua:58: attempt to index field 'total' (a nil value)\n"
     "\n"
     "Best offers\n"
     "       412.30 EUR  duffel  LHR-JFK 08:30 BA117 | JFK-LHR 20:10 BA178+BA179\n"
@@ -72,17 +77,23 @@ static const char drawing_80_ascii[] =
     "s03      answered     ##########              ::|    730 ms     30\n"
     "s02      answered     #################   c   ::|  1,240 ms     30     12.30 EUR\n"
     "s04      empty        =======                 ::|    530 ms      0\n"
-    "s05      cut          ..........C             ::|    798 ms  ceiling: first byte\n"
-    "s06      cut          ........................]:|  1,898 ms  budget: tls\n"
     "s07      failed       x                       ::|      1 ms  connect: Connectio~\n"
     "s08      rejected     ..x                     ::|    200 ms  quota: HTTP 429, r~\n"
-    "s09      script_error ...........x            ::|    900 ms  suppliers/s09.lua:~\n"
+    "s09      script_error ...........x            ::|    900 ms  s09.lua:58: attemp~\n"
+    "s05      cut          ..........C             ::|    798 ms  ceiling: first byte\n"
+    "s06      cut          ........................]:|  1,898 ms  budget: tls\n"
+    "\n"
     "golf     skipped      multi-city not sold\n"
     "farm_a   disabled     template\n"
     "\n"
     "# answered   = had nothing   . waited in vain   C cut by its ceiling\n"
     "] cut by the budget   x failed   c ceiling   : reserve   | deadline\n"
     "v reply sent\n"
+    "\n"
+    "s07 failed: connect: Connection refused\n"
+    "s08 rejected: quota: HTTP 429, retry in 3000 ms\n"
+    "s09 script_error: suppliers/s09.lua:58: attempt to index field 'total' (a nil\n"
+    "value)\n"
     "\n"
     "Best offers\n"
     "       412.30 EUR  duffel  LHR-JFK 08:30 BA117 | JFK-LHR 20:10 BA178+BA179\n"
@@ -117,7 +128,8 @@ static char *draw(const char *reply, uint32_t width, bool is_utf8, bool has_colo
 static void assert_drawing(const char *drawn, const char *expected)
 {
     if (drawn == NULL || strcmp(drawn, expected) != 0) {
-        print_error("expected:\n%s\ndrawn:\n%s\n", expected, drawn != NULL ? drawn : "(nothing)");
+        fprintf(stderr, "expected:\n%s\ndrawn:\n%s\n", expected,
+                drawn != NULL ? drawn : "(nothing)"); // print_error cuts
         fail();
     }
 }
@@ -208,14 +220,14 @@ static void a_504_still_draws_its_suppliers(void **state)
 {
     (void)state;
     char *drawn =
-        draw("{\"type\":\"about:blank\",\"title\":\"No supplier answered by the deadline\",\"status\":504,"
+        draw("{\"type\":\"about:blank\",\"title\":\"No supplier answered\",\"status\":504,"
              "\"code\":\"no_answer\",\"search_id\":\"x1\",\"took_ms\":290,"
              "\"budget\":{\"requested_ms\":50,\"effective_ms\":300,\"reserve_ms\":10,\"clamped\":true},"
              "\"coverage\":{\"complete\":false,\"percent\":0,\"eligible\":1,\"missing\":1},"
              "\"suppliers\":[{\"name\":\"slow\",\"outcome\":\"cut\",\"bound\":\"budget\",\"phase\":\"script_queue\","
              "\"began_ms\":1,\"took_ms\":289}]}",
              80, false, false);
-    assert_non_null(strstr(drawn, "error: No supplier answered by the deadline (HTTP 504, no_answer)\n"));
+    assert_non_null(strstr(drawn, "error: No supplier answered (HTTP 504, no_answer)\n"));
     assert_non_null(strstr(drawn, "reply after 290 of 300 ms (50 were asked for)"));
     assert_non_null(strstr(drawn, "...]"));
     assert_non_null(strstr(drawn, "budget: script que~"));
@@ -239,6 +251,45 @@ static void a_stranger_cannot_steer_the_terminal(void **state)
         assert_false((unsigned char)at[0] == 0xC2 && (unsigned char)at[1] < 0xA0);
     }
     free(drawn);
+}
+
+/// In eighths of a cell, what is drawn in the row of `name`.
+static size_t bar_eighths(const char *drawn, const char *name)
+{
+    const char *row = strstr(drawn, name);
+    size_t eighths = 0;
+
+    assert_non_null(row);
+    for (const char *at = row + 1; *at != '\n'; at++) {
+        unsigned char last = (unsigned char)at[2];
+        if (strncmp(at, "\xE2\x96", 2) == 0 && last >= 0x88 && last <= 0x8F) {
+            eighths += 0x90u - last; // U+2588 is the full block, U+258F one eighth
+        }
+    }
+    return eighths;
+}
+
+static void a_later_answer_never_has_the_shorter_bar(void **state)
+{
+    char reply[512];
+    (void)state;
+
+    for (uint32_t width = 60; width <= 200; width += 7) {
+        size_t before = 0;
+        for (unsigned took_ms = 1; took_ms <= 2000; took_ms += 3) {
+            snprintf(reply, sizeof(reply),
+                     "{\"took_ms\":1990,\"budget\":{\"effective_ms\":2000},\"suppliers\":[{\"name\":\"zz\","
+                     "\"outcome\":\"answered\",\"offers\":1,\"began_ms\":0,\"took_ms\":%u}]}",
+                     took_ms);
+            char *drawn = draw(reply, width, true, false);
+            size_t now = bar_eighths(drawn, "\nzz ");
+            if (now < before || now == 0) {
+                fail_msg("%u ms at %u columns: %zu eighths after %zu", took_ms, width, now, before);
+            }
+            before = now;
+            free(drawn);
+        }
+    }
 }
 
 static void absurd_times_do_not_break_the_axis(void **state)
@@ -277,11 +328,16 @@ static void what_is_no_reply_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_reply_is_drawn_as_designed),          cmocka_unit_test(without_utf8_it_is_drawn_in_ascii),
-        cmocka_unit_test(colours_change_nothing_but_the_colour), cmocka_unit_test(no_line_is_wider_than_the_terminal),
-        cmocka_unit_test(a_problem_shows_where_and_why),         cmocka_unit_test(a_504_still_draws_its_suppliers),
-        cmocka_unit_test(a_stranger_cannot_steer_the_terminal),  cmocka_unit_test(absurd_times_do_not_break_the_axis),
+        cmocka_unit_test(a_reply_is_drawn_as_designed),
+        cmocka_unit_test(without_utf8_it_is_drawn_in_ascii),
+        cmocka_unit_test(colours_change_nothing_but_the_colour),
+        cmocka_unit_test(no_line_is_wider_than_the_terminal),
+        cmocka_unit_test(a_problem_shows_where_and_why),
+        cmocka_unit_test(a_504_still_draws_its_suppliers),
+        cmocka_unit_test(a_stranger_cannot_steer_the_terminal),
+        cmocka_unit_test(absurd_times_do_not_break_the_axis),
         cmocka_unit_test(what_is_no_reply_is_refused),
+        cmocka_unit_test(a_later_answer_never_has_the_shorter_bar),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -204,6 +204,33 @@ static void a_name_without_ipv4_waits_for_what_is_said_of_ipv6(void **state)
     name_destroy(&name);
 }
 
+static void a_name_says_which_address_was_private_whatever_the_other_family_says(void **state)
+{
+    struct sockaddr_storage room[8];
+    struct address_entry entry;
+    struct lookup_found private = { .answer = LOOKUP_ADDRESSES, .seen = 1, .sentence = "acme.example is at 10.0.0.1" };
+    (void)state;
+
+    for (size_t first = 0; first < NAME_LOOKUPS; first++) {
+        struct name *name = name_create(TEXT("acme.example"));
+        if (first == 0) {
+            assert_true(lookup_settle(&name->lookups[0], &private, SECOND));
+            settle(&name->lookups[1], LOOKUP_NO_DATA, SECOND, false);
+            settle(&name->lookups[0], LOOKUP_SILENCE, 2 * SECOND, false);
+        } else {
+            settle(&name->lookups[1], LOOKUP_NO_DATA, SECOND, false);
+            assert_true(lookup_settle(&name->lookups[0], &private, SECOND));
+        }
+        name_to_entry(name, &entry, room);
+        assert_int_equal(entry.state, NAME_FORBIDDEN);
+        assert_string_equal(entry.detail, "acme.example is at 10.0.0.1");
+        settle(&name->lookups[0], LOOKUP_NO_NAME, 3 * SECOND, true);
+        name_to_entry(name, &entry, room);
+        assert_string_equal(entry.detail, "no");
+        name_destroy(&name);
+    }
+}
+
 static void addresses_are_served_stale_while_refreshes_fail(void **state)
 {
     struct name *name = name_create(TEXT("acme.example"));
@@ -251,6 +278,7 @@ int main(void)
         cmocka_unit_test(a_refresh_is_due_at_four_fifths_of_the_ttl_within_bounds),
         cmocka_unit_test(silence_never_fails_a_name_but_a_no_does),
         cmocka_unit_test(a_name_without_ipv4_waits_for_what_is_said_of_ipv6),
+        cmocka_unit_test(a_name_says_which_address_was_private_whatever_the_other_family_says),
         cmocka_unit_test(addresses_are_served_stale_while_refreshes_fail),
         cmocka_unit_test(failures_are_retried_ever_more_slowly),
     };

@@ -149,6 +149,20 @@ static void an_offer_is_written_in_the_order_of_the_schema(void **state)
     assert_true(json_is_valid(offer->json, &offset, &sentence));
 }
 
+// A script may give its tables metatables; what they would add is not in the offer.
+static void fields_of_a_metatable_are_none_of_the_offer(void **state)
+{
+    struct fixture *fixture = *state;
+
+    take(fixture, "{ setmetatable({ id = '1', count = 3, " PARTS " }, { __index = { " PRICE " } }),"
+                  "  setmetatable({ id = '2', " PRICE ", " PARTS " },"
+                  "    { __index = function() error('asked') end, __newindex = error }) }");
+    assert_int_equal(fixture->batch->count, 1);
+    assert_text(fixture->batch->offers[0].id, "2");
+    assert_int_equal(fixture->batch->dropped, 1);
+    assert_string_equal(fixture->batch->dropped_first, "[1].price: required, but absent");
+}
+
 static void the_time_of_observation_stands_in_each_offer(void **state)
 {
     struct fixture *fixture = *state;
@@ -540,6 +554,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(an_offer_is_written_in_the_order_of_the_schema),
+        TEST(fields_of_a_metatable_are_none_of_the_offer),
         TEST(the_time_of_observation_stands_in_each_offer),
         TEST(offers_of_the_same_thing_share_their_item),
         TEST(an_offer_without_identity_is_an_item_of_its_own),
