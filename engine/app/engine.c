@@ -1,7 +1,11 @@
 #include "app/engine.h"
 
+#include "app/admin.h"
 #include "app/io_thread.h"
+#include "base/clock.h"
 #include "base/log.h"
+#include "telemetry/attribution.h"
+#include "telemetry/metrics.h"
 
 #include <errno.h>
 #include <malloc.h>
@@ -62,35 +66,78 @@ static uint32_t script_threads(const struct settings *settings)
 
 static enum status start_resolver(struct engine *engine, struct failure *why)
 {
-    const struct settings  *settings = engine->settings;
-    struct resolver_options options  = {
-         .servers       = settings->dns_servers,
-         .server_count  = settings->dns_server_count,
-         .allowed       = settings->allow_private,
-         .allowed_count = settings->allow_private_count,
-         .on_change     = engine_on_book,
-         .context       = engine,
+    const struct settings *settings = engine->settings;
+    struct resolver_options options = {
+        .servers = settings->dns_servers,
+        .server_count = settings->dns_server_count,
+        .allowed = settings->allow_private,
+        .allowed_count = settings->allow_private_count,
+        .on_change = engine_on_book,
+        .context = engine,
     };
     enum status status = resolver_create(&options, &engine->resolver, why);
     if (status != STATUS_OK) {
         return status;
     }
-    size_t             count;
+    size_t count;
     const struct text *hosts = generation_hosts(engine->generation, &count);
     return resolver_set_names(engine->resolver, hosts, count);
 }
 
 static enum status start_workers(struct engine *engine, struct failure *why)
 {
-    const struct settings     *settings = engine->settings;
-    struct worker_pool_options options  = {
-         .threads            = script_threads(settings),
-         .build_limit_us     = settings->script_build_us,
-         .normalise_limit_us = settings->script_normalise_us,
-         .memory_growth      = settings->script_memory,
-         .deliver            = live_world_deliver,
+    const struct settings *settings = engine->settings;
+    struct worker_pool_options options = {
+        .threads = script_threads(settings),
+        .build_limit_us = settings->script_build_us,
+        .normalise_limit_us = settings->script_normalise_us,
+        .memory_growth = settings->script_memory,
+        .deliver = live_world_deliver,
     };
     return worker_pool_create(&options, &engine->workers, why);
+}
+
+static enum status start_metrics(struct engine *engine)
+{
+    const struct catalogue *catalogue = generation_catalogue(engine->generation);
+    struct text *names = calloc(catalogue->supplier_count + 1, sizeof *names);
+    struct metrics_options options = {
+        .suppliers = names,
+        .supplier_count = catalogue->supplier_count,
+        .thread_count = engine->settings->io_threads,
+        .version = LASTCALL_VERSION,
+    };
+
+    if (names == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    for (size_t i = 0; i < catalogue->supplier_count; i++) {
+        names[i] = catalogue->suppliers[i].name;
+    }
+    enum status status = metrics_create(&options, &engine->metrics);
+    free(names);
+    return status;
+}
+
+static enum status start_telemetry(struct engine *engine, struct failure *why)
+{
+    struct attribution_options options = { .path = engine->settings->attribution_file.data };
+
+    engine->started_us = clock_now_us();
+    engine->started_wall_us = clock_wall_us();
+    if (start_metrics(engine) != STATUS_OK) {
+        failure_set(why, "out of memory");
+        return STATUS_NO_MEMORY;
+    }
+    return attribution_create(&options, &engine->attribution, why);
+}
+
+void engine_attribute(struct engine *engine, struct search_record *record)
+{
+    if (record != NULL) {
+        metrics_count_search(engine->metrics, record);
+        attribution_submit(engine->attribution, record);
+    }
 }
 
 static enum status start_threads(struct engine *engine, struct failure *why)
@@ -109,7 +156,7 @@ static enum status start_threads(struct engine *engine, struct failure *why)
             return status;
         }
     }
-    engine_on_book(engine);    // a book published before the threads were counted
+    engine_on_book(engine); // a book published before the threads were counted
     return STATUS_OK;
 }
 
@@ -125,6 +172,9 @@ static enum status engine_start(struct engine *engine, settings_finding report, 
         status = timing_open(&engine->timing, engine->settings->timing_file.data, why);
     }
     if (status == STATUS_OK) {
+        status = start_telemetry(engine, why);
+    }
+    if (status == STATUS_OK) {
         status = start_workers(engine, why);
     }
     if (status == STATUS_OK) {
@@ -133,11 +183,15 @@ static enum status engine_start(struct engine *engine, settings_finding report, 
     if (status == STATUS_OK) {
         status = start_threads(engine, why);
     }
+    if (status == STATUS_OK) {
+        status = admin_start(engine, &engine->admin, why);
+    }
     return status;
 }
 
 static void engine_stop(struct engine *engine)
 {
+    admin_stop(&engine->admin); // it reads all that follows
     for (size_t i = 0; i < engine->thread_count; i++) {
         if (engine->threads[i].is_running) {
             io_thread_stop(&engine->threads[i]);
@@ -145,18 +199,20 @@ static void engine_stop(struct engine *engine)
         io_thread_join(&engine->threads[i]);
     }
     if (engine->resolver != NULL) {
-        resolver_destroy(&engine->resolver);    // its thread posts to the loops
+        resolver_destroy(&engine->resolver); // its thread posts to the loops
     }
     for (size_t i = 0; i < engine->thread_count; i++) {
         io_thread_close(&engine->threads[i]);
     }
     if (engine->workers != NULL) {
-        worker_pool_destroy(&engine->workers);    // gives its calls back to the loops
+        worker_pool_destroy(&engine->workers); // gives its calls back to the loops
     }
     for (size_t i = 0; i < engine->thread_count; i++) {
         io_thread_fini(&engine->threads[i]);
     }
     free(engine->threads);
+    attribution_destroy(&engine->attribution); // what the last searches left is written
+    metrics_destroy(&engine->metrics);
     timing_close(&engine->timing);
     if (engine->generation != NULL) {
         generation_release(&engine->generation);
@@ -170,6 +226,7 @@ static void block_signals(sigset_t *signals)
     sigaddset(signals, SIGTERM);
     sigaddset(signals, SIGINT);
     sigaddset(signals, SIGHUP);
+    sigaddset(signals, SIGUSR1);
     pthread_sigmask(SIG_BLOCK, signals, NULL);
     signal(SIGPIPE, SIG_IGN);
 }
@@ -182,13 +239,24 @@ static void engine_serve(struct engine *engine, const sigset_t *signals)
         sigwait(signals, &number);
         if (number == SIGHUP) {
             log_line(LOG_WARNING, "engine", "SIGHUP ignored: this version reads scripts and settings only at start");
+        } else if (number == SIGUSR1) {
+            attribution_reopen(engine->attribution);
         }
-    } while (number == SIGHUP);
+    } while (number == SIGHUP || number == SIGUSR1);
 
     log_line(LOG_INFO, "engine", "draining signal=%s", strsignal(number));
     atomic_store(&engine->is_draining, true);
     for (size_t i = 0; i < engine->thread_count; i++) {
         io_thread_drain(&engine->threads[i]);
+    }
+}
+
+/// The listener is for people: where to ask.
+static void engine_tell_admin(const struct engine *engine)
+{
+    if (engine->admin != NULL) {
+        log_line(LOG_INFO, "engine", "admin listening address=%s port=%u", engine->settings->admin_listen.data,
+                 admin_port(engine->admin));
     }
 }
 
@@ -212,7 +280,7 @@ static void engine_await_drained(struct engine *engine, const sigset_t *signals)
 enum status engine_run(const struct settings *settings, settings_finding report, void *context, struct failure *why)
 {
     struct engine engine = { .settings = settings };
-    sigset_t      signals;
+    sigset_t signals;
 
     mallopt(M_TRIM_THRESHOLD, MALLOC_KEEP_BYTES);
     mallopt(M_MMAP_THRESHOLD, MALLOC_KEEP_BYTES);
@@ -224,6 +292,7 @@ enum status engine_run(const struct settings *settings, settings_finding report,
         const struct catalogue *catalogue = generation_catalogue(engine.generation);
         log_line(LOG_INFO, "engine", "listening address=%s port=%u suppliers=%zu generation=%u", settings->listen.data,
                  http_server_port(engine.threads[0].server), catalogue->supplier_count, catalogue->generation);
+        engine_tell_admin(&engine);
         engine_serve(&engine, &signals);
         engine_await_drained(&engine, &signals);
     }

@@ -12,17 +12,25 @@
 
 #include <stdatomic.h>
 
+struct admin;
+struct attribution;
 struct io_thread;
+struct metrics;
+struct search_record;
 
 struct engine {
     const struct settings *settings;
-    struct generation     *generation;
-    struct resolver       *resolver;
-    struct worker_pool    *workers;
-    struct io_thread      *threads;
-    size_t                 thread_count;
-    struct timing          timing;
-    atomic_bool            is_draining;    // SIGTERM came: not ready, no new searches
+    struct generation *generation;
+    struct resolver *resolver;
+    struct worker_pool *workers;
+    struct io_thread *threads;
+    size_t thread_count;
+    struct timing timing;
+    struct metrics *metrics; // both outlive the loops
+    struct attribution *attribution;
+    struct admin *admin; // NULL: none
+    uint64_t started_us, started_wall_us;
+    atomic_bool is_draining; // SIGTERM came: not ready, no new searches
 };
 
 /// Runs the engine until SIGTERM or SIGINT ends it; findings of the scripts go to `report`. STATUS_OK: it ran and
@@ -32,3 +40,6 @@ MUST_CHECK enum status engine_run(const struct settings *settings, settings_find
 
 /// May searches be sent here? False with the reason in `*because`, a constant.
 bool engine_is_ready(struct engine *engine, const char **because);
+
+/// Counts what became of a search and hands its record over; NULL is passed over. Any thread, never waits.
+void engine_attribute(struct engine *engine, struct search_record *record);

@@ -3,6 +3,7 @@
 #include "app/routes.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "telemetry/metrics.h"
 
 enum { DRAIN_POLL_US = 5000, FETCH_CONNECTIONS = 512 };
 
@@ -19,6 +20,33 @@ void io_thread_book_changed(struct io_thread *thread)
     if (!atomic_exchange(&thread->is_book_posted, true)) {
         loop_post(thread->loop, &thread->book_message);
     }
+}
+
+static void io_thread_sample(struct io_thread *thread)
+{
+    struct metrics *metrics = thread->engine->metrics;
+    size_t index = (size_t)(thread - thread->engine->threads);
+    struct fetch_pool_counts fetches;
+    struct loop_stats loop;
+
+    fetch_pool_counts(thread->fetches, &fetches);
+    loop_stats(thread->loop, &loop);
+    metrics_set(metrics, METRIC_FETCHES, index, fetches.started);
+    metrics_set(metrics, METRIC_FETCHES_CANCELLED, index, fetches.cancelled);
+    metrics_set(metrics, METRIC_FETCH_CONNECTS, index, fetches.connects);
+    metrics_set(metrics, METRIC_FETCH_REUSED, index, fetches.reused);
+    metrics_set(metrics, METRIC_FETCHES_RUNNING, index, fetches.running);
+    metrics_set(metrics, METRIC_FETCHES_WAITING, index, fetches.waiting);
+    metrics_set(metrics, METRIC_LOOP_TURNS, index, loop.turns);
+    metrics_set(metrics, METRIC_LOOP_MESSAGES, index, loop.messages);
+    metrics_set(metrics, METRIC_LOOP_TIMERS, index, loop.timers_fired);
+    metrics_set(metrics, METRIC_LOOP_TIMER_LATE, index, loop.timer_late_max_us);
+}
+
+void io_thread_attribute(struct io_thread *thread, struct search_record *record)
+{
+    io_thread_sample(thread);
+    engine_attribute(thread->engine, record);
 }
 
 /// While draining: nothing open any more means done.
@@ -44,7 +72,7 @@ static void io_thread_on_drain_end(struct timer *timer)
 static void io_thread_on_drain(struct message *message)
 {
     struct io_thread *thread = CONTAINER_OF(message, struct io_thread, drain_message);
-    uint64_t          end_us = clock_now_us() + thread->engine->settings->drain_us;
+    uint64_t end_us = clock_now_us() + thread->engine->settings->drain_us;
 
     http_server_stop_listening(thread->server);
     if (loop_timer_start(thread->loop, &thread->drain_timer, end_us) != STATUS_OK) {
@@ -75,14 +103,14 @@ static enum status io_thread_open(struct io_thread *thread, struct failure *why)
 {
     const struct settings *settings = thread->engine->settings;
     struct fetch_pool_options fetch_options = {
-        .ca_file         = settings->ca_file.data,
-        .allowed         = settings->allow_private,
-        .allowed_count   = settings->allow_private_count,
+        .ca_file = settings->ca_file.data,
+        .allowed = settings->allow_private,
+        .allowed_count = settings->allow_private_count,
         .max_connections = FETCH_CONNECTIONS,
     };
     struct http_server_options server_options = {
-        .listen     = settings->listen.data,
-        .body_cap   = settings->max_body,
+        .listen = settings->listen.data,
+        .body_cap = settings->max_body,
         .share_port = settings->io_threads > 1,
     };
 
@@ -103,10 +131,10 @@ static enum status io_thread_open(struct io_thread *thread, struct failure *why)
 
 enum status io_thread_start(struct io_thread *thread, struct engine *engine, struct failure *why)
 {
-    *thread                          = (struct io_thread){ .engine = engine };
-    thread->drain_timer.on_due       = io_thread_on_drain_end;
-    thread->drain_poll.on_due        = io_thread_on_drain_poll;
-    thread->book_message.on_receive  = io_thread_on_book;
+    *thread = (struct io_thread){ .engine = engine };
+    thread->drain_timer.on_due = io_thread_on_drain_end;
+    thread->drain_poll.on_due = io_thread_on_drain_poll;
+    thread->book_message.on_receive = io_thread_on_book;
     thread->drain_message.on_receive = io_thread_on_drain;
     list_init(&thread->calls);
     list_init(&thread->book_message.node);
@@ -137,7 +165,7 @@ void io_thread_join(struct io_thread *thread)
 void io_thread_close(struct io_thread *thread)
 {
     if (thread->server != NULL) {
-        http_server_destroy(&thread->server);    // open searches are cancelled through on_gone
+        http_server_destroy(&thread->server); // open searches are cancelled through on_gone
     }
 }
 
@@ -145,7 +173,7 @@ void io_thread_fini(struct io_thread *thread)
 {
     if (thread->loop != NULL) {
         loop_stop(thread->loop);
-        loop_run(thread->loop);    // one pass: messages already posted are received
+        loop_run(thread->loop); // one pass: messages already posted are received
     }
     if (thread->loop != NULL) {
         loop_timer_cancel(thread->loop, &thread->drain_timer);

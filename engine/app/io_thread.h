@@ -12,20 +12,20 @@
 #include <pthread.h>
 
 struct io_thread {
-    struct engine      *engine;
-    pthread_t           thread;
-    bool                is_running;
-    struct loop        *loop;
-    struct fetch_pool  *fetches;
+    struct engine *engine;
+    pthread_t thread;
+    bool is_running;
+    struct loop *loop;
+    struct fetch_pool *fetches;
     struct http_server *server;
-    struct live_world   live;
-    struct reserve      reserve;
-    struct list         calls;             // open struct search_call of routes.c
-    struct timer        drain_timer;
-    struct message      book_message;      // the resolver has a new book
-    atomic_bool         is_book_posted;
-    struct message      drain_message;
-    struct timer        drain_poll;
+    struct live_world live;
+    struct reserve reserve;
+    struct list calls; // open struct search_call of routes.c
+    struct timer drain_timer;
+    struct message book_message; // the resolver has a new book
+    atomic_bool is_book_posted;
+    struct message drain_message;
+    struct timer drain_poll;
 };
 
 /// Makes loop, fetch pool and listener, and starts the thread.
@@ -46,3 +46,6 @@ void io_thread_close(struct io_thread *thread);
 
 /// Receives what the workers still gave back, then frees everything. After io_thread_close and the end of the pool.
 void io_thread_fini(struct io_thread *thread);
+
+/// Takes the loop's and the fetch pool's numbers for the metrics, and attributes a search. The thread's own.
+void io_thread_attribute(struct io_thread *thread, struct search_record *record);

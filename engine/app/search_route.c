@@ -3,6 +3,7 @@
 #include "app/envelope.h"
 #include "app/io_thread.h"
 #include "app/search_id.h"
+#include "app/search_stream.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "search/search.h"
@@ -12,19 +13,21 @@
 
 /// A search between its request and the last byte of its reply.
 struct search_call {
-    struct list       node;
+    struct list node;
     struct io_thread *thread;
     struct http_call *call;
-    struct search    *search;             // NULL once it has replied
-    char              search_id[SEARCH_ID_SIZE];
-    uint64_t          replied_us;
+    struct search *search; // NULL once it has replied
+    char search_id[SEARCH_ID_SIZE];
+    uint64_t replied_us;
     struct timing_record timing;
+    struct search_record *record; // its attribution, once it has replied
+    struct search_stream stream;  // format STREAM_NONE: a single reply
 };
 
 static void refuse_busy(struct http_call *call, const char *code, const char *title)
 {
     struct header_pair header = { "Retry-After", "1" };
-    struct problem     problem;
+    struct problem problem;
     problem_init(&problem, 503, code, title);
     routes_reply_problem(call, &problem, &header);
 }
@@ -32,40 +35,62 @@ static void refuse_busy(struct http_call *call, const char *code, const char *ti
 static void search_route_on_reply(void *owner, const struct search_reply *reply)
 {
     struct search_call *mine = owner;
-    char                timing[128];
+    char timing[128];
 
-    mine->search     = NULL;
-    mine->replied_us           = clock_now_us();
-    mine->timing.status        = reply->status;
+    mine->search = NULL;
+    mine->record = reply->record;
+    mine->replied_us = clock_now_us();
+    mine->timing.status = reply->status;
     mine->timing.timer_late_us = (uint32_t)reply->timer_late_us;
-    mine->timing.assemble_us   = (uint32_t)reply->assemble_us;
-    mine->timing.flags         = reply->was_cut_by_budget ? TIMING_CUT_BY_BUDGET : 0;
+    mine->timing.assemble_us = (uint32_t)reply->assemble_us;
+    mine->timing.flags = reply->was_cut_by_budget ? TIMING_CUT_BY_BUDGET : 0;
+    if (mine->stream.has_begun) {
+        search_stream_end(&mine->stream, block_text(reply->body));
+        return;
+    }
     if (reply->body == NULL) {
         refuse_busy(mine->call, "out_of_memory", "There was no memory for the reply");
         return;
     }
-    snprintf(timing, sizeof timing, "total;dur=%.1f, reserve;dur=%.1f, assemble;dur=%.1f",
-             (double)reply->took_us / 1e3, (double)reply->reserve_us / 1e3, (double)reply->assemble_us / 1e3);
+    snprintf(timing, sizeof timing, "total;dur=%.1f, reserve;dur=%.1f, assemble;dur=%.1f", (double)reply->took_us / 1e3,
+             (double)reply->reserve_us / 1e3, (double)reply->assemble_us / 1e3);
     struct header_pair headers[] = {
         { "Cache-Control", "no-store" },
         { "Server-Timing", timing },
         { "Search-Complete", reply->is_complete ? "true" : "false" },
     };
     struct http_reply http = {
-        .status       = reply->status,
+        .status = reply->status,
         .content_type = reply->status == 200 ? "application/json" : "application/problem+json",
-        .body         = reply->body,
-        .headers      = headers,
+        .body = reply->body,
+        .headers = headers,
         .header_count = reply->status == 200 || reply->status == 504 ? 3 : 1,
     };
     http_call_reply(mine->call, &http);
 }
 
+static void search_route_on_event(void *owner, enum search_event event, struct text json)
+{
+    struct search_call *mine = owner;
+    search_stream_event(&mine->stream, event, json);
+}
+
 static void search_call_free(struct search_call *mine)
 {
+    search_record_destroy(&mine->record);
+    search_stream_fini(&mine->stream);
     http_call_set_owner(mine->call, NULL);
     list_remove(&mine->node);
     free(mine);
+}
+
+/// Whatever became of it is told once.
+static void search_route_attribute(struct search_call *mine)
+{
+    struct search_record *record = mine->record;
+
+    mine->record = NULL;
+    io_thread_attribute(mine->thread, record);
 }
 
 void search_route_on_gone(void *context, struct http_call *call)
@@ -74,15 +99,19 @@ void search_route_on_gone(void *context, struct http_call *call)
     (void)context;
 
     if (mine != NULL) {
+        if (mine->search != NULL) {
+            mine->record = search_record_gone(mine->search);
+        }
         search_cancel(&mine->search);
+        search_route_attribute(mine);
         search_call_free(mine);
     }
 }
 
 void search_route_on_sent(void *context, struct http_call *call, uint64_t sent_us, bool was_sent, bool was_slow)
 {
-    struct io_thread   *thread = context;
-    struct search_call *mine   = http_call_owner(call);
+    struct io_thread *thread = context;
+    struct search_call *mine = http_call_owner(call);
 
     if (mine == NULL) {
         return;
@@ -97,8 +126,14 @@ void search_route_on_sent(void *context, struct http_call *call, uint64_t sent_u
                  mine->search_id, (unsigned long long)(sent_us - timing->deadline_us), was_slow);
     }
     timing->sent_us = sent_us;
-    timing->flags   = (uint16_t)(timing->flags | (was_sent ? TIMING_SENT : 0) | (was_slow ? TIMING_CLIENT_SLOW : 0));
+    timing->flags = (uint16_t)(timing->flags | (was_sent ? TIMING_SENT : 0) | (was_slow ? TIMING_CLIENT_SLOW : 0));
     timing_add(&thread->engine->timing, timing);
+    if (mine->record != NULL) {
+        mine->record->was_sent = was_sent;
+        mine->record->was_client_slow = was_slow;
+        mine->record->sent_us = was_sent ? sent_us - timing->arrival_us : 0;
+    }
+    search_route_attribute(mine);
     search_call_free(mine);
 }
 
@@ -148,6 +183,10 @@ static bool read_request(struct io_thread *thread, struct http_call *call, struc
         !check_names(generation_catalogue(thread->engine->generation), envelope, problem)) {
         return false;
     }
+    if (envelope->whole_or_nothing && stream_format_of(http_call_header(call, "accept")) != STREAM_NONE) {
+        problem_add(problem, "/partial", "not_with_a_stream", "a stream is partial by its nature: leave partial out");
+        return false;
+    }
     if (header.data != NULL) {
         uint64_t budget_ms;
         if (!envelope_read_budget(header, &budget_ms, problem)) {
@@ -162,31 +201,32 @@ static bool read_request(struct io_thread *thread, struct http_call *call, struc
 
 static struct search_options make_options(struct search_call *mine, const struct envelope *envelope)
 {
-    struct io_thread       *thread    = mine->thread;
-    const struct settings  *settings  = thread->engine->settings;
+    struct io_thread *thread = mine->thread;
+    const struct settings *settings = thread->engine->settings;
     const struct catalogue *catalogue = generation_catalogue(thread->engine->generation);
     uint64_t wished_us = envelope->budget_ms > 0 ? envelope->budget_ms * 1000 : catalogue->deadline_default_us;
-    struct budget budget =
-        budget_clamp(wished_us, catalogue->deadline_min_us, catalogue->deadline_max_us);
+    struct budget budget = budget_clamp(wished_us, catalogue->deadline_min_us, catalogue->deadline_max_us);
 
     return (struct search_options){
-        .world               = &thread->live.world,
-        .catalogue           = catalogue,
-        .search_id           = text_of(mine->search_id),
-        .product             = envelope->product,
-        .body                = http_call_body(mine->call),
-        .arrival_us          = http_call_arrival_us(mine->call),
-        .arrival_wall_us     = http_call_arrival_wall_us(mine->call),
-        .budget              = budget,
-        .reserve_us          = reserve_for(&thread->reserve, budget.effective_us),
-        .only                = envelope->has_suppliers ? envelope->suppliers : NULL,
-        .only_count          = envelope->supplier_count,
-        .max_items           = envelope->max_items > 0 ? envelope->max_items : settings->max_items,
-        .max_offers_per_item = envelope->max_offers_per_item > 0 ? envelope->max_offers_per_item
-                                                                 : settings->max_offers_per_item,
-        .whole_or_nothing    = envelope->whole_or_nothing,
-        .on_reply            = search_route_on_reply,
-        .owner               = mine,
+        .world = &thread->live.world,
+        .catalogue = catalogue,
+        .search_id = text_of(mine->search_id),
+        .product = envelope->product,
+        .body = http_call_body(mine->call),
+        .arrival_us = http_call_arrival_us(mine->call),
+        .arrival_wall_us = http_call_arrival_wall_us(mine->call),
+        .budget = budget,
+        .reserve_us = reserve_for(&thread->reserve, budget.effective_us),
+        .only = envelope->has_suppliers ? envelope->suppliers : NULL,
+        .only_count = envelope->supplier_count,
+        .max_items = envelope->max_items > 0 ? envelope->max_items : settings->max_items,
+        .max_offers_per_item =
+            envelope->max_offers_per_item > 0 ? envelope->max_offers_per_item : settings->max_offers_per_item,
+        .whole_or_nothing = envelope->whole_or_nothing,
+        .on_event = mine->stream.format != STREAM_NONE ? search_route_on_event : NULL,
+        .wants_record = true,
+        .on_reply = search_route_on_reply,
+        .owner = mine,
     };
 }
 
@@ -199,12 +239,13 @@ static void search_route_start(struct io_thread *thread, struct http_call *call,
         return;
     }
     mine->thread = thread;
-    mine->call   = call;
+    mine->call = call;
+    search_stream_init(&mine->stream, thread->loop, call, stream_format_of(http_call_header(call, "accept")));
     search_id_make(mine->search_id, http_call_arrival_wall_us(call));
     struct search_options options = make_options(mine, envelope);
-    mine->timing.arrival_us       = options.arrival_us;
-    mine->timing.deadline_us      = options.arrival_us + options.budget.effective_us;
-    mine->timing.reserve_us       = (uint32_t)options.reserve_us;
+    mine->timing.arrival_us = options.arrival_us;
+    mine->timing.deadline_us = options.arrival_us + options.budget.effective_us;
+    mine->timing.reserve_us = (uint32_t)options.reserve_us;
     if (clock_now_us() >= mine->timing.deadline_us - options.reserve_us) {
         struct problem problem;
         free(mine);
@@ -224,7 +265,7 @@ static void search_route_start(struct io_thread *thread, struct http_call *call,
 void search_route_handle(struct io_thread *thread, struct http_call *call)
 {
     struct envelope envelope;
-    struct problem  problem;
+    struct problem problem;
 
     if (atomic_load(&thread->engine->is_draining)) {
         refuse_busy(call, "draining", "This engine is about to stop");

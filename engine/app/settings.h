@@ -1,8 +1,8 @@
 /// Settings: lastcall.yaml as one checked value.
 ///
 /// One table (settings_table.c) lists every setting once: key, kind, range, default, sentence, whether a change needs a
-/// restart. Reading, errors, environment overrides and `config show` all come from it. Precedence: built-in < file (several,
-/// later wins) < environment LASTCALL__SECTION__KEY.
+/// restart. Reading, errors, environment overrides and `config show` all come from it. Precedence: built-in < file
+/// (several, later wins) < environment LASTCALL__SECTION__KEY.
 ///
 /// Threads: immutable once read.
 /// Memory:  one arena.
@@ -15,16 +15,16 @@
 struct settings_pair {
     struct text key;
     struct text value;
-    bool        is_plain;    // written without quotes: may be a number or a flag
-    const char *file;        // where the value stands, for errors; the variable's name when it came from the environment
-    uint32_t    line, column;
+    bool is_plain;    // written without quotes: may be a number or a flag
+    const char *file; // where the value stands, for errors; the variable's name when it came from the environment
+    uint32_t line, column;
 };
 
 struct settings_account {
     struct text name;
-    struct settings_pair *options;     // values as written
+    struct settings_pair *options; // values as written
     size_t option_count;
-    struct settings_pair *secrets;     // the script's name of it -> the environment variable
+    struct settings_pair *secrets; // the script's name of it -> the environment variable
     size_t secret_count;
     const char *file;
     uint32_t line, column;
@@ -34,14 +34,14 @@ struct settings_supplier {
     struct text name;
     struct text uses;         // whose file plays it; its own name when not set
     struct text display_name; // absent: the script's
-    bool        is_enabled;
+    bool is_enabled;
     struct text because;
-    uint64_t    ceiling_us;   // 0: the script's
-    struct settings_account *accounts;    // at least one: "main"
+    uint64_t ceiling_us;               // 0: the script's
+    struct settings_account *accounts; // at least one: "main"
     size_t account_count;
-    const char *file;         // where it stands, for errors
+    const char *file; // where it stands, for errors
     uint32_t line, column;
-    const char *uses_file;    // where `uses` stands; NULL: it does not
+    const char *uses_file; // where `uses` stands; NULL: it does not
     uint32_t uses_line, uses_column;
 };
 
@@ -49,26 +49,28 @@ struct settings {
     struct arena arena;
 
     struct text listen;
-    struct text admin_listen;          // absent: this version has no admin listener
+    struct text admin_listen;     // empty: none
+    struct text admin_token_env;  // absent: no token
+    struct text attribution_file; // absent: none
     uint64_t deadline_default_us, deadline_min_us, deadline_max_us;
     uint32_t io_threads;
-    uint32_t script_threads;           // 0: auto
-    struct text *suppliers_dirs;       // one or several
-    size_t   suppliers_dir_count;
+    uint32_t script_threads;     // 0: auto
+    struct text *suppliers_dirs; // one or several
+    size_t suppliers_dir_count;
     struct text scripts_dir;
     struct address_range *allow_private;
-    size_t   allow_private_count;
+    size_t allow_private_count;
     struct text ca_file;
     const char **dns_servers;
-    size_t   dns_server_count;
+    size_t dns_server_count;
     uint32_t max_items, max_offers_per_item;
     uint64_t script_build_us, script_normalise_us, script_memory;
-    uint64_t drain_us;                 // SIGTERM: how long open searches may go on
-    uint64_t max_body;                 // bytes of a request
+    uint64_t drain_us; // SIGTERM: how long open searches may go on
+    uint64_t max_body; // bytes of a request
     struct text log_level;
-    struct text timing_file;           // absent: none
-    struct settings_supplier *suppliers;    // those named in the file
-    size_t   supplier_count;
+    struct text timing_file;             // absent: none
+    struct settings_supplier *suppliers; // those named in the file
+    size_t supplier_count;
 };
 
 typedef void (*settings_finding)(void *context, const struct failure *failure);

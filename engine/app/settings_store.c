@@ -139,11 +139,18 @@ static void store_text(const struct target *target)
     const struct setting *row = target->row;
     const struct settings_node *node = target->node;
     struct value_problem problem = { 0 };
-    if (node->value.length == 0) {
+    bool is_address = row->kind == SETTING_ADDRESS || (row->kind == SETTING_ADDRESS_OR_NONE && node->value.length > 0);
+    if (node->value.length == 0 && row->kind != SETTING_ADDRESS_OR_NONE) {
         find(target, node, "is empty", "");
         return;
     }
-    if ((row->kind == SETTING_ADDRESS && !value_address(node->value, &problem)) ||
+    if (row->kind == SETTING_VARIABLE && !value_variable(node->value)) {
+        // The value is not shown: it may be the secret itself.
+        find(target, node, "is not the name of an environment variable",
+             "a secret never stands here; put it into a variable and write the variable's name");
+        return;
+    }
+    if ((is_address && !value_address(node->value, &problem)) ||
         (row->kind == SETTING_NAME && !value_name(node->value, &problem))) {
         find_value(target, node, problem.sentence, problem.help);
         return;
@@ -394,6 +401,8 @@ void settings_store(struct settings_reader *reader, const struct setting *row, v
     case SETTING_TEXT:
     case SETTING_NAME:
     case SETTING_ADDRESS:
+    case SETTING_ADDRESS_OR_NONE:
+    case SETTING_VARIABLE:
         store_text(&target);
         break;
     case SETTING_FLAG:

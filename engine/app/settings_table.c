@@ -20,6 +20,12 @@
 const struct setting SETTINGS[] = {
     { "listen", SETTING_ADDRESS, ENGINE(listen), NULL, NULL, "127.0.0.1:8080", NULL,
       "where the public listener waits; port 0 picks a free one", true },
+    { "admin.listen", SETTING_ADDRESS_OR_NONE, ENGINE(admin_listen), NULL, NULL, "127.0.0.1:8081", NULL,
+      "where the admin listener waits; empty: there is none", true },
+    { "admin.token_env", SETTING_VARIABLE, ENGINE(admin_token_env), NULL, NULL, NULL, NULL,
+      "the environment variable that holds the admin listener's token; needed beyond loopback", true },
+    { "attribution.file", SETTING_TEXT, ENGINE(attribution_file), NULL, NULL, NULL, NULL,
+      "where each search's record goes, one line of JSON each; not set: none is written", true },
     { "deadline.default", SETTING_DURATION, ENGINE(deadline_default_us), "40ms", "5min", "2s", NULL,
       "the budget of a search that names none", false },
     { "deadline.min", SETTING_DURATION, ENGINE(deadline_min_us), "40ms", "5min", "100ms", NULL,
@@ -74,7 +80,6 @@ const struct setting SETTINGS[] = {
     { "suppliers.*.accounts.*.options.*", SETTING_PAIR, ACCOUNT_LIST(options, option_count), NULL, NULL, NULL, NULL,
       "an option of the script, instead of the script's own value", false },
 
-    LATER("admin", "the admin listener"),
     LATER("state_dir", "where operators' switches are kept"),
     LATER("callers", "the known callers"),
     LATER("honour_deadline_headers", "deadlines in the headers of proxies"),
@@ -87,7 +92,6 @@ const struct setting SETTINGS[] = {
     LATER("linger", "attempts that go on after the reply"),
     LATER("store", "the store of last-known offers"),
     LATER("last_known", "the use of last-known offers"),
-    LATER("attribution", "the records of searches"),
     LATER("segments", "what statistics are kept by"),
     LATER("rules", "deadlines and ceilings by kind of search"),
     LATER("suppliers.*.fresh_for", "how long an answer saves a call"),

@@ -11,19 +11,21 @@
 #include "base/buffer.h"
 
 enum setting_kind {
-    SETTING_DURATION,     // uint64_t, µs
-    SETTING_SIZE,         // uint64_t, bytes
-    SETTING_SHARE,        // uint64_t, millionths
-    SETTING_INTEGER,      // uint32_t
-    SETTING_TEXT,         // struct text, not empty
-    SETTING_NAME,         // struct text, a supplier's name
-    SETTING_ADDRESS,      // struct text, "host:port"
-    SETTING_FLAG,         // bool
-    SETTING_LIST,         // struct text *, then size_t; one text counts as a list of one
-    SETTING_RANGES,       // struct address_range *, then size_t
-    SETTING_NAME_SERVERS, // const char **, then size_t
-    SETTING_PAIR,         // an entry of a struct settings_pair array: the name is the last part of the key
-    SETTING_SECRET,       // the same, its value an environment variable's name
+    SETTING_DURATION,        // uint64_t, µs
+    SETTING_SIZE,            // uint64_t, bytes
+    SETTING_SHARE,           // uint64_t, millionths
+    SETTING_INTEGER,         // uint32_t
+    SETTING_TEXT,            // struct text, not empty
+    SETTING_NAME,            // struct text, a supplier's name
+    SETTING_ADDRESS,         // struct text, "host:port"
+    SETTING_ADDRESS_OR_NONE, // the same, or empty
+    SETTING_VARIABLE,        // struct text, an environment variable's name
+    SETTING_FLAG,            // bool
+    SETTING_LIST,            // struct text *, then size_t; one text counts as a list of one
+    SETTING_RANGES,          // struct address_range *, then size_t
+    SETTING_NAME_SERVERS,    // const char **, then size_t
+    SETTING_PAIR,            // an entry of a struct settings_pair array: the name is the last part of the key
+    SETTING_SECRET,          // the same, its value an environment variable's name
     SETTING_LATER,
 };
 

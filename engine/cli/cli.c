@@ -29,6 +29,15 @@ static const struct cli_command commands[] = {
       "Findings are one line each, with file and line, and exit code 1. --secrets makes a finding of each secret that\n"
       "is not set in the environment.\n",
       "cjns", 0, 0, cmd_check },
+    { "explain", "SEARCH_ID [--admin URL]", "draw what became of a recent search",
+      "Asks a running engine for the record of a search: who was asked, answered, was cut by what and where it stood.\n"
+      "The engine keeps the newest 1,024. A token is taken from LASTCALL_ADMIN_TOKEN.\n",
+      "jnaw", 1, 1, cmd_explain },
+    { "status", "[--admin URL]", "say how a running engine is",
+      "Generation, readiness, script threads, attribution, and which suppliers are on or off and why. A token is "
+      "taken\n"
+      "from LASTCALL_ADMIN_TOKEN.\n",
+      "jnaw", 0, 0, cmd_status },
     { "help", "[COMMAND]", "say what a command does and which options it takes", "", "", 0, 1, cmd_help },
     { "version", "", "print the version", "", "", 0, 0, cmd_version },
 };
@@ -52,6 +61,8 @@ static const struct option_row {
       "no colours (also with NO_COLOR set, or when not on a terminal)" },
     { 'u', false, "url", "URL", OPTION_TEXT, offsetof(struct cli_options, url), 0, 0,
       "where the engine listens (default: http://127.0.0.1:8080)" },
+    { 'a', false, "admin", "URL", OPTION_TEXT, offsetof(struct cli_options, admin), 0, 0,
+      "where the engine's admin listener is (default: http://127.0.0.1:8081)" },
     { 'b', false, "budget", "MS", OPTION_NUMBER, offsetof(struct cli_options, budget_ms), 1, 600000,
       "milliseconds the search may take" },
     { 'w', false, "width", "N", OPTION_NUMBER, offsetof(struct cli_options, width), CLI_WIDTH_MIN, CLI_WIDTH_MAX,
@@ -271,7 +282,7 @@ static int cmd_version(const struct cli_options *options)
 
 int cli_main(int argc, char **argv)
 {
-    struct cli_options options = { .url = "http://127.0.0.1:8080" };
+    struct cli_options options = { .url = "http://127.0.0.1:8080", .admin = "http://127.0.0.1:8081" };
     bool asks_help = argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
 
     if (argc < 2) {

@@ -28,7 +28,7 @@ struct cli_options {
     size_t file_count;
     const char *arguments[CLI_MAX_ARGUMENTS];
     size_t argument_count;
-    const char *url;
+    const char *url, *admin;
     uint64_t budget_ms; // 0: not given
     uint64_t width;     // 0: the terminal's
     bool is_json, is_colourless, has_secrets;
@@ -49,6 +49,8 @@ int cli_main(int argc, char **argv);
 int cmd_serve(const struct cli_options *options);
 int cmd_search(const struct cli_options *options);
 int cmd_check(const struct cli_options *options);
+int cmd_explain(const struct cli_options *options);
+int cmd_status(const struct cli_options *options);
 
 /// `place: error: sentence`, then `help: remedy`. The first line can be read by an editor.
 void cli_print_failure(FILE *stream, const struct failure *failure, bool is_colourless);

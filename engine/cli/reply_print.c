@@ -115,6 +115,7 @@ enum ending {
     ENDING_NOT_ASKED,
     ENDING_SKIPPED,
     ENDING_DISABLED,
+    ENDING_CANCELLED,
     ENDING_COUNT,
 };
 
@@ -131,6 +132,7 @@ static const struct {
     [ENDING_NOT_ASKED] = { "was not asked", "were not asked" },
     [ENDING_SKIPPED] = { "does not sell this", "do not sell this" },
     [ENDING_DISABLED] = { "is switched off", "are switched off" },
+    [ENDING_CANCELLED] = { "was given up with the search", "were given up with the search" },
 };
 
 static enum ending ending_of(const struct reply_supplier *supplier)
@@ -159,6 +161,8 @@ static enum ending ending_of(const struct reply_supplier *supplier)
         return ENDING_SKIPPED;
     case OUTCOME_DISABLED:
         return ENDING_DISABLED;
+    case OUTCOME_CANCELLED:
+        return ENDING_CANCELLED;
     default:
         return ENDING_FAILED;
     }

@@ -93,83 +93,119 @@ static void client_close(struct client *client)
     }
 }
 
-static void explain_silence(const struct search_client_options *options, const struct fetch *fetch, struct failure *why)
+/// Whom to ask, and what to say when nobody answers.
+struct client_call {
+    const char *url; // as the user wrote it
+    const char *path;
+    const char *option; // that names the URL
+    uint64_t patience_ms;
+};
+
+static void explain_silence(const struct client_call *call, const struct fetch *fetch, struct failure *why)
 {
     const char *reason = fetch->detail[0] != '\0' ? fetch->detail : "no answer";
 
     if (fetch->result == FETCH_ENDED) {
-        failure_set(why, "%s did not answer in time", options->url);
+        failure_set(why, "%s did not answer in time", call->url);
         failure_help(why, "look at the engine's log, and whether it is ready: GET /readyz");
         return;
     }
-    failure_set(why, "no engine answers at %s: %s", options->url, reason);
-    failure_help(why, "start one with `lastcall serve`, or say where it listens with --url");
+    failure_set(why, "no engine answers at %s: %s", call->url, reason);
+    failure_help(why, "start one with `lastcall serve`, or say where it listens with %s", call->option);
 }
 
-static enum status client_run(struct client *client, const struct search_client_options *options,
-                              const struct http_request *request, struct failure *why)
+static enum status client_run(struct client *client, const struct client_call *call, const struct http_request *request,
+                              struct failure *why)
 {
     client->fetch = (struct fetch){
         .request = request,
-        .end_us = clock_now_us() + (options->budget_ms + SEARCH_CLIENT_PATIENCE_MS) * 1000,
+        .end_us = clock_now_us() + call->patience_ms * 1000,
         .body_cap = SEARCH_CLIENT_REPLY_CAP,
         .on_done = client_on_done,
     };
     enum status status = fetch_start(client->pool, &client->fetch);
     if (status != STATUS_OK) {
-        failure_set(why, "the search could not be sent: %s", status_name(status));
+        failure_set(why, "the request could not be sent: %s", status_name(status));
         return status;
     }
     loop_run(client->loop);
     if (client->fetch.result != FETCH_OK) {
-        explain_silence(options, &client->fetch, why);
+        explain_silence(call, &client->fetch, why);
         return STATUS_IO;
     }
     return STATUS_OK;
 }
 
-enum status search_client_post(const struct search_client_options *options, struct http_response **response,
-                               struct failure *why)
+/// Sends `request`, whose URL is made of the call's.
+static enum status client_exchange(const struct client_call *call, struct http_request *request,
+                                   struct http_response **response, struct failure *why)
 {
     struct client client = { 0 };
     struct url_parts parts;
     char url[2048];
-    char budget[32];
-    size_t length = strlen(options->url);
+    size_t length = strlen(call->url);
 
-    while (length > 0 && options->url[length - 1] == '/') {
+    while (length > 0 && call->url[length - 1] == '/') {
         length--;
     }
-    int url_length = snprintf(url, sizeof(url), "%.*s/v1/search", (int)length, options->url);
+    int url_length = snprintf(url, sizeof(url), "%.*s%s", (int)length, call->url, call->path);
     if (url_length >= (int)sizeof(url) || !url_split(text_of(url), &parts)) {
-        failure_set(why, "`%s` is no URL of an engine", options->url);
+        failure_set(why, "`%s` is no URL of an engine", call->url);
         failure_help(why, "write http://ADDRESS:PORT, for example http://127.0.0.1:8080");
         return STATUS_INVALID;
     }
-    struct header headers[CLIENT_HEADERS] = {
-        { TEXT("Content-Type"), TEXT("application/json") },
-        { TEXT("Accept"), TEXT("application/json") },
-        { TEXT("Accept-Encoding"), TEXT("identity") },
-    };
-    struct http_request request = {
-        .method = TEXT("POST"), .url = text_of(url), .body = options->body, .headers = headers, .header_count = 3
-    };
-    if (options->budget_ms > 0) {
-        (void)snprintf(budget, sizeof(budget), "%llu", (unsigned long long)options->budget_ms);
-        headers[request.header_count++] = (struct header){ TEXT("Search-Budget-Ms"), text_of(budget) };
-    }
+    request->url = text_of(url);
     (void)signal(SIGPIPE, SIG_IGN);
-    failure_set(why, "the search could not be sent: out of memory");
+    failure_set(why, "the request could not be sent: out of memory");
     enum status status = client_open(&client, why);
     if (status == STATUS_OK && !parts.is_literal) {
         status = client_resolve(&client, parts.host, why);
     }
     if (status == STATUS_OK) {
-        status = client_run(&client, options, &request, why);
+        status = client_run(&client, call, request, why);
     }
     if (status == STATUS_OK) {
         *response = client.fetch.response;
     }
     client_close(&client);
     return status;
+}
+
+enum status search_client_post(const struct search_client_options *options, struct http_response **response,
+                               struct failure *why)
+{
+    struct client_call call = { options->url, "/v1/search", "--url", options->budget_ms + SEARCH_CLIENT_PATIENCE_MS };
+    char budget[32];
+    struct header headers[CLIENT_HEADERS] = {
+        { TEXT("Content-Type"), TEXT("application/json") },
+        { TEXT("Accept"), TEXT("application/json") },
+        { TEXT("Accept-Encoding"), TEXT("identity") },
+    };
+    struct http_request request = {
+        .method = TEXT("POST"), .body = options->body, .headers = headers, .header_count = 3
+    };
+
+    if (options->budget_ms > 0) {
+        (void)snprintf(budget, sizeof(budget), "%llu", (unsigned long long)options->budget_ms);
+        headers[request.header_count++] = (struct header){ TEXT("Search-Budget-Ms"), text_of(budget) };
+    }
+    return client_exchange(&call, &request, response, why);
+}
+
+enum status search_client_ask(const struct search_client_question *question, struct http_response **response,
+                              struct failure *why)
+{
+    struct client_call call = { question->url, question->path, "--admin", SEARCH_CLIENT_PATIENCE_MS };
+    char bearer[1024];
+    struct header headers[CLIENT_HEADERS] = {
+        { TEXT("Accept"), TEXT("application/json") },
+        { TEXT("Accept-Encoding"), TEXT("identity") },
+    };
+    struct http_request request = { .method = TEXT("GET"), .headers = headers, .header_count = 2 };
+
+    if (question->token != NULL) {
+        (void)snprintf(bearer, sizeof(bearer), "Bearer %s", question->token);
+        headers[request.header_count++] = (struct header){ TEXT("Authorization"), text_of(bearer) };
+    }
+    return client_exchange(&call, &request, response, why);
 }

@@ -1,9 +1,8 @@
 #include "io/http_server.h"
 
 #include "base/clock.h"
-#include "base/list.h"
 #include "base/log.h"
-#include "io/http_server_body.h"
+#include "io/http_server_call.h"
 #include "io/http_server_socket.h"
 
 #include <microhttpd.h>
@@ -12,10 +11,11 @@
 #include <string.h>
 #include <unistd.h>
 
-// How it works: libmicrohttpd runs only inside server_run. Its callbacks never call our user's code; what they find (a
-// whole request, a reply that is out) goes into `events`, which server_deliver hands out when libmicrohttpd has
+// How it works: libmicrohttpd runs only inside http_server_run. Its callbacks never call our user's code; what they
+// find (a whole request, a reply that is out) goes into `events`, which server_deliver hands out when libmicrohttpd has
 // returned. So a user may answer from anywhere: http_call_reply lets libmicrohttpd write at once, and what comes of it
-// is told later.
+// is told later. A stream is the same with more goes: libmicrohttpd comes for bytes while there are some, and the
+// connection is suspended while there are none.
 
 enum {
     SERVER_BODY_CAP = 256 * 1024,
@@ -23,97 +23,17 @@ enum {
     SERVER_IDLE_TIMEOUT_S = 60,
     SERVER_POOL = 16 * 1024, // of a connection: its head, and the pieces of its body as they pass through
     SERVER_POOL_INCREMENT = 2048,
+    SERVER_PIECE = 4096,   // of a stream to a caller that knows no chunks
     SERVER_PASSES = 16,    // of libmicrohttpd in one turn, while it has something at hand
     SERVER_PAUSE_US = 100, // when that was not enough
 };
 
-//   RECEIVING --> ARRIVED --> WAITING --> ANSWERED --> DONE     reply sent, or the connection broke
-//       |            |           |
-//       |            |           +------> GONE                  the caller left; it was told to the user
-//       |            +------------------> GONE                  nobody knew of it yet
-//       +--> REFUSED                                            too large: the server answers itself
-//
-// From ARRIVED to ANSWERED or GONE the connection is suspended and its socket is watched.
-enum call_state { CALL_RECEIVING, CALL_ARRIVED, CALL_WAITING, CALL_ANSWERED, CALL_REFUSED, CALL_GONE, CALL_DONE };
-
-struct http_call {
-    struct list node;  // in `calls` while it has a connection
-    struct list event; // in `events` when there is something to tell: ARRIVED or DONE
-    struct http_server *server;
-    struct MHD_Connection *connection;
-    struct loop_watch *watch;
-    enum call_state state;
-    struct http_server_body incoming;
-    struct block *body;
-    struct MHD_Response *response;
-    uint16_t status;
-    uint64_t queued_turn;
-    uint64_t arrival_us, arrival_wall_us, sent_us;
-    bool was_sent, was_slow;
-    void *owner;
-    struct text method, path; // in `bytes`
-    char bytes[];
-};
-
-struct http_server {
-    struct loop *loop;
-    struct http_server_handlers handlers;
-    struct MHD_Daemon *daemon;
-    struct loop_watch *watch;
-    struct timer timer;         // libmicrohttpd's next timeout
-    struct timer deliver_timer; // events that came outside of a turn
-    struct list calls, events;
-    uint64_t body_cap, idle_timeout_us;
-    uint64_t turn;
-    uint32_t pass, open_calls;
-    uint16_t port;
-    bool is_running;    // inside libmicrohttpd
-    bool is_delivering; // inside the user's code
-    bool is_listening;
-};
-
-static void server_run(struct http_server *server);
-
-static struct http_call *call_create(struct http_server *server, struct MHD_Connection *connection, const char *method,
-                                     const char *path)
+static void call_forget(struct http_call *call)
 {
-    struct text method_text = text_of(method);
-    struct text path_text = text_of(path);
-    struct http_call *call = calloc(1, sizeof(*call) + method_text.length + path_text.length);
-
-    if (call == NULL) {
-        return NULL;
-    }
-    memcpy(call->bytes, method_text.data, method_text.length);
-    memcpy(call->bytes + method_text.length, path_text.data, path_text.length);
-    call->method = (struct text){ call->bytes, method_text.length };
-    call->path = (struct text){ call->bytes + method_text.length, path_text.length };
-    call->server = server;
-    call->connection = connection;
-    call->arrival_us = loop_polled_us(server->loop);
-    uint64_t now_us = clock_now_us();
-    call->arrival_wall_us = clock_wall_us() - (now_us > call->arrival_us ? now_us - call->arrival_us : 0);
-    http_server_body_init(&call->incoming, server->body_cap);
-    list_init(&call->event);
-    list_append(&server->calls, &call->node);
-    server->open_calls++;
-    return call;
-}
-
-static void call_destroy(struct http_call *call)
-{
-    list_remove(&call->node);
-    list_remove(&call->event);
-    if (call->watch != NULL) {
-        loop_unwatch(&call->watch);
-    }
     if (call->response != NULL) {
         MHD_destroy_response(call->response);
     }
-    http_server_body_fini(&call->incoming);
-    block_release(&call->body);
-    call->server->open_calls--;
-    free(call);
+    http_server_call_destroy(call);
 }
 
 static void call_release_block(void *closure)
@@ -123,22 +43,64 @@ static void call_release_block(void *closure)
     block_release(&block);
 }
 
-/// libmicrohttpd reads the block's own bytes and drops its reference at the end. NULL without memory.
-static struct MHD_Response *call_make_response(const struct http_reply *reply)
+/// What is written and not sent yet, piece by piece. Without any the connection rests until there is.
+static ssize_t call_on_read(void *closure, uint64_t position, char *out, size_t room)
 {
-    struct text bytes = block_text(reply->body);
-    struct MHD_Response *response = NULL;
+    struct http_call *call = closure;
+
+    (void)position;
+    if (call->state != CALL_STREAMING && call->state != CALL_ANSWERED) {
+        return MHD_CONTENT_READER_END_WITH_ERROR;
+    }
+    size_t length = http_server_stream_take(&call->stream, out, room);
+    if (length > 0) {
+        return (ssize_t)length;
+    }
+    if (call->stream.is_ended) {
+        return MHD_CONTENT_READER_END_OF_STREAM;
+    }
+    MHD_suspend_connection(call->connection);
+    call->stream.is_suspended = true;
+    return 0;
+}
+
+static struct MHD_Response *call_make_stream(struct http_call *call)
+{
+    struct MHD_Response *response =
+        MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, SERVER_PIECE, call_on_read, call, NULL);
+
+    // libmicrohttpd ends the chunks that it did not send for HEAD: five bytes that the next reply would begin with.
+    if (response != NULL && text_equals_c(call->method, MHD_HTTP_METHOD_HEAD) &&
+        MHD_set_response_options(response, MHD_RF_HTTP_1_0_COMPATIBLE_STRICT, MHD_RO_END) != MHD_YES) {
+        MHD_destroy_response(response);
+        return NULL;
+    }
+    return response;
+}
+
+/// libmicrohttpd reads the block's own bytes and drops its reference at the end.
+static struct MHD_Response *call_make_body(struct block *body)
+{
+    struct text bytes = block_text(body);
 
     if (bytes.length == 0) {
-        response = MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
-    } else {
-        struct block *held = block_acquire(reply->body);
-        response = MHD_create_response_from_buffer_with_free_callback_cls(bytes.length, (void *)(uintptr_t)bytes.data,
-                                                                          call_release_block, held);
-        if (response == NULL) {
-            block_release(&held);
-        }
+        return MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
     }
+    struct block *held = block_acquire(body);
+    struct MHD_Response *response = MHD_create_response_from_buffer_with_free_callback_cls(
+        bytes.length, (void *)(uintptr_t)bytes.data, call_release_block, held);
+    if (response == NULL) {
+        block_release(&held);
+    }
+    return response;
+}
+
+/// NULL without memory, or when a header is none.
+static struct MHD_Response *call_make_response(struct http_call *call, const struct http_reply *reply)
+{
+    struct MHD_Response *response =
+        call->state == CALL_STREAMING ? call_make_stream(call) : call_make_body(reply->body);
+
     if (response == NULL) {
         return NULL;
     }
@@ -152,6 +114,13 @@ static struct MHD_Response *call_make_response(const struct http_reply *reply)
         return NULL;
     }
     return response;
+}
+
+static struct http_server_sender *connection_sender(struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+    return info == NULL ? NULL : info->socket_context;
 }
 
 /// Inside the access handler: the reply becomes libmicrohttpd's. Without one the connection is closed.
@@ -175,9 +144,10 @@ static enum MHD_Result call_refuse(struct http_call *call)
     struct block *body = http_server_body_problem(&call->incoming);
     struct http_reply reply = { .status = 413, .content_type = "application/problem+json", .body = body };
 
+    http_server_sender_owes_nothing(connection_sender(call->connection));
     call->state = CALL_REFUSED;
     call->status = reply.status;
-    call->response = body == NULL ? NULL : call_make_response(&reply);
+    call->response = body == NULL ? NULL : call_make_response(call, &reply);
     block_release(&body);
     return call_queue(call);
 }
@@ -188,9 +158,7 @@ static void call_give_up(struct http_call *call)
     struct http_server *server = call->server;
     bool is_known = call->state == CALL_WAITING;
 
-    if (call->watch != NULL) {
-        loop_unwatch(&call->watch);
-    }
+    http_server_unwatch(call);
     list_remove(&call->event);
     call->state = CALL_GONE;
     if (is_known) {
@@ -206,8 +174,12 @@ static void call_on_socket(void *owner, int fd, unsigned events)
 
     (void)fd;
     if ((events & (LOOP_DISCONNECT | LOOP_ERROR)) != 0) {
-        call_give_up(call);
-        server_run(server);
+        if (call->state == CALL_STREAMING) {
+            http_server_cut(call);
+        } else {
+            call_give_up(call);
+        }
+        http_server_run(server);
     }
 }
 
@@ -223,10 +195,12 @@ static enum MHD_Result call_arrive(struct http_call *call)
     if (call->body == NULL && call->incoming.received > 0) {
         return MHD_NO;
     }
+    http_server_sender_owes_nothing(connection_sender(call->connection));
     MHD_suspend_connection(call->connection);
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(call->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
     if (info != NULL) {
-        call->watch = loop_watch(server->loop, info->connect_fd, LOOP_DISCONNECT, call_on_socket, call);
+        call->fd = info->connect_fd;
+        call->watch = loop_watch(server->loop, call->fd, LOOP_DISCONNECT, call_on_socket, call);
     }
     call->state = CALL_ARRIVED;
     list_append(&server->events, &call->event);
@@ -262,11 +236,12 @@ static enum MHD_Result server_on_access(void *closure, struct MHD_Connection *co
 
     (void)version;
     if (call == NULL) {
-        call = call_create(server, connection, method, url);
+        call = http_server_call_create(server, connection, method, url);
         if (call == NULL) {
             return MHD_NO;
         }
         *connection_closure = call;
+        http_server_sender_owes_body(&server->patience, connection_sender(connection));
         return call_begin(call);
     }
     if (*upload_data_size > 0) {
@@ -277,8 +252,10 @@ static enum MHD_Result server_on_access(void *closure, struct MHD_Connection *co
     switch (call->state) {
     case CALL_RECEIVING:
         return call_arrive(call);
+    case CALL_STREAMING:
     case CALL_ANSWERED:
         return call_queue(call);
+    case CALL_CUT:
     case CALL_GONE:
         return MHD_NO;
     default:
@@ -292,22 +269,46 @@ static void server_on_completed(void *closure, struct MHD_Connection *connection
     struct http_server *server = closure;
     struct http_call *call = *connection_closure;
 
-    (void)connection;
+    http_server_sender_owes_head(&server->patience, connection_sender(connection));
     if (call == NULL) {
         return;
     }
     *connection_closure = NULL;
     call->connection = NULL;
-    if (call->state != CALL_ANSWERED) {
-        call_destroy(call);
-        return;
-    }
-    call->state = CALL_DONE;
+    http_server_unwatch(call); // before its descriptor is closed
     call->sent_us = clock_now_us();
     call->was_sent = reason == MHD_REQUEST_TERMINATED_COMPLETED_OK;
-    call->was_slow = server->turn > call->queued_turn;
-    list_remove(&call->node);
-    list_append(&server->events, &call->event);
+    switch (call->state) {
+    case CALL_ANSWERED:
+        call->was_slow = call->stream.is_on ? call->stream.is_late : server->turn > call->queued_turn;
+        http_server_finish(call);
+        return;
+    case CALL_STREAMING:
+        if (!call->was_sent) { // otherwise only a head was asked for, and its stream goes on without a reader
+            http_server_cut(call);
+        }
+        return;
+    case CALL_CUT:
+        return;
+    default:
+        call_forget(call);
+    }
+}
+
+static void server_on_connection(void *closure, struct MHD_Connection *connection, void **socket_context,
+                                 enum MHD_ConnectionNotificationCode what)
+{
+    struct http_server *server = closure;
+
+    if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
+        http_server_sender_destroy(*socket_context);
+        *socket_context = NULL;
+        return;
+    }
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    if (info != NULL) {
+        *socket_context = http_server_sender_create(&server->patience, info->connect_fd);
+    }
 }
 
 __attribute__((format(printf, 2, 0))) static void server_on_log(void *closure, const char *format, va_list arguments)
@@ -330,7 +331,7 @@ static void server_plan(struct http_server *server, uint64_t at_us)
     }
 }
 
-static void server_run(struct http_server *server)
+void http_server_run(struct http_server *server)
 {
     MHD_UNSIGNED_LONG_LONG wait_ms = 0;
     bool has_timeout = false;
@@ -363,9 +364,18 @@ static void server_tell(struct http_server *server, struct http_call *call)
         server->handlers.on_request(server->handlers.context, call);
         return;
     }
+    if (call->state == CALL_CUT) {
+        server->handlers.on_gone(server->handlers.context, call);
+        if (call->connection == NULL) {
+            call_forget(call);
+        } else {
+            call->state = CALL_GONE;
+        }
+        return;
+    }
     require(call->state == CALL_DONE);
     server->handlers.on_sent(server->handlers.context, call, call->sent_us, call->was_sent, call->was_slow);
-    call_destroy(call);
+    call_forget(call);
 }
 
 static void server_deliver(struct http_server *server)
@@ -390,7 +400,7 @@ static void server_on_epoll(void *owner, int fd, unsigned events)
 {
     (void)fd;
     (void)events;
-    server_run(owner);
+    http_server_run(owner);
     server_deliver(owner);
 }
 
@@ -398,7 +408,7 @@ static void server_on_timer(struct timer *timer)
 {
     struct http_server *server = CONTAINER_OF(timer, struct http_server, timer);
 
-    server_run(server);
+    http_server_run(server);
     server_deliver(server);
 }
 
@@ -414,13 +424,14 @@ static struct MHD_Daemon *server_start_daemon(struct http_server *server, const 
     unsigned limit = options->max_connections > 0 ? options->max_connections : SERVER_MAX_CONNECTIONS;
 
     server->idle_timeout_us = (uint64_t)timeout_s * 1000000;
-    return MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0, NULL, NULL,
-                            server_on_access, server, MHD_OPTION_EXTERNAL_LOGGER, server_on_log, NULL,
-                            MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1,
-                            MHD_OPTION_NOTIFY_COMPLETED, server_on_completed, server, MHD_OPTION_CONNECTION_LIMIT,
-                            limit, MHD_OPTION_CONNECTION_TIMEOUT, timeout_s, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-                            (size_t)SERVER_POOL, MHD_OPTION_CONNECTION_MEMORY_INCREMENT, (size_t)SERVER_POOL_INCREMENT,
-                            MHD_OPTION_END);
+    http_server_patience_init(&server->patience, server->loop, server->idle_timeout_us);
+    return MHD_start_daemon(
+        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0, NULL, NULL, server_on_access, server,
+        MHD_OPTION_EXTERNAL_LOGGER, server_on_log, NULL, MHD_OPTION_LISTEN_SOCKET, fd,
+        MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, MHD_OPTION_NOTIFY_COMPLETED, server_on_completed, server,
+        MHD_OPTION_NOTIFY_CONNECTION, server_on_connection, server, MHD_OPTION_CONNECTION_LIMIT, limit,
+        MHD_OPTION_CONNECTION_TIMEOUT, timeout_s, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)SERVER_POOL,
+        MHD_OPTION_CONNECTION_MEMORY_INCREMENT, (size_t)SERVER_POOL_INCREMENT, MHD_OPTION_END);
 }
 
 static bool server_watch_daemon(struct http_server *server)
@@ -470,7 +481,7 @@ enum status http_server_create(struct loop *loop, const struct http_server_optio
         status = STATUS_NO_MEMORY;
         goto fail;
     }
-    server_run(created); // puts the listening socket into its epoll set
+    http_server_run(created); // puts the listening socket into its epoll set
     *server = created;
     return STATUS_OK;
 
@@ -514,26 +525,19 @@ void http_server_destroy(struct http_server **server)
         struct http_call *call = CONTAINER_OF(node, struct http_call, node);
         if (call->state == CALL_ARRIVED || call->state == CALL_WAITING) {
             call_give_up(call);
+        } else if (call->state == CALL_STREAMING) {
+            http_server_cut(call);
         }
     }
     ending->is_delivering = false;
     loop_timer_cancel(ending->loop, &ending->timer);
     loop_unwatch(&ending->watch);
     MHD_stop_daemon(ending->daemon);
+    http_server_patience_fini(&ending->patience);
     server_deliver(ending);
     require(ending->open_calls == 0);
     free(ending);
     *server = NULL;
-}
-
-struct text http_call_method(const struct http_call *call)
-{
-    return call->method;
-}
-
-struct text http_call_path(const struct http_call *call)
-{
-    return call->path;
 }
 
 static struct text call_value(const struct http_call *call, enum MHD_ValueKind kind, const char *name)
@@ -558,42 +562,23 @@ struct text http_call_header(const struct http_call *call, const char *name)
     return call_value(call, MHD_HEADER_KIND, name);
 }
 
-struct block *http_call_body(struct http_call *call)
+void http_server_resume(struct http_call *call)
 {
-    return call->body;
+    MHD_resume_connection(call->connection);
 }
 
-uint64_t http_call_arrival_us(const struct http_call *call)
+void http_server_answer(struct http_call *call, const struct http_reply *reply)
 {
-    return call->arrival_us;
-}
-
-uint64_t http_call_arrival_wall_us(const struct http_call *call)
-{
-    return call->arrival_wall_us;
-}
-
-void http_call_set_owner(struct http_call *call, void *owner)
-{
-    call->owner = owner;
-}
-
-void *http_call_owner(const struct http_call *call)
-{
-    return call->owner;
+    call->status = reply->status;
+    call->response = call_make_response(call, reply);
+    MHD_resume_connection(call->connection);
+    http_server_run(call->server);
 }
 
 void http_call_reply(struct http_call *call, const struct http_reply *reply)
 {
-    struct http_server *server = call->server;
-
     require(call->state == CALL_WAITING);
-    if (call->watch != NULL) {
-        loop_unwatch(&call->watch);
-    }
-    call->status = reply->status;
-    call->response = call_make_response(reply);
+    http_server_unwatch(call);
     call->state = CALL_ANSWERED;
-    MHD_resume_connection(call->connection);
-    server_run(server);
+    http_server_answer(call, reply);
 }

@@ -4,8 +4,11 @@
 /// suspended until the answer. While it waits, the server itself watches the socket: a caller that leaves is told
 /// within milliseconds. Arrival is the clock read after the poll that completed the request line.
 ///
-/// None of the handlers is called from inside http_call_reply. While the server is destroyed `on_gone` must not answer
-/// other calls.
+/// A stream is a reply in pieces. Its socket stays watched, and a reader that does not keep up is cut, never waited
+/// for.
+///
+/// None of the handlers is called from inside http_call_reply or http_call_stream_…. While the server is destroyed
+/// `on_gone` must not answer other calls.
 ///
 /// Threads: its loop's.
 /// Memory:  owns connections and the bytes of requests; a reply's body is a counted block, released when sent.
@@ -22,15 +25,17 @@ struct http_server_options {
     uint64_t body_cap;        // default 256 KiB; more: 413
     uint32_t max_connections; // default 4,096
     bool share_port;          // SO_REUSEPORT, for several loops
-    uint32_t idle_timeout_s;  // default 60
+    uint32_t idle_timeout_s;  // default 60; also what a head may take from its first byte on, and its body from there
 };
 
 struct http_server_handlers {
-    /// A whole request has come. Must be answered exactly once through http_call_reply, now or later.
+    /// A whole request has come. Must be answered exactly once, by http_call_reply or as a stream, now or later.
     void (*on_request)(void *context, struct http_call *call);
-    /// The caller left before the answer was given; the call is gone after this returns (do not answer it).
+    /// The caller left or was cut before the answer was given or its stream ended; the call is gone after this returns
+    /// (do not answer it).
     void (*on_gone)(void *context, struct http_call *call);
-    /// The kernel took the last byte (or the connection broke: `was_sent` false). `was_slow`: it took more than one go.
+    /// The kernel took the last byte (or the connection broke: `was_sent` false). `was_slow`: it took more than one go
+    /// (a stream: after its end).
     void (*on_sent)(void *context, struct http_call *call, uint64_t sent_us, bool was_sent, bool was_slow);
     void *context;
 };
@@ -67,3 +72,15 @@ struct http_reply {
     size_t header_count;
 };
 void http_call_reply(struct http_call *call, const struct http_reply *reply);
+
+/// Begins a streamed reply: head now (its body is NULL), body in pieces, until http_call_stream_end. Chunked; a caller
+/// of HTTP/1.0 gets it until close, one that asked by HEAD only its head. `limit` bytes may wait for a slow reader,
+/// besides what the kernel and libmicrohttpd (16 KiB) hold.
+void http_call_stream_begin(struct http_call *call, const struct http_reply *head, size_t limit);
+
+/// Appends a piece (copied) and sends what the kernel takes. False: more than `limit` bytes wait, or the connection
+/// broke: the reader is cut, on_gone comes later, never from inside (do not write again; an end does nothing).
+MUST_CHECK bool http_call_stream_write(struct http_call *call, struct text piece);
+
+/// No more pieces; on_sent comes when the kernel took the last byte.
+void http_call_stream_end(struct http_call *call);

@@ -158,12 +158,15 @@ void answer_build(struct search *search, struct search_reply *reply)
     }
     json_end_object(&json);
     reply->is_complete = coverage.is_complete;
+    reply->offers_found = merged.found;
+    reply->offers_returned = status == 200 ? merged.pick_count : 0;
     answer_seal(reply, &buffer, status);
 }
 
 void answer_refuse(struct search *search, const struct start_call *start, struct search_reply *reply)
 {
     bool is_bad_query = start->product_verdict == SCRIPT_FAIL_UNEXPECTED;
+    reply->is_refused = true;
     uint16_t status = is_bad_query ? 422 : 500;
     struct buffer buffer;
     struct json_writer json;

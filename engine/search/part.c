@@ -16,6 +16,12 @@ static void part_enter(struct part *part, enum part_state state)
     part->state = state;
 }
 
+/// The whole request is out, in one fetch, when it stands here.
+static bool has_gone_out(enum phase phase)
+{
+    return phase == PHASE_FIRST_BYTE || phase == PHASE_BODY;
+}
+
 static void part_say(struct part *part, const char *detail)
 {
     snprintf(part->end.detail, sizeof(part->end.detail), "%s", detail);
@@ -63,7 +69,13 @@ static void part_pause(struct part *part)
 static void part_on_pause_over(struct timer *timer)
 {
     struct part *part = CONTAINER_OF(timer, struct part, pause);
+    struct world *world = attempt_world(part->attempt);
 
+    if (world->ops->now_us(world) >= part->attempt->allocation.end_us) {
+        part->end.phase = PHASE_PAUSE; // the loop was late: there is no time left to send in
+        part_finish(part, OUTCOME_CUT);
+        return;
+    }
     http_request_destroy(&part->request);
     block_release(&part->state_block);
     part->request = part->next.request;
@@ -157,6 +169,7 @@ static void part_on_fetched(struct fetch *fetch)
 {
     struct part *part = CONTAINER_OF(fetch, struct part, fetch);
 
+    part->requests += fetch->result == FETCH_OK || has_gone_out(fetch->phase) ? 1 : 0;
     if (fetch->result == FETCH_OK) {
         part_start_normalise(part);
         return;
@@ -185,8 +198,7 @@ void part_start(struct part *part)
 
 // ----------------------------------------------------------------------------------------------------------------- end
 
-/// Where it stands now.
-static enum phase part_phase(const struct part *part)
+enum phase part_phase(const struct part *part)
 {
     struct world *world = attempt_world(part->attempt);
 
@@ -202,6 +214,11 @@ static enum phase part_phase(const struct part *part)
         return PHASE_NONE;
     }
     return PHASE_NONE;
+}
+
+uint32_t part_requests(const struct part *part)
+{
+    return part->requests + (part->state == PART_FETCHING && has_gone_out(part_phase(part)) ? 1 : 0);
 }
 
 /// Stops whatever still runs; nothing of it calls back afterwards.
@@ -224,6 +241,7 @@ static void part_stop(struct part *part)
 
 void part_cut(struct part *part)
 {
+    part->requests = part_requests(part);
     part->end.phase = part_phase(part);
     part->end.outcome = OUTCOME_CUT;
     part_stop(part);

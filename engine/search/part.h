@@ -40,6 +40,7 @@ struct part {
     bool has_answered;                // a step of it was normalised
     bool is_incomplete;               // its last step said so
     struct part_end end;              // once ENDED
+    uint32_t requests;                // that went out whole; of ended fetches
 };
 
 /// Takes the request.
@@ -49,6 +50,11 @@ void part_start(struct part *part);
 /// Ends it as cut where it stands, without telling the attempt.
 void part_cut(struct part *part);
 void part_fini(struct part *part);
+
+/// Where it stands now; PHASE_NONE when it is idle or ended.
+enum phase part_phase(const struct part *part);
+/// Requests that went out whole so far, the running one too.
+uint32_t part_requests(const struct part *part);
 
 static inline bool part_is_good(const struct part *part)
 {

@@ -1,6 +1,7 @@
 #include "search/search.h"
 
 #include "search/answer.h"
+#include "search/record.h"
 #include "search/search_internal.h"
 
 #include <stdlib.h>
@@ -70,7 +71,8 @@ static void search_deliver(struct search *search, struct search_reply *reply, ui
     reply->reserve_us = search->options.reserve_us;
     uint64_t now_us = world->ops->now_us(world);
     reply->took_us = now_us - search->options.arrival_us;
-    reply->assemble_us = now_us - began_us;
+    reply->record = search->options.wants_record ? search_record_of(search, reply) : NULL;
+    reply->assemble_us = world->ops->now_us(world) - began_us;
     search->options.on_reply(search->options.owner, reply);
     block_release(&reply->body);
     search_destroy(search);

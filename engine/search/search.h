@@ -10,6 +10,7 @@
 #pragma once
 
 #include "model/catalogue.h"
+#include "model/search_record.h"
 #include "policy/budget.h"
 #include "search/event.h"
 #include "search/ports.h"
@@ -24,6 +25,9 @@ struct search_reply {
     bool was_cut_by_budget; // the deadline timer ended it: feeds the reserve
     uint64_t deadline_us;
     uint64_t took_us, reserve_us, timer_late_us, assemble_us;
+    bool is_refused; // the product refused or failed: nobody was asked
+    uint64_t offers_found, offers_returned;
+    struct search_record *record; // `wants_record`: whoever gets the reply owns it; NULL without memory
 };
 
 struct search_options {
@@ -39,6 +43,7 @@ struct search_options {
     size_t only_count;
     uint32_t max_items, max_offers_per_item;
     bool whole_or_nothing; // \"partial\": false
+    bool wants_record;     // its attribution
     /// NULL, or what a streaming caller is told; then the reply's body is the event `done`, unless no event came before
     /// it.
     search_on_event on_event;
@@ -49,5 +54,8 @@ struct search_options {
 
 /// STATUS_NO_MEMORY: nothing was started.
 MUST_CHECK enum status search_start(const struct search_options *options, struct search **search);
+/// Before search_cancel: the record of a search whose caller has left; what is open is `cancelled`. NULL without
+/// memory.
+MUST_CHECK struct search_record *search_record_gone(const struct search *search);
 /// The caller left: everything pending is cancelled, on_reply does not come, the search is gone.
 void search_cancel(struct search **search);

@@ -136,6 +136,7 @@ function M.start(options)
   w.folder = M.build .. "/e2e"
   os.execute("mkdir -p " .. w.folder)
   w.url = "http://127.0.0.1:" .. w.port
+  w.admin_url = "http://127.0.0.1:" .. w.port + 1000
   if M.http("GET", w.url .. "/healthz").status then
     error("something answers at " .. w.url .. " already")
   end
@@ -175,6 +176,7 @@ function World:start_engine()
   local overlay = self.folder .. "/overlay.yaml"
   local settings = {
     ("listen: 127.0.0.1:%d"):format(self.port),
+    ("admin: { listen: \"127.0.0.1:%d\" }"):format(self.port + 1000),
     ("network: { allow_private: [%s.0/24], ca_file: %s/tls/ca.pem }"):format(M.network, self.folder),
     ("dns: { servers: [\"%s.253:5300\"] }"):format(M.network),
     options.overlay or "",

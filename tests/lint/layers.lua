@@ -11,9 +11,10 @@ M.sees = {
   policy = { "model", "base" },
   io = { "model", "base" },
   script = { "model", "base" },
+  telemetry = { "model", "base" },
   search = { "policy", "model", "base" },
-  app = { "search", "policy", "io", "script", "model", "base" },
-  cli = { "app", "search", "policy", "io", "script", "model", "base" },
+  app = { "search", "policy", "io", "script", "telemetry", "model", "base" },
+  cli = { "app", "search", "policy", "io", "script", "telemetry", "model", "base" },
 }
 
 --- Sources outside of the folders of engine/, by the longest prefix of their path -> the folders they may include.

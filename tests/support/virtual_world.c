@@ -1,15 +1,20 @@
 #include "support/virtual_world.h"
 
-#include <stdio.h>
+#include "support/virtual_supplier.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-/// A script call or a fetch that will be over at a known time.
+enum { LONG_TURN_EACH = 32 };
+
+/// A script call or a fetch that will be over at a known time, or a call that waits for a worker.
 struct virtual_event {
     struct timer timer;
     struct virtual_world *virtual;
     struct script_call *call;
     struct fetch *fetch;
+    bool is_end; // of a fetch that does not answer by then
+    struct virtual_event *next;
 };
 
 static struct virtual_world *virtual_of(struct world *world)
@@ -17,66 +22,48 @@ static struct virtual_world *virtual_of(struct world *world)
     return CONTAINER_OF(world, struct virtual_world, world);
 }
 
-static const struct virtual_supplier *supplier_find(const struct virtual_world *virtual, struct text name)
+/// The first is kept: what follows comes of it.
+static void blame(struct virtual_world *virtual, const char *rule)
 {
-    for (size_t i = 0; i < virtual->supplier_count; i++) {
-        if (text_equals_c(name, virtual->suppliers[i].name)) {
-            return &virtual->suppliers[i];
-        }
+    if (virtual->broken_rule == NULL) {
+        virtual->broken_rule = rule;
     }
-    return NULL;
 }
 
-/// What happens at one exchange: the supplier's own fields where it has no steps.
-static struct virtual_step step_of(const struct virtual_supplier *supplier, uint32_t part, uint32_t step)
+/// 0 to `most`, from the seed (splitmix64).
+static uint64_t draw(struct virtual_world *virtual, uint64_t most)
 {
-    for (size_t i = 0; i < supplier->step_count; i++) {
-        if (supplier->steps[i].part == part && supplier->steps[i].step == step) {
-            return supplier->steps[i];
-        }
+    if (most == 0) {
+        return 0;
     }
-    require(supplier->step_count == 0);
-    return (struct virtual_step){
-        .result = supplier->result,
-        .after_us = supplier->after_us,
-        .hangs = supplier->hangs,
-        .normalise = supplier->normalise,
-        .offers = supplier->offers,
-    };
+    uint64_t mixed = virtual->machine.seed + ++virtual->draws * 0x9e3779b97f4a7c15u;
+    mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9u;
+    mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111ebu;
+    return (mixed ^ (mixed >> 31)) % (most + 1);
 }
 
-/// "http://NAME/PART/STEP"
-static struct http_request *request_make(const struct virtual_supplier *supplier, uint32_t part, uint32_t step)
+static void event_at(struct virtual_event *event, uint64_t at_us, void (*on_due)(struct timer *timer))
 {
-    char url[128];
-    snprintf(url, sizeof(url), "http://%s/%u/%u", supplier->name, part, step);
-    struct http_request values = { .method = TEXT("GET"), .url = text_of(url) };
-    struct http_request *request = http_request_create(&values);
-    require(request != NULL);
-    return request;
-}
-
-static const struct virtual_supplier *request_read(const struct virtual_world *virtual,
-                                                   const struct http_request *request, struct virtual_step *step)
-{
-    struct url_parts url;
-    unsigned part = 0, number = 0;
-    require(url_split(request->url, &url));
-    require(sscanf(url.target.data, "/%u/%u", &part, &number) == 2);
-    const struct virtual_supplier *supplier = supplier_find(virtual, url.host);
-    require(supplier != NULL);
-    *step = step_of(supplier, part, number);
-    return supplier;
+    event->timer.on_due = on_due;
+    event->virtual->events_running++;
+    require(timer_heap_start(&event->virtual->timers, &event->timer, at_us) == STATUS_OK);
 }
 
 static struct virtual_event *event_start(struct virtual_world *virtual, uint64_t at_us,
                                          void (*on_due)(struct timer *timer))
 {
-    struct virtual_event *event = calloc(1, sizeof *event);
+    struct virtual_event *event = calloc(1, sizeof(*event));
     require(event != NULL);
     event->virtual = virtual;
-    event->timer.on_due = on_due;
-    require(timer_heap_start(&virtual->timers, &event->timer, at_us) == STATUS_OK);
+    event_at(event, at_us, on_due);
+    return event;
+}
+
+/// The event of a timer that is due.
+static struct virtual_event *event_of(struct timer *timer)
+{
+    struct virtual_event *event = CONTAINER_OF(timer, struct virtual_event, timer);
+    event->virtual->events_running--;
     return event;
 }
 
@@ -85,9 +72,19 @@ static uint64_t virtual_now_us(struct world *world)
     return virtual_of(world)->now_us;
 }
 
+// -------------------------------------------------------------------------------------------------------------- timers
+
 static enum status virtual_timer_start(struct world *world, struct timer *timer, uint64_t at_us)
 {
-    return timer_heap_start(&virtual_of(world)->timers, timer, at_us);
+    struct virtual_world *virtual = virtual_of(world);
+
+    if (virtual->is_over) {
+        blame(virtual, "a timer was started after the end of the search");
+    }
+    if (++virtual->timers_asked == virtual->machine.refused_timer) {
+        return STATUS_NO_MEMORY;
+    }
+    return timer_heap_start(&virtual->timers, timer, at_us);
 }
 
 static void virtual_timer_cancel(struct world *world, struct timer *timer)
@@ -95,24 +92,25 @@ static void virtual_timer_cancel(struct world *world, struct timer *timer)
     timer_heap_cancel(&virtual_of(world)->timers, timer);
 }
 
+// ------------------------------------------------------------------------------------------------------------- fetches
+
 static void virtual_on_fetched(struct timer *timer)
 {
-    struct virtual_event *event = CONTAINER_OF(timer, struct virtual_event, timer);
+    struct virtual_event *event = event_of(timer);
     struct virtual_world *virtual = event->virtual;
     struct fetch *fetch = event->fetch;
     struct virtual_step step;
 
-    const struct virtual_supplier *supplier = request_read(virtual, fetch->request, &step);
+    const struct virtual_supplier *supplier = virtual_supplier_of(virtual, fetch->request, &step);
+    bool is_end = event->is_end || virtual->now_us >= fetch->end_us;
     virtual->fetches_running--;
+    virtual->fetches_done++;
     fetch->impl = NULL;
     fetch->done_us = virtual->now_us;
-    fetch->result = virtual->now_us >= fetch->end_us ? FETCH_ENDED : step.result;
-    fetch->phase = supplier->phase;
+    fetch->result = is_end ? FETCH_ENDED : step.result;
     if (fetch->result == FETCH_OK) {
-        fetch->response = http_response_create();
-        require(fetch->response != NULL);
-        fetch->response->status = supplier->status != 0 ? supplier->status : 200;
-        fetch->response->body = block_create(text_of(supplier->name));
+        fetch->phase = PHASE_NONE;
+        virtual_supplier_respond(virtual, supplier, &step, fetch);
     }
     free(event);
     fetch->on_done(fetch);
@@ -123,15 +121,29 @@ static enum status virtual_fetch_start(struct world *world, struct fetch *fetch)
     struct virtual_world *virtual = virtual_of(world);
     struct virtual_step step;
 
-    const struct virtual_supplier *supplier = request_read(virtual, fetch->request, &step);
+    if (virtual->is_over) {
+        blame(virtual, "a request was sent after the end of the search");
+    } else if (virtual->now_us >= fetch->end_us) {
+        blame(virtual, "a request was sent with no time left");
+    }
+    if (++virtual->fetches_started == virtual->machine.refused_fetch) {
+        virtual->fetches_refused++;
+        return STATUS_NO_MEMORY;
+    }
+    const struct virtual_supplier *supplier = virtual_supplier_of(virtual, fetch->request, &step);
     uint64_t at_us = step.hangs ? UINT64_MAX - 1 : virtual->now_us + step.after_us;
+    bool is_end = virtual->machine.fetch_ends_first && at_us >= fetch->end_us;
+    if (is_end) {
+        at_us = fetch->end_us - 1;
+    }
+    enum phase phase = step.phase != PHASE_NONE ? step.phase : supplier->phase;
     fetch->started_us = virtual->now_us;
-    fetch->phase = supplier->phase != PHASE_NONE ? supplier->phase : PHASE_FIRST_BYTE;
+    fetch->phase = phase != PHASE_NONE ? phase : PHASE_FIRST_BYTE;
     struct virtual_event *event = event_start(virtual, at_us, virtual_on_fetched);
     event->fetch = fetch;
+    event->is_end = is_end;
     fetch->impl = event;
     virtual->fetches_running++;
-    virtual->fetches_started++;
     return STATUS_OK;
 }
 
@@ -140,9 +152,14 @@ static void virtual_fetch_cancel(struct world *world, struct fetch *fetch)
     struct virtual_world *virtual = virtual_of(world);
     struct virtual_event *event = fetch->impl;
 
-    require(event != NULL);
+    if (event == NULL) {
+        blame(virtual, "a fetch was cancelled that was over");
+        return;
+    }
     timer_heap_cancel(&virtual->timers, &event->timer);
+    virtual->events_running--;
     virtual->fetches_running--;
+    virtual->fetches_cancelled++;
     fetch->impl = NULL;
     free(event);
 }
@@ -153,91 +170,32 @@ static enum phase virtual_fetch_phase(struct world *world, struct fetch *fetch)
     return fetch->phase;
 }
 
-static void fill_start(struct virtual_world *virtual, struct start_call *start)
+// ------------------------------------------------------------------------------------------------------- script calls
+
+static void call_begin(struct virtual_event *event);
+
+/// Building requests goes first, then the earliest deadline.
+static bool call_is_before(const struct script_call *a, const struct script_call *b)
 {
-    start->product_verdict = virtual->product;
-    if (virtual->product == SCRIPT_FAIL_UNEXPECTED) {
-        start->errors = block_create(TEXT("[{\"pointer\":\"/query\",\"code\":\"bad\",\"detail\":\"no\"}]"));
-    }
-    if (virtual->product != SCRIPT_OK) {
+    return a->kind != b->kind ? a->kind == SCRIPT_CALL_START : a->deadline_us < b->deadline_us;
+}
+
+static void take_next_call(struct virtual_world *virtual)
+{
+    if (virtual->waiting == NULL || virtual->busy_workers >= virtual->machine.workers) {
         return;
     }
-    start->facts = block_create(TEXT("{}"));
-    memcpy(start->currency, "EUR", 4);
-    for (size_t i = 0; i < start->candidate_count; i++) {
-        struct start_candidate *candidate = &start->candidates[i];
-        const struct virtual_supplier *supplier = supplier_find(virtual, candidate->account->name);
-        require(supplier != NULL);
-        candidate->verdict = supplier->start;
-        candidate->message = TEXT("because");
-        bool has_rule = candidate->ceiling_us != 0;
-        candidate->ceiling_out_us = has_rule                    ? candidate->ceiling_us
-                                    : supplier->ceiling_us != 0 ? supplier->ceiling_us
-                                                                : UINT64_MAX;
-        candidate->ceiling_is_from_script = !has_rule && supplier->ceiling_us != 0;
-        if (supplier->start == SCRIPT_OK) {
-            struct http_request **end = &candidate->request;
-            for (uint32_t part = 1; part <= (supplier->parts != 0 ? supplier->parts : 1); part++) {
-                *end = request_make(supplier, part, 1);
-                end = &(*end)->next;
-            }
-        }
+    struct virtual_event **best = &virtual->waiting;
+    for (struct virtual_event **at = &virtual->waiting; *at != NULL; at = &(*at)->next) {
+        best = call_is_before((*at)->call, (*best)->call) ? at : best;
     }
+    struct virtual_event *event = *best;
+    *best = event->next;
+    call_begin(event);
 }
 
-static struct offer_batch *make_offers(const struct virtual_supplier *supplier, const struct virtual_step *step)
+static void call_return(struct virtual_event *event)
 {
-    struct offer_batch *batch = offer_batch_create(1 << 20);
-    const char *items = supplier->item_prefix != NULL ? supplier->item_prefix : supplier->name;
-
-    require(batch != NULL);
-    batch->offers = arena_alloc_array(&batch->arena, step->offers, sizeof *batch->offers);
-    require(batch->offers != NULL);
-    for (uint32_t i = step->first_id; i < step->first_id + step->offers; i++) {
-        char text[128];
-        struct offer *offer = &batch->offers[batch->count++];
-        offer->total_micros = supplier->cheapest_micros + (int64_t)i * OFFER_MICROS;
-        memcpy(offer->currency, "EUR", 4);
-        snprintf(text, sizeof text, "%s%u", items, i);
-        offer->item = arena_copy(&batch->arena, text_of(text));
-        offer->item_json = supplier->is_odd ? TEXT("{\"odd\":true}") : TEXT("{}");
-        snprintf(text, sizeof text, "%u", i);
-        offer->id = arena_copy(&batch->arena, text_of(text));
-        snprintf(text, sizeof text, "{\"id\":\"%s:%u\",\"item\":\"%s%u\"}", supplier->name, i, items, i);
-        offer->json = arena_copy(&batch->arena, text_of(text));
-    }
-    offer_batch_sort(batch);
-    return batch;
-}
-
-static void fill_normalise(struct virtual_world *virtual, struct normalise_call *normalise)
-{
-    const struct virtual_supplier *supplier = supplier_find(virtual, normalise->account->name);
-    require(supplier != NULL);
-    struct virtual_step step = step_of(supplier, normalise->part, normalise->step);
-    normalise->verdict = step.normalise;
-    normalise->merge = step.merge;
-    normalise->is_incomplete = step.is_incomplete;
-    if (step.normalise == SCRIPT_OK) {
-        normalise->offers = make_offers(supplier, &step);
-    }
-    if (step.has_next) {
-        char state[16];
-        // The state travels: each step's is the number of the step that left it.
-        struct text was = block_text(normalise->state);
-        snprintf(state, sizeof(state), "%u", normalise->step);
-        require(normalise->step == 1 ? was.data == NULL : (uint32_t)(was.data[0] - '0') == normalise->step - 1);
-        normalise->next = (struct next_step){
-            .request = request_make(supplier, normalise->part, normalise->step + 1),
-            .after_us = step.next_after_us,
-            .state = block_create(text_of(state)),
-        };
-    }
-}
-
-static void virtual_on_call_done(struct timer *timer)
-{
-    struct virtual_event *event = CONTAINER_OF(timer, struct virtual_event, timer);
     struct virtual_world *virtual = event->virtual;
     struct script_call *call = event->call;
 
@@ -247,47 +205,96 @@ static void virtual_on_call_done(struct timer *timer)
         script_call_destroy(call);
         return;
     }
-    if (call->kind == SCRIPT_CALL_START) {
-        fill_start(virtual, CONTAINER_OF(call, struct start_call, call));
-    } else {
-        fill_normalise(virtual, CONTAINER_OF(call, struct normalise_call, call));
-    }
+    virtual->calls_settled++;
     call->on_done(call);
 }
 
-static void virtual_on_call_begins(struct timer *timer)
+static void virtual_on_call_done(struct timer *timer)
 {
-    struct virtual_event *event = CONTAINER_OF(timer, struct virtual_event, timer);
+    struct virtual_event *event = event_of(timer);
     struct virtual_world *virtual = event->virtual;
-    uint64_t takes = virtual->start_us;
+    struct script_call *call = event->call;
 
-    event->call->begun_us = virtual->now_us;
-    if (event->call->kind == SCRIPT_CALL_NORMALISE) {
-        struct normalise_call *normalise = CONTAINER_OF(event->call, struct normalise_call, call);
-        takes = supplier_find(virtual, normalise->account->name)->normalise_us;
+    virtual->busy_workers--;
+    take_next_call(virtual);
+    if (!atomic_load(&call->is_cancelled) && call->kind == SCRIPT_CALL_START) {
+        virtual_supplier_start(virtual, CONTAINER_OF(call, struct start_call, call));
+    } else if (!atomic_load(&call->is_cancelled)) {
+        virtual_supplier_normalise(virtual, CONTAINER_OF(call, struct normalise_call, call));
     }
-    event->timer.on_due = virtual_on_call_done;
-    require(timer_heap_start(&virtual->timers, &event->timer, virtual->now_us + takes) == STATUS_OK);
+    call_return(event);
+}
+
+static void virtual_on_call_dropped(struct timer *timer)
+{
+    struct virtual_event *event = event_of(timer);
+    struct virtual_world *virtual = event->virtual;
+
+    virtual->busy_workers--;
+    take_next_call(virtual);
+    virtual_supplier_drop(event->call);
+    call_return(event);
+}
+
+/// A worker takes it: runs it, or sees that there is no time for it.
+static void call_begin(struct virtual_event *event)
+{
+    struct virtual_world *virtual = event->virtual;
+
+    virtual->busy_workers++;
+    if (virtual->machine.workers > 0 && virtual->now_us >= event->call->deadline_us) {
+        event_at(event, virtual->now_us, virtual_on_call_dropped);
+        return;
+    }
+    uint64_t takes_us = virtual_supplier_script_us(virtual, event->call);
+    takes_us += takes_us * draw(virtual, virtual->machine.script_percent) / 100;
+    event->call->begun_us = virtual->now_us;
+    event_at(event, virtual->now_us + takes_us, virtual_on_call_done);
+}
+
+static void virtual_on_call_queued(struct timer *timer)
+{
+    struct virtual_event *event = event_of(timer);
+    struct virtual_world *virtual = event->virtual;
+
+    if (virtual->machine.workers == 0 || virtual->busy_workers < virtual->machine.workers) {
+        call_begin(event);
+        return;
+    }
+    struct virtual_event **end = &virtual->waiting;
+    while (*end != NULL) {
+        end = &(*end)->next;
+    }
+    *end = event;
 }
 
 static enum status virtual_script_submit(struct world *world, struct script_call *call)
 {
     struct virtual_world *virtual = virtual_of(world);
 
-    if (virtual->is_start_refused) {
+    if (virtual->is_over) {
+        blame(virtual, "a script call was submitted after the end of the search");
+    }
+    if (virtual->is_start_refused || ++virtual->calls_asked == virtual->machine.refused_call) {
         return STATUS_CLOSED;
     }
     struct virtual_event *event =
-        event_start(virtual, virtual->now_us + virtual->begins_after_us, virtual_on_call_begins);
+        event_start(virtual, virtual->now_us + virtual->begins_after_us, virtual_on_call_queued);
     event->call = call;
+    virtual->calls_submitted++;
     virtual->calls_out++;
     return STATUS_OK;
 }
 
 static void virtual_script_cancel(struct world *world, struct script_call *call)
 {
-    (void)world;
-    atomic_store(&call->is_cancelled, true);
+    struct virtual_world *virtual = virtual_of(world);
+
+    if (atomic_exchange(&call->is_cancelled, true)) {
+        blame(virtual, "a script call was given up twice");
+        return;
+    }
+    virtual->calls_settled++;
 }
 
 static bool virtual_script_has_begun(struct world *world, const struct script_call *call)
@@ -295,6 +302,8 @@ static bool virtual_script_has_begun(struct world *world, const struct script_ca
     (void)world;
     return call->begun_us != 0;
 }
+
+// --------------------------------------------------------------------------------------------------------------- world
 
 void virtual_world_init(struct virtual_world *virtual, const struct virtual_supplier *suppliers, size_t count)
 {
@@ -319,21 +328,75 @@ void virtual_world_init(struct virtual_world *virtual, const struct virtual_supp
     timer_heap_init(&virtual->timers);
 }
 
+static bool is_own(const struct timer *timer)
+{
+    return timer->on_due == virtual_on_fetched || timer->on_due == virtual_on_call_queued ||
+           timer->on_due == virtual_on_call_done || timer->on_due == virtual_on_call_dropped;
+}
+
+/// A call nobody gave up belongs to a search that is lost; its memory is left for the leak checks to find.
+static void event_drop(struct virtual_event *event)
+{
+    if (event->call != NULL && atomic_load(&event->call->is_cancelled)) {
+        script_call_destroy(event->call);
+    }
+    free(event);
+}
+
 void virtual_world_fini(struct virtual_world *virtual)
 {
+    for (size_t i = 0; i < virtual->timers.count; i++) {
+        if (is_own(virtual->timers.slots[i])) {
+            event_drop(CONTAINER_OF(virtual->timers.slots[i], struct virtual_event, timer));
+        }
+    }
+    while (virtual->waiting != NULL) {
+        struct virtual_event *event = virtual->waiting;
+        virtual->waiting = event->next;
+        event_drop(event);
+    }
+    for (size_t i = 0; i < virtual->block_count; i++) {
+        block_release(&virtual->blocks[i]);
+    }
+    for (size_t i = 0; i < virtual->batch_count; i++) {
+        offer_batch_release(&virtual->batches[i]);
+    }
+    free(virtual->blocks);
+    free(virtual->batches);
     timer_heap_fini(&virtual->timers);
+}
+
+uint64_t virtual_world_next_us(const struct virtual_world *virtual)
+{
+    uint64_t next_us = timer_heap_next_us(&virtual->timers);
+    return next_us >= UINT64_MAX - 1 ? UINT64_MAX : next_us;
+}
+
+/// A turn of the loop has its cost; nothing else runs meanwhile.
+static void turn_end(struct virtual_world *virtual)
+{
+    const struct virtual_machine *machine = &virtual->machine;
+
+    virtual->turns++;
+    virtual->now_us += draw(virtual, machine->turn_us);
+    if (virtual->turns % LONG_TURN_EACH == machine->seed % LONG_TURN_EACH) {
+        virtual->now_us += draw(virtual, machine->long_turn_us);
+    }
 }
 
 bool virtual_world_step(struct virtual_world *virtual)
 {
-    uint64_t next_us = timer_heap_next_us(&virtual->timers);
-    if (next_us >= UINT64_MAX - 1) {
+    uint64_t next_us = virtual_world_next_us(virtual);
+
+    if (next_us == UINT64_MAX) {
         return false;
     }
     if (next_us > virtual->now_us) {
-        virtual->now_us = next_us;
+        virtual->now_us = next_us + draw(virtual, virtual->machine.late_us);
     }
-    return timer_heap_fire(&virtual->timers, virtual->now_us);
+    bool has_fired = timer_heap_fire(&virtual->timers, virtual->now_us);
+    turn_end(virtual);
+    return has_fired;
 }
 
 void virtual_world_run(struct virtual_world *virtual, uint64_t until_us)
@@ -341,4 +404,38 @@ void virtual_world_run(struct virtual_world *virtual, uint64_t until_us)
     while (timer_heap_next_us(&virtual->timers) <= until_us && virtual_world_step(virtual)) {
     }
     virtual->now_us = until_us;
+}
+
+void virtual_world_charge_reply(struct virtual_world *virtual, uint64_t offers_found, size_t bytes)
+{
+    const struct virtual_machine *machine = &virtual->machine;
+    virtual->now_us += (offers_found * machine->offer_ns + bytes * machine->byte_ns) / 1000;
+}
+
+void virtual_world_charge_event(struct virtual_world *virtual, size_t bytes)
+{
+    virtual->now_us += bytes * virtual->machine.event_byte_ns / 1000;
+}
+
+size_t virtual_world_search_timers(const struct virtual_world *virtual)
+{
+    return virtual->timers.count - virtual->events_running;
+}
+
+size_t virtual_world_search_calls(const struct virtual_world *virtual)
+{
+    return virtual->calls_submitted - virtual->calls_settled;
+}
+
+size_t virtual_world_references(const struct virtual_world *virtual)
+{
+    size_t held = 0;
+
+    for (size_t i = 0; i < virtual->block_count; i++) {
+        held += block_is_shared(virtual->blocks[i]);
+    }
+    for (size_t i = 0; i < virtual->batch_count; i++) {
+        held += virtual->batches[i]->references > 1;
+    }
+    return held;
 }

@@ -1,10 +1,13 @@
 /// Virtual world: the ports of search/ with a clock of its own, for tests.
 ///
-/// Suppliers behave as their `struct virtual_supplier` says; time jumps from event to event. It counts what a search
-/// must give back: timers, fetches, script calls.
+/// Suppliers behave as their `struct virtual_supplier` says; time jumps from event to event. What a machine costs
+/// (waking late, a turn of the loop, waiting for a script worker, merging, writing) is told by `struct
+/// virtual_machine` and drawn from its seed, so that a reply can be late here. It counts what a search must give back
+/// and notes the first rule of the ports that a search breaks.
 ///
 /// Threads: one.
-/// Memory:  owns its events; behaviours are the test's.
+/// Memory:  owns its events; behaviours are the test's. It holds a reference of its own to every block and batch that
+///          it made, so that at the end it can tell those that were lost.
 #pragma once
 
 #include "base/list.h"
@@ -14,14 +17,20 @@
 struct virtual_step {
     uint32_t part, step; // from 1 on
     enum fetch_result result;
+    uint16_t status;  // 0: the supplier's
+    enum phase phase; // where it hangs or fails; PHASE_NONE: the supplier's
     uint64_t after_us;
     bool hangs;
     enum script_verdict normalise;
+    uint64_t normalise_us;     // 0: the supplier's
     uint32_t first_id, offers; // ids first_id, first_id + 1 …
     enum merge_kind merge;
     bool is_incomplete;
     bool has_next;
     uint64_t next_after_us;
+    uint32_t dropped, warnings;
+    uint64_t retry_after_ms;
+    const char *code, *message; // NULL: none
 };
 
 struct virtual_supplier {
@@ -31,6 +40,7 @@ struct virtual_supplier {
     uint32_t parts; // 0 reads as 1
     // of the start call
     enum script_verdict start; // SCRIPT_OK by default
+    const char *because;       // its message; NULL reads as "because"
     uint64_t ceiling_us;       // 0: none
     // of the fetch
     enum fetch_result result;
@@ -47,23 +57,67 @@ struct virtual_supplier {
     bool is_odd;             // describes its items in words of its own
 };
 
+/// All zero: nothing costs anything, no port refuses.
+struct virtual_machine {
+    uint64_t seed;
+    uint32_t workers;           // script workers; 0: a call never waits for one
+    uint64_t late_us;           // the loop wakes up to this late
+    uint64_t turn_us;           // each callback keeps it busy for up to this
+    uint64_t long_turn_us;      // and some for this; at most one in 32
+    uint64_t offer_ns, byte_ns; // merging and writing the reply, for each offer found and each byte
+    uint64_t event_byte_ns;     // writing an event of a stream
+    uint32_t script_percent;    // script calls take up to this longer
+    bool fetch_ends_first;      // a fetch notices its end before the search's timers do
+    uint32_t refused_call;      // the ports that refuse, the Nth time from 1 on; 0: never
+    uint32_t refused_fetch;
+    uint32_t refused_timer;
+};
+
+struct virtual_event;
+
 struct virtual_world {
     struct world world;
     uint64_t now_us;
     struct timer_heap timers;
     const struct virtual_supplier *suppliers;
     size_t supplier_count;
+    struct virtual_machine machine;
     enum script_verdict product; // of the start call
     uint64_t start_us;           // what the start call takes
     uint64_t begins_after_us;    // a script call waits this long in the queue
     size_t fetches_running, calls_out, fetches_started;
+    size_t calls_asked, calls_submitted, calls_settled;      // settled: came back or given up
+    size_t timers_asked, events_running;                     // events: own timers in the heap
+    size_t fetches_done, fetches_cancelled, fetches_refused; // of those started
     bool is_start_refused;
+    bool is_over;            // the test saw the end of the search: nothing may begin any more
+    const char *broken_rule; // the first that the search broke; NULL: none
+
+    struct virtual_event *waiting; // calls that no worker has taken
+    uint32_t busy_workers;
+    uint64_t draws, turns;
+    struct block **blocks; // held to the end
+    struct offer_batch **batches;
+    size_t block_count, block_capacity, batch_count, batch_capacity;
 };
 
 void virtual_world_init(struct virtual_world *virtual, const struct virtual_supplier *suppliers, size_t count);
-void virtual_world_fini(struct virtual_world *virtual);
+void virtual_world_fini(struct virtual_world *virtual); // calls and fetches under way end without a callback
 
+/// When the next event is due; UINT64_MAX: never.
+uint64_t virtual_world_next_us(const struct virtual_world *virtual);
 /// Fires one event and moves the clock to it. False: nothing is left to happen.
 bool virtual_world_step(struct virtual_world *virtual);
 /// Steps through everything up to and including `until_us`, then sets the clock to it.
 void virtual_world_run(struct virtual_world *virtual, uint64_t until_us);
+
+/// What the reply costs from the moment that on_reply comes; the clock is then where the kernel has its last byte.
+void virtual_world_charge_reply(struct virtual_world *virtual, uint64_t offers_found, size_t bytes);
+void virtual_world_charge_event(struct virtual_world *virtual, size_t bytes);
+
+/// Timers of the search that still run.
+size_t virtual_world_search_timers(const struct virtual_world *virtual);
+/// Calls that were handed over and neither came back nor were given up.
+size_t virtual_world_search_calls(const struct virtual_world *virtual);
+/// Blocks and batches that someone beside the world holds; right once no call is out.
+size_t virtual_world_references(const struct virtual_world *virtual);

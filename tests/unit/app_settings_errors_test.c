@@ -72,6 +72,11 @@ static const struct error_case ERRORS[] = {
     { "scripts_dir: \"a\\nb\"\n", 1, 14, "`a?b`, which holds a control character", NULL },
     { "- a\n- b\n", 1, 1, "settings are a map", NULL },
     { "just words\n", 1, 1, "settings are a map", NULL },
+    { "admin: { listen: localhost:1 }\n", 1, 18, "`admin.listen` is `localhost:1`", NULL },
+    { "admin: { listen: }\n", 1, 18, "`admin.listen` has no value", "127.0.0.1:8081" },
+    { "admin: { token_env: s3cr3t-t0ken }\n", 1, 21, "`admin.token_env` is not the name of an environment variable",
+      "a secret never stands here" },
+    { "attribution: { file: '' }\n", 1, 22, "`attribution.file` is empty", NULL },
     // suppliers
     { "suppliers:\n  Acme: {}\n", 2, 3, "`suppliers.Acme` is not a name", NULL },
     { "suppliers:\n  a__b: {}\n", 2, 3, "is not a name", NULL },
@@ -84,7 +89,7 @@ static const struct error_case ERRORS[] = {
       "`suppliers.acme.accounts.main.secrets.K` is not the name of an environment variable", NULL },
     { "suppliers:\n  acme: { accounts: { main: { options: { K: [1] } } } }\n", 2, 45, "one value, not a list", NULL },
     // what later versions act on
-    { "admin: { listen: 127.0.0.1:8081 }\n", 1, 1, "`admin` is not supported by this version", NULL },
+    { "fx: { file: rates.json }\n", 1, 1, "`fx` is not supported by this version", NULL },
     { "breaker: { window: 10s }\n", 1, 1, "`breaker` is not supported by this version", NULL },
     { "rules: []\n", 1, 1, "`rules` is not supported by this version", NULL },
     { "suppliers:\n  acme: { fresh_for: 0s }\n", 2, 11, "`suppliers.acme.fresh_for` is not supported", NULL },

@@ -37,6 +37,9 @@ static void no_file_gives_the_defaults(void **state)
     struct settings *settings = NULL;
     assert_int_equal(settings_read(NULL, 0, on_finding, &findings, &settings), STATUS_OK);
     assert_text(settings->listen, "127.0.0.1:8080");
+    assert_text(settings->admin_listen, "127.0.0.1:8081");
+    assert_null(settings->admin_token_env.data);
+    assert_null(settings->attribution_file.data);
     assert_int_equal(settings->deadline_default_us, 2000000);
     assert_int_equal(settings->deadline_min_us, 100000);
     assert_int_equal(settings->deadline_max_us, 10000000);
@@ -96,6 +99,21 @@ static void every_kind_of_value_is_read(void **state)
     assert_int_equal(settings->dns_server_count, 3);
     assert_string_equal(settings->dns_servers[2], "[fd00::2]:53");
     assert_int_equal(settings->max_body, 1024 * 1024);
+    settings_destroy(&settings);
+}
+
+static void the_admin_listener_can_be_moved_guarded_and_switched_off(void **state)
+{
+    (void)state;
+    struct settings *settings = read_good("admin: { listen: '[::1]:9', token_env: ADMIN_TOKEN }\n"
+                                          "attribution: { file: a.ndjson }\n");
+    assert_text(settings->admin_listen, "[::1]:9");
+    assert_text(settings->admin_token_env, "ADMIN_TOKEN");
+    assert_text(settings->attribution_file, "a.ndjson");
+    settings_destroy(&settings);
+
+    settings = read_good("admin: { listen: '' }\n");
+    assert_text(settings->admin_listen, "");
     settings_destroy(&settings);
 }
 
@@ -354,6 +372,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(an_empty_file_is_fine, clear_environment, clear_environment),
         cmocka_unit_test_setup_teardown(every_kind_of_value_is_read, clear_environment, clear_environment),
         cmocka_unit_test_setup_teardown(suppliers_are_read_with_their_places, clear_environment, clear_environment),
+        cmocka_unit_test_setup_teardown(the_admin_listener_can_be_moved_guarded_and_switched_off, clear_environment,
+                                        clear_environment),
         cmocka_unit_test_setup_teardown(a_later_file_wins_setting_by_setting, clear_environment, clear_environment),
         cmocka_unit_test_setup_teardown(a_value_that_is_overridden_is_checked_too, clear_environment,
                                         clear_environment),

@@ -105,7 +105,7 @@ static void without_a_command_it_lists_them(void **state)
     assert_int_equal(lastcall(""), CLI_USAGE);
     assert_says(printed.error, "usage: lastcall COMMAND");
     assert_int_equal(lastcall("help"), CLI_OK);
-    static const char *const names[] = { "serve", "search", "check", "help", "version" };
+    static const char *const names[] = { "serve", "search", "check", "explain", "status", "help", "version" };
     for (size_t i = 0; i < COUNT_OF(names); i++) {
         assert_says(printed.out, names[i]);
     }
@@ -194,6 +194,29 @@ static void an_engine_that_is_not_there_is_exit_4(void **state)
     snprintf(line, sizeof(line), "search %s --url ftp://127.0.0.1", path);
     assert_int_equal(lastcall(line), CLI_USAGE);
     unlink(path);
+}
+
+static void operators_questions_go_to_the_admin_listener(void **state)
+{
+    struct server_world *world = *state;
+    char line[256];
+
+    assert_int_equal(lastcall("explain ../status"), CLI_USAGE); // an id becomes a part of a path
+    assert_says(printed.error, "error: `../status` is no id of a search\nhelp: ");
+    assert_int_equal(lastcall("explain"), CLI_USAGE);
+    assert_int_equal(lastcall("status --url http://127.0.0.1:1"), CLI_USAGE); // an option of another command
+    snprintf(line, sizeof(line), "status --admin http://127.0.0.1:%u/status/401", http_server_port(world->server));
+    assert_int_equal(lastcall(line), CLI_REFUSED);
+    assert_says(printed.error, "wants a token\nhelp: put it into the environment variable LASTCALL_ADMIN_TOKEN");
+    snprintf(line, sizeof(line), "explain X --admin http://127.0.0.1:%u/status/404", http_server_port(world->server));
+    assert_int_equal(lastcall(line), CLI_REFUSED);
+    assert_says(printed.error, "does not know it (HTTP 404)");
+    snprintf(line, sizeof(line), "status --admin http://127.0.0.1:%u", http_server_port(world->server));
+    assert_int_equal(lastcall(line), CLI_REFUSED); // it answers, but not as lastcall does
+    assert_says(printed.error, "is not lastcall's admin listener");
+    server_world_stop(world);
+    assert_int_equal(lastcall(line), CLI_UNREACHABLE);
+    assert_says(printed.error, "or say where it listens with --admin");
 }
 
 static void the_reply_is_drawn_or_printed_as_it_came(void **state)
@@ -313,6 +336,7 @@ int main(void)
         WITH_SERVER(a_pipe_is_as_wide_as_columns_says),
         WITH_SERVER(a_search_that_cannot_be_read_is_not_sent),
         WITH_SERVER(an_engine_that_is_not_there_is_exit_4),
+        WITH_SERVER(operators_questions_go_to_the_admin_listener),
         WITH_SERVER(the_reply_is_drawn_or_printed_as_it_came),
         WITH_SERVER(a_name_in_the_url_is_resolved),
         WITH_SERVER(refusals_have_exit_codes_of_their_own),

@@ -1,0 +1,345 @@
+#include "app/admin.h"
+
+#include "app/admin_view.h"
+#include "app/problem.h"
+#include "app/search_route.h"
+#include "base/log.h"
+#include "io/http_server.h"
+#include "telemetry/attribution.h"
+#include "telemetry/metrics.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum { ADMIN_NICE = 10, ADMIN_CONNECTIONS = 64, ADMIN_TOKEN_MIN = 16, ADMIN_REPLY_MAX = 16 << 20, ADMIN_LATEST = 100 };
+
+struct admin {
+    struct engine *engine;
+    pthread_t thread;
+    bool is_running;
+    struct loop *loop;
+    struct http_server *server;
+    struct text token; // absent: none is asked for
+};
+
+typedef void (*admin_handler)(struct admin *admin, struct http_call *call);
+
+/// One row, one route. A path that ends in `/` stands for all below it.
+struct admin_route {
+    const char *method;
+    const char *path;
+    admin_handler handle;
+};
+
+/// Takes the bytes of `out`.
+static void reply_bytes(struct http_call *call, const char *content_type, struct buffer *out)
+{
+    struct header_pair headers[] = { { "Cache-Control", "no-store" } };
+    struct block *body = block_from_buffer(out);
+    struct http_reply reply = {
+        .status = body != NULL ? 200 : 503,
+        .content_type = content_type,
+        .body = body,
+        .headers = headers,
+        .header_count = COUNT_OF(headers),
+    };
+    buffer_fini(out);
+    http_call_reply(call, &reply);
+    block_release(&body);
+}
+
+static void handle_metrics(struct admin *admin, struct http_call *call)
+{
+    struct buffer out;
+
+    buffer_init(&out, ADMIN_REPLY_MAX);
+    admin_view_sample(admin->engine);
+    metrics_write(admin->engine->metrics, &out);
+    reply_bytes(call, METRICS_CONTENT_TYPE, &out);
+}
+
+static void handle_status(struct admin *admin, struct http_call *call)
+{
+    struct buffer out;
+    struct json_writer json;
+
+    buffer_init(&out, ADMIN_REPLY_MAX);
+    json_writer_init(&json, &out);
+    admin_view_status(admin->engine, &json);
+    reply_bytes(call, "application/json", &out);
+}
+
+static void handle_searches(struct admin *admin, struct http_call *call)
+{
+    struct text limit = http_call_query(call, "limit");
+    uint64_t most = ADMIN_LATEST;
+    struct buffer out;
+    struct json_writer json;
+
+    if (limit.data != NULL && !text_to_u64(limit, &most)) {
+        struct problem problem;
+        problem_init(&problem, 400, "bad_request", "The query `limit` is a whole number");
+        routes_reply_problem(call, &problem, NULL);
+        return;
+    }
+    buffer_init(&out, ADMIN_REPLY_MAX);
+    json_writer_init(&json, &out);
+    json_begin_object(&json);
+    json_key(&json, "searches");
+    attribution_write_latest(admin->engine->attribution, most, &json);
+    json_end_object(&json);
+    reply_bytes(call, "application/json", &out);
+}
+
+static void handle_search(struct admin *admin, struct http_call *call)
+{
+    struct text prefix = TEXT("/admin/v1/searches/");
+    struct text path = http_call_path(call);
+    struct text id = { path.data + prefix.length, path.length - prefix.length };
+    struct block *record = attribution_find(admin->engine->attribution, id);
+
+    if (record == NULL) {
+        struct problem problem;
+        problem_init(&problem, 404, "unknown_search", "No record of this search is kept");
+        routes_reply_problem(call, &problem, NULL);
+        return;
+    }
+    struct http_reply reply = { .status = 200, .content_type = "application/json", .body = record };
+    http_call_reply(call, &reply);
+    block_release(&record);
+}
+
+static const struct admin_route ROUTES[] = {
+    { "GET", "/metrics", handle_metrics },
+    { "GET", "/admin/v1/status", handle_status },
+    { "GET", "/admin/v1/searches", handle_searches },
+    { "GET", "/admin/v1/searches/", handle_search },
+};
+
+// -------------------------------------------------------------------------------------------------------- the doorman
+
+/// Looks at every byte, so that the time tells nothing of how many were right.
+static bool is_same_secret(struct text a, struct text b)
+{
+    unsigned char difference = 0;
+
+    if (a.length != b.length) {
+        return false;
+    }
+    for (size_t i = 0; i < a.length; i++) {
+        difference = (unsigned char)(difference | (a.data[i] ^ b.data[i]));
+    }
+    return difference == 0;
+}
+
+static bool is_allowed(const struct admin *admin, const struct http_call *call)
+{
+    struct text token = { NULL, 0 };
+    struct text scheme = text_split(http_call_header(call, "authorization"), ' ', &token);
+
+    return admin->token.data == NULL ||
+           (text_equals_nocase(scheme, TEXT("Bearer")) && is_same_secret(text_trim(token), admin->token));
+}
+
+static bool is_route(const struct admin_route *route, struct text path)
+{
+    struct text wanted = text_of(route->path);
+    bool is_prefix = wanted.data[wanted.length - 1] == '/';
+
+    return is_prefix ? path.length > wanted.length && text_starts_with(path, wanted) : text_equals(path, wanted);
+}
+
+static void refuse(struct http_call *call, uint16_t status, const char *code, const char *title,
+                   const struct header_pair *header)
+{
+    struct problem problem;
+
+    problem_init(&problem, status, code, title);
+    routes_reply_problem(call, &problem, header);
+}
+
+static void admin_on_request(void *context, struct http_call *call)
+{
+    struct header_pair challenge = { "WWW-Authenticate", "Bearer" };
+    struct header_pair allow = { "Allow", "GET" };
+    struct text method = http_call_method(call);
+
+    if (!is_allowed(context, call)) {
+        refuse(call, 401, "unauthorised", "This listener wants the admin token as a bearer token", &challenge);
+        return;
+    }
+    for (size_t i = 0; i < COUNT_OF(ROUTES); i++) {
+        const struct admin_route *route = &ROUTES[i];
+        if (!is_route(route, http_call_path(call))) {
+            continue;
+        }
+        bool is_head = text_equals_c(method, "HEAD") && strcmp(route->method, "GET") == 0;
+        if (text_equals_c(method, route->method) || is_head) {
+            route->handle(context, call);
+        } else {
+            refuse(call, 405, "method_not_allowed", "This path takes another method", &allow);
+        }
+        return;
+    }
+    refuse(call, 404, "not_found", "There is nothing at this path", NULL);
+}
+
+static void admin_on_gone(void *context, struct http_call *call)
+{
+    (void)context;
+    (void)call;
+}
+
+static void admin_on_sent(void *context, struct http_call *call, uint64_t sent_us, bool was_sent, bool was_slow)
+{
+    (void)context;
+    (void)call;
+    (void)sent_us;
+    (void)was_sent;
+    (void)was_slow;
+}
+
+// ---------------------------------------------------------------------------------------------------- birth and death
+
+/// "127.0.0.1:8081", "[::1]:8081": can nobody but this machine reach it?
+static bool is_loopback(struct text listen)
+{
+    char host[INET6_ADDRSTRLEN + 2] = "";
+    size_t length = listen.length;
+    struct in_addr four;
+    struct in6_addr six;
+
+    while (length > 0 && listen.data[length - 1] != ':') {
+        length--;
+    }
+    if (length < 2 || length - 1 >= sizeof(host)) {
+        return false;
+    }
+    memcpy(host, listen.data, length - 1);
+    char *start = host;
+    size_t end = length - 2;
+    if (host[0] == '[' && host[end] == ']') {
+        host[end] = '\0';
+        start = host + 1;
+    }
+    if (inet_pton(AF_INET, start, &four) == 1) {
+        return (ntohl(four.s_addr) >> 24) == IN_LOOPBACKNET;
+    }
+    return inet_pton(AF_INET6, start, &six) == 1 && IN6_IS_ADDR_LOOPBACK(&six);
+}
+
+static enum status take_token(struct admin *admin, struct failure *why)
+{
+    const struct settings *settings = admin->engine->settings;
+    const char *variable = settings->admin_token_env.data;
+
+    if (variable == NULL && !is_loopback(settings->admin_listen)) {
+        failure_set(why, "admin.listen %s is beyond loopback and has no token", settings->admin_listen.data);
+        failure_help(why, "put a token into an environment variable and name it in admin.token_env, or listen at "
+                          "127.0.0.1:8081");
+        return STATUS_INVALID;
+    }
+    if (variable == NULL) {
+        return STATUS_OK;
+    }
+    admin->token = text_of(getenv(variable));
+    if (admin->token.length < ADMIN_TOKEN_MIN) {
+        failure_set(why, "%s, which admin.token_env names, %s", variable,
+                    admin->token.length == 0 ? "is not set" : "is too short for a token");
+        failure_help(why, "give it at least %d characters that nobody guesses", ADMIN_TOKEN_MIN);
+        return STATUS_INVALID;
+    }
+    log_redact(admin->token);
+    return STATUS_OK;
+}
+
+static void *admin_main(void *argument)
+{
+    struct admin *admin = argument;
+
+    (void)setpriority(PRIO_PROCESS, (id_t)gettid(), ADMIN_NICE);
+    loop_run(admin->loop);
+    return NULL;
+}
+
+static enum status admin_open(struct admin *admin, struct failure *why)
+{
+    struct http_server_options options = {
+        .listen = admin->engine->settings->admin_listen.data,
+        .max_connections = ADMIN_CONNECTIONS,
+    };
+    struct http_server_handlers handlers = {
+        .on_request = admin_on_request,
+        .on_gone = admin_on_gone,
+        .on_sent = admin_on_sent,
+        .context = admin,
+    };
+
+    enum status status = take_token(admin, why);
+    if (status == STATUS_OK) {
+        failure_set(why, "no memory for the admin listener");
+        status = loop_create(&admin->loop);
+    }
+    if (status == STATUS_OK) {
+        status = http_server_create(admin->loop, &options, &handlers, &admin->server, why);
+    }
+    if (status != STATUS_OK) {
+        return status;
+    }
+    int error = pthread_create(&admin->thread, NULL, admin_main, admin);
+    if (error != 0) {
+        failure_set(why, "no thread for the admin listener: %s", strerror(error));
+        return STATUS_IO;
+    }
+    admin->is_running = true;
+    pthread_setname_np(admin->thread, "admin");
+    return STATUS_OK;
+}
+
+enum status admin_start(struct engine *engine, struct admin **admin, struct failure *why)
+{
+    *admin = NULL;
+    if (engine->settings->admin_listen.length == 0) {
+        return STATUS_OK;
+    }
+    struct admin *made = calloc(1, sizeof(*made));
+    if (made == NULL) {
+        failure_set(why, "no memory for the admin listener");
+        return STATUS_NO_MEMORY;
+    }
+    made->engine = engine;
+    enum status status = admin_open(made, why);
+    if (status != STATUS_OK) {
+        admin_stop(&made);
+        return status;
+    }
+    *admin = made;
+    return STATUS_OK;
+}
+
+void admin_stop(struct admin **admin)
+{
+    struct admin *ending = *admin;
+
+    if (ending == NULL) {
+        return;
+    }
+    *admin = NULL;
+    if (ending->is_running) {
+        loop_stop(ending->loop);
+        pthread_join(ending->thread, NULL);
+    }
+    http_server_destroy(&ending->server);
+    loop_destroy(&ending->loop);
+    free(ending);
+}
+
+uint16_t admin_port(const struct admin *admin)
+{
+    return http_server_port(admin->server);
+}

@@ -1,0 +1,17 @@
+/// Admin: the operators' listener, on a thread and a loop of its own, so that no question disturbs a search.
+///
+/// GET /metrics, /admin/v1/status, /admin/v1/searches and /admin/v1/searches/ID. With a token (admin.token_env) every
+/// request must carry it as a bearer token; a listener beyond loopback does not start without one.
+///
+/// Threads: started and stopped by the control thread; between, it only reads what any thread may read.
+/// Memory:  owns thread, loop and listener; borrows the engine, which outlives it.
+#pragma once
+
+#include "app/engine.h"
+
+struct admin;
+
+/// With `admin.listen` empty there is none: STATUS_OK and `*admin` NULL.
+MUST_CHECK enum status admin_start(struct engine *engine, struct admin **admin, struct failure *why);
+void admin_stop(struct admin **admin);
+uint16_t admin_port(const struct admin *admin);

@@ -1,0 +1,118 @@
+#include "app/admin_view.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "telemetry/attribution.h"
+#include "telemetry/metrics.h"
+
+static void write_scripts(struct engine *engine, struct json_writer *json)
+{
+    struct worker_pool_counts counts;
+
+    worker_pool_counts(engine->workers, &counts);
+    json_key(json, "script_threads");
+    json_begin_object(json);
+    json_field_u64(json, "workers", counts.workers);
+    json_field_u64(json, "lost", counts.lost);
+    json_field_u64(json, "quarantined", counts.quarantined);
+    json_field_u64(json, "queued", counts.queued);
+    json_end_object(json);
+}
+
+static void write_attribution(struct engine *engine, struct json_writer *json)
+{
+    struct text path = engine->settings->attribution_file;
+    struct attribution_counts counts;
+
+    attribution_counts(engine->attribution, &counts);
+    json_key(json, "attribution");
+    json_begin_object(json);
+    if (path.data != NULL) {
+        json_field_text(json, "file", path);
+    }
+    json_field_u64(json, "written", counts.written);
+    json_field_u64(json, "dropped", counts.dropped);
+    json_field_u64(json, "failed", counts.failed);
+    json_field_u64(json, "kept", counts.kept);
+    json_end_object(json);
+}
+
+static void write_suppliers(const struct catalogue *catalogue, struct json_writer *json)
+{
+    json_key(json, "suppliers");
+    json_begin_array(json);
+    for (size_t i = 0; i < catalogue->supplier_count; i++) {
+        const struct catalogue_supplier *supplier = &catalogue->suppliers[i];
+        json_begin_object(json);
+        json_field_text(json, "name", supplier->name);
+        json_field_text(json, "product", supplier->product);
+        json_field_text(json, "script", supplier->script);
+        json_field_bool(json, "enabled", supplier->is_enabled);
+        if (!supplier->is_enabled && supplier->because.length > 0) {
+            json_field_text(json, "because", supplier->because);
+        }
+        json_end_object(json);
+    }
+    json_end_array(json);
+}
+
+void admin_view_status(struct engine *engine, struct json_writer *json)
+{
+    const struct catalogue *catalogue = generation_catalogue(engine->generation);
+    const char *because = NULL;
+    bool is_ready = engine_is_ready(engine, &because);
+
+    json_begin_object(json);
+    json_field_c(json, "version", LASTCALL_VERSION);
+    json_field_u64(json, "generation", catalogue->generation);
+    json_field_u64(json, "uptime_s", (clock_now_us() - engine->started_us) / 1000000);
+    json_field_u64(json, "searches", metrics_sum(engine->metrics, METRIC_SEARCHES));
+    json_field_bool(json, "ready", is_ready);
+    if (!is_ready) {
+        struct text rest;
+        json_field_text(json, "because", text_split(text_of(because), '\n', &rest));
+    }
+    json_field_bool(json, "draining", atomic_load(&engine->is_draining));
+    write_scripts(engine, json);
+    write_attribution(engine, json);
+    write_suppliers(catalogue, json);
+    json_end_object(json);
+}
+
+static void sample_scripts(struct engine *engine)
+{
+    struct worker_pool_counts counts;
+
+    worker_pool_counts(engine->workers, &counts);
+    metrics_set(engine->metrics, METRIC_SCRIPT_CALLS, 0, counts.calls);
+    metrics_set(engine->metrics, METRIC_SCRIPT_ERRORS, 0, counts.errors);
+    metrics_set(engine->metrics, METRIC_SCRIPT_TIMEOUTS, 0, counts.timeouts);
+    metrics_set(engine->metrics, METRIC_SCRIPT_MEMORY, 0, counts.memory);
+    metrics_set(engine->metrics, METRIC_SCRIPT_DROPPED, 0, counts.dropped);
+    metrics_set(engine->metrics, METRIC_SCRIPT_WORKERS, 0, counts.workers);
+    metrics_set(engine->metrics, METRIC_SCRIPT_LOST, 0, counts.lost);
+    metrics_set(engine->metrics, METRIC_SCRIPT_QUARANTINED, 0, counts.quarantined);
+    metrics_set(engine->metrics, METRIC_SCRIPT_QUEUED, 0, counts.queued);
+}
+
+void admin_view_sample(struct engine *engine)
+{
+    const struct catalogue *catalogue = generation_catalogue(engine->generation);
+    struct attribution_counts counts;
+    const char *because = NULL;
+    size_t enabled = 0;
+
+    for (size_t i = 0; i < catalogue->supplier_count; i++) {
+        enabled += catalogue->suppliers[i].is_enabled ? 1 : 0;
+    }
+    sample_scripts(engine);
+    attribution_counts(engine->attribution, &counts);
+    metrics_set(engine->metrics, METRIC_ATTRIBUTION_WRITTEN, 0, counts.written);
+    metrics_set(engine->metrics, METRIC_ATTRIBUTION_DROPPED, 0, counts.dropped);
+    metrics_set(engine->metrics, METRIC_ATTRIBUTION_FAILED, 0, counts.failed);
+    metrics_set(engine->metrics, METRIC_LOG_DROPPED, 0, log_dropped());
+    metrics_set(engine->metrics, METRIC_READY, 0, engine_is_ready(engine, &because) ? 1 : 0);
+    metrics_set(engine->metrics, METRIC_GENERATION, 0, catalogue->generation);
+    metrics_set(engine->metrics, METRIC_SUPPLIERS_ENABLED, 0, enabled);
+    metrics_set(engine->metrics, METRIC_START_TIME, 0, engine->started_wall_us);
+}

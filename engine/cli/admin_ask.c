@@ -1,0 +1,53 @@
+#include "cli/admin_ask.h"
+
+#include "cli/search_client.h"
+
+#include <stdlib.h>
+
+static int fail(const struct cli_options *options, const struct failure *why, int code)
+{
+    cli_print_failure(stderr, why, options->is_colourless);
+    return code;
+}
+
+static int refuse(const struct cli_options *options, const struct http_response *response)
+{
+    struct failure why = { 0 };
+
+    if (response->status == 401) {
+        failure_set(&why, "the admin listener at %s wants a token", options->admin);
+        failure_help(&why, "put it into the environment variable LASTCALL_ADMIN_TOKEN");
+    } else if (response->status == 404) {
+        failure_set(&why, "the engine at %s does not know it (HTTP 404)", options->admin);
+        failure_help(&why, "it keeps the newest 1,024 searches; older ones are in the attribution file");
+    } else {
+        failure_set(&why, "the admin listener at %s refused: HTTP %u", options->admin, response->status);
+        failure_help(&why, "is it the admin listener? The public one is another port");
+    }
+    return fail(options, &why, CLI_REFUSED);
+}
+
+int admin_ask(const struct cli_options *options, const char *path, struct http_response **response)
+{
+    const char *token = getenv("LASTCALL_ADMIN_TOKEN");
+    struct search_client_question question = { .url = options->admin, .path = path, .token = token };
+    struct failure why = { 0 };
+
+    *response = NULL;
+    enum status status = search_client_ask(&question, response, &why);
+    if (status != STATUS_OK) {
+        return fail(options, &why, status == STATUS_INVALID ? CLI_USAGE : CLI_UNREACHABLE);
+    }
+    if ((*response)->status != 200) {
+        int code = refuse(options, *response);
+        http_response_destroy(response);
+        return code;
+    }
+    if (options->is_json) {
+        struct text body = block_text((*response)->body);
+        (void)fwrite(body.data, 1, body.length, stdout);
+        (void)fputc('\n', stdout);
+        http_response_destroy(response);
+    }
+    return CLI_OK;
+}

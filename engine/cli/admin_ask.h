@@ -1,0 +1,12 @@
+/// Admin ask: a command's question to the admin listener, with what to print when there is no answer.
+///
+/// Threads: the calling one, which it blocks.
+/// Memory:  the response is the caller's.
+#pragma once
+
+#include "cli/cli.h"
+#include "model/exchange.h"
+
+/// Exit code: CLI_OK with a 200 in `*response`; otherwise the reason was printed. With --json a 200 is printed as it
+/// came and `*response` is NULL.
+MUST_CHECK int admin_ask(const struct cli_options *options, const char *path, struct http_response **response);

@@ -1,0 +1,224 @@
+#include "cli/admin_ask.h"
+
+#include "base/json_read.h"
+
+#include <string.h>
+
+enum { STATUS_OUTPUT_CAP = 1024 * 1024, STATUS_NAME_COLUMNS = 20 };
+
+/// What the page shows, by its path in the answer.
+struct status_view {
+    struct text version, because, file;
+    struct text generation, uptime_s, searches, workers, lost, quarantined, queued, written, dropped, failed, kept;
+    bool is_ready, is_draining;
+};
+
+struct status_supplier {
+    struct text name, script, because;
+    bool is_enabled;
+};
+
+struct place {
+    const char *key;
+    size_t offset;
+    bool is_flag;
+};
+
+#define VALUE(type, key, member)                                                                                       \
+    {                                                                                                                  \
+        key, offsetof(struct type, member), false                                                                      \
+    }
+#define FLAG(type, key, member)                                                                                        \
+    {                                                                                                                  \
+        key, offsetof(struct type, member), true                                                                       \
+    }
+
+static const struct place view_places[] = {
+    VALUE(status_view, "version", version),
+    VALUE(status_view, "because", because),
+    VALUE(status_view, "generation", generation),
+    VALUE(status_view, "uptime_s", uptime_s),
+    VALUE(status_view, "searches", searches),
+    FLAG(status_view, "ready", is_ready),
+    FLAG(status_view, "draining", is_draining),
+    VALUE(status_view, "workers", workers),
+    VALUE(status_view, "lost", lost),
+    VALUE(status_view, "quarantined", quarantined),
+    VALUE(status_view, "queued", queued),
+    VALUE(status_view, "file", file),
+    VALUE(status_view, "written", written),
+    VALUE(status_view, "dropped", dropped),
+    VALUE(status_view, "failed", failed),
+    VALUE(status_view, "kept", kept),
+};
+
+static const struct place supplier_places[] = {
+    VALUE(status_supplier, "name", name),
+    VALUE(status_supplier, "script", script),
+    VALUE(status_supplier, "because", because),
+    FLAG(status_supplier, "enabled", is_enabled),
+};
+
+/// Values stay escaped: the page shows them, nothing is decided by them.
+static void take_value(const struct json_reader *json, enum json_token token, struct text key,
+                       const struct place *places, size_t count, void *record)
+{
+    for (size_t i = 0; i < count; i++) {
+        char *place = (char *)record + places[i].offset;
+        if (!text_equals_c(key, places[i].key)) {
+            continue;
+        }
+        if (places[i].is_flag) {
+            *(bool *)(void *)place = token == JSON_TRUE;
+        } else if (token == JSON_STRING || token == JSON_NUMBER) {
+            *(struct text *)(void *)place = json->value;
+        }
+    }
+}
+
+static void print_supplier(struct paint *paint, const struct status_supplier *supplier)
+{
+    enum paint_colour colour = supplier->is_enabled ? PAINT_GREEN : PAINT_DIM;
+
+    buffer_append_c(paint->out, "  ");
+    paint_cell(paint, supplier->name, STATUS_NAME_COLUMNS, PAINT_LEFT);
+    paint_spaces(paint, 1);
+    paint_on(paint, colour);
+    paint_cell(paint, supplier->is_enabled ? TEXT("on") : TEXT("off"), 3, PAINT_LEFT);
+    paint_off(paint, colour);
+    paint_spaces(paint, 2);
+    paint_text(paint, supplier->is_enabled ? supplier->script : supplier->because,
+               paint->width > STATUS_NAME_COLUMNS + 8 ? paint->width - STATUS_NAME_COLUMNS - 8 : 40);
+    buffer_append_byte(paint->out, '\n');
+}
+
+/// The list of suppliers, drawn as it is read.
+static bool read_suppliers(struct json_reader *json, struct paint *paint)
+{
+    enum json_token token = json_next(json);
+
+    while (token == JSON_BEGIN_OBJECT) {
+        struct status_supplier supplier = { 0 };
+        for (token = json_next(json); token == JSON_KEY; token = json_next(json)) {
+            struct text key = json->value;
+            token = json_next(json);
+            take_value(json, token, key, supplier_places, COUNT_OF(supplier_places), &supplier);
+            if (!json_skip(json, token)) {
+                return false;
+            }
+        }
+        print_supplier(paint, &supplier);
+        token = json_next(json);
+    }
+    return token == JSON_END_ARRAY;
+}
+
+/// Objects within the answer are read as if they were part of it: their keys differ.
+static bool read_status(struct json_reader *json, struct status_view *view, struct paint *suppliers)
+{
+    uint32_t depth = 1;
+
+    if (json_next(json) != JSON_BEGIN_OBJECT) {
+        return false;
+    }
+    while (depth > 0) {
+        enum json_token token = json_next(json);
+        if (token == JSON_END_OBJECT) {
+            depth--;
+            continue;
+        }
+        struct text key = json->value;
+        if (token != JSON_KEY) {
+            return false;
+        }
+        token = json_next(json);
+        if (token == JSON_BEGIN_OBJECT) {
+            depth++;
+        } else if (token == JSON_BEGIN_ARRAY && text_equals_c(key, "suppliers")) {
+            if (!read_suppliers(json, suppliers)) {
+                return false;
+            }
+        } else {
+            take_value(json, token, key, view_places, COUNT_OF(view_places), view);
+            if (!json_skip(json, token)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static void print_uptime(struct buffer *out, struct text uptime_s)
+{
+    uint64_t seconds = 0;
+
+    if (text_to_u64(uptime_s, &seconds)) {
+        buffer_printf(out, ", up %llu h %02llu min %02llu s", (unsigned long long)(seconds / 3600),
+                      (unsigned long long)(seconds / 60 % 60), (unsigned long long)(seconds % 60));
+    }
+}
+
+static void print_view(struct paint *paint, const struct status_view *view)
+{
+    const char *state = view->is_draining ? "draining" : view->is_ready ? "ready" : "not ready";
+    enum paint_colour colour = view->is_ready ? PAINT_GREEN : PAINT_YELLOW;
+
+    buffer_printf(paint->out, "lastcall %.*s", TEXT_ARGS(view->version));
+    print_uptime(paint->out, view->uptime_s);
+    buffer_append_c(paint->out, ": ");
+    paint_on(paint, colour);
+    buffer_append_c(paint->out, state);
+    paint_off(paint, colour);
+    if (view->because.length > 0) {
+        buffer_append_c(paint->out, " (");
+        paint_text(paint, view->because, 200);
+        buffer_append_byte(paint->out, ')');
+    }
+    buffer_printf(paint->out,
+                  "\ngeneration %.*s, %.*s searches\nscript threads: %.*s working, %.*s lost, %.*s scripts in "
+                  "quarantine, %.*s calls waiting\nattribution: %.*s kept, ",
+                  TEXT_ARGS(view->generation), TEXT_ARGS(view->searches), TEXT_ARGS(view->workers),
+                  TEXT_ARGS(view->lost), TEXT_ARGS(view->quarantined), TEXT_ARGS(view->queued), TEXT_ARGS(view->kept));
+    if (view->file.length > 0) {
+        buffer_printf(paint->out, "%.*s written, %.*s dropped, %.*s failed, file ", TEXT_ARGS(view->written),
+                      TEXT_ARGS(view->dropped), TEXT_ARGS(view->failed));
+        paint_text(paint, view->file, 200);
+    } else {
+        buffer_append_c(paint->out, "no file");
+    }
+    buffer_append_c(paint->out, "\n\n");
+}
+
+int cmd_status(const struct cli_options *options)
+{
+    struct http_response *response = NULL;
+    struct status_view view = { 0 };
+    struct json_reader json;
+    struct buffer head, suppliers;
+    struct paint paint, supplier_paint;
+
+    int code = admin_ask(options, "/admin/v1/status", &response);
+    if (code != CLI_OK || response == NULL) {
+        return code;
+    }
+    buffer_init(&head, STATUS_OUTPUT_CAP);
+    buffer_init(&suppliers, STATUS_OUTPUT_CAP);
+    cli_paint_init(&paint, options, &head);
+    cli_paint_init(&supplier_paint, options, &suppliers);
+    json_reader_init(&json, block_text(response->body));
+    if (read_status(&json, &view, &supplier_paint)) {
+        print_view(&paint, &view);
+        cli_flush(stdout, &head);
+        cli_flush(stdout, &suppliers);
+    } else {
+        struct failure why = { 0 };
+        failure_set(&why, "what answers at %s is not lastcall's admin listener", options->admin);
+        failure_help(&why, "say where it is with --admin");
+        cli_print_failure(stderr, &why, options->is_colourless);
+        code = CLI_REFUSED;
+    }
+    buffer_fini(&head);
+    buffer_fini(&suppliers);
+    http_response_destroy(&response);
+    return code;
+}

@@ -1,0 +1,208 @@
+#include "model/search_record.h"
+
+#include "base/clock.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// The record, its entries and its texts lie behind one another in one piece of memory.
+
+struct search_record *search_record_create(size_t entry_count, size_t text_bytes)
+{
+    size_t entries_size = 0;
+    size_t size = 0;
+
+    if (__builtin_mul_overflow(entry_count, sizeof(struct search_record_entry), &entries_size) ||
+        __builtin_add_overflow(entries_size, sizeof(struct search_record), &size) ||
+        __builtin_add_overflow(size, text_bytes, &size)) {
+        return NULL;
+    }
+    struct search_record *record = malloc(size);
+    if (record == NULL) {
+        return NULL;
+    }
+    memset(record, 0, size - text_bytes);
+    record->entries = (struct search_record_entry *)(void *)(record + 1);
+    record->entry_count = entry_count;
+    record->room = (char *)(record->entries + entry_count);
+    record->room_left = text_bytes;
+    return record;
+}
+
+void search_record_destroy(struct search_record **record)
+{
+    free(*record);
+    *record = NULL;
+}
+
+struct text search_record_keep(struct search_record *record, struct text text)
+{
+    size_t length = text.length < record->room_left ? text.length : record->room_left;
+    struct text kept = { record->room, length };
+
+    if (length == 0) {
+        return (struct text){ NULL, 0 };
+    }
+    memcpy(record->room, text.data, length);
+    record->room += length;
+    record->room_left -= length;
+    return kept;
+}
+
+bool search_record_is_late(const struct search_record *record)
+{
+    return record->was_sent && !record->was_client_slow && record->sent_us > record->effective_us;
+}
+
+static void field_ms(struct json_writer *json, const char *key, uint64_t us)
+{
+    json_field_u64(json, key, clock_us_to_ms(us));
+}
+
+/// Fields that say nothing are left out.
+static void field_text(struct json_writer *json, const char *key, struct text value)
+{
+    if (value.length > 0) {
+        json_field_text(json, key, value);
+    }
+}
+
+static void field_count(struct json_writer *json, const char *key, uint64_t value)
+{
+    if (value > 0) {
+        json_field_u64(json, key, value);
+    }
+}
+
+static void field_flag(struct json_writer *json, const char *key, bool value)
+{
+    if (value) {
+        json_field_bool(json, key, true);
+    }
+}
+
+static void write_why(const struct search_record_entry *entry, struct json_writer *json)
+{
+    bool is_reason = entry->outcome == OUTCOME_SKIPPED || entry->outcome == OUTCOME_DISABLED;
+
+    if (entry->bound != BOUND_NONE) {
+        json_field_c(json, "bound", bound_name(entry->bound));
+    }
+    if (entry->phase != PHASE_NONE) {
+        json_field_c(json, "phase", phase_name(entry->phase));
+    }
+    if (entry->rejection != REJECTION_NONE) {
+        json_field_c(json, "kind", rejection_name(entry->rejection));
+    }
+    field_count(json, "http_status", entry->http_status);
+    field_text(json, "code", entry->code);
+    field_text(json, is_reason ? "reason" : "detail", entry->detail);
+    field_count(json, "retry_in_ms", entry->retry_after_ms);
+}
+
+static void write_parts(const struct search_record_entry *entry, struct json_writer *json)
+{
+    field_flag(json, "partial", entry->is_partial);
+    if (entry->parts_sent > 1) {
+        json_key(json, "parts");
+        json_begin_object(json);
+        json_field_u64(json, "sent", entry->parts_sent);
+        json_field_u64(json, "ok", entry->parts_ok);
+        json_field_u64(json, "failed", entry->parts_failed);
+        json_end_object(json);
+    }
+    if (entry->outcome == OUTCOME_ANSWERED) {
+        json_field_u64(json, "offers", entry->offers);
+    }
+    field_count(json, "offers_dropped", entry->dropped);
+}
+
+static void write_entry(const struct search_record_entry *entry, struct json_writer *json)
+{
+    json_begin_object(json);
+    json_field_text(json, "name", entry->name);
+    field_text(json, "account", entry->account);
+    json_field_c(json, "outcome", outcome_name(entry->outcome));
+    write_why(entry, json);
+    write_parts(entry, json);
+    if (entry->was_asked) {
+        field_ms(json, "began_ms", entry->began_us);
+        field_ms(json, "took_ms", entry->took_us);
+        json_field_u64(json, "requests", entry->requests);
+    }
+    if (entry->allocated_us > 0) {
+        field_ms(json, "allocated_ms", entry->allocated_us);
+    }
+    if (entry->ceiling_us != UINT64_MAX) {
+        field_ms(json, "ceiling_ms", entry->ceiling_us);
+        json_field_c(json, "ceiling_from", entry->ceiling_is_from_script ? "script" : "settings");
+    }
+    field_text(json, "script", entry->script);
+    json_end_object(json);
+}
+
+static void write_budget(const struct search_record *record, struct json_writer *json)
+{
+    json_key(json, "budget");
+    json_begin_object(json);
+    field_ms(json, "requested_ms", record->requested_us);
+    field_ms(json, "effective_ms", record->effective_us);
+    field_ms(json, "reserve_ms", record->reserve_us);
+    json_field_bool(json, "clamped", record->is_clamped);
+    json_end_object(json);
+}
+
+static void write_coverage(const struct search_record *record, struct json_writer *json)
+{
+    json_key(json, "coverage");
+    json_begin_object(json);
+    json_field_bool(json, "complete", record->is_complete);
+    json_field_u64(json, "percent", record->percent);
+    json_field_u64(json, "eligible", record->eligible);
+    json_field_u64(json, "answered", record->answered);
+    json_field_u64(json, "empty", record->empty);
+    json_field_u64(json, "missing", record->missing);
+    json_field_u64(json, "offers_found", record->offers_found);
+    json_field_u64(json, "offers_returned", record->offers_returned);
+    json_end_object(json);
+}
+
+static void write_sending(const struct search_record *record, struct json_writer *json)
+{
+    if (record->status == 0) {
+        json_field_bool(json, "cancelled", true);
+    } else {
+        json_field_u64(json, "status", record->status);
+        json_field_bool(json, "sent", record->was_sent);
+    }
+    field_ms(json, "took_ms", record->took_us);
+    if (record->was_sent) {
+        field_ms(json, "sent_ms", record->sent_us);
+    }
+    field_flag(json, "late", search_record_is_late(record));
+    field_flag(json, "client_slow", record->was_client_slow);
+    field_flag(json, "cut_by_budget", record->was_cut_by_budget);
+}
+
+void search_record_write(const struct search_record *record, struct json_writer *json)
+{
+    char at[CLOCK_UTC_SIZE];
+    size_t length = clock_print_utc(record->arrival_wall_us, at);
+
+    json_begin_object(json);
+    json_field_text(json, "search_id", record->search_id);
+    json_field_text(json, "at", (struct text){ at, length });
+    json_field_text(json, "product", record->product);
+    field_text(json, "caller", record->caller);
+    json_field_u64(json, "generation", record->generation);
+    write_sending(record, json);
+    write_budget(record, json);
+    write_coverage(record, json);
+    json_key(json, "suppliers");
+    json_begin_array(json);
+    for (size_t i = 0; i < record->entry_count; i++) {
+        write_entry(&record->entries[i], json);
+    }
+    json_end_array(json);
+    json_end_object(json);
+}

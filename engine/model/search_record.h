@@ -1,0 +1,71 @@
+/// Search record: all that is to be told of one search once it is over (its attribution), as plain data.
+///
+/// A search makes it beside its reply, the route adds how the reply was sent, telemetry counts it and writes it down.
+/// Names in its JSON are those of the reply, so that what reads a reply reads a record.
+///
+/// Threads: one owner at a time; handed over whole.
+/// Memory:  one allocation with its entries and texts; search_record_destroy frees it.
+#pragma once
+
+#include "base/json_write.h"
+#include "base/status.h"
+#include "model/outcome.h"
+
+enum { SEARCH_RECORD_LINE_MAX = 4 << 20 };
+
+/// One supplier within the search.
+struct search_record_entry {
+    struct text name, account, script; // account absent: none
+    struct text code, detail;          // absent: none
+    bool is_detail_cut;                // it was longer
+    enum outcome outcome;
+    enum bound bound;
+    enum phase phase;
+    enum rejection rejection;
+    uint16_t http_status; // of the answer that decided; 0: none
+    bool was_asked;       // it began: the times below are set
+    bool is_partial;
+    bool ceiling_is_from_script;
+    uint64_t began_us, took_us; // began: since the search's arrival
+    uint64_t allocated_us;      // 0: nothing was
+    uint64_t ceiling_us;        // UINT64_MAX: none
+    uint64_t retry_after_ms;    // 0: not said
+    uint32_t offers, dropped;
+    uint32_t parts_sent, parts_ok, parts_failed;
+    uint32_t requests; // that went out whole over the wire
+};
+
+struct search_record {
+    struct text search_id, product, caller; // caller absent: not named
+    uint32_t generation;
+    uint64_t arrival_wall_us;
+    uint64_t requested_us, effective_us, reserve_us; // the budget
+    bool is_clamped;
+    uint16_t status;  // of the reply; 0: the caller left before it
+    uint64_t took_us; // from arrival to the reply, or to the caller's leaving
+    bool is_complete, was_cut_by_budget;
+    uint32_t percent, eligible, answered, empty, missing;
+    uint64_t offers_found, offers_returned;
+
+    // how the reply went out; filled by whoever sent it
+    bool was_sent, was_client_slow;
+    uint64_t sent_us; // since arrival; 0: it was not sent
+
+    struct search_record_entry *entries;
+    size_t entry_count;
+    char *room; // what is left for texts
+    size_t room_left;
+};
+
+/// Everything zero but `entries`, with room for `text_bytes` of texts in all; NULL without memory.
+MUST_CHECK struct search_record *search_record_create(size_t entry_count, size_t text_bytes);
+void search_record_destroy(struct search_record **record);
+
+/// A copy of the text in the record; cut to the room that is left. Absent and empty texts come back absent.
+struct text search_record_keep(struct search_record *record, struct text text);
+
+/// The sent reply came after the deadline, and not because its reader was slow.
+bool search_record_is_late(const struct search_record *record);
+
+/// One JSON object without line breaks.
+void search_record_write(const struct search_record *record, struct json_writer *json);

@@ -1,0 +1,145 @@
+#include "search/record.h"
+
+#include "search/coverage.h"
+#include "search/search_internal.h"
+
+#include <string.h>
+
+/// What a detail that was cut may be as long as: it passed through buffers of these sizes.
+static bool is_cut_detail(const struct part_end *end, size_t length)
+{
+    return length + 1 == sizeof(end->detail) || length + 1 == sizeof(((struct fetch *)NULL)->detail);
+}
+
+static struct text account_of(const struct attempt *attempt)
+{
+    const struct script_account *account = attempt->supplier->account;
+    return account != NULL ? account->name : (struct text){ NULL, 0 };
+}
+
+static size_t text_room(const struct search *search, size_t attempt_count)
+{
+    size_t room = search->options.search_id.length + search->options.product.length;
+
+    for (size_t i = 0; i < attempt_count; i++) {
+        const struct attempt *attempt = &search->attempts[i];
+        room += attempt->supplier->name.length + account_of(attempt).length + attempt->supplier->script.length;
+        room += strlen(attempt->end.code) + strlen(attempt->end.detail);
+    }
+    return room;
+}
+
+static void fill_parts(const struct attempt *attempt, struct search_record_entry *entry)
+{
+    entry->parts_sent = attempt->part_count;
+    entry->parts_ok = attempt->parts_ok;
+    entry->parts_failed = attempt->parts_failed;
+    for (uint32_t i = 0; i < attempt->part_count; i++) {
+        entry->requests += part_requests(&attempt->parts[i]);
+    }
+}
+
+/// An attempt that is not closed ends with its caller's leaving: now, where its first open part stands.
+static void fill_cancelled(const struct attempt *attempt, struct search_record_entry *entry, uint64_t now_us)
+{
+    entry->outcome = OUTCOME_CANCELLED;
+    entry->took_us = entry->was_asked ? now_us - attempt->began_us : 0;
+    for (uint32_t i = 0; i < attempt->part_count && entry->phase == PHASE_NONE; i++) {
+        entry->phase = part_phase(&attempt->parts[i]);
+    }
+}
+
+static void fill_closed(const struct attempt *attempt, struct search_record_entry *entry)
+{
+    const struct part_end *end = &attempt->end;
+    bool is_whole = attempt->outcome == OUTCOME_ANSWERED && attempt->bound == BOUND_NONE;
+
+    entry->outcome = attempt->outcome;
+    entry->took_us = entry->was_asked ? attempt->closed_us - attempt->began_us : 0;
+    entry->bound = attempt->bound;
+    entry->phase = is_whole ? PHASE_NONE : end->phase;
+    entry->rejection = end->rejection;
+    entry->http_status = end->http_status;
+    entry->retry_after_ms = end->retry_after_ms;
+    entry->is_partial = attempt->is_partial && outcome_row(attempt->outcome)->group != GROUP_MISSING;
+}
+
+static void fill_entry(struct search_record *record, const struct search *search, const struct attempt *attempt,
+                       struct search_record_entry *entry, uint64_t now_us)
+{
+    const struct catalogue_supplier *supplier = attempt->supplier;
+    size_t detail_length = strlen(attempt->end.detail);
+
+    entry->name = search_record_keep(record, supplier->name);
+    entry->account = search_record_keep(record, account_of(attempt));
+    entry->script = search_record_keep(record, supplier->script);
+    entry->code = search_record_keep(record, text_of(attempt->end.code));
+    entry->detail = search_record_keep(record, (struct text){ attempt->end.detail, detail_length });
+    entry->is_detail_cut = is_cut_detail(&attempt->end, detail_length);
+    entry->was_asked = attempt->began_us != 0;
+    entry->began_us = entry->was_asked ? attempt->began_us - search->options.arrival_us : 0;
+    entry->allocated_us = attempt->allocation.us;
+    entry->ceiling_us = attempt->ceiling_us;
+    entry->ceiling_is_from_script = attempt->ceiling_is_from_script;
+    entry->offers = (uint32_t)attempt->stock.live;
+    entry->dropped = (uint32_t)attempt->dropped;
+    fill_parts(attempt, entry);
+    if (attempt->state == ATTEMPT_CLOSED) {
+        fill_closed(attempt, entry);
+    } else {
+        fill_cancelled(attempt, entry, now_us);
+    }
+}
+
+static struct search_record *make_record(const struct search *search, size_t attempt_count, uint64_t now_us)
+{
+    const struct search_options *options = &search->options;
+    struct search_record *record = search_record_create(attempt_count, text_room(search, attempt_count));
+
+    if (record == NULL) {
+        return NULL;
+    }
+    record->search_id = search_record_keep(record, options->search_id);
+    record->product = search_record_keep(record, options->product);
+    record->generation = options->catalogue->generation;
+    record->arrival_wall_us = options->arrival_wall_us;
+    record->requested_us = options->budget.requested_us;
+    record->effective_us = options->budget.effective_us;
+    record->is_clamped = options->budget.is_clamped;
+    record->reserve_us = options->reserve_us;
+    record->took_us = now_us - options->arrival_us;
+    for (size_t i = 0; i < attempt_count; i++) {
+        fill_entry(record, search, &search->attempts[i], &record->entries[i], now_us);
+    }
+    return record;
+}
+
+struct search_record *search_record_of(const struct search *search, const struct search_reply *reply)
+{
+    size_t attempt_count = reply->is_refused ? 0 : search->attempt_count;
+    uint64_t now_us = search->options.arrival_us + reply->took_us;
+    struct search_record *record = make_record(search, attempt_count, now_us);
+    struct coverage coverage;
+
+    if (record == NULL) {
+        return NULL;
+    }
+    coverage_count(&coverage, search->attempts, attempt_count);
+    record->status = reply->status;
+    record->is_complete = coverage.is_complete;
+    record->was_cut_by_budget = reply->was_cut_by_budget;
+    record->percent = coverage.percent;
+    record->eligible = (uint32_t)coverage.eligible;
+    record->answered = (uint32_t)coverage.answered;
+    record->empty = (uint32_t)coverage.empty;
+    record->missing = (uint32_t)coverage.missing;
+    record->offers_found = reply->offers_found;
+    record->offers_returned = reply->offers_returned;
+    return record;
+}
+
+struct search_record *search_record_gone(const struct search *search)
+{
+    struct world *world = search->options.world;
+    return make_record(search, search->attempt_count, world->ops->now_us(world));
+}

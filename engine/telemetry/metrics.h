@@ -1,0 +1,47 @@
+/// Metrics: the numbers of a running engine, and their text for Prometheus.
+///
+/// metrics.def is the one table. A finished search is counted whole from its record, so that metrics, attribution and
+/// replies agree. Labels come from configuration and from tables in the code, never from a request; suppliers beyond
+/// METRICS_MAX_SUPPLIERS count as "other".
+///
+/// Threads: any; counters are relaxed atomics, nothing waits.
+/// Memory:  one block, sized by suppliers and threads.
+#pragma once
+
+#include "base/buffer.h"
+#include "base/status.h"
+#include "model/search_record.h"
+
+struct metrics;
+
+enum metric {
+#define X(symbol, name, type, labels, about) METRIC_##symbol,
+#include "telemetry/metrics.def"
+#undef X
+    METRIC_COUNT
+};
+
+enum { METRICS_MAX_SUPPLIERS = 512, METRICS_MAX_THREADS = 64 };
+
+struct metrics_options {
+    const struct text *suppliers; // their names, sorted; copied
+    size_t supplier_count;
+    size_t thread_count; // of loops
+    const char *version; // a constant
+};
+
+MUST_CHECK enum status metrics_create(const struct metrics_options *options, struct metrics **metrics);
+void metrics_destroy(struct metrics **metrics);
+
+/// Counts a search that is over and sent, with all its attempts.
+void metrics_count_search(struct metrics *metrics, const struct search_record *record);
+
+/// Sets a row of type SAMPLE_*; `thread` is 0 unless its label is the thread.
+void metrics_set(struct metrics *metrics, enum metric metric, size_t thread, uint64_t value);
+
+/// The sum over all labels of a counter; of a histogram, how many values it has seen.
+uint64_t metrics_sum(const struct metrics *metrics, enum metric metric);
+
+/// Text exposition format 0.0.4.
+void metrics_write(const struct metrics *metrics, struct buffer *out);
+#define METRICS_CONTENT_TYPE "text/plain; version=0.0.4; charset=utf-8"

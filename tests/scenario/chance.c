@@ -1,0 +1,284 @@
+#include "scenario/chance.h"
+
+#include "policy/budget.h"
+#include "scenario/allocations.h"
+
+#include <stdio.h>
+
+enum { MS = 1000, GRID_US = 10 * MS };
+
+struct dice {
+    uint64_t state;
+};
+
+/// splitmix64
+static uint64_t roll(struct dice *dice)
+{
+    uint64_t mixed = dice->state += 0x9e3779b97f4a7c15u;
+    mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9u;
+    mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111ebu;
+    return mixed ^ (mixed >> 31);
+}
+
+static uint64_t between(struct dice *dice, uint64_t least, uint64_t most)
+{
+    return least + roll(dice) % (most - least + 1);
+}
+
+static bool one_in(struct dice *dice, uint64_t count)
+{
+    return roll(dice) % count == 0;
+}
+
+// ---------------------------------------------------------------------------------------------------------- suppliers
+
+/// What an exchange comes to when time does not cut it.
+struct exchange {
+    enum fetch_result result;
+    enum phase phase;
+    uint16_t status;
+    enum script_verdict verdict;
+    enum outcome outcome;
+};
+
+static const struct exchange GOOD[] = {
+    { FETCH_OK, PHASE_NONE, 200, SCRIPT_OK, OUTCOME_ANSWERED },
+    { FETCH_OK, PHASE_NONE, 201, SCRIPT_OK, OUTCOME_ANSWERED },
+    { FETCH_OK, PHASE_NONE, 200, SCRIPT_EMPTY, OUTCOME_EMPTY },
+};
+static const struct exchange BAD[] = {
+    { FETCH_DNS_FAILED, PHASE_DNS, 0, SCRIPT_OK, OUTCOME_FAILED },
+    { FETCH_CONNECT_FAILED, PHASE_CONNECT, 0, SCRIPT_OK, OUTCOME_FAILED },
+    { FETCH_TLS_FAILED, PHASE_TLS, 0, SCRIPT_OK, OUTCOME_FAILED },
+    { FETCH_SEND_FAILED, PHASE_SEND, 0, SCRIPT_OK, OUTCOME_FAILED },
+    { FETCH_RECEIVE_FAILED, PHASE_FIRST_BYTE, 0, SCRIPT_OK, OUTCOME_FAILED },
+    { FETCH_RECEIVE_FAILED, PHASE_BODY, 0, SCRIPT_OK, OUTCOME_FAILED },
+    { FETCH_TOO_LARGE, PHASE_BODY, 0, SCRIPT_OK, OUTCOME_TOO_LARGE },
+    { FETCH_REFUSED, PHASE_CONNECT, 0, SCRIPT_OK, OUTCOME_FAILED },
+    { FETCH_NO_MEMORY, PHASE_QUEUE, 0, SCRIPT_OK, OUTCOME_FAILED },
+    { FETCH_OK, PHASE_NONE, 500, SCRIPT_EMPTY, OUTCOME_FAILED },
+    { FETCH_OK, PHASE_NONE, 503, SCRIPT_UNPARSABLE, OUTCOME_FAILED },
+    { FETCH_OK, PHASE_NONE, 404, SCRIPT_EMPTY, OUTCOME_REJECTED },
+    { FETCH_OK, PHASE_NONE, 429, SCRIPT_ERROR, OUTCOME_REJECTED },
+    { FETCH_OK, PHASE_NONE, 200, SCRIPT_FAIL_QUOTA, OUTCOME_REJECTED },
+    { FETCH_OK, PHASE_NONE, 503, SCRIPT_FAIL_BUSY, OUTCOME_REJECTED },
+    { FETCH_OK, PHASE_NONE, 401, SCRIPT_FAIL_AUTH, OUTCOME_REJECTED },
+    { FETCH_OK, PHASE_NONE, 200, SCRIPT_FAIL_SUPPLIER, OUTCOME_REJECTED },
+    { FETCH_OK, PHASE_NONE, 200, SCRIPT_FAIL_UNEXPECTED, OUTCOME_UNPARSABLE },
+    { FETCH_OK, PHASE_NONE, 200, SCRIPT_UNPARSABLE, OUTCOME_UNPARSABLE },
+    { FETCH_OK, PHASE_NONE, 200, SCRIPT_TOO_LARGE, OUTCOME_TOO_LARGE },
+    { FETCH_OK, PHASE_NONE, 200, SCRIPT_ERROR, OUTCOME_SCRIPT_ERROR },
+    { FETCH_OK, PHASE_NONE, 200, SCRIPT_TIMEOUT, OUTCOME_SCRIPT_TIMEOUT },
+    { FETCH_OK, PHASE_NONE, 200, SCRIPT_MEMORY, OUTCOME_SCRIPT_MEMORY },
+};
+
+/// Of the start call, when nothing is sent.
+static const struct {
+    enum script_verdict verdict;
+    enum outcome outcome;
+} REFUSALS[] = {
+    { SCRIPT_SKIPPED, OUTCOME_SKIPPED },      { SCRIPT_SKIPPED, OUTCOME_SKIPPED },
+    { SCRIPT_ERROR, OUTCOME_SCRIPT_ERROR },   { SCRIPT_TIMEOUT, OUTCOME_SCRIPT_TIMEOUT },
+    { SCRIPT_MEMORY, OUTCOME_SCRIPT_MEMORY }, { SCRIPT_DROPPED, OUTCOME_TOO_LATE },
+};
+
+/// What is fixed for all suppliers of a play.
+struct habits {
+    uint64_t end_us;   // after arrival
+    uint64_t start_us; // until the first request can go out, at the latest
+    uint64_t slack_us; // what a machine may add to an exchange
+    bool is_on_grid;   // all times are multiples: many things happen in the same tick
+    bool has_queue;    // workers may be busy
+    uint64_t bad_in;   // one exchange in so many fails
+};
+
+static uint64_t some_time(struct dice *dice, const struct habits *habits)
+{
+    uint64_t most_us = habits->end_us + habits->end_us / 4;
+    uint64_t us = one_in(dice, 3) ? between(dice, 0, most_us) : between(dice, 0, habits->end_us / 3);
+
+    if (habits->is_on_grid) {
+        return us / GRID_US * GRID_US;
+    }
+    return one_in(dice, 16) ? habits->end_us - between(dice, 0, 3) : us;
+}
+
+/// Fills one exchange; returns what it comes to.
+static enum outcome fill_step(struct dice *dice, const struct habits *habits, struct virtual_step *step)
+{
+    bool is_bad = one_in(dice, habits->bad_in);
+    const struct exchange *exchange = is_bad ? &BAD[roll(dice) % COUNT_OF(BAD)] : &GOOD[roll(dice) % COUNT_OF(GOOD)];
+
+    step->result = exchange->result;
+    step->phase = exchange->phase;
+    step->status = exchange->status;
+    step->normalise = exchange->verdict;
+    step->after_us = some_time(dice, habits);
+    step->hangs = one_in(dice, 24);
+    step->normalise_us = habits->is_on_grid ? 0 : between(dice, 0, one_in(dice, 20) ? 200 * MS : 2 * MS);
+    step->first_id = (uint32_t)between(dice, 0, 6);
+    step->offers = (uint32_t)between(dice, 1, one_in(dice, 20) ? 60 : 6);
+    step->merge = one_in(dice, 3) ? (one_in(dice, 2) ? MERGE_REPLACE : MERGE_KEEP) : MERGE_ADD;
+    step->is_incomplete = one_in(dice, 6);
+    step->dropped = one_in(dice, 10) ? 2 : 0;
+    step->warnings = one_in(dice, 10) ? 1 : 0;
+    step->message = one_in(dice, 4) ? "words of the supplier" : NULL;
+    return exchange->outcome;
+}
+
+static void fill_one_exchange(struct dice *dice, const struct habits *habits, struct play *play,
+                              struct play_supplier *supplier)
+{
+    struct virtual_step *step = play_add_step(play, 1, 1);
+    uint64_t ceiling_us = supplier->rule_us != 0 ? supplier->rule_us : supplier->behaviour.ceiling_us;
+    uint64_t end_us = ceiling_us != 0 && ceiling_us < habits->end_us ? ceiling_us : habits->end_us;
+
+    supplier->expected = fill_step(dice, habits, step);
+    step->merge = MERGE_ADD;
+    uint64_t done_us = habits->start_us + step->after_us + step->normalise_us + habits->slack_us;
+    supplier->is_in_time = !habits->has_queue && !step->hangs && done_us < end_us;
+    if (step->hangs) {
+        supplier->expected = OUTCOME_CUT;
+    }
+}
+
+static void fill_exchanges(struct dice *dice, const struct habits *habits, struct play *play)
+{
+    uint32_t parts = (uint32_t)between(dice, 1, one_in(dice, 4) ? 5 : 2);
+
+    for (uint32_t part = 1; part <= parts; part++) {
+        uint32_t steps = one_in(dice, 2) ? 1 : (uint32_t)between(dice, 1, 4);
+        for (uint32_t number = 1; number <= steps; number++) {
+            struct virtual_step *step = play_add_step(play, part, number);
+            (void)fill_step(dice, habits, step);
+            step->has_next = number < steps;
+            step->next_after_us = one_in(dice, 3) ? 0 : some_time(dice, habits) / 2;
+        }
+    }
+}
+
+static void fill_supplier(struct dice *dice, const struct habits *habits, struct play *play, const char *name)
+{
+    struct play_supplier *supplier = play_add_supplier(play, name);
+    struct virtual_supplier *behaviour = &supplier->behaviour;
+
+    behaviour->item_prefix = one_in(dice, 2) ? "i" : NULL;
+    behaviour->cheapest_micros = (int64_t)between(dice, 50, 53) * OFFER_MICROS;
+    behaviour->is_odd = one_in(dice, 5);
+    supplier->is_left_out = one_in(dice, 6);
+    if (one_in(dice, 3)) {
+        uint64_t us = some_time(dice, habits);
+        behaviour->ceiling_us = one_in(dice, 8) ? habits->end_us : us;
+        supplier->rule_us = one_in(dice, 4) ? some_time(dice, habits) : 0;
+    }
+    if (one_in(dice, 12)) {
+        size_t which = roll(dice) % COUNT_OF(REFUSALS);
+        behaviour->start = REFUSALS[which].verdict;
+        supplier->expected = REFUSALS[which].outcome;
+        behaviour->steps = play_add_step(play, 1, 1);
+    } else if (one_in(dice, 2)) {
+        fill_exchanges(dice, habits, play);
+    } else {
+        fill_one_exchange(dice, habits, play, supplier);
+    }
+    if (one_in(dice, 20)) {
+        supplier->is_disabled = true;
+        supplier->expected = OUTCOME_DISABLED;
+    }
+}
+
+// ------------------------------------------------------------------------------------------------------------- machine
+
+/// Costs that a right engine can bear within its reserve: each is a share of it.
+static void fill_machine(struct dice *dice, struct play *play, bool is_on_grid)
+{
+    struct virtual_machine *machine = &play->machine;
+    uint64_t reserve_us = play->reserve_us;
+
+    machine->seed = roll(dice);
+    machine->fetch_ends_first = one_in(dice, 2);
+    machine->workers = one_in(dice, 3) ? (uint32_t)between(dice, 1, 4) : 0;
+    if (!is_on_grid) {
+        machine->late_us = between(dice, 0, reserve_us / 5);
+        machine->turn_us = between(dice, 0, reserve_us / 400);
+        machine->long_turn_us = between(dice, 0, reserve_us / 5);
+        machine->script_percent = (uint32_t)between(dice, 0, 100);
+    }
+    machine->offer_ns = between(dice, 0, reserve_us / 10);
+    machine->byte_ns = between(dice, 0, 2);
+    if (one_in(dice, 8)) {
+        machine->refused_call = one_in(dice, 2) ? (uint32_t)between(dice, 1, 12) : 0;
+        machine->refused_fetch = one_in(dice, 2) ? (uint32_t)between(dice, 1, 12) : 0;
+        machine->refused_timer = one_in(dice, 2) ? (uint32_t)between(dice, 1, 12) : 0;
+    }
+}
+
+static const char *const NAMES[] = { "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m",
+                                     "n", "o", "p", "q", "r", "s", "t", "u", "v", "w", "x", "y", "z" };
+
+void chance_fill(struct play *play, uint64_t seed)
+{
+    struct dice dice = { seed * 0xd1342543de82ef95u + 1 };
+    struct reserve reserve;
+    bool is_on_grid = one_in(&dice, 3);
+
+    play_init(play);
+    reserve_init(&reserve);
+    play->budget_us = one_in(&dice, 8) ? 40 * MS : between(&dice, 40, 3000) * MS;
+    play->reserve_us = reserve_for(&reserve, play->budget_us);
+    play->max_items = one_in(&dice, 4) ? (uint32_t)between(&dice, 1, 6) : 200;
+    play->max_offers_per_item = one_in(&dice, 4) ? (uint32_t)between(&dice, 1, 3) : 5;
+    play->whole_or_nothing = one_in(&dice, 16);
+    play->has_choice = one_in(&dice, 4);
+    play->start_us = one_in(&dice, 40) ? 50 * MS : between(&dice, 0, 2 * MS);
+    play->queue_us = one_in(&dice, 40) ? 50 * MS : between(&dice, 0, 1 * MS);
+    if (one_in(&dice, 40)) {
+        play->product = one_in(&dice, 2) ? SCRIPT_FAIL_UNEXPECTED : SCRIPT_ERROR;
+    }
+    fill_machine(&dice, play, is_on_grid);
+    const struct habits habits = {
+        .end_us = play->budget_us - play->reserve_us,
+        .start_us = 2 * play->start_us + play->queue_us,
+        .slack_us = play->queue_us + 3 * play->reserve_us + (play->machine.script_percent > 0 ? 400 * MS : 0),
+        .is_on_grid = is_on_grid,
+        .has_queue = play->machine.workers > 0,
+        .bad_in = between(&dice, 2, 10),
+    };
+    size_t count = one_in(&dice, 50) ? COUNT_OF(NAMES) : between(&dice, 0, 9);
+    for (size_t i = 0; i < count; i++) {
+        fill_supplier(&dice, &habits, play, NAMES[i]);
+    }
+    if (one_in(&dice, 5)) {
+        play->leaves_us = is_on_grid ? some_time(&dice, &habits) : between(&dice, 0, play->budget_us);
+    }
+}
+
+static void note(struct buffer *violations, struct play_result *result, const char *kind)
+{
+    struct text left = buffer_text(&result->violations);
+
+    while (left.length > 0) {
+        struct text line = text_split(left, '\n', &left);
+        if (line.length > 0) {
+            buffer_printf(violations, "%s: %.*s\n", kind, TEXT_ARGS(line));
+        }
+    }
+}
+
+void chance_play(struct play *play, uint64_t seed, struct buffer *violations)
+{
+    struct play_result single, stream;
+
+    chance_fill(play, seed);
+    long before = allocations_live();
+    play_run(play, false, &single);
+    play_run(play, true, &stream);
+    play_compare(&single, &stream);
+    note(violations, &single, "single reply");
+    note(violations, &stream, "stream");
+    play_result_fini(&single);
+    play_result_fini(&stream);
+    if (violations->length == 0 && allocations_live() != before) {
+        buffer_printf(violations, "%ld pieces of memory were lost\n", allocations_live() - before);
+    }
+}

@@ -1,0 +1,305 @@
+#include "scenario/play.h"
+
+#include "scenario/stage.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { VIOLATIONS_MAX = 1 << 20 };
+
+void play_init(struct play *play)
+{
+    play->supplier_count = 0;
+    play->step_count = 0;
+    play->moment_count = 0;
+    play->budget_us = 2000000;
+    play->reserve_us = 10000;
+    play->max_items = 200;
+    play->max_offers_per_item = 5;
+    play->whole_or_nothing = false;
+    play->has_choice = false;
+    play->leaves_us = UINT64_MAX;
+    play->machine = (struct virtual_machine){ 0 };
+    play->start_us = 1000;
+    play->queue_us = 0;
+    play->product = SCRIPT_OK;
+}
+
+struct play_supplier *play_add_supplier(struct play *play, const char *name)
+{
+    require(play->supplier_count < PLAY_SUPPLIERS_MAX);
+    struct play_supplier *supplier = &play->suppliers[play->supplier_count++];
+    *supplier = (struct play_supplier){
+        .behaviour = { .name = name, .cheapest_micros = 100 * (int64_t)OFFER_MICROS },
+        .expected = OUTCOME_COUNT,
+    };
+    return supplier;
+}
+
+struct virtual_step *play_add_step(struct play *play, uint32_t part, uint32_t step)
+{
+    require(play->supplier_count > 0 && play->step_count < PLAY_STEPS_MAX);
+    struct virtual_supplier *behaviour = &play->suppliers[play->supplier_count - 1].behaviour;
+    struct virtual_step *added = &play->steps[play->step_count++];
+
+    *added = (struct virtual_step){ .part = part, .step = step };
+    if (behaviour->steps == NULL) {
+        behaviour->steps = added;
+    }
+    behaviour->step_count++;
+    behaviour->parts = part > behaviour->parts ? part : behaviour->parts;
+    return added;
+}
+
+void play_blame(struct play_result *result, const char *format, ...)
+{
+    char sentence[1024];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(sentence, sizeof(sentence), format, arguments);
+    va_end(arguments);
+    buffer_printf(&result->violations, "%s\n", sentence);
+}
+
+// -------------------------------------------------------------------------------------------------------------- caller
+
+static void stage_on_reply(void *owner, const struct search_reply *reply)
+{
+    struct stage *stage = owner;
+    struct play_result *result = stage->result;
+    struct text body = block_text(reply->body);
+
+    result->replies++;
+    if (result->replies > 1) {
+        play_blame(result, "the search replied %u times", result->replies);
+        return;
+    }
+    if (stage->has_left) {
+        play_blame(result, "a reply came after the caller had left");
+    }
+    result->replied_us = stage->virtual.now_us - stage->arrival_us;
+    virtual_world_charge_reply(&stage->virtual, reply->offers_found, body.length);
+    stage->search = NULL;
+    stage->virtual.is_over = true;
+    result->status = reply->status;
+    result->is_complete = reply->is_complete;
+    result->was_cut_by_budget = reply->was_cut_by_budget;
+    result->is_refused = reply->is_refused;
+    result->sent_us = stage->virtual.now_us - stage->arrival_us;
+    result->deadline_us = reply->deadline_us - stage->arrival_us;
+    result->body = strndup(body.data != NULL ? body.data : "", body.length);
+    result->record = reply->record;
+    require(result->body != NULL);
+}
+
+static void stage_on_event(void *owner, enum search_event event, struct text json)
+{
+    struct stage *stage = owner;
+    struct play_result *result = stage->result;
+
+    virtual_world_charge_event(&stage->virtual, json.length);
+    stage_check_event(stage, event, json);
+    fold_take(&stage->fold, event, json);
+    result->events = realloc(result->events, (result->event_count + 1) * sizeof(*result->events));
+    require(result->events != NULL);
+    result->events[result->event_count++] = (struct play_event){
+        .event = event,
+        .at_us = stage->virtual.now_us - stage->arrival_us,
+        .json = stage->fold.kept[stage->fold.kept_count - 1],
+    };
+}
+
+static void stage_leave(struct stage *stage)
+{
+    stage->has_left = true;
+    stage->result->record = search_record_gone(stage->search);
+    search_cancel(&stage->search);
+    stage->virtual.is_over = true;
+}
+
+// --------------------------------------------------------------------------------------------------------------- stage
+
+static void stage_fill(struct stage *stage)
+{
+    const struct play *play = stage->play;
+
+    for (size_t i = 0; i < play->supplier_count; i++) {
+        const struct play_supplier *supplier = &play->suppliers[i];
+        struct text name = text_of(supplier->behaviour.name);
+        stage->behaviours[i] = supplier->behaviour;
+        stage->accounts[i] = (struct script_account){ .serial = i + 1, .name = name };
+        stage->catalogue_suppliers[i] = (struct catalogue_supplier){
+            .name = name,
+            .product = TEXT("flights"),
+            .script = TEXT("x@1"),
+            .is_enabled = !supplier->is_disabled,
+            .because = text_of(supplier->behaviour.because),
+            .body_cap = 1 << 20,
+            .ceiling_us = supplier->rule_us,
+            .account = &stage->accounts[i],
+        };
+    }
+    virtual_world_init(&stage->virtual, stage->behaviours, play->supplier_count);
+    stage->virtual.machine = play->machine;
+    stage->virtual.product = play->product;
+    stage->virtual.start_us = play->start_us;
+    stage->virtual.begins_after_us = play->queue_us;
+    stage->catalogue = (struct catalogue){
+        .generation = 1,
+        .suppliers = stage->catalogue_suppliers,
+        .supplier_count = play->supplier_count,
+    };
+}
+
+static enum status stage_search(struct stage *stage)
+{
+    const struct play *play = stage->play;
+    size_t chosen = 0;
+
+    for (size_t i = 0; i < play->supplier_count; i++) {
+        if (!play->suppliers[i].is_left_out) {
+            stage->chosen[chosen++] = stage->catalogue_suppliers[i].name;
+        }
+    }
+    struct search_options options = {
+        .world = &stage->virtual.world,
+        .catalogue = &stage->catalogue,
+        .search_id = TEXT("id"),
+        .product = TEXT("flights"),
+        .body = stage->body,
+        .arrival_us = stage->arrival_us,
+        .budget = { play->budget_us, play->budget_us, false },
+        .reserve_us = play->reserve_us,
+        .only = play->has_choice ? stage->chosen : NULL,
+        .only_count = play->has_choice ? chosen : 0,
+        .max_items = play->max_items,
+        .max_offers_per_item = play->max_offers_per_item,
+        .whole_or_nothing = play->whole_or_nothing,
+        .wants_record = true,
+        .on_event = stage->result->is_stream ? stage_on_event : NULL,
+        .on_reply = stage_on_reply,
+        .owner = stage,
+    };
+    return search_start(&options, &stage->search);
+}
+
+/// Keeps the states that were wanted before the next event; true: the caller left.
+static bool stage_pass(struct stage *stage, size_t *moment)
+{
+    const struct play *play = stage->play;
+    uint64_t next_us = virtual_world_next_us(&stage->virtual);
+
+    while (*moment < play->moment_count && stage->arrival_us + play->moments_us[*moment] < next_us) {
+        stage->result->moments[(*moment)++] = search_record_gone(stage->search);
+    }
+    if (play->leaves_us == UINT64_MAX || stage->arrival_us + play->leaves_us >= next_us) {
+        return false;
+    }
+    stage_leave(stage);
+    return true;
+}
+
+static void stage_play(struct stage *stage)
+{
+    size_t moment = 0;
+
+    while (stage->result->replies == 0 && !stage_pass(stage, &moment)) {
+        if (!virtual_world_step(&stage->virtual)) {
+            play_blame(stage->result, "the search never ended");
+            return;
+        }
+    }
+}
+
+/// What is still out when the search is over, then what is lost when all script calls are back.
+static void stage_count(struct stage *stage)
+{
+    struct play_result *result = stage->result;
+    struct virtual_world *virtual = &stage->virtual;
+
+    result->requests = virtual->fetches_started;
+    result->fetches = virtual->fetches_running;
+    result->timers = virtual_world_search_timers(virtual);
+    result->calls = virtual_world_search_calls(virtual);
+    if (result->fetches + result->timers + result->calls == 0) {
+        while (virtual_world_step(virtual)) {
+        }
+    }
+    result->references = virtual_world_references(virtual) + block_is_shared(stage->body);
+}
+
+static void stage_fini(struct stage *stage)
+{
+    virtual_world_fini(&stage->virtual);
+    block_release(&stage->body);
+    for (size_t i = 0; i < stage->result->event_count; i++) {
+        stage->fold.kept[i] = NULL; // the result's now
+    }
+    fold_fini(&stage->fold);
+}
+
+void play_run(const struct play *play, bool is_stream, struct play_result *result)
+{
+    static struct stage kept; // large, and used by one play at a time
+    struct stage *stage = &kept;
+
+    *result = (struct play_result){ .is_stream = is_stream };
+    buffer_init(&result->violations, VIOLATIONS_MAX);
+    stage->play = play;
+    stage->result = result;
+    stage->search = NULL;
+    stage->has_left = false;
+    stage->body = block_create(TEXT("{}"));
+    require(stage->body != NULL);
+    memset(stage->outcomes_told, 0, sizeof(stage->outcomes_told));
+    fold_init(&stage->fold);
+    stage_fill(stage);
+    stage->arrival_us = stage->virtual.now_us;
+    result->was_started = stage_search(stage) == STATUS_OK;
+    if (result->was_started) {
+        stage_play(stage);
+    }
+    stage_count(stage);
+    stage_check(stage);
+    if (result->event_count > 0 && result->status == 200 && result->replies == 1) {
+        result->fold = fold_result(&stage->fold, text_of(result->body));
+    }
+    stage_fini(stage);
+}
+
+void play_result_fini(struct play_result *result)
+{
+    for (size_t i = 0; i < result->event_count; i++) {
+        free(result->events[i].json);
+    }
+    for (size_t i = 0; i < PLAY_MOMENTS_MAX; i++) {
+        search_record_destroy(&result->moments[i]);
+    }
+    free(result->events);
+    free(result->body);
+    free(result->fold);
+    search_record_destroy(&result->record);
+    buffer_fini(&result->violations);
+}
+
+void play_compare(const struct play_result *single, struct play_result *stream)
+{
+    if (single->replies != stream->replies || single->status != stream->status) {
+        play_blame(stream, "a stream ends with %u, the single reply with %u", stream->status, single->status);
+        return;
+    }
+    if (single->replied_us != stream->replied_us || single->is_complete != stream->is_complete) {
+        play_blame(stream, "a stream differs from the single reply in its time or completeness");
+    }
+    if (stream->fold == NULL || single->body == NULL) {
+        return;
+    }
+    const char *offers = strstr(single->body, "\"items\":");
+    size_t length = strlen(stream->fold);
+    if (offers == NULL || strlen(offers) != length + 1 || memcmp(offers, stream->fold, length) != 0) {
+        play_blame(stream, "the fold of the events is not the single reply");
+    }
+}

@@ -1,0 +1,82 @@
+/// Play: one search with its suppliers, its machine and its caller, played over the real search/ in virtual time.
+///
+/// `play_run` plays it and checks what holds for every search: one reply (or none when the caller left), never after
+/// its deadline, one outcome a supplier, sums that add up, everything given back. What does not hold is written into
+/// `violations`, one sentence a line.
+///
+/// Threads: one.
+/// Memory:  names and texts are borrowed; a play must not move once it has suppliers; results are freed by
+///          play_result_fini.
+#pragma once
+
+#include "model/search_record.h"
+#include "search/search.h"
+#include "support/virtual_world.h"
+
+enum { PLAY_SUPPLIERS_MAX = 48, PLAY_STEPS_MAX = 512, PLAY_MOMENTS_MAX = 32 };
+
+struct play_supplier {
+    struct virtual_supplier behaviour;
+    bool is_disabled, is_left_out; // by an operator; by the caller
+    uint64_t rule_us;              // a ceiling of the settings; 0: none
+    enum outcome expected;         // when it is not cut by time; OUTCOME_COUNT: anything
+    bool is_in_time;               // it must be `expected`
+};
+
+struct play {
+    struct play_supplier suppliers[PLAY_SUPPLIERS_MAX]; // sorted by name
+    size_t supplier_count;
+    struct virtual_step steps[PLAY_STEPS_MAX];
+    size_t step_count;
+
+    uint64_t budget_us, reserve_us;
+    uint32_t max_items, max_offers_per_item;
+    bool whole_or_nothing, has_choice; // has_choice: the caller names whom to ask
+    uint64_t leaves_us;                // after arrival; UINT64_MAX: the caller stays
+
+    struct virtual_machine machine;
+    uint64_t start_us, queue_us;
+    enum script_verdict product;
+
+    uint64_t moments_us[PLAY_MOMENTS_MAX]; // after arrival, ascending: states to keep
+    size_t moment_count;
+};
+
+struct play_event {
+    enum search_event event;
+    uint64_t at_us;
+    char *json;
+};
+
+struct play_result {
+    bool was_started; // search_start took it
+    unsigned replies;
+    uint16_t status;
+    bool is_complete, was_cut_by_budget, is_refused;
+    uint64_t replied_us, sent_us, deadline_us; // after arrival; replied: before merging and writing were charged
+    char *body;
+    struct search_record *record;                    // of the reply, or of the caller's leaving
+    struct search_record *moments[PLAY_MOMENTS_MAX]; // NULL: the search was over
+
+    bool is_stream;
+    char *fold; // what the events fold to; NULL unless it is a 200 after events
+    struct play_event *events;
+    size_t event_count;
+
+    size_t requests;                           // that were started
+    size_t fetches, timers, calls, references; // that were not given back
+    struct buffer violations;
+};
+
+void play_init(struct play *play);
+/// A supplier with nothing but its name; steps are added to the last one.
+struct play_supplier *play_add_supplier(struct play *play, const char *name);
+struct virtual_step *play_add_step(struct play *play, uint32_t part, uint32_t step);
+
+void play_run(const struct play *play, bool is_stream, struct play_result *result);
+void play_result_fini(struct play_result *result);
+
+/// Notes in `stream` where it does not tell what the single reply tells.
+void play_compare(const struct play_result *single, struct play_result *stream);
+
+void play_blame(struct play_result *result, const char *format, ...) PRINTF_LIKE(2, 3);

@@ -1,0 +1,248 @@
+#include "scenario/stage.h"
+
+#include "base/json_read.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static size_t supplier_of(const struct stage *stage, struct text name)
+{
+    for (size_t i = 0; i < stage->play->supplier_count; i++) {
+        if (text_equals(stage->catalogue_suppliers[i].name, name)) {
+            return i;
+        }
+    }
+    return PLAY_SUPPLIERS_MAX;
+}
+
+// -------------------------------------------------------------------------------------------------------------- events
+
+/// What follows `needle` up to `end`, as the name of a supplier.
+static size_t supplier_after(const struct stage *stage, struct text json, const char *needle, char end)
+{
+    const char *found = memmem(json.data, json.length, needle, strlen(needle));
+    if (found == NULL) {
+        return PLAY_SUPPLIERS_MAX;
+    }
+    const char *begin = found + strlen(needle);
+    const char *stop = memchr(begin, end, (size_t)(json.data + json.length - begin));
+    require(stop != NULL);
+    return supplier_of(stage, (struct text){ begin, (size_t)(stop - begin) });
+}
+
+void stage_check_event(struct stage *stage, enum search_event event, struct text json)
+{
+    struct play_result *result = stage->result;
+
+    if (result->replies > 0 || stage->has_left) {
+        play_blame(result, "an event came after the end of the search");
+    }
+    if ((event == SEARCH_EVENT_SEARCH) != (result->event_count == 0)) {
+        play_blame(result, "the event search does not come first, and once");
+    }
+    if (event == SEARCH_EVENT_SUPPLIER) {
+        size_t index = supplier_after(stage, json, "\"supplier\":{\"name\":\"", '"');
+        if (index == PLAY_SUPPLIERS_MAX) {
+            play_blame(result, "an outcome of an unknown supplier was told");
+        } else if (stage->outcomes_told[index]++ > 0) {
+            play_blame(result, "the outcome of %s was told twice", stage->behaviours[index].name);
+        }
+    } else if (event == SEARCH_EVENT_OFFERS) {
+        size_t index = supplier_after(stage, json, "{\"id\":\"", ':');
+        if (index != PLAY_SUPPLIERS_MAX && stage->outcomes_told[index] > 0) {
+            play_blame(result, "%s brought offers after its outcome", stage->behaviours[index].name);
+        }
+    }
+}
+
+static void check_stream(struct stage *stage, size_t asked)
+{
+    size_t told = 0;
+
+    for (size_t i = 0; i < stage->play->supplier_count; i++) {
+        told += stage->outcomes_told[i];
+    }
+    if (stage->result->event_count > 0 && told != asked) {
+        play_blame(stage->result, "a stream told %zu outcomes of %zu suppliers", told, asked);
+    }
+}
+
+// ------------------------------------------------------------------------------------------------------------- entries
+
+static bool is_from_time(enum outcome outcome)
+{
+    return outcome == OUTCOME_CUT || outcome == OUTCOME_TOO_LATE;
+}
+
+/// A port may refuse anybody's part.
+static bool is_from_refusal(const struct virtual_machine *machine, enum outcome outcome)
+{
+    return (machine->refused_call != 0 && outcome == OUTCOME_SHED) ||
+           (machine->refused_fetch + machine->refused_timer != 0 && outcome == OUTCOME_FAILED);
+}
+
+static void check_entry(struct stage *stage, const struct search_record_entry *entry)
+{
+    struct play_result *result = stage->result;
+    const struct virtual_machine *machine = &stage->play->machine;
+    size_t index = supplier_of(stage, entry->name);
+    require(index != PLAY_SUPPLIERS_MAX);
+    const struct play_supplier *supplier = &stage->play->suppliers[index];
+    const char *outcome = outcome_name(entry->outcome);
+
+    if ((entry->outcome == OUTCOME_ANSWERED) != (entry->offers > 0)) {
+        play_blame(result, "%s is %s with %u offers", supplier->behaviour.name, outcome, entry->offers);
+    }
+    if (entry->outcome == OUTCOME_CUT && (entry->bound == BOUND_NONE || entry->phase == PHASE_NONE)) {
+        play_blame(result, "%s is cut without bound or phase", supplier->behaviour.name);
+    }
+    if (entry->bound == BOUND_CEILING && entry->ceiling_us == UINT64_MAX) {
+        play_blame(result, "%s was bound by a ceiling that it has not", supplier->behaviour.name);
+    }
+    if (supplier->expected != OUTCOME_COUNT && entry->outcome != supplier->expected &&
+        (supplier->is_in_time || !is_from_time(entry->outcome)) && !is_from_refusal(machine, entry->outcome)) {
+        play_blame(result, "%s is %s, not %s", supplier->behaviour.name, outcome, outcome_name(supplier->expected));
+    }
+    if (supplier->is_disabled != (entry->outcome == OUTCOME_DISABLED)) {
+        play_blame(result, "%s is %s", supplier->behaviour.name, outcome);
+    }
+}
+
+struct sums {
+    size_t groups[GROUP_NOT_ELIGIBLE + 1];
+    size_t eligible, partial;
+    uint64_t offers;
+};
+
+static void check_number(struct stage *stage, const char *name, size_t expected)
+{
+    const char *coverage = strstr(stage->result->body, "\"coverage\":{");
+    char needle[48];
+
+    snprintf(needle, sizeof(needle), "\"%s\":", name);
+    const char *found = coverage != NULL ? strstr(coverage, needle) : NULL;
+    if (found == NULL || strtoull(found + strlen(needle), NULL, 10) != expected) {
+        play_blame(stage->result, "the coverage's %s is not %zu", name, expected);
+    }
+}
+
+static void check_sums(struct stage *stage, const struct sums *sums)
+{
+    struct play_result *result = stage->result;
+    size_t present = sums->groups[GROUP_ANSWERED] + sums->groups[GROUP_EMPTY] + sums->groups[GROUP_CACHED];
+    bool is_whole = sums->eligible > 0 && sums->groups[GROUP_MISSING] == 0 && sums->partial == 0;
+    bool is_fine = sums->eligible == 0 || present > 0;
+
+    check_number(stage, "eligible", sums->eligible);
+    check_number(stage, "answered", sums->groups[GROUP_ANSWERED]);
+    check_number(stage, "empty", sums->groups[GROUP_EMPTY]);
+    check_number(stage, "missing", sums->groups[GROUP_MISSING]);
+    check_number(stage, "percent", sums->eligible > 0 ? 100 * present / sums->eligible : 0);
+    check_number(stage, "offers_found", sums->offers);
+    if (result->is_complete != is_whole || result->record->is_complete != is_whole) {
+        play_blame(result, "the reply says complete: %s", result->is_complete ? "true" : "false");
+    }
+    if (stage->play->whole_or_nothing && sums->eligible > 0 && !is_whole) {
+        is_fine = false;
+    }
+    if (result->status != (is_fine ? 200 : 504)) {
+        play_blame(result, "the status is %u", result->status);
+    }
+}
+
+/// Each supplier that was wanted has one entry, in the record and in the reply.
+static void check_entries(struct stage *stage)
+{
+    const struct play *play = stage->play;
+    struct play_result *result = stage->result;
+    struct sums sums = { 0 };
+    uint8_t seen[PLAY_SUPPLIERS_MAX] = { 0 };
+    size_t wanted = 0;
+
+    for (size_t i = 0; i < result->record->entry_count; i++) {
+        const struct search_record_entry *entry = &result->record->entries[i];
+        enum outcome_group group = outcome_row(entry->outcome)->group;
+        check_entry(stage, entry);
+        seen[supplier_of(stage, entry->name)]++;
+        sums.groups[group]++;
+        sums.eligible += group != GROUP_NOT_ELIGIBLE;
+        sums.partial += group != GROUP_NOT_ELIGIBLE && group != GROUP_MISSING && entry->is_partial;
+        sums.offers += entry->offers;
+    }
+    for (size_t i = 0; i < play->supplier_count; i++) {
+        bool is_wanted = !play->has_choice || !play->suppliers[i].is_left_out;
+        wanted += is_wanted;
+        if (seen[i] != (is_wanted ? 1 : 0)) {
+            play_blame(result, "%s has %u outcomes", play->suppliers[i].behaviour.name, seen[i]);
+        }
+    }
+    check_sums(stage, &sums);
+    check_stream(stage, wanted);
+}
+
+// ----------------------------------------------------------------------------------------------------------------- end
+
+static void check_reply(struct stage *stage)
+{
+    struct play_result *result = stage->result;
+    const char *sentence = "";
+    size_t offset = 0;
+
+    if (result->sent_us > result->deadline_us) {
+        play_blame(result, "the reply is late: sent after %llu us, the deadline was %llu us",
+                   (unsigned long long)result->sent_us, (unsigned long long)result->deadline_us);
+    }
+    if (!json_is_valid(text_of(result->body), &offset, &sentence)) {
+        play_blame(result, "the reply is no JSON at byte %zu: %s", offset, sentence);
+        return;
+    }
+    if (result->record == NULL) {
+        play_blame(result, "the reply has no record");
+    } else if (!result->is_refused) {
+        check_entries(stage);
+    } else if (result->requests > 0 || (result->status != 422 && result->status != 500)) {
+        play_blame(result, "a refused search has status %u and %zu requests", result->status, result->requests);
+    }
+}
+
+static void check_left(struct stage *stage)
+{
+    struct play_result *result = stage->result;
+
+    require(result->record != NULL);
+    for (size_t i = 0; i < result->record->entry_count; i++) {
+        if (result->record->status != 0) {
+            play_blame(result, "the record of a caller who left has a status");
+        }
+    }
+}
+
+void stage_check(struct stage *stage)
+{
+    struct play_result *result = stage->result;
+    const struct virtual_world *virtual = &stage->virtual;
+
+    if (virtual->broken_rule != NULL) {
+        play_blame(result, "%s", virtual->broken_rule);
+    }
+    if (result->fetches + result->timers + result->calls > 0) {
+        play_blame(result, "after the end there are %zu fetches, %zu timers, %zu script calls", result->fetches,
+                   result->timers, result->calls);
+    } else if (result->references > 0) {
+        play_blame(result, "%zu references were lost", result->references);
+    }
+    if (virtual->fetches_done + virtual->fetches_cancelled + virtual->fetches_running + virtual->fetches_refused !=
+        virtual->fetches_started) {
+        play_blame(result, "fetches were started and neither done nor cancelled");
+    }
+    if (!result->was_started) {
+        if (stage->play->machine.refused_call != 1 && stage->play->machine.refused_timer != 1) {
+            play_blame(result, "the search was not started");
+        }
+    } else if (stage->has_left) {
+        check_left(stage);
+    } else if (result->replies == 1) {
+        check_reply(stage);
+    }
+}

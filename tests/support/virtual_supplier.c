@@ -1,0 +1,299 @@
+#include "support/virtual_supplier.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// A request names its behaviour by number: "http://s/NUMBER/PART/STEP".
+
+enum { URL_MAX = 64 };
+
+static const struct virtual_supplier *supplier_find(const struct virtual_world *virtual, struct text name)
+{
+    for (size_t i = 0; i < virtual->supplier_count; i++) {
+        if (text_equals_c(name, virtual->suppliers[i].name)) {
+            return &virtual->suppliers[i];
+        }
+    }
+    require(false);
+    return NULL;
+}
+
+/// What happens at one exchange: the supplier's own fields where it has no steps.
+static struct virtual_step step_of(const struct virtual_supplier *supplier, uint32_t part, uint32_t step)
+{
+    for (size_t i = 0; i < supplier->step_count; i++) {
+        if (supplier->steps[i].part == part && supplier->steps[i].step == step) {
+            return supplier->steps[i];
+        }
+    }
+    require(supplier->step_count == 0);
+    return (struct virtual_step){
+        .part = part,
+        .step = step,
+        .result = supplier->result,
+        .after_us = supplier->after_us,
+        .hangs = supplier->hangs,
+        .normalise = supplier->normalise,
+        .offers = supplier->offers,
+    };
+}
+
+static char *write_number(char *at, size_t number)
+{
+    char digits[24];
+    size_t count = 0;
+
+    do {
+        digits[count++] = (char)('0' + number % 10);
+        number /= 10;
+    } while (number > 0);
+    while (count > 0) {
+        *at++ = digits[--count];
+    }
+    return at;
+}
+
+static struct http_request *request_make(const struct virtual_world *virtual, const struct virtual_supplier *supplier,
+                                         uint32_t part, uint32_t step)
+{
+    static const char BEGIN[] = "http://s/";
+    char url[URL_MAX];
+    char *at = url;
+
+    memcpy(at, BEGIN, sizeof(BEGIN) - 1);
+    at = write_number(at + sizeof(BEGIN) - 1, (size_t)(supplier - virtual->suppliers));
+    *at++ = '/';
+    at = write_number(at, part);
+    *at++ = '/';
+    at = write_number(at, step);
+    struct http_request values = { .method = TEXT("GET"), .url = { url, (size_t)(at - url) } };
+    struct http_request *request = http_request_create(&values);
+    require(request != NULL);
+    return request;
+}
+
+static uint32_t read_number(struct text *rest)
+{
+    uint64_t number = 0;
+    require(text_to_u64(text_split(*rest, '/', rest), &number));
+    return (uint32_t)number;
+}
+
+const struct virtual_supplier *virtual_supplier_of(const struct virtual_world *virtual,
+                                                   const struct http_request *request, struct virtual_step *step)
+{
+    struct text rest = { request->url.data + 9, request->url.length - 9 };
+    uint32_t number = read_number(&rest);
+    uint32_t part = read_number(&rest);
+    require(number < virtual->supplier_count);
+    const struct virtual_supplier *supplier = &virtual->suppliers[number];
+    *step = step_of(supplier, part, read_number(&rest));
+    return supplier;
+}
+
+// Everything that is counted is held to the end.
+
+static bool has_room(size_t count, size_t *capacity, void **items)
+{
+    if (count < *capacity) {
+        return true;
+    }
+    *capacity = *capacity == 0 ? 32 : 2 * *capacity;
+    *items = realloc(*items, *capacity * sizeof(void *));
+    return *items != NULL;
+}
+
+static struct block *make_block(struct virtual_world *virtual, struct text text)
+{
+    void *items = virtual->blocks;
+    struct block *block = block_create(text);
+    require(block != NULL && has_room(virtual->block_count, &virtual->block_capacity, &items));
+    virtual->blocks = items;
+    virtual->blocks[virtual->block_count++] = block_acquire(block);
+    return block;
+}
+
+static void note_batch(struct virtual_world *virtual, struct offer_batch *batch)
+{
+    void *items = virtual->batches;
+    require(has_room(virtual->batch_count, &virtual->batch_capacity, &items));
+    virtual->batches = items;
+    virtual->batches[virtual->batch_count++] = offer_batch_acquire(batch);
+}
+
+void virtual_supplier_respond(struct virtual_world *virtual, const struct virtual_supplier *supplier,
+                              const struct virtual_step *step, struct fetch *fetch)
+{
+    fetch->response = http_response_create();
+    require(fetch->response != NULL);
+    uint16_t status = step->status != 0 ? step->status : supplier->status;
+    fetch->response->status = status != 0 ? status : 200;
+    fetch->response->body = make_block(virtual, text_of(supplier->name));
+}
+
+static void fill_candidate(struct virtual_world *virtual, struct start_candidate *candidate)
+{
+    const struct virtual_supplier *supplier = supplier_find(virtual, candidate->account->name);
+    bool has_rule = candidate->ceiling_us != 0;
+
+    candidate->verdict = supplier->start;
+    candidate->message = text_of(supplier->because != NULL ? supplier->because : "because");
+    candidate->ceiling_out_us = has_rule                    ? candidate->ceiling_us
+                                : supplier->ceiling_us != 0 ? supplier->ceiling_us
+                                                            : UINT64_MAX;
+    candidate->ceiling_is_from_script = !has_rule && supplier->ceiling_us != 0;
+    if (supplier->start != SCRIPT_OK) {
+        return;
+    }
+    struct http_request **end = &candidate->request;
+    for (uint32_t part = 1; part <= (supplier->parts != 0 ? supplier->parts : 1); part++) {
+        *end = request_make(virtual, supplier, part, 1);
+        end = &(*end)->next;
+    }
+}
+
+void virtual_supplier_start(struct virtual_world *virtual, struct start_call *start)
+{
+    start->product_verdict = virtual->product;
+    if (virtual->product == SCRIPT_FAIL_UNEXPECTED) {
+        start->errors = make_block(virtual, TEXT("[{\"pointer\":\"/query\",\"code\":\"bad\",\"detail\":\"no\"}]"));
+    }
+    if (virtual->product != SCRIPT_OK) {
+        snprintf(start->message, sizeof(start->message), "the product failed");
+        return;
+    }
+    start->facts = make_block(virtual, TEXT("{}"));
+    memcpy(start->currency, "EUR", 4);
+    for (size_t i = 0; i < start->candidate_count; i++) {
+        fill_candidate(virtual, &start->candidates[i]);
+    }
+}
+
+/// PREFIX, the separator unless 0, NUMBER.
+static struct text write_name(char *at, const char *prefix, char separator, uint32_t number)
+{
+    size_t length = strlen(prefix);
+
+    memcpy(at, prefix, length);
+    char *end = at + length;
+    if (separator != 0) {
+        *end++ = separator;
+    }
+    end = write_number(end, number);
+    return (struct text){ at, (size_t)(end - at) };
+}
+
+static void fill_offer(struct arena *arena, const struct virtual_supplier *supplier, uint32_t number,
+                       struct offer *offer)
+{
+    const char *items = supplier->item_prefix != NULL ? supplier->item_prefix : supplier->name;
+    size_t room = 2 * (strlen(items) + strlen(supplier->name)) + 96;
+    char *at = arena_alloc(arena, room);
+
+    require(at != NULL);
+    *offer = (struct offer){ .total_micros = supplier->cheapest_micros + (int64_t)number * OFFER_MICROS };
+    memcpy(offer->currency, "EUR", 4);
+    offer->item = write_name(at, items, 0, number);
+    offer->item_json = supplier->is_odd ? TEXT("{\"odd\":true}") : TEXT("{}");
+    at += offer->item.length;
+    struct text full = write_name(at, supplier->name, ':', number);
+    size_t prefix = strlen(supplier->name) + 1;
+    offer->id = (struct text){ full.data + prefix, full.length - prefix };
+    at += full.length;
+    static const char *const WORDS[] = { "{\"id\":\"", "\",\"item\":\"", "\"}" };
+    const struct text pieces[] = { text_of(WORDS[0]), full, text_of(WORDS[1]), offer->item, text_of(WORDS[2]) };
+    offer->json.data = at;
+    for (size_t i = 0; i < COUNT_OF(pieces); i++) {
+        memcpy(at, pieces[i].data, pieces[i].length);
+        at += pieces[i].length;
+    }
+    offer->json.length = (size_t)(at - offer->json.data);
+}
+
+static struct offer_batch *make_offers(struct virtual_world *virtual, const struct virtual_supplier *supplier,
+                                       const struct virtual_step *step)
+{
+    struct offer_batch *batch = offer_batch_create(1 << 20);
+
+    require(batch != NULL);
+    note_batch(virtual, batch);
+    batch->offers = arena_alloc_array(&batch->arena, step->offers, sizeof(*batch->offers));
+    require(batch->offers != NULL);
+    for (uint32_t i = step->first_id; i < step->first_id + step->offers; i++) {
+        fill_offer(&batch->arena, supplier, i, &batch->offers[batch->count++]);
+    }
+    batch->dropped = step->dropped;
+    if (step->dropped > 0) {
+        snprintf(batch->dropped_first, sizeof(batch->dropped_first), "offers[0]: no total");
+    }
+    offer_batch_sort(batch);
+    return batch;
+}
+
+static void fill_words(struct normalise_call *normalise, const struct virtual_step *step)
+{
+    normalise->retry_after_ms = step->retry_after_ms;
+    normalise->warning_count = step->warnings;
+    if (step->warnings > 0) {
+        snprintf(normalise->warning, sizeof(normalise->warning), "a warning");
+    }
+    if (step->code != NULL) {
+        snprintf(normalise->code, sizeof(normalise->code), "%s", step->code);
+    }
+    if (step->message != NULL) {
+        snprintf(normalise->message, sizeof(normalise->message), "%s", step->message);
+    }
+}
+
+void virtual_supplier_normalise(struct virtual_world *virtual, struct normalise_call *normalise)
+{
+    const struct virtual_supplier *supplier = supplier_find(virtual, normalise->account->name);
+    struct virtual_step step = step_of(supplier, normalise->part, normalise->step);
+
+    normalise->verdict = step.normalise;
+    normalise->merge = step.merge;
+    normalise->is_incomplete = step.is_incomplete;
+    fill_words(normalise, &step);
+    if (step.normalise == SCRIPT_OK) {
+        normalise->offers = make_offers(virtual, supplier, &step);
+    }
+    if (step.has_next) {
+        char state[24];
+        // The state travels: each step's is the number of the step that left it.
+        struct text was = block_text(normalise->state);
+        uint64_t left_by = 0;
+        require(normalise->step == 1 ? was.data == NULL : text_to_u64(was, &left_by));
+        require(left_by == normalise->step - 1);
+        *write_number(state, normalise->step) = '\0';
+        normalise->next = (struct next_step){
+            .request = request_make(virtual, supplier, normalise->part, normalise->step + 1),
+            .after_us = step.next_after_us,
+            .state = make_block(virtual, text_of(state)),
+        };
+    }
+}
+
+uint64_t virtual_supplier_script_us(const struct virtual_world *virtual, struct script_call *call)
+{
+    if (call->kind == SCRIPT_CALL_START) {
+        return virtual->start_us;
+    }
+    struct normalise_call *normalise = CONTAINER_OF(call, struct normalise_call, call);
+    const struct virtual_supplier *supplier = supplier_find(virtual, normalise->account->name);
+    struct virtual_step step = step_of(supplier, normalise->part, normalise->step);
+    return step.normalise_us != 0 ? step.normalise_us : supplier->normalise_us;
+}
+
+void virtual_supplier_drop(struct script_call *call)
+{
+    if (call->kind == SCRIPT_CALL_NORMALISE) {
+        CONTAINER_OF(call, struct normalise_call, call)->verdict = SCRIPT_DROPPED;
+        return;
+    }
+    struct start_call *start = CONTAINER_OF(call, struct start_call, call);
+    start->product_verdict = SCRIPT_DROPPED;
+    for (size_t i = 0; i < start->candidate_count; i++) {
+        start->candidates[i].verdict = SCRIPT_DROPPED;
+    }
+}

@@ -1,0 +1,22 @@
+/// Virtual supplier: what the suppliers and scripts of a virtual world make of a call.
+///
+/// Threads: its world's.
+/// Memory:  results belong to the call or the fetch; blocks and batches are noted in the world.
+#pragma once
+
+#include "support/virtual_world.h"
+
+/// The behaviour that a request of ours belongs to, and what it does at this exchange.
+const struct virtual_supplier *virtual_supplier_of(const struct virtual_world *virtual,
+                                                   const struct http_request *request, struct virtual_step *step);
+
+void virtual_supplier_respond(struct virtual_world *virtual, const struct virtual_supplier *supplier,
+                              const struct virtual_step *step, struct fetch *fetch);
+void virtual_supplier_start(struct virtual_world *virtual, struct start_call *start);
+void virtual_supplier_normalise(struct virtual_world *virtual, struct normalise_call *normalise);
+
+/// How long a call keeps its worker.
+uint64_t virtual_supplier_script_us(const struct virtual_world *virtual, struct script_call *call);
+
+/// The call never began: no time was left.
+void virtual_supplier_drop(struct script_call *call);

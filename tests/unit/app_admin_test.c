@@ -1,0 +1,241 @@
+// The admin listener over a real socket, with an engine that serves no searches.
+#include "app/admin.h"
+
+#include "script/worker_pool.h"
+#include "support/caller.h"
+#include "telemetry/attribution.h"
+#include "telemetry/metrics.h"
+#include "unit/app_settings_support.h"
+
+#define DATA "tests/unit/data/generation/"
+#define ACME "suppliers_dir: " DATA "suppliers\nscripts_dir: " DATA "scripts\n"
+#define TOKEN "0123456789-a-token"
+
+struct world {
+    struct settings *settings;
+    struct engine engine;
+};
+
+static void deliver_nothing(void *home, struct script_call *call)
+{
+    (void)home;
+    (void)call;
+}
+
+/// An engine that is whole but for its loops.
+static struct world *world_make(const char *document)
+{
+    struct world *world = calloc(1, sizeof(*world));
+    struct findings findings = { 0 };
+    struct failure why = { 0 };
+    struct worker_pool_options workers = { .threads = 1, .deliver = deliver_nothing };
+    struct resolver_options names = { .allowed_count = 0 };
+    struct attribution_options attribution = { .path = NULL };
+    struct text supplier = TEXT("acme");
+    struct metrics_options metrics = { &supplier, 1, 1, "1.2.3" };
+
+    assert_non_null(world);
+    assert_int_equal(read_documents(&document, 1, &findings, &world->settings), STATUS_OK);
+    struct engine *engine = &world->engine;
+    engine->settings = world->settings;
+    assert_int_equal(generation_build(world->settings, on_finding, &findings, &engine->generation), STATUS_OK);
+    assert_int_equal(worker_pool_create(&workers, &engine->workers, &why), STATUS_OK);
+    assert_int_equal(resolver_create(&names, &engine->resolver, &why), STATUS_OK);
+    assert_int_equal(metrics_create(&metrics, &engine->metrics), STATUS_OK);
+    assert_int_equal(attribution_create(&attribution, &engine->attribution, &why), STATUS_OK);
+    return world;
+}
+
+static void world_free(struct world *world)
+{
+    struct engine *engine = &world->engine;
+    admin_stop(&engine->admin);
+    attribution_destroy(&engine->attribution);
+    metrics_destroy(&engine->metrics);
+    resolver_destroy(&engine->resolver);
+    worker_pool_destroy(&engine->workers);
+    generation_release(&engine->generation);
+    settings_destroy(&world->settings);
+    free(world);
+}
+
+static struct world *world_start(const char *document)
+{
+    struct world *world = world_make(document);
+    struct failure why = { 0 };
+    if (admin_start(&world->engine, &world->engine.admin, &why) != STATUS_OK) {
+        fail_msg("%s", why.message);
+    }
+    return world;
+}
+
+static char body[1 << 20];
+
+/// The status of a request; its body is in `body`.
+static int ask(struct world *world, const char *request)
+{
+    size_t length = 0;
+    int fd = caller_connect(admin_port(world->engine.admin));
+    caller_send(fd, request);
+    int status = caller_read(fd, body, sizeof(body) - 1, &length);
+    body[length] = '\0';
+    close(fd);
+    return status;
+}
+
+static void assert_body(const char *part)
+{
+    if (strstr(body, part) == NULL) {
+        fail_msg("expected `%s` in\n%s", part, body);
+    }
+}
+
+static void attribute(struct world *world, const char *id)
+{
+    struct search_record *record = search_record_create(1, 64);
+    assert_non_null(record);
+    record->search_id = search_record_keep(record, text_of(id));
+    record->product = search_record_keep(record, TEXT("flights"));
+    record->status = 200;
+    record->was_sent = true;
+    record->took_us = 412000;
+    record->entries[0].name = search_record_keep(record, TEXT("acme"));
+    record->entries[0].outcome = OUTCOME_EMPTY;
+    record->entries[0].ceiling_us = UINT64_MAX;
+    engine_attribute(&world->engine, record);
+}
+
+static void a_search_can_be_asked_for_as_soon_as_it_is_over(void **state)
+{
+    (void)state;
+    struct world *world = world_start(ACME "admin: { listen: '127.0.0.1:0' }\n");
+
+    assert_int_equal(ask(world, GET("/admin/v1/searches/01ABC")), 404);
+    assert_body("unknown_search");
+    attribute(world, "01ABC");
+    assert_int_equal(ask(world, GET("/admin/v1/searches/01ABC")), 200);
+    assert_body("{\"search_id\":\"01ABC\",");
+    assert_body("{\"name\":\"acme\",\"outcome\":\"empty\"}");
+    attribute(world, "01DEF");
+    assert_int_equal(ask(world, GET("/admin/v1/searches")), 200);
+    assert_body("{\"searches\":[{\"search_id\":\"01DEF\",");
+    assert_body("\"search_id\":\"01ABC\"");
+    assert_int_equal(ask(world, GET("/admin/v1/searches?limit=1")), 200);
+    assert_null(strstr(body, "01ABC"));
+    assert_int_equal(ask(world, GET("/admin/v1/searches?limit=some")), 400);
+    world_free(world);
+}
+
+static void metrics_count_what_was_attributed(void **state)
+{
+    (void)state;
+    struct world *world = world_start(ACME "admin: { listen: '127.0.0.1:0' }\n");
+
+    attribute(world, "a");
+    attribute(world, "b");
+    assert_int_equal(ask(world, GET("/metrics")), 200);
+    assert_body("\nlastcall_searches_total{status=\"200\"} 2\n");
+    assert_body("\nlastcall_attempts_total{supplier=\"acme\",outcome=\"empty\"} 2\n");
+    assert_body("\nlastcall_script_workers 1\n");
+    assert_body("\nlastcall_suppliers_enabled 1\n");
+    world_free(world);
+}
+
+static void status_tells_who_is_on_and_why_not(void **state)
+{
+    (void)state;
+    struct world *world = world_start(ACME "admin: { listen: '127.0.0.1:0' }\n"
+                                           "suppliers: { acme: { enabled: false, because: contract ended } }\n");
+
+    assert_int_equal(ask(world, GET("/admin/v1/status")), 200);
+    assert_body("\"name\":\"acme\"");
+    assert_body("\"enabled\":false,\"because\":\"contract ended\"");
+    assert_body("\"draining\":false");
+    atomic_store(&world->engine.is_draining, true);
+    assert_int_equal(ask(world, GET("/admin/v1/status")), 200);
+    assert_body("\"ready\":false,\"because\":\"draining\",\"draining\":true");
+    world_free(world);
+}
+
+static void what_is_not_there_is_refused(void **state)
+{
+    (void)state;
+    struct world *world = world_start(ACME "admin: { listen: '127.0.0.1:0' }\n");
+
+    assert_int_equal(ask(world, GET("/")), 404);
+    assert_int_equal(ask(world, GET("/admin/v1/searches/")), 404);
+    assert_int_equal(ask(world, GET("/v1/search")), 404);
+    assert_int_equal(ask(world, "DELETE /admin/v1/status HTTP/1.1\r\nHost: x\r\n\r\n"), 405);
+    world_free(world);
+}
+
+static void with_a_token_every_request_must_carry_it(void **state)
+{
+    (void)state;
+    setenv("ADMIN_TEST_TOKEN", TOKEN, 1);
+    struct world *world = world_start(ACME "admin: { listen: '127.0.0.1:0', token_env: ADMIN_TEST_TOKEN }\n");
+
+    assert_int_equal(ask(world, GET("/metrics")), 401);
+    assert_int_equal(ask(world, GET("/nowhere")), 401);
+    assert_int_equal(ask(world, "GET /metrics HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " TOKEN "\r\n\r\n"), 200);
+    assert_int_equal(ask(world, "GET /metrics HTTP/1.1\r\nHost: x\r\nAuthorization: bearer " TOKEN "\r\n\r\n"), 200);
+    assert_int_equal(ask(world, "GET /metrics HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " TOKEN "x\r\n\r\n"), 401);
+    assert_int_equal(ask(world, "GET /metrics HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer \r\n\r\n"), 401);
+    assert_int_equal(ask(world, "GET /metrics HTTP/1.1\r\nHost: x\r\nAuthorization: Basic " TOKEN "\r\n\r\n"), 401);
+    world_free(world);
+    unsetenv("ADMIN_TEST_TOKEN");
+}
+
+static void assert_start_fails(const char *document, const char *message)
+{
+    struct world *world = world_make(document);
+    struct failure why = { 0 };
+
+    assert_int_equal(admin_start(&world->engine, &world->engine.admin, &why), STATUS_INVALID);
+    assert_null(world->engine.admin);
+    if (strstr(why.message, message) == NULL) {
+        fail_msg("expected `%s`, got `%s`", message, why.message);
+    }
+    assert_true(why.help[0] != '\0');
+    world_free(world);
+}
+
+static void beyond_loopback_it_does_not_start_without_a_token(void **state)
+{
+    (void)state;
+    unsetenv("ADMIN_TEST_TOKEN");
+    assert_start_fails(ACME "admin: { listen: '0.0.0.0:0' }\n", "admin.listen 0.0.0.0:0 is beyond loopback");
+    assert_start_fails(ACME "admin: { listen: '[::]:0' }\n", "is beyond loopback");
+    assert_start_fails(ACME "admin: { listen: '10.0.0.1:0' }\n", "is beyond loopback");
+    assert_start_fails(ACME "admin: { listen: '[::ffff:10.0.0.1]:0' }\n", "is beyond loopback");
+    assert_start_fails(ACME "admin: { listen: '127.0.0.1:0', token_env: ADMIN_TEST_TOKEN }\n",
+                       "ADMIN_TEST_TOKEN, which admin.token_env names, is not set");
+    setenv("ADMIN_TEST_TOKEN", "short", 1);
+    assert_start_fails(ACME "admin: { listen: '127.0.0.1:0', token_env: ADMIN_TEST_TOKEN }\n", "is too short");
+    unsetenv("ADMIN_TEST_TOKEN");
+}
+
+static void all_of_127_is_loopback_and_an_empty_address_is_off(void **state)
+{
+    (void)state;
+    struct world *world = world_start(ACME "admin: { listen: '127.1.2.3:0' }\n");
+    assert_non_null(world->engine.admin);
+    world_free(world);
+    world = world_start(ACME "admin: { listen: '' }\n");
+    assert_null(world->engine.admin);
+    world_free(world);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_search_can_be_asked_for_as_soon_as_it_is_over),
+        cmocka_unit_test(metrics_count_what_was_attributed),
+        cmocka_unit_test(status_tells_who_is_on_and_why_not),
+        cmocka_unit_test(what_is_not_there_is_refused),
+        cmocka_unit_test(with_a_token_every_request_must_carry_it),
+        cmocka_unit_test(beyond_loopback_it_does_not_start_without_a_token),
+        cmocka_unit_test(all_of_127_is_loopback_and_an_empty_address_is_off),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

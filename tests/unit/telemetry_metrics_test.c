@@ -1,0 +1,281 @@
+// Metrics: counted from records, written for Prometheus.
+#include "telemetry/metrics.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const struct text NAMES[] = { { "acme", 4 }, { "omni", 4 }, { "zeta", 4 } };
+
+static int setup(void **state)
+{
+    struct metrics_options options = { NAMES, COUNT_OF(NAMES), 2, "1.2.3" };
+    struct metrics *metrics = NULL;
+    assert_int_equal(metrics_create(&options, &metrics), STATUS_OK);
+    *state = metrics;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct metrics *metrics = *state;
+    metrics_destroy(&metrics);
+    assert_null(metrics);
+    return 0;
+}
+
+static char *written(const struct metrics *metrics)
+{
+    struct buffer out;
+    buffer_init(&out, 16 << 20);
+    metrics_write(metrics, &out);
+    assert_false(out.is_full);
+    return buffer_take(&out);
+}
+
+/// Is `line` one whole line of the text?
+static void assert_line(const struct metrics *metrics, const char *line)
+{
+    char wanted[256];
+    char *text = written(metrics);
+    snprintf(wanted, sizeof(wanted), "\n%s\n", line);
+    if (strstr(text, wanted) == NULL) {
+        fail_msg("no line `%s` in\n%s", line, text);
+    }
+    free(text);
+}
+
+static void assert_no(const struct metrics *metrics, const char *part)
+{
+    char *text = written(metrics);
+    if (strstr(text, part) != NULL) {
+        fail_msg("`%s` stands in\n%s", part, text);
+    }
+    free(text);
+}
+
+static struct search_record_entry entry(const char *name, enum outcome outcome)
+{
+    return (struct search_record_entry){
+        .name = text_of(name), .outcome = outcome, .was_asked = true, .ceiling_us = UINT64_MAX, .requests = 1
+    };
+}
+
+/// A record over the given entries; sent in time.
+static struct search_record record_of(struct search_record_entry *entries, size_t count)
+{
+    return (struct search_record){ .status = 200,
+                                   .took_us = 1200000,
+                                   .effective_us = 2000000,
+                                   .sent_us = 1200100,
+                                   .was_sent = true,
+                                   .entries = entries,
+                                   .entry_count = count };
+}
+
+static void each_attempt_counts_once_by_its_outcome(void **state)
+{
+    struct metrics *metrics = *state;
+    struct search_record_entry entries[] = { entry("acme", OUTCOME_ANSWERED), entry("omni", OUTCOME_CUT),
+                                             entry("zeta", OUTCOME_SKIPPED) };
+    entries[0].offers = 31;
+    entries[0].dropped = 2;
+    entries[0].took_us = 450000;
+    entries[0].requests = 3;
+    entries[1].bound = BOUND_BUDGET;
+    entries[1].phase = PHASE_FIRST_BYTE;
+    entries[1].offers = 5; // of an attempt that did not answer: nothing
+    entries[2].was_asked = false;
+    entries[2].requests = 0;
+    struct search_record record = record_of(entries, COUNT_OF(entries));
+
+    metrics_count_search(metrics, &record);
+    metrics_count_search(metrics, &record);
+    assert_int_equal(metrics_sum(metrics, METRIC_SEARCHES), 2);
+    assert_int_equal(metrics_sum(metrics, METRIC_ATTEMPTS), 6);
+    assert_int_equal(metrics_sum(metrics, METRIC_ATTEMPTS_CUT), 2);
+    assert_int_equal(metrics_sum(metrics, METRIC_SUPPLIER_DURATION), 2);
+    assert_line(metrics, "lastcall_searches_total{status=\"200\"} 2");
+    assert_line(metrics, "lastcall_attempts_total{supplier=\"acme\",outcome=\"answered\"} 2");
+    assert_line(metrics, "lastcall_attempts_total{supplier=\"omni\",outcome=\"cut\"} 2");
+    assert_line(metrics, "lastcall_attempts_total{supplier=\"zeta\",outcome=\"skipped\"} 2");
+    assert_line(metrics, "lastcall_attempts_cut_total{supplier=\"omni\",bound=\"budget\",phase=\"first_byte\"} 2");
+    assert_line(metrics, "lastcall_supplier_requests_total{supplier=\"acme\"} 6");
+    assert_line(metrics, "lastcall_offers_total{supplier=\"acme\"} 62");
+    assert_line(metrics, "lastcall_offers_total{supplier=\"omni\"} 0");
+    assert_line(metrics, "lastcall_offers_dropped_total{supplier=\"acme\"} 4");
+    assert_no(metrics, "outcome=\"failed\"");
+    assert_no(metrics, "supplier=\"other\"");
+}
+
+static void a_histogram_is_cumulative_and_in_seconds(void **state)
+{
+    struct metrics *metrics = *state;
+    struct search_record record = record_of(NULL, 0);
+
+    metrics_count_search(metrics, &record);
+    record.took_us = 5000; // an edge belongs to its bucket
+    metrics_count_search(metrics, &record);
+    record.took_us = 60000000;
+    metrics_count_search(metrics, &record);
+    assert_line(metrics, "# TYPE lastcall_search_duration_seconds histogram");
+    assert_line(metrics, "lastcall_search_duration_seconds_bucket{le=\"0.005\"} 1");
+    assert_line(metrics, "lastcall_search_duration_seconds_bucket{le=\"1\"} 1");
+    assert_line(metrics, "lastcall_search_duration_seconds_bucket{le=\"1.5\"} 2");
+    assert_line(metrics, "lastcall_search_duration_seconds_bucket{le=\"10\"} 2");
+    assert_line(metrics, "lastcall_search_duration_seconds_bucket{le=\"+Inf\"} 3");
+    assert_line(metrics, "lastcall_search_duration_seconds_sum 61.205000");
+    assert_line(metrics, "lastcall_search_duration_seconds_count 3");
+    assert_line(metrics, "lastcall_supplier_duration_seconds_bucket{supplier=\"acme\",le=\"+Inf\"} 0");
+    assert_line(metrics, "lastcall_supplier_duration_seconds_sum{supplier=\"acme\"} 0.000000");
+}
+
+static void late_slow_lost_and_cancelled_are_told_apart(void **state)
+{
+    struct metrics *metrics = *state;
+    struct search_record record = record_of(NULL, 0);
+
+    record.sent_us = record.effective_us + 1;
+    metrics_count_search(metrics, &record); // late
+    record.was_client_slow = true;
+    metrics_count_search(metrics, &record); // slow, so not late
+    record.was_sent = false;
+    record.was_client_slow = false;
+    metrics_count_search(metrics, &record); // lost
+    record.status = 0;
+    metrics_count_search(metrics, &record); // cancelled
+    record.status = 418;
+    record.was_sent = true;
+    record.sent_us = 1;
+    metrics_count_search(metrics, &record);
+    assert_line(metrics, "lastcall_searches_late_total 1");
+    assert_line(metrics, "lastcall_replies_client_slow_total 1");
+    assert_line(metrics, "lastcall_replies_lost_total 1");
+    assert_line(metrics, "lastcall_searches_total{status=\"cancelled\"} 1");
+    assert_line(metrics, "lastcall_searches_total{status=\"other\"} 1");
+    assert_int_equal(metrics_sum(metrics, METRIC_SEARCH_DURATION), 4);
+}
+
+static void a_name_that_is_not_configured_counts_as_other(void **state)
+{
+    struct metrics *metrics = *state;
+    struct search_record_entry entries[] = { entry("zeta", OUTCOME_EMPTY), entry("nobody\"}", OUTCOME_EMPTY),
+                                             entry("acme", OUTCOME_EMPTY) };
+    struct search_record record = record_of(entries, COUNT_OF(entries));
+
+    metrics_count_search(metrics, &record);
+    assert_line(metrics, "lastcall_attempts_total{supplier=\"zeta\",outcome=\"empty\"} 1");
+    assert_line(metrics, "lastcall_attempts_total{supplier=\"other\",outcome=\"empty\"} 1");
+    assert_line(metrics, "lastcall_attempts_total{supplier=\"acme\",outcome=\"empty\"} 1");
+    assert_line(metrics, "lastcall_supplier_requests_total{supplier=\"other\"} 1");
+    assert_no(metrics, "nobody");
+}
+
+static void labels_are_capped(void **state)
+{
+    (void)state;
+    static char names[METRICS_MAX_SUPPLIERS + 10][16];
+    struct text texts[METRICS_MAX_SUPPLIERS + 10];
+    struct metrics *metrics = NULL;
+
+    for (size_t i = 0; i < COUNT_OF(texts); i++) {
+        snprintf(names[i], sizeof(names[i]), "s%05zu", i);
+        texts[i] = text_of(names[i]);
+    }
+    struct metrics_options options = { texts, COUNT_OF(texts), 1, "x" };
+    assert_int_equal(metrics_create(&options, &metrics), STATUS_OK);
+    struct search_record_entry entries[] = { entry(names[METRICS_MAX_SUPPLIERS], OUTCOME_EMPTY) };
+    struct search_record record = record_of(entries, 1);
+    metrics_count_search(metrics, &record);
+    assert_line(metrics, "lastcall_attempts_total{supplier=\"other\",outcome=\"empty\"} 1");
+    assert_no(metrics, names[METRICS_MAX_SUPPLIERS]);
+    metrics_destroy(&metrics);
+}
+
+static void samples_are_set_by_thread(void **state)
+{
+    struct metrics *metrics = *state;
+
+    metrics_set(metrics, METRIC_LOOP_TURNS, 1, 17);
+    metrics_set(metrics, METRIC_LOOP_TURNS, 2, 99); // no such thread
+    metrics_set(metrics, METRIC_LOOP_TIMER_LATE, 0, 1500);
+    metrics_set(metrics, METRIC_GENERATION, 0, 4);
+    assert_line(metrics, "# TYPE lastcall_loop_turns_total counter");
+    assert_line(metrics, "lastcall_loop_turns_total{thread=\"0\"} 0");
+    assert_line(metrics, "lastcall_loop_turns_total{thread=\"1\"} 17");
+    assert_line(metrics, "lastcall_loop_timer_late_max_seconds{thread=\"0\"} 0.001500");
+    assert_line(metrics, "lastcall_generation 4");
+    assert_line(metrics, "lastcall_build_info{version=\"1.2.3\"} 1");
+    assert_no(metrics, " 99\n");
+}
+
+static void every_metric_is_told_with_its_help_and_type(void **state)
+{
+    static const char *const names[] = {
+#define X(symbol, name, type, labels, about) name,
+#include "telemetry/metrics.def"
+#undef X
+    };
+    char *text = written(*state);
+
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        char wanted[128];
+        snprintf(wanted, sizeof(wanted), "# HELP lastcall_%s ", names[i]);
+        assert_non_null(strstr(text, wanted));
+        for (size_t j = 0; j < i; j++) {
+            assert_string_not_equal(names[i], names[j]);
+        }
+    }
+    assert_int_equal(text[strlen(text) - 1], '\n');
+    free(text);
+}
+
+enum { COUNTERS = 4, ROUNDS = 20000 };
+
+static void *count_much(void *argument)
+{
+    struct search_record_entry entries[] = { entry("acme", OUTCOME_ANSWERED) };
+    struct search_record record = record_of(entries, 1);
+
+    for (int i = 0; i < ROUNDS; i++) {
+        metrics_count_search(argument, &record);
+    }
+    return NULL;
+}
+
+static void several_threads_lose_nothing(void **state)
+{
+    pthread_t threads[COUNTERS];
+
+    for (int i = 0; i < COUNTERS; i++) {
+        assert_int_equal(pthread_create(&threads[i], NULL, count_much, *state), 0);
+    }
+    free(written(*state)); // reading disturbs nobody
+    for (int i = 0; i < COUNTERS; i++) {
+        pthread_join(threads[i], NULL);
+    }
+    assert_int_equal(metrics_sum(*state, METRIC_SEARCHES), COUNTERS * ROUNDS);
+    assert_int_equal(metrics_sum(*state, METRIC_ATTEMPTS), COUNTERS * ROUNDS);
+}
+
+#define PLAY(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        PLAY(each_attempt_counts_once_by_its_outcome),
+        PLAY(a_histogram_is_cumulative_and_in_seconds),
+        PLAY(late_slow_lost_and_cancelled_are_told_apart),
+        PLAY(a_name_that_is_not_configured_counts_as_other),
+        cmocka_unit_test(labels_are_capped),
+        PLAY(samples_are_set_by_thread),
+        PLAY(every_metric_is_told_with_its_help_and_type),
+        PLAY(several_threads_lose_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
