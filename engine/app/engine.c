@@ -33,7 +33,9 @@ bool engine_is_ready(struct engine *engine, const char **because)
 static void engine_on_book(void *context)
 {
     struct engine *engine = context;
-    for (size_t i = 0; i < engine->thread_count; i++) {
+    size_t count = atomic_load(&engine->threads_live);
+
+    for (size_t i = 0; i < count; i++) {
         io_thread_book_changed(&engine->threads[i]);
     }
 }
@@ -108,9 +110,17 @@ static enum status start_threads(struct engine *engine, struct failure *why)
         if (status != STATUS_OK) {
             return status;
         }
+        atomic_store(&engine->threads_live, i + 1);
     }
     engine_on_book(engine);    // a book published before the threads were counted
     return STATUS_OK;
+}
+
+/// What has no secret is off; the engine serves without it.
+static void engine_on_missing_secret(void *context, const struct failure *missing)
+{
+    (void)context;
+    log_line(LOG_WARNING, "engine", "%s: it is off; %s", missing->message, missing->help);
 }
 
 static enum status engine_start(struct engine *engine, settings_finding report, void *context, struct failure *why)
@@ -119,6 +129,12 @@ static enum status engine_start(struct engine *engine, settings_finding report, 
     if (status != STATUS_OK) {
         failure_set(why, "the suppliers could not be loaded");
         failure_help(why, "`lastcall check` shows every finding");
+        return status;
+    }
+    (void)generation_missing_secrets(engine->generation, engine_on_missing_secret, NULL);
+    status = complaints_init(&engine->complaints, generation_catalogue(engine->generation)->supplier_count);
+    if (status != STATUS_OK) {
+        failure_set(why, "out of memory");
         return status;
     }
     if (engine->settings->timing_file.data != NULL) {
@@ -158,6 +174,7 @@ static void engine_stop(struct engine *engine)
     }
     free(engine->threads);
     timing_close(&engine->timing);
+    complaints_fini(&engine->complaints);
     if (engine->generation != NULL) {
         generation_release(&engine->generation);
     }
@@ -228,6 +245,8 @@ enum status engine_run(const struct settings *settings, settings_finding report,
         engine_await_drained(&engine, &signals);
     }
     engine_stop(&engine);
-    log_line(LOG_INFO, "engine", "stopped");
+    if (status == STATUS_OK) {
+        log_line(LOG_INFO, "engine", "stopped");
+    }
     return status;
 }

@@ -4,6 +4,7 @@
 /// Memory:  owns everything it started; all of it is gone when engine_run returns.
 #pragma once
 
+#include "app/complaints.h"
 #include "app/generation.h"
 #include "app/settings.h"
 #include "app/timing.h"
@@ -20,8 +21,10 @@ struct engine {
     struct resolver       *resolver;
     struct worker_pool    *workers;
     struct io_thread      *threads;
-    size_t                 thread_count;
+    size_t                 thread_count;   // made, be they whole or not; the control thread's
+    atomic_size_t          threads_live;   // whole ones, which the resolver may tell of a new book
     struct timing          timing;
+    struct complaints      complaints;     // of the generation's suppliers
     atomic_bool            is_draining;    // SIGTERM came: not ready, no new searches
 };
 

@@ -18,13 +18,6 @@
 
 ---@class Limits
 ---@field body? string "2MiB", after decompression
----@field rps? integer
----@field per_minute? integer
----@field per_day? integer
----@field concurrent? integer
----@field hedge? boolean
----@field call_cost? number
----@field retry_on? integer[]
 
 ---@class Progress
 ---@field elapsed_ms number
