@@ -64,33 +64,33 @@ static uint32_t script_threads(const struct settings *settings)
 
 static enum status start_resolver(struct engine *engine, struct failure *why)
 {
-    const struct settings  *settings = engine->settings;
-    struct resolver_options options  = {
-         .servers       = settings->dns_servers,
-         .server_count  = settings->dns_server_count,
-         .allowed       = settings->allow_private,
-         .allowed_count = settings->allow_private_count,
-         .on_change     = engine_on_book,
-         .context       = engine,
+    const struct settings *settings = engine->settings;
+    struct resolver_options options = {
+        .servers = settings->dns_servers,
+        .server_count = settings->dns_server_count,
+        .allowed = settings->allow_private,
+        .allowed_count = settings->allow_private_count,
+        .on_change = engine_on_book,
+        .context = engine,
     };
     enum status status = resolver_create(&options, &engine->resolver, why);
     if (status != STATUS_OK) {
         return status;
     }
-    size_t             count;
+    size_t count;
     const struct text *hosts = generation_hosts(engine->generation, &count);
     return resolver_set_names(engine->resolver, hosts, count);
 }
 
 static enum status start_workers(struct engine *engine, struct failure *why)
 {
-    const struct settings     *settings = engine->settings;
-    struct worker_pool_options options  = {
-         .threads            = script_threads(settings),
-         .build_limit_us     = settings->script_build_us,
-         .normalise_limit_us = settings->script_normalise_us,
-         .memory_growth      = settings->script_memory,
-         .deliver            = live_world_deliver,
+    const struct settings *settings = engine->settings;
+    struct worker_pool_options options = {
+        .threads = script_threads(settings),
+        .build_limit_us = settings->script_build_us,
+        .normalise_limit_us = settings->script_normalise_us,
+        .memory_growth = settings->script_memory,
+        .deliver = live_world_deliver,
     };
     return worker_pool_create(&options, &engine->workers, why);
 }
@@ -112,7 +112,7 @@ static enum status start_threads(struct engine *engine, struct failure *why)
         }
         atomic_store(&engine->threads_live, i + 1);
     }
-    engine_on_book(engine);    // a book published before the threads were counted
+    engine_on_book(engine); // a book published before the threads were counted
     return STATUS_OK;
 }
 
@@ -123,7 +123,19 @@ static void engine_on_missing_secret(void *context, const struct failure *missin
     log_line(LOG_WARNING, "engine", "%s: it is off; %s", missing->message, missing->help);
 }
 
-static enum status engine_start(struct engine *engine, settings_finding report, void *context, struct failure *why)
+/// The signals that the control thread waits for; every other thread inherits the block.
+static void block_signals(sigset_t *signals)
+{
+    sigemptyset(signals);
+    sigaddset(signals, SIGTERM);
+    sigaddset(signals, SIGINT);
+    sigaddset(signals, SIGHUP);
+    pthread_sigmask(SIG_BLOCK, signals, NULL);
+    signal(SIGPIPE, SIG_IGN);
+}
+
+static enum status engine_start(struct engine *engine, sigset_t *signals, settings_finding report, void *context,
+                                struct failure *why)
 {
     enum status status = generation_build(engine->settings, report, context, &engine->generation);
     if (status != STATUS_OK) {
@@ -137,6 +149,7 @@ static enum status engine_start(struct engine *engine, settings_finding report, 
         failure_set(why, "out of memory");
         return status;
     }
+    block_signals(signals); // only now: a file that never ends its loading must not make us deaf to SIGTERM
     if (engine->settings->timing_file.data != NULL) {
         status = timing_open(&engine->timing, engine->settings->timing_file.data, why);
     }
@@ -161,13 +174,13 @@ static void engine_stop(struct engine *engine)
         io_thread_join(&engine->threads[i]);
     }
     if (engine->resolver != NULL) {
-        resolver_destroy(&engine->resolver);    // its thread posts to the loops
+        resolver_destroy(&engine->resolver); // its thread posts to the loops
     }
     for (size_t i = 0; i < engine->thread_count; i++) {
         io_thread_close(&engine->threads[i]);
     }
     if (engine->workers != NULL) {
-        worker_pool_destroy(&engine->workers);    // gives its calls back to the loops
+        worker_pool_destroy(&engine->workers); // gives its calls back to the loops
     }
     for (size_t i = 0; i < engine->thread_count; i++) {
         io_thread_fini(&engine->threads[i]);
@@ -178,17 +191,6 @@ static void engine_stop(struct engine *engine)
     if (engine->generation != NULL) {
         generation_release(&engine->generation);
     }
-}
-
-/// The signals that the control thread waits for; every other thread inherits the block.
-static void block_signals(sigset_t *signals)
-{
-    sigemptyset(signals);
-    sigaddset(signals, SIGTERM);
-    sigaddset(signals, SIGINT);
-    sigaddset(signals, SIGHUP);
-    pthread_sigmask(SIG_BLOCK, signals, NULL);
-    signal(SIGPIPE, SIG_IGN);
 }
 
 static void engine_serve(struct engine *engine, const sigset_t *signals)
@@ -229,14 +231,13 @@ static void engine_await_drained(struct engine *engine, const sigset_t *signals)
 enum status engine_run(const struct settings *settings, settings_finding report, void *context, struct failure *why)
 {
     struct engine engine = { .settings = settings };
-    sigset_t      signals;
+    sigset_t signals;
 
     mallopt(M_TRIM_THRESHOLD, MALLOC_KEEP_BYTES);
     mallopt(M_MMAP_THRESHOLD, MALLOC_KEEP_BYTES);
     raise_descriptors();
-    block_signals(&signals);
 
-    enum status status = engine_start(&engine, report, context, why);
+    enum status status = engine_start(&engine, &signals, report, context, why);
     if (status == STATUS_OK) {
         const struct catalogue *catalogue = generation_catalogue(engine.generation);
         log_line(LOG_INFO, "engine", "listening address=%s port=%u suppliers=%zu generation=%u", settings->listen.data,

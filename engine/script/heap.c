@@ -170,6 +170,10 @@ static void *heap_resize(struct heap *heap, void *block, size_t old_size, size_t
     }
     if (old_size > HEAP_MEDIUM && new_size > HEAP_MEDIUM) {
         void *moved = mremap(block, heap_pages(old_size), heap_pages(new_size), MREMAP_MAYMOVE);
+        if (moved != MAP_FAILED) {
+            heap_tell_leak_checker(block, heap_pages(old_size), false);
+            heap_tell_leak_checker(moved, heap_pages(new_size), true);
+        }
         if (moved == MAP_FAILED) {
             return NULL;
         }
@@ -223,6 +227,7 @@ void heap_fini(struct heap *heap)
     while (heap->chunks != NULL) {
         struct heap_chunk *chunk = heap->chunks;
         heap->chunks = chunk->next;
+        heap_tell_leak_checker(chunk, HEAP_CHUNK, false);
         munmap(chunk, HEAP_CHUNK);
     }
     heap_init(heap);

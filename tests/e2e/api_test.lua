@@ -154,6 +154,14 @@ test("a caller who leaves takes its fetches along", function()
   end
 end)
 
+test("a query of nothing but mistakes is the caller's fault, not the product's", function()
+  local fields = {}
+  for i = 1, 15000 do
+    fields[i] = ('"k%05d":1'):format(i)
+  end
+  equal(422, post('{"product":"flights","query":{' .. table.concat(fields, ",") .. "}}").status, "status")
+end)
+
 test("SIGTERM takes readiness away, finishes what is open, and exits 0", function()
   world.farm("s06", { model = "constant", median_ms = 1200, fault = "none" })
   local body = world.json.encode { product = "flights", query = world.query, budget_ms = 3000, suppliers = { "s06" } }

@@ -200,7 +200,9 @@ static struct offer_batch *make_offers(const struct virtual_supplier *supplier, 
         memcpy(offer->currency, "EUR", 4);
         snprintf(text, sizeof text, "%s%u", items, i);
         offer->item = arena_copy(&batch->arena, text_of(text));
-        offer->item_json = supplier->is_odd ? TEXT("{\"odd\":true}") : TEXT("{}");
+        offer->item_json = supplier->item_json.data != NULL ? supplier->item_json
+                           : supplier->is_odd               ? TEXT("{\"odd\":true}")
+                                                            : TEXT("{}");
         snprintf(text, sizeof text, "%u", i);
         offer->id = arena_copy(&batch->arena, text_of(text));
         snprintf(text, sizeof text, "{\"id\":\"%s:%u\",\"item\":\"%s%u\"}", supplier->name, i, items, i);

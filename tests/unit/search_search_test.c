@@ -1,4 +1,5 @@
 // Searches over the real search/ in a virtual world.
+#include "base/redact.h"
 #include "support/play.h"
 
 #include <setjmp.h>
@@ -294,6 +295,43 @@ static char *offers_of(const struct play *play)
     return strdup(strstr(play->body, "\"items\":"));
 }
 
+static void a_reply_that_would_be_too_large_ends_earlier(void **state)
+{
+    enum { ITEM_BYTES = 20000, OFFERS = 500 };
+    static const char *const NAMES[] = { "a", "b", "c", "d" }; // 40 MB of items
+    char *item = malloc(ITEM_BYTES);
+    struct play play;
+    (void)state;
+    memset(item, ' ', ITEM_BYTES);
+    item[0] = '{';
+    item[ITEM_BYTES - 1] = '}';
+    play_init(&play);
+    play.max_items = 10000;
+    play.max_offers_per_item = 1;
+    for (size_t i = 0; i < COUNT_OF(NAMES); i++) {
+        play_add(&play, NAMES[i], 0, OFFERS)->item_json = (struct text){ item, ITEM_BYTES };
+    }
+    play_run_once(&play);
+    assert_int_equal(play.status, 200);
+    assert_true(play.is_complete);
+    play_expect_body(&play, "\"offers_found\":2000,\"offers_returned\":16");
+    play_finish(&play, 1);
+    free(item);
+}
+
+// The last one: what is a secret once stays one in this process.
+static void a_secret_in_a_script_s_words_does_not_reach_the_reply(void **state)
+{
+    struct play play;
+    (void)state;
+    play_init(&play);
+    play_add(&play, "a", 0, 0)->start = SCRIPT_SKIPPED; // its reason is "because"
+    assert_int_equal(redact_add(TEXT("because")), STATUS_OK);
+    play_run(&play);
+    play_expect_entry(&play, "a", "\"reason\":\"***\"");
+    play_finish(&play, 1);
+}
+
 static void the_order_of_arrival_leaves_no_trace_in_the_bytes(void **state)
 {
     char *first = NULL;
@@ -439,11 +477,13 @@ int main(void)
         cmocka_unit_test(a_failing_product_script_is_the_only_500),
         cmocka_unit_test(all_or_nothing_is_a_504_when_not_complete),
         cmocka_unit_test(limits_are_told_apart_from_completeness),
+        cmocka_unit_test(a_reply_that_would_be_too_large_ends_earlier),
         cmocka_unit_test(the_order_of_arrival_leaves_no_trace_in_the_bytes),
         cmocka_unit_test(the_fold_holds_when_suppliers_describe_an_item_differently),
         cmocka_unit_test(a_caller_who_leaves_at_any_moment_leaves_nothing_behind),
         cmocka_unit_test(a_refused_start_is_a_status_and_leaves_nothing),
         cmocka_unit_test(chance_breaks_no_promise),
+        cmocka_unit_test(a_secret_in_a_script_s_words_does_not_reach_the_reply),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
