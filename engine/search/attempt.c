@@ -69,6 +69,7 @@ static void attempt_settle(struct attempt *attempt)
             decides = part;
         }
     }
+    require(decides != NULL); // an attempt that asks has a part
     attempt->end = decides->end;
     bool has_answered = attempt->stock.live > 0 || part_is_good(decides);
     attempt->is_partial = has_answered && (attempt->parts_failed > 0 || is_incomplete);

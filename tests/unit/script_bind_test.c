@@ -405,9 +405,12 @@ static size_t allocated_bytes(void)
 // The collector sees only their few bytes, so what a refused text leaves behind would be left for long.
 static void a_refusal_keeps_no_buffer(void **state)
 {
-    static const char *const refused[] = { "crypto.base64_decode(long .. '!')", "crypto.base64url_decode(long .. '!')",
-                                           "crypto.hex_decode(long .. 'x!')",   "url.decode(long .. '%x')",
-                                           "url.encode(wide)",                  "url.join(long, 'x', 7)" };
+    static const char *const refused[] = { "crypto.base64_decode(long .. '!')",
+                                           "crypto.base64url_decode(long .. '!')",
+                                           "crypto.hex_decode(long .. 'x!')",
+                                           "url.decode(long .. '%x')",
+                                           "url.encode(wide)",
+                                           "url.join(long, 'x', 7)" };
 
     (void)value_of(*state, "rawset(_G, 'long', ('A'):rep(2 ^ 20)), rawset(_G, 'wide', ('\\255'):rep(2 ^ 22))");
     for (size_t i = 0; i < COUNT_OF(refused); i++) {

@@ -26,10 +26,9 @@ static void a_body_that_takes_too_long_to_read_is_stopped_and_not_lost(void **st
     support_open(&world);
     support_add(&world, "good", SUPPORT_DATA "/suppliers/good.lua");
     support_load(&world);
-    support_pool_open(&pool, (struct worker_pool_options){ .threads = 1,
-                                                           .build_limit_us = 100000,
-                                                           .normalise_limit_us = 5000,
-                                                           .memory_growth = 512 << 20 });
+    support_pool_open(
+        &pool, (struct worker_pool_options){
+                   .threads = 1, .build_limit_us = 100000, .normalise_limit_us = 5000, .memory_growth = 512 << 20 });
     char *body = malloc(sizeof entry * ENTRIES + 32);
     char *end = stpcpy(body, "{\"things\":[");
     for (size_t i = 0; i < ENTRIES; i++) {
