@@ -56,9 +56,11 @@ function M.nearest(word, candidates)
   if #word > 40 then
     return nil
   end
+  local most = math.max(1, math.floor(#word / 3))
   for i = 1, #candidates do
-    local steps = distance(word, candidates[i])
-    if steps <= math.max(1, math.floor(#word / 3)) and (not best or steps < best_distance) then
+    local is_possible = math.abs(#word - #candidates[i]) <= most
+    local steps = is_possible and distance(word, candidates[i]) or most + 1
+    if steps <= most and (not best or steps < best_distance) then
       best, best_distance = candidates[i], steps
     end
   end
@@ -95,6 +97,9 @@ function Check:object(pointer, value, fields)
     return nil
   end
   for key in sorted_pairs(value) do
+    if #self.errors >= ERRORS_MAX then
+      break -- a caller can send more mistakes than there is time to explain
+    end
     local is_known = false
     for i = 1, #fields do
       is_known = is_known or fields[i] == key

@@ -37,7 +37,9 @@ bool engine_is_ready(struct engine *engine, const char **because)
 static void engine_on_book(void *context)
 {
     struct engine *engine = context;
-    for (size_t i = 0; i < engine->thread_count; i++) {
+    size_t count = atomic_load(&engine->threads_live);
+
+    for (size_t i = 0; i < count; i++) {
         io_thread_book_changed(&engine->threads[i]);
     }
 }
@@ -155,12 +157,33 @@ static enum status start_threads(struct engine *engine, struct failure *why)
         if (status != STATUS_OK) {
             return status;
         }
+        atomic_store(&engine->threads_live, i + 1);
     }
     engine_on_book(engine); // a book published before the threads were counted
     return STATUS_OK;
 }
 
-static enum status engine_start(struct engine *engine, settings_finding report, void *context, struct failure *why)
+/// What has no secret is off; the engine serves without it.
+static void engine_on_missing_secret(void *context, const struct failure *missing)
+{
+    (void)context;
+    log_line(LOG_WARNING, "engine", "%s: it is off; %s", missing->message, missing->help);
+}
+
+/// The signals that the control thread waits for; every other thread inherits the block.
+static void block_signals(sigset_t *signals)
+{
+    sigemptyset(signals);
+    sigaddset(signals, SIGTERM);
+    sigaddset(signals, SIGINT);
+    sigaddset(signals, SIGHUP);
+    sigaddset(signals, SIGUSR1);
+    pthread_sigmask(SIG_BLOCK, signals, NULL);
+    signal(SIGPIPE, SIG_IGN);
+}
+
+static enum status engine_start(struct engine *engine, sigset_t *signals, settings_finding report, void *context,
+                                struct failure *why)
 {
     enum status status = generation_build(engine->settings, report, context, &engine->generation);
     if (status != STATUS_OK) {
@@ -168,6 +191,13 @@ static enum status engine_start(struct engine *engine, settings_finding report, 
         failure_help(why, "`lastcall check` shows every finding");
         return status;
     }
+    (void)generation_missing_secrets(engine->generation, engine_on_missing_secret, NULL);
+    status = complaints_init(&engine->complaints, generation_catalogue(engine->generation)->supplier_count);
+    if (status != STATUS_OK) {
+        failure_set(why, "out of memory");
+        return status;
+    }
+    block_signals(signals); // only now: a file that never ends its loading must not make us deaf to SIGTERM
     if (engine->settings->timing_file.data != NULL) {
         status = timing_open(&engine->timing, engine->settings->timing_file.data, why);
     }
@@ -214,21 +244,10 @@ static void engine_stop(struct engine *engine)
     attribution_destroy(&engine->attribution); // what the last searches left is written
     metrics_destroy(&engine->metrics);
     timing_close(&engine->timing);
+    complaints_fini(&engine->complaints);
     if (engine->generation != NULL) {
         generation_release(&engine->generation);
     }
-}
-
-/// The signals that the control thread waits for; every other thread inherits the block.
-static void block_signals(sigset_t *signals)
-{
-    sigemptyset(signals);
-    sigaddset(signals, SIGTERM);
-    sigaddset(signals, SIGINT);
-    sigaddset(signals, SIGHUP);
-    sigaddset(signals, SIGUSR1);
-    pthread_sigmask(SIG_BLOCK, signals, NULL);
-    signal(SIGPIPE, SIG_IGN);
 }
 
 static void engine_serve(struct engine *engine, const sigset_t *signals)
@@ -285,9 +304,8 @@ enum status engine_run(const struct settings *settings, settings_finding report,
     mallopt(M_TRIM_THRESHOLD, MALLOC_KEEP_BYTES);
     mallopt(M_MMAP_THRESHOLD, MALLOC_KEEP_BYTES);
     raise_descriptors();
-    block_signals(&signals);
 
-    enum status status = engine_start(&engine, report, context, why);
+    enum status status = engine_start(&engine, &signals, report, context, why);
     if (status == STATUS_OK) {
         const struct catalogue *catalogue = generation_catalogue(engine.generation);
         log_line(LOG_INFO, "engine", "listening address=%s port=%u suppliers=%zu generation=%u", settings->listen.data,
@@ -297,6 +315,8 @@ enum status engine_run(const struct settings *settings, settings_finding report,
         engine_await_drained(&engine, &signals);
     }
     engine_stop(&engine);
-    log_line(LOG_INFO, "engine", "stopped");
+    if (status == STATUS_OK) {
+        log_line(LOG_INFO, "engine", "stopped");
+    }
     return status;
 }

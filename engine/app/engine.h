@@ -4,6 +4,7 @@
 /// Memory:  owns everything it started; all of it is gone when engine_run returns.
 #pragma once
 
+#include "app/complaints.h"
 #include "app/generation.h"
 #include "app/settings.h"
 #include "app/timing.h"
@@ -24,9 +25,11 @@ struct engine {
     struct resolver *resolver;
     struct worker_pool *workers;
     struct io_thread *threads;
-    size_t thread_count;
+    size_t thread_count;        // made, be they whole or not; the control thread's
+    atomic_size_t threads_live; // whole ones, which the resolver may tell of a new book
     struct timing timing;
-    struct metrics *metrics; // both outlive the loops
+    struct complaints complaints; // of the generation's suppliers
+    struct metrics *metrics;      // both outlive the loops
     struct attribution *attribution;
     struct admin *admin; // NULL: none
     uint64_t started_us, started_wall_us;

@@ -9,19 +9,19 @@ enum { ENVELOPE_SCRATCH = 64 << 10, ENVELOPE_MAX_NUMBER = 10000 };
 
 /// One reading in progress.
 struct reading {
-    struct envelope   *envelope;
+    struct envelope *envelope;
     struct json_reader reader;
-    struct problem    *problem;
-    uint32_t           seen;    // one bit a field
+    struct problem *problem;
+    uint32_t seen; // one bit a field
 };
 
 typedef bool (*field_reader)(struct reading *reading, enum json_token token);
 
 /// The fields of the body; `read` gets the first token of the value.
 struct field {
-    const char  *name;
+    const char *name;
     field_reader read;
-    bool         is_required;
+    bool is_required;
 };
 
 void envelope_init(struct envelope *envelope)
@@ -100,16 +100,16 @@ static bool read_budget(struct reading *reading, enum json_token token)
 
 static bool read_max_items(struct reading *reading, enum json_token token)
 {
-    uint64_t value  = 0;
-    bool     is_fine = read_number(reading, token, "/max_items", ENVELOPE_MAX_NUMBER, &value);
+    uint64_t value = 0;
+    bool is_fine = read_number(reading, token, "/max_items", ENVELOPE_MAX_NUMBER, &value);
     reading->envelope->max_items = (uint32_t)value;
     return is_fine;
 }
 
 static bool read_max_offers(struct reading *reading, enum json_token token)
 {
-    uint64_t value  = 0;
-    bool     is_fine = read_number(reading, token, "/max_offers_per_item", ENVELOPE_MAX_NUMBER, &value);
+    uint64_t value = 0;
+    bool is_fine = read_number(reading, token, "/max_offers_per_item", ENVELOPE_MAX_NUMBER, &value);
     reading->envelope->max_offers_per_item = (uint32_t)value;
     return is_fine;
 }
@@ -142,7 +142,7 @@ static bool read_suppliers(struct reading *reading, enum json_token token)
             return refuse_syntax(reading);
         }
         struct text *name = &envelope->suppliers[envelope->supplier_count];
-        bool         fits = envelope->supplier_count < ENVELOPE_MAX_SUPPLIERS;
+        bool fits = envelope->supplier_count < ENVELOPE_MAX_SUPPLIERS;
         if (token == JSON_STRING && fits && take_text(reading, name)) {
             envelope->supplier_count++;
         } else if (!refuse_field(reading, token, pointer, fits ? "wrong_type" : "too_many",
@@ -165,15 +165,15 @@ static const struct field FIELDS[] = {
 static bool refuse_unknown(struct reading *reading, struct text key)
 {
     const char *names[COUNT_OF(FIELDS)];
-    char        pointer[128];
-    char        detail[192];
+    char pointer[128];
+    char detail[192];
 
     for (size_t i = 0; i < COUNT_OF(FIELDS); i++) {
         names[i] = FIELDS[i].name;
     }
     const char *nearest = text_nearest(key, names, COUNT_OF(FIELDS));
-    size_t      used    = 0;
-    pointer[used++]     = '/';
+    size_t used = 0;
+    pointer[used++] = '/';
     for (size_t i = 0; i < key.length && used + 3 < sizeof pointer; i++) {
         if (key.data[i] == '~' || key.data[i] == '/') {
             pointer[used++] = '~';

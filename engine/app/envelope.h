@@ -13,13 +13,13 @@ enum { ENVELOPE_MAX_SUPPLIERS = 256, ENVELOPE_MAX_BUDGET_MS = 3600000 };
 
 struct envelope {
     struct buffer scratch;
-    struct text   product;
-    uint64_t      budget_ms;                            // 0: not given
-    struct text   suppliers[ENVELOPE_MAX_SUPPLIERS];
-    size_t        supplier_count;
-    bool          has_suppliers;
-    bool          whole_or_nothing;                     // "partial": false
-    uint32_t      max_items, max_offers_per_item;       // 0: not given
+    struct text product;
+    uint64_t budget_ms; // 0: not given
+    struct text suppliers[ENVELOPE_MAX_SUPPLIERS];
+    size_t supplier_count;
+    bool has_suppliers;
+    bool whole_or_nothing;                   // "partial": false
+    uint32_t max_items, max_offers_per_item; // 0: not given
 };
 
 void envelope_init(struct envelope *envelope);

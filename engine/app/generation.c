@@ -100,8 +100,6 @@ static struct text because_of_secrets(struct generation_builder *builder, size_t
     char because[300];
     const struct missing_secret *missing = &builder->missing[missing_before];
     snprintf(because, sizeof(because), "secret %.*s is not set", TEXT_ARGS(missing->secret));
-    log_line(LOG_WARNING, "generation", "supplier `%.*s` is off: %s (environment variable %.*s)",
-             TEXT_ARGS(missing->supplier), because, TEXT_ARGS(missing->variable));
     return keep(&builder->arena, text_of(because), is_out_of_memory);
 }
 
@@ -116,6 +114,11 @@ static enum status make_supplier(struct generation_builder *builder, const struc
     enum status status = generation_make_account(builder, script, settings, is_wanted, account);
     if (status != STATUS_OK) {
         return status;
+    }
+    if (is_wanted && account->host_count == 0) {
+        generation_find(builder, script->file.data, 0, 0,
+                        "name the host in `hosts`, or give its URL in an option such as `base_url`",
+                        "`%.*s` can ask nobody: `hosts` is empty and no option is a URL", TEXT_ARGS(source->name));
     }
     struct text display_name = source->is_alias ? source->name : script->display_name;
     if (settings != NULL && settings->display_name.data != NULL) {

@@ -43,7 +43,7 @@ static enum phase live_fetch_phase(struct world *world, struct fetch *fetch)
 static void live_on_call_back(struct message *message)
 {
     struct script_call *call = CONTAINER_OF(message, struct script_call, message);
-    struct live_world  *live = call->home;
+    struct live_world *live = call->home;
 
     live->calls_out--;
     if (atomic_load(&call->is_cancelled)) {
@@ -61,8 +61,8 @@ void live_world_deliver(void *home, struct script_call *call)
 
 static enum status live_script_submit(struct world *world, struct script_call *call)
 {
-    struct live_world *live  = live_of(world);
-    call->home               = live;
+    struct live_world *live = live_of(world);
+    call->home = live;
     call->message.on_receive = live_on_call_back;
 
     enum status status = worker_pool_submit(live->workers, call);
@@ -88,19 +88,19 @@ void live_world_init(struct live_world *live, struct loop *loop, struct fetch_po
                      struct worker_pool *workers)
 {
     static const struct world_ops OPS = {
-        .now_us           = live_now_us,
-        .timer_start      = live_timer_start,
-        .timer_cancel     = live_timer_cancel,
-        .fetch_start      = live_fetch_start,
-        .fetch_cancel     = live_fetch_cancel,
-        .fetch_phase      = live_fetch_phase,
-        .script_submit    = live_script_submit,
-        .script_cancel    = live_script_cancel,
+        .now_us = live_now_us,
+        .timer_start = live_timer_start,
+        .timer_cancel = live_timer_cancel,
+        .fetch_start = live_fetch_start,
+        .fetch_cancel = live_fetch_cancel,
+        .fetch_phase = live_fetch_phase,
+        .script_submit = live_script_submit,
+        .script_cancel = live_script_cancel,
         .script_has_begun = live_script_has_begun,
     };
     *live = (struct live_world){
-        .world   = { .ops = &OPS },
-        .loop    = loop,
+        .world = { .ops = &OPS },
+        .loop = loop,
         .fetches = fetches,
         .workers = workers,
     };

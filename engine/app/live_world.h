@@ -10,11 +10,11 @@
 #include "search/ports.h"
 
 struct live_world {
-    struct world        world;
-    struct loop        *loop;
-    struct fetch_pool  *fetches;
+    struct world world;
+    struct loop *loop;
+    struct fetch_pool *fetches;
     struct worker_pool *workers;
-    uint64_t            calls_out;    // script calls not yet back
+    uint64_t calls_out; // script calls not yet back
 };
 
 void live_world_init(struct live_world *live, struct loop *loop, struct fetch_pool *fetches,

@@ -9,9 +9,9 @@ enum { PROBLEM_CEILING = 64 << 10 };
 
 void problem_init(struct problem *problem, uint16_t status, const char *code, const char *title)
 {
-    problem->status      = status;
-    problem->code        = code;
-    problem->title       = title;
+    problem->status = status;
+    problem->code = code;
+    problem->title = title;
     problem->error_count = 0;
 }
 
@@ -32,7 +32,7 @@ void problem_add(struct problem *problem, const char *pointer, const char *code,
 
 struct block *problem_body(const struct problem *problem)
 {
-    struct buffer      buffer;
+    struct buffer buffer;
     struct json_writer json;
 
     buffer_init(&buffer, PROBLEM_CEILING);

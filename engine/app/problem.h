@@ -10,17 +10,17 @@
 enum { PROBLEM_MAX_ERRORS = 8 };
 
 struct problem_error {
-    char pointer[128];    // RFC 6901; "" is the whole document
-    char code[32];        // stable
+    char pointer[128]; // RFC 6901; "" is the whole document
+    char code[32];     // stable
     char detail[256];
 };
 
 struct problem {
-    uint16_t    status;
-    const char *code;     // a constant
-    const char *title;    // a constant
+    uint16_t status;
+    const char *code;  // a constant
+    const char *title; // a constant
     struct problem_error errors[PROBLEM_MAX_ERRORS];
-    size_t      error_count;
+    size_t error_count;
 };
 
 void problem_init(struct problem *problem, uint16_t status, const char *code, const char *title);

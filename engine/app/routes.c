@@ -10,14 +10,14 @@ typedef void (*route_handler)(struct io_thread *thread, struct http_call *call);
 
 /// One row, one route.
 struct route {
-    const char   *method;
-    const char   *path;
+    const char *method;
+    const char *path;
     route_handler handle;
 };
 
 static void reply_text(struct http_call *call, uint16_t status, struct text text)
 {
-    struct block     *body  = block_create(text);
+    struct block *body = block_create(text);
     struct http_reply reply = { .status = status, .content_type = "text/plain; charset=utf-8", .body = body };
     http_call_reply(call, &reply);
     block_release(&body);
@@ -48,12 +48,12 @@ static const struct route ROUTES[] = {
 
 void routes_reply_problem(struct http_call *call, const struct problem *problem, const struct header_pair *header)
 {
-    struct block     *body  = problem_body(problem);
+    struct block *body = problem_body(problem);
     struct http_reply reply = {
-        .status       = problem->status,
+        .status = problem->status,
         .content_type = "application/problem+json",
-        .body         = body,
-        .headers      = header,
+        .body = body,
+        .headers = header,
         .header_count = header != NULL ? 1 : 0,
     };
     http_call_reply(call, &reply);
@@ -63,15 +63,15 @@ void routes_reply_problem(struct http_call *call, const struct problem *problem,
 static void routes_on_request(void *context, struct http_call *call)
 {
     struct io_thread *thread = context;
-    const char       *allow  = NULL;
-    struct problem    problem;
+    const char *allow = NULL;
+    struct problem problem;
 
     for (size_t i = 0; i < COUNT_OF(ROUTES); i++) {
         if (!text_equals_c(http_call_path(call), ROUTES[i].path)) {
             continue;
         }
-        struct text method  = http_call_method(call);
-        bool        is_head = text_equals_c(method, "HEAD") && strcmp(ROUTES[i].method, "GET") == 0;
+        struct text method = http_call_method(call);
+        bool is_head = text_equals_c(method, "HEAD") && strcmp(ROUTES[i].method, "GET") == 0;
         if (text_equals_c(method, ROUTES[i].method) || is_head) {
             ROUTES[i].handle(thread, call);
             return;
@@ -92,8 +92,8 @@ struct http_server_handlers routes_handlers(struct io_thread *thread)
 {
     return (struct http_server_handlers){
         .on_request = routes_on_request,
-        .on_gone    = search_route_on_gone,
-        .on_sent    = search_route_on_sent,
-        .context    = thread,
+        .on_gone = search_route_on_gone,
+        .on_sent = search_route_on_sent,
+        .context = thread,
     };
 }

@@ -7,8 +7,8 @@
 void search_id_make(char id[SEARCH_ID_SIZE], uint64_t wall_us)
 {
     static const char ALPHABET[] = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
-    unsigned char     random[16];
-    uint64_t          time_ms = wall_us / 1000;
+    unsigned char random[16];
+    uint64_t time_ms = wall_us / 1000;
 
     require(getrandom(random, sizeof random, 0) == (ssize_t)sizeof random);
     for (int i = 9; i >= 0; i--) {

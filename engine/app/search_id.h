@@ -5,6 +5,6 @@
 
 #include <stdint.h>
 
-enum { SEARCH_ID_SIZE = 27 };    // 26 characters and the end
+enum { SEARCH_ID_SIZE = 27 }; // 26 characters and the end
 
 void search_id_make(char id[SEARCH_ID_SIZE], uint64_t wall_us);

@@ -10,6 +10,9 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+enum { NAME_SHOWN = 80 };
 
 /// A search between its request and the last byte of its reply.
 struct search_call {
@@ -75,6 +78,27 @@ static void search_route_on_event(void *owner, enum search_event event, struct t
     search_stream_event(&mine->stream, event, json);
 }
 
+/// A script that fails must be found in the log, and must not fill it.
+static void search_route_on_script_trouble(void *owner, const struct catalogue_supplier *supplier, enum outcome outcome,
+                                           const char *detail)
+{
+    const struct search_call *mine = owner;
+    struct engine *engine = mine->thread->engine;
+    size_t index = (size_t)(supplier - generation_catalogue(engine->generation)->suppliers);
+    uint64_t kept_quiet = 0;
+    char before[64] = "";
+
+    if (!complaints_admit(&engine->complaints, index, clock_now_us(), &kept_quiet)) {
+        return;
+    }
+    if (kept_quiet > 0) {
+        snprintf(before, sizeof before, " kept_quiet=%llu", (unsigned long long)kept_quiet);
+    }
+    log_line(LOG_WARNING, "script", "supplier `%.*s`: %s: %s search=%s%s", TEXT_ARGS(supplier->name),
+             outcome_name(outcome), detail[0] != '\0' ? detail : outcome_row(outcome)->meaning, mine->search_id,
+             before);
+}
+
 static void search_call_free(struct search_call *mine)
 {
     search_record_destroy(&mine->record);
@@ -137,6 +161,30 @@ void search_route_on_sent(void *context, struct http_call *call, uint64_t sent_u
     search_call_free(mine);
 }
 
+/// "there is no supplier `sO2`; did you mean `s02`?"
+static void refuse_name(struct problem *problem, const char *pointer, const char *kind, struct text name,
+                        const struct catalogue *catalogue)
+{
+    bool is_product = strcmp(kind, "product") == 0;
+    size_t count = is_product ? catalogue->product_count : catalogue->supplier_count;
+    const char **names = calloc(count + 1, sizeof *names);
+    const char *nearest = NULL;
+    char code[32];
+
+    for (size_t i = 0; names != NULL && i < count; i++) {
+        names[i] = is_product ? catalogue->products[i].data : catalogue->suppliers[i].name.data;
+    }
+    if (names != NULL) {
+        nearest = text_nearest(name, names, count);
+    }
+    snprintf(code, sizeof code, "unknown_%s", kind);
+    problem_add(problem, pointer, code, "there is no %s \"%.*s\"%s%s%s", kind,
+                (int)(name.length < NAME_SHOWN ? name.length : NAME_SHOWN), name.data,
+                nearest != NULL ? "; did you mean \"" : "", nearest != NULL ? nearest : "",
+                nearest != NULL ? "\"?" : "");
+    free(names);
+}
+
 /// Every name must exist, be it for this product or not: a typo must not silently ask fewer suppliers.
 static bool check_names(const struct catalogue *catalogue, const struct envelope *envelope, struct problem *problem)
 {
@@ -146,7 +194,7 @@ static bool check_names(const struct catalogue *catalogue, const struct envelope
         has_product = has_product || text_equals(catalogue->products[i], envelope->product);
     }
     if (!has_product) {
-        problem_add(problem, "/product", "unknown_product", "there is no product of this name");
+        refuse_name(problem, "/product", "product", envelope->product, catalogue);
     }
     for (size_t i = 0; i < envelope->supplier_count; i++) {
         bool is_known = false;
@@ -156,7 +204,7 @@ static bool check_names(const struct catalogue *catalogue, const struct envelope
         if (!is_known) {
             char pointer[32];
             snprintf(pointer, sizeof pointer, "/suppliers/%zu", i);
-            problem_add(problem, pointer, "unknown_supplier", "there is no supplier of this name");
+            refuse_name(problem, pointer, "supplier", envelope->suppliers[i], catalogue);
         }
     }
     return problem->error_count == 0;
@@ -177,6 +225,7 @@ static bool read_request(struct io_thread *thread, struct http_call *call, struc
 
     if (!is_json(call)) {
         problem_init(problem, 415, "unsupported_media_type", "The body must be application/json");
+        problem_add(problem, "", "unsupported_media_type", "send the header content-type: application/json");
         return false;
     }
     if (!envelope_read(envelope, block_text(http_call_body(call)), problem) ||
@@ -225,6 +274,7 @@ static struct search_options make_options(struct search_call *mine, const struct
         .whole_or_nothing = envelope->whole_or_nothing,
         .on_event = mine->stream.format != STREAM_NONE ? search_route_on_event : NULL,
         .wants_record = true,
+        .on_script_trouble = search_route_on_script_trouble,
         .on_reply = search_route_on_reply,
         .owner = mine,
     };

@@ -61,7 +61,10 @@ static void apply_file(struct settings_reader *reader, struct arena *scratch, co
         char message[256];
         char words[128];
         snprintf(message, sizeof(message), "the file cannot be read: %s", strerror_r(error, words, sizeof(words)));
-        settings_find(reader, name.data, 0, 0, message, "");
+        settings_find(reader, name.data, 0, 0, message,
+                      error == ENOENT ? "examples/farm/lastcall.yaml is one that runs, examples/lastcall.yaml explains "
+                                        "every setting"
+                                      : "");
     } else {
         size_t findings = reader->findings;
         enum status status = settings_yaml_parse(scratch, name.data, buffer_text(&bytes), forward, reader, &root);

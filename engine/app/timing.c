@@ -9,7 +9,7 @@
 enum status timing_open(struct timing *timing, const char *path, struct failure *why)
 {
     void *map = MAP_FAILED;
-    int   fd  = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 
     timing->file = NULL;
     if (fd >= 0 && ftruncate(fd, sizeof *timing->file) == 0) {
@@ -23,9 +23,9 @@ enum status timing_open(struct timing *timing, const char *path, struct failure 
         return STATUS_IO;
     }
     close(fd);
-    timing->file           = map;
+    timing->file = map;
     timing->file->capacity = TIMING_RECORDS;
-    timing->file->magic    = TIMING_MAGIC;
+    timing->file->magic = TIMING_MAGIC;
     return STATUS_OK;
 }
 
@@ -40,7 +40,7 @@ void timing_close(struct timing *timing)
 void timing_add(struct timing *timing, const struct timing_record *record)
 {
     if (timing->file != NULL) {
-        uint64_t index                                = atomic_fetch_add(&timing->file->count, 1);
+        uint64_t index = atomic_fetch_add(&timing->file->count, 1);
         timing->file->records[index % TIMING_RECORDS] = *record;
     }
 }

@@ -310,7 +310,7 @@ static enum json_token json_value(struct json_reader *reader)
 static enum json_token json_key_token(struct json_reader *reader)
 {
     if (json_byte(reader, reader->offset) != '"') {
-        return json_fail(reader, reader->offset, "a key is missing");
+        return json_fail(reader, reader->offset, "a key in quotes is expected");
     }
     if (!json_scan_string(reader)) {
         return JSON_ERROR;

@@ -256,6 +256,7 @@ static void draw_bar(struct chart *chart, const struct reply_supplier *supplier)
     }
     for (size_t i = 0; i < chart->bar_columns; i++) {
         if (i == end && *tip != '\0' && was_asked(supplier)) {
+            chart->is_used[bar] = true;
             paint_on(chart->paint, mark_rows[bar].colour);
             buffer_append_c(chart->paint->out, tip);
             paint_off(chart->paint, mark_rows[bar].colour);

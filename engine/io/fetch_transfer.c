@@ -79,7 +79,7 @@ static bool fetch_fails(struct fetch *fetch, enum fetch_result result, const cha
     return true;
 }
 
-bool transfer_has_fault(struct transfer *transfer, bool is_ok, bool is_connect_error)
+bool transfer_has_fault(struct transfer *transfer, bool is_ok, bool is_connect_error, bool is_memory_error)
 {
     struct fetch *fetch = transfer->fetch;
     const struct assembly *assembly = &transfer->assembly;
@@ -96,6 +96,10 @@ bool transfer_has_fault(struct transfer *transfer, bool is_ok, bool is_connect_e
     }
     if (assembly->fault == ASSEMBLY_BODY_TOO_LARGE) {
         return fetch_fails(fetch, FETCH_TOO_LARGE, "the body is larger than its cap");
+    }
+    // libcurl has a limit of its own for one line, 100 KiB, and calls a longer one "out of memory".
+    if (is_memory_error && transfer->is_requested && !assembly->is_head_complete) {
+        return fetch_fails(fetch, FETCH_TOO_LARGE, "a line of the head is larger than its cap");
     }
     if (is_connect_error && transfer->is_address_refused && transfer->opened_count == 0) {
         return fetch_fails(fetch, FETCH_REFUSED, "the address is private and not allowed");

@@ -58,7 +58,7 @@ MUST_CHECK bool transfer_take_line(struct transfer *transfer, struct text line);
 
 /// Was it ended by one of the rules above, or by a cap? Then its fetch has result and detail. `is_ok`: the transport
 /// saw a whole exchange; `is_connect_error`: it got no connection.
-MUST_CHECK bool transfer_has_fault(struct transfer *transfer, bool is_ok, bool is_connect_error);
+MUST_CHECK bool transfer_has_fault(struct transfer *transfer, bool is_ok, bool is_connect_error, bool is_memory_error);
 
 /// One of its sockets is open and waited for.
 bool transfer_has_watched_socket(const struct transfer *transfer, struct sockets *sockets);

@@ -176,7 +176,7 @@ static void wire_end(struct wire *wire, struct transfer *transfer, CURLcode code
     struct fetch *fetch = transfer->fetch;
 
     // What we stopped ourselves comes back from libcurl as an error of a callback; we know better.
-    if (!transfer_has_fault(transfer, code == CURLE_OK, code == CURLE_COULDNT_CONNECT)) {
+    if (!transfer_has_fault(transfer, code == CURLE_OK, code == CURLE_COULDNT_CONNECT, code == CURLE_OUT_OF_MEMORY)) {
         fetch->result = result_of_curl(code);
         fetch_set_detail(fetch, transfer->error[0] != '\0' ? transfer->error : curl_easy_strerror(code));
     }

@@ -153,8 +153,9 @@ static void write_private(const char *host, const struct ares_addrinfo *result, 
                             : (const void *)&((const struct sockaddr_in *)(const void *)node->ai_addr)->sin_addr;
 
     inet_ntop(node->ai_family, bytes, address, sizeof(address));
-    snprintf(sentence, size, "%s is at %s, a private address; allow it in network.allow_private",
-             strlen(host) <= HOST_SHOWN ? host : "the host", address);
+    const char *shown = strlen(host) <= HOST_SHOWN ? host : "the host";
+    snprintf(sentence, size, "%.*s is at %s, a private address; allow it in network.allow_private", HOST_SHOWN, shown,
+             address);
 }
 
 static void channel_send(struct question *question);

@@ -1,8 +1,8 @@
 /// Bindings: the helper modules that scripts see, one .c file per Lua module.
 ///
-/// Each bind_NAME pushes its finished module table (or function table) on the stack; the sandbox puts it into the shared,
-/// read-only globals of a state. Misuse raises a Lua error at the caller's line (luaL_argerror and friends, level 1).
-/// Every function is bounded: at most 20 ms by the size of its input, outputs capped.
+/// Each bind_NAME pushes its finished module table (or function table) on the stack; the sandbox puts it into the
+/// shared, read-only globals of a state. Misuse raises a Lua error at the caller's line (luaL_argerror and friends,
+/// level 1). Every function is bounded: at most 20 ms by the size of its input, outputs capped.
 ///
 /// Threads: a worker's, or the loader's.
 /// Memory:  Lua's.
@@ -12,21 +12,21 @@
 
 #include <lua.h>
 
-void bind_json(lua_State *L);      // encode (canonical: keys sorted), decode (strict, doubles), array, null
+void bind_json(lua_State *L); // encode (canonical: keys sorted), decode (strict, doubles), array, null
 void bind_url(lua_State *L);
 void bind_crypto(lua_State *L);
 void bind_time(lua_State *L);
 void bind_money(lua_State *L);
 void bind_log(lua_State *L);
-void bind_fail(lua_State *L);      // typed failures: tables with a private metatable, see bind_fail_read
-void bind_text(lua_State *L);      // map, filter, first, get, sorted_pairs: pushes a table of them for the globals
+void bind_fail(lua_State *L); // typed failures: tables with a private metatable, see bind_fail_read
+void bind_text(lua_State *L); // map, filter, first, get, sorted_pairs: pushes a table of them for the globals
 
 /// What a script returned or raised, when it is a typed failure; false: it is not one.
 struct script_fail {
-    const char *kind;         // "quota", "busy", "login", "auth", "supplier", "unexpected"
-    const char *message;      // may be NULL; Lua's, valid while the value is on the stack
+    const char *kind;    // "quota", "busy", "login", "auth", "supplier", "unexpected"
+    const char *message; // may be NULL; Lua's, valid while the value is on the stack
     const char *code;
-    uint64_t    retry_after_ms;
+    uint64_t retry_after_ms;
 };
 bool bind_fail_read(lua_State *L, int index, struct script_fail *fail);
 

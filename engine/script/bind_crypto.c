@@ -129,6 +129,7 @@ static int push_base64_decoded(lua_State *L, const char *alphabet)
     for (size_t i = 0; i < end; i++) {
         const char *place = text.data[i] == '\0' ? NULL : strchr(alphabet, text.data[i]);
         if (place == NULL) {
+            bind_drop_buffer(out);
             return bind_refuse(L, "not base64: byte %d", (int)i + 1);
         }
         bits = bits << 6 | (uint32_t)(place - alphabet);
@@ -139,6 +140,7 @@ static int push_base64_decoded(lua_State *L, const char *alphabet)
         }
     }
     if ((bits & ((1U << count) - 1)) != 0) {
+        bind_drop_buffer(out);
         return bind_refuse(L, "not base64: stray bits at the end");
     }
     bind_push_result(L, out);
@@ -200,6 +202,7 @@ static int crypto_hex_decode(lua_State *L)
     for (size_t i = 0; i < text.length; i += 2) {
         int high = hex_digit(text.data[i]), low = hex_digit(text.data[i + 1]);
         if (high < 0 || low < 0) {
+            bind_drop_buffer(out);
             return bind_refuse(L, "not hexadecimal: byte %d", (int)i + 1);
         }
         buffer_append_byte(out, (char)(unsigned char)(high * 16 + low));

@@ -3,6 +3,7 @@
 #include "base/json_write.h"
 #include "script/bind.h"
 #include "script/bind_support.h"
+#include "script/sandbox.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -215,7 +216,7 @@ static bool encode_number(lua_State *L, struct encoder *encoder, double value)
 
 static bool encode_value(lua_State *L, struct encoder *encoder, int index)
 {
-    if (!lua_checkstack(L, 12)) {
+    if (!lua_checkstack(L, 12) || sandbox_is_interrupted(L)) {
         return false;
     }
     switch (lua_type(L, index)) {
@@ -258,6 +259,10 @@ bool bind_json_encode(lua_State *L, int index, struct buffer *out)
     if (encode_value(L, &encoder, top + 1)) {
         lua_settop(L, top);
         return true;
+    }
+    if (sandbox_is_interrupted(L)) {
+        buffer_fini(out);
+        sandbox_stop_here(L);
     }
     lua_replace(L, top + 1);
     lua_settop(L, top + 1);

@@ -3,6 +3,7 @@
 #include "script/bind_json.h"
 #include "script/bind_support.h"
 #include "script/json_shapes.h"
+#include "script/sandbox.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -192,6 +193,10 @@ static bool decode_object(lua_State *L, struct decoder *decoder)
     struct json_shape *shape = &decoder->shapes->root;
     int base = lua_gettop(L) + 1;
 
+    if (sandbox_is_interrupted(L)) {
+        decoder->error = "stopped";
+        return false;
+    }
     if (!has_stack(L, decoder, JSON_SHAPE_KEYS)) {
         return false;
     }
@@ -261,6 +266,7 @@ bool bind_json_decode(lua_State *L, struct text json)
     bool is_ok = decode_value(L, &decoder, json_next(&decoder.reader)) && json_next(&decoder.reader) == JSON_END;
     buffer_fini(decoder.scratch);
     buffer_init(decoder.scratch, 0);
+    sandbox_stop_here(L);
     if (is_ok) {
         lua_replace(L, top + 1);
         lua_settop(L, top + 1);

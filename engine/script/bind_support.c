@@ -32,14 +32,22 @@ struct buffer *bind_push_buffer(lua_State *L, size_t ceiling)
     return buffer;
 }
 
+void bind_drop_buffer(struct buffer *buffer)
+{
+    size_t ceiling = buffer->ceiling;
+
+    buffer_fini(buffer);
+    buffer_init(buffer, ceiling);
+}
+
 void bind_push_result(lua_State *L, struct buffer *buffer)
 {
     if (buffer->is_full) {
+        bind_drop_buffer(buffer);
         luaL_error(L, "the result is larger than %d bytes", (int)buffer->ceiling);
     }
     bind_push_text(L, buffer_text(buffer));
-    buffer_fini(buffer);
-    buffer_init(buffer, buffer->ceiling);
+    bind_drop_buffer(buffer);
 }
 
 struct text bind_to_text(lua_State *L, int index)

@@ -14,6 +14,10 @@ enum { BIND_INPUT_MAX = 4 << 20, BIND_OUTPUT_MAX = 8 << 20 };
 /// Pushes a collected buffer; it lives as long as its stack slot (or its reference) does.
 struct buffer *bind_push_buffer(lua_State *L, size_t ceiling);
 
+/// Frees the bytes now. The collector counts a buffer as a few bytes, whatever it holds, so every way out of a function
+/// does this; being collected is only for errors that unwind.
+void bind_drop_buffer(struct buffer *buffer);
+
 /// Pushes the buffer's bytes as a string and frees them; raises when an append did not fit.
 void bind_push_result(lua_State *L, struct buffer *buffer);
 

@@ -179,7 +179,8 @@ static int time_minutes(lua_State *L)
     if (!calendar_parse_duration(text, &seconds)) {
         return bind_refuse(L, "a duration such as PT1H35M expected, got \"%s\"", text.data);
     }
-    lua_pushnumber(L, (double)(seconds / 60));
+    int64_t minutes = seconds / 60;
+    lua_pushnumber(L, (double)minutes);
     return 1;
 }
 

@@ -56,6 +56,7 @@ static int url_decode(lua_State *L)
             int high = i + 2 < text.length ? hex_value(text.data[i + 1]) : -1;
             int low = high >= 0 ? hex_value(text.data[i + 2]) : -1;
             if (low < 0) {
+                bind_drop_buffer(out);
                 return bind_refuse(L, "two hexadecimal digits expected after %% at byte %d", (int)i + 1);
             }
             c = (char)(high * 16 + low);
@@ -245,12 +246,14 @@ static int url_join(lua_State *L)
         bool has_query = out->length > 0 && memchr(out->data, '?', out->length) != NULL;
         struct buffer *query = bind_push_buffer(L, BIND_OUTPUT_MAX);
         if (!bind_url_query(L, 3, query)) {
+            bind_drop_buffer(out);
             return luaL_argerror(L, 3, lua_tostring(L, -1));
         }
         if (query->length > 0) {
             buffer_append_byte(out, has_query ? '&' : '?');
             buffer_append_text(out, buffer_text(query));
         }
+        bind_drop_buffer(query);
     }
     bind_push_result(L, out);
     return 1;

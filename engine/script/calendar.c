@@ -287,8 +287,7 @@ bool calendar_parse_duration(struct text text, int64_t *seconds)
     }
     while (cursor.at < cursor.end) {
         if (!is_time && take_byte(&cursor, 'T')) {
-            is_time = true;
-            has_component = false; // a T needs something after it
+            is_time = true; // and something must follow it
         }
         if (!take_component(&cursor, is_time, &first, &sum, &has_fraction)) {
             return false;

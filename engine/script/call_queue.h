@@ -7,19 +7,19 @@
 #include "model/script_call.h"
 
 struct call_queue_slot {
-    uint64_t            deadline_us;
-    uint64_t            order;
+    uint64_t deadline_us;
+    uint64_t order;
     struct script_call *call;
 };
 
 struct call_queue {
     struct call_queue_slot *slots;
-    size_t   count;
-    size_t   capacity;
+    size_t count;
+    size_t capacity;
     uint64_t next_order;
 };
 
 void call_queue_init(struct call_queue *queue);
 void call_queue_fini(struct call_queue *queue);
 MUST_CHECK enum status call_queue_put(struct call_queue *queue, struct script_call *call);
-struct script_call *call_queue_take(struct call_queue *queue);    // NULL: empty
+struct script_call *call_queue_take(struct call_queue *queue); // NULL: empty

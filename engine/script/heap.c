@@ -8,6 +8,17 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#if defined(__SANITIZE_ADDRESS__)
+#define HEAP_HAS_LEAK_CHECKER
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define HEAP_HAS_LEAK_CHECKER
+#endif
+#endif
+#ifdef HEAP_HAS_LEAK_CHECKER
+#include <sanitizer/lsan_interface.h>
+#endif
+
 enum {
     HEAP_STEP = 16,
     HEAP_SMALL = 512,       // the largest size with a class of its own step
@@ -43,12 +54,29 @@ static inline size_t heap_class_size(uint32_t class)
         return (size_t)(class + 1) * HEAP_STEP;
     }
     uint32_t above = class - HEAP_SMALL_CLASSES;
-    return (size_t)(5 + above % 4) << (above / 4 + 7);
+    return (size_t)(5 + above % 4) << ((above / 4 + 7) & 63);
 }
 
 static size_t heap_pages(size_t size)
 {
     return (size + HEAP_PAGE - 1) & ~(size_t)(HEAP_PAGE - 1);
+}
+
+/// Lua objects in these pages hold malloc'd memory, which a leak checker would not find there by itself: a lost
+/// worker's state is held by nothing else when the process ends.
+static void heap_tell_leak_checker(void *pages, size_t size, bool is_mapped)
+{
+#ifdef HEAP_HAS_LEAK_CHECKER
+    if (is_mapped) {
+        __lsan_register_root_region(pages, size);
+    } else {
+        __lsan_unregister_root_region(pages, size);
+    }
+#else
+    (void)pages;
+    (void)size;
+    (void)is_mapped;
+#endif
 }
 
 static void *heap_map(struct heap *heap, size_t size)
@@ -58,12 +86,14 @@ static void *heap_map(struct heap *heap, size_t size)
     if (pages == MAP_FAILED) {
         return NULL;
     }
+    heap_tell_leak_checker(pages, size, true);
     heap->reserved += size;
     return pages;
 }
 
 static void heap_unmap(struct heap *heap, void *pages, size_t size)
 {
+    heap_tell_leak_checker(pages, size, false);
     munmap(pages, size);
     heap->reserved -= size;
 }
@@ -140,6 +170,10 @@ static void *heap_resize(struct heap *heap, void *block, size_t old_size, size_t
     }
     if (old_size > HEAP_MEDIUM && new_size > HEAP_MEDIUM) {
         void *moved = mremap(block, heap_pages(old_size), heap_pages(new_size), MREMAP_MAYMOVE);
+        if (moved != MAP_FAILED) {
+            heap_tell_leak_checker(block, heap_pages(old_size), false);
+            heap_tell_leak_checker(moved, heap_pages(new_size), true);
+        }
         if (moved == MAP_FAILED) {
             return NULL;
         }
@@ -193,6 +227,7 @@ void heap_fini(struct heap *heap)
     while (heap->chunks != NULL) {
         struct heap_chunk *chunk = heap->chunks;
         heap->chunks = chunk->next;
+        heap_tell_leak_checker(chunk, HEAP_CHUNK, false);
         munmap(chunk, HEAP_CHUNK);
     }
     heap_init(heap);

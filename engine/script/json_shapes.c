@@ -125,7 +125,7 @@ struct json_shape *json_shapes_step(struct json_shapes *shapes, struct json_shap
 // return function(a1, a2) return {["\105\100"]=a1,["\116"]=a2} end
 static void write_maker(struct buffer *code, const struct json_shape *shape)
 {
-    const struct json_shape *path[JSON_SHAPE_KEYS];
+    const struct json_shape *path[JSON_SHAPE_KEYS] = { NULL };
 
     for (const struct json_shape *step = shape; step->parent != NULL; step = step->parent) {
         path[step->depth - 1] = step;
@@ -136,6 +136,7 @@ static void write_maker(struct buffer *code, const struct json_shape *shape)
     }
     buffer_append_c(code, ") return {");
     for (uint32_t i = 0; i < shape->depth; i++) {
+        require(path[i] != NULL);
         buffer_append_c(code, "[\"");
         for (size_t k = 0; k < path[i]->key.length; k++) {
             buffer_printf(code, "\\%03u", (unsigned)(unsigned char)path[i]->key.data[k]);

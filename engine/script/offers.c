@@ -3,6 +3,7 @@
 #include "script/bind_support.h"
 #include "script/calendar.h"
 #include "script/offers_walk.h"
+#include "script/sandbox.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -371,6 +372,7 @@ static enum status take_all(struct taking *taking, int list)
         return STATUS_FULL;
     }
     for (size_t i = 1; i <= most; i++) {
+        sandbox_stop_here(L);
         lua_rawgeti(L, list, (int)i);
         bool has_room = take_offer(taking, (int)i);
         lua_settop(L, top);

@@ -337,6 +337,40 @@ static bool walk_enum(struct walk *walk, const struct schema_field *field, int i
 }
 // ---- tables --------------------------------------------------------------------------------------------------------
 
+// Says what was probably meant, and which required field is not there; without either, which fields there are.
+static bool walk_unknown(struct walk *walk, const struct schema_object *object, int index, const char *name)
+{
+    lua_State *L = walk->L;
+    const char *names[SCHEMA_FIELDS_MAX];
+    const char *missing = NULL;
+    char rest[sizeof(walk->reason)] = "";
+    size_t length = 0;
+
+    for (size_t i = 0; i < object->count; i++) {
+        names[i] = object->fields[i].name;
+        lua_pushstring(L, names[i]);
+        lua_rawget(L, index);
+        if (missing == NULL && object->fields[i].is_required && lua_isnil(L, -1)) {
+            missing = names[i];
+        }
+        lua_pop(L, 1);
+    }
+    const char *nearest = text_nearest(text_of(name), names, object->count);
+    if (nearest != NULL) {
+        snprintf(rest, sizeof(rest), "did you mean \"%s\"?", nearest);
+    } else if (missing != NULL) {
+        snprintf(rest, sizeof(rest), "\"%s\" is required, but absent", missing);
+    }
+    for (size_t i = 0; nearest == NULL && missing == NULL && i < object->count && length < sizeof(rest); i++) {
+        length +=
+            (size_t)snprintf(rest + length, sizeof(rest) - length, "%s%s", i == 0 ? "there are " : ", ", names[i]);
+    }
+    if (nearest != NULL && missing != NULL && strcmp(nearest, missing) != 0) {
+        return walk_failed(walk, "unknown field \"%.40s\"; %s \"%s\" is required, but absent", name, rest, missing);
+    }
+    return walk_failed(walk, "unknown field \"%.40s\"; %s", name, rest);
+}
+
 // Field by field: for tables with a metatable, and to find what is wrong. The slots are there, and nil.
 static bool spread_slowly(struct walk *walk, const struct schema_object *object, int index, int base)
 {
@@ -349,7 +383,8 @@ static bool spread_slowly(struct walk *walk, const struct schema_object *object,
         const char *name = lua_tostring(L, -2);
         const struct schema_field *field = schema_find(object, name);
         if (field == NULL) {
-            return walk_failed(walk, "unknown field \"%.40s\"", name);
+            lua_pop(L, 2);
+            return walk_unknown(walk, object, index, name);
         }
         lua_replace(L, base + (int)(field - object->fields));
     }

@@ -32,7 +32,7 @@ struct walk {
     // where it stands, and what is wrong there
     struct walk_step steps[WALK_STEPS_MAX];
     size_t depth;
-    char reason[120];
+    char reason[200];
 };
 
 /// Begins an offer: forgets what the last one left. `out` and the steps are the caller's.

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/redact.h"
 #include "script/bind.h"
 #include "script/freeze.h"
 
@@ -33,7 +34,11 @@ static enum script_verdict run_verdict_of(const char *kind)
 
 static void run_keep(char *place, size_t size, const char *message)
 {
-    snprintf(place, size, "%s", message == NULL ? "" : message);
+    int length = snprintf(place, size, "%s", message == NULL ? "" : message);
+    bool is_cut = length >= (int)size;
+
+    // Here the message is still whole: what a cut leaves of a secret would match nothing later.
+    place[redact_apply(place, is_cut ? size - 1 : (size_t)length, is_cut)] = '\0';
 }
 
 /// Takes the error value on top of the stack into the run's failure. Still protected.

@@ -7,6 +7,7 @@
 #include "script/run.h"
 
 #include <lauxlib.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -39,7 +40,39 @@ struct request_draft {
     struct header headers[REQUEST_HEADERS_MAX + 1];
     size_t header_count;
     size_t header_bytes;
+    struct buffer *buffers[2]; // of URL and body; freed whatever happens
+    size_t buffer_count;
 };
+
+static struct buffer *request_push_buffer(struct request_draft *draft, size_t ceiling)
+{
+    require(draft->buffer_count < COUNT_OF(draft->buffers));
+    struct buffer *buffer = bind_push_buffer(draft->L, ceiling);
+    draft->buffers[draft->buffer_count++] = buffer;
+    return buffer;
+}
+
+static void request_drop_buffers(struct request_draft *draft)
+{
+    for (size_t i = 0; i < draft->buffer_count; i++) {
+        bind_drop_buffer(draft->buffers[i]);
+    }
+}
+
+/// Raises; the message may show what stands in the buffers.
+__attribute__((format(printf, 2, 3), noreturn)) static void request_breach(struct request_draft *draft,
+                                                                           const char *format, ...)
+{
+    char message[256];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    request_drop_buffers(draft);
+    run_breach(draft->L, draft->function, "%s", message);
+    __builtin_unreachable(); // it raises
+}
 
 /// Pushes a field of the request; its index.
 static int request_push(struct request_draft *draft, const char *name)
@@ -65,8 +98,7 @@ static struct text request_text(struct request_draft *draft, const char *name)
     if (lua_type(draft->L, index) == LUA_TSTRING) {
         text.data = lua_tolstring(draft->L, index, &text.length);
     } else if (!lua_isnil(draft->L, index)) {
-        run_breach(draft->L, draft->function, "build_request: `%s` must be a string, not a %s", name,
-                   luaL_typename(draft->L, index));
+        request_breach(draft, "build_request: `%s` must be a string, not a %s", name, luaL_typename(draft->L, index));
     }
     return text;
 }
@@ -80,9 +112,9 @@ static void request_check_field(struct request_draft *draft, const char *name)
     }
     const char *nearest = text_nearest(text_of(name), request_fields, COUNT_OF(request_fields));
     if (nearest == NULL) {
-        run_breach(draft->L, draft->function, "build_request: unknown field `%s`", name);
+        request_breach(draft, "build_request: unknown field `%s`", name);
     }
-    run_breach(draft->L, draft->function, "build_request: unknown field `%s`, did you mean `%s`?", name, nearest);
+    request_breach(draft, "build_request: unknown field `%s`, did you mean `%s`?", name, nearest);
 }
 
 static void request_check_fields(struct request_draft *draft)
@@ -93,7 +125,7 @@ static void request_check_fields(struct request_draft *draft)
     while (lua_next(L, draft->table) != 0) {
         lua_pop(L, 1);
         if (lua_type(L, -1) != LUA_TSTRING) {
-            run_breach(L, draft->function, "a request must be a table of named fields");
+            request_breach(draft, "a request must be a table of named fields");
         }
         request_check_field(draft, lua_tostring(L, -1));
     }
@@ -120,14 +152,14 @@ static void request_join_url(struct request_draft *draft, struct buffer *url)
     struct text base = draft->account->base_url;
 
     if ((whole.data == NULL) == (path.data == NULL)) {
-        run_breach(draft->L, draft->function, "build_request: give either `url` or `path`");
+        request_breach(draft, "build_request: give either `url` or `path`");
     }
     if (whole.data != NULL) {
         buffer_append_text(url, whole);
         return;
     }
     if (base.data == NULL) {
-        run_breach(draft->L, draft->function, "build_request: `path` needs the option base_url");
+        request_breach(draft, "build_request: `path` needs the option base_url");
     }
     while (base.length > 0 && base.data[base.length - 1] == '/') {
         base.length--;
@@ -166,8 +198,8 @@ static void request_check_host(struct request_draft *draft)
     struct url_parts parts;
 
     if (!url_split(draft->url, &parts)) {
-        run_breach(draft->L, draft->function, "build_request: \"%.*s\" is no http or https URL",
-                   draft->url.length > 100 ? 100 : (int)draft->url.length, draft->url.data);
+        request_breach(draft, "build_request: \"%.*s\" is no http or https URL",
+                       draft->url.length > 100 ? 100 : (int)draft->url.length, draft->url.data);
         return;
     }
     for (size_t i = 0; i < draft->account->host_count; i++) {
@@ -175,14 +207,14 @@ static void request_check_host(struct request_draft *draft)
             return;
         }
     }
-    run_breach(draft->L, draft->function, "build_request: %.*s:%u is not among the supplier's hosts",
-               TEXT_ARGS(parts.host), parts.port);
+    request_breach(draft, "build_request: %.*s:%u is not among the supplier's hosts", TEXT_ARGS(parts.host),
+                   parts.port);
 }
 
 static void request_read_url(struct request_draft *draft)
 {
     lua_State *L = draft->L;
-    struct buffer *url = bind_push_buffer(L, REQUEST_URL_MAX);
+    struct buffer *url = request_push_buffer(draft, REQUEST_URL_MAX);
 
     request_join_url(draft, url);
     int query = request_push(draft, "query");
@@ -191,14 +223,14 @@ static void request_read_url(struct request_draft *draft)
         size_t length = url->length;
         buffer_append_byte(url, has_query ? '&' : '?');
         if (!bind_url_query(L, query, url)) {
-            run_breach(L, draft->function, "build_request: query: %s", lua_tostring(L, -1));
+            request_breach(draft, "build_request: query: %s", lua_tostring(L, -1));
         }
         if (!url->is_full && url->length == length + 1) {
             url->length = length; // an empty query leaves no mark
         }
     }
     if (url->is_full) {
-        run_breach(L, draft->function, "build_request: the URL is longer than 16 KiB");
+        request_breach(draft, "build_request: the URL is longer than 16 KiB");
     }
     draft->url = buffer_text(url);
     request_check_host(draft);
@@ -208,13 +240,13 @@ static void request_read_url(struct request_draft *draft)
 
 static void request_read_json(struct request_draft *draft, int index)
 {
-    struct buffer *json = bind_push_buffer(draft->L, REQUEST_BODY_MAX);
+    struct buffer *json = request_push_buffer(draft, REQUEST_BODY_MAX);
 
     if (!bind_json_encode(draft->L, index, json)) {
-        run_breach(draft->L, draft->function, "build_request: json: %s", lua_tostring(draft->L, -1));
+        request_breach(draft, "build_request: json: %s", lua_tostring(draft->L, -1));
     }
     if (json->is_full) {
-        run_breach(draft->L, draft->function, "build_request: the body is larger than 4 MiB");
+        request_breach(draft, "build_request: the body is larger than 4 MiB");
     }
     draft->body = buffer_text(json);
     draft->content_type = "application/json";
@@ -222,13 +254,13 @@ static void request_read_json(struct request_draft *draft, int index)
 
 static void request_read_form(struct request_draft *draft, int index)
 {
-    struct buffer *form = bind_push_buffer(draft->L, REQUEST_BODY_MAX);
+    struct buffer *form = request_push_buffer(draft, REQUEST_BODY_MAX);
 
     if (!bind_url_query(draft->L, index, form)) {
-        run_breach(draft->L, draft->function, "build_request: form: %s", lua_tostring(draft->L, -1));
+        request_breach(draft, "build_request: form: %s", lua_tostring(draft->L, -1));
     }
     if (form->is_full) {
-        run_breach(draft->L, draft->function, "build_request: the body is larger than 4 MiB");
+        request_breach(draft, "build_request: the body is larger than 4 MiB");
     }
     draft->body = form->length > 0 ? buffer_text(form) : TEXT("");
     draft->content_type = "application/x-www-form-urlencoded";
@@ -239,7 +271,7 @@ static void request_read_body(struct request_draft *draft)
     int kinds = request_has(draft, "json") + request_has(draft, "form") + request_has(draft, "body");
 
     if (kinds > 1) {
-        run_breach(draft->L, draft->function, "build_request: give only one of `json`, `form` and `body`");
+        request_breach(draft, "build_request: give only one of `json`, `form` and `body`");
     }
     if (request_has(draft, "json")) {
         request_read_json(draft, request_push(draft, "json"));
@@ -248,7 +280,7 @@ static void request_read_body(struct request_draft *draft)
     } else {
         draft->body = request_text(draft, "body");
         if (draft->body.length > REQUEST_BODY_MAX) {
-            run_breach(draft->L, draft->function, "build_request: the body is larger than 4 MiB");
+            request_breach(draft, "build_request: the body is larger than 4 MiB");
         }
     }
 }
@@ -263,7 +295,7 @@ static void request_read_method(struct request_draft *draft)
         return;
     }
     if (method.length >= sizeof upper || !request_is_token(method)) {
-        run_breach(draft->L, draft->function, "build_request: `method` is no HTTP method");
+        request_breach(draft, "build_request: `method` is no HTTP method");
     }
     for (size_t i = 0; i < method.length; i++) {
         char byte = method.data[i];
@@ -291,11 +323,11 @@ static void request_sort_headers(struct request_draft *draft)
 static void request_add_header(struct request_draft *draft, struct text name, struct text value)
 {
     if (draft->header_count >= REQUEST_HEADERS_MAX) {
-        run_breach(draft->L, draft->function, "build_request: more than %d headers", REQUEST_HEADERS_MAX);
+        request_breach(draft, "build_request: more than %d headers", REQUEST_HEADERS_MAX);
     }
     draft->header_bytes += name.length + value.length + 4;
     if (draft->header_bytes > REQUEST_HEADER_BYTES_MAX) {
-        run_breach(draft->L, draft->function, "build_request: the headers are larger than 32 KiB");
+        request_breach(draft, "build_request: the headers are larger than 32 KiB");
     }
     draft->headers[draft->header_count++] = (struct header){ name, value };
 }
@@ -303,13 +335,12 @@ static void request_add_header(struct request_draft *draft, struct text name, st
 static void request_check_header_name(struct request_draft *draft, struct text name)
 {
     if (!request_is_token(name)) {
-        run_breach(draft->L, draft->function, "build_request: \"%.*s\" is no header name",
-                   name.length > 60 ? 60 : (int)name.length, name.data);
+        request_breach(draft, "build_request: \"%.*s\" is no header name", name.length > 60 ? 60 : (int)name.length,
+                       name.data);
     }
     for (size_t i = 0; i < COUNT_OF(reserved_headers); i++) {
         if (text_equals_nocase(name, text_of(reserved_headers[i]))) {
-            run_breach(draft->L, draft->function, "build_request: the header %s is the engine's to set",
-                       reserved_headers[i]);
+            request_breach(draft, "build_request: the header %s is the engine's to set", reserved_headers[i]);
         }
     }
 }
@@ -323,8 +354,8 @@ static void request_read_header(struct request_draft *draft, struct text name)
     int type = lua_type(L, -1);
 
     if (type != LUA_TSTRING && type != LUA_TNUMBER) {
-        run_breach(L, draft->function, "build_request: header %.*s must be a string, a number or a list of them",
-                   TEXT_ARGS(name));
+        request_breach(draft, "build_request: header %.*s must be a string, a number or a list of them",
+                       TEXT_ARGS(name));
     }
     lua_pushvalue(L, -1);
     value.data = lua_tolstring(L, -1, &value.length);
@@ -332,7 +363,7 @@ static void request_read_header(struct request_draft *draft, struct text name)
     for (size_t i = 0; i < value.length; i++) {
         unsigned char byte = (unsigned char)value.data[i];
         if ((byte < ' ' && byte != '\t') || byte == 0x7F) {
-            run_breach(L, draft->function, "build_request: header %.*s holds a control character", TEXT_ARGS(name));
+            request_breach(draft, "build_request: header %.*s holds a control character", TEXT_ARGS(name));
         }
     }
     request_add_header(draft, name, value);
@@ -368,7 +399,7 @@ static void request_read_headers(struct request_draft *draft)
     int field = request_push(draft, "headers");
 
     if (!lua_isnil(L, field) && !bind_unwrap(L, field)) {
-        run_breach(L, draft->function, "build_request: `headers` must be a table");
+        request_breach(draft, "build_request: `headers` must be a table");
     }
     lua_newtable(L);
     draft->anchor = lua_gettop(L);
@@ -376,7 +407,7 @@ static void request_read_headers(struct request_draft *draft)
     while (lua_istable(L, field) && lua_next(L, field) != 0) {
         struct text name;
         if (lua_type(L, -2) != LUA_TSTRING) {
-            run_breach(L, draft->function, "build_request: `headers` must be a map of names");
+            request_breach(draft, "build_request: `headers` must be a map of names");
         }
         name.data = lua_tolstring(L, -2, &name.length);
         request_check_header_name(draft, name);
@@ -413,6 +444,7 @@ struct http_request *run_take_request(lua_State *L, int index, int function, con
                                          .headers = draft.headers,
                                          .header_count = draft.header_count };
     struct http_request *request = http_request_create(&values);
+    request_drop_buffers(&draft);
     if (request == NULL) {
         luaL_error(L, "there is no memory for the request");
     }

@@ -101,6 +101,29 @@ static void sandbox_on_hook(lua_State *L, lua_Debug *where)
     lua_error(L);
 }
 
+bool sandbox_is_interrupted(lua_State *L)
+{
+    return lua_gethook(L) == sandbox_on_hook; // so that a state without a sandbox can be asked too
+}
+
+void sandbox_stop_here(lua_State *L)
+{
+    lua_Debug where;
+
+    if (!sandbox_is_interrupted(L)) {
+        return;
+    }
+    struct sandbox *sandbox = sandbox_of(L);
+    if (!sandbox->is_stopped) {
+        sandbox->is_stopped = true;
+        if (lua_getstack(L, 1, &where) != 0 && lua_getinfo(L, "Sl", &where) != 0) {
+            snprintf(sandbox->stopped_at, sizeof sandbox->stopped_at, "%s:%d", where.short_src, where.currentline);
+        }
+    }
+    lua_pushnil(L);
+    lua_error(L);
+}
+
 void sandbox_interrupt(struct sandbox *sandbox)
 {
     sandbox->is_interrupted = 1;

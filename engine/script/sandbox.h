@@ -53,6 +53,13 @@ enum sandbox_result sandbox_call(struct sandbox *sandbox, lua_CFunction function
 /// Makes the running script stop at its next instruction. Async-signal-safe.
 void sandbox_interrupt(struct sandbox *sandbox);
 
+/// Has the running script been told to stop? C code of ours that may run long asks now and then, frees what it holds
+/// and calls sandbox_stop_here; otherwise its thread is given up for lost and the script quarantined.
+bool sandbox_is_interrupted(lua_State *L);
+
+/// Within a protected call: raises the stop when there is one.
+void sandbox_stop_here(lua_State *L);
+
 /// Takes an interruption back, once no further one can come. Not within a call.
 void sandbox_calm(struct sandbox *sandbox);
 

@@ -6,6 +6,8 @@
 #include "script/bind.h"
 #include "script/freeze.h"
 #include "script/offers.h"
+#include "script/sandbox_globals.h"
+#include "script/script_globals.h"
 
 #include <lauxlib.h>
 #include <stdarg.h>
@@ -380,7 +382,10 @@ static void check_limits(lua_State *L, struct check_job *job)
         const char *key = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : "?";
         const char *nearest = text_nearest(text_of(key), limit_names, COUNT_OF(limit_names));
         bool is_known = nearest != NULL && strcmp(nearest, key) == 0;
-        if (!is_known) {
+        if (is_known && strcmp(key, "body") != 0) {
+            script_check_report(job->check, job->file, check_line_of(job->file, key), "leave it out",
+                                "field `limits.%s` is not supported by this version", key);
+        } else if (!is_known) {
             char help[128] = "";
             if (nearest != NULL) {
                 snprintf(help, sizeof help, "did you mean `%s`?", nearest);
@@ -430,7 +435,7 @@ static void check_product_is_known(struct check_job *job)
     size_t count = 0;
     struct text product = job->supplier->product;
 
-    if (product.data == NULL) {
+    if (product.data == NULL || !job->check->knows_products) {
         return;
     }
     for (size_t i = 0; i < job->check->product_count; i++) {
@@ -450,6 +455,42 @@ static void check_product_is_known(struct check_job *job)
                         "there is no product \"%.*s\"", TEXT_ARGS(product));
 }
 
+/// Reads or sets a global as the script would: (environment, name, is_set).
+static int check_touch(lua_State *L)
+{
+    lua_pushvalue(L, 2);
+    if (lua_toboolean(L, 3)) {
+        lua_pushboolean(L, 1);
+        lua_settable(L, 1);
+    } else {
+        lua_gettable(L, 1);
+    }
+    return 0;
+}
+
+/// Reports globals that are not there, in functions that nobody has called yet too.
+static void check_globals(lua_State *L, struct check_job *job)
+{
+    struct script_global *globals;
+    size_t count;
+
+    if (script_globals_list(job->file->source, job->check->arena, &globals, &count) != STATUS_OK) {
+        script_check_report(job->check, job->file, 0, NULL, "there was no memory to look for unknown globals");
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        lua_pushcfunction(L, check_touch);
+        sandbox_globals_push_environment(L);
+        lua_pushstring(L, globals[i].name);
+        lua_pushboolean(L, globals[i].is_set);
+        if (lua_pcall(L, 3, 0, 0) != 0) {
+            sandbox_check(L);
+            script_check_report(job->check, job->file, globals[i].line, NULL, "%s", lua_tostring(L, -1));
+            lua_pop(L, 1);
+        }
+    }
+}
+
 static int check_supplier_call(lua_State *L)
 {
     struct check_job *job = lua_touserdata(L, 1);
@@ -457,6 +498,7 @@ static int check_supplier_call(lua_State *L)
 
     lua_settop(L, 0);
     check_run(L, job);
+    check_globals(L, job);
     if (!lua_istable(L, 1)) {
         return luaL_error(L, "a supplier's file must return a table, not a %s", luaL_typename(L, 1));
     }
@@ -480,6 +522,7 @@ static int check_product_call(lua_State *L)
 
     lua_settop(L, 0);
     check_run(L, job);
+    check_globals(L, job);
     if (!lua_istable(L, 1)) {
         return luaL_error(L, "a product's file must return a table, not a %s", luaL_typename(L, 1));
     }
@@ -499,6 +542,7 @@ static int check_module_call(lua_State *L)
     struct check_job *job = lua_touserdata(L, 1);
     lua_settop(L, 0);
     check_run(L, job);
+    check_globals(L, job);
     return 0;
 }
 

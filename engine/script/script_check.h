@@ -20,6 +20,7 @@ struct script_check {
     // what suppliers may refer to
     const struct script_file *products;
     size_t product_count;
+    bool knows_products; // else their folder could not be read, which is a finding of its own
 };
 
 /// Reports one finding; `line` 0: none.

@@ -89,16 +89,17 @@ static int set_is_lua(const struct dirent *entry)
     return entry->d_name[0] != '.' && length > 4 && strcmp(entry->d_name + length - 4, ".lua") == 0;
 }
 
-/// Reads all Lua files of a folder, sorted by name.
-static void set_read_folder(struct script_check *check, const char *folder, struct set_files *files)
+/// Reads all Lua files of a folder, sorted by name. False: there is no such folder, and that is a finding.
+static bool set_read_folder(struct script_check *check, const char *folder, struct set_files *files)
 {
     struct dirent **entries = NULL;
     int found = scandir(folder, &entries, set_is_lua, alphasort);
     struct script_file place = { .path = text_of(folder) };
 
     if (found < 0) {
-        script_check_report(check, &place, 0, NULL, "cannot be read: %s", strerror(errno));
-        return;
+        script_check_report(check, &place, 0, "set `scripts_dir` to the scripts folder of lastcall",
+                            "cannot be read: %s", strerror(errno));
+        return false;
     }
     size_t count = found > SET_FILES_MAX ? SET_FILES_MAX : (size_t)found;
     files->items = arena_alloc_array(check->arena, count + 1, sizeof *files->items);
@@ -116,6 +117,7 @@ static void set_read_folder(struct script_check *check, const char *folder, stru
         set_read_file(check, file);
     }
     free(entries);
+    return true;
 }
 
 static void set_read_sources(struct script_check *check, struct script_set *set, const struct script_source *sources,
@@ -207,8 +209,8 @@ static void set_load_all(struct script_check *check, struct script_set *set, con
     char folder[1024];
 
     snprintf(folder, sizeof folder, "%s/products", scripts_dir);
-    set_read_folder(check, folder, &set->products);
-    set_read_folder(check, scripts_dir, &set->modules);
+    check->knows_products =
+        set_read_folder(check, scripts_dir, &set->modules) && set_read_folder(check, folder, &set->products);
     set_read_sources(check, set, sources, count);
     set->product_health = arena_alloc_array(&set->arena, set->products.count + 1, sizeof(struct script_health));
 

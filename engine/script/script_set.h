@@ -80,8 +80,8 @@ struct script_id {
 
 enum { SCRIPT_TIMEOUTS_MAX = 3, SCRIPT_TIMEOUTS_WITHIN_US = 60 * 1000 * 1000 };
 
-/// Counts a time-out. True: it is the third within 60 s, and the supplier's script was taken out of service. A product's
-/// never is: its queries come from callers, who could switch it off for everybody.
+/// Counts a time-out. True: it is the third within 60 s, and the supplier's script was taken out of service. A
+/// product's never is: its queries come from callers, who could switch it off for everybody.
 bool script_set_note_timeout(struct script_set *set, struct script_id script, uint64_t now_us);
 /// Takes a script out of service for good (as long as this set lives). True: it was in service before.
 bool script_set_quarantine(struct script_set *set, struct script_id script);

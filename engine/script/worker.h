@@ -1,7 +1,7 @@
 /// Worker: one thread of the pool with its states, and what the pool's parts share.
 ///
-/// Order of locks: watchdog, then a guard, then the pool. A worker never asks for an earlier one while it holds a later.
-/// A lost worker takes none but its own guard's.
+/// Order of locks: watchdog, then a guard, then the pool. A worker never asks for an earlier one while it holds a
+/// later. A lost worker takes none but its own guard's.
 ///
 /// Threads: as said at each field.
 /// Memory:  a worker belongs to its thread, which frees it. The pool is counted: its owner and every thread hold it.
@@ -16,35 +16,35 @@ enum { WORKER_STATES = 3 };
 
 struct worker {
     struct worker_pool *pool;
-    struct guard        guard;
-    size_t              slot;
-    struct state       *states[WORKER_STATES];    // the one used last is first
+    struct guard guard;
+    size_t slot;
+    struct state *states[WORKER_STATES]; // the one used last is first
 };
 
 struct watchdog {
-    pthread_t        thread;
-    pthread_mutex_t  lock;
-    pthread_cond_t   wake;
-    _Atomic uint64_t next_us;        // when it looks again
-    bool             is_stopping;    // under lock
-    bool             is_running;
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    _Atomic uint64_t next_us; // when it looks again
+    bool is_stopping;         // under lock
+    bool is_running;
 };
 
 struct worker_pool {
     struct worker_pool_options options;
     _Atomic uint32_t holds;
-    _Atomic uint32_t lost;           // lost threads that are alive
-    _Atomic uint32_t quarantined;    // scripts, since the pool began
-    struct worker  **workers;        // by slot, under the watchdog's lock; NULL: missing
-    struct watchdog  watchdog;
+    _Atomic uint32_t lost;        // lost threads that are alive
+    _Atomic uint32_t quarantined; // scripts, since the pool began
+    struct worker **workers;      // by slot, under the watchdog's lock; NULL: missing
+    struct watchdog watchdog;
 
-    pthread_mutex_t  lock;           // of all below
-    pthread_cond_t   wake;           // a call has come, or the pool stops
-    pthread_cond_t   gone;           // a worker has left
+    pthread_mutex_t lock; // of all below
+    pthread_cond_t wake;  // a call has come, or the pool stops
+    pthread_cond_t gone;  // a worker has left
     struct call_queue start;
     struct call_queue normalise;
-    bool     is_stopping;
-    uint32_t live;                   // workers that are not lost
+    bool is_stopping;
+    uint32_t live; // workers that are not lost
     uint64_t calls, errors, timeouts, memory, dropped;
 };
 

@@ -1,11 +1,12 @@
 /// Worker pool: the threads that run Lua, and the guard over them.
 ///
-/// Two lanes: START calls first, then NORMALISE by earliest deadline. A watchdog signals a worker whose script is past its
-/// limit; the worker's own handler sets the hook that ends it. A worker stuck inside a C function is counted lost: its
-/// script is quarantined, its call ends as SCRIPT_TIMEOUT (a START call's other candidates go on elsewhere), the thread is
-/// moved to SCHED_IDLE and replaced. A lost worker that wakes up finds its lease gone and touches nothing.
+/// Two lanes: START calls first, then NORMALISE by earliest deadline. A watchdog signals a worker whose script is past
+/// its limit; the worker's own handler sets the hook that ends it. A worker stuck inside a C function is counted lost:
+/// its script is quarantined, its call ends as SCRIPT_TIMEOUT (a START call's other candidates go on elsewhere), the
+/// thread is moved to SCHED_IDLE and replaced. A lost worker that wakes up finds its lease gone and touches nothing.
 ///
-/// Threads: submit from any; workers run at nice 10; results go out through `deliver`, on the worker's thread, or on the
+/// Threads: submit from any; workers run at nice 10; results go out through `deliver`, on the worker's thread, or on
+/// the
 ///          watchdog's when the worker was lost.
 /// Memory:  owns threads and Lua states; calls are handed over and given back.
 /// Time:    reads the monotonic clock.

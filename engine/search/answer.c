@@ -11,6 +11,8 @@ enum {
     ANSWER_ATTEMPT_ROOM = 512,
     ANSWER_ITEM_ROOM = 64,
     ANSWER_ID_MAX = 4096,
+    ANSWER_ATTEMPT_MOST = 4096, // what one attempt's entry can take with every byte escaped
+    ANSWER_ESCAPED = 6,         // of one byte of an item's name
 };
 
 static void write_head(const struct search *search, struct json_writer *json)
@@ -96,6 +98,29 @@ static size_t answer_room(const struct search *search, const struct merge_result
     return room;
 }
 
+/// A reply has a ceiling. What does not fit is left out from the end, where the least wanted offers are; the counts of
+/// the coverage tell it. An item comes with its first offer.
+static void answer_fit(const struct search *search, struct merge_result *merged)
+{
+    size_t left = ANSWER_CEILING - ANSWER_HEAD_ROOM;
+    size_t used = search->attempt_count * ANSWER_ATTEMPT_MOST;
+    size_t items = 0;
+    size_t picks = 0;
+
+    for (; picks < merged->pick_count; picks++) {
+        const struct offer *offer = merged->picks[picks].offer;
+        bool is_new = items < merged->item_count && merged->items[items].offer == offer;
+        used += offer->json.length + 1;
+        used += is_new ? offer->item.length * ANSWER_ESCAPED + offer->item_json.length + ANSWER_ITEM_ROOM : 0;
+        if (used > left) {
+            break;
+        }
+        items += is_new ? 1 : 0;
+    }
+    merged->pick_count = picks;
+    merged->item_count = items;
+}
+
 static void write_problem(struct json_writer *json, uint16_t status, const char *code, const char *title)
 {
     json_field_c(json, "type", "about:blank");
@@ -136,6 +161,9 @@ void answer_build(struct search *search, struct search_reply *reply)
     uint16_t status = answer_status(search, &coverage);
 
     bool is_stream = search->has_begun && stream_is_on(&search->stream);
+    if (has_offers) {
+        answer_fit(search, &merged);
+    }
     buffer_init(&buffer, ANSWER_CEILING);
     buffer.is_full = !has_offers || !buffer_reserve(&buffer, answer_room(search, &merged));
     json_writer_init(&json, &buffer);

@@ -1,5 +1,6 @@
 #include "search/attempt.h"
 
+#include "search/say.h"
 #include "search/search_internal.h"
 #include "search/verdict.h"
 
@@ -25,7 +26,7 @@ static void attempt_enter(struct attempt *attempt, enum attempt_state state)
 
 static void attempt_say(struct attempt *attempt, struct text detail)
 {
-    snprintf(attempt->end.detail, sizeof(attempt->end.detail), "%.*s", TEXT_ARGS(detail));
+    say(attempt->end.detail, sizeof(attempt->end.detail), detail);
 }
 
 /// The one way to CLOSED. Whatever ran is over.
@@ -68,12 +69,14 @@ static void attempt_settle(struct attempt *attempt)
             decides = part;
         }
     }
+    require(decides != NULL); // an attempt that asks has a part
     attempt->end = decides->end;
-    attempt->is_partial = attempt->parts_failed > 0 || is_incomplete;
+    bool has_answered = attempt->stock.live > 0 || part_is_good(decides);
+    attempt->is_partial = has_answered && (attempt->parts_failed > 0 || is_incomplete);
     if (attempt->stock.live > 0) {
         attempt_close(attempt, OUTCOME_ANSWERED);
     } else {
-        attempt_close(attempt, part_is_good(decides) ? OUTCOME_EMPTY : decides->end.outcome);
+        attempt_close(attempt, has_answered ? OUTCOME_EMPTY : decides->end.outcome);
     }
 }
 
@@ -127,12 +130,12 @@ bool attempt_take_offers(struct attempt *attempt, uint32_t part, struct normalis
         stream_retract(&search->stream, search, "replaced");
     }
     if (normalise->warning_count > 0 && attempt->warning_count == 0) {
-        snprintf(attempt->warning, sizeof(attempt->warning), "%s", normalise->warning);
+        say(attempt->warning, sizeof(attempt->warning), text_of(normalise->warning));
     }
     attempt->warning_count += normalise->warning_count;
     if (batch != NULL && normalise->merge != MERGE_KEEP) {
         if (batch->dropped > 0 && attempt->dropped == 0) {
-            snprintf(attempt->dropped_first, sizeof(attempt->dropped_first), "%s", batch->dropped_first);
+            say(attempt->dropped_first, sizeof(attempt->dropped_first), text_of(batch->dropped_first));
         }
         attempt->dropped += batch->dropped;
         if (stream_is_on(&search->stream)) {

@@ -1,5 +1,6 @@
 #include "search/part.h"
 
+#include "search/say.h"
 #include "search/search_internal.h"
 #include "search/verdict.h"
 
@@ -24,7 +25,7 @@ static bool has_gone_out(enum phase phase)
 
 static void part_say(struct part *part, const char *detail)
 {
-    snprintf(part->end.detail, sizeof(part->end.detail), "%s", detail);
+    say(part->end.detail, sizeof(part->end.detail), text_of(detail));
 }
 
 static void part_finish(struct part *part, enum outcome outcome)
@@ -95,7 +96,7 @@ static void part_take_answer(struct part *part, struct normalise_call *normalise
     part->end.rejection = answer.rejection;
     part->end.retry_after_ms = normalise->retry_after_ms;
     part_say(part, normalise->message);
-    snprintf(part->end.code, sizeof(part->end.code), "%s", normalise->code);
+    say(part->end.code, sizeof(part->end.code), text_of(normalise->code));
     if (answer.is_by_status && normalise->message[0] == '\0') {
         snprintf(part->end.detail, sizeof(part->end.detail), "HTTP status %u", part->end.http_status);
     }

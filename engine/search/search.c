@@ -143,6 +143,11 @@ static void search_refuse(struct search *search, const struct start_call *start)
 
 void search_on_attempt_closed(struct search *search, struct attempt *attempt)
 {
+    const struct search_options *options = &search->options;
+
+    if (outcome_row(attempt->outcome)->breaker == BREAKER_SCRIPT && options->on_script_trouble != NULL) {
+        options->on_script_trouble(options->owner, attempt->supplier, attempt->outcome, attempt->end.detail);
+    }
     if (search->has_begun && stream_is_on(&search->stream)) {
         stream_supplier(&search->stream, search, attempt);
     }

@@ -101,7 +101,7 @@ static bool stream_hold(struct stream *stream, struct offer_batch *batch)
 {
     if (stream->batch_count == stream->batch_capacity) {
         size_t capacity = stream->batch_capacity == 0 ? 64 : 2 * stream->batch_capacity;
-        void *grown = realloc(stream->batches, capacity * sizeof(*stream->batches));
+        void *grown = realloc(stream->batches, capacity * sizeof(void *));
         if (grown == NULL) {
             return false;
         }
@@ -234,7 +234,7 @@ static void settle_attempt(struct stream *stream, const struct attempt *attempt,
         for (size_t j = 0; j < batch->batch->count; j++) {
             const struct offer *offer = &batch->batch->offers[j];
             if (!stock_is_gone(batch, j) &&
-                bsearch(&offer, picked, picked_count, sizeof(*picked), compare_addresses) == NULL) {
+                bsearch(&offer, picked, picked_count, sizeof(void *), compare_addresses) == NULL) {
                 stream_note_gone(stream, attempt, offer);
             }
         }
@@ -247,7 +247,7 @@ void stream_settle(struct stream *stream, const struct search *search, const str
         return;
     }
     settle_items(stream, search, merged);
-    const struct offer **picked = malloc((merged->pick_count + 1) * sizeof(*picked));
+    const struct offer **picked = malloc((merged->pick_count + 1) * sizeof(void *));
     if (picked == NULL) {
         stream->is_broken = true;
         return;
@@ -255,7 +255,7 @@ void stream_settle(struct stream *stream, const struct search *search, const str
     for (size_t i = 0; i < merged->pick_count; i++) {
         picked[i] = merged->picks[i].offer;
     }
-    qsort(picked, merged->pick_count, sizeof(*picked), compare_addresses);
+    qsort(picked, merged->pick_count, sizeof(void *), compare_addresses);
     for (size_t i = 0; i < search->attempt_count; i++) {
         settle_attempt(stream, &search->attempts[i], picked, merged->pick_count);
     }

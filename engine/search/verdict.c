@@ -67,7 +67,7 @@ struct verdict_answer verdict_of_answer(enum script_verdict verdict, uint16_t ht
     if (is_untyped && http_status >= 500) {
         return (struct verdict_answer){ OUTCOME_FAILED, REJECTION_NONE, true };
     }
-    if (is_untyped && http_status >= 400) {
+    if (is_untyped && http_status >= 300) { // a redirect is not followed: the supplier sent us away
         enum rejection rejection = http_status == 429 ? REJECTION_QUOTA : REJECTION_SUPPLIER;
         return (struct verdict_answer){ OUTCOME_REJECTED, rejection, true };
     }

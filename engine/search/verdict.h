@@ -1,7 +1,7 @@
 /// Verdict: what a script's verdict and an HTTP status mean for an attempt (contract.md section 3).
 ///
-/// Typed failures win; without one, a 5xx is failed and a 4xx rejected, whatever the script made of it. Limits that the
-/// script hit stay its own.
+/// Typed failures win; without one, a 5xx is failed, a 3xx and a 4xx rejected, whatever the script made of it. Limits
+/// that the script hit stay its own.
 ///
 /// Threads: any; pure functions.
 #pragma once

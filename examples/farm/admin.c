@@ -11,7 +11,12 @@
 #include <string.h>
 #include <time.h>
 
-enum { ANSWER_MAX = 1 << 20 };
+enum { ANSWER_MAX = 1 << 20, SENTENCE_MAX = 4096 };
+
+static const char *const modes[] = {
+    [NAMES_ANSWER] = "answer", [NAMES_NEVER] = "never", [NAMES_NXDOMAIN] = "nxdomain"
+};
+static const char *const models[] = { [LATENCY_CONSTANT] = "constant", [LATENCY_LOGNORMAL] = "lognormal" };
 
 /// What a change asks for; NAN and -1: nothing.
 struct change {
@@ -35,9 +40,11 @@ double admin_cpu_share(struct farm *farm)
     return share;
 }
 
-static void reply(struct connection *connection, const char *status, const struct buffer *body)
+/// Ends the body with a line feed, for it is read on terminals.
+static void reply(struct connection *connection, const char *status, struct buffer *body)
 {
     char head[256];
+    buffer_append_byte(body, '\n');
     int length =
         snprintf(head, sizeof(head), "HTTP/1.1 %s\r\nContent-Type: application/json\r\nContent-Length: %zu\r\n%s\r\n",
                  status, body->length, connection->closes ? "Connection: close\r\n" : "");
@@ -70,7 +77,7 @@ static void write_behaviour(struct json_writer *writer, const struct supplier *s
 {
     json_field_c(writer, "name", supplier->name);
     json_field_c(writer, "fault", supplier->is_forced ? fault_row(supplier->forced)->name : "mix");
-    json_field_c(writer, "model", supplier->now.model == LATENCY_CONSTANT ? "constant" : "lognormal");
+    json_field_c(writer, "model", models[supplier->now.model]);
     write_number(writer, "median_ms", supplier->now.median_ms);
     write_number(writer, "sigma", supplier->now.sigma);
     write_number(writer, "tail", supplier->now.tail);
@@ -127,12 +134,34 @@ static void answer_stats(struct connection *connection)
     json_key(&writer, "suppliers");
     json_begin_array(&writer);
     for (size_t i = 0; i < farm->population->count; i++) {
+        buffer_append_byte(&body, '\n'); // a line each
         json_begin_object(&writer);
         write_behaviour(&writer, &farm->population->suppliers[i]);
         write_counters(&writer, &farm->population->suppliers[i]);
         json_end_object(&writer);
     }
     json_end_array(&writer);
+    json_end_object(&writer);
+    reply(connection, "200 OK", &body);
+    buffer_fini(&body);
+}
+
+/// What /names and /reset changed.
+static void answer_short(struct connection *connection)
+{
+    const struct farm *farm = connection->farm;
+    struct buffer body;
+    struct json_writer writer;
+
+    buffer_init(&body, ANSWER_MAX);
+    json_writer_init(&writer, &body);
+    json_begin_object(&writer);
+    json_field_u64(&writer, "seed", farm->seed);
+    json_key(&writer, "names");
+    json_begin_object(&writer);
+    json_field_c(&writer, "mode", modes[farm->names]);
+    json_field_u64(&writer, "delay_ms", farm->names_delay_ms);
+    json_end_object(&writer);
     json_end_object(&writer);
     reply(connection, "200 OK", &body);
     buffer_fini(&body);
@@ -166,34 +195,40 @@ static bool change_read_number(struct text literal, double most, double *value)
     return *value >= 0 && *value <= most;
 }
 
-static bool change_read_word(struct change *change, struct text key, struct text word)
+/// The index of the word; -1: it is none of them, and `sentence` says which there are.
+static int change_find_word(struct text key, struct text word, const char *const *words, size_t count,
+                            struct buffer *sentence)
 {
-    static const char *const modes[] = {
-        [NAMES_ANSWER] = "answer", [NAMES_NEVER] = "never", [NAMES_NXDOMAIN] = "nxdomain"
-    };
-    static const char *const models[] = { [LATENCY_CONSTANT] = "constant", [LATENCY_LOGNORMAL] = "lognormal" };
-
-    if (text_equals_c(key, "fault")) {
-        change->has_fault = true;
-        change->is_mix = text_equals_c(word, "mix");
-        return change->is_mix || fault_find(word, &change->fault);
-    }
-    if (text_equals_c(key, "model")) {
-        for (size_t i = 0; i < COUNT_OF(models); i++) {
-            change->model = text_equals_c(word, models[i]) ? (int)i : change->model;
+    for (size_t i = 0; i < count; i++) {
+        if (text_equals_c(word, words[i])) {
+            return (int)i;
         }
-        return change->model >= 0;
     }
-    if (text_equals_c(key, "mode")) {
-        for (size_t i = 0; i < COUNT_OF(modes); i++) {
-            change->mode = text_equals_c(word, modes[i]) ? (int)i : change->mode;
-        }
-        return change->mode >= 0;
+    buffer_printf(sentence, "\"%.*s\" is no %.*s; there are", TEXT_ARGS(word), TEXT_ARGS(key));
+    for (size_t i = 0; i < count; i++) {
+        buffer_printf(sentence, "%s %s", i > 0 ? "," : "", words[i]);
     }
-    return false;
+    return -1;
 }
 
-static bool change_read_member(struct change *change, struct text key, enum json_token token, struct text value)
+static bool change_read_fault(struct change *change, struct text key, struct text word, struct buffer *sentence)
+{
+    const char *names[FAULT_COUNT + 1];
+
+    for (unsigned i = 0; i < FAULT_COUNT; i++) {
+        names[i] = fault_row((enum fault)i)->name;
+    }
+    names[FAULT_COUNT] = "mix";
+    int found = change_find_word(key, word, names, COUNT_OF(names), sentence);
+    change->has_fault = found >= 0;
+    change->is_mix = found == FAULT_COUNT;
+    change->fault = found >= 0 && found < FAULT_COUNT ? (enum fault)found : FAULT_NONE;
+    return found >= 0;
+}
+
+/// False: `sentence` tells what is wrong with the member.
+static bool change_read_member(struct change *change, struct text key, enum json_token token, struct text value,
+                               struct buffer *sentence)
 {
     const struct {
         const char *key;
@@ -208,19 +243,39 @@ static bool change_read_member(struct change *change, struct text key, enum json
         { "name_delay_ms", 600000, &change->name_delay_ms },
         { "seed", 0x1p53, &change->seed },
     };
-    if (token == JSON_STRING) {
-        return change_read_word(change, key, value);
+    bool is_word = text_equals_c(key, "fault") || text_equals_c(key, "model") || text_equals_c(key, "mode");
+
+    if (is_word && token != JSON_STRING) {
+        buffer_printf(sentence, "\"%.*s\" takes a text", TEXT_ARGS(key));
+        return false;
     }
-    for (size_t i = 0; token == JSON_NUMBER && i < COUNT_OF(numbers); i++) {
+    if (text_equals_c(key, "fault")) {
+        return change_read_fault(change, key, value, sentence);
+    }
+    if (text_equals_c(key, "model")) {
+        return (change->model = change_find_word(key, value, models, COUNT_OF(models), sentence)) >= 0;
+    }
+    if (text_equals_c(key, "mode")) {
+        return (change->mode = change_find_word(key, value, modes, COUNT_OF(modes), sentence)) >= 0;
+    }
+    for (size_t i = 0; i < COUNT_OF(numbers); i++) {
         if (text_equals_c(key, numbers[i].key)) {
-            return change_read_number(value, numbers[i].most, numbers[i].value);
+            if (token == JSON_NUMBER && change_read_number(value, numbers[i].most, numbers[i].value)) {
+                return true;
+            }
+            buffer_printf(sentence, "\"%s\" takes a number from 0 to %.0f", numbers[i].key, numbers[i].most);
+            return false;
         }
+    }
+    buffer_printf(sentence, "\"%.*s\" is unknown; there are fault, model, mode", TEXT_ARGS(key));
+    for (size_t i = 0; i < COUNT_OF(numbers); i++) {
+        buffer_printf(sentence, ", %s", numbers[i].key);
     }
     return false;
 }
 
 /// False: `sentence` tells which member is wrong.
-static bool change_read(struct change *change, struct text body, char *sentence, size_t size)
+static bool change_read(struct change *change, struct text body, struct buffer *sentence)
 {
     struct json_reader reader;
     enum json_token token;
@@ -232,19 +287,18 @@ static bool change_read(struct change *change, struct text body, char *sentence,
     json_reader_init(&reader, body);
     token = json_next(&reader);
     if (token != JSON_BEGIN_OBJECT) {
-        snprintf(sentence, size, "a JSON object is expected");
+        buffer_append_c(sentence, "a JSON object is expected");
         return false;
     }
     while ((token = json_next(&reader)) == JSON_KEY) {
         struct text key = reader.value;
         enum json_token kind = json_next(&reader);
-        if (!change_read_member(change, key, kind, reader.value)) {
-            snprintf(sentence, size, "\"%.*s\" is unknown here, or its value is", TEXT_ARGS(key));
+        if (!change_read_member(change, key, kind, reader.value, sentence)) {
             return false;
         }
     }
     if (token != JSON_END_OBJECT || json_next(&reader) != JSON_END) {
-        snprintf(sentence, size, "the body is no JSON");
+        buffer_append_c(sentence, "the body is no JSON");
         return false;
     }
     return true;
@@ -299,28 +353,31 @@ static void reset(struct connection *connection, const struct change *change)
                     why.message[0] != '\0' ? why.message : status_name(status));
         return;
     }
-    answer_stats(connection);
+    answer_short(connection);
 }
 
 static void post(struct connection *connection, const struct request *request, struct supplier *supplier)
 {
     struct change change;
-    char sentence[160];
+    struct buffer sentence;
 
-    if (!change_read(&change, request->body, sentence, sizeof(sentence))) {
-        reply_error(connection, "422 Unprocessable Content", sentence);
+    buffer_init(&sentence, SENTENCE_MAX);
+    if (!change_read(&change, request->body, &sentence)) {
+        buffer_append_byte(&sentence, '\0');
+        reply_error(connection, "422 Unprocessable Content", sentence.data);
     } else if (supplier != NULL) {
         change_supplier(connection, supplier, &change);
     } else if (text_equals_c(request->path, "/names")) {
         struct farm *farm = connection->farm;
         farm->names = change.mode < 0 ? farm->names : (enum name_mode)change.mode;
         farm->names_delay_ms = isnan(change.delay_ms) ? farm->names_delay_ms : (uint32_t)change.delay_ms;
-        answer_stats(connection);
+        answer_short(connection);
     } else if (text_equals_c(request->path, "/reset")) {
         reset(connection, &change);
     } else {
         reply_error(connection, "404 Not Found", "POST goes to /supplier/NAME, /names or /reset");
     }
+    buffer_fini(&sentence);
 }
 
 void admin_answer(struct connection *connection, const struct request *request)

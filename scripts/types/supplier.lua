@@ -6,8 +6,8 @@
 ---@field product string
 ---@field owner string whom to write to
 ---@field hosts string[] where requests may go, "host" or "host:port"
----@field build_request fun(search: Search, ctx: Context): Request
----@field normalise fun(response: Response, search: Search, ctx: Context): table[]|Failure
+---@field build_request fun(search: Search, ctx: Context): Request|Request[] a list: parts, side by side, at most 16
+---@field normalise fun(response: Response, search: Search, ctx: Context): (table[]|Failure), Details?
 ---@field docs? string
 ---@field display_name? string
 ---@field secrets? string[]
@@ -16,15 +16,20 @@
 ---@field skip? fun(search: Search): string? a reason to leave it out
 ---@field ceiling? fun(search: Search, progress: Progress): number milliseconds after arrival
 
+---What `normalise` may say beside its offers.
+---@class Details
+---@field next? NextStep a poll, a page, a look-up: the engine waits, sends, and calls `normalise` again
+---@field merge? "add"|"replace"|"keep" see suppliers/README.md; add unless said
+---@field complete? boolean false: there is more; the answer is partial unless a later step says otherwise
+---@field warnings? string[] counted and shown in the reply
+
+---@class NextStep
+---@field request Request
+---@field after_ms? number to wait before it, 0 to 600000
+---@field state? any comes back as `ctx.state`; what JSON can hold, to 64 KiB
+
 ---@class Limits
 ---@field body? string "2MiB", after decompression
----@field rps? integer
----@field per_minute? integer
----@field per_day? integer
----@field concurrent? integer
----@field hedge? boolean
----@field call_cost? number
----@field retry_on? integer[]
 
 ---@class Progress
 ---@field elapsed_ms number
@@ -48,6 +53,7 @@
 ---@field part integer
 ---@field parts integer
 ---@field step integer
+---@field state any what the step before left, else nil
 ---@field now Instant
 
 ---@class Request

@@ -16,35 +16,35 @@
 enum { HEAD_SIZE = 4096, MAX_EVENTS = 256, READ_SIZE = 256 << 10, NO_SAMPLE = -1, MAX_WAIT_MS = 20 };
 
 struct connection {
-    int      fd;
-    int64_t  sample;          // NO_SAMPLE: idle
-    size_t   written;
-    char     head[HEAD_SIZE];
-    size_t   head_length;
-    bool     is_in_body;
+    int fd;
+    int64_t sample; // NO_SAMPLE: idle
+    size_t written;
+    char head[HEAD_SIZE];
+    size_t head_length;
+    bool is_in_body;
     uint64_t body_left;
     struct connection *next_idle;
 };
 
 struct client {
     const struct client_options *options;
-    struct client_result        *result;
-    struct sockaddr_in           address;
-    int                          epoll;
-    struct connection           *idle;
-    size_t                       in_flight;
-    size_t                       capacity;
-    uint64_t                     random;
-    uint64_t                     end_us;
-    char                        *scratch;
+    struct client_result *result;
+    struct sockaddr_in address;
+    int epoll;
+    struct connection *idle;
+    size_t in_flight;
+    size_t capacity;
+    uint64_t random;
+    uint64_t end_us;
+    char *scratch;
 };
 
 static uint64_t next_random(uint64_t *state)
 {
     // splitmix64 (Steele, Lea, Flood 2014)
     uint64_t z = (*state += 0x9e3779b97f4a7c15u);
-    z          = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z          = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
     return z ^ (z >> 31);
 }
 
@@ -66,13 +66,13 @@ static void connection_close(struct client *client, struct connection *connectio
 static struct connection *connection_open(struct client *client)
 {
     struct connection *connection = calloc(1, sizeof *connection);
-    int                one        = 1;
+    int one = 1;
 
     if (connection == NULL) {
         return NULL;
     }
     connection->sample = NO_SAMPLE;
-    connection->fd     = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    connection->fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     struct epoll_event event = { .events = EPOLLIN | EPOLLOUT | EPOLLET, .data.ptr = connection };
     if (connection->fd < 0 ||
         (connect(connection->fd, (struct sockaddr *)&client->address, sizeof client->address) != 0 &&
@@ -107,16 +107,16 @@ static bool connection_write(struct client *client, struct connection *connectio
 
 static bool client_send(struct client *client, uint64_t intended_us)
 {
-    struct client_result *result     = client->result;
-    struct connection    *connection = client->idle;
+    struct client_result *result = client->result;
+    struct connection *connection = client->idle;
 
     if (result->count == client->capacity) {
         size_t capacity = client->capacity * 2;
-        void  *grown    = realloc(result->samples, capacity * sizeof *result->samples);
+        void *grown = realloc(result->samples, capacity * sizeof *result->samples);
         if (grown == NULL) {
             return false;
         }
-        result->samples  = grown;
+        result->samples = grown;
         client->capacity = capacity;
     }
     result->samples[result->count] = (struct client_sample){ .intended_us = intended_us, .sent_us = clock_now_us() };
@@ -127,12 +127,12 @@ static bool client_send(struct client *client, uint64_t intended_us)
     }
     int64_t sample = (int64_t)result->count++;
     if (connection == NULL) {
-        return true;    // counted as lost
+        return true; // counted as lost
     }
-    connection->sample      = sample;
-    connection->written     = 0;
+    connection->sample = sample;
+    connection->written = 0;
     connection->head_length = 0;
-    connection->is_in_body  = false;
+    connection->is_in_body = false;
     client->in_flight++;
     if (!connection_write(client, connection)) {
         connection_close(client, connection);
@@ -143,9 +143,9 @@ static bool client_send(struct client *client, uint64_t intended_us)
 static void connection_done(struct client *client, struct connection *connection)
 {
     client->result->samples[connection->sample].done_us = clock_now_us();
-    connection->sample    = NO_SAMPLE;
+    connection->sample = NO_SAMPLE;
     connection->next_idle = client->idle;
-    client->idle          = connection;
+    client->idle = connection;
     client->in_flight--;
 }
 
@@ -153,7 +153,7 @@ static void connection_done(struct client *client, struct connection *connection
 static bool connection_read_head(struct client *client, struct connection *connection)
 {
     connection->head[connection->head_length] = '\0';
-    char *end                                 = strstr(connection->head, "\r\n\r\n");
+    char *end = strstr(connection->head, "\r\n\r\n");
     if (end == NULL) {
         return connection->head_length < HEAD_SIZE - 1;
     }
@@ -162,14 +162,14 @@ static bool connection_read_head(struct client *client, struct connection *conne
         return false;
     }
     struct client_sample *sample = &client->result->samples[connection->sample];
-    sample->status               = (uint16_t)strtoul(connection->head + 9, NULL, 10);
-    sample->body_bytes           = (uint32_t)strtoul(length + 17, NULL, 10);
-    size_t in_head               = connection->head_length - (size_t)(end + 4 - connection->head);
+    sample->status = (uint16_t)strtoul(connection->head + 9, NULL, 10);
+    sample->body_bytes = (uint32_t)strtoul(length + 17, NULL, 10);
+    size_t in_head = connection->head_length - (size_t)(end + 4 - connection->head);
     if (in_head > sample->body_bytes) {
         return false;
     }
     connection->is_in_body = true;
-    connection->body_left  = sample->body_bytes - in_head;
+    connection->body_left = sample->body_bytes - in_head;
     return true;
 }
 
@@ -230,11 +230,11 @@ static void client_forget_idle(struct client *client, const struct connection *c
 static void client_poll(struct client *client, int wait_ms)
 {
     struct epoll_event events[MAX_EVENTS];
-    int                count = epoll_wait(client->epoll, events, MAX_EVENTS, wait_ms);
+    int count = epoll_wait(client->epoll, events, MAX_EVENTS, wait_ms);
 
     for (int i = 0; i < count; i++) {
         struct connection *connection = events[i].data.ptr;
-        bool               is_alive   = true;
+        bool is_alive = true;
         if ((events[i].events & EPOLLOUT) != 0) {
             is_alive = connection_write(client, connection);
         }
@@ -297,29 +297,29 @@ static bool client_run_closed(struct client *client)
 bool client_run(const struct client_options *options, struct client_result *result)
 {
     struct client client = { .options = options, .result = result, .random = options->seed, .capacity = 4096 };
-    bool          is_fine;
+    bool is_fine;
 
-    *result                       = (struct client_result){ 0 };
-    client.address.sin_family     = AF_INET;
-    client.address.sin_port       = htons(options->port);
-    client.epoll                  = epoll_create1(EPOLL_CLOEXEC);
-    client.scratch                = malloc(READ_SIZE);
-    result->samples               = malloc(client.capacity * sizeof *result->samples);
+    *result = (struct client_result){ 0 };
+    client.address.sin_family = AF_INET;
+    client.address.sin_port = htons(options->port);
+    client.epoll = epoll_create1(EPOLL_CLOEXEC);
+    client.scratch = malloc(READ_SIZE);
+    result->samples = malloc(client.capacity * sizeof *result->samples);
     if (inet_pton(AF_INET, options->host, &client.address.sin_addr) != 1 || client.epoll < 0 ||
         client.scratch == NULL || result->samples == NULL) {
         free(client.scratch);
         return false;
     }
     result->began_us = clock_now_us();
-    client.end_us    = result->began_us + (uint64_t)(options->seconds * 1e6);
-    is_fine          = options->rate > 0 ? client_run_open(&client) : client_run_closed(&client);
+    client.end_us = result->began_us + (uint64_t)(options->seconds * 1e6);
+    is_fine = options->rate > 0 ? client_run_open(&client) : client_run_closed(&client);
     result->ended_us = clock_now_us();
     while (is_fine && client.in_flight > 0 && clock_now_us() < result->ended_us + options->grace_us) {
         client_poll(&client, MAX_WAIT_MS);
     }
     while (client.idle != NULL) {
         struct connection *connection = client.idle;
-        client.idle                   = connection->next_idle;
+        client.idle = connection->next_idle;
         connection_close(&client, connection);
     }
     close(client.epoll);

@@ -1,7 +1,8 @@
 /// Client: an open-loop HTTP load on one address, from one thread.
 ///
-/// Each request has an intended start fixed in advance (exponential gaps, seeded); it is sent then whether or not earlier
-/// ones have been answered, and its latency counts from then. In closed mode `concurrency` requests are kept in flight.
+/// Each request has an intended start fixed in advance (exponential gaps, seeded); it is sent then whether or not
+/// earlier ones have been answered, and its latency counts from then. In closed mode `concurrency` requests are kept in
+/// flight.
 ///
 /// Threads: its caller's.
 /// Memory:  owns connections and samples.
@@ -11,26 +12,26 @@
 
 struct client_options {
     const char *host;
-    uint16_t    port;
-    struct text request;        // the whole HTTP request
-    double      rate;           // searches a second; 0: closed mode
-    uint32_t    concurrency;    // closed mode
-    double      seconds;
-    uint64_t    seed;
-    uint64_t    grace_us;       // how long to wait for the last replies
+    uint16_t port;
+    struct text request;  // the whole HTTP request
+    double rate;          // searches a second; 0: closed mode
+    uint32_t concurrency; // closed mode
+    double seconds;
+    uint64_t seed;
+    uint64_t grace_us; // how long to wait for the last replies
 };
 
 struct client_sample {
-    uint64_t intended_us, sent_us, done_us;    // done 0: lost
+    uint64_t intended_us, sent_us, done_us; // done 0: lost
     uint16_t status;
     uint32_t body_bytes;
 };
 
 struct client_result {
-    struct client_sample *samples;    // in the order of intended starts; free()
-    size_t   count;
-    uint64_t began_us, ended_us;      // of the load, without the grace
-    size_t   connects;
+    struct client_sample *samples; // in the order of intended starts; free()
+    size_t count;
+    uint64_t began_us, ended_us; // of the load, without the grace
+    size_t connects;
 };
 
 /// False: no connection could be made at all, or no memory.

@@ -12,7 +12,7 @@ struct peer *peer_create(int fd, enum peer_kind kind)
 {
     struct peer *peer = calloc(1, sizeof *peer);
     if (peer != NULL) {
-        peer->fd   = fd;
+        peer->fd = fd;
         peer->kind = kind;
     }
     return peer;
@@ -26,7 +26,7 @@ void peer_destroy(struct peer *peer)
 void peer_reset(struct peer *peer)
 {
     peer->head_length = 0;
-    peer->is_in_body  = false;
+    peer->is_in_body = false;
 }
 
 void peer_flush(struct peer *peer)
@@ -42,7 +42,7 @@ void peer_flush(struct peer *peer)
 
 void peer_send(struct peer *peer, struct text bytes)
 {
-    peer->out     = bytes;
+    peer->out = bytes;
     peer->written = 0;
     peer_flush(peer);
 }
@@ -50,18 +50,18 @@ void peer_send(struct peer *peer, struct text bytes)
 static enum peer_progress peer_read_head(struct peer *peer)
 {
     peer->head[peer->head_length] = '\0';
-    char *end                     = strstr(peer->head, "\r\n\r\n");
+    char *end = strstr(peer->head, "\r\n\r\n");
     if (end == NULL) {
         return peer->head_length < PEER_HEAD - 1 ? PEER_MORE : PEER_CLOSED;
     }
-    char  *length  = strcasestr(peer->head, "\r\ncontent-length:");
-    size_t body    = length != NULL && length < end ? strtoul(length + 17, NULL, 10) : 0;
+    char *length = strcasestr(peer->head, "\r\ncontent-length:");
+    size_t body = length != NULL && length < end ? strtoul(length + 17, NULL, 10) : 0;
     size_t in_head = peer->head_length - (size_t)(end + 4 - peer->head);
     if (in_head > body) {
         return PEER_CLOSED;
     }
     peer->is_in_body = true;
-    peer->body_left  = body - in_head;
+    peer->body_left = body - in_head;
     return peer->body_left == 0 ? PEER_COMPLETE : PEER_MORE;
 }
 
@@ -70,9 +70,9 @@ enum peer_progress peer_read(struct peer *peer)
     static char scratch[READ_SIZE];
 
     for (;;) {
-        bool    in_body  = peer->is_in_body;
-        char   *target   = in_body ? scratch : peer->head + peer->head_length;
-        size_t  room     = in_body ? READ_SIZE : PEER_HEAD - 1 - peer->head_length;
+        bool in_body = peer->is_in_body;
+        char *target = in_body ? scratch : peer->head + peer->head_length;
+        size_t room = in_body ? READ_SIZE : PEER_HEAD - 1 - peer->head_length;
         ssize_t received = recv(peer->fd, target, room, 0);
         if (received < 0) {
             return errno == EAGAIN || errno == EINTR ? PEER_MORE : PEER_CLOSED;

@@ -18,14 +18,14 @@
 enum { MAX_REQUEST = 1 << 20, GRACE_US = 5000000 };
 
 struct arguments {
-    uint16_t    port;
+    uint16_t port;
     const char *body;
     const char *timing;
-    uint64_t    budget_ms;
-    double      rate, seconds;
-    uint64_t    seed;
-    uint32_t    concurrency;
-    int         engine_pid, engine_cpu, farm_pid;
+    uint64_t budget_ms;
+    double rate, seconds;
+    uint64_t seed;
+    uint32_t concurrency;
+    int engine_pid, engine_cpu, farm_pid;
 };
 
 static bool parse_arguments(int argc, char **argv, struct arguments *arguments)
@@ -43,18 +43,41 @@ static bool parse_arguments(int argc, char **argv, struct arguments *arguments)
     *arguments = (struct arguments){ .budget_ms = 2000, .seconds = 10, .seed = 1, .engine_cpu = -1 };
     while ((option = getopt_long(argc, argv, "", OPTIONS, NULL)) != -1) {
         switch (option) {
-        case 'p': arguments->port = (uint16_t)strtoul(optarg, NULL, 10); break;
-        case 'b': arguments->body = optarg; break;
-        case 'B': arguments->budget_ms = strtoul(optarg, NULL, 10); break;
-        case 'r': arguments->rate = strtod(optarg, NULL); break;
-        case 's': arguments->seconds = strtod(optarg, NULL); break;
-        case 'S': arguments->seed = strtoull(optarg, NULL, 10); break;
-        case 't': arguments->timing = optarg; break;
-        case 'e': arguments->engine_pid = (int)strtol(optarg, NULL, 10); break;
-        case 'c': arguments->engine_cpu = (int)strtol(optarg, NULL, 10); break;
-        case 'f': arguments->farm_pid = (int)strtol(optarg, NULL, 10); break;
-        case 'C': arguments->concurrency = (uint32_t)strtoul(optarg, NULL, 10); break;
-        default: return false;
+        case 'p':
+            arguments->port = (uint16_t)strtoul(optarg, NULL, 10);
+            break;
+        case 'b':
+            arguments->body = optarg;
+            break;
+        case 'B':
+            arguments->budget_ms = strtoul(optarg, NULL, 10);
+            break;
+        case 'r':
+            arguments->rate = strtod(optarg, NULL);
+            break;
+        case 's':
+            arguments->seconds = strtod(optarg, NULL);
+            break;
+        case 'S':
+            arguments->seed = strtoull(optarg, NULL, 10);
+            break;
+        case 't':
+            arguments->timing = optarg;
+            break;
+        case 'e':
+            arguments->engine_pid = (int)strtol(optarg, NULL, 10);
+            break;
+        case 'c':
+            arguments->engine_cpu = (int)strtol(optarg, NULL, 10);
+            break;
+        case 'f':
+            arguments->farm_pid = (int)strtol(optarg, NULL, 10);
+            break;
+        case 'C':
+            arguments->concurrency = (uint32_t)strtoul(optarg, NULL, 10);
+            break;
+        default:
+            return false;
         }
     }
     return arguments->port != 0 && arguments->body != NULL && (arguments->rate > 0 || arguments->concurrency > 0);
@@ -63,8 +86,8 @@ static bool parse_arguments(int argc, char **argv, struct arguments *arguments)
 /// The whole HTTP request: the file's body under the budget as a header.
 static bool make_request(const struct arguments *arguments, struct buffer *request)
 {
-    char   body[64 << 10];
-    FILE  *file   = fopen(arguments->body, "r");
+    char body[64 << 10];
+    FILE *file = fopen(arguments->body, "r");
     size_t length = 0;
 
     if (file == NULL) {
@@ -82,35 +105,40 @@ static bool make_request(const struct arguments *arguments, struct buffer *reque
 
 int main(int argc, char **argv)
 {
-    struct arguments     arguments;
-    struct buffer        request;
+    struct arguments arguments;
+    struct buffer request;
     struct client_result result;
-    struct summary       summary = { 0 };
+    struct summary summary = { 0 };
 
     if (!parse_arguments(argc, argv, &arguments) || !make_request(&arguments, &request)) {
         fprintf(stderr, "bench_load: wrong arguments (see the top of tests/bench/load.c)\n");
         return 2;
     }
     struct client_options options = {
-        .host = "127.0.0.1", .port = arguments.port, .request = buffer_text(&request), .rate = arguments.rate,
-        .concurrency = arguments.concurrency, .seconds = arguments.seconds, .seed = arguments.seed,
+        .host = "127.0.0.1",
+        .port = arguments.port,
+        .request = buffer_text(&request),
+        .rate = arguments.rate,
+        .concurrency = arguments.concurrency,
+        .seconds = arguments.seconds,
+        .seed = arguments.seed,
         .grace_us = arguments.budget_ms * 1000 + GRACE_US,
     };
-    bool     has_witness = arguments.engine_cpu >= 0 && witness_start(arguments.engine_cpu);
-    uint64_t engine_cpu  = process_cpu_us(arguments.engine_pid);
-    uint64_t farm_cpu    = process_cpu_us(arguments.farm_pid);
-    uint64_t began_us    = clock_now_us();
+    bool has_witness = arguments.engine_cpu >= 0 && witness_start(arguments.engine_cpu);
+    uint64_t engine_cpu = process_cpu_us(arguments.engine_pid);
+    uint64_t farm_cpu = process_cpu_us(arguments.farm_pid);
+    uint64_t began_us = clock_now_us();
     if (!client_run(&options, &result)) {
         fprintf(stderr, "bench_load: the load could not be run\n");
         return 1;
     }
-    uint64_t took_us       = clock_now_us() - began_us;
-    summary.engine_cpu_us  = process_cpu_us(arguments.engine_pid) - engine_cpu;
-    summary.farm_share     = (double)(process_cpu_us(arguments.farm_pid) - farm_cpu) / (double)took_us;
-    summary.has_witness    = has_witness;
+    uint64_t took_us = clock_now_us() - began_us;
+    summary.engine_cpu_us = process_cpu_us(arguments.engine_pid) - engine_cpu;
+    summary.farm_share = (double)(process_cpu_us(arguments.farm_pid) - farm_cpu) / (double)took_us;
+    summary.has_witness = has_witness;
     witness_stop();
-    summary.rate           = arguments.rate;
-    summary.took_us        = took_us;
+    summary.rate = arguments.rate;
+    summary.took_us = took_us;
     summary_of_client(&summary, &result, arguments.budget_ms * 1000);
     if (arguments.timing != NULL && !summary_of_timing(&summary, arguments.timing, began_us)) {
         fprintf(stderr, "bench_load: %s is no timing file of this version\n", arguments.timing);

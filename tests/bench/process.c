@@ -5,7 +5,7 @@
 
 uint64_t process_cpu_us(int pid)
 {
-    char               path[64];
+    char path[64];
     unsigned long long user = 0, system = 0;
 
     if (pid <= 0) {

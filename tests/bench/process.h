@@ -5,5 +5,6 @@
 
 #include <stdint.h>
 
-/// CPU time of all its threads in µs (nanosecond-exact where the kernel keeps schedstat); 0 for pid 0 or a process gone.
+/// CPU time of all its threads in µs (nanosecond-exact where the kernel keeps schedstat); 0 for pid 0 or a process
+/// gone.
 uint64_t process_cpu_us(int pid);

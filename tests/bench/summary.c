@@ -12,7 +12,7 @@
 /// A growing column of values to take quantiles of.
 struct column {
     int64_t *values;
-    size_t   count;
+    size_t count;
 };
 
 static int compare_values(const void *a, const void *b)
@@ -25,7 +25,7 @@ static int compare_values(const void *a, const void *b)
 static void column_init(struct column *column, size_t capacity)
 {
     column->values = calloc(capacity + 1, sizeof *column->values);
-    column->count  = 0;
+    column->count = 0;
     require(column->values != NULL);
 }
 
@@ -46,7 +46,7 @@ static int64_t column_quantile(const struct column *column, double quantile)
 void summary_of_client(struct summary *summary, const struct client_result *result, uint64_t budget_us)
 {
     struct column lateness, start;
-    double        bytes = 0;
+    double bytes = 0;
 
     column_init(&lateness, result->count);
     column_init(&start, result->count);
@@ -67,12 +67,12 @@ void summary_of_client(struct summary *summary, const struct client_result *resu
     }
     column_sort(&lateness);
     column_sort(&start);
-    summary->client_p50_us     = column_quantile(&lateness, 0.5);
-    summary->client_p99_us     = column_quantile(&lateness, 0.99);
-    summary->client_p999_us    = column_quantile(&lateness, 0.999);
-    summary->client_max_us     = column_quantile(&lateness, 1);
+    summary->client_p50_us = column_quantile(&lateness, 0.5);
+    summary->client_p99_us = column_quantile(&lateness, 0.99);
+    summary->client_p999_us = column_quantile(&lateness, 0.999);
+    summary->client_max_us = column_quantile(&lateness, 1);
     summary->start_late_p99_us = (uint64_t)column_quantile(&start, 0.99);
-    summary->body_bytes        = lateness.count > 0 ? bytes / (double)lateness.count : 0;
+    summary->body_bytes = lateness.count > 0 ? bytes / (double)lateness.count : 0;
     free(lateness.values);
     free(start.values);
 }
@@ -90,7 +90,7 @@ static void summary_add_record(struct summary *summary, struct timing_columns *c
     summary->timed++;
     if ((record->flags & TIMING_CLIENT_SLOW) != 0) {
         summary->client_slow++;
-        return;    // counted apart: the kernel did not take it in one go
+        return; // counted apart: the kernel did not take it in one go
     }
     bool is_excused = late_us > 0 && summary->has_witness &&
                       witness_excuses(record->deadline_us - 1000, record->sent_us, (uint64_t)late_us);
@@ -103,18 +103,18 @@ static void summary_add_record(struct summary *summary, struct timing_columns *c
     if ((record->flags & TIMING_CUT_BY_BUDGET) != 0) {
         summary->cut_by_budget++;
         summary->timer_early += (int32_t)record->timer_late_us < 0;
-        columns->timer.values[columns->timer.count++]     = (int32_t)record->timer_late_us;
-        columns->unused.values[columns->unused.count++]   = -late_us;
+        columns->timer.values[columns->timer.count++] = (int32_t)record->timer_late_us;
+        columns->unused.values[columns->unused.count++] = -late_us;
     }
-    columns->reserve.values[columns->reserve.count++]   = record->reserve_us;
+    columns->reserve.values[columns->reserve.count++] = record->reserve_us;
     columns->assemble.values[columns->assemble.count++] = record->assemble_us;
 }
 
 static void summary_add_records(struct summary *summary, const struct timing_file *file, uint64_t since_us)
 {
     struct timing_columns columns;
-    uint64_t              count = file->count;
-    uint64_t              first = count > file->capacity ? count - file->capacity : 0;
+    uint64_t count = file->count;
+    uint64_t first = count > file->capacity ? count - file->capacity : 0;
     struct column *all[] = { &columns.lateness, &columns.timer, &columns.unused, &columns.reserve, &columns.assemble };
 
     for (size_t i = 0; i < COUNT_OF(all); i++) {
@@ -129,16 +129,16 @@ static void summary_add_records(struct summary *summary, const struct timing_fil
     for (size_t i = 0; i < COUNT_OF(all); i++) {
         column_sort(all[i]);
     }
-    summary->engine_p50_us     = column_quantile(&columns.lateness, 0.5);
-    summary->engine_p99_us     = column_quantile(&columns.lateness, 0.99);
-    summary->engine_p999_us    = column_quantile(&columns.lateness, 0.999);
-    summary->engine_max_us     = column_quantile(&columns.lateness, 1);
-    summary->timer_p99_us      = (uint64_t)column_quantile(&columns.timer, 0.99);
-    summary->timer_p999_us     = (uint64_t)column_quantile(&columns.timer, 0.999);
-    summary->timer_max_us      = (uint64_t)column_quantile(&columns.timer, 1);
-    summary->unused_median_us  = column_quantile(&columns.unused, 0.5);
+    summary->engine_p50_us = column_quantile(&columns.lateness, 0.5);
+    summary->engine_p99_us = column_quantile(&columns.lateness, 0.99);
+    summary->engine_p999_us = column_quantile(&columns.lateness, 0.999);
+    summary->engine_max_us = column_quantile(&columns.lateness, 1);
+    summary->timer_p99_us = (uint64_t)column_quantile(&columns.timer, 0.99);
+    summary->timer_p999_us = (uint64_t)column_quantile(&columns.timer, 0.999);
+    summary->timer_max_us = (uint64_t)column_quantile(&columns.timer, 1);
+    summary->unused_median_us = column_quantile(&columns.unused, 0.5);
     summary->reserve_median_us = (uint64_t)column_quantile(&columns.reserve, 0.5);
-    summary->assemble_p99_us   = (uint64_t)column_quantile(&columns.assemble, 0.99);
+    summary->assemble_p99_us = (uint64_t)column_quantile(&columns.assemble, 0.99);
     for (size_t i = 0; i < COUNT_OF(all); i++) {
         free(all[i]->values);
     }
@@ -146,7 +146,7 @@ static void summary_add_records(struct summary *summary, const struct timing_fil
 
 bool summary_of_timing(struct summary *summary, const char *path, uint64_t since_us)
 {
-    int   fd  = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
     void *map = MAP_FAILED;
 
     if (fd >= 0) {
@@ -156,8 +156,8 @@ bool summary_of_timing(struct summary *summary, const char *path, uint64_t since
     if (map == MAP_FAILED) {
         return false;
     }
-    const struct timing_file *file    = map;
-    bool                      is_ours = file->magic == TIMING_MAGIC && file->capacity == TIMING_RECORDS;
+    const struct timing_file *file = map;
+    bool is_ours = file->magic == TIMING_MAGIC && file->capacity == TIMING_RECORDS;
     if (is_ours) {
         summary_add_records(summary, file, since_us);
     }
@@ -221,7 +221,7 @@ static void print_engine(const struct summary *summary, struct json_writer *json
 
 void summary_print(const struct summary *summary, FILE *out)
 {
-    struct buffer      buffer;
+    struct buffer buffer;
     struct json_writer json;
 
     buffer_init(&buffer, 16 << 10);

@@ -13,19 +13,19 @@
 
 struct summary {
     // given
-    double   rate, farm_share;
+    double rate, farm_share;
     uint64_t engine_cpu_us, took_us;
-    bool     has_witness;
+    bool has_witness;
     // of the client
-    size_t   searches, lost, status_200, status_504, status_other;
-    int64_t  client_p50_us, client_p99_us, client_p999_us, client_max_us;    // lateness; negative: early
-    uint64_t start_late_p99_us;       // the load's own lateness in sending
-    double   body_bytes;              // mean
+    size_t searches, lost, status_200, status_504, status_other;
+    int64_t client_p50_us, client_p99_us, client_p999_us, client_max_us; // lateness; negative: early
+    uint64_t start_late_p99_us;                                          // the load's own lateness in sending
+    double body_bytes;                                                   // mean
     // of the engine
-    size_t   timed, late, excused, client_slow, cut_by_budget, timer_early;
-    int64_t  engine_p50_us, engine_p99_us, engine_p999_us, engine_max_us;    // sent - deadline, excused ones left out
+    size_t timed, late, excused, client_slow, cut_by_budget, timer_early;
+    int64_t engine_p50_us, engine_p99_us, engine_p999_us, engine_max_us; // sent - deadline, excused ones left out
     uint64_t timer_p99_us, timer_p999_us, timer_max_us;
-    int64_t  unused_median_us;        // deadline - sent of those that the budget cut
+    int64_t unused_median_us; // deadline - sent of those that the budget cut
     uint64_t reserve_median_us, assemble_p99_us;
 };
 

@@ -11,13 +11,13 @@
 enum { PERIOD_US = 1000, STALL_US = 100, MAX_STALLS = 1 << 16 };
 
 static struct {
-    pthread_t            thread;
-    int                  timer;
-    atomic_bool          is_stopping;
-    bool                 is_running;
+    pthread_t thread;
+    int timer;
+    atomic_bool is_stopping;
+    bool is_running;
     struct witness_stall stalls[MAX_STALLS];
-    size_t               count;
-    uint64_t             worst_us;
+    size_t count;
+    uint64_t worst_us;
 } witness;
 
 static void witness_note(uint64_t planned_us, uint64_t actual_us)
@@ -60,7 +60,7 @@ static void *witness_main(void *argument)
 bool witness_start(int cpu)
 {
     struct sched_param priority = { .sched_priority = 50 };
-    cpu_set_t          cpus;
+    cpu_set_t cpus;
 
     witness.timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
     if (witness.timer < 0 || pthread_create(&witness.thread, NULL, witness_main, NULL) != 0) {

@@ -1,7 +1,7 @@
 /// Witness: a thread that notices when the machine itself stalls a core.
 ///
-/// Pinned to the engine's core under SCHED_FIFO, it wakes by an absolute timerfd each millisecond and keeps the ticks that
-/// came late: nothing of ours can delay it, so what does is the host.
+/// Pinned to the engine's core under SCHED_FIFO, it wakes by an absolute timerfd each millisecond and keeps the ticks
+/// that came late: nothing of ours can delay it, so what does is the host.
 ///
 /// Threads: one of its own between start and stop.
 /// Memory:  a fixed ring of stalls.
@@ -21,5 +21,5 @@ void witness_stop(void);
 
 /// Was a tick between `from_us` and `to_us` late by at least `late_us`?
 bool witness_excuses(uint64_t from_us, uint64_t to_us, uint64_t late_us);
-size_t   witness_stall_count(void);
+size_t witness_stall_count(void);
 uint64_t witness_worst_us(void);

@@ -56,7 +56,45 @@ for _, case in ipairs(CASES) do
 end
 
 test("another content type is 415", function()
-  expect_problem(post("{}", { "Content-Type: text/plain" }), 415)
+  local reply = post("{}", { "Content-Type: text/plain" })
+  expect_problem(reply, 415, "", "unsupported_media_type")
+  equal("send the header content-type: application/json", reply.json.errors[1].detail, "detail")
+end)
+
+test("a key without quotes is told as one", function()
+  local reply = post("{bad")
+  expect_problem(reply, 400, "", "not_json")
+  equal("a key in quotes is expected, at byte 1", reply.json.errors[1].detail, "detail")
+end)
+
+test("a wrong name is told, with the one that was probably meant", function()
+  local reply = w:search { suppliers = { "s01", "sO2" } }
+  expect_problem(reply, 422, "/suppliers/1", "unknown_supplier")
+  equal('there is no supplier "sO2"; did you mean "s02"?', reply.json.errors[1].detail, "detail")
+  reply = w:search { product = "flihgts" }
+  expect_problem(reply, 422, "/product", "unknown_product")
+  equal('there is no product "flihgts"; did you mean "flights"?', reply.json.errors[1].detail, "detail")
+end)
+
+test("a second engine on the port says so, and never that it stopped", function()
+  local output, code = world.shell(("%s/lastcall serve -c examples/farm/lastcall.yaml -c %s/overlay.yaml")
+    :format(world.build, w.folder))
+  equal(3, code, "exit code of: " .. output)
+  assert(output:find("error: ", 1, true), output)
+  assert(not output:find("stopped", 1, true), output)
+end)
+
+test("an answer that a script cannot read is in the log, once", function()
+  world.farm("s08", { fault = "html" })
+  for _ = 1, 3 do
+    local reply = w:search { suppliers = { "s08" }, budget_ms = 3000 }
+    equal("unparsable", world.entry(reply, "s08").outcome, "outcome")
+  end
+  world.farm("s08", { fault = "none" })
+  world.sleep_ms(200)
+  local output = w:engine_output()
+  local _, count = output:gsub("warning script: supplier `s08`: unparsable: ", "")
+  equal(1, count, "lines in " .. output)
 end)
 
 test("10 MB are 413", function()
@@ -114,6 +152,14 @@ test("a caller who leaves takes its fetches along", function()
   for _, name in ipairs { "s03", "s04", "s05" } do
     world.farm(name, { fault = "none" })
   end
+end)
+
+test("a query of nothing but mistakes is the caller's fault, not the product's", function()
+  local fields = {}
+  for i = 1, 15000 do
+    fields[i] = ('"k%05d":1'):format(i)
+  end
+  equal(422, post('{"product":"flights","query":{' .. table.concat(fields, ",") .. "}}").status, "status")
 end)
 
 test("SIGTERM takes readiness away, finishes what is open, and exits 0", function()

@@ -40,6 +40,8 @@ M.foreign = {
   { pattern = "^zlib%.h$", in_folders = { "script" }, package = "ZLIB" },
   { pattern = "^openssl/", in_folders = { "script", "examples/farm/" }, package = "CRYPTO" },
   { pattern = "^yaml%.h$", in_folders = { "app" }, package = "YAML" },
+  -- Of the compiler's sanitizers; there only in their builds.
+  { pattern = "^sanitizer/", in_folders = { "script" } },
 }
 
 --- Headers of the C library, POSIX and Linux: allowed everywhere.

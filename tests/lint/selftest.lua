@@ -14,8 +14,9 @@ lastcall_library(model LINKS base)
 lastcall_library(policy LINKS model base)
 lastcall_library(io LINKS model base PkgConfig::UV)
 lastcall_library(script LINKS model base PkgConfig::LUAJIT)
+lastcall_library(telemetry LINKS model base)
 lastcall_library(search LINKS policy model base)
-lastcall_library(app LINKS search policy io script model base)
+lastcall_library(app LINKS search policy io script telemetry model base)
 lastcall_library(cli LINKS app)
 ]]
 

@@ -93,10 +93,10 @@ at(0)     { supplier = "a", answers = "empty", status = 204, after = 40 }
 by(100)   { expect_reply = { status = 200, complete = true, outcomes = { a = { "empty" } } } }
 finally   { references = 0, memory = 0, fetches = 0, timers = 0 }
 
-scenario "a redirect is what the script makes of it"
+scenario "a redirect is not followed: the supplier sent us away"
 
 at(0)     { search = { budget = 2000 } }
 at(0)     { supplier = "a", answers = "unparsable", status = 302, after = 40 }
 
-by(100)   { expect_reply = { status = 504, complete = false, outcomes = { a = { "unparsable" } } } }
+by(100)   { expect_reply = { status = 504, complete = false, outcomes = { a = { "rejected" } } } }
 finally   { references = 0, memory = 0, fetches = 0, timers = 0 }

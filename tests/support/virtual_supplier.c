@@ -195,7 +195,9 @@ static void fill_offer(struct arena *arena, const struct virtual_supplier *suppl
     *offer = (struct offer){ .total_micros = supplier->cheapest_micros + (int64_t)number * OFFER_MICROS };
     memcpy(offer->currency, "EUR", 4);
     offer->item = write_name(at, items, 0, number);
-    offer->item_json = supplier->is_odd ? TEXT("{\"odd\":true}") : TEXT("{}");
+    offer->item_json = supplier->item_json.data != NULL ? supplier->item_json
+                       : supplier->is_odd               ? TEXT("{\"odd\":true}")
+                                                        : TEXT("{}");
     at += offer->item.length;
     struct text full = write_name(at, supplier->name, ':', number);
     size_t prefix = strlen(supplier->name) + 1;

@@ -55,6 +55,7 @@ struct virtual_supplier {
     int64_t cheapest_micros; // offers cost this, and one unit more each
     const char *item_prefix; // items are PREFIX0, PREFIX1 …; NULL: the supplier's name
     bool is_odd;             // describes its items in words of its own
+    struct text item_json;   // absent: {}; outlives the play
 };
 
 /// All zero: nothing costs anything, no port refuses.

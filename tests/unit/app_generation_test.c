@@ -277,8 +277,12 @@ static const struct finding_case FINDINGS[] = {
       "`base_url` is not a URL", NULL },
     { ACME "suppliers: { acme: { accounts: { main: { secrets: { GENERATION_TEST_KYE: X } } } } }\n", 3, 74, NULL,
       "declares no secret `GENERATION_TEST_KYE`", "did you mean `GENERATION_TEST_KEY`?" },
+    { "suppliers_dir: " DATA "mute\nscripts_dir: " DATA "scripts\n", 0, 0, DATA "mute/mute.lua",
+      "`mute` can ask nobody: `hosts` is empty and no option is a URL", "`base_url`" },
     { "suppliers_dir: " DATA "nowhere\nscripts_dir: " DATA "scripts\n", 0, 0, DATA "nowhere",
       "the suppliers directory cannot be read: No such file", "suppliers_dir" },
+    { "suppliers_dir: " DATA "suppliers\nscripts_dir: " DATA "nowhere\n", 0, 0, DATA "nowhere",
+      "cannot be read: No such file", "set `scripts_dir` to the scripts folder of lastcall" },
     { "suppliers_dir: [" DATA "suppliers, " DATA "twice/]\nscripts_dir: " DATA "scripts\n", 0, 0,
       DATA "twice/plain.lua", "a supplier `plain` is already there: " DATA "suppliers/plain.lua", NULL },
 };
@@ -303,6 +307,17 @@ static void every_finding_names_its_place(void **state)
                      expected->message);
         }
     }
+}
+
+static void a_supplier_that_is_off_or_has_a_url_by_the_settings_needs_no_host_of_its_own(void **state)
+{
+    (void)state;
+    struct generation *generation = build_good("suppliers_dir: " DATA "mute\nscripts_dir: " DATA "scripts\n"
+                                               "suppliers: { mute: { enabled: false } }\n");
+    generation_release(&generation);
+    generation = build_good("suppliers_dir: " DATA "mute\nscripts_dir: " DATA "scripts\nsuppliers: { mute: { accounts: "
+                            "{ main: { options: { size: 'http://127.0.0.1:9000' } } } } }\n");
+    generation_release(&generation);
 }
 
 static void several_directories_are_joined(void **state)
@@ -385,6 +400,7 @@ int main(void)
         cmocka_unit_test_setup(a_missing_secret_switches_its_supplier_off, set_key),
         cmocka_unit_test_setup(a_supplier_that_is_off_needs_no_secret, set_key),
         cmocka_unit_test_setup(every_finding_names_its_place, set_key),
+        cmocka_unit_test_setup(a_supplier_that_is_off_or_has_a_url_by_the_settings_needs_no_host_of_its_own, set_key),
         cmocka_unit_test_setup(several_directories_are_joined, set_key),
         cmocka_unit_test_setup(a_broken_script_is_reported_once_beside_the_findings_of_the_settings, set_key),
         cmocka_unit_test_setup(the_example_settings_fit_the_repositorys_suppliers, set_key),

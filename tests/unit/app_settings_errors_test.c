@@ -231,6 +231,7 @@ static void a_file_that_cannot_be_read_is_a_finding(void **state)
     assert_string_equal(findings.items[0].file, "/nonexistent/lastcall.yaml");
     assert_int_equal(findings.items[0].line, 0);
     assert_non_null(strstr(findings.items[0].message, "No such file"));
+    assert_non_null(strstr(findings.items[0].help, "examples/farm/lastcall.yaml"));
     assert_non_null(strstr(findings.items[1].message, "directory"));
 }
 

@@ -54,6 +54,22 @@ static void serve_long_head(struct peer_stream *stream)
     }
 }
 
+static void serve_long_line(struct peer_stream *stream)
+{
+    char head[HEAD];
+    uint64_t length;
+
+    if (stream_read_request(stream, head, sizeof(head), &length)) {
+        stream_send(stream, "HTTP/1.1 200 OK\r\nX-Long: ");
+        memset(head, 'x', 8000);
+        head[8000] = '\0';
+        for (int i = 0; i < 20; i++) {
+            stream_send(stream, head);
+        }
+        stream_send(stream, "\r\n\r\n");
+    }
+}
+
 static void serve_many_interim(struct peer_stream *stream)
 {
     char head[HEAD];
@@ -130,6 +146,8 @@ static void heads_over_their_cap_are_too_large_interim_ones_too(void **state)
     struct fetch_world *world = *state;
 
     start_peer(world, serve_long_head, false);
+    one(world, FETCH_TOO_LARGE, PHASE_BODY);
+    start_peer(world, serve_long_line, false); // over libcurl's own cap
     one(world, FETCH_TOO_LARGE, PHASE_BODY);
     start_peer(world, serve_many_interim, false);
     one(world, FETCH_TOO_LARGE, PHASE_FIRST_BYTE);

@@ -36,6 +36,19 @@ static void assert_finds(const char *source, const char *finding)
     }
 }
 
+static void assert_loads(const char *source)
+{
+    struct support_findings findings = { .count = 0 };
+    struct script_set *set = NULL;
+
+    world.count = 0;
+    support_add_source(&world, "acme", source);
+    (void)!script_set_load(SUPPORT_DATA "/scripts", world.sources, world.count, support_on_finding, &findings, &set);
+    assert_string_equal(findings.text, "");
+    assert_non_null(set);
+    script_set_release(&set);
+}
+
 #define ACME                                                                                                           \
     "return { name = \"acme\", product = \"shop\", owner = \"o\", hosts = { \"a.example\" },\n"                        \
     "build_request = function() end, normalise = function() end,\n"
@@ -82,6 +95,8 @@ static void each_breach_of_the_contract_is_a_finding_with_its_line(void **state)
     assert_finds(ACME "limits = { body = \"2MB\" } }", "limits.body is not a size");
     assert_finds(ACME "limits = { bodi = \"2MiB\" } }", "unknown field `limits.bodi` (did you mean `body`?)");
     assert_finds(ACME "options = { f = function() end } }", "options: ");
+    assert_finds(ACME "limits = { concurrent = 6 } }",
+                 "acme.lua:3: field `limits.concurrent` is not supported by this");
     assert_finds("leak = 1", "acme.lua:1: global \"leak\" cannot be set");
     assert_finds("return os.time()", "acme.lua:1: \"os\" is not available to scripts");
     assert_finds("require(\"nothing\")", "there is no module \"nothing\"");
@@ -91,18 +106,34 @@ static void each_breach_of_the_contract_is_a_finding_with_its_line(void **state)
     assert_finds("\033LJ\002", "acme.lua:0: ");
 }
 
+static void globals_that_are_not_there_are_found_in_functions_that_never_ran(void **state)
+{
+    (void)state;
+    assert_finds("local function f()\n  return mony.scaled(1)\nend\n" ACME "skip = f }",
+                 "acme.lua:2: unknown global \"mony\": did you mean \"money\"?");
+    assert_finds("local function f()\n  return function()\n    total = 1\n  end\nend\n" ACME "skip = f }",
+                 "acme.lua:3: global \"total\" cannot be set: declare it with local");
+    assert_finds("local f = function() return { 1, os.time() } end\n" ACME "skip = f }",
+                 "acme.lua:1: \"os\" is not available to scripts");
+    // Locals, upvalues, parameters, fields and methods are none.
+    assert_loads("local mony = { os = 1 }\nlocal function f(io)\n  for debug, jit in ipairs({ io }) do\n"
+                 "    io.load = mony.os + debug + jit:dofile()\n  end\nend\n" ACME "skip = f }");
+}
+
 static void all_findings_are_told_not_only_the_first(void **state)
 {
     struct support_findings findings = { .count = 0 };
     struct script_set *set = NULL;
 
     (void)state;
-    support_add_source(&world, "one", "return { name = \"two\", hosts = {} }");
+    support_add_source(&world, "one", "return { name = \"two\", product = \"shop\", hosts = {} }");
     support_add(&world, "gone", "tests/unit/data/script/suppliers/gone.lua");
     assert_int_equal(
         script_set_load(SUPPORT_DATA "/nowhere", world.sources, world.count, support_on_finding, &findings, &set),
         STATUS_INVALID);
-    assert_non_null(strstr(findings.text, "nowhere/products:0: cannot be read"));
+    assert_non_null(
+        strstr(findings.text, "nowhere:0: cannot be read: No such file or directory (set `scripts_dir` to"));
+    assert_null(strstr(findings.text, "there is no product")); // nobody knows which there are
     assert_non_null(strstr(findings.text, "gone.lua:0: cannot be read"));
     assert_non_null(strstr(findings.text, "name is \"two\""));
     assert_non_null(strstr(findings.text, "`normalise` is missing"));
@@ -173,6 +204,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_good_file_loads_and_tells_what_it_declares, open_world, close_world),
         cmocka_unit_test_setup_teardown(each_breach_of_the_contract_is_a_finding_with_its_line, open_world,
+                                        close_world),
+        cmocka_unit_test_setup_teardown(globals_that_are_not_there_are_found_in_functions_that_never_ran, open_world,
                                         close_world),
         cmocka_unit_test_setup_teardown(all_findings_are_told_not_only_the_first, open_world, close_world),
         cmocka_unit_test_setup_teardown(a_set_is_retired_by_its_last_owner_and_lives_while_it_is_held, open_world,

@@ -69,7 +69,7 @@ return {
   hosts = {},
   secrets = {},
   options = { base_url = "http://s01.farm.test:8080" },
-  limits = { concurrent = 64, body = "1MiB" },
+  limits = { body = "1MiB" },
 
   -- The first offers are worth the wait; once many are in, a slow answer seldom changes the head of the list.
   ceiling = function(_, progress)

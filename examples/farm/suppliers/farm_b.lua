@@ -78,7 +78,7 @@ return {
   hosts = {},
   secrets = {},
   options = { base_url = "http://s02.farm.test:8080" },
-  limits = { concurrent = 64, body = "1MiB" },
+  limits = { body = "1MiB" },
 
   -- Always worth the wait: only the budget ends it.
   ceiling = function()

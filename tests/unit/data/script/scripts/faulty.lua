@@ -89,15 +89,7 @@ function faults.write_item(search)
 end
 
 function faults.insert_item(search)
-  table.insert(search.query.list, "stolen")
-end
-
-function faults.write_global()
-  leaked = words.shout("me") -- luacheck: ignore
-end
-
-function faults.read_global()
-  return jsn.encode({}) -- luacheck: ignore
+  table.insert(search.query.list, words.shout("stolen"))
 end
 
 function faults.plain()

@@ -7,7 +7,7 @@ return {
   hosts = { "api.good.example", "127.0.0.1:9000" },
   secrets = { "GOOD_KEY" },
   options = { base_url = "https://api.good.example/v1/", size = 3 },
-  limits = { rps = 10, body = "64KiB" },
+  limits = { body = "64KiB" },
 
   ceiling = function(search, progress)
     return progress.eligible > 0 and #search.query.list * 40000 or 1
