@@ -91,7 +91,7 @@ local cases = {
     "CMakeLists.txt:1: no lastcall_library for the folder cli" },
   { "a foreign library stays in its folder", "links",
     { ["CMakeLists.txt"] = replace(LINKS, "search LINKS policy", "search LINKS PkgConfig::CURL policy") },
-    "CMakeLists.txt:6: search links CURL" },
+    "CMakeLists.txt:7: search links CURL" },
 
   { "600 lines are a file", "sizes", { ["engine/base/a.c"] = lines(600) } },
   { "601 lines are two", "sizes", { ["engine/base/a.c"] = lines(601) }, "engine/base/a.c:601: 601 lines, at most 600" },
