@@ -6,7 +6,6 @@
 #include "io/http_server_socket.h"
 
 #include <microhttpd.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -88,7 +87,7 @@ static struct MHD_Response *call_make_body(struct block *body)
     }
     struct block *held = block_acquire(body);
     struct MHD_Response *response = MHD_create_response_from_buffer_with_free_callback_cls(
-        bytes.length, (void *)(uintptr_t)bytes.data, call_release_block, held);
+        bytes.length, (void *)(uintptr_t)bytes.data, http_server_body_release, held);
     if (response == NULL) {
         block_release(&held);
     }
@@ -142,7 +141,13 @@ static enum MHD_Result call_queue(struct http_call *call)
 static enum MHD_Result call_refuse(struct http_call *call)
 {
     struct block *body = http_server_body_problem(&call->incoming);
-    struct http_reply reply = { .status = 413, .content_type = "application/problem+json", .body = body };
+    struct header_pair close_after = { "Connection", "close" }; // where would the next request begin?
+    bool is_ambiguous = call->incoming.is_ambiguous;
+    struct http_reply reply = { .status = is_ambiguous ? 400 : 413,
+                                .content_type = "application/problem+json",
+                                .body = body,
+                                .headers = &close_after,
+                                .header_count = is_ambiguous ? 1 : 0 };
 
     http_server_sender_owes_nothing(connection_sender(call->connection));
     call->state = CALL_REFUSED;
@@ -218,9 +223,21 @@ static enum MHD_Result call_take_piece(struct http_call *call, const char *bytes
     return http_server_body_append(&call->incoming, bytes, length) ? MHD_YES : MHD_NO;
 }
 
+static enum MHD_Result call_count_length(void *closure, enum MHD_ValueKind kind, const char *name, const char *value)
+{
+    (void)kind;
+    (void)value;
+    http_server_body_note_header(closure, text_of(name));
+    return MHD_YES;
+}
+
 /// The head has come. A length that is announced and hopeless is refused before it is sent.
 static enum MHD_Result call_begin(struct http_call *call)
 {
+    (void)MHD_get_connection_values(call->connection, MHD_HEADER_KIND, call_count_length, &call->incoming);
+    if (call->incoming.is_ambiguous) {
+        return call_refuse(call);
+    }
     struct text length = http_call_header(call, MHD_HTTP_HEADER_CONTENT_LENGTH);
     bool asks_first = http_call_header(call, MHD_HTTP_HEADER_EXPECT).data != NULL;
 
@@ -309,15 +326,6 @@ static void server_on_connection(void *closure, struct MHD_Connection *connectio
     if (info != NULL) {
         *socket_context = http_server_sender_create(&server->patience, info->connect_fd);
     }
-}
-
-__attribute__((format(printf, 2, 0))) static void server_on_log(void *closure, const char *format, va_list arguments)
-{
-    char line[512] = "";
-
-    (void)closure;
-    (void)vsnprintf(line, sizeof(line), format, arguments);
-    log_line(LOG_DEBUG, "http_server", "%.*s", (int)strcspn(line, "\n"), line);
 }
 
 /// Makes sure that a turn comes by `at_us`. An earlier one that is already planned will do: it plans anew.
@@ -427,7 +435,7 @@ static struct MHD_Daemon *server_start_daemon(struct http_server *server, const 
     http_server_patience_init(&server->patience, server->loop, server->idle_timeout_us);
     return MHD_start_daemon(
         MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0, NULL, NULL, server_on_access, server,
-        MHD_OPTION_EXTERNAL_LOGGER, server_on_log, NULL, MHD_OPTION_LISTEN_SOCKET, fd,
+        MHD_OPTION_EXTERNAL_LOGGER, http_server_socket_log, NULL, MHD_OPTION_LISTEN_SOCKET, fd,
         MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, MHD_OPTION_NOTIFY_COMPLETED, server_on_completed, server,
         MHD_OPTION_NOTIFY_CONNECTION, server_on_connection, server, MHD_OPTION_CONNECTION_LIMIT, limit,
         MHD_OPTION_CONNECTION_TIMEOUT, timeout_s, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)SERVER_POOL,

@@ -15,6 +15,21 @@ void http_server_body_fini(struct http_server_body *body)
     buffer_fini(&body->buffer);
 }
 
+void http_server_body_note_header(struct http_server_body *body, struct text name)
+{
+    if (text_equals_nocase(name, TEXT("content-length")) || text_equals_nocase(name, TEXT("transfer-encoding"))) {
+        body->lengths++;
+        body->is_ambiguous = body->lengths > 1;
+    }
+}
+
+void http_server_body_release(void *block)
+{
+    struct block *held = block;
+
+    block_release(&held);
+}
+
 bool http_server_body_announce(struct http_server_body *body, struct text length, bool asks_first)
 {
     uint64_t announced = 0;
@@ -53,10 +68,16 @@ struct block *http_server_body_problem(const struct http_server_body *body)
     json_writer_init(&writer, &out);
     json_begin_object(&writer);
     json_field_c(&writer, "type", "about:blank");
-    json_field_c(&writer, "title", "The body is too large");
-    json_field_u64(&writer, "status", 413);
-    json_field_c(&writer, "code", "body_too_large");
-    json_field_u64(&writer, "limit_bytes", body->cap);
+    if (body->is_ambiguous) {
+        json_field_c(&writer, "title", "The end of the body is told more than once");
+        json_field_u64(&writer, "status", 400);
+        json_field_c(&writer, "code", "ambiguous_length");
+    } else {
+        json_field_c(&writer, "title", "The body is too large");
+        json_field_u64(&writer, "status", 413);
+        json_field_c(&writer, "code", "body_too_large");
+        json_field_u64(&writer, "limit_bytes", body->cap);
+    }
     json_end_object(&writer);
     struct block *block = block_from_buffer(&out);
     buffer_fini(&out);

@@ -14,10 +14,16 @@ struct http_server_body {
     uint64_t cap;
     uint64_t received;
     bool is_too_large;
+    bool is_ambiguous; // its end is told more than once
+    uint32_t lengths;  // headers that tell its end
 };
 
 void http_server_body_init(struct http_server_body *body, uint64_t cap);
 void http_server_body_fini(struct http_server_body *body);
+
+/// Looks at one header of the head. Two that tell where the body ends (RFC 9112, 6.3) could be read differently by a
+/// proxy before us: what follows the body would be somebody else's request.
+void http_server_body_note_header(struct http_server_body *body, struct text name);
 
 /// Judges the announced length (absent: none) before anything is read. False: refuse at once; `asks_first` is a sender
 /// that waits for a "100 Continue".
@@ -29,5 +35,8 @@ MUST_CHECK bool http_server_body_append(struct http_server_body *body, const cha
 /// All bytes as one block; NULL when there are none or without memory (then the buffer keeps them).
 struct block *http_server_body_take(struct http_server_body *body);
 
-/// The problem (RFC 9457) of a body over the cap; NULL without memory.
+/// Releases a block that stands behind a plain pointer.
+void http_server_body_release(void *block);
+
+/// The problem (RFC 9457) of a body that is ambiguous or over the cap; NULL without memory.
 MUST_CHECK struct block *http_server_body_problem(const struct http_server_body *body);

@@ -1,11 +1,13 @@
 #include "io/http_server_socket.h"
 
+#include "base/log.h"
 #include "base/text.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -142,4 +144,13 @@ enum status http_server_socket_open(const char *listen_address, bool share_port,
     *fd = opened;
     *port = socket_port(opened);
     return STATUS_OK;
+}
+
+void http_server_socket_log(void *closure, const char *format, va_list arguments)
+{
+    char line[512] = "";
+
+    (void)closure;
+    (void)vsnprintf(line, sizeof(line), format, arguments);
+    log_line(LOG_DEBUG, "http_server", "%.*s", (int)strcspn(line, "\n"), line);
 }

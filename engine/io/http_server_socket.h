@@ -6,6 +6,7 @@
 
 #include "base/status.h"
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -13,3 +14,6 @@
 /// 1 MiB where the system allows it, so that a usual reply goes out in one write. The remedy stands in `why`.
 MUST_CHECK enum status http_server_socket_open(const char *listen_address, bool share_port, int *fd, uint16_t *port,
                                                struct failure *why);
+
+/// What libmicrohttpd has to say, as one line for debugging.
+void http_server_socket_log(void *closure, const char *format, va_list arguments) PRINTF_LIKE(2, 0);

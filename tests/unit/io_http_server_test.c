@@ -80,6 +80,27 @@ static void method_headers_and_query_can_be_read(void **state)
     close(fd);
 }
 
+// Otherwise a proxy that goes by the other length lets a caller write the next one's request.
+static void a_length_that_is_told_twice_is_refused(void **state)
+{
+    static const char *const heads[] = { "Content-Length: 5\r\nContent-Length: 29\r\n",
+                                         "Content-Length: 29\r\nTransfer-Encoding: chunked\r\n",
+                                         "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n" };
+    struct server_world *world = *state;
+
+    for (size_t i = 0; i < COUNT_OF(heads); i++) {
+        int fd = caller_connect(http_server_port(world->server));
+        char bytes[16];
+        caller_send(fd, "POST /echo HTTP/1.1\r\nHost: test\r\n");
+        caller_send(fd, heads[i]);
+        caller_send(fd, "\r\nfirst" GET("/echo"));
+        caller_expect(fd, 400, NULL);
+        assert_true(recv(fd, bytes, sizeof(bytes), 0) <= 0); // and no second answer
+        close(fd);
+    }
+    assert_int_equal(world->requests, 0);
+}
+
 static void a_body_over_the_cap_gets_413(void **state)
 {
     struct server_world *world = *state;
@@ -443,6 +464,7 @@ int main(void)
         WITH_SERVER(a_body_may_come_in_slow_pieces),
         WITH_SERVER(a_chunked_body_is_put_together),
         WITH_SERVER(method_headers_and_query_can_be_read),
+        WITH_SERVER(a_length_that_is_told_twice_is_refused),
         WITH_SERVER(a_body_over_the_cap_gets_413),
         WITH_SERVER(an_announced_flood_is_refused_before_it_is_sent),
         WITH_SERVER(a_flood_without_an_end_is_cut),
