@@ -35,13 +35,6 @@ static void call_forget(struct http_call *call)
     http_server_call_destroy(call);
 }
 
-static void call_release_block(void *closure)
-{
-    struct block *block = closure;
-
-    block_release(&block);
-}
-
 /// What is written and not sent yet, piece by piece. Without any the connection rests until there is.
 static ssize_t call_on_read(void *closure, uint64_t position, char *out, size_t room)
 {
