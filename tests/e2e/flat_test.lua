@@ -27,7 +27,7 @@ local function run(wanted)
 end
 
 test(count .. " searches leave memory, threads and descriptors flat", function()
-  run(variant == "release" and 400 or 50)
+  run(variant == "release" and (is_long and 4000 or 400) or 50)
   local before = w:usage()
   local done, bad = run(count)
   local after = w:usage()
