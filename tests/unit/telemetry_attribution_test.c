@@ -79,11 +79,14 @@ static struct attribution_counts counts_of(struct attribution *attribution)
 
 static char *contents(const char *path)
 {
+    struct stat facts = { 0 };
     FILE *file = fopen(path, "r");
-    char *text = calloc(1, 1 << 20);
     assert_non_null(file);
+    assert_int_equal(fstat(fileno(file), &facts), 0);
+    size_t size = (size_t)facts.st_size;
+    char *text = calloc(1, size + 1);
     assert_non_null(text);
-    text[fread(text, 1, (1 << 20) - 1, file)] = '\0';
+    assert_int_equal(fread(text, 1, size, file), size);
     fclose(file);
     return text;
 }
