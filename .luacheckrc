@@ -5,6 +5,7 @@ codes = true
 -- What a script sees in its sandbox, beside a part of Lua's own library.
 local helpers = {
   "json", "url", "crypto", "time", "money", "log", "fail", "map", "filter", "first", "get", "sorted_pairs",
+  "text", "decimal", "integer", "flag", "raw", "map_of",
 }
 
 local sandbox = {

@@ -46,6 +46,17 @@ static int normalise_call_prepare(lua_State *L)
     return 0;
 }
 
+/// What was not as its shape says is a warning; the script got nil.
+static void normalise_warn_unread(struct normalise_work *work)
+{
+    const struct shape_unread *unread = &work->view.unread;
+
+    if (unread->count > 0 && work->details.warning_count == 0) {
+        snprintf(work->details.warning, sizeof work->details.warning, "%s", unread->first);
+    }
+    work->details.warning_count += unread->count;
+}
+
 static int normalise_call_script(lua_State *L)
 {
     struct normalise_work *work = lua_touserdata(L, 1);
@@ -71,6 +82,7 @@ static int normalise_call_script(lua_State *L)
         return luaL_error(L, "the account is not known to this worker");
     }
     run_take_details(L, 6, 3, account, &work->details);
+    normalise_warn_unread(work);
     if (lua_isnil(L, 5)) {
         work->is_empty = true;
         return 0;
@@ -138,6 +150,7 @@ static enum run_end normalise_once(struct normalise_work *work)
 
     offer_batch_release(&work->batch);
     run_details_fini(&work->details);
+    work->view.unread.count = 0;
     work->batch = offer_batch_create(NORMALISE_BATCH_MAX);
     work->is_empty = false;
     work->taken = STATUS_OK;

@@ -62,16 +62,14 @@ static int response_json(lua_State *L)
     struct run_response *view = response_check(L, "json");
     struct text body = text_trim(view->body);
 
-    if (!lua_isnoneornil(L, 2)) {
-        return luaL_error(L, "response:json(shape) is not supported yet by this version: call it without a shape");
-    }
     if (body.length == 0) {
         return response_unparsable(L, view, "the body is empty, JSON was expected");
     }
     if (body.data[0] == '<') {
         return response_unparsable(L, view, "the body is HTML or XML, JSON was expected");
     }
-    if (!bind_json_decode(L, view->body)) {
+    bool has_shape = !lua_isnoneornil(L, 2);
+    if (has_shape ? !bind_shape_decode(L, 2, view->body, &view->unread) : !bind_json_decode(L, view->body)) {
         lua_pushliteral(L, "the body is no JSON: ");
         lua_insert(L, -2);
         lua_concat(L, 2);

@@ -8,12 +8,14 @@
 #pragma once
 
 #include "model/exchange.h"
+#include "script/bind_shape.h"
 #include "script/run.h"
 
 struct run_response {
     struct run *run;
     struct text body; // plain, inflated
     uint16_t status;
+    struct shape_unread unread; // of response:json(shape)
 };
 
 /// Not in a section: makes the frozen table and keeps it for run_response_push. `response` is read here only.

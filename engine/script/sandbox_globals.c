@@ -9,6 +9,7 @@
 
 #include "script/sandbox_globals.h"
 #include "script/bind.h"
+#include "script/bind_shape.h"
 #include "script/freeze.h"
 #include "script/sandbox.h"
 #include "script/schema.h"
@@ -472,6 +473,18 @@ static void globals_open_libraries(lua_State *L, int target)
     }
 }
 
+/// The fields of the table on top become globals; it is popped.
+static void globals_spread(lua_State *L, int target)
+{
+    lua_pushnil(L);
+    while (lua_next(L, -2) != 0) {
+        lua_pushvalue(L, -2);
+        lua_insert(L, -2);
+        lua_settable(L, target);
+    }
+    lua_pop(L, 1);
+}
+
 static void globals_open_bindings(lua_State *L, int target)
 {
     static const struct {
@@ -488,13 +501,9 @@ static void globals_open_bindings(lua_State *L, int target)
         lua_setfield(L, target, modules[i].name);
     }
     bind_text(L);
-    lua_pushnil(L);
-    while (lua_next(L, -2) != 0) {
-        lua_pushvalue(L, -2);
-        lua_insert(L, -2);
-        lua_settable(L, target);
-    }
-    lua_pop(L, 1);
+    globals_spread(L, target);
+    bind_shape(L);
+    globals_spread(L, target);
 }
 
 static void globals_clear(lua_State *L)

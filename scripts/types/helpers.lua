@@ -247,3 +247,22 @@ function get(value, ...) end
 ---@param fields table
 ---@return fun(): any, any
 function sorted_pairs(fields) end
+
+---@class ShapeLeaf
+
+---@alias Shape ShapeLeaf|table<string, Shape>|Shape[] a list has one element: what it is a list of
+
+---@type ShapeLeaf text, or a number's literal
+text = {}
+---@type ShapeLeaf a number's literal as text
+decimal = {}
+---@type ShapeLeaf a whole number
+integer = {}
+---@type ShapeLeaf true or false
+flag = {}
+---@type ShapeLeaf the bytes of any value
+raw = {}
+---An object with free keys, its values all alike.
+---@param shape Shape
+---@return ShapeLeaf
+function map_of(shape) end

@@ -70,4 +70,4 @@
 ---@field status integer
 ---@field headers table<string, string|string[]> names in small letters
 ---@field body string
----@field json fun(self: Response): any the whole document; what is no JSON makes the answer unparsable
+---@field json fun(self: Response, shape?: Shape): any what the shape declares, or all; no JSON: unparsable

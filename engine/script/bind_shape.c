@@ -1,0 +1,288 @@
+// A document becomes a tape, and the tape the tables that its shape declares. The makers of a shape are functions that
+// take the values of an object's members and return the table in its final size.
+
+#include "script/bind_shape.h"
+
+#include "script/bind_json.h"
+#include "script/bind_support.h"
+#include "script/sandbox.h"
+#include "script/shape.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { INTEGER_DIGITS = 15 };
+
+static const char TAPE_KEY; // registry: the tape
+
+// ---- the tape ------------------------------------------------------------------------------------------------------
+
+static int tape_collect(lua_State *L)
+{
+    tape_fini(lua_touserdata(L, 1));
+    return 0;
+}
+
+struct tape *bind_shape_tape(lua_State *L)
+{
+    lua_pushlightuserdata(L, (void *)(uintptr_t)&TAPE_KEY);
+    lua_rawget(L, LUA_REGISTRYINDEX);
+    struct tape *tape = lua_touserdata(L, -1);
+    if (tape == NULL) {
+        tape = lua_newuserdata(L, sizeof *tape);
+        tape_init(tape);
+        lua_createtable(L, 0, 1);
+        lua_pushcfunction(L, tape_collect);
+        lua_setfield(L, -2, "__gc");
+        lua_setmetatable(L, -2);
+        lua_pushlightuserdata(L, (void *)(uintptr_t)&TAPE_KEY);
+        lua_pushvalue(L, -2);
+        lua_rawset(L, LUA_REGISTRYINDEX);
+    }
+    lua_pop(L, 1);
+    return tape;
+}
+
+// ---- values --------------------------------------------------------------------------------------------------------
+
+struct making {
+    lua_State *L;
+    const struct tape *tape;
+    struct shape_unread *unread;
+    int makers;     // stack index
+    int array_mark; // stack index
+    // where we are, for what could not be read
+    struct {
+        const struct declared *node;
+        uint32_t index; // of a list's element, from 1; 0: none
+    } steps[SHAPE_DEPTH + 4];
+    int depth;
+};
+
+bool shape_is_decimal(struct text text)
+{
+    size_t i = text.length > 0 && text.data[0] == '-' ? 1 : 0;
+    size_t digits = 0;
+    size_t points = 0;
+
+    for (; i < text.length; i++) {
+        bool is_digit = text.data[i] >= '0' && text.data[i] <= '9';
+        digits += is_digit ? 1 : 0;
+        points += text.data[i] == '.' ? 1 : 0;
+        if (!is_digit && (text.data[i] != '.' || points > 1 || digits == 0 || i + 1 == text.length)) {
+            return false;
+        }
+    }
+    return digits > 0;
+}
+
+static void describe_place(const struct making *making, char *out, size_t size)
+{
+    size_t length = 0;
+
+    out[0] = '\0';
+    for (int i = 0; i < making->depth && length < size; i++) {
+        const struct declared *node = making->steps[i].node;
+        int added = 0;
+        if (making->steps[i].index > 0) {
+            added = snprintf(out + length, size - length, "[%u]", making->steps[i].index);
+        } else if (node->name.length > 0) {
+            added = snprintf(out + length, size - length, "%s%.*s", length > 0 ? "." : "", TEXT_ARGS(node->name));
+        }
+        length += added > 0 ? (size_t)added : 0;
+    }
+}
+
+/// Pushes nil for a value that is not what was declared.
+static void push_unread(struct making *making, const struct declared *declared, const struct tape_node *node)
+{
+    struct shape_unread *unread = making->unread;
+    if (unread->count++ == 0) {
+        char place[100];
+        describe_place(making, place, sizeof place);
+        (void)snprintf(unread->first, sizeof unread->first, "%s: %s expected, got %s", place, shape_expected(declared),
+                       tape_kind_name(node));
+    }
+    lua_pushnil(making->L);
+}
+
+static bool push_integer(lua_State *L, struct text text)
+{
+    size_t i = text.length > 0 && text.data[0] == '-' ? 1 : 0;
+    double value = 0;
+
+    if (text.length == i || text.length - i > INTEGER_DIGITS) {
+        return false;
+    }
+    for (size_t k = i; k < text.length; k++) {
+        if (text.data[k] < '0' || text.data[k] > '9') {
+            return false;
+        }
+        value = value * 10 + (text.data[k] - '0');
+    }
+    lua_pushnumber(L, i > 0 ? -value : value);
+    return true;
+}
+
+static void push_scalar(struct making *making, const struct declared *declared, const struct tape_node *node)
+{
+    lua_State *L = making->L;
+    bool is_text = node->kind == TAPE_TEXT;
+    bool is_number = node->kind == TAPE_NUMBER;
+
+    switch ((enum shape_leaf)declared->leaf) {
+    case LEAF_TEXT:
+        if (is_text || is_number) {
+            bind_push_text(L, node->text);
+            return;
+        }
+        break;
+    case LEAF_DECIMAL:
+        if (is_number || (is_text && shape_is_decimal(node->text))) {
+            bind_push_text(L, node->text);
+            return;
+        }
+        break;
+    case LEAF_INTEGER:
+        if ((is_number || is_text) && push_integer(L, node->text)) {
+            return;
+        }
+        break;
+    case LEAF_FLAG:
+        if (node->kind == TAPE_TRUE || node->kind == TAPE_FALSE) {
+            lua_pushboolean(L, node->kind == TAPE_TRUE);
+            return;
+        }
+        break;
+    case LEAF_RAW:
+        if (node->kind == TAPE_RAW) {
+            bind_push_text(L, node->text);
+            return;
+        }
+        break;
+    case LEAF_NONE:
+    case LEAF_MAP:
+        break;
+    }
+    push_unread(making, declared, node);
+}
+
+static void push_value(struct making *making, const struct declared *declared, const struct tape_node *node);
+
+static void push_step(struct making *making, const struct declared *declared, const struct tape_node *node,
+                      uint32_t index)
+{
+    making->steps[making->depth].node = declared;
+    making->steps[making->depth++].index = index;
+    push_value(making, declared, node);
+    making->depth--;
+}
+
+static void push_object(struct making *making, const struct declared *declared, const struct tape_node *node)
+{
+    lua_State *L = making->L;
+
+    luaL_checkstack(L, (int)declared->member_count + 8, "the document is nested too deeply");
+    lua_pushlightuserdata(L, (void *)(uintptr_t)declared);
+    lua_rawget(L, making->makers);
+    bool has_maker = !lua_isnil(L, -1);
+    if (!has_maker) {
+        lua_pop(L, 1);
+        lua_newtable(L);
+    }
+    int base = lua_gettop(L);
+    for (uint32_t i = 0; i < declared->member_count; i++) {
+        push_step(making, declared->members[i], tape_member(making->tape, node, i), 0);
+        if (!has_maker) {
+            bind_push_text(L, declared->members[i]->name);
+            lua_insert(L, -2);
+            lua_rawset(L, base);
+        }
+    }
+    if (has_maker) {
+        lua_call(L, (int)declared->member_count, 1);
+    }
+}
+
+static void push_list(struct making *making, const struct declared *declared, const struct tape_node *node)
+{
+    lua_State *L = making->L;
+    const struct tape_node *nodes = making->tape->nodes;
+    int place = 0;
+
+    luaL_checkstack(L, 8, "the document is nested too deeply");
+    lua_createtable(L, (int)node->count, 0);
+    lua_pushvalue(L, making->array_mark);
+    lua_setmetatable(L, -2);
+    for (uint32_t at = node->first; at != 0; at = nodes[at].next) {
+        push_step(making, declared->element, &nodes[at], (uint32_t)++place);
+        lua_rawseti(L, -2, place);
+    }
+}
+
+static void push_map(struct making *making, const struct declared *declared, const struct tape_node *node)
+{
+    lua_State *L = making->L;
+    const struct tape_node *nodes = making->tape->nodes;
+
+    luaL_checkstack(L, 8, "the document is nested too deeply");
+    lua_createtable(L, 0, (int)node->count);
+    for (uint32_t at = node->first; at != 0; at = nodes[at].next) {
+        struct declared key = { .name = nodes[at].text, .parent = declared->element };
+        bind_push_text(L, nodes[at].text);
+        making->steps[making->depth].node = &key;
+        making->steps[making->depth++].index = 0;
+        push_value(making, declared->element, &nodes[at + 1]);
+        making->depth--;
+        lua_rawset(L, -3);
+    }
+}
+
+static void push_value(struct making *making, const struct declared *declared, const struct tape_node *node)
+{
+    if (node->kind == TAPE_NONE || node->kind == TAPE_NULL) {
+        lua_pushnil(making->L);
+    } else if (declared->kind == DECLARED_OBJECT && node->kind == TAPE_OBJECT) {
+        push_object(making, declared, node);
+    } else if (declared->kind == DECLARED_LIST && node->kind == TAPE_LIST) {
+        push_list(making, declared, node);
+    } else if (declared->kind == DECLARED_MAP && node->kind == TAPE_MAP) {
+        push_map(making, declared, node);
+    } else {
+        push_scalar(making, declared, node);
+    }
+}
+
+static bool is_stopped(void *context)
+{
+    return sandbox_is_interrupted(context);
+}
+
+bool bind_shape_decode(lua_State *L, int index, struct text json, struct shape_unread *unread)
+{
+    int top = lua_gettop(L);
+    struct tape *tape = bind_shape_tape(L);
+    struct shape *shape = shape_push(L, index); // stays on the stack
+
+    enum tape_result result = tape_read_json(tape, json, shape->root, is_stopped, L);
+    sandbox_stop_here(L);
+    if (result != TAPE_OK) {
+        lua_settop(L, top);
+        if (result == TAPE_BROKEN) {
+            lua_pushfstring(L, "not JSON at byte %d: %s", (int)tape->offset + 1, tape->error);
+        } else {
+            lua_pushliteral(L, "more values than may be kept");
+        }
+        return false;
+    }
+    struct making making = { .L = L, .tape = tape, .unread = unread };
+    lua_getfenv(L, -1);
+    making.makers = lua_gettop(L);
+    bind_json_push_array_mark(L);
+    making.array_mark = lua_gettop(L);
+    push_value(&making, shape->root, tape_root(tape));
+    lua_replace(L, top + 1);
+    lua_settop(L, top + 1);
+    tape_trim(tape);
+    return true;
+}

@@ -1,0 +1,34 @@
+/// Shapes: what a script declares that it reads of a document, and the tables made of just that.
+///
+///     local shape = { currency = text, offers = { { id = text, price = decimal, legs = map_of { minutes = integer } }
+///     } } local body = response:json(shape)
+///
+/// Tables mirror the document, a list of one element is "a list of", `map_of` a map with free keys. The leaves are the
+/// globals text, decimal, integer, flag and raw. A shape is compiled when it is first used.
+///
+/// Threads: those of the lua_State.
+/// Memory:  Lua's; one tape per state.
+#pragma once
+
+#include "script/tape.h"
+
+#include <lua.h>
+
+/// Pushes a table of the globals: text, decimal, integer, flag, raw, map_of.
+void bind_shape(lua_State *L);
+
+/// Values that were there but were not what the shape says; they are nil to the script.
+struct shape_unread {
+    uint32_t count;
+    char first[160]; // "offers[2].price: decimal expected, got true"
+};
+
+/// Decodes by the shape at `index` (a plain table, leaf or map_of) and pushes the value. False: the document is no
+/// JSON, a sentence is pushed instead. Raises when the shape is none.
+bool bind_shape_decode(lua_State *L, int index, struct text json, struct shape_unread *unread);
+
+/// The state's one tape; valid as long as the state.
+struct tape *bind_shape_tape(lua_State *L);
+
+/// A finite decimal literal (digits, at most one point, a minus), as in JSON but without an exponent.
+bool shape_is_decimal(struct text text);

@@ -1,0 +1,28 @@
+/// Shape: what a script declares that it reads, compiled.
+///
+/// Tables mirror the document, a list of one element is "a list of", `map_of` a map with free keys, the globals text,
+/// decimal, integer, flag and raw are the leaves. A shape is compiled when it is first used, and found again by the
+/// script's own table.
+///
+/// Threads: those of the lua_State.
+/// Memory:  a Lua userdata with an arena; its environment holds the makers of its objects.
+#pragma once
+
+#include "script/declared.h"
+
+#include <lua.h>
+
+enum shape_leaf { LEAF_NONE, LEAF_TEXT, LEAF_DECIMAL, LEAF_INTEGER, LEAF_FLAG, LEAF_RAW, LEAF_MAP };
+
+enum { SHAPE_DEPTH = 60 };
+
+struct shape {
+    struct arena arena;
+    struct declared *root; // `leaf` of a scalar is an enum shape_leaf
+};
+
+/// Pushes the compiled shape of the value at `index`; raises when it is none, with the path in it.
+struct shape *shape_push(lua_State *L, int index);
+
+/// What an error says was expected at a node.
+const char *shape_expected(const struct declared *node);

@@ -1,0 +1,328 @@
+#include "script/tape.h"
+
+#include "base/json_read.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { TAPE_FIRST = 512, TAPE_KEEP = 16 << 10, TAPE_MAX = 1 << 20, TEXTS_MAX = 32 << 20, TEXTS_KEEP = 256 << 10 };
+
+struct reading {
+    struct tape *tape;
+    struct json_reader reader;
+    tape_is_stopped is_stopped;
+    void *context;
+    enum tape_result result;
+};
+
+static bool read_value(struct reading *reading, struct declared *declared, enum json_token token, uint32_t at);
+
+void tape_init(struct tape *tape)
+{
+    *tape = (struct tape){ 0 };
+    buffer_init(&tape->texts, TEXTS_MAX);
+}
+
+void tape_fini(struct tape *tape)
+{
+    free(tape->nodes);
+    buffer_fini(&tape->texts);
+    tape_init(tape);
+}
+
+void tape_trim(struct tape *tape)
+{
+    if (tape->capacity > TAPE_KEEP || tape->texts.capacity > TEXTS_KEEP) {
+        tape_fini(tape);
+    }
+}
+
+static bool fail(struct reading *reading, enum tape_result result)
+{
+    reading->result = result;
+    return false;
+}
+
+/// `count` empty nodes side by side; 0: no room.
+static uint32_t take_nodes(struct reading *reading, uint32_t count)
+{
+    struct tape *tape = reading->tape;
+
+    if (tape->count + count > tape->capacity) {
+        uint32_t capacity = tape->capacity == 0 ? TAPE_FIRST : tape->capacity * 2;
+        while (capacity < tape->count + count) {
+            capacity *= 2;
+        }
+        struct tape_node *grown =
+            capacity <= TAPE_MAX ? realloc(tape->nodes, capacity * sizeof(struct tape_node)) : NULL;
+        if (grown == NULL) {
+            (void)fail(reading, TAPE_FULL);
+            return 0;
+        }
+        tape->nodes = grown;
+        tape->capacity = capacity;
+    }
+    uint32_t first = tape->count;
+    memset(&tape->nodes[first], 0, count * sizeof(struct tape_node));
+    tape->count += count;
+    return first;
+}
+
+/// The string in the reader's hand, without escapes.
+static bool take_text(struct reading *reading, struct text *text)
+{
+    *text = reading->reader.value;
+    if (!reading->reader.has_escapes) {
+        return true;
+    }
+    *text = json_unescape(&reading->reader, &reading->tape->texts);
+    return text->data != NULL || fail(reading, TAPE_FULL);
+}
+
+static bool is_interrupted(const struct reading *reading)
+{
+    return reading->is_stopped != NULL && reading->is_stopped(reading->context);
+}
+
+/// A value that nobody reads further: its bytes.
+static bool read_bytes(struct reading *reading, enum json_token token, size_t start, uint32_t at, enum tape_kind kind)
+{
+    if (!json_skip(&reading->reader, token)) {
+        return fail(reading, TAPE_BROKEN);
+    }
+    struct tape_node *node = &reading->tape->nodes[at];
+    node->kind = kind;
+    node->text = (struct text){ reading->reader.input.data + start, reading->reader.offset - start };
+    return true;
+}
+
+/// The key in the reader's hand, or NULL: not declared.
+static struct declared *find_member(struct reading *reading, const struct declared *object)
+{
+    struct text key = reading->reader.value;
+
+    if (reading->reader.has_escapes) {
+        char plain[DECLARED_NAME_MAX];
+        struct buffer scratch = { .data = plain, .capacity = sizeof plain, .ceiling = sizeof plain };
+        if (key.length > sizeof plain) {
+            return NULL; // its escapes may make it short, but no supplier spells a plain name like that
+        }
+        key = json_unescape(&reading->reader, &scratch);
+        return declared_find(object, key);
+    }
+    return declared_find(object, key);
+}
+
+static bool read_object(struct reading *reading, struct declared *object, uint32_t at)
+{
+    struct json_reader *reader = &reading->reader;
+    uint32_t first = object->member_count > 0 ? take_nodes(reading, object->member_count) : 0;
+    struct declared **expected = &object->first;
+
+    if (reading->result != TAPE_OK) {
+        return false;
+    }
+    if (is_interrupted(reading)) {
+        return fail(reading, TAPE_STOPPED);
+    }
+    reading->tape->nodes[at].kind = TAPE_OBJECT;
+    reading->tape->nodes[at].first = first;
+    for (;;) {
+        struct declared *member = *expected;
+        if (member == NULL || !json_take_key(reader, member->name)) {
+            enum json_token token = json_next(reader);
+            if (token != JSON_KEY) {
+                return token == JSON_END_OBJECT || fail(reading, TAPE_BROKEN);
+            }
+            member = find_member(reading, object);
+            if (member == NULL) {
+                if (!json_skip(reader, JSON_KEY)) {
+                    return fail(reading, TAPE_BROKEN);
+                }
+                continue;
+            }
+            *expected = member;
+        }
+        reading->tape->nodes[first + member->place] = (struct tape_node){ 0 };
+        if (!read_value(reading, member, json_next(reader), first + member->place)) {
+            return false;
+        }
+        expected = &member->follower;
+    }
+}
+
+static void chain(struct tape *tape, uint32_t at, uint32_t *last, uint32_t element)
+{
+    if (*last == 0) {
+        tape->nodes[at].first = element;
+    } else {
+        tape->nodes[*last].next = element;
+    }
+    *last = element;
+    tape->nodes[at].count++;
+}
+
+static bool read_list(struct reading *reading, struct declared *list, uint32_t at)
+{
+    uint32_t last = 0;
+
+    reading->tape->nodes[at].kind = TAPE_LIST;
+    for (;;) {
+        enum json_token token = json_next(&reading->reader);
+        if (token == JSON_END_ARRAY) {
+            return true;
+        }
+        uint32_t element = take_nodes(reading, 1);
+        if (element == 0) {
+            return false;
+        }
+        chain(reading->tape, at, &last, element);
+        if (!read_value(reading, list->element, token, element)) {
+            return false;
+        }
+    }
+}
+
+static bool read_map(struct reading *reading, struct declared *map, uint32_t at)
+{
+    uint32_t last = 0;
+
+    if (is_interrupted(reading)) {
+        return fail(reading, TAPE_STOPPED);
+    }
+    reading->tape->nodes[at].kind = TAPE_MAP;
+    for (;;) {
+        enum json_token token = json_next(&reading->reader);
+        if (token != JSON_KEY) {
+            return token == JSON_END_OBJECT || fail(reading, TAPE_BROKEN);
+        }
+        struct text key;
+        uint32_t element = take_nodes(reading, 2);
+        if (element == 0 || !take_text(reading, &key)) {
+            return false;
+        }
+        reading->tape->nodes[element].kind = TAPE_TEXT;
+        reading->tape->nodes[element].text = key;
+        chain(reading->tape, at, &last, element);
+        if (!read_value(reading, map->element, json_next(&reading->reader), element + 1)) {
+            return false;
+        }
+    }
+}
+
+/// The bytes of the token that the reader has just taken.
+static size_t token_length(const struct json_reader *reader, enum json_token token)
+{
+    switch (token) {
+    case JSON_STRING:
+        return reader->value.length + 2;
+    case JSON_NUMBER:
+        return reader->value.length;
+    case JSON_FALSE:
+        return 5;
+    case JSON_TRUE:
+    case JSON_NULL:
+        return 4;
+    default:
+        return 1;
+    }
+}
+
+static bool read_value(struct reading *reading, struct declared *declared, enum json_token token, uint32_t at)
+{
+    struct tape_node *node = &reading->tape->nodes[at];
+    size_t start = reading->reader.offset - 1; // of an opening bracket
+
+    if (declared->kind == DECLARED_RAW && token != JSON_ERROR) {
+        return read_bytes(reading, token, reading->reader.offset - token_length(&reading->reader, token), at, TAPE_RAW);
+    }
+    switch (token) {
+    case JSON_BEGIN_OBJECT:
+        return declared->kind == DECLARED_OBJECT ? read_object(reading, declared, at)
+               : declared->kind == DECLARED_MAP  ? read_map(reading, declared, at)
+                                                 : read_bytes(reading, token, start, at, TAPE_OTHER);
+    case JSON_BEGIN_ARRAY:
+        return declared->kind == DECLARED_LIST ? read_list(reading, declared, at)
+                                               : read_bytes(reading, token, start, at, TAPE_OTHER);
+    case JSON_STRING:
+        node->kind = TAPE_TEXT;
+        return take_text(reading, &node->text);
+    case JSON_NUMBER:
+        node->kind = TAPE_NUMBER;
+        node->text = reading->reader.value;
+        return true;
+    case JSON_TRUE:
+    case JSON_FALSE:
+        node->kind = token == JSON_TRUE ? TAPE_TRUE : TAPE_FALSE;
+        return true;
+    case JSON_NULL:
+        node->kind = TAPE_NULL;
+        return true;
+    default:
+        return fail(reading, TAPE_BROKEN);
+    }
+}
+
+/// No node, and the root.
+static bool make_root(struct reading *reading)
+{
+    (void)take_nodes(reading, 2);
+    return reading->result == TAPE_OK;
+}
+
+enum tape_result tape_read_json(struct tape *tape, struct text json, struct declared *declared,
+                                tape_is_stopped is_stopped, void *context)
+{
+    struct reading reading = { .tape = tape, .is_stopped = is_stopped, .context = context, .result = TAPE_OK };
+
+    tape->count = 0;
+    tape->error = NULL;
+    // A text without its escapes is never longer, so the buffer must not move while nodes point into it.
+    buffer_clear(&tape->texts);
+    if (!make_root(&reading)) {
+        return TAPE_FULL;
+    }
+    json_reader_init(&reading.reader, json);
+    if (memchr(reading.reader.input.data, '\\', reading.reader.input.length) != NULL &&
+        !buffer_reserve(&tape->texts, json.length)) {
+        return TAPE_FULL;
+    }
+    bool is_ok = read_value(&reading, declared, json_next(&reading.reader), 1);
+    if (is_ok && json_next(&reading.reader) == JSON_END) {
+        return TAPE_OK;
+    }
+    if (reading.result == TAPE_OK || reading.result == TAPE_BROKEN) {
+        tape->error = reading.reader.error != NULL ? reading.reader.error : "a value expected";
+        tape->offset = reading.reader.offset;
+        return TAPE_BROKEN;
+    }
+    return reading.result;
+}
+
+const char *tape_kind_name(const struct tape_node *node)
+{
+    switch (node->kind) {
+    case TAPE_NONE:
+        return "nothing";
+    case TAPE_NULL:
+        return "null";
+    case TAPE_FALSE:
+        return "false";
+    case TAPE_TRUE:
+        return "true";
+    case TAPE_NUMBER:
+        return "a number";
+    case TAPE_TEXT:
+        return "a text";
+    case TAPE_RAW:
+        return "a value";
+    case TAPE_OBJECT:
+    case TAPE_MAP:
+        return "an object";
+    case TAPE_LIST:
+        return "a list";
+    case TAPE_OTHER:
+        return node->text.length > 0 && node->text.data[0] == '[' ? "a list" : "an object";
+    }
+    return "a value";
+}
