@@ -53,7 +53,7 @@ struct making {
     int array_mark; // stack index
     // where we are, for what could not be read
     struct {
-        const struct declared *node;
+        struct text name;
         uint32_t index; // of a list's element, from 1; 0: none
     } steps[SHAPE_DEPTH + 4];
     int depth;
@@ -82,12 +82,12 @@ static void describe_place(const struct making *making, char *out, size_t size)
 
     out[0] = '\0';
     for (int i = 0; i < making->depth && length < size; i++) {
-        const struct declared *node = making->steps[i].node;
+        struct text name = making->steps[i].name;
         int added = 0;
         if (making->steps[i].index > 0) {
             added = snprintf(out + length, size - length, "[%u]", making->steps[i].index);
-        } else if (node->name.length > 0) {
-            added = snprintf(out + length, size - length, "%s%.*s", length > 0 ? "." : "", TEXT_ARGS(node->name));
+        } else if (name.length > 0) {
+            added = snprintf(out + length, size - length, "%s%.*s", length > 0 ? "." : "", TEXT_ARGS(name));
         }
         length += added > 0 ? (size_t)added : 0;
     }
@@ -172,7 +172,7 @@ static void push_value(struct making *making, const struct declared *declared, c
 static void push_step(struct making *making, const struct declared *declared, const struct tape_node *node,
                       uint32_t index)
 {
-    making->steps[making->depth].node = declared;
+    making->steps[making->depth].name = declared->name;
     making->steps[making->depth++].index = index;
     push_value(making, declared, node);
     making->depth--;
@@ -228,9 +228,8 @@ static void push_map(struct making *making, const struct declared *declared, con
     luaL_checkstack(L, 8, "the document is nested too deeply");
     lua_createtable(L, 0, (int)node->count);
     for (uint32_t at = node->first; at != 0; at = nodes[at].next) {
-        struct declared key = { .name = nodes[at].text, .parent = declared->element };
         bind_push_text(L, nodes[at].text);
-        making->steps[making->depth].node = &key;
+        making->steps[making->depth].name = nodes[at].text;
         making->steps[making->depth++].index = 0;
         push_value(making, declared->element, &nodes[at + 1]);
         making->depth--;

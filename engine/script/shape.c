@@ -4,7 +4,6 @@
 #include "script/shape.h"
 
 #include "script/bind_shape.h"
-
 #include "script/bind_support.h"
 #include "script/freeze.h"
 
@@ -178,6 +177,7 @@ static void compile_element(struct compiler *compiler, int index, struct declare
     struct declared *element = NULL;
 
     check_result(compiler, node, declared_element(&compiler->shape->arena, node, kind, &element));
+    require(element != NULL);
     compile(compiler, index, element);
 }
 
