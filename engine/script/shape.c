@@ -292,6 +292,7 @@ static void shape_make(lua_State *L, int index)
     shape->root = declared_root(&shape->arena);
     if (shape->root == NULL) {
         luaL_error(L, "there is no memory for the shape");
+        return;
     }
     struct compiler compiler = { .L = L, .shape = shape };
     compile(&compiler, index, shape->root);
