@@ -1,0 +1,122 @@
+/// Plan: the mapping of an answer to offers, stated as data and run in C.
+///
+///     normalise = plan {
+///       each  = "hotels[].rooms[].rates[]",
+///       offer = {
+///         id    = "rateKey",
+///         price = { total = money(up(2).currency, "total"), taxes_included = const "yes" },
+///         hotel = { room = up(1).name, board = map("board", { RO = "room_only", BB = "breakfast" }) },
+///         legs  = { each = "legs[]", from = "origin", to = "destination" },
+///       },
+///       when  = { [404] = "empty", [429] = fail.quota, ["hotels:absent"] = fail.unexpected "hotels" },
+///     }
+///
+/// A text is a path from the element in hand; `up(n)` begins n levels of `[]` further out. The plan declares what it
+/// reads, so a document is kept as a tape and nothing becomes a Lua value but what a function of the plan asks for.
+///
+/// Threads: those of the lua_State.
+/// Memory:  a Lua userdata with an arena; its environment keeps the functions and tables of the script alive.
+#pragma once
+
+#include "script/tape.h"
+
+#include <lua.h>
+
+enum { PLAN_LEVELS_MAX = 16, PLAN_FIELDS_MAX = 64, PLAN_WHENS_MAX = 32, PLAN_STEPS_MAX = 16 };
+
+/// One step of a path: a member's place, or an element's number.
+struct plan_step {
+    uint16_t place;
+    int16_t index; // from 1, or from the end: -1; 0: it is a member
+};
+
+/// From the element of a level to a node.
+struct plan_path {
+    uint32_t level; // 0: the document
+    uint32_t count;
+    struct plan_step *steps;
+    struct text text; // as the script wrote it, for errors
+};
+
+enum plan_op {
+    PLAN_PATH,
+    PLAN_CONST,  // text, number or flag
+    PLAN_MONEY,  // parts[0]: amount; parts[1]: currency; parts[2]: how many of its digits are decimals, or NULL
+    PLAN_MAP,    // parts[0]: the key; `value` is what an unknown one gives
+    PLAN_CALL,   // a function of the row, at `function` in the environment
+    PLAN_OBJECT, // fields
+    PLAN_LIST,   // elements of the level `level`; fields of each, or parts[0] when it is a list of leaves
+};
+
+struct plan_constant {
+    enum tape_kind kind; // TEXT, NUMBER, TRUE, FALSE; NONE: nothing
+    struct text text;
+};
+
+struct plan_entry {
+    struct text key;
+    struct plan_constant value;
+};
+
+struct plan_node {
+    enum plan_op op;
+    struct text name; // of the field
+    struct plan_path path;
+    struct plan_constant value;
+    struct plan_node *parts[3];
+    struct plan_entry *entries; // of a map, sorted by key
+    size_t entry_count;
+    int function;
+    uint32_t level;       // of a list: the level of its elements; of a function: the level of its row
+    uint32_t outer;       // of a list: the level that it begins at
+    uint32_t first_level; // … and the first one further in
+    struct plan_node **fields;
+    size_t field_count;
+    const void *bound;           // the schema object that `by_field` belongs to
+    struct plan_node **by_field; // one for each field of that object; NULL: absent
+};
+
+/// A level of `[]`: the list, from the element of the level before.
+struct plan_level {
+    uint32_t outer; // the level that `list` begins at
+    struct plan_path list;
+    struct declared *element;
+};
+
+enum plan_test { PLAN_STATUS, PLAN_ABSENT, PLAN_PRESENT };
+
+/// What to do when the answer has that status, or a path is there or not.
+struct plan_when {
+    enum plan_test test;
+    uint16_t status;
+    struct plan_path path;
+    bool is_empty; // "empty"; else the failure, or the function that makes it, at `action` in the environment
+    int action;
+};
+
+struct plan {
+    struct arena arena;
+    struct declared *root;
+    struct plan_level levels[PLAN_LEVELS_MAX];
+    uint32_t level_count; // [0] is the document
+    uint32_t offer_level;
+    struct plan_node *offer;
+    struct plan_when whens[PLAN_WHENS_MAX];
+    size_t when_count;
+    int kept; // values in the environment
+};
+
+/// Pushes a table of the globals: plan, up, const; plan_money and plan_map are what money(…) and map("…") become.
+void bind_plan(lua_State *L);
+
+/// money(currency, amount, decimals?) as a term of a plan.
+int plan_money(lua_State *L);
+
+/// map(path, table, otherwise?) as a term of a plan.
+int plan_map(lua_State *L);
+
+/// Pushes the plan compiled from the table at `index`; raises when it is none, with its place.
+void plan_make(lua_State *L, int index);
+
+/// The plan at `index`, or NULL.
+struct plan *plan_at(lua_State *L, int index);

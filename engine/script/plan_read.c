@@ -1,0 +1,379 @@
+#include "script/plan_read.h"
+
+#include "script/bind_json.h"
+#include "script/bind_shape.h"
+#include "script/bind_support.h"
+#include "script/freeze.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { NUMBER_MAX = 64, DECIMALS_MAX = 12, WHOLE_DIGITS = 15 };
+
+static const struct value ABSENT = { .kind = VALUE_ABSENT };
+
+void plan_row_init(struct plan_row *row, lua_State *L, const struct plan *plan, const struct tape *tape, int kept)
+{
+    memset(row->at, 0, sizeof row->at);
+    memset(row->tables, 0, sizeof row->tables);
+    row->L = L;
+    row->plan = plan;
+    row->tape = tape;
+    row->kept = kept;
+    row->at[0] = 1;
+    row->scratch_used = 0;
+}
+
+void plan_row_renew(struct plan_row *row)
+{
+    memset(row->tables, 0, sizeof row->tables);
+    row->scratch_used = 0;
+}
+
+bool plan_row_next(struct plan_row *row, uint32_t level, uint32_t stop)
+{
+    const struct plan_level *this = &row->plan->levels[level];
+    uint32_t next = row->at[level] != 0 ? row->tape->nodes[row->at[level]].next : 0;
+    bool is_new = row->at[level] == 0;
+
+    row->tables[level] = 0;
+    while (next == 0) {
+        if (this->outer == stop ? !is_new : !plan_row_next(row, this->outer, stop)) {
+            row->at[level] = 0;
+            return false;
+        }
+        const struct tape_node *list = plan_find(row, &this->list);
+        next = list != NULL && list->kind == TAPE_LIST ? list->first : 0;
+        is_new = false;
+    }
+    row->at[level] = next;
+    return true;
+}
+
+static const struct tape_node *find_element(const struct tape *tape, const struct tape_node *list, int index)
+{
+    int64_t steps = index > 0 ? index - 1 : (int64_t)list->count + index;
+    uint32_t at = list->first;
+
+    if (list->kind != TAPE_LIST || steps < 0 || steps >= (int64_t)list->count) {
+        return NULL;
+    }
+    for (; steps > 0; steps--) {
+        at = tape->nodes[at].next;
+    }
+    return &tape->nodes[at];
+}
+
+const struct tape_node *plan_find(const struct plan_row *row, const struct plan_path *path)
+{
+    const struct tape_node *node = &row->tape->nodes[row->at[path->level]];
+
+    for (uint32_t i = 0; i < path->count && node != NULL; i++) {
+        const struct plan_step *step = &path->steps[i];
+        if (step->index != 0) {
+            node = find_element(row->tape, node, step->index);
+        } else {
+            node = node->kind == TAPE_OBJECT ? tape_member(row->tape, node, step->place) : NULL;
+        }
+    }
+    return node;
+}
+
+// ---- leaves --------------------------------------------------------------------------------------------------------
+
+static struct value other(const char *what)
+{
+    return (struct value){ .kind = VALUE_OTHER, .what = what };
+}
+
+static struct value text_value(struct text text)
+{
+    return (struct value){ .kind = VALUE_TEXT, .text = text, .what = "text" };
+}
+
+static struct value number_value(double number)
+{
+    return (struct value){ .kind = VALUE_NUMBER, .number = number, .what = "number" };
+}
+
+/// A whole number of at most 15 digits, without more ado.
+static bool read_whole(struct text text, double *number)
+{
+    size_t start = text.length > 0 && text.data[0] == '-' ? 1 : 0;
+    int64_t value = 0;
+
+    if (text.length == start || text.length - start > WHOLE_DIGITS) {
+        return false;
+    }
+    for (size_t i = start; i < text.length; i++) {
+        if (text.data[i] < '0' || text.data[i] > '9') {
+            return false;
+        }
+        value = value * 10 + (text.data[i] - '0');
+    }
+    *number = start > 0 ? -(double)value : (double)value;
+    return true;
+}
+
+static struct value number_of_literal(struct text literal)
+{
+    char terminated[NUMBER_MAX];
+    double number = 0;
+
+    if (read_whole(literal, &number)) {
+        return number_value(number);
+    }
+    if (literal.length >= sizeof terminated) {
+        return other("a number too long");
+    }
+    memcpy(terminated, literal.data, literal.length);
+    terminated[literal.length] = '\0';
+    return number_value(strtod(terminated, NULL));
+}
+
+static struct value value_of(enum tape_kind kind, struct text text, bool wants_text, const struct tape_node *node)
+{
+    double number = 0;
+
+    switch (kind) {
+    case TAPE_NONE:
+    case TAPE_NULL:
+        return ABSENT;
+    case TAPE_TRUE:
+    case TAPE_FALSE:
+        return (struct value){ .kind = VALUE_FLAG, .flag = kind == TAPE_TRUE, .what = "boolean" };
+    case TAPE_NUMBER:
+        return wants_text ? text_value(text) : number_of_literal(text);
+    case TAPE_TEXT:
+        return !wants_text && read_whole(text, &number) ? number_value(number) : text_value(text);
+    case TAPE_RAW:
+    case TAPE_OBJECT:
+    case TAPE_MAP:
+    case TAPE_LIST:
+    case TAPE_OTHER:
+        break;
+    }
+    return other(node != NULL ? tape_kind_name(node) : "a value");
+}
+
+static struct value path_value(const struct plan_row *row, const struct plan_node *node, bool wants_text)
+{
+    const struct tape_node *found = plan_find(row, &node->path);
+    return found != NULL ? value_of(found->kind, found->text, wants_text, found) : ABSENT;
+}
+
+static struct value constant_value(const struct plan_constant *constant, bool wants_text)
+{
+    return value_of(constant->kind, constant->text, wants_text, NULL);
+}
+
+static struct value map_value(struct plan_row *row, const struct plan_node *node, bool wants_text)
+{
+    struct value key = plan_value(row, node->parts[0], true);
+    size_t low = 0;
+    size_t high = node->entry_count;
+
+    if (key.kind == VALUE_FLAG) {
+        key = text_value(key.flag ? TEXT("true") : TEXT("false"));
+    }
+    if (key.kind != VALUE_TEXT) {
+        return key;
+    }
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        int order = text_compare(key.text, node->entries[middle].key);
+        if (order == 0) {
+            return constant_value(&node->entries[middle].value, wants_text);
+        }
+        if (order < 0) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    return constant_value(&node->value, wants_text);
+}
+
+/// `45204` with two decimals is `452.04`.
+static struct value scaled(struct plan_row *row, struct text digits, size_t decimals)
+{
+    bool is_negative = digits.length > 0 && digits.data[0] == '-';
+    struct text whole = { digits.data + is_negative, digits.length - is_negative };
+    double number = 0;
+    size_t zeros = whole.length <= decimals ? decimals + 1 - whole.length : 0;
+    char *out = row->scratch + row->scratch_used;
+    size_t length = 0;
+
+    if (decimals == 0) {
+        return text_value(digits);
+    }
+    if (!read_whole(whole, &number)) {
+        return other("an amount that is no whole number, though it is scaled");
+    }
+    if (row->scratch_used + whole.length + zeros + 2 > sizeof row->scratch) {
+        return other("too many amounts");
+    }
+    if (is_negative) {
+        out[length++] = '-';
+    }
+    for (size_t i = 0; i < zeros + whole.length; i++) {
+        if (i + decimals == zeros + whole.length) {
+            out[length++] = '.';
+        }
+        out[length++] = i < zeros ? '0' : whole.data[i - zeros];
+    }
+    row->scratch_used += length;
+    return text_value((struct text){ out, length });
+}
+
+static struct value money_value(struct plan_row *row, const struct plan_node *node)
+{
+    struct value amount = plan_value(row, node->parts[0], true);
+
+    if (amount.kind != VALUE_TEXT || node->parts[2] == NULL) {
+        return amount;
+    }
+    struct value decimals = plan_value(row, node->parts[2], false);
+    if (decimals.kind != VALUE_NUMBER || !(decimals.number >= 0 && decimals.number <= DECIMALS_MAX) ||
+        decimals.number != (double)(size_t)decimals.number) {
+        return other("decimals that are no number from 0 to 12");
+    }
+    return scaled(row, amount.text, (size_t)decimals.number);
+}
+
+// ---- functions -----------------------------------------------------------------------------------------------------
+
+static void push_node(struct plan_row *row, const struct declared *declared, const struct tape_node *node);
+
+static void push_members(struct plan_row *row, const struct declared *declared, const struct tape_node *node)
+{
+    lua_State *L = row->L;
+
+    lua_createtable(L, 0, (int)declared->member_count);
+    for (uint32_t i = 0; i < declared->member_count; i++) {
+        bind_push_text(L, declared->members[i]->name);
+        push_node(row, declared->members[i], tape_member(row->tape, node, i));
+        lua_rawset(L, -3);
+    }
+}
+
+static void push_elements(struct plan_row *row, const struct declared *declared, const struct tape_node *node)
+{
+    lua_State *L = row->L;
+    int place = 0;
+
+    lua_createtable(L, (int)node->count, 0);
+    bind_json_mark_array(L, lua_gettop(L));
+    for (uint32_t at = node->first; at != 0; at = row->tape->nodes[at].next) {
+        push_node(row, declared->element, &row->tape->nodes[at]);
+        lua_rawseti(L, -2, ++place);
+    }
+}
+
+/// What the plan declares of a node, as a Lua value; numbers are their literals.
+static void push_node(struct plan_row *row, const struct declared *declared, const struct tape_node *node)
+{
+    lua_State *L = row->L;
+
+    luaL_checkstack(L, 8, "the document is nested too deeply");
+    if (node->kind == TAPE_OBJECT && declared->kind == DECLARED_OBJECT) {
+        push_members(row, declared, node);
+    } else if (node->kind == TAPE_LIST && declared->kind == DECLARED_LIST) {
+        push_elements(row, declared, node);
+    } else if (node->kind == TAPE_TEXT || node->kind == TAPE_NUMBER || node->kind == TAPE_RAW) {
+        bind_push_text(L, node->text);
+    } else if (node->kind == TAPE_TRUE || node->kind == TAPE_FALSE) {
+        lua_pushboolean(L, node->kind == TAPE_TRUE);
+    } else {
+        lua_pushnil(L);
+    }
+}
+
+static struct value lua_value(lua_State *L, int index)
+{
+    switch (lua_type(L, index)) {
+    case LUA_TNIL:
+        return ABSENT;
+    case LUA_TSTRING:
+        return text_value(bind_text_at(L, index));
+    case LUA_TNUMBER:
+        return number_value(lua_tonumber(L, index));
+    case LUA_TBOOLEAN:
+        return (struct value){ .kind = VALUE_FLAG, .flag = lua_toboolean(L, index) != 0, .what = "boolean" };
+    default:
+        break;
+    }
+    if (freeze_is_table(L, index)) {
+        return (struct value){ .kind = VALUE_TABLE, .index = index, .what = "table" };
+    }
+    return other(luaL_typename(L, index));
+}
+
+static struct value call_value(struct plan_row *row, const struct plan_node *node)
+{
+    lua_State *L = row->L;
+    uint32_t level = node->level;
+
+    luaL_checkstack(L, 8, "the plan is nested too deeply");
+    if (row->tables[level] == 0) {
+        push_node(row, row->plan->levels[level].element, &row->tape->nodes[row->at[level]]);
+        row->tables[level] = lua_gettop(L);
+    }
+    lua_rawgeti(L, row->kept, node->function);
+    lua_pushvalue(L, row->tables[level]);
+    lua_call(L, 1, 1);
+    return lua_value(L, lua_gettop(L));
+}
+
+// ---- the whole -----------------------------------------------------------------------------------------------------
+
+static bool has_any(struct plan_row *row, const struct plan_node *object)
+{
+    for (size_t i = 0; i < object->field_count; i++) {
+        const struct plan_node *field = object->fields[i];
+        if (field->op == PLAN_CALL || field->op == PLAN_CONST) {
+            continue; // neither tells whether the document has something
+        }
+        if (plan_value(row, field, true).kind != VALUE_ABSENT) {
+            return true;
+        }
+    }
+    for (size_t i = 0; i < object->field_count; i++) {
+        if (object->fields[i]->op == PLAN_PATH || object->fields[i]->op == PLAN_MONEY) {
+            return false;
+        }
+    }
+    return object->field_count > 0; // of functions and constants only
+}
+
+static bool has_list(const struct plan_row *row, const struct plan_node *list)
+{
+    const struct tape_node *node = plan_find(row, &row->plan->levels[list->first_level].list);
+    return node != NULL && node->kind == TAPE_LIST;
+}
+
+struct value plan_value(struct plan_row *row, const struct plan_node *node, bool wants_text)
+{
+    switch (node->op) {
+    case PLAN_PATH:
+        return path_value(row, node, wants_text);
+    case PLAN_CONST:
+        return constant_value(&node->value, wants_text);
+    case PLAN_MONEY:
+        return money_value(row, node);
+    case PLAN_MAP:
+        return map_value(row, node, wants_text);
+    case PLAN_CALL:
+        return call_value(row, node);
+    case PLAN_OBJECT:
+        return has_any(row, node) ? (struct value){ .kind = VALUE_PLANNED, .node = node, .what = "an object" } : ABSENT;
+    case PLAN_LIST:
+        return has_list(row, node) ? (struct value){ .kind = VALUE_PLANNED, .node = node, .what = "a list" } : ABSENT;
+    }
+    return ABSENT;
+}
+
+struct value plan_currency(struct plan_row *row, const struct plan_node *node)
+{
+    return node->op == PLAN_MONEY && node->parts[1] != NULL ? plan_value(row, node->parts[1], true) : ABSENT;
+}

@@ -1,0 +1,42 @@
+/// Plan, reading: the values that a plan finds in a document, row by row.
+///
+/// Threads: those of the lua_State.
+/// Memory:  a row borrows tape and plan; texts that it makes live in its scratch until the next offer.
+#pragma once
+
+#include "base/buffer.h"
+#include "script/plan.h"
+#include "script/value.h"
+
+enum { PLAN_SCRATCH = 4096 };
+
+struct plan_row {
+    lua_State *L;
+    const struct plan *plan;
+    const struct tape *tape;
+    int kept;                     // stack index of the plan's environment
+    uint32_t at[PLAN_LEVELS_MAX]; // the node of each level's element; 0: none
+    int tables[PLAN_LEVELS_MAX];  // stack index of the element as a table, once a function has asked; 0: not yet
+    char scratch[PLAN_SCRATCH];
+    size_t scratch_used;
+};
+
+/// Begins a document: its root is level 0.
+void plan_row_init(struct plan_row *row, lua_State *L, const struct plan *plan, const struct tape *tape, int kept);
+
+/// Steps `level` to its next element, over the levels between it and `stop`; from nowhere to the first.
+/// False: there are no more, and the levels are at nowhere again.
+MUST_CHECK bool plan_row_next(struct plan_row *row, uint32_t level, uint32_t stop);
+
+/// A new offer: what functions were given and what was made for the last one is forgotten.
+void plan_row_renew(struct plan_row *row);
+
+/// The node that a path names, or NULL: something on the way is missing.
+const struct tape_node *plan_find(const struct plan_row *row, const struct plan_path *path);
+
+/// The value of a leaf. `wants_text`: a number gives its literal, else text that is a whole number gives the number.
+/// Functions are called; what they return stays on the Lua stack.
+struct value plan_value(struct plan_row *row, const struct plan_node *node, bool wants_text);
+
+/// The currency that a MONEY term says; absent for anything else.
+struct value plan_currency(struct plan_row *row, const struct plan_node *node);
