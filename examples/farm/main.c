@@ -225,7 +225,7 @@ static enum status program_start(struct program *program, const struct options *
     if (farm->input == NULL) {
         return STATUS_NO_MEMORY;
     }
-    population_reset(farm->population, farm->seed);
+    population_reset(farm->population, farm->seed, clock_now_us());
     status = play_prepare(farm);
     if (status == STATUS_OK) {
         status = program_start_signals(program);
@@ -257,6 +257,7 @@ static void program_stop(struct program *program)
     if (program->signals.fd >= 0) {
         close(program->signals.fd);
     }
+    sessions_destroy(&program->farm.sessions);
     free(program->farm.input);
     free(program->farm.output);
     loop_fini(&program->farm.loop);
