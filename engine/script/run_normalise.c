@@ -1,5 +1,5 @@
-// NORMALISE: the body is inflated, the script maps it, the product's schema takes the offers. Whether an empty answer
-// with a bad status is a failure is not decided here: the search knows the status.
+// NORMALISE: the body is inflated and made UTF-8, the script maps it, the product's schema takes the offers. Whether an
+// empty answer with a bad status is a failure is not decided here: the search knows the status.
 
 #include "base/clock.h"
 #include "script/bind.h"
@@ -131,6 +131,20 @@ static bool normalise_inflate(struct normalise_work *work, struct normalise_call
     return false;
 }
 
+/// The body as UTF-8, or a verdict.
+static bool normalise_open_charset(struct normalise_work *work, struct normalise_call *call)
+{
+    struct run_response *view = &work->view;
+
+    view->reading = charset_begin(http_response_header(call->response, "content-type"), view->body);
+    buffer_init(&view->converted, work->plain.ceiling);
+    if (!charset_open(&view->reading, view->body, &view->converted, &view->body)) {
+        normalise_say(call, SCRIPT_TOO_LARGE, "the body is larger than the cap once it is UTF-8");
+        return false;
+    }
+    return true;
+}
+
 static enum run_end normalise_once(struct normalise_work *work)
 {
     struct run *run = work->work.run;
@@ -159,6 +173,11 @@ static void normalise_take_details(struct normalise_work *work, struct normalise
     call->next = work->details.next;
     call->warning_count = work->details.warning_count;
     memcpy(call->warning, work->details.warning, sizeof call->warning);
+    char warning[sizeof call->warning];
+    if (charset_warn(&work->view.reading, warning, sizeof warning)) {
+        call->warning_count++;
+        memcpy(call->warning, warning, sizeof call->warning); // it explains the script's own
+    }
     work->details.next = (struct next_step){ 0 };
 }
 
@@ -201,14 +220,15 @@ static enum run_end normalise_run(struct normalise_work *work, struct normalise_
     struct run *run = work->work.run;
     ptrdiff_t product;
 
-    if (script_set_is_quarantined(run->state->set, (struct script_id){ .index = work->supplier })) {
-        normalise_say(call, SCRIPT_ERROR, "quarantined: it was stuck, or stopped too often");
+    if (script_set_tell_quarantine(run->state->set, (struct script_id){ .index = work->supplier }, call->message,
+                                   sizeof call->message)) {
+        call->verdict = SCRIPT_ERROR;
         return RUN_FAILED;
     }
     product = script_set_find_product(run->state->set, script_set_supplier(run->state->set, work->supplier)->product);
     require(product >= 0); // checked when the set was loaded
     work->product = (size_t)product;
-    if (!normalise_inflate(work, call)) {
+    if (!normalise_inflate(work, call) || !normalise_open_charset(work, call)) {
         return RUN_FAILED;
     }
     enum run_end end = normalise_once(work);
@@ -245,9 +265,11 @@ bool run_normalise(struct run *run, struct normalise_call *call)
     };
 
     buffer_init(&work.plain, 0);
+    buffer_init(&work.view.converted, 0);
     enum run_end end = normalise_run(&work, call);
     run_response_forget(run->state);
     buffer_fini(&work.plain);
+    buffer_fini(&work.view.converted);
     offer_batch_release(&work.batch);
     run_details_fini(&work.details);
     block_release(&work.facts);

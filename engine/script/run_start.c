@@ -165,9 +165,8 @@ static enum run_end start_product(struct start_work *work)
     }
     work->product = (size_t)found;
     struct guard_blame blame = { .script = { .is_product = true, .index = work->product } };
-    if (script_set_is_quarantined(run->state->set, blame.script)) {
+    if (script_set_tell_quarantine(run->state->set, blame.script, call->message, sizeof call->message)) {
         call->product_verdict = SCRIPT_ERROR;
-        snprintf(call->message, sizeof call->message, "quarantined: it was stuck, or stopped too often");
         return RUN_FAILED;
     }
     enum run_end end = run_section(run, &blame, run->normalise_limit_us, start_call_query, &work->work);
@@ -418,12 +417,17 @@ static enum run_end start_candidates(struct start_work *work)
             continue;
         }
         struct script_id script = { .index = call->candidates[i].account->supplier };
+        char why[256];
         if (atomic_load(&call->call.is_cancelled)) {
             start_say(call, i, SCRIPT_DROPPED, "the search has ended");
-        } else if (script_set_is_quarantined(set, script)) {
-            start_say(call, i, SCRIPT_ERROR, "quarantined: it was stuck, or stopped too often");
-        } else if (start_candidate(work, i) == RUN_LOST) {
-            return RUN_LOST;
+        } else if (script_set_tell_quarantine(set, script, why, sizeof why)) {
+            start_say(call, i, SCRIPT_ERROR, why);
+        } else {
+            uint64_t cpu_us = clock_thread_cpu_us();
+            if (start_candidate(work, i) == RUN_LOST) {
+                return RUN_LOST;
+            }
+            call->candidates[i].script_cpu_us = clock_thread_cpu_us() - cpu_us;
         }
     }
     return RUN_DONE;

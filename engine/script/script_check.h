@@ -10,6 +10,8 @@
 #include "script/sandbox.h"
 #include "script/script_set.h"
 
+enum { SCRIPT_CHECK_RUN_US = 2000000 }; // of CPU time, for running a file
+
 struct script_check {
     struct arena *arena;
     sandbox_find_module find_module; // for `require`
@@ -17,6 +19,7 @@ struct script_check {
     script_finding report;
     void *context;
     size_t findings; // counted
+    bool is_overdue; // a file ran for too long
     // what suppliers may refer to
     const struct script_file *products;
     size_t product_count;

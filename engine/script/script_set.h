@@ -1,8 +1,8 @@
 /// Script set: the checked, immutable Lua sources of one generation, and what their tables declare.
 ///
-/// Loading reads every file of the scripts and suppliers directories once, compiles it as text in a throw-away sandbox
-/// without network or clock, checks the contract (contract.md section 4) and keeps source, bytecode-free, for the
-/// workers, which build their own states from it. All findings are reported, not the first.
+/// Loading reads every file of the scripts and suppliers directories once, runs it as text in a throw-away sandbox
+/// without network or clock, within a limit of CPU time, checks the contract (contract.md section 4) and keeps source,
+/// bytecode-free, for the workers, which build their own states from it. All findings are reported, not the first.
 ///
 /// Threads: loaded by one, read by all.
 /// Memory:  counted; the last release frees it.
@@ -37,8 +37,8 @@ struct script_supplier {
 /// One finding of a load; file, line and remedy in `failure`.
 typedef void (*script_finding)(void *context, const struct failure *failure);
 
-/// Loads `scripts_dir` (products/*.lua and helpers) and the sources. On any finding the result is STATUS_INVALID, every
-/// finding was reported and `*set` is NULL.
+/// Loads `scripts_dir` (products/*.lua and helpers) and the sources. On any finding the result is STATUS_INVALID,
+/// STATUS_TIMEOUT when one is that a file took too long to load; every finding was reported and `*set` is NULL.
 MUST_CHECK enum status script_set_load(const char *scripts_dir, const struct script_source *sources, size_t count,
                                        script_finding report, void *context, struct script_set **set);
 struct script_set *script_set_acquire(struct script_set *set);
@@ -80,9 +80,11 @@ struct script_id {
 
 enum { SCRIPT_TIMEOUTS_MAX = 3, SCRIPT_TIMEOUTS_WITHIN_US = 60 * 1000 * 1000 };
 
-/// Counts a time-out. True: it is the third within 60 s, and the supplier's script was taken out of service. A
-/// product's never is: its queries come from callers, who could switch it off for everybody.
-bool script_set_note_timeout(struct script_set *set, struct script_id script, uint64_t now_us);
-/// Takes a script out of service for good (as long as this set lives). True: it was in service before.
+/// Counts a time-out at `place` ("acme.lua:12"). True: it is the third within 60 s, and the supplier's script was taken
+/// out of service. A product's never is: its queries come from callers, who could switch it off for everybody.
+bool script_set_note_timeout(struct script_set *set, struct script_id script, const char *place, uint64_t now_us);
+/// Takes a script that is stuck out of service for good (as long as this set lives). True: it was in service before.
 bool script_set_quarantine(struct script_set *set, struct script_id script);
 bool script_set_is_quarantined(const struct script_set *set, struct script_id script);
+/// The same, with a sentence of why: "quarantined: …".
+bool script_set_tell_quarantine(const struct script_set *set, struct script_id script, char *sentence, size_t size);
