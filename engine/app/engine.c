@@ -1,7 +1,9 @@
 #include "app/engine.h"
 
 #include "app/admin.h"
+#include "app/bearer.h"
 #include "app/io_thread.h"
+#include "app/settings_value.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "telemetry/attribution.h"
@@ -106,6 +108,8 @@ static enum status start_metrics(struct engine *engine)
     struct metrics_options options = {
         .suppliers = names,
         .supplier_count = catalogue->supplier_count,
+        .callers = engine->settings->callers,
+        .caller_count = engine->settings->caller_count,
         .thread_count = engine->settings->io_threads,
         .version = LASTCALL_VERSION,
     };
@@ -140,6 +144,16 @@ void engine_attribute(struct engine *engine, struct search_record *record)
         metrics_count_search(engine->metrics, record);
         attribution_submit(engine->attribution, record);
     }
+}
+
+static enum status start_replies(struct engine *engine, struct failure *why)
+{
+    const struct settings *settings = engine->settings;
+    bool is_auto = text_equals_c(settings->reply_detail, "auto");
+
+    engine->replies_are_full =
+        is_auto ? value_is_loopback(settings->listen) : text_equals_c(settings->reply_detail, "full");
+    return bearer_read("reply.token_env", settings->reply_token_env, &engine->reply_token, why);
 }
 
 static enum status start_threads(struct engine *engine, struct failure *why)
@@ -200,6 +214,9 @@ static enum status engine_start(struct engine *engine, sigset_t *signals, settin
     block_signals(signals); // only now: a file that never ends its loading must not make us deaf to SIGTERM
     if (engine->settings->timing_file.data != NULL) {
         status = timing_open(&engine->timing, engine->settings->timing_file.data, why);
+    }
+    if (status == STATUS_OK) {
+        status = start_replies(engine, why);
     }
     if (status == STATUS_OK) {
         status = start_telemetry(engine, why);

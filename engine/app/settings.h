@@ -52,7 +52,13 @@ struct settings {
     struct text admin_listen;     // empty: none
     struct text admin_token_env;  // absent: no token
     struct text attribution_file; // absent: none
+    struct text *callers;         // the known ones
+    size_t caller_count;
+    struct text *cors_origins; // "*" or origins; none: browsers are not served
+    size_t cors_origin_count;
+    uint64_t cors_max_age_us;
     uint64_t deadline_default_us, deadline_min_us, deadline_max_us;
+    bool honours_deadline_headers;
     uint32_t io_threads;
     uint32_t script_threads;     // 0: auto
     struct text *suppliers_dirs; // one or several
@@ -64,6 +70,9 @@ struct settings {
     const char **dns_servers;
     size_t dns_server_count;
     uint32_t max_items, max_offers_per_item;
+    struct text reply_detail;    // auto, full or public
+    struct text reply_token_env; // absent: no token
+    uint64_t reply_max_age_us;   // 0: replies are not to be kept
     uint64_t script_build_us, script_normalise_us, script_memory;
     uint64_t drain_us; // SIGTERM: how long open searches may go on
     uint64_t max_body; // bytes of a request

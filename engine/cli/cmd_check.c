@@ -7,6 +7,7 @@ struct check {
     const struct cli_options *options;
     struct json_writer *json; // NULL: for a person
     size_t findings;
+    bool is_overdue; // a file took too long to load
 };
 
 static void check_report(void *context, const struct failure *failure)
@@ -95,8 +96,12 @@ static void check_run(struct check *check, struct settings **settings, struct ge
 {
     const struct cli_options *options = check->options;
 
-    if (settings_read(options->files, options->file_count, check_report, check, settings) != STATUS_OK ||
-        generation_build(*settings, check_report, check, generation) != STATUS_OK) {
+    enum status status = settings_read(options->files, options->file_count, check_report, check, settings);
+    if (status == STATUS_OK) {
+        status = generation_build(*settings, check_report, check, generation);
+    }
+    if (status != STATUS_OK) {
+        check->is_overdue = status == STATUS_TIMEOUT;
         if (check->findings == 0) {
             struct failure why = { .message = "the settings or scripts could not be loaded: out of memory" };
             check_report(check, &why);
@@ -143,5 +148,8 @@ int cmd_check(const struct cli_options *options)
     buffer_fini(&out);
     generation_release(&generation);
     settings_destroy(&settings);
+    if (check.is_overdue) {
+        return CLI_CANNOT_LOAD;
+    }
     return check.findings == 0 ? CLI_OK : CLI_FINDINGS;
 }

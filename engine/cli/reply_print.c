@@ -135,6 +135,15 @@ static const struct {
     [ENDING_CANCELLED] = { "was given up with the search", "were given up with the search" },
 };
 
+/// A reply without details knows four words only.
+static enum ending ending_seen(struct text outcome)
+{
+    if (text_equals_c(outcome, seen_name(SEEN_NONE))) {
+        return ENDING_EMPTY;
+    }
+    return text_equals_c(outcome, seen_name(SEEN_LATE)) ? ENDING_EARLY : ENDING_FAILED;
+}
+
 static enum ending ending_of(const struct reply_supplier *supplier)
 {
     switch (supplier->rank) {
@@ -163,6 +172,8 @@ static enum ending ending_of(const struct reply_supplier *supplier)
         return ENDING_DISABLED;
     case OUTCOME_CANCELLED:
         return ENDING_CANCELLED;
+    case OUTCOME_COUNT:
+        return ending_seen(supplier->outcome);
     default:
         return ENDING_FAILED;
     }

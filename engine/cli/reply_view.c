@@ -269,6 +269,8 @@ static bool read_reply(struct cursor *cursor)
         TEXT_FIELD(reply_view, "detail", detail),
         READ_FIELD("errors", read_errors),
         TEXT_FIELD(reply_view, "search_id", search_id),
+        TEXT_FIELD(reply_view, "caller", caller),
+        TEXT_FIELD(reply_view, "trace_id", trace_id),
         NUMBER_FIELD(reply_view, "took_ms", took_ms),
         NUMBER_FIELD(reply_view, "generation", generation),
         READ_FIELD("budget", read_budget),

@@ -38,6 +38,7 @@ struct reply_view {
     struct reply_error *errors;
     size_t error_count;
     struct text search_id;
+    struct text caller, trace_id; // of a record; absent: not told
     uint64_t took_ms, generation;
     uint64_t requested_ms, budget_ms, reserve_ms;
     bool is_clamped;

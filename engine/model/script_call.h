@@ -76,6 +76,7 @@ struct start_candidate {
     struct text message;     // reason to skip, or the error; in `memory` of the call
     uint64_t ceiling_out_us; // the ceiling in force; UINT64_MAX: none
     bool ceiling_is_from_script;
+    uint64_t script_cpu_us; // that its functions used
     struct http_request
         *request; // the first part's, the others chained; owned by the call until taken; NULL unless SCRIPT_OK
 };

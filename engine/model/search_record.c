@@ -194,6 +194,7 @@ void search_record_write(const struct search_record *record, struct json_writer 
     json_field_text(json, "at", (struct text){ at, length });
     json_field_text(json, "product", record->product);
     field_text(json, "caller", record->caller);
+    field_text(json, "trace_id", record->trace_id);
     json_field_u64(json, "generation", record->generation);
     write_sending(record, json);
     write_budget(record, json);

@@ -36,7 +36,7 @@ struct search_record_entry {
 };
 
 struct search_record {
-    struct text search_id, product, caller; // caller absent: not named
+    struct text search_id, product, caller, trace_id; // caller absent: not named
     uint32_t generation;
     uint64_t arrival_wall_us;
     uint64_t requested_us, effective_us, reserve_us; // the budget

@@ -36,11 +36,11 @@ static void write_suppliers(const struct search *search, const struct coverage *
                             const struct merge_result *merged, struct json_writer *json)
 {
     json_key(json, "coverage");
-    coverage_write(coverage, json, merged->found, merged->pick_count);
+    coverage_write(coverage, search->options.detail, json, merged->found, merged->pick_count);
     json_key(json, "suppliers");
     json_begin_array(json);
     for (size_t i = 0; i < search->attempt_count; i++) {
-        coverage_write_attempt(&search->attempts[i], search->options.arrival_us, json);
+        coverage_write_attempt(&search->attempts[i], search->options.arrival_us, search->options.detail, json);
     }
     json_end_array(json);
 }
@@ -164,6 +164,10 @@ void answer_build(struct search *search, struct search_reply *reply)
     if (has_offers) {
         answer_fit(search, &merged);
     }
+    if (status != 200) { // a problem has no offers
+        merged.pick_count = 0;
+        merged.item_count = 0;
+    }
     buffer_init(&buffer, ANSWER_CEILING);
     buffer.is_full = !has_offers || !buffer_reserve(&buffer, answer_room(search, &merged));
     json_writer_init(&json, &buffer);
@@ -186,8 +190,9 @@ void answer_build(struct search *search, struct search_reply *reply)
     }
     json_end_object(&json);
     reply->is_complete = coverage.is_complete;
+    reply->has_cached = coverage.cached > 0;
     reply->offers_found = merged.found;
-    reply->offers_returned = status == 200 ? merged.pick_count : 0;
+    reply->offers_returned = merged.pick_count;
     answer_seal(reply, &buffer, status);
 }
 
@@ -208,7 +213,7 @@ void answer_refuse(struct search *search, const struct start_call *start, struct
     if (is_bad_query && start->errors != NULL) {
         json_key(&json, "errors");
         json_raw(&json, block_text(start->errors));
-    } else if (start->message[0] != '\0') {
+    } else if (start->message[0] != '\0' && search->options.detail == REPLY_FULL) {
         json_field_c(&json, "detail", start->message);
     }
     json_end_object(&json);

@@ -19,7 +19,9 @@ static struct text account_of(const struct attempt *attempt)
 
 static size_t text_room(const struct search *search, size_t attempt_count)
 {
-    size_t room = search->options.search_id.length + search->options.product.length;
+    const struct search_options *options = &search->options;
+    size_t room =
+        options->search_id.length + options->product.length + options->caller.length + options->trace_id.length;
 
     for (size_t i = 0; i < attempt_count; i++) {
         const struct attempt *attempt = &search->attempts[i];
@@ -101,6 +103,8 @@ static struct search_record *make_record(const struct search *search, size_t att
     }
     record->search_id = search_record_keep(record, options->search_id);
     record->product = search_record_keep(record, options->product);
+    record->caller = search_record_keep(record, options->caller);
+    record->trace_id = search_record_keep(record, options->trace_id);
     record->generation = options->catalogue->generation;
     record->arrival_wall_us = options->arrival_wall_us;
     record->requested_us = options->budget.requested_us;

@@ -271,6 +271,8 @@ static bool search_copy_options(struct search *search, const struct search_optio
     search->options = *options;
     search->options.search_id = arena_copy(&search->arena, options->search_id);
     search->options.product = arena_copy(&search->arena, options->product);
+    search->options.caller = arena_copy(&search->arena, options->caller);
+    search->options.trace_id = arena_copy(&search->arena, options->trace_id);
     search->options.body = block_acquire(options->body);
     return search->options.search_id.data != NULL && search->options.product.data != NULL;
 }

@@ -85,7 +85,6 @@ local function check(state)
     local told = assert(state.suppliers[supplier.name], supplier.name .. " was not told")
     equal(supplier.outcome, told.outcome, "outcome of " .. supplier.name)
   end
-  assert(state.done.took_ms <= 2000, "took " .. state.done.took_ms)
 end
 
 test("lines of JSON fold to a reply", function()

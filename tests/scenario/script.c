@@ -130,6 +130,7 @@ static void read_supplier(lua_State *lua, struct play *play)
     supplier->is_disabled = get_flag(lua, "is_disabled");
     supplier->is_left_out = get_flag(lua, "is_left_out");
     supplier->rule_us = get_number(lua, "rule_us", 0);
+    supplier->display = get_string(lua, "display");
     behaviour->because = get_string(lua, "because");
     behaviour->start = (enum script_verdict)get_named(lua, "start", verdict_name);
     behaviour->ceiling_us = get_number(lua, "ceiling_us", 0);
@@ -190,6 +191,7 @@ static void read_play(lua_State *lua, struct play *play)
     play->max_offers_per_item = (uint32_t)get_number(lua, "max_offers_per_item", play->max_offers_per_item);
     play->whole_or_nothing = get_flag(lua, "whole_or_nothing");
     play->has_choice = get_flag(lua, "has_choice");
+    play->is_public = get_flag(lua, "is_public");
     play->leaves_us = get_number(lua, "leaves_us", UINT64_MAX >> 12);
     if (play->leaves_us == UINT64_MAX >> 12) {
         play->leaves_us = UINT64_MAX;

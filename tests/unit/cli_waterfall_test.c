@@ -325,6 +325,19 @@ static void what_is_no_reply_is_refused(void **state)
     free(drawn);
 }
 
+static void a_reply_without_details_is_counted_by_its_four_words(void **state)
+{
+    (void)state;
+    char *drawn = draw("{\"took_ms\":800,\"budget\":{\"effective_ms\":800},\"suppliers\":["
+                       "{\"name\":\"A\",\"outcome\":\"answered\"},{\"name\":\"B\",\"outcome\":\"none\"},"
+                       "{\"name\":\"C\",\"outcome\":\"late\"},{\"name\":\"D\",\"outcome\":\"unavailable\"}]}",
+                       120, true, false);
+    assert_non_null(drawn);
+    assert_non_null(strstr(drawn, "1 supplier answered, 1 had nothing to offer, 1 was not waited for, "
+                                  "1 failed or refused."));
+    free(drawn);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -337,6 +350,7 @@ int main(void)
         cmocka_unit_test(a_stranger_cannot_steer_the_terminal),
         cmocka_unit_test(absurd_times_do_not_break_the_axis),
         cmocka_unit_test(what_is_no_reply_is_refused),
+        cmocka_unit_test(a_reply_without_details_is_counted_by_its_four_words),
         cmocka_unit_test(a_later_answer_never_has_the_shorter_bar),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
