@@ -77,6 +77,10 @@ void connection_reset_soon(struct connection *connection)
 void connection_wait(struct connection *connection, uint64_t latency_us)
 {
     connection_enter(connection, CONNECTION_WAITING);
+    if (connection->has_peer_left) { // behind its request: no event will tell it again
+        connection_close(connection);
+        return;
+    }
     connection_start_timer(connection, latency_us);
 }
 
