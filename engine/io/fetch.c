@@ -7,7 +7,7 @@
 #include <string.h>
 
 // A fetch waits for an address (naming), for its turn (ready), runs on the wire, and is told to its owner (ended). All
-// callbacks to owners are made by pool_drain, which is never entered twice and breathes between two of them; so an
+// callbacks to owners are made by pool_drain, which is never entered twice and breathes before each of them; so an
 // owner may start and cancel what it likes from inside its callback.
 //
 // Turns: fetches that were started in one turn of the loop go out in the next one, one after the other with a breath
@@ -153,7 +153,12 @@ static void pool_drain(struct fetch_pool *pool)
     pool->is_draining = true;
     list_init(&due);
     list_move_all(&pool->ended, &due);
-    while ((node = list_take_first(&due)) != NULL) {
+    while (!list_is_empty(&due)) {
+        loop_breathe(pool->loop); // libcurl's work was one job, what an owner makes of it is another
+        node = list_take_first(&due);
+        if (node == NULL) {
+            break; // a timer has just cancelled the last one
+        }
         struct transfer *transfer = CONTAINER_OF(node, struct transfer, node);
         struct fetch *fetch = transfer->fetch;
         if (transfer_is_orphan(transfer)) {
@@ -165,7 +170,6 @@ static void pool_drain(struct fetch_pool *pool)
         pool->counts.running--;
         fetch->done_us = clock_now_us();
         fetch->on_done(fetch);
-        loop_breathe(pool->loop);
     }
     pool->is_draining = false;
     if (!list_is_empty(&pool->ended)) {
