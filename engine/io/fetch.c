@@ -507,8 +507,10 @@ enum status fetch_pool_create(struct loop *loop, const struct fetch_pool_options
 
 static void pool_give_all_up(struct fetch_pool *pool, struct list *head)
 {
-    while (!list_is_empty(head)) {
-        pool_give_up(pool, CONTAINER_OF(head->next, struct transfer, node));
+    struct list *node;
+
+    while ((node = list_take_first(head)) != NULL) {
+        pool_give_up(pool, CONTAINER_OF(node, struct transfer, node));
     }
 }
 
