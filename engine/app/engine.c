@@ -10,14 +10,16 @@
 #include "telemetry/metrics.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <malloc.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
-enum { MALLOC_KEEP_BYTES = 64 << 20 };
+enum { MALLOC_KEEP_BYTES = 64 << 20, DESCRIPTORS_AHEAD = 16384 };
 
 bool engine_is_ready(struct engine *engine, const char **because)
 {
@@ -54,6 +56,27 @@ static void raise_descriptors(void)
         limit.rlim_cur = limit.rlim_max;
         (void)setrlimit(RLIMIT_NOFILE, &limit);
     }
+}
+
+/// The kernel doubles a process's table of descriptors when it is full, and for that a thread that opens a socket waits
+/// 10 ms and more (Linux, fs/file.c, expand_fdtable). One high number makes it large now; it never shrinks.
+static void grow_descriptor_table(void)
+{
+    struct rlimit limit;
+    rlim_t most = DESCRIPTORS_AHEAD;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < most) {
+        most = limit.rlim_cur;
+    }
+    int opened = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (opened < 0) {
+        return; // it grows when it must
+    }
+    int high = fcntl(opened, F_DUPFD_CLOEXEC, (int)most - 1);
+    if (high >= 0) {
+        close(high);
+    }
+    close(opened);
 }
 
 /// One worker for each processor that this process may use, but the loop's where there are more than two.
@@ -321,6 +344,7 @@ enum status engine_run(const struct settings *settings, settings_finding report,
     mallopt(M_TRIM_THRESHOLD, MALLOC_KEEP_BYTES);
     mallopt(M_MMAP_THRESHOLD, MALLOC_KEEP_BYTES);
     raise_descriptors();
+    grow_descriptor_table();
 
     enum status status = engine_start(&engine, &signals, report, context, why);
     if (status == STATUS_OK) {

@@ -44,7 +44,7 @@ bool transfer_may_open(struct transfer *transfer, const struct sockaddr *address
 
 bool transfer_may_send(struct transfer *transfer, struct list *sending)
 {
-    if (!transfer_may_repeat(transfer)) {
+    if (transfer_is_orphan(transfer) || !transfer_may_repeat(transfer)) {
         return false;
     }
     transfer->is_requested = true;

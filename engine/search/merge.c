@@ -83,7 +83,13 @@ static bool cursor_advance(struct cursor *cursor)
     while (cursor->next != cursor->end && stock_is_gone(cursor->batch, (size_t)(cursor->next - first))) {
         cursor->next++;
     }
-    return cursor->next != cursor->end;
+    if (cursor->next == cursor->end) {
+        return false;
+    }
+    // A worker wrote the batch some time ago: waiting for this memory was two thirds of a merge.
+    __builtin_prefetch(cursor->next->item.data);
+    __builtin_prefetch(cursor->next + 1);
+    return true;
 }
 
 static size_t merge_open(struct cursor *heap, const struct attempt *attempts, size_t count)
