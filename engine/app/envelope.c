@@ -123,6 +123,18 @@ static bool read_partial(struct reading *reading, enum json_token token)
     return true;
 }
 
+static bool read_sort(struct reading *reading, enum json_token token)
+{
+    for (enum sort sort = 0; token == JSON_STRING && sort < SORT_COUNT; sort++) {
+        if (text_equals_c(reading->reader.value, sort_name(sort))) {
+            reading->envelope->sort = sort;
+            return true;
+        }
+    }
+    return refuse_field(reading, token, "/sort", token == JSON_STRING ? "unknown_value" : "wrong_type",
+                        "expected \"best\", \"price\" or \"duration\"");
+}
+
 static bool read_suppliers(struct reading *reading, enum json_token token)
 {
     struct envelope *envelope = reading->envelope;
@@ -158,6 +170,7 @@ static const struct field FIELDS[] = {
     { "budget_ms", read_budget, false },
     { "suppliers", read_suppliers, false },
     { "partial", read_partial, false },
+    { "sort", read_sort, false },
     { "max_items", read_max_items, false },
     { "max_offers_per_item", read_max_offers, false },
 };

@@ -56,8 +56,16 @@ static struct text answer_body(struct connection *connection)
 {
     struct supplier *supplier = connection->supplier;
 
+    if (connection->recorded != NULL) {
+        return connection->recorded->body;
+    }
     if (supplier->shape == SUPPLIER_FILE) {
         return (struct text){ supplier->file, supplier->file_length };
+    }
+    if (supplier->shape == SUPPLIER_HOTELS) {
+        char *out = connection->farm->output;
+        size_t length = hotels_render(&connection->hotels, supplier->seed, hotels_supplier(supplier->name), out);
+        return (struct text){ out, length };
     }
     const struct answer_template *answer = supplier->templates[connection->query.slice_count - 1];
     answer_render(answer, &connection->query, connection->farm->output);
@@ -109,9 +117,12 @@ void play_answer(struct connection *connection)
         send_fixed(connection, &fixed_answers[fault]);
         return;
     }
-    char bytes[256];
+    static const struct recorded_answer made = { "200 OK", "application/json", "", { NULL, 0 } };
+    const struct recorded_answer *answer = connection->recorded != NULL ? connection->recorded : &made;
+    char bytes[256 + RECORDING_HEADERS_MAX];
     struct text body = answer_body(connection);
-    struct text head = write_head(bytes, sizeof(bytes), connection, "200 OK", "application/json", "", body.length);
+    struct text head =
+        write_head(bytes, sizeof(bytes), connection, answer->status, answer->type, answer->headers, body.length);
     if (fault != FAULT_NONE) {
         play_fragment(connection, fault, head, body);
         return;
@@ -132,15 +143,21 @@ void play_request(struct connection *connection, const struct request *request)
         connection_hang(connection);
         return;
     }
-    if (!text_equals_c(request->path, supplier_path(supplier))) {
+    bool is_recording = supplier->shape == SUPPLIER_RECORDING;
+    connection->recorded = is_recording ? recording_find(supplier->recording, request) : NULL;
+    if (is_recording ? connection->recorded == NULL : !text_equals_c(request->path, supplier_path(supplier))) {
         refuse(connection, "404 Not Found", "there is nothing at this path");
         return;
     }
-    if (!text_equals(request->method, TEXT("POST"))) {
+    if (!is_recording && !text_equals(request->method, TEXT("POST"))) {
         refuse(connection, "405 Method Not Allowed", "POST is expected");
         return;
     }
-    if (supplier->shape != SUPPLIER_FILE) {
+    if (supplier->shape == SUPPLIER_HOTELS && !hotels_read(&connection->hotels, request->body, &why)) {
+        refuse(connection, "400 Bad Request", why);
+        return;
+    }
+    if (supplier_has_templates(supplier)) {
         enum query_shape shape = supplier->shape == SUPPLIER_SHAPE_A ? QUERY_SHAPE_A : QUERY_SHAPE_B;
         if (!query_read(&connection->query, shape, request->body, &why)) {
             refuse(connection, "400 Bad Request", why);
@@ -157,11 +174,11 @@ void play_request(struct connection *connection, const struct request *request)
 
 enum status play_prepare(struct farm *farm)
 {
-    size_t longest = 0;
+    size_t longest = HOTELS_ANSWER_MAX;
 
     for (size_t i = 0; i < farm->population->count; i++) {
         struct supplier *supplier = &farm->population->suppliers[i];
-        for (unsigned slices = 0; slices < QUERY_SLICES_MAX && supplier->shape != SUPPLIER_FILE; slices++) {
+        for (unsigned slices = 0; slices < QUERY_SLICES_MAX && supplier_has_templates(supplier); slices++) {
             answer_template_destroy(&supplier->templates[slices]);
             supplier->templates[slices] =
                 answer_template_create(supplier->shape == SUPPLIER_SHAPE_A ? QUERY_SHAPE_A : QUERY_SHAPE_B, farm->seed,

@@ -1,13 +1,15 @@
 #include "farm/population.h"
+#include "farm/file.h"
+#include "farm/hotels.h"
+#include "farm/recording.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { COLUMNS = 10, FILE_MAX = 16 << 20 };
+enum { COLUMNS = 10 };
 
 static struct text next_word(struct text *rest)
 {
@@ -67,7 +69,7 @@ static enum status read_identity(struct supplier *supplier, const struct populat
                                  const struct text *words, struct failure *why)
 {
     static const char *const speaks[] = { "http", "https", "both" };
-    static const char *const shapes[] = { "a", "b" };
+    static const char *const shapes[] = { "a", "b", "h" };
     double host;
 
     if (words[0].length >= sizeof(supplier->name)) {
@@ -91,13 +93,17 @@ static enum status read_identity(struct supplier *supplier, const struct populat
         return STATUS_INVALID;
     }
     int speech = read_choice(words[2], "speaks", speaks, 3, why);
-    int shape = read_choice(words[3], "shape", shapes, 2, why);
+    int shape = read_choice(words[3], "shape", shapes, 3, why);
     if (speech < 0 || shape < 0) {
         return STATUS_INVALID;
     }
     supplier->speaks_http = speech != 1;
     supplier->speaks_tls = speech != 0;
-    supplier->shape = shape == 0 ? SUPPLIER_SHAPE_A : SUPPLIER_SHAPE_B;
+    supplier->shape = shape == 0 ? SUPPLIER_SHAPE_A : shape == 1 ? SUPPLIER_SHAPE_B : SUPPLIER_HOTELS;
+    if (supplier->shape == SUPPLIER_HOTELS && hotels_supplier(supplier->name) == 0) {
+        failure_set(why, "a supplier of hotels (shape h) is called h01 to h20");
+        return STATUS_INVALID;
+    }
     return STATUS_OK;
 }
 
@@ -187,39 +193,11 @@ static enum status read_line(struct population *population, struct text line, st
     return status;
 }
 
-static enum status read_file(const char *path, char **bytes, size_t *length, struct failure *why)
-{
-    FILE *file = fopen(path, "rb");
-
-    *bytes = NULL;
-    if (file == NULL) {
-        failure_set(why, "%s: %s", path, strerror(errno));
-        return STATUS_IO;
-    }
-    struct buffer buffer;
-    buffer_init(&buffer, FILE_MAX);
-    char chunk[16384];
-    size_t got;
-    while ((got = fread(chunk, 1, sizeof(chunk), file)) > 0) {
-        buffer_append(&buffer, chunk, got);
-    }
-    bool is_read = ferror(file) == 0;
-    fclose(file);
-    if (!is_read || buffer.is_full) {
-        failure_set(why, "%s: %s", path, is_read ? "too large" : "could not be read");
-        buffer_fini(&buffer);
-        return STATUS_IO;
-    }
-    *length = buffer.length;
-    *bytes = buffer_take(&buffer);
-    return *bytes != NULL ? STATUS_OK : STATUS_NO_MEMORY;
-}
-
 enum status population_read(const char *file, const char *network, struct population **population, struct failure *why)
 {
     char *bytes;
     size_t length;
-    enum status status = read_file(file, &bytes, &length, why);
+    enum status status = file_read(file, &bytes, &length, why);
 
     *population = NULL;
     if (status != STATUS_OK) {
@@ -272,12 +250,14 @@ enum status population_add_file(struct population *population, const char *argum
         failure_set(why, "--file %s: a new NAME:ADDRESS:PATH is expected", argument);
         return STATUS_INVALID;
     }
-    enum status status = read_file(path.data, &supplier->file, &supplier->file_length, why);
+    bool is_recording = recording_is_named(path.data);
+    enum status status = is_recording ? recording_read(path.data, &supplier->recording, why)
+                                      : file_read(path.data, &supplier->file, &supplier->file_length, why);
     if (status != STATUS_OK) {
         return status;
     }
     memcpy(supplier->name, name.data, name.length);
-    supplier->shape = SUPPLIER_FILE;
+    supplier->shape = is_recording ? SUPPLIER_RECORDING : SUPPLIER_FILE;
     supplier->speaks_http = true;
     supplier->planned = (struct behaviour){
         .model = LATENCY_LOGNORMAL,
@@ -299,6 +279,7 @@ void population_destroy(struct population **population)
             answer_template_destroy(&(*population)->suppliers[i].templates[slices]);
         }
         free((*population)->suppliers[i].file);
+        recording_destroy(&(*population)->suppliers[i].recording);
     }
     free(*population);
     *population = NULL;
@@ -328,7 +309,7 @@ void population_print_settings(const struct population *population, bool is_plai
     printf("  farm_b: { enabled: false, because: \"a template: s01 to s40 use it\" }\n");
     for (size_t i = 0; i < population->count; i++) {
         const struct supplier *supplier = &population->suppliers[i];
-        if (supplier->shape == SUPPLIER_FILE) {
+        if (!supplier_has_templates(supplier)) {
             continue;
         }
         bool is_http = supplier->speaks_http && (is_plain || !supplier->speaks_tls);

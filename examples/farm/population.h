@@ -1,8 +1,8 @@
 /// Population: who plays on the farm, read from a table of plain text.
 ///
-/// One supplier a line: name, address (last number), speaks (http, https, both), shape (a, b), model (constant,
-/// lognormal), median_ms, sigma, tail (share), cap_ms, ceiling_ms (or -). Then, in any order: FAULT=SHARE, close,
-/// no_tickets, name_delay_ms=N. A share is "2%" or "0.02". What follows # is a comment.
+/// One supplier a line: name, address (last number), speaks (http, https, both), shape (a, b: flights; h: hotels),
+/// model (constant, lognormal), median_ms, sigma, tail (share), cap_ms, ceiling_ms (or -). Then, in any order:
+/// FAULT=SHARE, close, no_tickets, name_delay_ms=N. A share is "2%" or "0.02". What follows # is a comment.
 ///
 /// Threads: the loop's.
 /// Memory:  owns its suppliers.
@@ -24,7 +24,7 @@ struct population {
 MUST_CHECK enum status population_read(const char *file, const char *network, struct population **population,
                                        struct failure *why);
 
-/// Adds a supplier that serves a file: "NAME:ADDRESS:PATH".
+/// Adds a supplier that serves a file, or a recording: "NAME:ADDRESS:PATH".
 MUST_CHECK enum status population_add_file(struct population *population, const char *argument, struct failure *why);
 void population_destroy(struct population **population);
 void population_reset(struct population *population, uint64_t seed);

@@ -70,12 +70,19 @@ uint64_t supplier_latency_us(struct supplier *supplier)
     return (uint64_t)(fmin(latency_ms, now->cap_ms) * 1000.0);
 }
 
+bool supplier_has_templates(const struct supplier *supplier)
+{
+    return supplier->shape == SUPPLIER_SHAPE_A || supplier->shape == SUPPLIER_SHAPE_B;
+}
+
 const char *supplier_path(const struct supplier *supplier)
 {
     static const char *const paths[] = {
         [SUPPLIER_SHAPE_A] = "/v1/offers",
         [SUPPLIER_SHAPE_B] = "/search",
+        [SUPPLIER_HOTELS] = "/v2/rates",
         [SUPPLIER_FILE] = "/air/offer_requests",
+        [SUPPLIER_RECORDING] = "",
     };
     return paths[supplier->shape];
 }

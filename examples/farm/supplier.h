@@ -14,7 +14,7 @@
 #include <netinet/in.h>
 
 enum latency_model { LATENCY_CONSTANT, LATENCY_LOGNORMAL };
-enum supplier_shape { SUPPLIER_SHAPE_A, SUPPLIER_SHAPE_B, SUPPLIER_FILE };
+enum supplier_shape { SUPPLIER_SHAPE_A, SUPPLIER_SHAPE_B, SUPPLIER_HOTELS, SUPPLIER_FILE, SUPPLIER_RECORDING };
 
 struct behaviour {
     enum latency_model model;
@@ -39,6 +39,8 @@ struct supplier_counters {
     uint64_t faults[FAULT_COUNT];
 };
 
+struct recording;
+
 struct supplier {
     char name[32];
     struct in_addr address;
@@ -58,6 +60,7 @@ struct supplier {
     struct answer_template *templates[QUERY_SLICES_MAX];
     char *file; // SUPPLIER_FILE: what it serves
     size_t file_length;
+    struct recording *recording; // SUPPLIER_RECORDING
     struct supplier_counters counters;
 };
 
@@ -71,5 +74,8 @@ void supplier_count_fault(struct supplier *supplier, enum fault fault);
 /// How long the next answer takes.
 uint64_t supplier_latency_us(struct supplier *supplier);
 
-/// The path at which it answers POSTs (without the query string).
+/// Its answers are made of templates.
+bool supplier_has_templates(const struct supplier *supplier);
+
+/// The path at which it answers POSTs (without the query string). A recording has several of its own.
 const char *supplier_path(const struct supplier *supplier);

@@ -31,6 +31,7 @@ struct play {
 
     uint64_t budget_us, reserve_us;
     uint32_t max_items, max_offers_per_item;
+    enum sort sort;
     bool whole_or_nothing, has_choice; // has_choice: the caller names whom to ask
     uint64_t leaves_us;                // after arrival; UINT64_MAX: the caller stays
 

@@ -32,7 +32,9 @@ static struct world *world_make(const char *document)
     struct resolver_options names = { .allowed_count = 0 };
     struct attribution_options attribution = { .path = NULL };
     struct text supplier = TEXT("acme");
-    struct metrics_options metrics = { &supplier, 1, 1, "1.2.3" };
+    struct metrics_options metrics = {
+        .suppliers = &supplier, .supplier_count = 1, .thread_count = 1, .version = "1.2.3"
+    };
 
     assert_non_null(world);
     assert_int_equal(read_documents(&document, 1, &findings, &world->settings), STATUS_OK);
