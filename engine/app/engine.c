@@ -6,6 +6,8 @@
 #include "app/settings_value.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "model/data_set.h"
+#include "script/rates.h"
 #include "telemetry/attribution.h"
 #include "telemetry/metrics.h"
 
@@ -127,12 +129,15 @@ static enum status start_workers(struct engine *engine, struct failure *why)
 static enum status start_metrics(struct engine *engine)
 {
     const struct catalogue *catalogue = generation_catalogue(engine->generation);
-    struct text *names = calloc(catalogue->supplier_count + 1, sizeof *names);
+    size_t table_count = data_set_count(catalogue->data);
+    struct text *names = calloc(catalogue->supplier_count + table_count + 1, sizeof *names);
     struct metrics_options options = {
         .suppliers = names,
         .supplier_count = catalogue->supplier_count,
         .callers = engine->settings->callers,
         .caller_count = engine->settings->caller_count,
+        .tables = names == NULL ? NULL : names + catalogue->supplier_count,
+        .table_count = table_count,
         .thread_count = engine->settings->io_threads,
         .version = LASTCALL_VERSION,
     };
@@ -142,6 +147,9 @@ static enum status start_metrics(struct engine *engine)
     }
     for (size_t i = 0; i < catalogue->supplier_count; i++) {
         names[i] = catalogue->suppliers[i].name;
+    }
+    for (size_t i = 0; i < table_count; i++) {
+        names[catalogue->supplier_count + i] = data_set_name(catalogue->data, i);
     }
     enum status status = metrics_create(&options, &engine->metrics);
     free(names);
@@ -207,6 +215,27 @@ static void engine_on_missing_secret(void *context, const struct failure *missin
     log_line(LOG_WARNING, "engine", "%s: it is off; %s", missing->message, missing->help);
 }
 
+static void engine_tell_tables(const struct engine *engine)
+{
+    const struct data_set *data = generation_catalogue(engine->generation)->data;
+
+    for (size_t i = 0; i < data_set_count(data); i++) {
+        struct data_table_stats stats = data_table_stats(data_set_table(data, i));
+        log_line(LOG_INFO, "engine", "table name=%.*s rows=%zu keys=%zu bytes=%zu", TEXT_ARGS(data_set_name(data, i)),
+                 stats.rows, stats.keys, stats.bytes);
+    }
+}
+
+static void engine_tell_rates(const struct engine *engine)
+{
+    const struct rates *rates = generation_catalogue(engine->generation)->rates;
+
+    if (rates != NULL) {
+        log_line(LOG_INFO, "engine", "rates id=%.*s as_of=%.*s base=%.*s currencies=%zu", TEXT_ARGS(rates_id(rates)),
+                 TEXT_ARGS(rates_as_of(rates)), TEXT_ARGS(rates_base(rates)), rates_count(rates));
+    }
+}
+
 /// The signals that the control thread waits for; every other thread inherits the block.
 static void block_signals(sigset_t *signals)
 {
@@ -229,6 +258,8 @@ static enum status engine_start(struct engine *engine, sigset_t *signals, settin
         return status;
     }
     (void)generation_missing_secrets(engine->generation, engine_on_missing_secret, NULL);
+    engine_tell_tables(engine);
+    engine_tell_rates(engine);
     status = complaints_init(&engine->complaints, generation_catalogue(engine->generation)->supplier_count);
     if (status != STATUS_OK) {
         failure_set(why, "out of memory");

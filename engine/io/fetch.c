@@ -237,7 +237,7 @@ static void pool_make_ready(struct fetch_pool *pool, struct transfer *transfer)
 
 static const struct address_entry *pool_find(const struct fetch_pool *pool, const struct transfer *transfer)
 {
-    return pool->book != NULL ? address_book_find(pool->book, transfer->url.host) : NULL;
+    return pool->book != NULL ? address_book_find(pool->book, transfer->peer_host) : NULL;
 }
 
 // What the book says of the name decides where a transfer goes.
@@ -287,15 +287,17 @@ static void pool_route(struct fetch_pool *pool, struct transfer *transfer)
         pool_fail(pool, transfer, FETCH_REFUSED, PHASE_QUEUE, "not an absolute http or https URL");
         return;
     }
+    transfer_choose_peer(transfer);
     const char *refusal = wire_request_write(&transfer->request, request, &transfer->url);
     if (refusal != NULL) {
         pool_fail(pool, transfer, FETCH_REFUSED, PHASE_QUEUE, refusal);
-    } else if (!transfer->url.is_literal) {
-        pool_route_name(pool, transfer);
-    } else if (literal_is_allowed(pool, transfer->url.host)) {
+    } else if ((transfer->url.is_literal && !literal_is_allowed(pool, transfer->url.host)) ||
+               (transfer->peer_is_literal && !literal_is_allowed(pool, transfer->peer_host))) {
+        pool_fail(pool, transfer, FETCH_REFUSED, PHASE_QUEUE, "the address is private and not allowed");
+    } else if (transfer->peer_is_literal) {
         pool_make_ready(pool, transfer);
     } else {
-        pool_fail(pool, transfer, FETCH_REFUSED, PHASE_QUEUE, "the address is private and not allowed");
+        pool_route_name(pool, transfer);
     }
 }
 
@@ -331,14 +333,16 @@ enum status fetch_start(struct fetch_pool *pool, struct fetch *fetch)
 // Puts one on the wire. False: it needs a handshake and has to wait for the next turn.
 static bool pool_send(struct fetch_pool *pool, struct transfer *transfer, uint32_t *handshakes_left)
 {
-    const struct address_entry *entry = transfer->url.is_literal ? NULL : pool_find(pool, transfer);
+    const struct address_entry *entry = transfer->peer_is_literal ? NULL : pool_find(pool, transfer);
+    const struct fetch_route *route = transfer->fetch->route;
 
-    if (!transfer->url.is_literal && (entry == NULL || entry->state != NAME_KNOWN)) {
+    if (!transfer->peer_is_literal && (entry == NULL || entry->state != NAME_KNOWN)) {
         pool_route_name(pool, transfer); // a newer book has other news of it
         return true;
     }
     if (transfer->origin == NULL) {
-        transfer->origin = origin_acquire(&pool->wire->origins, transfer->url.host, transfer->url.port);
+        transfer->origin =
+            origin_acquire(&pool->wire->origins, transfer->url.host, transfer->url.port, route == NULL ? 0 : route->id);
     }
     if (transfer->origin == NULL) {
         pool_fail(pool, transfer, FETCH_NO_MEMORY, PHASE_QUEUE, "no room for another host");

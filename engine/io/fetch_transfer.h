@@ -24,6 +24,9 @@ struct transfer {
     void *pool;
     struct timer end_timer;
     struct url_parts url;
+    struct text peer_host; // whom we connect to: the URL's host, or the route's proxy
+    uint16_t peer_port;
+    bool peer_is_literal;
     struct origin *origin; // NULL until it is ready to be sent
     struct wire_request request;
     struct assembly assembly;
@@ -84,5 +87,10 @@ enum phase transfer_end_phase(const struct transfer *transfer, const struct sock
 void transfers_note_sent(struct list *sending, const struct sockets *sockets);
 void fetch_set_detail(struct fetch *fetch, const char *sentence);
 
-/// "host:port:address,[address]", terminated. False: no memory.
-MUST_CHECK bool addresses_write(struct buffer *text, const struct address_entry *entry, const char *host_and_port);
+/// Once the URL is known: by whom the route leads.
+void transfer_choose_peer(struct transfer *transfer);
+
+/// What the transport must be told of the peer's addresses, "host:port:address,[address]": kept by the origin; NULL: it
+/// was told just that before. False: no memory.
+MUST_CHECK bool transfer_tell_addresses(struct transfer *transfer, const struct address_entry *entry,
+                                        const char **addresses);

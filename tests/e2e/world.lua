@@ -16,6 +16,8 @@ M.build = os.getenv("LASTCALL_BUILD") or ".build/release"
 M.shared = os.getenv("LASTCALL_SHARED") or "../shared"
 -- Not the quickstart's 127.0.40, so that both can run at once.
 M.network = os.getenv("LASTCALL_NETWORK") or "127.0.41"
+-- The engine's, and 1000 more for its admin listener: each network has its own.
+M.port = 18480 + 10 * (tonumber(M.network:match("^127%.%d+%.(%d+)$")) - 41)
 local ADMIN = "http://" .. M.network .. ".254:9999"
 M.json = json
 
@@ -132,7 +134,7 @@ end
 -- settings (list of files instead of examples/farm/lastcall.yaml), files (farm --file arguments), environment, no_farm,
 -- before_engine (called between the two)
 function M.start(options)
-  local w = setmetatable({ options = options, port = options.port or 18480 }, World)
+  local w = setmetatable({ options = options, port = options.port or M.port }, World)
   w.folder = M.build .. "/e2e"
   os.execute("mkdir -p " .. w.folder)
   w.url = "http://127.0.0.1:" .. w.port
