@@ -4,7 +4,7 @@ codes = true
 
 -- What a script sees in its sandbox, beside a part of Lua's own library.
 local helpers = {
-  "json", "url", "crypto", "time", "money", "log", "fail", "map", "filter", "first", "get", "sorted_pairs",
+  "json", "url", "crypto", "time", "money", "log", "fail", "map", "filter", "first", "get", "lookup", "sorted_pairs",
 }
 
 local sandbox = {
@@ -23,6 +23,7 @@ stds.sandbox = sandbox
 files["scripts"] = { std = "sandbox" }
 files["suppliers"] = { std = "sandbox" }
 files["examples/farm/suppliers"] = { std = "sandbox" }
+files["examples/farm/hotels"] = { std = "sandbox" }
 files["tests/unit/data"] = { std = "sandbox" }
 files["tests/unit/data/**/faulty.lua"] = { std = "sandbox", ignore = { "2" } } -- broken on purpose
 files["tests/e2e/suppliers"] = { std = "sandbox", ignore = { "2" } } -- some are broken on purpose

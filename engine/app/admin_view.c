@@ -2,6 +2,8 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "model/data_set.h"
+#include "script/rates.h"
 #include "script/script_set.h"
 #include "telemetry/attribution.h"
 #include "telemetry/metrics.h"
@@ -161,12 +163,20 @@ void admin_view_sample(struct engine *engine)
     }
     sample_scripts(engine);
     sample_suppliers(engine, catalogue);
+    for (size_t i = 0; i < data_set_count(catalogue->data); i++) {
+        metrics_set(engine->metrics, METRIC_LOOKUP_MISSES, i, data_set_misses(catalogue->data, i));
+    }
     attribution_counts(engine->attribution, &counts);
     metrics_set(engine->metrics, METRIC_ATTRIBUTION_WRITTEN, 0, counts.written);
     metrics_set(engine->metrics, METRIC_ATTRIBUTION_DROPPED, 0, counts.dropped);
     metrics_set(engine->metrics, METRIC_ATTRIBUTION_FAILED, 0, counts.failed);
     metrics_set(engine->metrics, METRIC_LOG_DROPPED, 0, log_dropped());
     metrics_set(engine->metrics, METRIC_READY, 0, engine_is_ready(engine, &because) ? 1 : 0);
+    if (catalogue->rates != NULL) {
+        uint64_t wall_us = clock_wall_us();
+        metrics_set(engine->metrics, METRIC_FX_AGE, 0, rates_age_us(catalogue->rates, wall_us));
+        metrics_set(engine->metrics, METRIC_FX_STALE, 0, rates_is_stale(catalogue->rates, wall_us) ? 1 : 0);
+    }
     metrics_set(engine->metrics, METRIC_GENERATION, 0, catalogue->generation);
     metrics_set(engine->metrics, METRIC_SUPPLIERS_ENABLED, 0, enabled);
     metrics_set(engine->metrics, METRIC_START_TIME, 0, engine->started_wall_us);

@@ -141,6 +141,18 @@ static bool read_partial(struct reading *reading, enum json_token token)
     return true;
 }
 
+static bool read_sort(struct reading *reading, enum json_token token)
+{
+    for (enum sort sort = 0; token == JSON_STRING && sort < SORT_COUNT; sort++) {
+        if (text_equals_c(reading->reader.value, sort_name(sort))) {
+            reading->envelope->sort = sort;
+            return true;
+        }
+    }
+    return refuse_field(reading, token, "/sort", token == JSON_STRING ? "unknown_value" : "wrong_type",
+                        "expected \"best\", \"price\" or \"duration\"");
+}
+
 static bool read_suppliers(struct reading *reading, enum json_token token)
 {
     struct envelope *envelope = reading->envelope;
@@ -179,11 +191,6 @@ static bool refuse_later(struct reading *reading, enum json_token token, const c
                         "this version does not know the field yet: leave it out");
 }
 
-static bool refuse_sort(struct reading *reading, enum json_token token)
-{
-    return refuse_later(reading, token, "/sort");
-}
-
 static bool refuse_indicative(struct reading *reading, enum json_token token)
 {
     return refuse_later(reading, token, "/indicative");
@@ -195,16 +202,11 @@ static bool refuse_mode(struct reading *reading, enum json_token token)
 }
 
 static const struct field FIELDS[] = {
-    { "product", read_product, true },
-    { "query", read_query, true },
-    { "budget_ms", read_budget, false },
-    { "suppliers", read_suppliers, false },
-    { "partial", read_partial, false },
-    { "max_items", read_max_items, false },
-    { "max_offers_per_item", read_max_offers, false },
-    { "sort", refuse_sort, false },
-    { "indicative", refuse_indicative, false },
-    { "mode", refuse_mode, false },
+    { "product", read_product, true },          { "query", read_query, true },
+    { "budget_ms", read_budget, false },        { "suppliers", read_suppliers, false },
+    { "partial", read_partial, false },         { "sort", read_sort, false },
+    { "max_items", read_max_items, false },     { "max_offers_per_item", read_max_offers, false },
+    { "indicative", refuse_indicative, false }, { "mode", refuse_mode, false },
 };
 
 static bool refuse_unknown(struct reading *reading, struct text key)

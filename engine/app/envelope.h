@@ -8,6 +8,7 @@
 #pragma once
 
 #include "app/problem.h"
+#include "search/sort.h"
 
 enum { ENVELOPE_MAX_SUPPLIERS = 256, ENVELOPE_MAX_BUDGET_MS = 3600000 };
 
@@ -20,6 +21,7 @@ struct envelope {
     bool has_suppliers;
     bool whole_or_nothing;                   // "partial": false
     uint32_t max_items, max_offers_per_item; // 0: not given
+    enum sort sort;
 };
 
 void envelope_init(struct envelope *envelope);

@@ -206,6 +206,7 @@ static struct search_options make_options(struct search_call *mine, const struct
         .reserve_us = reserve_for(&thread->reserve, request->budget.effective_us),
         .only = envelope->has_suppliers ? envelope->suppliers : NULL,
         .only_count = envelope->supplier_count,
+        .sort = envelope->sort,
         .max_items = envelope->max_items > 0 ? envelope->max_items : settings->max_items,
         .max_offers_per_item =
             envelope->max_offers_per_item > 0 ? envelope->max_offers_per_item : settings->max_offers_per_item,

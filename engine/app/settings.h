@@ -26,6 +26,10 @@ struct settings_account {
     size_t option_count;
     struct settings_pair *secrets; // the script's name of it -> the environment variable
     size_t secret_count;
+    struct text *markets; // none: any search
+    size_t market_count;
+    struct text certificate_file, key_file; // absent: none
+    struct text proxy;                      // absent: none
     const char *file;
     uint32_t line, column;
 };
@@ -37,12 +41,24 @@ struct settings_supplier {
     bool is_enabled;
     struct text because;
     uint64_t ceiling_us;               // 0: the script's
-    struct settings_account *accounts; // at least one: "main"
+    struct settings_account *accounts; // at least one: "main"; in the order in which they are tried
     size_t account_count;
     const char *file; // where it stands, for errors
     uint32_t line, column;
     const char *uses_file; // where `uses` stands; NULL: it does not
     uint32_t uses_line, uses_column;
+};
+
+/// A look-up table for scripts.
+struct settings_table {
+    struct text name;
+    struct text file;
+    struct text *keys; // columns
+    size_t key_count;
+    const char *place_file; // where its section stands, for errors
+    uint32_t line, column;
+    const char *keys_file; // where `key` stands
+    uint32_t keys_line, keys_column;
 };
 
 struct settings {
@@ -77,7 +93,11 @@ struct settings {
     uint64_t drain_us; // SIGTERM: how long open searches may go on
     uint64_t max_body; // bytes of a request
     struct text log_level;
-    struct text timing_file;             // absent: none
+    struct text timing_file; // absent: none
+    struct text fx_file;     // the table of exchange rates; absent: nothing is converted
+    uint64_t fx_max_age_us;
+    struct settings_table *tables;
+    size_t table_count;
     struct settings_supplier *suppliers; // those named in the file
     size_t supplier_count;
 };

@@ -8,8 +8,12 @@
 #define ENGINE_LIST(member, count)                                                                                     \
     SETTING_OF_ENGINE, offsetof(struct settings, member), offsetof(struct settings, count)
 #define SUPPLIER(member) SETTING_OF_SUPPLIER, offsetof(struct settings_supplier, member), 0
+#define ACCOUNT(member) SETTING_OF_ACCOUNT, offsetof(struct settings_account, member), 0
 #define ACCOUNT_LIST(member, count)                                                                                    \
     SETTING_OF_ACCOUNT, offsetof(struct settings_account, member), offsetof(struct settings_account, count)
+#define TABLE(member) SETTING_OF_TABLE, offsetof(struct settings_table, member), 0
+#define TABLE_LIST(member, count)                                                                                      \
+    SETTING_OF_TABLE, offsetof(struct settings_table, member), offsetof(struct settings_table, count)
 #define LATER(key, about)                                                                                              \
     {                                                                                                                  \
         key, SETTING_LATER, SETTING_OF_ENGINE, 0, 0, NULL, NULL, NULL, NULL, about, false                              \
@@ -79,6 +83,15 @@ const struct setting SETTINGS[] = {
     { "timing_file", SETTING_TEXT, ENGINE(timing_file), NULL, NULL, NULL, NULL,
       "a memory-mapped ring with one record per search, for benchmarks; not set: none", true },
 
+    { "fx.file", SETTING_TEXT, ENGINE(fx_file), NULL, NULL, NULL, NULL,
+      "the table of exchange rates, in JSON; not set: no price is converted", false },
+    { "fx.max_age", SETTING_DURATION, ENGINE(fx_max_age_us), "1min", "366d", "36h", NULL,
+      "how old the table may be; by an older one no price is converted", false },
+    { "data.*.file", SETTING_TEXT, TABLE(file), NULL, NULL, NULL, NULL,
+      "a table for `lookup`: tab-separated values, the first line names the columns", false },
+    { "data.*.key", SETTING_LIST, TABLE_LIST(keys, key_count), NULL, NULL, NULL, NULL,
+      "the columns that a look-up names, in its order", false },
+
     { "suppliers.*.uses", SETTING_NAME, SUPPLIER(uses), NULL, NULL, NULL, NULL,
       "the supplier whose file plays this one too", false },
     { "suppliers.*.enabled", SETTING_FLAG, SUPPLIER(is_enabled), NULL, NULL, "true", NULL,
@@ -93,10 +106,16 @@ const struct setting SETTINGS[] = {
       "the environment variable that holds this secret; without it, the one of the secret's own name", false },
     { "suppliers.*.accounts.*.options.*", SETTING_PAIR, ACCOUNT_LIST(options, option_count), NULL, NULL, NULL, NULL,
       "an option of the script, instead of the script's own value", false },
+    { "suppliers.*.accounts.*.when.market", SETTING_LIST, ACCOUNT_LIST(markets, market_count), NULL, NULL, NULL, NULL,
+      "the markets whose searches use this account; the first account that fits is taken", false },
+    { "suppliers.*.accounts.*.tls.cert", SETTING_TEXT, ACCOUNT(certificate_file), NULL, NULL, NULL, NULL,
+      "a file with the client certificate for this account, PEM", false },
+    { "suppliers.*.accounts.*.tls.key", SETTING_TEXT, ACCOUNT(key_file), NULL, NULL, NULL, NULL,
+      "the file with the certificate's private key, PEM, not encrypted", false },
+    { "suppliers.*.accounts.*.proxy", SETTING_TEXT, ACCOUNT(proxy), NULL, NULL, NULL, NULL,
+      "the HTTP proxy that this account's requests go through, as http://host:port", false },
 
     LATER("state_dir", "where operators' switches are kept"),
-    LATER("fx", "currency rates"),
-    LATER("data", "look-up tables for scripts"),
     LATER("extra_calls", "the allowance of retries and hedges"),
     LATER("breaker", "circuit breakers"),
     LATER("linger", "attempts that go on after the reply"),
@@ -108,10 +127,7 @@ const struct setting SETTINGS[] = {
     LATER("suppliers.*.mode", "test and dark suppliers"),
     LATER("suppliers.*.traffic", "the share of searches that reach a dark supplier"),
     LATER("suppliers.*.limits", "limits of a supplier"),
-    LATER("suppliers.*.accounts.*.when", "accounts chosen by search"),
     LATER("suppliers.*.accounts.*.limits", "limits of an account"),
-    LATER("suppliers.*.accounts.*.tls", "client certificates"),
-    LATER("suppliers.*.accounts.*.proxy", "proxies"),
     LATER("suppliers.*.accounts.*.mode", "test and dark accounts"),
 };
 // clang-format on

@@ -32,7 +32,7 @@ enum setting_kind {
 };
 
 /// What `offset` counts from.
-enum setting_owner { SETTING_OF_ENGINE, SETTING_OF_SUPPLIER, SETTING_OF_ACCOUNT };
+enum setting_owner { SETTING_OF_ENGINE, SETTING_OF_SUPPLIER, SETTING_OF_ACCOUNT, SETTING_OF_TABLE };
 
 struct setting {
     const char *key; // "deadline.min", "suppliers.*.uses"

@@ -23,6 +23,7 @@ struct reply_supplier {
 
 struct reply_offer {
     struct text supplier, item, total, currency;
+    struct text flag;      // the first reason why it does not count as cheapest; absent: none
     struct text item_json; // absent: the reply says nothing about the item
 };
 

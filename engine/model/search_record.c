@@ -115,6 +115,7 @@ static void write_parts(const struct search_record_entry *entry, struct json_wri
         json_field_u64(json, "offers", entry->offers);
     }
     field_count(json, "offers_dropped", entry->dropped);
+    field_count(json, "offers_unmapped", entry->unmapped);
 }
 
 static void write_entry(const struct search_record_entry *entry, struct json_writer *json)

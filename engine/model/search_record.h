@@ -31,6 +31,7 @@ struct search_record_entry {
     uint64_t ceiling_us;        // UINT64_MAX: none
     uint64_t retry_after_ms;    // 0: not said
     uint32_t offers, dropped;
+    uint32_t unmapped; // offers whose item is the supplier's own name for it
     uint32_t parts_sent, parts_ok, parts_failed;
     uint32_t requests; // that went out whole over the wire
 };

@@ -2,10 +2,12 @@
 // empty answer with a bad status is a failure is not decided here: the search knows the status.
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "script/bind.h"
 #include "script/freeze.h"
 #include "script/inflate.h"
 #include "script/offers.h"
+#include "script/rates.h"
 #include "script/run_response.h"
 
 #include <lauxlib.h>
@@ -26,6 +28,7 @@ struct normalise_work {
     size_t supplier;
     size_t product;
     struct block *state;
+    struct rates *rates; // NULL: nothing is converted
     // out
     struct offer_batch *batch;
     struct run_details details;
@@ -43,6 +46,7 @@ static int normalise_call_prepare(lua_State *L)
     state_learn_account(L, state, work->call->account);
     run_response_make(L, &work->view, work->call->response);
     offers_set_observed(L, clock_wall_us());
+    offers_set_rates(L, work->rates);
     return 0;
 }
 
@@ -179,6 +183,12 @@ static void normalise_take_details(struct normalise_work *work, struct normalise
         memcpy(call->warning, warning, sizeof call->warning); // it explains the script's own
     }
     work->details.next = (struct next_step){ 0 };
+    if (work->batch != NULL && work->batch->corrected > 0) { // told where the script's own warnings are
+        if (call->warning_count == 0) {
+            snprintf(call->warning, sizeof call->warning, "%s", work->batch->corrected_first);
+        }
+        call->warning_count += (uint32_t)work->batch->corrected;
+    }
 }
 
 /// The script has run to its end; what it gave decides.
@@ -201,9 +211,9 @@ static void normalise_commit(struct normalise_work *work, struct normalise_call 
                  batch->dropped_first);
     } else {
         call->verdict = SCRIPT_OK;
+        normalise_take_details(work, call);
         call->offers = batch;
         work->batch = NULL;
-        normalise_take_details(work, call);
     }
 }
 
@@ -243,6 +253,22 @@ static enum run_end normalise_run(struct normalise_work *work, struct normalise_
     return end;
 }
 
+/// The rates to convert by: none, when they were too old when the search arrived.
+static struct rates *normalise_rates(const struct normalise_call *call)
+{
+    struct rates *rates = call->call.rates;
+    uint64_t wall_us = call->times.arrival_wall_us;
+
+    if (rates == NULL || !rates_is_stale(rates, wall_us)) {
+        return rates_acquire(rates);
+    }
+    if (rates_first_warning(rates)) {
+        log_line(LOG_WARNING, "fx", "the rates %.*s of %.*s are out of date: no price is converted",
+                 TEXT_ARGS(rates_id(rates)), TEXT_ARGS(rates_as_of(rates)));
+    }
+    return NULL;
+}
+
 bool run_normalise(struct run *run, struct normalise_call *call)
 {
     uint64_t now_us = clock_now_us();
@@ -261,6 +287,7 @@ bool run_normalise(struct run *run, struct normalise_call *call)
         .facts = block_acquire(call->facts),
         .body = block_acquire(call->response->body),
         .state = block_acquire(call->state),
+        .rates = normalise_rates(call),
         .supplier = call->account->supplier,
     };
 
@@ -275,5 +302,6 @@ bool run_normalise(struct run *run, struct normalise_call *call)
     block_release(&work.facts);
     block_release(&work.body);
     block_release(&work.state);
+    rates_release(&work.rates);
     return end != RUN_LOST;
 }

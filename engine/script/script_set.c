@@ -4,6 +4,7 @@
 // nothing that others use.
 
 #include "script/script_set.h"
+#include "base/places.h"
 #include "script/bind.h"
 #include "script/check_task.h"
 
@@ -41,6 +42,9 @@ struct script_set {
     struct set_files sources;          // of suppliers
     struct script_supplier *suppliers; // beside `sources`
     struct arena *declared;            // beside `suppliers`: what they consist of
+    struct places *places;             // NULL: none
+    const struct script_look_up *look_ups;
+    size_t look_up_count;
     struct script_health *product_health;
     struct script_health *supplier_health;
 };
@@ -170,6 +174,7 @@ static void set_check_suppliers(struct script_check *check, struct script_set *s
             continue; // reported
         }
         supplier->label = set_label(&set->arena, file);
+        check->supplier = (ptrdiff_t)i;
         set_check_file(check, set, file, CHECK_SUPPLIER, supplier, &set->declared[i]);
         if (supplier->display_name.data == NULL) {
             supplier->display_name = supplier->name;
@@ -218,6 +223,29 @@ static struct script_set *set_create(size_t source_count)
     return set;
 }
 
+static void set_on_place_finding(void *context, const struct failure *failure)
+{
+    struct script_check *check = context;
+
+    check->report(check->context, failure);
+    check->findings++;
+}
+
+/// Airports are data of the scripts; a folder without them has products that need none.
+static void set_read_places(struct script_check *check, struct script_set *set, const char *scripts_dir)
+{
+    char path[1024];
+    struct script_file file = { .path = { path, 0 } };
+
+    file.path.length = (size_t)snprintf(path, sizeof path, "%s/data/airports.txt", scripts_dir);
+    if (file.path.length >= sizeof path) {
+        return; // nor could its folder be read, which was reported
+    }
+    if (places_load(path, set_on_place_finding, check, &set->places) == STATUS_NO_MEMORY) {
+        script_check_report(check, &file, 0, NULL, "not enough memory to keep it");
+    }
+}
+
 static void set_load_all(struct script_check *check, struct script_set *set, const char *scripts_dir,
                          const struct script_source *sources, size_t count)
 {
@@ -227,6 +255,7 @@ static void set_load_all(struct script_check *check, struct script_set *set, con
     check->knows_products =
         set_read_folder(check, scripts_dir, &set->modules) && set_read_folder(check, folder, &set->products);
     set_read_sources(check, set, sources, count);
+    set_read_places(check, set, scripts_dir);
     set->product_health = arena_alloc_array(&set->arena, set->products.count + 1, sizeof(struct script_health));
 
     check->products = set->products.items;
@@ -238,6 +267,8 @@ static void set_load_all(struct script_check *check, struct script_set *set, con
         set_check_file(check, set, &set->products.items[i], CHECK_PRODUCT, NULL, NULL);
     }
     set_check_suppliers(check, set);
+    set->look_ups = check->look_ups;
+    set->look_up_count = check->look_up_count;
 }
 
 enum status script_set_load(const char *scripts_dir, const struct script_source *sources, size_t count,
@@ -251,6 +282,7 @@ enum status script_set_load(const char *scripts_dir, const struct script_source 
     struct script_check check = { .arena = &loaded->arena,
                                   .find_module = set_find_module,
                                   .find_context = loaded,
+                                  .supplier = -1,
                                   .report = report,
                                   .context = context };
 
@@ -296,10 +328,16 @@ void script_set_drop(struct script_set **set)
         for (size_t i = 0; i < (*set)->sources.count; i++) {
             arena_fini(&(*set)->declared[i]);
         }
+        places_destroy(&(*set)->places);
         arena_fini(&(*set)->arena);
         free(*set);
     }
     *set = NULL;
+}
+
+const struct places *script_set_places(const struct script_set *set)
+{
+    return set->places;
 }
 
 bool script_set_is_retired(const struct script_set *set)
@@ -326,6 +364,12 @@ size_t script_set_product_count(const struct script_set *set)
 struct text script_set_product(const struct script_set *set, size_t index)
 {
     return script_set_product_file(set, index)->name;
+}
+
+const struct script_look_up *script_set_look_ups(const struct script_set *set, size_t *count)
+{
+    *count = set->look_up_count;
+    return set->look_ups;
 }
 
 const struct script_file *script_set_supplier_file(const struct script_set *set, size_t index)

@@ -30,8 +30,18 @@ struct script_supplier {
     size_t host_count;
     struct text *secrets; // names
     size_t secret_count;
+    struct text *wants; // extras of the search that it may see: "client"
+    size_t want_count;
     struct text options; // JSON object of defaults
     uint64_t body_cap;   // limits.body, or the default
+};
+
+/// A look-up in a script that names its table.
+struct script_look_up {
+    struct text table;
+    struct text file;
+    uint32_t line;
+    ptrdiff_t supplier; // index; -1: in a product or module
 };
 
 /// One finding of a load; file, line and remedy in `failure`.
@@ -41,6 +51,10 @@ typedef void (*script_finding)(void *context, const struct failure *failure);
 /// STATUS_TIMEOUT when one is that a file took too long to load; every finding was reported and `*set` is NULL.
 MUST_CHECK enum status script_set_load(const char *scripts_dir, const struct script_source *sources, size_t count,
                                        script_finding report, void *context, struct script_set **set);
+/// The airports and their zones, from `data/airports.txt` of the scripts; NULL: there is no such file.
+struct places;
+const struct places *script_set_places(const struct script_set *set);
+
 struct script_set *script_set_acquire(struct script_set *set);
 void script_set_release(struct script_set **set);
 
@@ -49,6 +63,7 @@ size_t script_set_supplier_count(const struct script_set *set);
 const struct script_supplier *script_set_supplier(const struct script_set *set, size_t index);
 size_t script_set_product_count(const struct script_set *set);
 struct text script_set_product(const struct script_set *set, size_t index);
+const struct script_look_up *script_set_look_ups(const struct script_set *set, size_t *count);
 
 // ---- for the workers
 

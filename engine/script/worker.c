@@ -64,12 +64,17 @@ static bool worker_run(struct worker *worker, struct script_call *call)
         run_fail_all(call, SCRIPT_MEMORY, "there is no memory for a Lua state");
         run.memory++;
     } else if (call->kind == SCRIPT_CALL_START) {
+        state_use_data(run.state, call->data);
         is_ours = run_start(&run, CONTAINER_OF(call, struct start_call, call));
     } else {
+        state_use_data(run.state, call->data);
         is_ours = run_normalise(&run, CONTAINER_OF(call, struct normalise_call, call));
     }
     if (!is_ours || !guard_return(&worker->guard)) {
-        return false;
+        return false; // a lost state keeps the tables until it ends
+    }
+    if (run.state != NULL) {
+        state_use_data(run.state, NULL);
     }
     uint64_t cpu_us = clock_thread_cpu_us() - cpu_begun_us;
     call->script_cpu_us += cpu_us;

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "search/coverage.h"
+#include "search/facets.h"
 #include "search/merge.h"
 #include "search/search_internal.h"
 
@@ -102,7 +103,7 @@ static size_t answer_room(const struct search *search, const struct merge_result
 /// the coverage tell it. An item comes with its first offer.
 static void answer_fit(const struct search *search, struct merge_result *merged)
 {
-    size_t left = ANSWER_CEILING - ANSWER_HEAD_ROOM;
+    size_t left = ANSWER_CEILING - ANSWER_HEAD_ROOM - FACETS_ROOM_MAX;
     size_t used = search->attempt_count * ANSWER_ATTEMPT_MOST;
     size_t items = 0;
     size_t picks = 0;
@@ -150,7 +151,8 @@ static void answer_seal(struct search_reply *reply, struct buffer *buffer, uint1
 
 void answer_build(struct search *search, struct search_reply *reply)
 {
-    struct merge_limits limits = { search->options.max_items, search->options.max_offers_per_item };
+    struct merge_limits limits = { search->options.max_items, search->options.max_offers_per_item,
+                                   search->options.sort };
     struct merge_result merged;
     struct coverage coverage;
     struct buffer buffer;
@@ -187,6 +189,10 @@ void answer_build(struct search *search, struct search_reply *reply)
         write_order(&merged, &json);
     } else if (status == 200) {
         write_offers(&merged, &json);
+    }
+    if (status == 200) {
+        json_key(&json, "facets");
+        facets_write(search->attempts, search->attempt_count, &json);
     }
     json_end_object(&json);
     reply->is_complete = coverage.is_complete;

@@ -196,8 +196,8 @@ void coverage_write_attempt(const struct attempt *attempt, uint64_t arrival_us, 
     }
     json_begin_object(json);
     json_field_text(json, "name", attempt->supplier->name);
-    if (attempt->supplier->account != NULL) {
-        json_field_text(json, "account", attempt->supplier->account->name);
+    if (attempt->account != NULL) {
+        json_field_text(json, "account", attempt->account->name);
     }
     json_field_c(json, "outcome", outcome_name(attempt->outcome));
     write_why(attempt, json);
@@ -208,6 +208,9 @@ void coverage_write_attempt(const struct attempt *attempt, uint64_t arrival_us, 
     if (attempt->dropped > 0) {
         json_field_u64(json, "offers_dropped", attempt->dropped);
         json_field_c(json, "first_dropped", attempt->dropped_first);
+    }
+    if (attempt->unmapped > 0) {
+        json_field_u64(json, "offers_unmapped", attempt->unmapped);
     }
     write_times(attempt, arrival_us, json);
     json_field_text(json, "script", attempt->supplier->script);

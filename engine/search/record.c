@@ -13,7 +13,7 @@ static bool is_cut_detail(const struct part_end *end, size_t length)
 
 static struct text account_of(const struct attempt *attempt)
 {
-    const struct script_account *account = attempt->supplier->account;
+    const struct script_account *account = attempt->account;
     return account != NULL ? account->name : (struct text){ NULL, 0 };
 }
 
@@ -85,6 +85,7 @@ static void fill_entry(struct search_record *record, const struct search *search
     entry->ceiling_is_from_script = attempt->ceiling_is_from_script;
     entry->offers = (uint32_t)attempt->stock.live;
     entry->dropped = (uint32_t)attempt->dropped;
+    entry->unmapped = (uint32_t)attempt->unmapped;
     fill_parts(attempt, entry);
     if (attempt->state == ATTEMPT_CLOSED) {
         fill_closed(attempt, entry);

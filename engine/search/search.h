@@ -14,6 +14,7 @@
 #include "policy/budget.h"
 #include "search/event.h"
 #include "search/ports.h"
+#include "search/sort.h"
 
 struct search;
 
@@ -49,6 +50,7 @@ struct search_options {
     const struct text *only; // names to ask; NULL: everyone. Unknown names were refused by the caller
     size_t only_count;
     uint32_t max_items, max_offers_per_item;
+    enum sort sort;
     bool whole_or_nothing; // \"partial\": false
     bool wants_record;     // its attribution
     enum reply_detail detail;

@@ -18,6 +18,7 @@ enum metric_labels {
     LABELS_SUPPLIER_OUTCOME,
     LABELS_SUPPLIER_BOUND_PHASE,
     LABELS_THREAD,
+    LABELS_TABLE,
     LABELS_VERSION,
 };
 
@@ -78,6 +79,8 @@ struct metrics {
     atomic_uint_fast64_t *cells;
     char (*suppliers)[NAME_MAX_LENGTH];
     char (*callers)[NAME_MAX_LENGTH];
+    size_t table_count;
+    char (*tables)[NAME_MAX_LENGTH];
 };
 
 static size_t labels_count(const struct metrics *metrics, enum metric_labels labels)
@@ -98,6 +101,8 @@ static size_t labels_count(const struct metrics *metrics, enum metric_labels lab
         return metrics->supplier_count * BOUND_LABELS * PHASE_COUNT;
     case LABELS_THREAD:
         return metrics->thread_count;
+    case LABELS_TABLE:
+        return metrics->table_count;
     }
     return 0;
 }
@@ -133,33 +138,30 @@ static void histogram_observe(struct metrics *metrics, enum metric metric, size_
 
 // --------------------------------------------------------------------------------------------------- birth and death
 
-static void keep_name(char place[NAME_MAX_LENGTH], struct text name)
+/// Copies of the names, cut to what a label may have, with room for one more. NULL without memory.
+static char (*copy_names(const struct text *names, size_t count))[NAME_MAX_LENGTH]
 {
-    size_t length = name.length < NAME_MAX_LENGTH - 1 ? name.length : NAME_MAX_LENGTH - 1;
-    memcpy(place, name.data, length);
-}
+    char(*copies)[NAME_MAX_LENGTH] = calloc(count + 1, sizeof(*copies));
 
-static bool keep_callers(struct metrics *metrics, const struct metrics_options *options)
-{
-    metrics->caller_count = options->caller_count < METRICS_MAX_CALLERS ? options->caller_count : METRICS_MAX_CALLERS;
-    metrics->callers = calloc(metrics->caller_count + 1, sizeof(*metrics->callers));
-    for (size_t i = 0; metrics->callers != NULL && i < metrics->caller_count; i++) {
-        keep_name(metrics->callers[i], options->callers[i]);
+    for (size_t i = 0; copies != NULL && i < count; i++) {
+        size_t length = names[i].length < NAME_MAX_LENGTH - 1 ? names[i].length : NAME_MAX_LENGTH - 1;
+        memcpy(copies[i], names[i].data, length);
     }
-    return metrics->callers != NULL;
+    return copies;
 }
 
-static bool keep_suppliers(struct metrics *metrics, const struct metrics_options *options)
+static bool keep_names(struct metrics *metrics, const struct metrics_options *options)
 {
     size_t named = options->supplier_count < METRICS_MAX_SUPPLIERS ? options->supplier_count : METRICS_MAX_SUPPLIERS;
 
+    metrics->table_count = options->table_count < METRICS_MAX_TABLES ? options->table_count : METRICS_MAX_TABLES;
+    metrics->tables = copy_names(options->tables, metrics->table_count);
     metrics->supplier_count = named + 1;
-    metrics->suppliers = calloc(metrics->supplier_count, sizeof(*metrics->suppliers));
-    if (metrics->suppliers == NULL) {
+    metrics->suppliers = copy_names(options->suppliers, named);
+    metrics->caller_count = options->caller_count < METRICS_MAX_CALLERS ? options->caller_count : METRICS_MAX_CALLERS;
+    metrics->callers = copy_names(options->callers, metrics->caller_count);
+    if (metrics->tables == NULL || metrics->suppliers == NULL || metrics->callers == NULL) {
         return false;
-    }
-    for (size_t i = 0; i < named; i++) {
-        keep_name(metrics->suppliers[i], options->suppliers[i]);
     }
     memcpy(metrics->suppliers[named], "other", sizeof("other"));
     return true;
@@ -176,7 +178,7 @@ enum status metrics_create(const struct metrics_options *options, struct metrics
     }
     made->version = options->version;
     made->thread_count = options->thread_count < METRICS_MAX_THREADS ? options->thread_count : METRICS_MAX_THREADS;
-    if (!keep_suppliers(made, options) || !keep_callers(made, options)) {
+    if (!keep_names(made, options)) {
         metrics_destroy(&made);
         return STATUS_NO_MEMORY;
     }
@@ -199,6 +201,7 @@ void metrics_destroy(struct metrics **metrics)
     if (*metrics != NULL) {
         free((*metrics)->suppliers);
         free((*metrics)->callers);
+        free((*metrics)->tables);
         free((*metrics)->cells);
         free(*metrics);
         *metrics = NULL;
@@ -277,6 +280,7 @@ static void count_entry(struct metrics *metrics, size_t supplier, const struct s
     cell_add(metrics, METRIC_ATTEMPTS_PARTIAL, supplier, is_answer && entry->is_partial ? 1 : 0);
     cell_add(metrics, METRIC_SUPPLIER_REQUESTS, supplier, entry->requests);
     cell_add(metrics, METRIC_OFFERS_DROPPED, supplier, entry->dropped);
+    cell_add(metrics, METRIC_OFFERS_UNMAPPED, supplier, entry->unmapped);
 }
 
 void metrics_count_search(struct metrics *metrics, const struct search_record *record)
@@ -305,11 +309,11 @@ void metrics_count_refusal(struct metrics *metrics, uint16_t status)
     cell_add(metrics, METRIC_REQUESTS_REFUSED, refusal_index(status), 1);
 }
 
-void metrics_set(struct metrics *metrics, enum metric metric, size_t thread, uint64_t value)
+void metrics_set(struct metrics *metrics, enum metric metric, size_t label, uint64_t value)
 {
     require(rows[metric].type == METRIC_SAMPLE_COUNTER || rows[metric].type == METRIC_SAMPLE_GAUGE);
-    if (thread < labels_count(metrics, rows[metric].labels)) {
-        atomic_store_explicit(&metrics->cells[metrics->first[metric] + thread], value, memory_order_relaxed);
+    if (label < labels_count(metrics, rows[metric].labels)) {
+        atomic_store_explicit(&metrics->cells[metrics->first[metric] + label], value, memory_order_relaxed);
     }
 }
 
@@ -417,6 +421,9 @@ static void write_labels(const struct metrics *metrics, enum metric_labels label
     case LABELS_THREAD:
         (void)snprintf(number, sizeof(number), "%zu", label);
         write_label("thread", number, true, out);
+        break;
+    case LABELS_TABLE:
+        write_label("table", metrics->tables[label], true, out);
         break;
     case LABELS_VERSION:
         write_label("version", metrics->version, true, out);

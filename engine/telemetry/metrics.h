@@ -21,7 +21,7 @@ enum metric {
     METRIC_COUNT
 };
 
-enum { METRICS_MAX_SUPPLIERS = 512, METRICS_MAX_CALLERS = 256, METRICS_MAX_THREADS = 64 };
+enum { METRICS_MAX_SUPPLIERS = 512, METRICS_MAX_CALLERS = 256, METRICS_MAX_THREADS = 64, METRICS_MAX_TABLES = 64 };
 
 struct metrics_options {
     const struct text *suppliers; // their names, sorted; copied
@@ -30,6 +30,8 @@ struct metrics_options {
     const char *version;        // a constant
     const struct text *callers; // the known ones; copied
     size_t caller_count;
+    const struct text *tables; // of look-ups; copied
+    size_t table_count;
 };
 
 MUST_CHECK enum status metrics_create(const struct metrics_options *options, struct metrics **metrics);
@@ -41,8 +43,8 @@ void metrics_count_search(struct metrics *metrics, const struct search_record *r
 /// Counts a request that was answered with this error and never became a search.
 void metrics_count_refusal(struct metrics *metrics, uint16_t status);
 
-/// Sets a row of type SAMPLE_*; `thread` is 0 unless its label is the thread.
-void metrics_set(struct metrics *metrics, enum metric metric, size_t thread, uint64_t value);
+/// Sets a row of type SAMPLE_*; `label` is the index of the thread or table, 0 for rows without such a label.
+void metrics_set(struct metrics *metrics, enum metric metric, size_t label, uint64_t value);
 
 /// Sets a row of type SAMPLE_* whose label is the supplier; names without a line of their own add up to "other".
 void metrics_set_suppliers(struct metrics *metrics, enum metric metric, const struct text *names,

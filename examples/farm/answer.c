@@ -361,8 +361,8 @@ static void rendering_init(struct rendering *rendering, const struct answer_temp
             query_write_date(slice->day + day - 2, rendering->dates[i][day]);
         }
         for (int offer = 0; offer < ANSWER_OFFERS; offer++) {
-            rendering->durations[offer][i] =
-                timetable_legs(&answer->itineraries[offer].slices[i], &rendering->routes[i], rendering->legs[offer][i]);
+            rendering->durations[offer][i] = timetable_legs(
+                &answer->itineraries[offer].slices[i], &rendering->routes[i], slice->day, rendering->legs[offer][i]);
         }
     }
     rendering_prices(rendering);
@@ -456,7 +456,7 @@ static void fill_leg(const struct rendering *rendering, const struct slot *slot,
         write_time(out, rendering->dates[slot->slice], leg->arrives_min);
     }
     if (slot->kind == SLOT_DEPARTS_OFFSET || slot->kind == SLOT_ARRIVES_OFFSET) {
-        write_offset(out + 16, slot->kind == SLOT_DEPARTS_OFFSET ? leg->hop->from.offset_min : leg->hop->to.offset_min);
+        write_offset(out + 16, slot->kind == SLOT_DEPARTS_OFFSET ? leg->departs_offset_min : leg->arrives_offset_min);
     }
 }
 

@@ -7,6 +7,8 @@
 #pragma once
 
 #include "farm/farm.h"
+#include "farm/hotels.h"
+#include "farm/recording.h"
 #include "farm/step.h"
 
 enum connection_state {
@@ -35,7 +37,9 @@ struct connection {
     bool turns_silent; // after the first exchange
     uint32_t exchanges;
     struct step step; // what was asked
-    char *input;      // the start of a request
+    struct hotels_query hotels;
+    const struct recorded_answer *recorded; // NULL: the answer is made
+    char *input;                            // the start of a request
     size_t input_length, input_capacity;
     char *output; // what still has to be sent
     size_t output_length, output_sent;

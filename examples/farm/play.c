@@ -62,8 +62,16 @@ static struct text answer_body(struct connection *connection)
 {
     struct supplier *supplier = connection->supplier;
 
+    if (connection->recorded != NULL) {
+        return connection->recorded->body;
+    }
     if (supplier->shape == SUPPLIER_FILE) {
         return (struct text){ supplier->file, supplier->file_length };
+    }
+    if (supplier->shape == SUPPLIER_HOTELS) {
+        char *out = connection->farm->output;
+        size_t length = hotels_render(&connection->hotels, supplier->seed, hotels_supplier(supplier->name), out);
+        return (struct text){ out, length };
     }
     const struct step *step = &connection->step;
     const struct answer_template *answer = supplier->templates[step->query.slice_count - 1];
@@ -144,13 +152,16 @@ void play_answer(struct connection *connection)
         send_fixed(connection, &fixed_answers[fault]);
         return;
     }
-    char bytes[256];
+    static const struct recorded_answer made = { "200 OK", "application/json", "", { NULL, 0 } };
+    const struct recorded_answer *answer = connection->recorded != NULL ? connection->recorded : &made;
+    char bytes[256 + RECORDING_HEADERS_MAX];
     struct text body = answer_body(connection);
     if (garble_is(fault)) {
         play_garbled(connection, fault, body);
         return;
     }
-    struct text head = write_head(bytes, sizeof(bytes), connection, "200 OK", "application/json", "", body.length);
+    struct text head =
+        write_head(bytes, sizeof(bytes), connection, answer->status, answer->type, answer->headers, body.length);
     if (fault != FAULT_NONE) {
         play_fragment(connection, fault, head, body);
         return;
@@ -172,6 +183,11 @@ static bool read_request(struct connection *connection, const struct request *re
     }
     *status = "404 Not Found";
     *why = "there is nothing at this path";
+    if (supplier->shape == SUPPLIER_RECORDING) {
+        connection->recorded = recording_find(supplier->recording, request);
+        return connection->recorded != NULL;
+    }
+    connection->recorded = NULL;
     if (!text_equals_c(request->path, shape->path)) {
         return false;
     }
@@ -181,6 +197,9 @@ static bool read_request(struct connection *connection, const struct request *re
         return false;
     }
     *status = "400 Bad Request";
+    if (supplier->shape == SUPPLIER_HOTELS) {
+        return hotels_read(&connection->hotels, request->body, why);
+    }
     return supplier->shape == SUPPLIER_FILE || query_read(&connection->step.query, shape->query, request->body, why);
 }
 
@@ -209,11 +228,11 @@ void play_request(struct connection *connection, const struct request *request)
 
 enum status play_prepare(struct farm *farm)
 {
-    size_t longest = 0;
+    size_t longest = HOTELS_ANSWER_MAX;
 
     for (size_t i = 0; i < farm->population->count; i++) {
         struct supplier *supplier = &farm->population->suppliers[i];
-        for (unsigned slices = 0; slices < QUERY_SLICES_MAX && supplier->shape != SUPPLIER_FILE; slices++) {
+        for (unsigned slices = 0; slices < QUERY_SLICES_MAX && supplier_has_templates(supplier); slices++) {
             answer_template_destroy(&supplier->templates[slices]);
             supplier->templates[slices] = answer_template_create(supplier_shape_row(supplier->shape)->query, farm->seed,
                                                                  supplier->index, slices + 1);

@@ -1,13 +1,15 @@
 #include "farm/population.h"
+#include "farm/file.h"
+#include "farm/hotels.h"
+#include "farm/recording.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { COLUMNS = 10, FILE_MAX = 16 << 20 };
+enum { COLUMNS = 10 };
 
 static struct text next_word(struct text *rest)
 {
@@ -104,6 +106,10 @@ static enum status read_identity(struct supplier *supplier, const struct populat
     supplier->shape = (enum supplier_shape)shape;
     supplier->rounds = 3;
     supplier->poll_ms = 100;
+    if (supplier->shape == SUPPLIER_HOTELS && hotels_supplier(supplier->name) == 0) {
+        failure_set(why, "a supplier of hotels (shape h) is called h01 to h20");
+        return STATUS_INVALID;
+    }
     return STATUS_OK;
 }
 
@@ -237,39 +243,11 @@ static enum status read_line(struct population *population, struct text line, st
     return status;
 }
 
-static enum status read_file(const char *path, char **bytes, size_t *length, struct failure *why)
-{
-    FILE *file = fopen(path, "rb");
-
-    *bytes = NULL;
-    if (file == NULL) {
-        failure_set(why, "%s: %s", path, strerror(errno));
-        return STATUS_IO;
-    }
-    struct buffer buffer;
-    buffer_init(&buffer, FILE_MAX);
-    char chunk[16384];
-    size_t got;
-    while ((got = fread(chunk, 1, sizeof(chunk), file)) > 0) {
-        buffer_append(&buffer, chunk, got);
-    }
-    bool is_read = ferror(file) == 0;
-    fclose(file);
-    if (!is_read || buffer.is_full) {
-        failure_set(why, "%s: %s", path, is_read ? "too large" : "could not be read");
-        buffer_fini(&buffer);
-        return STATUS_IO;
-    }
-    *length = buffer.length;
-    *bytes = buffer_take(&buffer);
-    return *bytes != NULL ? STATUS_OK : STATUS_NO_MEMORY;
-}
-
 enum status population_read(const char *file, const char *network, struct population **population, struct failure *why)
 {
     char *bytes;
     size_t length;
-    enum status status = read_file(file, &bytes, &length, why);
+    enum status status = file_read(file, &bytes, &length, why);
 
     *population = NULL;
     if (status != STATUS_OK) {
@@ -322,12 +300,14 @@ enum status population_add_file(struct population *population, const char *argum
         failure_set(why, "--file %s: a new NAME:ADDRESS:PATH is expected", argument);
         return STATUS_INVALID;
     }
-    enum status status = read_file(path.data, &supplier->file, &supplier->file_length, why);
+    bool is_recording = recording_is_named(path.data);
+    enum status status = is_recording ? recording_read(path.data, &supplier->recording, why)
+                                      : file_read(path.data, &supplier->file, &supplier->file_length, why);
     if (status != STATUS_OK) {
         return status;
     }
     memcpy(supplier->name, name.data, name.length);
-    supplier->shape = SUPPLIER_FILE;
+    supplier->shape = is_recording ? SUPPLIER_RECORDING : SUPPLIER_FILE;
     supplier->speaks_http = true;
     supplier->planned = (struct behaviour){
         .model = LATENCY_LOGNORMAL,
@@ -349,6 +329,7 @@ void population_destroy(struct population **population)
             answer_template_destroy(&(*population)->suppliers[i].templates[slices]);
         }
         free((*population)->suppliers[i].file);
+        recording_destroy(&(*population)->suppliers[i].recording);
     }
     free(*population);
     *population = NULL;
@@ -374,13 +355,13 @@ struct supplier *population_find(struct population *population, struct text name
 void population_print_settings(const struct population *population, bool is_plain)
 {
     printf("suppliers:\n");
-    for (int i = 0; i < SUPPLIER_FILE; i++) {
+    for (int i = 0; i < SUPPLIER_HOTELS; i++) {
         printf("  %s: { enabled: false, because: \"a template: s01 to s40 use it\" }\n",
                supplier_shape_row((enum supplier_shape)i)->script);
     }
     for (size_t i = 0; i < population->count; i++) {
         const struct supplier *supplier = &population->suppliers[i];
-        if (supplier->shape == SUPPLIER_FILE) {
+        if (!supplier_has_templates(supplier)) {
             continue;
         }
         bool is_http = supplier->speaks_http && (is_plain || !supplier->speaks_tls);

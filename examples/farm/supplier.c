@@ -180,6 +180,11 @@ uint64_t supplier_latency_us(struct supplier *supplier, uint64_t now_us)
     return (uint64_t)(fmin(latency_ms, now->cap_ms) * 1000.0);
 }
 
+bool supplier_has_templates(const struct supplier *supplier)
+{
+    return supplier->shape < SUPPLIER_HOTELS;
+}
+
 const struct supplier_shape_row *supplier_shape_row(enum supplier_shape shape)
 {
     static const struct supplier_shape_row rows[SUPPLIER_SHAPES] = {
@@ -189,7 +194,9 @@ const struct supplier_shape_row *supplier_shape_row(enum supplier_shape shape)
         [SUPPLIER_POLL_REPLACE] = { "poll_replace", "/v1/searches", "farm_poll_replace", QUERY_SHAPE_A },
         [SUPPLIER_PAGES] = { "pages", "/v1/pages", "farm_pages", QUERY_SHAPE_A },
         [SUPPLIER_PARTS] = { "parts", "/v1/sources", "farm_parts", QUERY_SHAPE_A },
+        [SUPPLIER_HOTELS] = { "h", "/v2/rates", "farm_hotels", QUERY_SHAPE_A },
         [SUPPLIER_FILE] = { "file", "/air/offer_requests", "duffel", QUERY_SHAPE_A },
+        [SUPPLIER_RECORDING] = { "recording", "", "duffel", QUERY_SHAPE_A },
     };
     require(shape < SUPPLIER_SHAPES);
     return &rows[shape];

@@ -24,7 +24,8 @@ enum latency_model {
     LATENCY_MODELS,
 };
 
-/// What it sells through: one exchange (a, b, a file), or several that belong together (step.h).
+/// What it sells through: one exchange (a, b, hotels, a file), or several that belong together (step.h), or a
+/// recording, which has paths of its own. Those before the hotels answer out of templates.
 enum supplier_shape {
     SUPPLIER_SHAPE_A,
     SUPPLIER_SHAPE_B,
@@ -32,7 +33,9 @@ enum supplier_shape {
     SUPPLIER_POLL_REPLACE,
     SUPPLIER_PAGES,
     SUPPLIER_PARTS,
+    SUPPLIER_HOTELS,
     SUPPLIER_FILE,
+    SUPPLIER_RECORDING,
     SUPPLIER_SHAPES,
 };
 
@@ -80,6 +83,8 @@ struct supplier_counters {
     uint64_t faults[FAULT_COUNT];
 };
 
+struct recording;
+
 struct supplier {
     char name[32];
     struct in_addr address;
@@ -102,6 +107,7 @@ struct supplier {
     struct answer_template *templates[QUERY_SLICES_MAX];
     char *file; // SUPPLIER_FILE: what it serves
     size_t file_length;
+    struct recording *recording; // SUPPLIER_RECORDING
     struct supplier_counters counters;
 };
 
@@ -124,5 +130,8 @@ void supplier_count_fault(struct supplier *supplier, enum fault fault);
 
 /// How long the next answer takes.
 uint64_t supplier_latency_us(struct supplier *supplier, uint64_t now_us);
+
+/// Its answers are made of templates.
+bool supplier_has_templates(const struct supplier *supplier);
 
 const struct supplier_shape_row *supplier_shape_row(enum supplier_shape shape);

@@ -54,7 +54,7 @@ local CASES = {
   { "an unknown field", body('"qurey":{}'), 422, "/qurey", "unknown_field" },
   { "an unknown field of odd letters", body('"a/b~c":1'), 422, "/a~1b~0c", "unknown_field" },
   { "an empty name of a field", body('"":1'), 422, "/", "unknown_field" },
-  { "a sort", body('"sort":"best"'), 422, "/sort", "not_supported" },
+  { "an unknown sort", body('"sort":"cheap"'), 422, "/sort", "unknown_value" },
   { "indicative", body('"indicative":"first"'), 422, "/indicative", "not_supported" },
   { "a mode", body('"mode":"test"'), 422, "/mode", "not_supported" },
   -- keys that stand twice
@@ -172,7 +172,7 @@ test("all mistakes are told at once", function()
     "Search-Caller: wbe")
   count(422)
   for _, expected in ipairs { { "/budget_ms", "out_of_range" }, { "/suppliers/0", "unknown_supplier" },
-    { "/max_items", "wrong_type" }, { "/sort", "not_supported" }, { "/query/a", "duplicate" },
+    { "/max_items", "wrong_type" }, { "/sort", "wrong_type" }, { "/query/a", "duplicate" },
     { "", "unknown_caller" } } do
     expect_error(reply, 422, expected[1], expected[2])
   end

@@ -6,6 +6,12 @@ local test, equal = world.test, world.equal
 
 local w = world.start { population = "brief", seed = 7 }
 
+-- A table that grows under load holds the loop up for 10 ms and more.
+test("the kernel's table of descriptors is large before the first search", function()
+  local usage = w:usage()
+  assert(usage.descriptor_room >= math.min(16384, usage.descriptor_limit), "room for " .. usage.descriptor_room)
+end)
+
 test("every search over the brief's farm gets one reply with one outcome per supplier", function()
   for round = 1, 5 do
     local reply = w:search { budget_ms = 2000 }

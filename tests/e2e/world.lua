@@ -237,14 +237,17 @@ function M.farm_stats()
   return M.http("GET", ADMIN .. "/stats").json
 end
 
--- What the engine's process holds: resident KiB, threads, descriptors.
+-- What the engine's process holds: resident KiB, threads, descriptors, the room and the limit for them.
 function World:usage()
   local status = read_file("/proc/" .. self.engine_pid .. "/status") or ""
+  local limits = read_file("/proc/" .. self.engine_pid .. "/limits") or ""
   local count = M.shell("ls /proc/" .. self.engine_pid .. "/fd | wc -l")
   return {
     resident_kib = tonumber(status:match("VmRSS:%s*(%d+)")),
     threads = tonumber(status:match("Threads:%s*(%d+)")),
     descriptors = tonumber(count),
+    descriptor_room = tonumber(status:match("FDSize:%s*(%d+)")),
+    descriptor_limit = tonumber(limits:match("Max open files%s+(%d+)")),
   }
 end
 

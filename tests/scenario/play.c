@@ -177,6 +177,7 @@ static enum status stage_search(struct stage *stage)
         .reserve_us = play->reserve_us,
         .only = play->has_choice ? stage->chosen : NULL,
         .only_count = play->has_choice ? chosen : 0,
+        .sort = play->sort,
         .max_items = play->max_items,
         .max_offers_per_item = play->max_offers_per_item,
         .whole_or_nothing = play->whole_or_nothing,

@@ -32,6 +32,7 @@ struct play {
 
     uint64_t budget_us, reserve_us;
     uint32_t max_items, max_offers_per_item;
+    enum sort sort;
     bool whole_or_nothing, has_choice; // has_choice: the caller names whom to ask
     bool is_public;                    // he is a stranger: no details
     uint64_t leaves_us;                // after arrival; UINT64_MAX: the caller stays

@@ -22,7 +22,7 @@ local MACHINES = {
 --- Kinds of plays' values. "ms": milliseconds, fractions allowed.
 local SEARCH = {
   budget = "ms", reserve = "ms", suppliers = "list", max_items = "number", max_offers_per_item = "number",
-  partial = "boolean", detail = "string",
+  partial = "boolean", detail = "string", sort = "string",
 }
 local EXCHANGE = {
   answers = "string", after = "ms", hangs = "boolean", phase = "string", fails = "string", status = "number",
@@ -33,6 +33,7 @@ local STEP = { merge = "string", complete = "boolean", next = "ms" }
 local SUPPLIER = {
   supplier = "string", ceiling = "ms", rule = "ms", skips = "string", disabled = "string", starts = "string",
   item = "string", cheapest = "number", odd = "boolean", parts = "list", display = "string",
+  minutes = "number", flag = "number",
 }
 for word, kind in pairs(EXCHANGE) do
   STEP[word] = kind
@@ -46,7 +47,7 @@ local REPLY = {
   status = "number", complete = "boolean", percent = "number", eligible = "number", answered = "number",
   empty = "number", missing = "number", offers = "number", found = "number", items = "number", reasons = "list",
   outcomes = "table", order = "list", code = "string", at = "ms", before = "ms", odd_items = "list",
-  cut_by_budget = "boolean", requests = "number", seen = "table",
+  cut_by_budget = "boolean", requests = "number", seen = "table", facets = "list",
 }
 local OUTCOME = {
   [1] = "string", bound = "string", phase = "string", kind = "string", partial = "boolean", offers = "number",
@@ -215,7 +216,8 @@ local function read_supplier(play, where, given)
   check_words(where, "a supplier", given, SUPPLIER)
   local supplier = {
     name = given.supplier, ceiling_us = us(given.ceiling), rule_us = us(given.rule), item = given.item,
-    cheapest = given.cheapest, display = given.display, is_odd = given.odd, is_disabled = given.disabled ~= nil,
+    cheapest = given.cheapest, minutes = given.minutes, flag = given.flag, display = given.display,
+    is_odd = given.odd, is_disabled = given.disabled ~= nil,
     because = given.disabled or given.skips,
   }
   if given.skips then
@@ -335,7 +337,7 @@ local function table_of(play, machine)
   local products = { bad_query = "fail_unexpected", script_error = "error", script_timeout = "timeout" }
   local full = {
     budget_us = us(search.budget), reserve_us = us(search.reserve), max_items = search.max_items,
-    max_offers_per_item = search.max_offers_per_item, whole_or_nothing = search.partial == false,
+    max_offers_per_item = search.max_offers_per_item, sort = search.sort, whole_or_nothing = search.partial == false,
     has_choice = search.suppliers ~= nil,
     is_public = search.detail == "public", leaves_us = play.leaves_us, suppliers = suppliers,
     moments = play.moments, start_us = us(own.start), queue_us = us(own.queue), product = products[own.product],
@@ -450,6 +452,20 @@ local function compare_seen(differ, where, body, expected)
   end
 end
 
+--- "NAME VALUE COUNT LOWEST", in the order of the reply but for the names.
+local function facet_texts(body)
+  local names, texts = {}, {}
+  for name in pairs(body.facets or {}) do
+    names[#names + 1] = name
+  end
+  for _, name in ipairs(sorted(names)) do
+    for _, value in ipairs(body.facets[name]) do
+      texts[#texts + 1] = string.format("%s %s %d %s", name, value.value, value.count, value.lowest or "-")
+    end
+  end
+  return texts
+end
+
 local function compare_word(differ, where, run, word, value)
   local body = run.result.body
   local coverage = body.coverage or {}
@@ -461,6 +477,8 @@ local function compare_word(differ, where, run, word, value)
     compare(differ, where, "reasons", list_text(sorted(coverage.reasons)), list_text(sorted(value)))
   elseif word == "order" then
     compare(differ, where, "order", list_text(order_of(body)), list_text(value))
+  elseif word == "facets" then
+    compare(differ, where, "facets", list_text(facet_texts(body)), list_text(value))
   elseif word == "items" and not run.is_stream then
     compare(differ, where, "items", count(body.items), value)
   elseif word == "odd_items" and not run.is_stream then

@@ -84,8 +84,8 @@ static void every_mistake_is_told_with_its_pointer(void **state)
 static void fields_of_later_versions_are_told_as_such(void **state)
 {
     (void)state;
-    expect("{\"product\":\"p\"," QUERY ",\"sort\":\"best\",\"mode\":\"test\",\"indicative\":{\"a\":1}}", 422,
-           "/sort not_supported /mode not_supported /indicative not_supported ");
+    expect("{\"product\":\"p\"," QUERY ",\"sort\":\"worst\",\"mode\":\"test\",\"indicative\":{\"a\":1}}", 422,
+           "/sort unknown_value /mode not_supported /indicative not_supported ");
 }
 
 static void keys_that_stand_twice_are_told_at_any_depth(void **state)

@@ -15,7 +15,15 @@ static const struct text CALLERS[] = { { "web", 3 }, { "app", 3 } };
 
 static int setup(void **state)
 {
-    struct metrics_options options = { NAMES, COUNT_OF(NAMES), 2, "1.2.3", CALLERS, COUNT_OF(CALLERS) };
+    static const struct text tables[] = { { "properties", 10 } };
+    struct metrics_options options = { .suppliers = NAMES,
+                                       .supplier_count = COUNT_OF(NAMES),
+                                       .thread_count = 2,
+                                       .version = "1.2.3",
+                                       .tables = tables,
+                                       .table_count = 1,
+                                       .callers = CALLERS,
+                                       .caller_count = COUNT_OF(CALLERS) };
     struct metrics *metrics = NULL;
     assert_int_equal(metrics_create(&options, &metrics), STATUS_OK);
     *state = metrics;
@@ -318,11 +326,23 @@ static void several_threads_lose_nothing(void **state)
     assert_int_equal(metrics_sum(*state, METRIC_ATTEMPTS), COUNTERS * ROUNDS);
 }
 
+static void misses_are_told_by_table(void **state)
+{
+    struct metrics *metrics = *state;
+
+    assert_line(metrics, "lastcall_lookup_misses_total{table=\"properties\"} 0");
+    metrics_set(metrics, METRIC_LOOKUP_MISSES, 0, 12);
+    metrics_set(metrics, METRIC_LOOKUP_MISSES, 1, 5); // there is no such table
+    assert_line(metrics, "lastcall_lookup_misses_total{table=\"properties\"} 12");
+    assert_int_equal(metrics_sum(metrics, METRIC_LOOKUP_MISSES), 12);
+}
+
 #define PLAY(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        PLAY(misses_are_told_by_table),
         PLAY(each_attempt_counts_once_by_its_outcome),
         PLAY(a_histogram_is_cumulative_and_in_seconds),
         PLAY(late_slow_lost_and_cancelled_are_told_apart),
