@@ -4,7 +4,7 @@ codes = true
 
 -- What a script sees in its sandbox, beside a part of Lua's own library.
 local helpers = {
-  "json", "url", "crypto", "time", "money", "log", "fail", "map", "filter", "first", "get", "sorted_pairs",
+  "json", "url", "crypto", "time", "money", "log", "fail", "map", "filter", "first", "get", "lookup", "sorted_pairs",
   "text", "decimal", "integer", "flag", "raw", "map_of",
 }
 
@@ -24,9 +24,12 @@ stds.sandbox = sandbox
 files["scripts"] = { std = "sandbox" }
 files["suppliers"] = { std = "sandbox" }
 files["examples/farm/suppliers"] = { std = "sandbox" }
+files["examples/farm/hotels"] = { std = "sandbox" }
 files["tests/unit/data"] = { std = "sandbox" }
 files["tests/unit/data/**/faulty.lua"] = { std = "sandbox", ignore = { "2" } } -- broken on purpose
 files["tests/e2e/suppliers"] = { std = "sandbox", ignore = { "2" } } -- some are broken on purpose
+files["tests/e2e/hog"] = { std = "sandbox" }
+files["tests/e2e/stuck"] = { std = "sandbox" }
 files["tests/lint"] = { ignore = { "631" } } -- tables and whole sources as texts
 files["scripts/types"] = { std = "sandbox", ignore = { "111", "112", "113", "131", "121", "122", "212" } }
 files["tests/scenario"] = { read_globals = { "scenario", "at", "by", "finally", "play_once" } }

@@ -77,6 +77,9 @@ end
 
 local function kind_of(value)
   if type(value) ~= "table" then
+    if type(value) == "userdata" then
+      return "null"
+    end
     return type(value) == "boolean" and "true or false" or type(value) == "string" and "text" or "a number"
   end
   return #value > 0 and "a list" or "an object"
@@ -148,6 +151,34 @@ function Check:integer(pointer, value, least, most, default)
   return value
 end
 
+--- A whole number within [least, most]; an error when absent.
+function Check:required_integer(pointer, value, least, most)
+  if value == nil then
+    self:add(pointer, "required", string.format("a whole number from %d to %d is required here", least, most))
+    return nil
+  end
+  return self:integer(pointer, value, least, most)
+end
+
+--- A number within [least, most]; absent: an error when `is_required`, else nil.
+function Check:number(pointer, value, least, most, is_required)
+  if value == nil then
+    if is_required then
+      self:add(pointer, "required", string.format("a number from %g to %g is required here", least, most))
+    end
+    return nil
+  end
+  if type(value) ~= "number" then
+    wrong_type(self, pointer, "a number", value)
+    return nil
+  end
+  if not (value >= least and value <= most) then
+    self:add(pointer, "out_of_range", string.format("a number from %g to %g expected", least, most))
+    return nil
+  end
+  return value + 0 -- -0 is 0
+end
+
 --- A text of `least` to `most` bytes; `default` when absent.
 function Check:text(pointer, value, least, most, default)
   if value == nil then
@@ -204,6 +235,16 @@ function Check:pattern(pointer, value, pattern, what, is_required)
     return nil
   end
   return value
+end
+
+--- An address of IPv4 or IPv6, in numbers.
+function Check:address(pointer, value)
+  local address = self:pattern(pointer, value, "^[%x:.]+$", "an IP address", false)
+  if address and (#address > 45 or not address:find("[.:]")) then
+    self:add(pointer, "invalid", "an IP address expected")
+    return nil
+  end
+  return address
 end
 
 --- A real date, written YYYY-MM-DD; an error when absent.

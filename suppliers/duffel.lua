@@ -1,9 +1,17 @@
 -- Duffel: one search asks many airlines; offers come complete, with prices as text and local times.
+--
+-- Left out, since an offer has no place for it: penalties of a change or a refund, stops without a change of flight,
+-- terminals, aircraft, emissions, payment terms, services for sale. Duffel tells no price of a single traveller and no
+-- seats left. Loyalty and fare codes of a search are not passed on: Duffel wants names and airlines with them.
 
 -- What Duffel takes, and what we keep for the way back.
 local SUPPLIER_TIMEOUT_MIN_MS = 2000
 local SUPPLIER_TIMEOUT_MAX_MS = 60000
 local WAY_BACK_MS = 150
+local PAGE_SIZE_MAX = 200
+
+-- What an offer may say of its fare, in bytes.
+local BRAND_MAX = 100
 
 local CABIN_TO_DUFFEL = { economy = "economy", premium = "premium_economy", business = "business", first = "first" }
 local CABIN_FROM_DUFFEL = { economy = "economy", premium_economy = "premium", business = "business", first = "first" }
@@ -21,18 +29,27 @@ local function passenger(traveller)
   return { type = "child" }
 end
 
+local function headers(ctx)
+  return {
+    ["authorization"] = "Bearer " .. ctx.secret.DUFFEL_TOKEN,
+    ["duffel-version"] = "v2",
+    ["accept"] = "application/json",
+  }
+end
+
+-- 0: all offers come in the answer to the search.
+local function page_size(ctx)
+  return math.max(0, math.min(PAGE_SIZE_MAX, math.floor(ctx.options.page_size)))
+end
+
 local function build_request(search, ctx)
   local timeout = ctx.remaining_ms - WAY_BACK_MS
   timeout = math.max(SUPPLIER_TIMEOUT_MIN_MS, math.min(SUPPLIER_TIMEOUT_MAX_MS, math.floor(timeout)))
   return {
     method = "POST",
     path = "/air/offer_requests",
-    query = { return_offers = true, supplier_timeout = timeout },
-    headers = {
-      ["authorization"] = "Bearer " .. ctx.secret.DUFFEL_TOKEN,
-      ["duffel-version"] = "v2",
-      ["accept"] = "application/json",
-    },
+    query = { return_offers = page_size(ctx) == 0, supplier_timeout = timeout },
+    headers = headers(ctx),
     json = {
       data = {
         slices = map(search.query.slices, function(slice)
@@ -46,56 +63,96 @@ local function build_request(search, ctx)
   }
 end
 
+-- The cheapest come first, so that a search which is cut has them.
+local function page_request(ctx, request_id, after)
+  return {
+    method = "GET",
+    path = "/air/offers",
+    query = { offer_request_id = request_id, limit = page_size(ctx), sort = "total_amount", after = after },
+    headers = headers(ctx),
+  }
+end
+
 -- ---- errors --------------------------------------------------------------------------------------------------------
 
--- The reset time is a date; without a clock that agrees there is no telling how long it is.
-local function seconds_until(date, now)
-  local at = type(date) == "string" and time.http(date)
-  return at and at > now and at - now or nil
+-- The seconds of an HTTP date, or nil.
+local function seconds_of(date)
+  return type(date) == "string" and time.http(date) or nil
+end
+
+-- How long a quota is used up. Duffel says until when, by its own clock, which `date` tells; ours may differ.
+local function retry_after(response, ctx)
+  local reset = seconds_of(response.headers["ratelimit-reset"])
+  local now = seconds_of(response.headers["date"]) or ctx.now.s
+  return reset and reset > now and reset - now or nil
 end
 
 -- Duffel's `type` decides; its status does not (a rate limit says 400 in its body).
 local function failure(errors, response, ctx)
   local kind = get(errors, 1, "type")
+  local code = tostring(get(errors, 1, "code") or kind or "unknown")
   local message = tostring(get(errors, 1, "message") or get(errors, 1, "title") or "no message")
   if kind == "authentication_error" then
     return fail.auth(message)
   end
   if kind == "rate_limit_error" then
-    local wait = seconds_until(response.headers["ratelimit-reset"], ctx.now.s)
-    return fail.quota({ retry_after = wait, message = message })
+    return fail.quota({ retry_after = retry_after(response, ctx), message = message })
   end
   if kind == "api_error" and response.status >= 500 then
-    return fail.busy(message)
+    return fail.busy(code .. ": " .. message) -- Duffel itself is in trouble, not one of its airlines
   end
-  return fail.supplier({ code = tostring(get(errors, 1, "code") or kind), message = message })
+  return fail.supplier({ code = code, message = message })
 end
 
 -- ---- offers --------------------------------------------------------------------------------------------------------
 
--- What every traveller may take on every flight; nil when Duffel says nothing.
+local function is_lap_infant(offer, passenger_id)
+  local told = first(offer.passengers or {}, function(traveller)
+    return traveller.id == passenger_id
+  end)
+  return get(told, "type") == "infant_without_seat"
+end
+
+local function count_bags(baggages)
+  local count = { carry_on = 0, checked = 0 }
+  for _, baggage in ipairs(baggages) do
+    if count[baggage.type] then
+      count[baggage.type] = count[baggage.type] + (baggage.quantity or 1)
+    end
+  end
+  return count
+end
+
+-- What every traveller with a seat may take on every flight; nil when Duffel says nothing.
 local function bags(offer)
-  local least, is_told = { cabin = 99, checked = 99 }, false
+  local least = nil
   for _, slice in ipairs(offer.slices or {}) do
     for _, segment in ipairs(slice.segments or {}) do
       for _, traveller in ipairs(segment.passengers or {}) do
-        if traveller.baggages then
-          local cabin, checked = 0, 0
-          for _, baggage in ipairs(traveller.baggages) do
-            local quantity = baggage.quantity or 1
-            if baggage.type == "carry_on" then
-              cabin = cabin + quantity
-            elseif baggage.type == "checked" then
-              checked = checked + quantity
-            end
-          end
-          is_told = true
-          least.cabin, least.checked = math.min(least.cabin, cabin), math.min(least.checked, checked)
+        if traveller.baggages and not is_lap_infant(offer, traveller.passenger_id) then
+          local count = count_bags(traveller.baggages)
+          least = least or { cabin = count.carry_on, checked = count.checked }
+          least.cabin = math.min(least.cabin, count.carry_on)
+          least.checked = math.min(least.checked, count.checked)
         end
       end
     end
   end
-  return is_told and least or nil
+  return least
+end
+
+-- The fare's name; of slices with several, each once, in order.
+local function brand(offer)
+  local names, seen = {}, {}
+  for _, slice in ipairs(offer.slices or {}) do
+    local name = slice.fare_brand_name
+    if name and not seen[name] then
+      seen[name] = true
+      names[#names + 1] = name
+    end
+  end
+  local joined = table.concat(names, " / ")
+  return #names > 0 and #joined <= BRAND_MAX and joined or names[1]
 end
 
 local function stop(place, at)
@@ -141,12 +198,42 @@ local function offer_of(offer)
     },
     expires_at = offer.expires_at,
     slices = map(offer.slices or {}, slice_of),
-    brand = get(offer, "slices", 1, "fare_brand_name"),
+    brand = brand(offer),
     bags = bags(offer),
     refundable = get(offer, "conditions", "refund_before_departure", "allowed"),
     changeable = get(offer, "conditions", "change_before_departure", "allowed"),
     ref = offer.id,
   }
+end
+
+-- Offers that can be sold, and what else there is to say. Partial ones are a slice each, to be combined by hand.
+local function offers_of(list, path)
+  local whole = filter(list, function(offer)
+    return get(offer, "partial") ~= true
+  end)
+  if #whole == #list then
+    return map(list, offer_of), {}
+  end
+  if #whole == 0 then
+    return fail.unexpected(path .. ": nothing but partial offers")
+  end
+  return map(whole, offer_of), { warnings = { #list - #whole .. " partial offers left out" } }
+end
+
+-- A page of offers; Duffel's cursor names the next.
+local function read_page(body, ctx)
+  if type(body.data) ~= "table" or body.data.id then
+    return fail.unexpected("data")
+  end
+  local offers, details = offers_of(body.data, "data")
+  local id, after = ctx.state.offer_request_id, get(body, "meta", "after")
+  if details then
+    details.complete = after == nil
+    if after and after ~= ctx.state.after then -- the same cursor again would lead round and round
+      details.next = { request = page_request(ctx, id, after), state = { offer_request_id = id, after = after } }
+    end
+  end
+  return offers, details
 end
 
 local function normalise(response, _, ctx)
@@ -157,11 +244,20 @@ local function normalise(response, _, ctx)
   if body.errors then
     return failure(body.errors, response, ctx)
   end
-  local offers = get(body, "data", "offers")
-  if type(offers) ~= "table" then
-    return fail.unexpected("data.offers")
+  if response.status >= 400 then
+    return {} -- untyped: the engine goes by the status
   end
-  return map(offers, offer_of)
+  if ctx.step > 1 then
+    return read_page(body, ctx)
+  end
+  local offers, id = get(body, "data", "offers"), get(body, "data", "id")
+  if type(offers) == "table" then
+    return offers_of(offers, "data.offers")
+  end
+  if page_size(ctx) > 0 and type(id) == "string" then
+    return {}, { complete = false, next = { request = page_request(ctx, id), state = { offer_request_id = id } } }
+  end
+  return fail.unexpected("data.offers")
 end
 
 ---@type Supplier
@@ -172,7 +268,10 @@ return {
   docs = "https://duffel.com/docs/api/v2/offer-requests",
   hosts = { "api.duffel.com" },
   secrets = { "DUFFEL_TOKEN" },
-  options = { base_url = "https://api.duffel.com" },
+  options = {
+    base_url = "https://api.duffel.com",
+    page_size = 0, -- of offers, up to 200: more than one answer can hold come in pages, the cheapest first
+  },
   limits = { body = "8MiB" },
 
   skip = function(search)

@@ -1,22 +1,21 @@
 #include "app/admin.h"
 
 #include "app/admin_view.h"
+#include "app/bearer.h"
 #include "app/problem.h"
-#include "app/search_route.h"
+#include "app/settings_value.h"
 #include "base/log.h"
 #include "io/http_server.h"
 #include "telemetry/attribution.h"
 #include "telemetry/metrics.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { ADMIN_NICE = 10, ADMIN_CONNECTIONS = 64, ADMIN_TOKEN_MIN = 16, ADMIN_REPLY_MAX = 16 << 20, ADMIN_LATEST = 100 };
+enum { ADMIN_NICE = 10, ADMIN_CONNECTIONS = 64, ADMIN_REPLY_MAX = 16 << 20, ADMIN_LATEST = 100 };
 
 struct admin {
     struct engine *engine;
@@ -84,7 +83,7 @@ static void handle_searches(struct admin *admin, struct http_call *call)
     if (limit.data != NULL && !text_to_u64(limit, &most)) {
         struct problem problem;
         problem_init(&problem, 400, "bad_request", "The query `limit` is a whole number");
-        routes_reply_problem(call, &problem, NULL);
+        problem_reply(call, &problem, NULL, 0);
         return;
     }
     buffer_init(&out, ADMIN_REPLY_MAX);
@@ -106,7 +105,7 @@ static void handle_search(struct admin *admin, struct http_call *call)
     if (record == NULL) {
         struct problem problem;
         problem_init(&problem, 404, "unknown_search", "No record of this search is kept");
-        routes_reply_problem(call, &problem, NULL);
+        problem_reply(call, &problem, NULL, 0);
         return;
     }
     struct http_reply reply = { .status = 200, .content_type = "application/json", .body = record };
@@ -123,29 +122,6 @@ static const struct admin_route ROUTES[] = {
 
 // -------------------------------------------------------------------------------------------------------- the doorman
 
-/// Looks at every byte, so that the time tells nothing of how many were right.
-static bool is_same_secret(struct text a, struct text b)
-{
-    unsigned char difference = 0;
-
-    if (a.length != b.length) {
-        return false;
-    }
-    for (size_t i = 0; i < a.length; i++) {
-        difference = (unsigned char)(difference | (a.data[i] ^ b.data[i]));
-    }
-    return difference == 0;
-}
-
-static bool is_allowed(const struct admin *admin, const struct http_call *call)
-{
-    struct text token = { NULL, 0 };
-    struct text scheme = text_split(http_call_header(call, "authorization"), ' ', &token);
-
-    return admin->token.data == NULL ||
-           (text_equals_nocase(scheme, TEXT("Bearer")) && is_same_secret(text_trim(token), admin->token));
-}
-
 static bool is_route(const struct admin_route *route, struct text path)
 {
     struct text wanted = text_of(route->path);
@@ -160,16 +136,17 @@ static void refuse(struct http_call *call, uint16_t status, const char *code, co
     struct problem problem;
 
     problem_init(&problem, status, code, title);
-    routes_reply_problem(call, &problem, header);
+    problem_reply(call, &problem, header, header != NULL ? 1 : 0);
 }
 
 static void admin_on_request(void *context, struct http_call *call)
 {
+    struct admin *admin = context;
     struct header_pair challenge = { "WWW-Authenticate", "Bearer" };
     struct header_pair allow = { "Allow", "GET" };
     struct text method = http_call_method(call);
 
-    if (!is_allowed(context, call)) {
+    if (admin->token.data != NULL && !bearer_is_given(admin->token, call)) {
         refuse(call, 401, "unauthorised", "This listener wants the admin token as a bearer token", &challenge);
         return;
     }
@@ -180,7 +157,7 @@ static void admin_on_request(void *context, struct http_call *call)
         }
         bool is_head = text_equals_c(method, "HEAD") && strcmp(route->method, "GET") == 0;
         if (text_equals_c(method, route->method) || is_head) {
-            route->handle(context, call);
+            route->handle(admin, call);
         } else {
             refuse(call, 405, "method_not_allowed", "This path takes another method", &allow);
         }
@@ -206,56 +183,17 @@ static void admin_on_sent(void *context, struct http_call *call, uint64_t sent_u
 
 // ---------------------------------------------------------------------------------------------------- birth and death
 
-/// "127.0.0.1:8081", "[::1]:8081": can nobody but this machine reach it?
-static bool is_loopback(struct text listen)
-{
-    char host[INET6_ADDRSTRLEN + 2] = "";
-    size_t length = listen.length;
-    struct in_addr four;
-    struct in6_addr six;
-
-    while (length > 0 && listen.data[length - 1] != ':') {
-        length--;
-    }
-    if (length < 2 || length - 1 >= sizeof(host)) {
-        return false;
-    }
-    memcpy(host, listen.data, length - 1);
-    char *start = host;
-    size_t end = length - 2;
-    if (host[0] == '[' && host[end] == ']') {
-        host[end] = '\0';
-        start = host + 1;
-    }
-    if (inet_pton(AF_INET, start, &four) == 1) {
-        return (ntohl(four.s_addr) >> 24) == IN_LOOPBACKNET;
-    }
-    return inet_pton(AF_INET6, start, &six) == 1 && IN6_IS_ADDR_LOOPBACK(&six);
-}
-
 static enum status take_token(struct admin *admin, struct failure *why)
 {
     const struct settings *settings = admin->engine->settings;
-    const char *variable = settings->admin_token_env.data;
 
-    if (variable == NULL && !is_loopback(settings->admin_listen)) {
+    if (settings->admin_token_env.data == NULL && !value_is_loopback(settings->admin_listen)) {
         failure_set(why, "admin.listen %s is beyond loopback and has no token", settings->admin_listen.data);
         failure_help(why, "put a token into an environment variable and name it in admin.token_env, or listen at "
                           "127.0.0.1:8081");
         return STATUS_INVALID;
     }
-    if (variable == NULL) {
-        return STATUS_OK;
-    }
-    admin->token = text_of(getenv(variable));
-    if (admin->token.length < ADMIN_TOKEN_MIN) {
-        failure_set(why, "%s, which admin.token_env names, %s", variable,
-                    admin->token.length == 0 ? "is not set" : "is too short for a token");
-        failure_help(why, "give it at least %d characters that nobody guesses", ADMIN_TOKEN_MIN);
-        return STATUS_INVALID;
-    }
-    log_redact(admin->token);
-    return STATUS_OK;
+    return bearer_read("admin.token_env", settings->admin_token_env, &admin->token, why);
 }
 
 static void *admin_main(void *argument)

@@ -2,8 +2,13 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "model/data_set.h"
+#include "script/rates.h"
+#include "script/script_set.h"
 #include "telemetry/attribution.h"
 #include "telemetry/metrics.h"
+
+#include <stdlib.h>
 
 static void write_scripts(struct engine *engine, struct json_writer *json)
 {
@@ -37,6 +42,29 @@ static void write_attribution(struct engine *engine, struct json_writer *json)
     json_end_object(json);
 }
 
+/// The field `quarantined` with the reason, when the script is in quarantine. Catalogue and set have one order.
+static void write_quarantine(const struct catalogue *catalogue, struct script_id script, struct json_writer *json)
+{
+    char why[256];
+
+    if (script_set_tell_quarantine(catalogue->set, script, why, sizeof(why))) {
+        json_field_c(json, "quarantined", why);
+    }
+}
+
+static void write_products(const struct catalogue *catalogue, struct json_writer *json)
+{
+    json_key(json, "products");
+    json_begin_array(json);
+    for (size_t i = 0; i < catalogue->product_count; i++) {
+        json_begin_object(json);
+        json_field_text(json, "name", catalogue->products[i]);
+        write_quarantine(catalogue, (struct script_id){ .is_product = true, .index = i }, json);
+        json_end_object(json);
+    }
+    json_end_array(json);
+}
+
 static void write_suppliers(const struct catalogue *catalogue, struct json_writer *json)
 {
     json_key(json, "suppliers");
@@ -51,6 +79,7 @@ static void write_suppliers(const struct catalogue *catalogue, struct json_write
         if (!supplier->is_enabled && supplier->because.length > 0) {
             json_field_text(json, "because", supplier->because);
         }
+        write_quarantine(catalogue, (struct script_id){ .index = i }, json);
         json_end_object(json);
     }
     json_end_array(json);
@@ -75,6 +104,7 @@ void admin_view_status(struct engine *engine, struct json_writer *json)
     json_field_bool(json, "draining", atomic_load(&engine->is_draining));
     write_scripts(engine, json);
     write_attribution(engine, json);
+    write_products(catalogue, json);
     write_suppliers(catalogue, json);
     json_end_object(json);
 }
@@ -95,6 +125,32 @@ static void sample_scripts(struct engine *engine)
     metrics_set(engine->metrics, METRIC_SCRIPT_QUEUED, 0, counts.queued);
 }
 
+/// What the script of each supplier has used, and whether it is in quarantine.
+static void sample_suppliers(struct engine *engine, const struct catalogue *catalogue)
+{
+    size_t count = catalogue->supplier_count;
+    struct text *names = calloc(count + 1, sizeof(*names));
+    uint64_t *values[] = { calloc(count + 1, sizeof(uint64_t)), calloc(count + 1, sizeof(uint64_t)),
+                           calloc(count + 1, sizeof(uint64_t)) };
+    static const enum metric rows[] = { METRIC_SCRIPT_CPU, METRIC_SCRIPT_PUT_BACK, METRIC_SCRIPT_IN_QUARANTINE };
+    bool has_memory = names != NULL && values[0] != NULL && values[1] != NULL && values[2] != NULL;
+
+    for (size_t i = 0; i < count && has_memory; i++) {
+        struct cpu_usage usage = worker_pool_usage(engine->workers, catalogue->suppliers[i].name);
+        names[i] = catalogue->suppliers[i].name;
+        values[0][i] = usage.cpu_us;
+        values[1][i] = usage.put_back;
+        values[2][i] = script_set_is_quarantined(catalogue->set, (struct script_id){ .index = i }) ? 1 : 0;
+    }
+    for (size_t i = 0; i < COUNT_OF(values); i++) {
+        if (has_memory) {
+            metrics_set_suppliers(engine->metrics, rows[i], names, values[i], count);
+        }
+        free(values[i]);
+    }
+    free(names);
+}
+
 void admin_view_sample(struct engine *engine)
 {
     const struct catalogue *catalogue = generation_catalogue(engine->generation);
@@ -106,12 +162,21 @@ void admin_view_sample(struct engine *engine)
         enabled += catalogue->suppliers[i].is_enabled ? 1 : 0;
     }
     sample_scripts(engine);
+    sample_suppliers(engine, catalogue);
+    for (size_t i = 0; i < data_set_count(catalogue->data); i++) {
+        metrics_set(engine->metrics, METRIC_LOOKUP_MISSES, i, data_set_misses(catalogue->data, i));
+    }
     attribution_counts(engine->attribution, &counts);
     metrics_set(engine->metrics, METRIC_ATTRIBUTION_WRITTEN, 0, counts.written);
     metrics_set(engine->metrics, METRIC_ATTRIBUTION_DROPPED, 0, counts.dropped);
     metrics_set(engine->metrics, METRIC_ATTRIBUTION_FAILED, 0, counts.failed);
     metrics_set(engine->metrics, METRIC_LOG_DROPPED, 0, log_dropped());
     metrics_set(engine->metrics, METRIC_READY, 0, engine_is_ready(engine, &because) ? 1 : 0);
+    if (catalogue->rates != NULL) {
+        uint64_t wall_us = clock_wall_us();
+        metrics_set(engine->metrics, METRIC_FX_AGE, 0, rates_age_us(catalogue->rates, wall_us));
+        metrics_set(engine->metrics, METRIC_FX_STALE, 0, rates_is_stale(catalogue->rates, wall_us) ? 1 : 0);
+    }
     metrics_set(engine->metrics, METRIC_GENERATION, 0, catalogue->generation);
     metrics_set(engine->metrics, METRIC_SUPPLIERS_ENABLED, 0, enabled);
     metrics_set(engine->metrics, METRIC_START_TIME, 0, engine->started_wall_us);

@@ -1,21 +1,27 @@
 #include "app/engine.h"
 
 #include "app/admin.h"
+#include "app/bearer.h"
 #include "app/io_thread.h"
+#include "app/settings_value.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "model/data_set.h"
+#include "script/rates.h"
 #include "telemetry/attribution.h"
 #include "telemetry/metrics.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <malloc.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
-enum { MALLOC_KEEP_BYTES = 64 << 20 };
+enum { MALLOC_KEEP_BYTES = 64 << 20, DESCRIPTORS_AHEAD = 16384 };
 
 bool engine_is_ready(struct engine *engine, const char **because)
 {
@@ -52,6 +58,27 @@ static void raise_descriptors(void)
         limit.rlim_cur = limit.rlim_max;
         (void)setrlimit(RLIMIT_NOFILE, &limit);
     }
+}
+
+/// The kernel doubles a process's table of descriptors when it is full, and for that a thread that opens a socket waits
+/// 10 ms and more (Linux, fs/file.c, expand_fdtable). One high number makes it large now; it never shrinks.
+static void grow_descriptor_table(void)
+{
+    struct rlimit limit;
+    rlim_t most = DESCRIPTORS_AHEAD;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < most) {
+        most = limit.rlim_cur;
+    }
+    int opened = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (opened < 0) {
+        return; // it grows when it must
+    }
+    int high = fcntl(opened, F_DUPFD_CLOEXEC, (int)most - 1);
+    if (high >= 0) {
+        close(high);
+    }
+    close(opened);
 }
 
 /// One worker for each processor that this process may use, but the loop's where there are more than two.
@@ -102,10 +129,15 @@ static enum status start_workers(struct engine *engine, struct failure *why)
 static enum status start_metrics(struct engine *engine)
 {
     const struct catalogue *catalogue = generation_catalogue(engine->generation);
-    struct text *names = calloc(catalogue->supplier_count + 1, sizeof *names);
+    size_t table_count = data_set_count(catalogue->data);
+    struct text *names = calloc(catalogue->supplier_count + table_count + 1, sizeof *names);
     struct metrics_options options = {
         .suppliers = names,
         .supplier_count = catalogue->supplier_count,
+        .callers = engine->settings->callers,
+        .caller_count = engine->settings->caller_count,
+        .tables = names == NULL ? NULL : names + catalogue->supplier_count,
+        .table_count = table_count,
         .thread_count = engine->settings->io_threads,
         .version = LASTCALL_VERSION,
     };
@@ -115,6 +147,9 @@ static enum status start_metrics(struct engine *engine)
     }
     for (size_t i = 0; i < catalogue->supplier_count; i++) {
         names[i] = catalogue->suppliers[i].name;
+    }
+    for (size_t i = 0; i < table_count; i++) {
+        names[catalogue->supplier_count + i] = data_set_name(catalogue->data, i);
     }
     enum status status = metrics_create(&options, &engine->metrics);
     free(names);
@@ -140,6 +175,16 @@ void engine_attribute(struct engine *engine, struct search_record *record)
         metrics_count_search(engine->metrics, record);
         attribution_submit(engine->attribution, record);
     }
+}
+
+static enum status start_replies(struct engine *engine, struct failure *why)
+{
+    const struct settings *settings = engine->settings;
+    bool is_auto = text_equals_c(settings->reply_detail, "auto");
+
+    engine->replies_are_full =
+        is_auto ? value_is_loopback(settings->listen) : text_equals_c(settings->reply_detail, "full");
+    return bearer_read("reply.token_env", settings->reply_token_env, &engine->reply_token, why);
 }
 
 static enum status start_threads(struct engine *engine, struct failure *why)
@@ -170,6 +215,27 @@ static void engine_on_missing_secret(void *context, const struct failure *missin
     log_line(LOG_WARNING, "engine", "%s: it is off; %s", missing->message, missing->help);
 }
 
+static void engine_tell_tables(const struct engine *engine)
+{
+    const struct data_set *data = generation_catalogue(engine->generation)->data;
+
+    for (size_t i = 0; i < data_set_count(data); i++) {
+        struct data_table_stats stats = data_table_stats(data_set_table(data, i));
+        log_line(LOG_INFO, "engine", "table name=%.*s rows=%zu keys=%zu bytes=%zu", TEXT_ARGS(data_set_name(data, i)),
+                 stats.rows, stats.keys, stats.bytes);
+    }
+}
+
+static void engine_tell_rates(const struct engine *engine)
+{
+    const struct rates *rates = generation_catalogue(engine->generation)->rates;
+
+    if (rates != NULL) {
+        log_line(LOG_INFO, "engine", "rates id=%.*s as_of=%.*s base=%.*s currencies=%zu", TEXT_ARGS(rates_id(rates)),
+                 TEXT_ARGS(rates_as_of(rates)), TEXT_ARGS(rates_base(rates)), rates_count(rates));
+    }
+}
+
 /// The signals that the control thread waits for; every other thread inherits the block.
 static void block_signals(sigset_t *signals)
 {
@@ -192,6 +258,8 @@ static enum status engine_start(struct engine *engine, sigset_t *signals, settin
         return status;
     }
     (void)generation_missing_secrets(engine->generation, engine_on_missing_secret, NULL);
+    engine_tell_tables(engine);
+    engine_tell_rates(engine);
     status = complaints_init(&engine->complaints, generation_catalogue(engine->generation)->supplier_count);
     if (status != STATUS_OK) {
         failure_set(why, "out of memory");
@@ -200,6 +268,9 @@ static enum status engine_start(struct engine *engine, sigset_t *signals, settin
     block_signals(signals); // only now: a file that never ends its loading must not make us deaf to SIGTERM
     if (engine->settings->timing_file.data != NULL) {
         status = timing_open(&engine->timing, engine->settings->timing_file.data, why);
+    }
+    if (status == STATUS_OK) {
+        status = start_replies(engine, why);
     }
     if (status == STATUS_OK) {
         status = start_telemetry(engine, why);
@@ -304,6 +375,7 @@ enum status engine_run(const struct settings *settings, settings_finding report,
     mallopt(M_TRIM_THRESHOLD, MALLOC_KEEP_BYTES);
     mallopt(M_MMAP_THRESHOLD, MALLOC_KEEP_BYTES);
     raise_descriptors();
+    grow_descriptor_table();
 
     enum status status = engine_start(&engine, &signals, report, context, why);
     if (status == STATUS_OK) {

@@ -29,6 +29,8 @@ struct engine {
     atomic_size_t threads_live; // whole ones, which the resolver may tell of a new book
     struct timing timing;
     struct complaints complaints; // of the generation's suppliers
+    bool replies_are_full;        // to callers without the token too
+    struct text reply_token;      // absent: none
     struct metrics *metrics;      // both outlive the loops
     struct attribution *attribution;
     struct admin *admin; // NULL: none

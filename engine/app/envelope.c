@@ -1,11 +1,12 @@
 #include "app/envelope.h"
 
-#include "base/json_read.h"
+#include "base/json_unique.h"
+#include "base/json_write.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { ENVELOPE_SCRATCH = 64 << 10, ENVELOPE_MAX_NUMBER = 10000 };
+enum { ENVELOPE_SCRATCH = 64 << 10, ENVELOPE_MAX_NUMBER = 10000, POINTER_ROOM = 128 };
 
 /// One reading in progress.
 struct reading {
@@ -73,12 +74,29 @@ static bool read_product(struct reading *reading, enum json_token token)
     return true;
 }
 
+static void refuse_duplicate(void *context, struct text pointer)
+{
+    struct reading *reading = context;
+    char terminated[sizeof reading->problem->errors[0].pointer];
+
+    snprintf(terminated, sizeof terminated, "%.*s", TEXT_ARGS(pointer));
+    problem_add(reading->problem, terminated, "duplicate", "the field is given twice");
+}
+
 static bool read_query(struct reading *reading, enum json_token token)
 {
     if (token != JSON_BEGIN_OBJECT) {
         return refuse_field(reading, token, "/query", "wrong_type", "expected an object");
     }
-    return json_skip(&reading->reader, token) || refuse_syntax(reading);
+    switch (json_skip_unique(&reading->reader, token, TEXT("/query"), refuse_duplicate, reading)) {
+    case STATUS_OK:
+        return true;
+    case STATUS_NO_MEMORY:
+        problem_init(reading->problem, 503, "out_of_memory", "There was no memory for the request");
+        return false;
+    default:
+        return refuse_syntax(reading);
+    }
 }
 
 static bool read_number(struct reading *reading, enum json_token token, const char *pointer, uint64_t max,
@@ -123,6 +141,18 @@ static bool read_partial(struct reading *reading, enum json_token token)
     return true;
 }
 
+static bool read_sort(struct reading *reading, enum json_token token)
+{
+    for (enum sort sort = 0; token == JSON_STRING && sort < SORT_COUNT; sort++) {
+        if (text_equals_c(reading->reader.value, sort_name(sort))) {
+            reading->envelope->sort = sort;
+            return true;
+        }
+    }
+    return refuse_field(reading, token, "/sort", token == JSON_STRING ? "unknown_value" : "wrong_type",
+                        "expected \"best\", \"price\" or \"duration\"");
+}
+
 static bool read_suppliers(struct reading *reading, enum json_token token)
 {
     struct envelope *envelope = reading->envelope;
@@ -141,50 +171,62 @@ static bool read_suppliers(struct reading *reading, enum json_token token)
         if (token == JSON_ERROR) {
             return refuse_syntax(reading);
         }
-        struct text *name = &envelope->suppliers[envelope->supplier_count];
         bool fits = envelope->supplier_count < ENVELOPE_MAX_SUPPLIERS;
-        if (token == JSON_STRING && fits && take_text(reading, name)) {
-            envelope->supplier_count++;
-        } else if (!refuse_field(reading, token, pointer, fits ? "wrong_type" : "too_many",
-                                 fits ? "expected the name of a supplier" : "too many suppliers")) {
+        struct text *name = fits ? &envelope->suppliers[envelope->supplier_count] : NULL;
+        bool is_name = token == JSON_STRING && fits && take_text(reading, name);
+        envelope->supplier_count += fits ? 1 : 0; // one that is no name keeps its place, so that pointers are right
+        if (is_name) {
+            continue;
+        }
+        if (!refuse_field(reading, token, pointer, fits ? "wrong_type" : "too_many",
+                          fits ? "expected the name of a supplier" : "too many suppliers")) {
             return false;
         }
     }
 }
 
+static bool refuse_later(struct reading *reading, enum json_token token, const char *pointer)
+{
+    return refuse_field(reading, token, pointer, "not_supported",
+                        "this version does not know the field yet: leave it out");
+}
+
+static bool refuse_indicative(struct reading *reading, enum json_token token)
+{
+    return refuse_later(reading, token, "/indicative");
+}
+
+static bool refuse_mode(struct reading *reading, enum json_token token)
+{
+    return refuse_later(reading, token, "/mode");
+}
+
 static const struct field FIELDS[] = {
-    { "product", read_product, true },
-    { "query", read_query, true },
-    { "budget_ms", read_budget, false },
-    { "suppliers", read_suppliers, false },
-    { "partial", read_partial, false },
-    { "max_items", read_max_items, false },
-    { "max_offers_per_item", read_max_offers, false },
+    { "product", read_product, true },          { "query", read_query, true },
+    { "budget_ms", read_budget, false },        { "suppliers", read_suppliers, false },
+    { "partial", read_partial, false },         { "sort", read_sort, false },
+    { "max_items", read_max_items, false },     { "max_offers_per_item", read_max_offers, false },
+    { "indicative", refuse_indicative, false }, { "mode", refuse_mode, false },
 };
 
 static bool refuse_unknown(struct reading *reading, struct text key)
 {
     const char *names[COUNT_OF(FIELDS)];
-    char pointer[128];
     char detail[192];
+    struct buffer pointer;
 
     for (size_t i = 0; i < COUNT_OF(FIELDS); i++) {
         names[i] = FIELDS[i].name;
     }
     const char *nearest = text_nearest(key, names, COUNT_OF(FIELDS));
-    size_t used = 0;
-    pointer[used++] = '/';
-    for (size_t i = 0; i < key.length && used + 3 < sizeof pointer; i++) {
-        if (key.data[i] == '~' || key.data[i] == '/') {
-            pointer[used++] = '~';
-            pointer[used++] = key.data[i] == '~' ? '0' : '1';
-        } else {
-            pointer[used++] = key.data[i];
-        }
-    }
-    pointer[used] = '\0';
     snprintf(detail, sizeof detail, nearest != NULL ? "no such field; did you mean %s?" : "no such field", nearest);
-    return refuse_field(reading, json_next(&reading->reader), pointer, "unknown_field", detail);
+    buffer_init(&pointer, POINTER_ROOM);
+    json_pointer_append(&pointer, key);
+    buffer_append_byte(&pointer, '\0');
+    bool is_fine = refuse_field(reading, json_next(&reading->reader), pointer.is_full ? "" : pointer.data,
+                                "unknown_field", detail);
+    buffer_fini(&pointer);
+    return is_fine;
 }
 
 static bool read_field(struct reading *reading)
@@ -244,15 +286,4 @@ bool envelope_read(struct envelope *envelope, struct text body, struct problem *
         }
     }
     return problem->error_count == 0;
-}
-
-bool envelope_read_budget(struct text value, uint64_t *budget_ms, struct problem *problem)
-{
-    if (text_to_u64(text_trim(value), budget_ms) && *budget_ms >= 1 && *budget_ms <= ENVELOPE_MAX_BUDGET_MS) {
-        return true;
-    }
-    problem_init(problem, 422, "bad_request", "The request is not valid");
-    problem_add(problem, "", "out_of_range", "header Search-Budget-Ms: expected a whole number from 1 to %d",
-                ENVELOPE_MAX_BUDGET_MS);
-    return false;
 }

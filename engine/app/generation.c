@@ -1,9 +1,11 @@
 #include "app/generation.h"
 
 #include "app/generation_builder.h"
+#include "app/generation_data.h"
 #include "app/generation_sources.h"
 #include "app/settings_apply.h"
 #include "base/log.h"
+#include "script/rates.h"
 
 #include <arpa/inet.h>
 #include <stdarg.h>
@@ -18,6 +20,8 @@ struct generation {
     atomic_uint references;
     struct arena arena;
     struct script_set *set;
+    struct data_set *data;
+    struct rates *rates;
     struct catalogue catalogue;
     struct text *hosts;
     size_t host_count;
@@ -64,8 +68,7 @@ static bool is_repeated(struct generation_builder *builder, const struct failure
     return false;
 }
 
-// Findings of the scripts are counted with the others.
-static void forward(void *context, const struct failure *failure)
+void generation_forward(void *context, const struct failure *failure)
 {
     struct generation_builder *builder = context;
     if (!is_repeated(builder, failure)) {
@@ -84,7 +87,8 @@ static enum status load_set(struct generation_builder *builder, const struct gen
     for (size_t i = 0; i < sources->count; i++) {
         given[i] = (struct script_source){ .name = sources->items[i].name, .file = sources->items[i].file };
     }
-    return script_set_load(builder->settings->scripts_dir.data, given, sources->count, forward, builder, set);
+    return script_set_load(builder->settings->scripts_dir.data, given, sources->count, generation_forward, builder,
+                           set);
 }
 
 static struct text keep(struct arena *arena, struct text text, bool *is_out_of_memory)
@@ -103,23 +107,40 @@ static struct text because_of_secrets(struct generation_builder *builder, size_t
     return keep(&builder->arena, text_of(because), is_out_of_memory);
 }
 
+// The accounts of a supplier, in the order in which they are tried.
+static enum status make_accounts(struct generation_builder *builder, const struct generation_source *source,
+                                 const struct script_supplier *script, size_t index, bool is_wanted,
+                                 struct catalogue_supplier *supplier)
+{
+    const struct settings_supplier *settings = source->settings;
+    size_t count = settings == NULL ? 1 : settings->account_count;
+    struct script_account *accounts = arena_alloc_array(&builder->arena, count, sizeof(*accounts));
+    enum status status = accounts == NULL ? STATUS_NO_MEMORY : STATUS_OK;
+
+    for (size_t i = 0; i < count && status == STATUS_OK; i++) {
+        accounts[i].supplier = (uint32_t)index;
+        status = generation_make_account(builder, script, settings == NULL ? NULL : &settings->accounts[i], is_wanted,
+                                         &accounts[i]);
+        if (status == STATUS_OK && is_wanted && accounts[i].host_count == 0) {
+            generation_find(builder, script->file.data, 0, 0,
+                            "name the host in `hosts`, or give its URL in an option such as `base_url`",
+                            "`%.*s` can ask nobody: `hosts` is empty and no option is a URL", TEXT_ARGS(source->name));
+        }
+    }
+    supplier->account = accounts;
+    supplier->account_count = count;
+    return status;
+}
+
+// A missing secret of any account switches all off: a search must not fall through to the contract of another market.
 static enum status make_supplier(struct generation_builder *builder, const struct generation_source *source,
-                                 const struct script_supplier *script, struct script_account *account,
+                                 const struct script_supplier *script, size_t index,
                                  struct catalogue_supplier *supplier)
 {
     const struct settings_supplier *settings = source->settings;
     bool is_wanted = settings == NULL || settings->is_enabled;
     bool is_out_of_memory = false;
     size_t missing_before = builder->missing_count;
-    enum status status = generation_make_account(builder, script, settings, is_wanted, account);
-    if (status != STATUS_OK) {
-        return status;
-    }
-    if (is_wanted && account->host_count == 0) {
-        generation_find(builder, script->file.data, 0, 0,
-                        "name the host in `hosts`, or give its URL in an option such as `base_url`",
-                        "`%.*s` can ask nobody: `hosts` is empty and no option is a URL", TEXT_ARGS(source->name));
-    }
     struct text display_name = source->is_alias ? source->name : script->display_name;
     if (settings != NULL && settings->display_name.data != NULL) {
         display_name = settings->display_name;
@@ -129,9 +150,13 @@ static enum status make_supplier(struct generation_builder *builder, const struc
                                              .product = script->product,
                                              .script = script->label,
                                              .is_enabled = is_wanted,
+                                             .wants_client = script->want_count > 0,
                                              .body_cap = script->body_cap,
-                                             .ceiling_us = settings == NULL ? 0 : settings->ceiling_us,
-                                             .account = account };
+                                             .ceiling_us = settings == NULL ? 0 : settings->ceiling_us };
+    enum status status = make_accounts(builder, source, script, index, is_wanted, supplier);
+    if (status != STATUS_OK) {
+        return status;
+    }
     if (!is_wanted) {
         struct text because = settings->because.data != NULL ? settings->because : TEXT("switched off in the settings");
         supplier->because = keep(&builder->arena, because, &is_out_of_memory);
@@ -149,9 +174,8 @@ static enum status fill_catalogue(struct generation_builder *builder, const stru
     struct arena *arena = &builder->arena;
     size_t product_count = script_set_product_count(generation->set);
     struct catalogue_supplier *suppliers = arena_alloc_array(arena, sources->count + 1, sizeof(*suppliers));
-    struct script_account *accounts = arena_alloc_array(arena, sources->count + 1, sizeof(*accounts));
     struct text *products = arena_alloc_array(arena, product_count + 1, sizeof(*products));
-    if (suppliers == NULL || accounts == NULL || products == NULL) {
+    if (suppliers == NULL || products == NULL) {
         return STATUS_NO_MEMORY;
     }
     for (size_t i = 0; i < product_count; i++) {
@@ -159,14 +183,15 @@ static enum status fill_catalogue(struct generation_builder *builder, const stru
     }
     // The script set keeps the order of its sources, which are sorted by name, as the catalogue is.
     for (size_t i = 0; i < sources->count; i++) {
-        accounts[i].supplier = (uint32_t)i;
-        enum status status = make_supplier(builder, &sources->items[i], script_set_supplier(generation->set, i),
-                                           &accounts[i], &suppliers[i]);
+        enum status status =
+            make_supplier(builder, &sources->items[i], script_set_supplier(generation->set, i), i, &suppliers[i]);
         if (status != STATUS_OK) {
             return status;
         }
     }
     generation->catalogue = (struct catalogue){ .set = generation->set,
+                                                .data = generation->data,
+                                                .rates = generation->rates,
                                                 .suppliers = suppliers,
                                                 .supplier_count = sources->count,
                                                 .products = products,
@@ -213,20 +238,44 @@ static enum status add_name(struct generation *generation, struct arena *arena, 
     return STATUS_OK;
 }
 
+// The names to resolve for one account: its proxy's when it has one, for then nobody else is connected to.
+static enum status collect_account(struct generation *generation, struct arena *arena,
+                                   const struct script_account *account)
+{
+    const struct fetch_route *route = account->route;
+    enum status status = STATUS_OK;
+    if (route != NULL && route->proxy.data != NULL) {
+        return route->proxy_is_literal ? STATUS_OK : add_name(generation, arena, route->proxy_host);
+    }
+    for (size_t i = 0; i < account->host_count && status == STATUS_OK; i++) {
+        struct text name = name_of_host(account->hosts[i]);
+        status = name.data != NULL ? add_name(generation, arena, name) : STATUS_OK;
+    }
+    return status;
+}
+
 static enum status collect_hosts(struct generation *generation, struct arena *arena)
 {
     const struct catalogue *catalogue = &generation->catalogue;
     enum status status = STATUS_OK;
     for (size_t i = 0; i < catalogue->supplier_count; i++) {
         const struct catalogue_supplier *supplier = &catalogue->suppliers[i];
-        for (size_t j = 0; supplier->is_enabled && j < supplier->account->host_count; j++) {
-            struct text name = name_of_host(supplier->account->hosts[j]);
-            if (name.data != NULL && status == STATUS_OK) {
-                status = add_name(generation, arena, name);
-            }
+        for (size_t j = 0; supplier->is_enabled && j < supplier->account_count && status == STATUS_OK; j++) {
+            status = collect_account(generation, arena, &supplier->account[j]);
         }
     }
     return status;
+}
+
+// Reports what is wrong with the table of rates.
+static enum status load_rates(struct generation_builder *builder, struct rates **rates)
+{
+    const struct settings *settings = builder->settings;
+    enum status status = STATUS_OK;
+    if (settings->fx_file.data != NULL) {
+        status = rates_load(settings->fx_file.data, settings->fx_max_age_us, generation_forward, builder, rates);
+    }
+    return status == STATUS_INVALID ? STATUS_OK : status;
 }
 
 static enum status build(struct generation_builder *builder, struct generation *generation)
@@ -235,6 +284,15 @@ static enum status build(struct generation_builder *builder, struct generation *
     enum status status = generation_find_sources(builder, &sources);
     if (status == STATUS_OK) {
         status = load_set(builder, &sources, &generation->set);
+    }
+    if (status == STATUS_OK || status == STATUS_INVALID) { // the findings of both are told at once
+        enum status data_status = generation_load_data(builder, &generation->data);
+        status = data_status == STATUS_OK ? status : data_status;
+        enum status rates_status = load_rates(builder, &generation->rates);
+        status = rates_status == STATUS_OK ? status : rates_status;
+    }
+    if (status == STATUS_OK) {
+        generation_check_tables(builder, &sources, generation->set);
     }
     if (status == STATUS_OK) {
         status = fill_catalogue(builder, &sources, generation);
@@ -291,6 +349,8 @@ void generation_release(struct generation **generation)
         return;
     }
     script_set_release(&released->set);
+    data_set_release(&released->data);
+    rates_release(&released->rates);
     arena_fini(&released->arena);
     free(released);
 }

@@ -14,8 +14,9 @@
 
 struct generation;
 
-/// Builds from the directories and settings. All findings are reported; on any the result is STATUS_INVALID and
-/// `*generation` NULL. A secret that is not set is no finding here: its supplier is off, and a warning is logged.
+/// Builds from the directories and settings. All findings are reported; on any the result is STATUS_INVALID, or
+/// STATUS_TIMEOUT when a script took too long to load, and `*generation` NULL. A secret that is not set is no finding
+/// here: its supplier is off, and a warning is logged.
 MUST_CHECK enum status generation_build(const struct settings *settings, settings_finding report, void *context,
                                         struct generation **generation);
 struct generation *generation_acquire(struct generation *generation);

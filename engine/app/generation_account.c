@@ -136,11 +136,27 @@ static enum status write_secrets(struct generation_builder *builder, const struc
     return status;
 }
 
+static enum status keep_markets(struct generation_builder *builder, const struct settings_account *settings,
+                                struct script_account *account)
+{
+    account->markets = arena_alloc_array(&builder->arena, settings->market_count + 1, sizeof(*account->markets));
+    if (account->markets == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    for (size_t i = 0; i < settings->market_count; i++) {
+        account->markets[i] = arena_copy(&builder->arena, settings->markets[i]);
+        if (account->markets[i].data == NULL) {
+            return STATUS_NO_MEMORY;
+        }
+    }
+    account->market_count = settings->market_count;
+    return STATUS_OK;
+}
+
 enum status generation_make_account(struct generation_builder *builder, const struct script_supplier *script,
-                                    const struct settings_supplier *supplier_settings, bool is_wanted,
+                                    const struct settings_account *settings, bool is_wanted,
                                     struct script_account *account)
 {
-    const struct settings_account *settings = supplier_settings == NULL ? NULL : &supplier_settings->accounts[0];
     struct buffer bytes;
     struct json_writer writer;
     enum status status = STATUS_OK;
@@ -149,6 +165,12 @@ enum status generation_make_account(struct generation_builder *builder, const st
     account->name = arena_copy(&builder->arena, settings == NULL ? TEXT("main") : settings->name);
     if (account->name.data == NULL) {
         return STATUS_NO_MEMORY;
+    }
+    if (settings != NULL) {
+        status = keep_markets(builder, settings, account);
+    }
+    if (settings != NULL && status == STATUS_OK) {
+        status = generation_make_route(builder, settings, is_wanted, &account->route);
     }
     for (size_t i = 0; i < script->host_count && status == STATUS_OK; i++) {
         status = generation_add_host(builder, account, script->hosts[i]);

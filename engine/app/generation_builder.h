@@ -34,10 +34,13 @@ struct generation_builder {
 void generation_find(struct generation_builder *builder, const char *file, uint32_t line, uint32_t column,
                      const char *help, const char *format, ...) PRINTF_LIKE(6, 7);
 
-/// Makes the account of a supplier: options, secrets, hosts. `supplier_settings` may be NULL; without `is_wanted`
+/// Reports and counts a finding that a loader made, unless the same one was reported before; `builder` is the context.
+void generation_forward(void *builder, const struct failure *failure);
+
+/// Makes an account of a supplier: options, secrets, hosts, markets, route. `settings` may be NULL; without `is_wanted`
 /// secrets are not looked for. Findings are reported, missing secrets are added to the builder.
 MUST_CHECK enum status generation_make_account(struct generation_builder *builder, const struct script_supplier *script,
-                                               const struct settings_supplier *supplier_settings, bool is_wanted,
+                                               const struct settings_account *settings, bool is_wanted,
                                                struct script_account *account);
 
 /// Copies options, the account's over the script's, into an open JSON object and adds the hosts of URLs to `account`.
@@ -45,6 +48,12 @@ MUST_CHECK enum status generation_write_options(struct generation_builder *build
                                                 const struct script_supplier *script,
                                                 const struct settings_account *settings, struct json_writer *writer,
                                                 struct script_account *account);
+
+/// The account's client certificate and proxy; NULL when it has none. Without `is_wanted` the certificate's files are
+/// not looked for.
+MUST_CHECK enum status generation_make_route(struct generation_builder *builder,
+                                             const struct settings_account *settings, bool is_wanted,
+                                             const struct fetch_route **route);
 
 /// Adds "host" or "host:port" unless it is there already.
 MUST_CHECK enum status generation_add_host(struct generation_builder *builder, struct script_account *account,

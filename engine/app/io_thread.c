@@ -3,9 +3,12 @@
 #include "app/routes.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "io/promptness.h"
 #include "telemetry/metrics.h"
 
-enum { DRAIN_POLL_US = 5000, FETCH_CONNECTIONS = 512 };
+#include <sys/resource.h>
+
+enum { DRAIN_POLL_US = 5000, FETCH_CONNECTIONS = 4096, FETCH_CONNECTIONS_LEAST = 64 };
 
 static void io_thread_on_book(struct message *message)
 {
@@ -95,8 +98,26 @@ void io_thread_stop(struct io_thread *thread)
 static void *io_thread_main(void *argument)
 {
     struct io_thread *thread = argument;
+
+    (void)promptness_ask();
     loop_run(thread->loop);
     return NULL;
+}
+
+/// Connections to suppliers that are kept, those in use among them. When there are more, each fetch that ends closes
+/// one, and the next one pays for a handshake: so as many as searches may need at once, within half of the descriptors.
+static uint32_t fetch_connections(const struct settings *settings)
+{
+    struct rlimit limit;
+    rlim_t share = FETCH_CONNECTIONS;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+        share = limit.rlim_cur / 2 / settings->io_threads;
+    }
+    if (share < FETCH_CONNECTIONS_LEAST) {
+        return FETCH_CONNECTIONS_LEAST;
+    }
+    return share < FETCH_CONNECTIONS ? (uint32_t)share : FETCH_CONNECTIONS;
 }
 
 static enum status io_thread_open(struct io_thread *thread, struct failure *why)
@@ -106,7 +127,7 @@ static enum status io_thread_open(struct io_thread *thread, struct failure *why)
         .ca_file = settings->ca_file.data,
         .allowed = settings->allow_private,
         .allowed_count = settings->allow_private_count,
-        .max_connections = FETCH_CONNECTIONS,
+        .max_connections = fetch_connections(settings),
     };
     struct http_server_options server_options = {
         .listen = settings->listen.data,

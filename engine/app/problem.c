@@ -59,3 +59,24 @@ struct block *problem_body(const struct problem *problem)
     buffer_fini(&buffer);
     return body;
 }
+
+void problem_reply(struct http_call *call, const struct problem *problem, const struct header_pair *headers,
+                   size_t header_count)
+{
+    struct header_pair all[PROBLEM_MAX_HEADERS + 1] = { { "Cache-Control", "no-store" } };
+    struct block *body = problem_body(problem);
+    struct http_reply reply = {
+        .status = problem->status,
+        .content_type = "application/problem+json",
+        .body = body,
+        .headers = all,
+        .header_count = header_count + 1,
+    };
+
+    require(header_count <= PROBLEM_MAX_HEADERS);
+    for (size_t i = 0; i < header_count; i++) {
+        all[i + 1] = headers[i];
+    }
+    http_call_reply(call, &reply);
+    block_release(&body);
+}

@@ -6,8 +6,9 @@
 
 #include "base/block.h"
 #include "base/status.h"
+#include "io/http_server.h"
 
-enum { PROBLEM_MAX_ERRORS = 8 };
+enum { PROBLEM_MAX_ERRORS = 8, PROBLEM_MAX_HEADERS = 3 };
 
 struct problem_error {
     char pointer[128]; // RFC 6901; "" is the whole document
@@ -29,3 +30,7 @@ void problem_add(struct problem *problem, const char *pointer, const char *code,
 
 /// The finished body; NULL without memory.
 MUST_CHECK struct block *problem_body(const struct problem *problem);
+
+/// Answers the request with it, with at most PROBLEM_MAX_HEADERS headers more, and nobody may keep it.
+void problem_reply(struct http_call *call, const struct problem *problem, const struct header_pair *headers,
+                   size_t header_count);

@@ -1,8 +1,10 @@
 #include "app/routes.h"
 
+#include "app/cors.h"
 #include "app/io_thread.h"
 #include "app/problem.h"
 #include "app/search_route.h"
+#include "telemetry/metrics.h"
 
 #include <string.h>
 
@@ -46,20 +48,6 @@ static const struct route ROUTES[] = {
     { "GET", "/readyz", handle_readyz },
 };
 
-void routes_reply_problem(struct http_call *call, const struct problem *problem, const struct header_pair *header)
-{
-    struct block *body = problem_body(problem);
-    struct http_reply reply = {
-        .status = problem->status,
-        .content_type = "application/problem+json",
-        .body = body,
-        .headers = header,
-        .header_count = header != NULL ? 1 : 0,
-    };
-    http_call_reply(call, &reply);
-    block_release(&body);
-}
-
 static void routes_on_request(void *context, struct http_call *call)
 {
     struct io_thread *thread = context;
@@ -78,14 +66,44 @@ static void routes_on_request(void *context, struct http_call *call)
         }
         allow = ROUTES[i].method;
     }
+    if (allow != NULL && text_equals_c(http_call_method(call), "OPTIONS") && cors_is_on(thread->engine->settings)) {
+        cors_reply_options(thread->engine->settings, call, allow);
+        return;
+    }
     if (allow != NULL) {
         struct header_pair header = { "Allow", allow };
         problem_init(&problem, 405, "method_not_allowed", "This path takes another method");
-        routes_reply_problem(call, &problem, &header);
+        problem_reply(call, &problem, &header, 1);
         return;
     }
     problem_init(&problem, 404, "not_found", "There is nothing at this path");
-    routes_reply_problem(call, &problem, NULL);
+    problem_reply(call, &problem, NULL, 0);
+}
+
+/// Probes ask for as long as an engine is not ready: those answers are no refusals.
+static bool is_probe(const struct http_call *call)
+{
+    return text_equals_c(http_call_path(call), "/readyz") || text_equals_c(http_call_path(call), "/healthz");
+}
+
+/// Searches are counted by their records; all other refusals here, also those that the server gave itself. So the sum
+/// of both is what callers saw.
+static void routes_on_sent(void *context, struct http_call *call, uint64_t sent_us, bool was_sent, bool was_slow)
+{
+    const struct io_thread *thread = context;
+    uint16_t status = http_call_status(call);
+
+    if (http_call_owner(call) == NULL && status >= 400 && !is_probe(call)) {
+        metrics_count_refusal(thread->engine->metrics, status);
+    }
+    search_route_on_sent(context, call, sent_us, was_sent, was_slow);
+}
+
+static size_t routes_common_headers(void *context, const struct http_call *call,
+                                    struct header_pair headers[HTTP_SERVER_COMMON_HEADERS])
+{
+    const struct io_thread *thread = context;
+    return cors_headers(thread->engine->settings, call, headers);
 }
 
 struct http_server_handlers routes_handlers(struct io_thread *thread)
@@ -93,7 +111,8 @@ struct http_server_handlers routes_handlers(struct io_thread *thread)
     return (struct http_server_handlers){
         .on_request = routes_on_request,
         .on_gone = search_route_on_gone,
-        .on_sent = search_route_on_sent,
+        .on_sent = routes_on_sent,
         .context = thread,
+        .common_headers = routes_common_headers,
     };
 }

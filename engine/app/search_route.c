@@ -1,18 +1,16 @@
 #include "app/search_route.h"
 
-#include "app/envelope.h"
 #include "app/io_thread.h"
+#include "app/problem.h"
 #include "app/search_id.h"
-#include "app/search_stream.h"
+#include "app/search_request.h"
+#include "app/trace.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "search/search.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { NAME_SHOWN = 80 };
 
 /// A search between its request and the last byte of its reply.
 struct search_call {
@@ -21,24 +19,67 @@ struct search_call {
     struct http_call *call;
     struct search *search; // NULL once it has replied
     char search_id[SEARCH_ID_SIZE];
+    struct trace trace;
     uint64_t replied_us;
     struct timing_record timing;
     struct search_record *record; // its attribution, once it has replied
     struct search_stream stream;  // format STREAM_NONE: a single reply
 };
 
-static void refuse_busy(struct http_call *call, const char *code, const char *title)
+static void refuse(struct http_call *call, const struct trace *trace, const struct problem *problem)
 {
-    struct header_pair header = { "Retry-After", "1" };
+    struct header_pair header = { "traceparent", trace->parent };
+    problem_reply(call, problem, &header, 1);
+}
+
+static void refuse_busy(struct http_call *call, const struct trace *trace, const char *code, const char *title)
+{
+    struct header_pair headers[] = { { "traceparent", trace->parent }, { "Retry-After", "1" } };
     struct problem problem;
     problem_init(&problem, 503, code, title);
-    routes_reply_problem(call, &problem, &header);
+    problem_reply(call, &problem, headers, COUNT_OF(headers));
+}
+
+/// A complete reply without anything cached may be kept for a while by its caller, if the settings say so.
+static void print_cache_control(const struct search_call *mine, const struct search_reply *reply, char *out,
+                                size_t size)
+{
+    uint64_t max_age_s = mine->thread->engine->settings->reply_max_age_us / 1000000;
+
+    if (reply->status == 200 && reply->is_complete && !reply->has_cached && max_age_s > 0) {
+        snprintf(out, size, "private, max-age=%llu", (unsigned long long)max_age_s);
+    } else {
+        snprintf(out, size, "no-store");
+    }
+}
+
+static void reply_once(struct search_call *mine, const struct search_reply *reply)
+{
+    char timing[128];
+    char cache[48];
+
+    print_cache_control(mine, reply, cache, sizeof cache);
+    snprintf(timing, sizeof timing, "total;dur=%.1f, reserve;dur=%.1f, assemble;dur=%.1f", (double)reply->took_us / 1e3,
+             (double)reply->reserve_us / 1e3, (double)reply->assemble_us / 1e3);
+    struct header_pair headers[] = {
+        { "Cache-Control", cache },
+        { "Server-Timing", timing },
+        { "traceparent", mine->trace.parent },
+        { "Search-Complete", reply->is_complete ? "true" : "false" }, // of a search that asked somebody
+    };
+    struct http_reply http = {
+        .status = reply->status,
+        .content_type = reply->status == 200 ? "application/json" : "application/problem+json",
+        .body = reply->body,
+        .headers = headers,
+        .header_count = COUNT_OF(headers) - (reply->is_refused ? 1 : 0),
+    };
+    http_call_reply(mine->call, &http);
 }
 
 static void search_route_on_reply(void *owner, const struct search_reply *reply)
 {
     struct search_call *mine = owner;
-    char timing[128];
 
     mine->search = NULL;
     mine->record = reply->record;
@@ -49,27 +90,11 @@ static void search_route_on_reply(void *owner, const struct search_reply *reply)
     mine->timing.flags = reply->was_cut_by_budget ? TIMING_CUT_BY_BUDGET : 0;
     if (mine->stream.has_begun) {
         search_stream_end(&mine->stream, block_text(reply->body));
-        return;
+    } else if (reply->body == NULL) {
+        refuse_busy(mine->call, &mine->trace, "out_of_memory", "There was no memory for the reply");
+    } else {
+        reply_once(mine, reply);
     }
-    if (reply->body == NULL) {
-        refuse_busy(mine->call, "out_of_memory", "There was no memory for the reply");
-        return;
-    }
-    snprintf(timing, sizeof timing, "total;dur=%.1f, reserve;dur=%.1f, assemble;dur=%.1f", (double)reply->took_us / 1e3,
-             (double)reply->reserve_us / 1e3, (double)reply->assemble_us / 1e3);
-    struct header_pair headers[] = {
-        { "Cache-Control", "no-store" },
-        { "Server-Timing", timing },
-        { "Search-Complete", reply->is_complete ? "true" : "false" },
-    };
-    struct http_reply http = {
-        .status = reply->status,
-        .content_type = reply->status == 200 ? "application/json" : "application/problem+json",
-        .body = reply->body,
-        .headers = headers,
-        .header_count = reply->status == 200 || reply->status == 504 ? 3 : 1,
-    };
-    http_call_reply(mine->call, &http);
 }
 
 static void search_route_on_event(void *owner, enum search_event event, struct text json)
@@ -161,117 +186,32 @@ void search_route_on_sent(void *context, struct http_call *call, uint64_t sent_u
     search_call_free(mine);
 }
 
-/// "there is no supplier `sO2`; did you mean `s02`?"
-static void refuse_name(struct problem *problem, const char *pointer, const char *kind, struct text name,
-                        const struct catalogue *catalogue)
-{
-    bool is_product = strcmp(kind, "product") == 0;
-    size_t count = is_product ? catalogue->product_count : catalogue->supplier_count;
-    const char **names = calloc(count + 1, sizeof *names);
-    const char *nearest = NULL;
-    char code[32];
-
-    for (size_t i = 0; names != NULL && i < count; i++) {
-        names[i] = is_product ? catalogue->products[i].data : catalogue->suppliers[i].name.data;
-    }
-    if (names != NULL) {
-        nearest = text_nearest(name, names, count);
-    }
-    snprintf(code, sizeof code, "unknown_%s", kind);
-    problem_add(problem, pointer, code, "there is no %s \"%.*s\"%s%s%s", kind,
-                (int)(name.length < NAME_SHOWN ? name.length : NAME_SHOWN), name.data,
-                nearest != NULL ? "; did you mean \"" : "", nearest != NULL ? nearest : "",
-                nearest != NULL ? "\"?" : "");
-    free(names);
-}
-
-/// Every name must exist, be it for this product or not: a typo must not silently ask fewer suppliers.
-static bool check_names(const struct catalogue *catalogue, const struct envelope *envelope, struct problem *problem)
-{
-    bool has_product = false;
-
-    for (size_t i = 0; i < catalogue->product_count; i++) {
-        has_product = has_product || text_equals(catalogue->products[i], envelope->product);
-    }
-    if (!has_product) {
-        refuse_name(problem, "/product", "product", envelope->product, catalogue);
-    }
-    for (size_t i = 0; i < envelope->supplier_count; i++) {
-        bool is_known = false;
-        for (size_t j = 0; j < catalogue->supplier_count && !is_known; j++) {
-            is_known = text_equals(catalogue->suppliers[j].name, envelope->suppliers[i]);
-        }
-        if (!is_known) {
-            char pointer[32];
-            snprintf(pointer, sizeof pointer, "/suppliers/%zu", i);
-            refuse_name(problem, pointer, "supplier", envelope->suppliers[i], catalogue);
-        }
-    }
-    return problem->error_count == 0;
-}
-
-static bool is_json(struct http_call *call)
-{
-    struct text rest;
-    struct text type = text_trim(text_split(http_call_header(call, "content-type"), ';', &rest));
-    return text_equals_nocase(type, TEXT("application/json"));
-}
-
-/// Reads and checks the whole request but for the query itself. False: `problem` says why not.
-static bool read_request(struct io_thread *thread, struct http_call *call, struct envelope *envelope,
-                         struct problem *problem)
-{
-    struct text header = http_call_header(call, "search-budget-ms");
-
-    if (!is_json(call)) {
-        problem_init(problem, 415, "unsupported_media_type", "The body must be application/json");
-        problem_add(problem, "", "unsupported_media_type", "send the header content-type: application/json");
-        return false;
-    }
-    if (!envelope_read(envelope, block_text(http_call_body(call)), problem) ||
-        !check_names(generation_catalogue(thread->engine->generation), envelope, problem)) {
-        return false;
-    }
-    if (envelope->whole_or_nothing && stream_format_of(http_call_header(call, "accept")) != STREAM_NONE) {
-        problem_add(problem, "/partial", "not_with_a_stream", "a stream is partial by its nature: leave partial out");
-        return false;
-    }
-    if (header.data != NULL) {
-        uint64_t budget_ms;
-        if (!envelope_read_budget(header, &budget_ms, problem)) {
-            return false;
-        }
-        if (envelope->budget_ms == 0 || budget_ms < envelope->budget_ms) {
-            envelope->budget_ms = budget_ms;
-        }
-    }
-    return true;
-}
-
-static struct search_options make_options(struct search_call *mine, const struct envelope *envelope)
+static struct search_options make_options(struct search_call *mine, const struct search_request *request)
 {
     struct io_thread *thread = mine->thread;
     const struct settings *settings = thread->engine->settings;
-    const struct catalogue *catalogue = generation_catalogue(thread->engine->generation);
-    uint64_t wished_us = envelope->budget_ms > 0 ? envelope->budget_ms * 1000 : catalogue->deadline_default_us;
-    struct budget budget = budget_clamp(wished_us, catalogue->deadline_min_us, catalogue->deadline_max_us);
+    const struct envelope *envelope = &request->envelope;
 
     return (struct search_options){
         .world = &thread->live.world,
-        .catalogue = catalogue,
+        .catalogue = generation_catalogue(thread->engine->generation),
         .search_id = text_of(mine->search_id),
         .product = envelope->product,
+        .caller = request->caller,
+        .trace_id = text_of(mine->trace.id),
         .body = http_call_body(mine->call),
         .arrival_us = http_call_arrival_us(mine->call),
         .arrival_wall_us = http_call_arrival_wall_us(mine->call),
-        .budget = budget,
-        .reserve_us = reserve_for(&thread->reserve, budget.effective_us),
+        .budget = request->budget,
+        .reserve_us = reserve_for(&thread->reserve, request->budget.effective_us),
         .only = envelope->has_suppliers ? envelope->suppliers : NULL,
         .only_count = envelope->supplier_count,
+        .sort = envelope->sort,
         .max_items = envelope->max_items > 0 ? envelope->max_items : settings->max_items,
         .max_offers_per_item =
             envelope->max_offers_per_item > 0 ? envelope->max_offers_per_item : settings->max_offers_per_item,
         .whole_or_nothing = envelope->whole_or_nothing,
+        .detail = request->detail,
         .on_event = mine->stream.format != STREAM_NONE ? search_route_on_event : NULL,
         .wants_record = true,
         .on_script_trouble = search_route_on_script_trouble,
@@ -280,19 +220,22 @@ static struct search_options make_options(struct search_call *mine, const struct
     };
 }
 
-static void search_route_start(struct io_thread *thread, struct http_call *call, const struct envelope *envelope)
+static void search_route_start(struct io_thread *thread, struct http_call *call, const struct search_request *request,
+                               const struct trace *trace)
 {
     struct search_call *mine = calloc(1, sizeof *mine);
 
     if (mine == NULL) {
-        refuse_busy(call, "out_of_memory", "There was no memory for the search");
+        refuse_busy(call, trace, "out_of_memory", "There was no memory for the search");
         return;
     }
     mine->thread = thread;
     mine->call = call;
-    search_stream_init(&mine->stream, thread->loop, call, stream_format_of(http_call_header(call, "accept")));
+    mine->trace = *trace;
     search_id_make(mine->search_id, http_call_arrival_wall_us(call));
-    struct search_options options = make_options(mine, envelope);
+    search_stream_init(&mine->stream, thread->loop, call, request->format);
+    struct search_options options = make_options(mine, request);
+    search_stream_head(&mine->stream, mine->trace.parent, options.reserve_us);
     mine->timing.arrival_us = options.arrival_us;
     mine->timing.deadline_us = options.arrival_us + options.budget.effective_us;
     mine->timing.reserve_us = (uint32_t)options.reserve_us;
@@ -300,32 +243,41 @@ static void search_route_start(struct io_thread *thread, struct http_call *call,
         struct problem problem;
         free(mine);
         problem_init(&problem, 504, "too_late", "The body was complete only when the budget was spent");
-        routes_reply_problem(call, &problem, NULL);
+        refuse(call, trace, &problem);
         return;
     }
     if (search_start(&options, &mine->search) != STATUS_OK) {
         free(mine);
-        refuse_busy(call, "overloaded", "The search could not be started");
+        refuse_busy(call, trace, "overloaded", "The search could not be started");
         return;
     }
     list_append(&thread->calls, &mine->node);
     http_call_set_owner(call, mine);
 }
 
+/// The trace goes on unless its caller gives two.
+static void read_trace(const struct http_call *call, struct trace *trace)
+{
+    bool is_one = http_call_header_nth(call, "traceparent", 1).data == NULL;
+    trace_continue(trace, is_one ? http_call_header(call, "traceparent") : (struct text){ NULL, 0 });
+}
+
 void search_route_handle(struct io_thread *thread, struct http_call *call)
 {
-    struct envelope envelope;
+    struct search_request request;
     struct problem problem;
+    struct trace trace;
 
+    read_trace(call, &trace);
     if (atomic_load(&thread->engine->is_draining)) {
-        refuse_busy(call, "draining", "This engine is about to stop");
+        refuse_busy(call, &trace, "draining", "This engine is about to stop");
         return;
     }
-    envelope_init(&envelope);
-    if (read_request(thread, call, &envelope, &problem)) {
-        search_route_start(thread, call, &envelope);
+    search_request_init(&request);
+    if (search_request_read(&request, thread->engine, call, &problem)) {
+        search_route_start(thread, call, &request, &trace);
     } else {
-        routes_reply_problem(call, &problem, NULL);
+        refuse(call, &trace, &problem);
     }
-    envelope_fini(&envelope);
+    search_request_fini(&request);
 }

@@ -7,11 +7,7 @@
 #include "io/http_server.h"
 
 struct io_thread;
-struct problem;
 
 void search_route_handle(struct io_thread *thread, struct http_call *call);
 void search_route_on_gone(void *context, struct http_call *call);
 void search_route_on_sent(void *context, struct http_call *call, uint64_t sent_us, bool was_sent, bool was_slow);
-
-/// Answers with a problem; `header` may be NULL. (In routes.c.)
-void routes_reply_problem(struct http_call *call, const struct problem *problem, const struct header_pair *header);

@@ -2,6 +2,8 @@
 
 #include "base/clock.h"
 
+#include <stdio.h>
+
 enum { STREAM_LIMIT = 4 << 20, COMMENT_EVERY_US = 1000000, FRAME_ROOM = 64 };
 
 enum stream_format stream_format_of(struct text accept)
@@ -46,8 +48,11 @@ static void stream_on_comment(struct timer *timer)
 
 static void stream_begin(struct search_stream *stream)
 {
+    char timing[48];
     struct header_pair headers[] = {
         { "Cache-Control", "no-store" },
+        { "Server-Timing", timing },
+        { "traceparent", stream->traceparent },
         { "X-Accel-Buffering", "no" },
     };
     struct http_reply head = {
@@ -57,6 +62,7 @@ static void stream_begin(struct search_stream *stream)
         .header_count = COUNT_OF(headers),
     };
 
+    snprintf(timing, sizeof timing, "reserve;dur=%.1f", (double)stream->reserve_us / 1e3);
     stream->has_begun = true;
     http_call_stream_begin(stream->call, &head, STREAM_LIMIT);
     stream_arm(stream);
@@ -67,6 +73,12 @@ void search_stream_init(struct search_stream *stream, struct loop *loop, struct 
 {
     *stream = (struct search_stream){ .loop = loop, .call = call, .format = format };
     stream->comment.on_due = stream_on_comment;
+}
+
+void search_stream_head(struct search_stream *stream, const char *traceparent, uint64_t reserve_us)
+{
+    stream->traceparent = traceparent;
+    stream->reserve_us = reserve_us;
 }
 
 void search_stream_fini(struct search_stream *stream)

@@ -20,13 +20,18 @@ struct search_stream {
     struct loop *loop;
     struct http_call *call;
     enum stream_format format;
-    bool has_begun; // the head is out: only events can follow
-    bool is_cut;    // the reader did not keep up, or left
+    bool has_begun;          // the head is out: only events can follow
+    bool is_cut;             // the reader did not keep up, or left
+    const char *traceparent; // of the head; borrowed
+    uint64_t reserve_us;
     struct timer comment;
 };
 
 void search_stream_init(struct search_stream *stream, struct loop *loop, struct http_call *call,
                         enum stream_format format);
+
+/// What the head tells besides; `traceparent` must outlive the stream. Of the times only the reserve is known then.
+void search_stream_head(struct search_stream *stream, const char *traceparent, uint64_t reserve_us);
 
 /// Stops the comments; before the call is freed.
 void search_stream_fini(struct search_stream *stream);

@@ -26,6 +26,10 @@ struct settings_account {
     size_t option_count;
     struct settings_pair *secrets; // the script's name of it -> the environment variable
     size_t secret_count;
+    struct text *markets; // none: any search
+    size_t market_count;
+    struct text certificate_file, key_file; // absent: none
+    struct text proxy;                      // absent: none
     const char *file;
     uint32_t line, column;
 };
@@ -37,12 +41,24 @@ struct settings_supplier {
     bool is_enabled;
     struct text because;
     uint64_t ceiling_us;               // 0: the script's
-    struct settings_account *accounts; // at least one: "main"
+    struct settings_account *accounts; // at least one: "main"; in the order in which they are tried
     size_t account_count;
     const char *file; // where it stands, for errors
     uint32_t line, column;
     const char *uses_file; // where `uses` stands; NULL: it does not
     uint32_t uses_line, uses_column;
+};
+
+/// A look-up table for scripts.
+struct settings_table {
+    struct text name;
+    struct text file;
+    struct text *keys; // columns
+    size_t key_count;
+    const char *place_file; // where its section stands, for errors
+    uint32_t line, column;
+    const char *keys_file; // where `key` stands
+    uint32_t keys_line, keys_column;
 };
 
 struct settings {
@@ -52,7 +68,13 @@ struct settings {
     struct text admin_listen;     // empty: none
     struct text admin_token_env;  // absent: no token
     struct text attribution_file; // absent: none
+    struct text *callers;         // the known ones
+    size_t caller_count;
+    struct text *cors_origins; // "*" or origins; none: browsers are not served
+    size_t cors_origin_count;
+    uint64_t cors_max_age_us;
     uint64_t deadline_default_us, deadline_min_us, deadline_max_us;
+    bool honours_deadline_headers;
     uint32_t io_threads;
     uint32_t script_threads;     // 0: auto
     struct text *suppliers_dirs; // one or several
@@ -64,11 +86,18 @@ struct settings {
     const char **dns_servers;
     size_t dns_server_count;
     uint32_t max_items, max_offers_per_item;
+    struct text reply_detail;    // auto, full or public
+    struct text reply_token_env; // absent: no token
+    uint64_t reply_max_age_us;   // 0: replies are not to be kept
     uint64_t script_build_us, script_normalise_us, script_memory;
     uint64_t drain_us; // SIGTERM: how long open searches may go on
     uint64_t max_body; // bytes of a request
     struct text log_level;
-    struct text timing_file;             // absent: none
+    struct text timing_file; // absent: none
+    struct text fx_file;     // the table of exchange rates; absent: nothing is converted
+    uint64_t fx_max_age_us;
+    struct settings_table *tables;
+    size_t table_count;
     struct settings_supplier *suppliers; // those named in the file
     size_t supplier_count;
 };

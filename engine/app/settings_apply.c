@@ -1,6 +1,7 @@
 #include "app/settings_apply.h"
 
 #include "app/settings_value.h"
+#include "base/data_table.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -99,6 +100,11 @@ static struct settings_supplier *current_supplier(const struct settings_reader *
     return &reader->settings->suppliers[reader->supplier];
 }
 
+static struct settings_table *current_table(const struct settings_reader *reader)
+{
+    return &reader->settings->tables[reader->table];
+}
+
 static void select_supplier(struct settings_reader *reader, const struct settings_node *entry)
 {
     struct settings *settings = reader->settings;
@@ -125,37 +131,61 @@ static void select_supplier(struct settings_reader *reader, const struct setting
 static bool select_account(struct settings_reader *reader, const struct settings_node *entry)
 {
     struct settings_supplier *supplier = current_supplier(reader);
-    if (supplier->account_count > 0) {
-        bool is_same = text_equals(supplier->accounts[0].name, entry->key);
-        if (!is_same) {
-            find_key(reader, entry, "is a second account, and several are not supported by this version",
-                     "keep one account; more names for the same file are made with `uses`");
-        }
-        return is_same;
-    }
     struct arena *arena = &reader->settings->arena;
-    struct settings_account *account = arena_alloc(arena, sizeof(*account));
+    for (size_t i = 0; i < supplier->account_count; i++) {
+        if (text_equals(supplier->accounts[i].name, entry->key)) {
+            reader->account = i;
+            return true;
+        }
+    }
+    struct settings_account *grown =
+        settings_grow(arena, supplier->accounts, supplier->account_count, sizeof(*supplier->accounts));
     struct text name = arena_copy(arena, entry->key);
-    if (account == NULL || name.data == NULL) {
+    if (grown == NULL || name.data == NULL) {
         reader->is_out_of_memory = true;
         return false;
     }
-    *account = (struct settings_account){
+    supplier->accounts = grown;
+    reader->account = supplier->account_count++;
+    grown[reader->account] = (struct settings_account){
         .name = name, .file = entry->file, .line = entry->key_line, .column = entry->key_column
     };
-    supplier->accounts = account;
-    supplier->account_count = 1;
     return true;
 }
 
-// A section whose name the operator chose: "suppliers.NAME", "suppliers.NAME.accounts.NAME". False: leave it out.
+static void select_table(struct settings_reader *reader, const struct settings_node *entry)
+{
+    struct settings *settings = reader->settings;
+    for (size_t i = 0; i < settings->table_count; i++) {
+        if (text_equals(settings->tables[i].name, entry->key)) {
+            reader->table = i;
+            return;
+        }
+    }
+    struct settings_table *grown =
+        settings_grow(&settings->arena, settings->tables, settings->table_count, sizeof(*grown));
+    struct text name = arena_copy(&settings->arena, entry->key);
+    if (grown == NULL || name.data == NULL) {
+        reader->is_out_of_memory = true;
+        return;
+    }
+    settings->tables = grown;
+    reader->table = settings->table_count++;
+    grown[reader->table] = (struct settings_table){
+        .name = name, .place_file = entry->file, .line = entry->key_line, .column = entry->key_column
+    };
+}
+
+// A section whose name the operator chose: "data.NAME", "suppliers.NAME", "suppliers.NAME.accounts.NAME". False: leave
+// it out.
 static bool enter_section(struct settings_reader *reader, const struct settings_node *entry)
 {
     const struct setting_path *path = &reader->path;
+    bool is_table = path->count == 2 && text_equals_c(path->parts[0], "data");
     bool is_supplier = path->count == 2 && text_equals_c(path->parts[0], "suppliers");
     bool is_account = path->count == 4 && text_equals_c(path->parts[0], "suppliers");
     struct value_problem problem = { 0 };
-    if (!is_supplier && !(is_account && text_equals_c(path->parts[2], "accounts"))) {
+    if (!is_table && !is_supplier && !(is_account && text_equals_c(path->parts[2], "accounts"))) {
         return true;
     }
     if (!value_name(entry->key, &problem)) {
@@ -165,7 +195,11 @@ static bool enter_section(struct settings_reader *reader, const struct settings_
     if (is_account) {
         return select_account(reader, entry);
     }
-    select_supplier(reader, entry);
+    if (is_table) {
+        select_table(reader, entry);
+    } else {
+        select_supplier(reader, entry);
+    }
     return !reader->is_out_of_memory;
 }
 
@@ -178,8 +212,10 @@ static void apply_row(struct settings_reader *reader, const struct setting *row,
     }
     if (row->owner == SETTING_OF_SUPPLIER) {
         base = current_supplier(reader);
+    } else if (row->owner == SETTING_OF_TABLE) {
+        base = current_table(reader);
     } else if (row->owner == SETTING_OF_ACCOUNT) {
-        base = &current_supplier(reader)->accounts[0];
+        base = &current_supplier(reader)->accounts[reader->account];
     } else {
         reader->origins[row - SETTINGS] = entry;
     }
@@ -189,6 +225,12 @@ static void apply_row(struct settings_reader *reader, const struct setting *row,
         supplier->uses_file = entry->file;
         supplier->uses_line = entry->line;
         supplier->uses_column = entry->column;
+    }
+    if (row->owner == SETTING_OF_TABLE && row->kind == SETTING_LIST) {
+        struct settings_table *table = current_table(reader);
+        table->keys_file = entry->file;
+        table->keys_line = entry->line;
+        table->keys_column = entry->column;
     }
 }
 
@@ -272,9 +314,39 @@ static void check_order(struct settings_reader *reader, const char *lower, uint6
                   "deadline.min, deadline.default and deadline.max must rise in this order");
 }
 
+// A table needs a file and a key without repetition.
+static void check_table(struct settings_reader *reader, const struct settings_table *table)
+{
+    char message[200];
+    if (table->file.data == NULL || table->key_count == 0) {
+        snprintf(message, sizeof(message), "`data.%.*s` has no `%s`", TEXT_ARGS(table->name),
+                 table->file.data == NULL ? "file" : "key");
+        settings_find(reader, table->place_file, table->line, table->column, message,
+                      "a table is written { file: hotels.tsv, key: [supplier, city] }");
+        return;
+    }
+    if (table->key_count > DATA_KEYS_MAX) {
+        snprintf(message, sizeof(message), "`data.%.*s.key` has more than %d columns", TEXT_ARGS(table->name),
+                 DATA_KEYS_MAX);
+        settings_find(reader, table->keys_file, table->keys_line, table->keys_column, message, "");
+    }
+    for (size_t i = 1; i < table->key_count; i++) {
+        for (size_t j = 0; j < i; j++) {
+            if (text_equals(table->keys[i], table->keys[j])) {
+                snprintf(message, sizeof(message), "`data.%.*s.key` names `%.*s` twice", TEXT_ARGS(table->name),
+                         TEXT_ARGS(table->keys[i]));
+                settings_find(reader, table->keys_file, table->keys_line, table->keys_column, message, "");
+            }
+        }
+    }
+}
+
 void settings_reader_finish(struct settings_reader *reader)
 {
     struct settings *settings = reader->settings;
+    for (size_t i = 0; i < settings->table_count && reader->findings == 0; i++) {
+        check_table(reader, &settings->tables[i]);
+    }
     if (reader->findings == 0) {
         check_order(reader, "deadline.min", settings->deadline_min_us, "deadline.max", settings->deadline_max_us);
     }
@@ -290,6 +362,7 @@ void settings_reader_finish(struct settings_reader *reader)
             supplier->uses = supplier->name;
         }
         if (supplier->account_count > 0) {
+            settings_finish_accounts(reader, supplier);
             continue;
         }
         supplier->accounts = arena_alloc(&settings->arena, sizeof(*supplier->accounts));

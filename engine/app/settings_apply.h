@@ -19,6 +19,8 @@ struct settings_reader {
     bool is_out_of_memory;
     struct setting_path path;                              // of the entry being applied
     size_t supplier;                                       // index of the supplier that `path` lies in
+    size_t account;                                        // and of its account
+    size_t table;                                          // index of the table that `path` lies in
     const struct settings_node *origins[SETTING_ROWS_MAX]; // the winner of each row of the engine
 };
 
@@ -29,6 +31,9 @@ void settings_apply(struct settings_reader *reader, const struct settings_node *
 
 /// Checks what settings must agree on, and gives suppliers without an account "main".
 void settings_reader_finish(struct settings_reader *reader);
+
+/// Puts the accounts of a supplier into the order in which they are tried, and reports what is wrong with them.
+void settings_finish_accounts(struct settings_reader *reader, struct settings_supplier *supplier);
 
 /// Reports a finding at a place.
 void settings_find(struct settings_reader *reader, const char *file, uint32_t line, uint32_t column,

@@ -226,7 +226,9 @@ static bool store_item(const struct target *target, const struct settings_node *
         }
         return is_range;
     }
-    if (target->row->kind == SETTING_NAME_SERVERS && !value_name_server(node->value, &problem)) {
+    if ((target->row->kind == SETTING_NAME_SERVERS && !value_name_server(node->value, &problem)) ||
+        (target->row->kind == SETTING_NAMES && !value_name(node->value, &problem)) ||
+        (target->row->kind == SETTING_ORIGINS && !value_origin(node->value, &problem))) {
         find_value(target, node, problem.sentence, problem.help);
         return false;
     }
@@ -271,7 +273,8 @@ static const struct settings_node *list_of(const struct target *target)
     }
     if (node->kind == SETTINGS_SCALAR && node->is_environment) {
         list = split_scalar(arena, node);
-    } else if (node->kind == SETTINGS_MAP || target->row->kind != SETTING_LIST) {
+    } else if (node->kind == SETTINGS_MAP ||
+               (target->row->kind != SETTING_LIST && target->row->kind != SETTING_ORIGINS)) {
         find(target, node, "is a list", "write it like [ first, second ]");
         return NULL;
     } else if (!is_value(target, node)) {
@@ -289,6 +292,20 @@ static const struct settings_node *list_of(const struct target *target)
         target->reader->is_out_of_memory = true;
     }
     return list;
+}
+
+// A name that stands in the list twice is a slip of the pen.
+static bool find_twice(const struct target *target, const struct settings_node *list)
+{
+    for (const struct settings_node *item = list->first; item != NULL; item = item->next) {
+        for (const struct settings_node *other = list->first; other != item; other = other->next) {
+            if (text_equals(item->value, other->value)) {
+                find_value(target, item, "stands there twice", "");
+                return true;
+            }
+        }
+    }
+    return false;
 }
 
 static void store_list(const struct target *target)
@@ -316,6 +333,9 @@ static void store_list(const struct target *target)
     char *slot = items;
     for (const struct settings_node *item = list->first; item != NULL; item = item->next, slot += size) {
         is_whole = store_item(target, item, slot) && is_whole;
+    }
+    if (is_whole && row->kind == SETTING_NAMES && find_twice(target, list)) {
+        return;
     }
     if (is_whole) {
         *(void **)(void *)(target->base + row->offset) = items;
@@ -384,7 +404,7 @@ void settings_store(struct settings_reader *reader, const struct setting *row, v
                     const struct settings_node *node)
 {
     struct target target = { reader, row, base, node };
-    if (row->kind == SETTING_LIST || row->kind == SETTING_RANGES || row->kind == SETTING_NAME_SERVERS) {
+    if (row->count_offset != 0 && row->kind != SETTING_PAIR && row->kind != SETTING_SECRET) {
         store_list(&target);
         return;
     }

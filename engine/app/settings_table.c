@@ -8,8 +8,12 @@
 #define ENGINE_LIST(member, count)                                                                                     \
     SETTING_OF_ENGINE, offsetof(struct settings, member), offsetof(struct settings, count)
 #define SUPPLIER(member) SETTING_OF_SUPPLIER, offsetof(struct settings_supplier, member), 0
+#define ACCOUNT(member) SETTING_OF_ACCOUNT, offsetof(struct settings_account, member), 0
 #define ACCOUNT_LIST(member, count)                                                                                    \
     SETTING_OF_ACCOUNT, offsetof(struct settings_account, member), offsetof(struct settings_account, count)
+#define TABLE(member) SETTING_OF_TABLE, offsetof(struct settings_table, member), 0
+#define TABLE_LIST(member, count)                                                                                      \
+    SETTING_OF_TABLE, offsetof(struct settings_table, member), offsetof(struct settings_table, count)
 #define LATER(key, about)                                                                                              \
     {                                                                                                                  \
         key, SETTING_LATER, SETTING_OF_ENGINE, 0, 0, NULL, NULL, NULL, NULL, about, false                              \
@@ -26,12 +30,20 @@ const struct setting SETTINGS[] = {
       "the environment variable that holds the admin listener's token; needed beyond loopback", true },
     { "attribution.file", SETTING_TEXT, ENGINE(attribution_file), NULL, NULL, NULL, NULL,
       "where each search's record goes, one line of JSON each; not set: none is written", true },
+    { "callers", SETTING_NAMES, ENGINE_LIST(callers, caller_count), NULL, NULL, "", NULL,
+      "the names that the header Search-Caller may give; labels of metrics", true },
+    { "cors.origins", SETTING_ORIGINS, ENGINE_LIST(cors_origins, cors_origin_count), NULL, NULL, "", NULL,
+      "web pages that may call from a browser; \"*\": all", false },
+    { "cors.max_age", SETTING_DURATION, ENGINE(cors_max_age_us), "0s", "24h", "10min", NULL,
+      "how long a browser may remember that it may call", false },
     { "deadline.default", SETTING_DURATION, ENGINE(deadline_default_us), "40ms", "5min", "2s", NULL,
       "the budget of a search that names none", false },
     { "deadline.min", SETTING_DURATION, ENGINE(deadline_min_us), "40ms", "5min", "100ms", NULL,
       "a smaller budget is raised to this, and the reply says so", false },
     { "deadline.max", SETTING_DURATION, ENGINE(deadline_max_us), "40ms", "5min", "10s", NULL,
       "a larger budget is lowered to this, and the reply says so", false },
+    { "honour_deadline_headers", SETTING_FLAG, ENGINE(honours_deadline_headers), NULL, NULL, "false", NULL,
+      "true: grpc-timeout and x-envoy-expected-rq-timeout-ms shorten a budget", false },
     { "io_threads", SETTING_INTEGER, ENGINE(io_threads), "1", "8", "1", NULL,
       "threads that hold searches, sockets and deadlines", true },
     { "script_threads", SETTING_INTEGER, ENGINE(script_threads), "1", "32", "auto", "auto",
@@ -50,6 +62,12 @@ const struct setting SETTINGS[] = {
       "items in a reply when the search names no number", false },
     { "reply.max_offers_per_item", SETTING_INTEGER, ENGINE(max_offers_per_item), "1", "1000", "5", NULL,
       "offers for one item when the search names no number", false },
+    { "reply.detail", SETTING_TEXT, ENGINE(reply_detail), NULL, NULL, "auto", "auto full public",
+      "how much a reply tells of suppliers; auto: full when `listen` is loopback, else public", false },
+    { "reply.token_env", SETTING_VARIABLE, ENGINE(reply_token_env), NULL, NULL, NULL, NULL,
+      "the environment variable that holds the token of callers who are told everything", true },
+    { "reply.max_age", SETTING_DURATION, ENGINE(reply_max_age_us), "0s", "1h", "0s", NULL,
+      "how long the caller may keep a complete reply; 0s: not at all", false },
     { "scripts.build_limit", SETTING_DURATION, ENGINE(script_build_us), "1ms", "1s", "5ms", NULL,
       "how long one call of skip, ceiling or build_request may run", true },
     { "scripts.normalise_limit", SETTING_DURATION, ENGINE(script_normalise_us), "1ms", "10s", "50ms", NULL,
@@ -65,6 +83,15 @@ const struct setting SETTINGS[] = {
     { "timing_file", SETTING_TEXT, ENGINE(timing_file), NULL, NULL, NULL, NULL,
       "a memory-mapped ring with one record per search, for benchmarks; not set: none", true },
 
+    { "fx.file", SETTING_TEXT, ENGINE(fx_file), NULL, NULL, NULL, NULL,
+      "the table of exchange rates, in JSON; not set: no price is converted", false },
+    { "fx.max_age", SETTING_DURATION, ENGINE(fx_max_age_us), "1min", "366d", "36h", NULL,
+      "how old the table may be; by an older one no price is converted", false },
+    { "data.*.file", SETTING_TEXT, TABLE(file), NULL, NULL, NULL, NULL,
+      "a table for `lookup`: tab-separated values, the first line names the columns", false },
+    { "data.*.key", SETTING_LIST, TABLE_LIST(keys, key_count), NULL, NULL, NULL, NULL,
+      "the columns that a look-up names, in its order", false },
+
     { "suppliers.*.uses", SETTING_NAME, SUPPLIER(uses), NULL, NULL, NULL, NULL,
       "the supplier whose file plays this one too", false },
     { "suppliers.*.enabled", SETTING_FLAG, SUPPLIER(is_enabled), NULL, NULL, "true", NULL,
@@ -79,14 +106,16 @@ const struct setting SETTINGS[] = {
       "the environment variable that holds this secret; without it, the one of the secret's own name", false },
     { "suppliers.*.accounts.*.options.*", SETTING_PAIR, ACCOUNT_LIST(options, option_count), NULL, NULL, NULL, NULL,
       "an option of the script, instead of the script's own value", false },
+    { "suppliers.*.accounts.*.when.market", SETTING_LIST, ACCOUNT_LIST(markets, market_count), NULL, NULL, NULL, NULL,
+      "the markets whose searches use this account; the first account that fits is taken", false },
+    { "suppliers.*.accounts.*.tls.cert", SETTING_TEXT, ACCOUNT(certificate_file), NULL, NULL, NULL, NULL,
+      "a file with the client certificate for this account, PEM", false },
+    { "suppliers.*.accounts.*.tls.key", SETTING_TEXT, ACCOUNT(key_file), NULL, NULL, NULL, NULL,
+      "the file with the certificate's private key, PEM, not encrypted", false },
+    { "suppliers.*.accounts.*.proxy", SETTING_TEXT, ACCOUNT(proxy), NULL, NULL, NULL, NULL,
+      "the HTTP proxy that this account's requests go through, as http://host:port", false },
 
     LATER("state_dir", "where operators' switches are kept"),
-    LATER("callers", "the known callers"),
-    LATER("honour_deadline_headers", "deadlines in the headers of proxies"),
-    LATER("cors", "calls from browsers"),
-    LATER("reply.detail", "how much a reply tells"),
-    LATER("fx", "currency rates"),
-    LATER("data", "look-up tables for scripts"),
     LATER("extra_calls", "the allowance of retries and hedges"),
     LATER("breaker", "circuit breakers"),
     LATER("linger", "attempts that go on after the reply"),
@@ -98,10 +127,7 @@ const struct setting SETTINGS[] = {
     LATER("suppliers.*.mode", "test and dark suppliers"),
     LATER("suppliers.*.traffic", "the share of searches that reach a dark supplier"),
     LATER("suppliers.*.limits", "limits of a supplier"),
-    LATER("suppliers.*.accounts.*.when", "accounts chosen by search"),
     LATER("suppliers.*.accounts.*.limits", "limits of an account"),
-    LATER("suppliers.*.accounts.*.tls", "client certificates"),
-    LATER("suppliers.*.accounts.*.proxy", "proxies"),
     LATER("suppliers.*.accounts.*.mode", "test and dark accounts"),
 };
 // clang-format on

@@ -22,6 +22,8 @@ enum setting_kind {
     SETTING_VARIABLE,        // struct text, an environment variable's name
     SETTING_FLAG,            // bool
     SETTING_LIST,            // struct text *, then size_t; one text counts as a list of one
+    SETTING_NAMES,           // the same of different names, may be empty
+    SETTING_ORIGINS,         // the same of "*" or origins ("https://www.example.com"), may be empty
     SETTING_RANGES,          // struct address_range *, then size_t
     SETTING_NAME_SERVERS,    // const char **, then size_t
     SETTING_PAIR,            // an entry of a struct settings_pair array: the name is the last part of the key
@@ -30,7 +32,7 @@ enum setting_kind {
 };
 
 /// What `offset` counts from.
-enum setting_owner { SETTING_OF_ENGINE, SETTING_OF_SUPPLIER, SETTING_OF_ACCOUNT };
+enum setting_owner { SETTING_OF_ENGINE, SETTING_OF_SUPPLIER, SETTING_OF_ACCOUNT, SETTING_OF_TABLE };
 
 struct setting {
     const char *key; // "deadline.min", "suppliers.*.uses"

@@ -203,6 +203,64 @@ bool value_name_server(struct text text, struct value_problem *problem)
     return is_port(port, 1) || fail(problem, "has a port that is not 1 to 65535", help);
 }
 
+bool value_is_loopback(struct text address)
+{
+    char terminated[INET6_ADDRSTRLEN + 1];
+    struct text host;
+    struct text port;
+    struct in_addr four;
+    struct in6_addr six;
+    bool has_brackets = false;
+    if (!split_port(address, &host, &port, &has_brackets) || host.length >= sizeof(terminated)) {
+        return false;
+    }
+    memcpy(terminated, host.data, host.length);
+    terminated[host.length] = 0;
+    if (has_brackets) {
+        return inet_pton(AF_INET6, terminated, &six) == 1 && IN6_IS_ADDR_LOOPBACK(&six);
+    }
+    return inet_pton(AF_INET, terminated, &four) == 1 && (ntohl(four.s_addr) >> 24) == IN_LOOPBACKNET;
+}
+
+// A name or an IPv4 address in lower case, or an IPv6 address in brackets.
+static bool is_host(struct text host)
+{
+    bool has_brackets = host.length > 2 && host.data[0] == '[' && host.data[host.length - 1] == ']';
+    if (has_brackets) {
+        return is_literal(AF_INET6, (struct text){ host.data + 1, host.length - 2 });
+    }
+    for (size_t i = 0; i < host.length; i++) {
+        char c = host.data[i];
+        if (!(c >= 'a' && c <= 'z') && !is_digit(c) && c != '.' && c != '-' && c != '_') {
+            return false;
+        }
+    }
+    return host.length > 0;
+}
+
+bool value_origin(struct text text, struct value_problem *problem)
+{
+    const char *help = "write it like https://www.example.com or http://localhost:3000, without a path; \"*\" is all";
+    bool is_https = text_starts_with(text, TEXT("https://"));
+    if (text_equals_c(text, "*")) {
+        return true;
+    }
+    if (!is_https && !text_starts_with(text, TEXT("http://"))) {
+        return fail(problem, "does not begin with https:// or http://", help);
+    }
+    size_t scheme = is_https ? strlen("https://") : strlen("http://");
+    struct text rest = { text.data + scheme, text.length - scheme };
+    const char *colon = rest.length == 0 ? NULL : memrchr(rest.data, ':', rest.length);
+    if (colon != NULL && rest.data[rest.length - 1] != ']') {
+        struct text port = { colon + 1, (size_t)(rest.data + rest.length - colon - 1) };
+        if (!is_port(port, 1)) {
+            return fail(problem, "has a port that is not 1 to 65535, or a path", help);
+        }
+        rest.length = (size_t)(colon - rest.data);
+    }
+    return is_host(rest) || fail(problem, "is not an origin", help);
+}
+
 bool value_variable(struct text text)
 {
     for (size_t i = 0; i < text.length; i++) {

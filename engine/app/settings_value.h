@@ -27,8 +27,12 @@ MUST_CHECK bool value_flag(struct text text, bool *flag, struct value_problem *p
 MUST_CHECK bool value_address(struct text text, struct value_problem *problem);
 /// "ip" or "ip:port", "[ip6]:port", for name servers; port 1 to 65535.
 MUST_CHECK bool value_name_server(struct text text, struct value_problem *problem);
+/// Can nobody but this machine reach an address that value_address took?
+bool value_is_loopback(struct text address);
+/// An origin as browsers send it ("https://www.example.com", "http://localhost:3000"), or "*".
+MUST_CHECK bool value_origin(struct text text, struct value_problem *problem);
 /// The name of an environment variable.
 MUST_CHECK bool value_variable(struct text text);
-/// A name of suppliers and accounts: a lower-case letter, then letters, digits and single underscores; at most 63
-/// bytes.
+/// A name of suppliers, accounts and callers: a lower-case letter, then letters, digits and single underscores; at most
+/// 63 bytes.
 MUST_CHECK bool value_name(struct text text, struct value_problem *problem);

@@ -239,3 +239,15 @@ void json_field_bool(struct json_writer *writer, const char *key, bool value)
     json_key(writer, key);
     json_bool(writer, value);
 }
+
+void json_pointer_append(struct buffer *pointer, struct text key)
+{
+    buffer_append_byte(pointer, '/');
+    for (size_t i = 0; i < key.length; i++) {
+        if (key.data[i] == '~' || key.data[i] == '/') {
+            buffer_append_c(pointer, key.data[i] == '~' ? "~0" : "~1");
+        } else {
+            buffer_append_byte(pointer, key.data[i]);
+        }
+    }
+}

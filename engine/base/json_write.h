@@ -33,6 +33,9 @@ void json_bool(struct json_writer *writer, bool value);
 void json_null(struct json_writer *writer);
 void json_raw(struct json_writer *writer, struct text json); // finished JSON, written as it is
 
+/// Appends `/key` to a JSON pointer (RFC 6901).
+void json_pointer_append(struct buffer *pointer, struct text key);
+
 /// Shorthands: key and value.
 void json_field_text(struct json_writer *writer, const char *key, struct text value);
 void json_field_c(struct json_writer *writer, const char *key, const char *value);

@@ -20,6 +20,8 @@ const char *status_name(enum status status)
         return "I/O error";
     case STATUS_CLOSED:
         return "closed";
+    case STATUS_TIMEOUT:
+        return "timeout";
     }
     return "unknown status";
 }

@@ -18,7 +18,8 @@ enum status {
     STATUS_INVALID, // the input breaks a rule
     STATUS_NOT_FOUND,
     STATUS_IO,     // the operating system said no
-    STATUS_CLOSED, // shutting down
+    STATUS_CLOSED,  // shutting down
+    STATUS_TIMEOUT, // it took too long and was given up
 };
 
 /// The name of a status, for logs.

@@ -26,8 +26,8 @@ static const struct cli_command commands[] = {
       "which bound and where it stood. --budget can only shorten the budget that the file asks for.\n",
       "jnubw", 1, 1, cmd_search },
     { "check", "[-c FILE]... [--secrets]", "load settings and all scripts, open no socket, report every finding",
-      "Findings are one line each, with file and line, and exit code 1. --secrets makes a finding of each secret that\n"
-      "is not set in the environment.\n",
+      "Findings are one line each, with file and line, and exit code 1; 3 when a file ran for too long while it was\n"
+      "loaded. --secrets makes a finding of each secret that is not set in the environment.\n",
       "cjns", 0, 0, cmd_check },
     { "explain", "SEARCH_ID [--admin URL]", "draw what became of a recent search",
       "Asks a running engine for the record of a search: who was asked, answered, was cut by what and where it stood.\n"

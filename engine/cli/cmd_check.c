@@ -1,12 +1,16 @@
 #include "cli/cli.h"
 
 #include "app/generation.h"
+#include "base/clock.h"
 #include "base/json_write.h"
+#include "model/data_set.h"
+#include "script/rates.h"
 
 struct check {
     const struct cli_options *options;
     struct json_writer *json; // NULL: for a person
     size_t findings;
+    bool is_overdue; // a file took too long to load
 };
 
 static void check_report(void *context, const struct failure *failure)
@@ -37,9 +41,73 @@ static struct check_counts check_count(const struct catalogue *catalogue)
 
     for (size_t i = 0; i < catalogue->supplier_count; i++) {
         counts.on += catalogue->suppliers[i].is_enabled;
-        counts.accounts += catalogue->suppliers[i].account != NULL;
+        counts.accounts += catalogue->suppliers[i].account_count;
     }
     return counts;
+}
+
+static void check_print_tables(const struct data_set *data, struct buffer *out)
+{
+    if (data_set_count(data) > 0) {
+        buffer_printf(out, "tables     %zu\n", data_set_count(data));
+    }
+    for (size_t i = 0; i < data_set_count(data); i++) {
+        struct data_table_stats stats = data_table_stats(data_set_table(data, i));
+        buffer_printf(out, "           %.*s: %zu rows, %zu keys", TEXT_ARGS(data_set_name(data, i)), stats.rows,
+                      stats.keys);
+        if (stats.repeated > 0) {
+            buffer_printf(out, ", %zu of them with several rows, at most %zu", stats.repeated, stats.most);
+        }
+        buffer_printf(out, "; %.1f MiB\n", (double)stats.bytes / 1048576.0);
+    }
+}
+
+static void check_write_tables(const struct data_set *data, struct json_writer *json)
+{
+    json_key(json, "tables");
+    json_begin_array(json);
+    for (size_t i = 0; i < data_set_count(data); i++) {
+        struct data_table_stats stats = data_table_stats(data_set_table(data, i));
+        json_begin_object(json);
+        json_field_text(json, "name", data_set_name(data, i));
+        json_field_u64(json, "rows", stats.rows);
+        json_field_u64(json, "keys", stats.keys);
+        json_field_u64(json, "repeated_keys", stats.repeated);
+        json_field_u64(json, "most_rows", stats.most);
+        json_field_u64(json, "bytes", stats.bytes);
+        json_end_object(json);
+    }
+    json_end_array(json);
+}
+
+static bool check_is_stale(const struct rates *rates)
+{
+    return rates_is_stale(rates, clock_wall_us());
+}
+
+static void check_print_rates(const struct rates *rates, struct buffer *out)
+{
+    if (rates != NULL) {
+        buffer_printf(out, "rates      %.*s of %.*s: %zu currencies, base %.*s\n", TEXT_ARGS(rates_id(rates)),
+                      TEXT_ARGS(rates_as_of(rates)), rates_count(rates), TEXT_ARGS(rates_base(rates)));
+        if (check_is_stale(rates)) {
+            buffer_append_c(out, "           warning: older than `fx.max_age`, so no price is converted\n");
+        }
+    }
+}
+
+static void check_write_rates(const struct rates *rates, struct json_writer *json)
+{
+    if (rates != NULL) {
+        json_key(json, "rates");
+        json_begin_object(json);
+        json_field_text(json, "id", rates_id(rates));
+        json_field_text(json, "as_of", rates_as_of(rates));
+        json_field_text(json, "base", rates_base(rates));
+        json_field_u64(json, "currencies", rates_count(rates));
+        json_field_bool(json, "stale", check_is_stale(rates));
+        json_end_object(json);
+    }
 }
 
 static void check_print(const struct catalogue *catalogue, struct buffer *out)
@@ -60,6 +128,8 @@ static void check_print(const struct catalogue *catalogue, struct buffer *out)
         }
     }
     buffer_printf(out, "accounts   %zu\n", counts.accounts);
+    check_print_tables(catalogue->data, out);
+    check_print_rates(catalogue->rates, out);
 }
 
 static void check_write(const struct catalogue *catalogue, struct json_writer *json)
@@ -88,6 +158,8 @@ static void check_write(const struct catalogue *catalogue, struct json_writer *j
     }
     json_end_array(json);
     json_field_u64(json, "accounts", counts.accounts);
+    check_write_tables(catalogue->data, json);
+    check_write_rates(catalogue->rates, json);
 }
 
 /// Settings first: without them there is nothing to load scripts by.
@@ -95,8 +167,12 @@ static void check_run(struct check *check, struct settings **settings, struct ge
 {
     const struct cli_options *options = check->options;
 
-    if (settings_read(options->files, options->file_count, check_report, check, settings) != STATUS_OK ||
-        generation_build(*settings, check_report, check, generation) != STATUS_OK) {
+    enum status status = settings_read(options->files, options->file_count, check_report, check, settings);
+    if (status == STATUS_OK) {
+        status = generation_build(*settings, check_report, check, generation);
+    }
+    if (status != STATUS_OK) {
+        check->is_overdue = status == STATUS_TIMEOUT;
         if (check->findings == 0) {
             struct failure why = { .message = "the settings or scripts could not be loaded: out of memory" };
             check_report(check, &why);
@@ -143,5 +219,8 @@ int cmd_check(const struct cli_options *options)
     buffer_fini(&out);
     generation_release(&generation);
     settings_destroy(&settings);
+    if (check.is_overdue) {
+        return CLI_CANNOT_LOAD;
+    }
     return check.findings == 0 ? CLI_OK : CLI_FINDINGS;
 }

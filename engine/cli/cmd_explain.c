@@ -12,6 +12,15 @@ static bool is_search_id(const char *id)
     return length > 0 && length <= 64 && id[length] == '\0';
 }
 
+static void print_word(struct paint *paint, const char *label, struct text value)
+{
+    if (value.length > 0) {
+        buffer_append_c(paint->out, label);
+        paint_text(paint, value, 80);
+        buffer_append_byte(paint->out, '\n');
+    }
+}
+
 /// A record has the status of the reply that was sent; only a problem of this answer itself would have been one.
 static void print_record(const struct cli_options *options, struct reply_view *view)
 {
@@ -27,6 +36,8 @@ static void print_record(const struct cli_options *options, struct reply_view *v
     } else if (status != 200) {
         buffer_printf(&out, "The reply was HTTP %llu.\n", (unsigned long long)status);
     }
+    print_word(&paint, "Caller ", view->caller);
+    print_word(&paint, "Trace ", view->trace_id);
     reply_print(&paint, view);
     cli_flush(stdout, &out);
     buffer_fini(&out);

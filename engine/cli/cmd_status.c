@@ -14,7 +14,7 @@ struct status_view {
 };
 
 struct status_supplier {
-    struct text name, script, because;
+    struct text name, script, because, quarantined;
     bool is_enabled;
 };
 
@@ -53,9 +53,8 @@ static const struct place view_places[] = {
 };
 
 static const struct place supplier_places[] = {
-    VALUE(status_supplier, "name", name),
-    VALUE(status_supplier, "script", script),
-    VALUE(status_supplier, "because", because),
+    VALUE(status_supplier, "name", name),         VALUE(status_supplier, "script", script),
+    VALUE(status_supplier, "because", because),   VALUE(status_supplier, "quarantined", quarantined),
     FLAG(status_supplier, "enabled", is_enabled),
 };
 
@@ -76,9 +75,14 @@ static void take_value(const struct json_reader *json, enum json_token token, st
     }
 }
 
+/// on, off, or in quarantine; each with what one wants to know then.
 static void print_supplier(struct paint *paint, const struct status_supplier *supplier)
 {
-    enum paint_colour colour = supplier->is_enabled ? PAINT_GREEN : PAINT_DIM;
+    bool is_quarantined = supplier->is_enabled && supplier->quarantined.length > 0;
+    enum paint_colour colour = is_quarantined ? PAINT_RED : supplier->is_enabled ? PAINT_GREEN : PAINT_DIM;
+    struct text about = is_quarantined         ? supplier->quarantined
+                        : supplier->is_enabled ? supplier->script
+                                               : supplier->because;
 
     buffer_append_c(paint->out, "  ");
     paint_cell(paint, supplier->name, STATUS_NAME_COLUMNS, PAINT_LEFT);
@@ -87,13 +91,25 @@ static void print_supplier(struct paint *paint, const struct status_supplier *su
     paint_cell(paint, supplier->is_enabled ? TEXT("on") : TEXT("off"), 3, PAINT_LEFT);
     paint_off(paint, colour);
     paint_spaces(paint, 2);
-    paint_text(paint, supplier->is_enabled ? supplier->script : supplier->because,
-               paint->width > STATUS_NAME_COLUMNS + 8 ? paint->width - STATUS_NAME_COLUMNS - 8 : 40);
+    paint_text(paint, about, paint->width > STATUS_NAME_COLUMNS + 8 ? paint->width - STATUS_NAME_COLUMNS - 8 : 40);
     buffer_append_byte(paint->out, '\n');
 }
 
-/// The list of suppliers, drawn as it is read.
-static bool read_suppliers(struct json_reader *json, struct paint *paint)
+/// A product has a line only when its script is in quarantine.
+static void print_product(struct paint *paint, const struct status_supplier *product)
+{
+    if (product->quarantined.length > 0) {
+        buffer_append_c(paint->out, "  product ");
+        paint_text(paint, product->name, STATUS_NAME_COLUMNS);
+        buffer_append_c(paint->out, ": ");
+        paint_text(paint, product->quarantined, 200);
+        buffer_append_byte(paint->out, '\n');
+    }
+}
+
+/// A list of suppliers or products, drawn as it is read.
+static bool read_list(struct json_reader *json, struct paint *paint,
+                      void (*print)(struct paint *paint, const struct status_supplier *item))
 {
     enum json_token token = json_next(json);
 
@@ -107,7 +123,7 @@ static bool read_suppliers(struct json_reader *json, struct paint *paint)
                 return false;
             }
         }
-        print_supplier(paint, &supplier);
+        print(paint, &supplier);
         token = json_next(json);
     }
     return token == JSON_END_ARRAY;
@@ -134,8 +150,9 @@ static bool read_status(struct json_reader *json, struct status_view *view, stru
         token = json_next(json);
         if (token == JSON_BEGIN_OBJECT) {
             depth++;
-        } else if (token == JSON_BEGIN_ARRAY && text_equals_c(key, "suppliers")) {
-            if (!read_suppliers(json, suppliers)) {
+        } else if (token == JSON_BEGIN_ARRAY && (text_equals_c(key, "suppliers") || text_equals_c(key, "products"))) {
+            bool is_product = text_equals_c(key, "products");
+            if (!read_list(json, suppliers, is_product ? print_product : print_supplier)) {
                 return false;
             }
         } else {

@@ -87,19 +87,24 @@ static void print_best(struct paint *paint, struct reply_view *view)
     for (size_t i = 0; i < view->offer_count; i++) {
         const struct reply_offer *offer = &view->offers[i];
         size_t taken = 2 + OFFER_PRICE_COLUMNS + 2 + supplier_columns + 2;
-        struct buffer price;
-        buffer_init(&price, 256);
-        buffer_printf(&price, "%.*s %.*s", TEXT_ARGS(offer->total), TEXT_ARGS(offer->currency));
+        struct buffer line;
+        buffer_init(&line, 1024);
+        buffer_printf(&line, "%.*s %.*s", TEXT_ARGS(offer->total), TEXT_ARGS(offer->currency));
         paint_spaces(paint, 2);
         paint_on(paint, PAINT_GREEN);
-        paint_cell(paint, buffer_text(&price), OFFER_PRICE_COLUMNS, PAINT_RIGHT);
+        paint_cell(paint, buffer_text(&line), OFFER_PRICE_COLUMNS, PAINT_RIGHT);
         paint_off(paint, PAINT_GREEN);
         paint_spaces(paint, 2);
         paint_cell(paint, offer->supplier, supplier_columns, PAINT_LEFT);
         paint_spaces(paint, 2);
-        paint_text(paint, reply_offer_describe(view, offer), paint->width > taken ? paint->width - taken : 10);
+        buffer_clear(&line);
+        buffer_append_text(&line, reply_offer_describe(view, offer));
+        if (offer->flag.data != NULL) {
+            buffer_printf(&line, " (%.*s)", TEXT_ARGS(offer->flag));
+        }
+        paint_text(paint, buffer_text(&line), paint->width > taken ? paint->width - taken : 10);
         buffer_append_byte(paint->out, '\n');
-        buffer_fini(&price);
+        buffer_fini(&line);
     }
 }
 
@@ -135,6 +140,15 @@ static const struct {
     [ENDING_CANCELLED] = { "was given up with the search", "were given up with the search" },
 };
 
+/// A reply without details knows four words only.
+static enum ending ending_seen(struct text outcome)
+{
+    if (text_equals_c(outcome, seen_name(SEEN_NONE))) {
+        return ENDING_EMPTY;
+    }
+    return text_equals_c(outcome, seen_name(SEEN_LATE)) ? ENDING_EARLY : ENDING_FAILED;
+}
+
 static enum ending ending_of(const struct reply_supplier *supplier)
 {
     switch (supplier->rank) {
@@ -163,6 +177,8 @@ static enum ending ending_of(const struct reply_supplier *supplier)
         return ENDING_DISABLED;
     case OUTCOME_CANCELLED:
         return ENDING_CANCELLED;
+    case OUTCOME_COUNT:
+        return ending_seen(supplier->outcome);
     default:
         return ENDING_FAILED;
     }

@@ -231,6 +231,24 @@ static bool read_price(struct cursor *cursor, enum json_token first, void *recor
     return read_object(cursor, first, fields, COUNT_OF(fields), record);
 }
 
+static bool read_flags(struct cursor *cursor, enum json_token first, void *record)
+{
+    struct reply_offer *offer = record;
+    enum json_token token = JSON_END_ARRAY;
+
+    if (first != JSON_BEGIN_ARRAY) {
+        return json_skip(&cursor->json, first);
+    }
+    for (token = json_next(&cursor->json); token != JSON_END_ARRAY; token = json_next(&cursor->json)) {
+        if (token == JSON_STRING && offer->flag.data == NULL) {
+            offer->flag = cursor->json.value;
+        } else if (token == JSON_ERROR || !json_skip(&cursor->json, token)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /// All offers are read, for the cheapest one of each supplier; the view keeps the first ones.
 static bool read_offers(struct cursor *cursor, enum json_token first, void *record)
 {
@@ -238,6 +256,7 @@ static bool read_offers(struct cursor *cursor, enum json_token first, void *reco
         TEXT_FIELD(reply_offer, "supplier", supplier),
         TEXT_FIELD(reply_offer, "item", item),
         READ_FIELD("price", read_price),
+        READ_FIELD("flags", read_flags),
     };
     struct reply_view *view = record;
 
@@ -269,6 +288,8 @@ static bool read_reply(struct cursor *cursor)
         TEXT_FIELD(reply_view, "detail", detail),
         READ_FIELD("errors", read_errors),
         TEXT_FIELD(reply_view, "search_id", search_id),
+        TEXT_FIELD(reply_view, "caller", caller),
+        TEXT_FIELD(reply_view, "trace_id", trace_id),
         NUMBER_FIELD(reply_view, "took_ms", took_ms),
         NUMBER_FIELD(reply_view, "generation", generation),
         READ_FIELD("budget", read_budget),

@@ -23,6 +23,7 @@ struct reply_supplier {
 
 struct reply_offer {
     struct text supplier, item, total, currency;
+    struct text flag;      // the first reason why it does not count as cheapest; absent: none
     struct text item_json; // absent: the reply says nothing about the item
 };
 
@@ -38,6 +39,7 @@ struct reply_view {
     struct reply_error *errors;
     size_t error_count;
     struct text search_id;
+    struct text caller, trace_id; // of a record; absent: not told
     uint64_t took_ms, generation;
     uint64_t requested_ms, budget_ms, reserve_ms;
     bool is_clamped;

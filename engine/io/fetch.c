@@ -7,7 +7,7 @@
 #include <string.h>
 
 // A fetch waits for an address (naming), for its turn (ready), runs on the wire, and is told to its owner (ended). All
-// callbacks to owners are made by pool_drain, which is never entered twice and breathes between two of them; so an
+// callbacks to owners are made by pool_drain, which is never entered twice and breathes before each of them; so an
 // owner may start and cancel what it likes from inside its callback.
 //
 // Turns: fetches that were started in one turn of the loop go out in the next one, one after the other with a breath
@@ -24,6 +24,7 @@ struct fetch_pool {
     struct list naming;
     struct list ready;
     struct list ended;
+    struct list orphans;
     struct list idle; // transfers for the next fetches
     size_t idle_count;
     struct message turn; // deferred while something is ready or ended
@@ -58,6 +59,7 @@ static struct transfer *pool_take(struct fetch_pool *pool)
     list_init(&transfer->node);
     list_init(&transfer->sending_node);
     list_init(&transfer->suspect_node);
+    list_init(&transfer->orphan_node);
     transfer->pool = pool;
     wire_request_init(&transfer->request);
     if (!wire_attach(pool->wire, transfer)) {
@@ -95,11 +97,48 @@ static void list_move_all(struct list *from, struct list *to)
 static void pool_part(struct fetch_pool *pool, struct transfer *transfer)
 {
     list_remove(&transfer->node);
+    list_remove(&transfer->orphan_node);
     loop_timer_cancel(pool->loop, &transfer->end_timer);
     assembly_fini(&transfer->assembly);
     origin_release(&pool->wire->origins, &transfer->origin);
     transfer->fetch->impl = NULL;
     pool_give_back(pool, transfer);
+}
+
+// Takes the owner's place; nothing points to the owner's fetch and request any more.
+static void pool_orphan(struct fetch_pool *pool, struct transfer *transfer)
+{
+    struct fetch *fetch = transfer->fetch;
+
+    transfer->orphan = *fetch;
+    transfer->orphan.request = NULL;
+    transfer->orphan.on_done = NULL;
+    transfer->fetch = &transfer->orphan;
+    fetch->impl = NULL;
+    loop_timer_cancel(pool->loop, &transfer->end_timer);
+    list_append(&pool->orphans, &transfer->orphan_node);
+    loop_defer(pool->loop, &pool->turn);
+}
+
+// Ends it without telling anybody.
+static void pool_give_up(struct fetch_pool *pool, struct transfer *transfer)
+{
+    if (transfer->state == TRANSFER_RUNNING) {
+        wire_stop(pool->wire, transfer);
+    }
+    http_response_destroy(&transfer->fetch->response); // of one that ended and was not told yet
+    pool_part(pool, transfer);
+}
+
+static void pool_stop_orphans(struct fetch_pool *pool)
+{
+    struct list *node;
+
+    while ((node = list_take_first(&pool->orphans)) != NULL) {
+        struct transfer *transfer = CONTAINER_OF(node, struct transfer, orphan_node);
+        pool_give_up(pool, transfer);
+        loop_breathe(pool->loop);
+    }
 }
 
 // What ends meanwhile waits for the next turn: an owner that always starts anew must not shut out the sockets.
@@ -114,15 +153,23 @@ static void pool_drain(struct fetch_pool *pool)
     pool->is_draining = true;
     list_init(&due);
     list_move_all(&pool->ended, &due);
-    while ((node = list_take_first(&due)) != NULL) {
+    while (!list_is_empty(&due)) {
+        loop_breathe(pool->loop); // libcurl's work was one job, what an owner makes of it is another
+        node = list_take_first(&due);
+        if (node == NULL) {
+            break; // a timer has just cancelled the last one
+        }
         struct transfer *transfer = CONTAINER_OF(node, struct transfer, node);
         struct fetch *fetch = transfer->fetch;
+        if (transfer_is_orphan(transfer)) {
+            pool_give_up(pool, transfer);
+            continue;
+        }
         pool_part(pool, transfer);
         pool->counts.done++;
         pool->counts.running--;
         fetch->done_us = clock_now_us();
         fetch->on_done(fetch);
-        loop_breathe(pool->loop);
     }
     pool->is_draining = false;
     if (!list_is_empty(&pool->ended)) {
@@ -190,7 +237,7 @@ static void pool_make_ready(struct fetch_pool *pool, struct transfer *transfer)
 
 static const struct address_entry *pool_find(const struct fetch_pool *pool, const struct transfer *transfer)
 {
-    return pool->book != NULL ? address_book_find(pool->book, transfer->url.host) : NULL;
+    return pool->book != NULL ? address_book_find(pool->book, transfer->peer_host) : NULL;
 }
 
 // What the book says of the name decides where a transfer goes.
@@ -240,15 +287,17 @@ static void pool_route(struct fetch_pool *pool, struct transfer *transfer)
         pool_fail(pool, transfer, FETCH_REFUSED, PHASE_QUEUE, "not an absolute http or https URL");
         return;
     }
+    transfer_choose_peer(transfer);
     const char *refusal = wire_request_write(&transfer->request, request, &transfer->url);
     if (refusal != NULL) {
         pool_fail(pool, transfer, FETCH_REFUSED, PHASE_QUEUE, refusal);
-    } else if (!transfer->url.is_literal) {
-        pool_route_name(pool, transfer);
-    } else if (literal_is_allowed(pool, transfer->url.host)) {
+    } else if ((transfer->url.is_literal && !literal_is_allowed(pool, transfer->url.host)) ||
+               (transfer->peer_is_literal && !literal_is_allowed(pool, transfer->peer_host))) {
+        pool_fail(pool, transfer, FETCH_REFUSED, PHASE_QUEUE, "the address is private and not allowed");
+    } else if (transfer->peer_is_literal) {
         pool_make_ready(pool, transfer);
     } else {
-        pool_fail(pool, transfer, FETCH_REFUSED, PHASE_QUEUE, "the address is private and not allowed");
+        pool_route_name(pool, transfer);
     }
 }
 
@@ -284,14 +333,16 @@ enum status fetch_start(struct fetch_pool *pool, struct fetch *fetch)
 // Puts one on the wire. False: it needs a handshake and has to wait for the next turn.
 static bool pool_send(struct fetch_pool *pool, struct transfer *transfer, uint32_t *handshakes_left)
 {
-    const struct address_entry *entry = transfer->url.is_literal ? NULL : pool_find(pool, transfer);
+    const struct address_entry *entry = transfer->peer_is_literal ? NULL : pool_find(pool, transfer);
+    const struct fetch_route *route = transfer->fetch->route;
 
-    if (!transfer->url.is_literal && (entry == NULL || entry->state != NAME_KNOWN)) {
+    if (!transfer->peer_is_literal && (entry == NULL || entry->state != NAME_KNOWN)) {
         pool_route_name(pool, transfer); // a newer book has other news of it
         return true;
     }
     if (transfer->origin == NULL) {
-        transfer->origin = origin_acquire(&pool->wire->origins, transfer->url.host, transfer->url.port);
+        transfer->origin =
+            origin_acquire(&pool->wire->origins, transfer->url.host, transfer->url.port, route == NULL ? 0 : route->id);
     }
     if (transfer->origin == NULL) {
         pool_fail(pool, transfer, FETCH_NO_MEMORY, PHASE_QUEUE, "no room for another host");
@@ -331,6 +382,7 @@ static void pool_on_turn(struct message *message)
         loop_breathe(pool->loop);
     }
     pool->is_turning = false;
+    pool_stop_orphans(pool);
     list_move_all(&pool->ready, &held); // those held back go first in the next turn
     list_move_all(&held, &pool->ready);
     pool_drain(pool);
@@ -360,13 +412,13 @@ void fetch_cancel(struct fetch_pool *pool, struct fetch *fetch)
     if (transfer == NULL) {
         return; // over, or never started
     }
-    if (transfer->state == TRANSFER_RUNNING) {
-        wire_stop(pool->wire, transfer);
-    }
-    http_response_destroy(&fetch->response); // of one that ended and was not told yet
-    pool_part(pool, transfer);
     pool->counts.cancelled++;
     pool->counts.running--;
+    if (transfer->state == TRANSFER_RUNNING && !transfer_is_sending(transfer)) {
+        pool_orphan(pool, transfer);
+    } else {
+        pool_give_up(pool, transfer);
+    }
 }
 
 enum phase fetch_phase(const struct fetch *fetch)
@@ -428,6 +480,7 @@ enum status fetch_pool_create(struct loop *loop, const struct fetch_pool_options
     list_init(&made->naming);
     list_init(&made->ready);
     list_init(&made->ended);
+    list_init(&made->orphans);
     list_init(&made->idle);
     made->allowed = calloc(options->allowed_count + 1, sizeof(*made->allowed));
     if (made->allowed == NULL) {
@@ -456,10 +509,12 @@ enum status fetch_pool_create(struct loop *loop, const struct fetch_pool_options
     return STATUS_OK;
 }
 
-static void pool_cancel_all(struct fetch_pool *pool, struct list *head)
+static void pool_give_all_up(struct fetch_pool *pool, struct list *head)
 {
-    while (!list_is_empty(head)) {
-        fetch_cancel(pool, CONTAINER_OF(head->next, struct transfer, node)->fetch);
+    struct list *node;
+
+    while ((node = list_take_first(head)) != NULL) {
+        pool_give_up(pool, CONTAINER_OF(node, struct transfer, node));
     }
 }
 
@@ -473,11 +528,11 @@ void fetch_pool_destroy(struct fetch_pool **pool)
         return;
     }
     require(!gone->is_draining && !gone->is_turning);
-    pool_cancel_all(gone, &gone->naming);
-    pool_cancel_all(gone, &gone->ready);
-    pool_cancel_all(gone, &gone->ended);
+    pool_give_all_up(gone, &gone->naming);
+    pool_give_all_up(gone, &gone->ready);
+    pool_give_all_up(gone, &gone->ended);
     if (gone->wire != NULL) {
-        pool_cancel_all(gone, &gone->wire->running);
+        pool_give_all_up(gone, &gone->wire->running);
     }
     while ((node = list_take_first(&gone->idle)) != NULL) {
         pool_drop(CONTAINER_OF(node, struct transfer, node));

@@ -63,11 +63,13 @@ static struct origin *origin_create(struct origins *origins, struct list *bucket
     return origin;
 }
 
-struct origin *origin_acquire(struct origins *origins, struct text host, uint16_t port)
+struct origin *origin_acquire(struct origins *origins, struct text host, uint16_t port, uint64_t route)
 {
     char key[sizeof(((struct origin *)0)->key)];
     struct origin *found = NULL;
-    int length = snprintf(key, sizeof(key), "%.*s:%u", TEXT_ARGS(host), (unsigned)port);
+    int length = route == 0 ? snprintf(key, sizeof(key), "%.*s:%u", TEXT_ARGS(host), (unsigned)port)
+                            : snprintf(key, sizeof(key), "%.*s:%u#%llu", TEXT_ARGS(host), (unsigned)port,
+                                       (unsigned long long)route);
 
     if (length < 0 || (size_t)length >= sizeof(key)) {
         return NULL;

@@ -1,4 +1,4 @@
-/// Origins: what a fetch pool knows of each host and port it talks to.
+/// Origins: what a fetch pool knows of each host and port it talks to, apart for each route.
 ///
 /// An origin keeps the TLS sessions of its host (a share would hold only 8 for all), remembers which addresses the
 /// transport was told, and counts connections, so that the pool can guess whether a new one is needed.
@@ -16,7 +16,7 @@ enum { ORIGINS_MAX = 1024, ORIGIN_BUCKETS = 256 };
 struct origin {
     struct list bucket_node;
     struct list age_node; // the longest unused first
-    char key[272];        // "host:port", lower case
+    char key[296];        // "host:port", lower case; of a route "host:port#ID"
     char *resolve;        // the addresses told to the transport; NULL: none yet
     void *share;          // the transport's TLS sessions; NULL: none yet
     uint32_t users;       // fetches that point here
@@ -34,8 +34,8 @@ struct origins {
 void origins_init(struct origins *origins, void (*drop_share)(void *share));
 void origins_fini(struct origins *origins); // none is in use any more
 
-/// Finds or makes one and counts a user; NULL when there is no room or no memory.
-MUST_CHECK struct origin *origin_acquire(struct origins *origins, struct text host, uint16_t port);
+/// Finds or makes one and counts a user; NULL when there is no room or no memory. `route`: 0 for the plain one.
+MUST_CHECK struct origin *origin_acquire(struct origins *origins, struct text host, uint16_t port, uint64_t route);
 void origin_release(struct origins *origins, struct origin **origin);
 
 /// A kept connection is probably free.

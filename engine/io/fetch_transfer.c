@@ -4,6 +4,8 @@
 
 #include <arpa/inet.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum { ADDRESSES_MAX = 32 }; // of one host
 
@@ -44,7 +46,7 @@ bool transfer_may_open(struct transfer *transfer, const struct sockaddr *address
 
 bool transfer_may_send(struct transfer *transfer, struct list *sending)
 {
-    if (!transfer_may_repeat(transfer)) {
+    if (transfer_is_orphan(transfer) || !transfer_may_repeat(transfer)) {
         return false;
     }
     transfer->is_requested = true;
@@ -173,12 +175,22 @@ void transfers_note_sent(struct list *sending, const struct sockets *sockets)
     }
 }
 
-bool addresses_write(struct buffer *text, const struct address_entry *entry, const char *host_and_port)
+void transfer_choose_peer(struct transfer *transfer)
+{
+    const struct fetch_route *route = transfer->fetch->route;
+    bool has_proxy = route != NULL && route->proxy.data != NULL;
+
+    transfer->peer_host = has_proxy ? route->proxy_host : transfer->url.host;
+    transfer->peer_port = has_proxy ? route->proxy_port : transfer->url.port;
+    transfer->peer_is_literal = has_proxy ? route->proxy_is_literal : transfer->url.is_literal;
+}
+
+static bool addresses_write(struct buffer *text, const struct address_entry *entry, const struct transfer *transfer)
 {
     char address[INET6_ADDRSTRLEN];
     size_t count = entry->address_count < ADDRESSES_MAX ? entry->address_count : ADDRESSES_MAX;
 
-    buffer_append_c(text, host_and_port);
+    buffer_printf(text, "%.*s:%u", TEXT_ARGS(transfer->peer_host), (unsigned)transfer->peer_port);
     for (size_t i = 0; i < count; i++) {
         const struct sockaddr_storage *from = &entry->addresses[i];
         bool is_ipv6 = from->ss_family == AF_INET6;
@@ -188,4 +200,22 @@ bool addresses_write(struct buffer *text, const struct address_entry *entry, con
         buffer_printf(text, "%c%s%s%s", i == 0 ? ':' : ',', is_ipv6 ? "[" : "", address, is_ipv6 ? "]" : "");
     }
     return buffer_append_byte(text, '\0');
+}
+
+bool transfer_tell_addresses(struct transfer *transfer, const struct address_entry *entry, const char **addresses)
+{
+    struct origin *origin = transfer->origin;
+    struct buffer text;
+
+    *addresses = NULL;
+    buffer_init(&text, 16 * 1024);
+    bool is_ok = addresses_write(&text, entry, transfer);
+    if (is_ok && (origin->resolve == NULL || strcmp(origin->resolve, text.data) != 0)) {
+        free(origin->resolve);
+        origin->resolve = strdup(text.data);
+        *addresses = origin->resolve;
+        is_ok = origin->resolve != NULL;
+    }
+    buffer_fini(&text);
+    return is_ok;
 }

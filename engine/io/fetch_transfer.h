@@ -20,13 +20,18 @@ enum { TRANSFER_OPENED_MAX = 16 };
 struct transfer {
     struct list node; // in the list of its state
     enum transfer_state state;
-    struct fetch *fetch;
+    struct fetch *fetch; // the owner's, or `orphan`
     void *pool;
     struct timer end_timer;
     struct url_parts url;
+    struct text peer_host; // whom we connect to: the URL's host, or the route's proxy
+    uint16_t peer_port;
+    bool peer_is_literal;
     struct origin *origin; // NULL until it is ready to be sent
     struct wire_request request;
     struct assembly assembly;
+    struct fetch orphan;     // in place of the owner's fetch once that was cancelled and libcurl still holds on
+    struct list orphan_node; // in the pool's list of those to be stopped
 
     // the wire's own
     struct wire *wire;
@@ -45,13 +50,25 @@ struct transfer {
     char error[256];
 };
 
+/// Its owner has cancelled it; what libcurl still does for it is for nobody.
+static inline bool transfer_is_orphan(const struct transfer *transfer)
+{
+    return transfer->fetch == &transfer->orphan;
+}
+
+/// Its request is on its way: libcurl reads from the owner's memory.
+static inline bool transfer_is_sending(const struct transfer *transfer)
+{
+    return transfer->is_requested && transfer->fetch->sent_us == 0;
+}
+
 /// Before each sending.
 void transfer_begin(struct transfer *transfer);
 
 /// May a connection be opened for it? Notes why not.
 MUST_CHECK bool transfer_may_open(struct transfer *transfer, const struct sockaddr *address,
                                   const struct address_range *allowed, size_t allowed_count);
-/// May its request go out on the connection that is there now? Notes it as sending, or why not.
+/// May its request go out on the connection that is there now? Notes it as sending, or why not. An orphan's may not.
 MUST_CHECK bool transfer_may_send(struct transfer *transfer, struct list *sending);
 
 MUST_CHECK bool transfer_take_line(struct transfer *transfer, struct text line);
@@ -70,5 +87,10 @@ enum phase transfer_end_phase(const struct transfer *transfer, const struct sock
 void transfers_note_sent(struct list *sending, const struct sockets *sockets);
 void fetch_set_detail(struct fetch *fetch, const char *sentence);
 
-/// "host:port:address,[address]", terminated. False: no memory.
-MUST_CHECK bool addresses_write(struct buffer *text, const struct address_entry *entry, const char *host_and_port);
+/// Once the URL is known: by whom the route leads.
+void transfer_choose_peer(struct transfer *transfer);
+
+/// What the transport must be told of the peer's addresses, "host:port:address,[address]": kept by the origin; NULL: it
+/// was told just that before. False: no memory.
+MUST_CHECK bool transfer_tell_addresses(struct transfer *transfer, const struct address_entry *entry,
+                                        const char **addresses);

@@ -24,8 +24,7 @@ enum {
 
 static const uint64_t FAR_US = UINT64_MAX - 1;
 
-// --------------------------------------------------------------------------------------------------- libcurl's
-// callbacks
+// ------------------------------------------------------------------------------------------------- libcurl's callbacks
 
 // See wire_nudge_stuck.
 static void wire_suspect(struct transfer *transfer)
@@ -96,7 +95,7 @@ static int wire_on_resolve(void *resolver, void *reserved, void *context)
     (void)resolver;
     (void)reserved;
 
-    return transfer->url.is_literal ? 0 : 1;
+    return transfer->peer_is_literal ? 0 : 1;
 }
 
 static int wire_on_socket(CURL *handle, curl_socket_t fd, int what, void *context, void *socket_context)
@@ -114,12 +113,8 @@ static int wire_on_socket(CURL *handle, curl_socket_t fd, int what, void *contex
         }
         return 0;
     }
-    if (what == CURL_POLL_IN || what == CURL_POLL_INOUT) {
-        events |= LOOP_READABLE;
-    }
-    if (what == CURL_POLL_OUT || what == CURL_POLL_INOUT) {
-        events |= LOOP_WRITABLE;
-    }
+    events |= what == CURL_POLL_IN || what == CURL_POLL_INOUT ? LOOP_READABLE : 0;
+    events |= what == CURL_POLL_OUT || what == CURL_POLL_INOUT ? LOOP_WRITABLE : 0;
     transfer->fd = fd;
     if (!sockets_want(&wire->sockets, fd, events)) {
         transfer->is_doomed = wire->has_doomed = true; // an error from here would break all transfers
@@ -161,14 +156,14 @@ static const struct {
     { CURLE_OUT_OF_MEMORY, FETCH_NO_MEMORY },
 };
 
-static enum fetch_result result_of_curl(CURLcode code)
+static enum fetch_result result_of_curl(CURLcode code, bool is_requested)
 {
     for (size_t i = 0; i < COUNT_OF(results); i++) {
         if (results[i].code == code) {
             return results[i].result;
         }
     }
-    return FETCH_RECEIVE_FAILED;
+    return is_requested ? FETCH_RECEIVE_FAILED : FETCH_CONNECT_FAILED; // the latter: a proxy that does not lead there
 }
 
 static void wire_end(struct wire *wire, struct transfer *transfer, CURLcode code)
@@ -177,7 +172,7 @@ static void wire_end(struct wire *wire, struct transfer *transfer, CURLcode code
 
     // What we stopped ourselves comes back from libcurl as an error of a callback; we know better.
     if (!transfer_has_fault(transfer, code == CURLE_OK, code == CURLE_COULDNT_CONNECT, code == CURLE_OUT_OF_MEMORY)) {
-        fetch->result = result_of_curl(code);
+        fetch->result = result_of_curl(code, transfer->is_requested);
         fetch_set_detail(fetch, transfer->error[0] != '\0' ? transfer->error : curl_easy_strerror(code));
     }
     fetch->phase = transfer_end_phase(transfer, &wire->sockets);
@@ -290,24 +285,14 @@ static void wire_on_due(struct timer *timer)
 // Tells libcurl the addresses when they are not those it was told before. They stay for good: no "+".
 static bool transfer_set_addresses(struct transfer *transfer, const struct address_entry *entry)
 {
-    struct origin *origin = transfer->origin;
-    struct buffer text;
-    bool is_ok = true;
+    const char *addresses;
 
-    buffer_init(&text, 16 * 1024);
-    if (!addresses_write(&text, entry, origin->key)) {
-        buffer_fini(&text);
+    if (!transfer_tell_addresses(transfer, entry, &addresses)) {
         return false;
     }
-    if (origin->resolve == NULL || strcmp(origin->resolve, text.data) != 0) {
-        free(origin->resolve);
-        origin->resolve = strdup(text.data);
-        transfer->resolve = curl_slist_append(NULL, text.data);
-        is_ok = transfer->resolve != NULL &&
-                curl_easy_setopt(transfer->handle, CURLOPT_RESOLVE, transfer->resolve) == CURLE_OK;
-    }
-    buffer_fini(&text);
-    return is_ok;
+    transfer->resolve = addresses == NULL ? NULL : curl_slist_append(NULL, addresses);
+    return addresses == NULL || (transfer->resolve != NULL &&
+                                 curl_easy_setopt(transfer->handle, CURLOPT_RESOLVE, transfer->resolve) == CURLE_OK);
 }
 
 static bool transfer_set_lines(struct transfer *transfer)
@@ -340,6 +325,21 @@ static bool transfer_set_session_share(struct transfer *transfer)
 
 #define SET(option, value) (curl_easy_setopt(handle, CURLOPT_##option, value) == CURLE_OK)
 
+// The certificate is in memory already, for libcurl would read its file for each connection, on the loop.
+static bool transfer_set_route(struct transfer *transfer)
+{
+    CURL *handle = transfer->handle;
+    const struct fetch_route *route = transfer->fetch->route;
+    bool is_ok = SET(PROXY, route != NULL && route->proxy.data != NULL ? route->proxy.data : "");
+
+    if (route != NULL && route->certificate.data != NULL) {
+        struct curl_blob certificate = { (void *)(uintptr_t)route->certificate.data, route->certificate.length, 0 };
+        struct curl_blob key = { (void *)(uintptr_t)route->key.data, route->key.length, 0 };
+        is_ok = is_ok && SET(SSLCERT_BLOB, &certificate) && SET(SSLKEY_BLOB, &key);
+    }
+    return is_ok;
+}
+
 // Everything that varies is set for every use, so that no reset is needed.
 static bool transfer_set_options(struct transfer *transfer)
 {
@@ -359,17 +359,17 @@ static bool transfer_set_options(struct transfer *transfer)
         is_ok = is_ok && SET(NOBODY, 1L);
     }
     return is_ok && SET(URL, wire_request_url(request)) && SET(CUSTOMREQUEST, wire_request_method(request)) &&
-           SET(MAXFILESIZE_LARGE, most) && transfer_set_lines(transfer) && transfer_set_session_share(transfer);
+           SET(MAXFILESIZE_LARGE, most) && transfer_set_lines(transfer) && transfer_set_route(transfer) &&
+           transfer_set_session_share(transfer);
 }
 
 static void transfer_clear_options(struct transfer *transfer)
 {
-    CURL *handle = transfer->handle;
-
-    curl_easy_setopt(handle, CURLOPT_RESOLVE, NULL);
-    curl_easy_setopt(handle, CURLOPT_HTTPHEADER, NULL);
-    curl_easy_setopt(handle, CURLOPT_POSTFIELDS, NULL);
-    curl_easy_setopt(handle, CURLOPT_SHARE, NULL);
+    static const CURLoption options[] = { CURLOPT_RESOLVE, CURLOPT_HTTPHEADER,   CURLOPT_POSTFIELDS,
+                                          CURLOPT_SHARE,   CURLOPT_SSLCERT_BLOB, CURLOPT_SSLKEY_BLOB };
+    for (size_t i = 0; i < COUNT_OF(options); i++) {
+        curl_easy_setopt(transfer->handle, options[i], NULL);
+    }
     curl_slist_free_all(transfer->lines);
     curl_slist_free_all(transfer->resolve);
     transfer->lines = transfer->resolve = NULL;
@@ -420,10 +420,10 @@ enum phase wire_phase(const struct transfer *transfer)
 // decoding, redirects, cookies, netrc.
 static bool wire_set_constants(struct wire *wire, CURL *handle, struct transfer *transfer)
 {
-    return SET(NOSIGNAL, 1L) && SET(PROTOCOLS_STR, "http,https") && SET(FOLLOWLOCATION, 0L) && SET(PROXY, "") &&
-           SET(HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1) && SET(HTTP09_ALLOWED, 0L) && SET(PATH_AS_IS, 1L) &&
-           SET(BUFFERSIZE, (long)BUFFER_BYTES) && SET(CAPATH, NULL) && SET(CAINFO, wire->ca_file) &&
-           SET(CA_CACHE_TIMEOUT, -1L) && SET(MAXLIFETIME_CONN, (long)CONNECTION_LIFE_S) &&
+    return SET(NOSIGNAL, 1L) && SET(PROTOCOLS_STR, "http,https") && SET(FOLLOWLOCATION, 0L) && SET(NOPROXY, "") &&
+           SET(PROXY, "") && SET(SUPPRESS_CONNECT_HEADERS, 1L) && SET(HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1) &&
+           SET(HTTP09_ALLOWED, 0L) && SET(PATH_AS_IS, 1L) && SET(BUFFERSIZE, (long)BUFFER_BYTES) && SET(CAPATH, NULL) &&
+           SET(CAINFO, wire->ca_file) && SET(CA_CACHE_TIMEOUT, -1L) && SET(MAXLIFETIME_CONN, (long)CONNECTION_LIFE_S) &&
            SET(DNS_CACHE_TIMEOUT, -1L) && SET(QUICK_EXIT, 1L) && SET(NOPROGRESS, 1L) && SET(PRIVATE, transfer);
 }
 

@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 // How it works: libmicrohttpd runs only inside http_server_run. Its callbacks never call our user's code; what they
-// find (a whole request, a reply that is out) goes into `events`, which server_deliver hands out when libmicrohttpd has
-// returned. So a user may answer from anywhere: http_call_reply lets libmicrohttpd write at once, and what comes of it
-// is told later. A stream is the same with more goes: libmicrohttpd comes for bytes while there are some, and the
-// connection is suspended while there are none.
+// find (a whole request, a reply that is out) goes into `events`, which http_server_deliver hands out when
+// libmicrohttpd has returned. So a user may answer from anywhere: http_call_reply lets libmicrohttpd write at once, and
+// what comes of it is told later. A stream is the same with more goes: libmicrohttpd comes for bytes while there are
+// some, and the connection is suspended while there are none.
 
 enum {
     SERVER_BODY_CAP = 256 * 1024,
@@ -27,7 +27,7 @@ enum {
     SERVER_PAUSE_US = 100, // when that was not enough
 };
 
-static void call_forget(struct http_call *call)
+void http_server_forget(struct http_call *call)
 {
     if (call->response != NULL) {
         MHD_destroy_response(call->response);
@@ -87,6 +87,26 @@ static struct MHD_Response *call_make_body(struct block *body)
     return response;
 }
 
+static bool response_add(struct MHD_Response *response, const struct header_pair *headers, size_t count)
+{
+    bool is_ok = true;
+
+    for (size_t i = 0; i < count && is_ok; i++) {
+        is_ok = MHD_add_response_header(response, headers[i].name, headers[i].value) == MHD_YES;
+    }
+    return is_ok;
+}
+
+/// What every reply to this request carries.
+static bool response_add_common(struct MHD_Response *response, const struct http_call *call)
+{
+    const struct http_server_handlers *handlers = &call->server->handlers;
+    struct header_pair headers[HTTP_SERVER_COMMON_HEADERS];
+
+    return handlers->common_headers == NULL ||
+           response_add(response, headers, handlers->common_headers(handlers->context, call, headers));
+}
+
 /// NULL without memory, or when a header is none.
 static struct MHD_Response *call_make_response(struct http_call *call, const struct http_reply *reply)
 {
@@ -98,9 +118,7 @@ static struct MHD_Response *call_make_response(struct http_call *call, const str
     }
     bool is_ok = reply->content_type == NULL ||
                  MHD_add_response_header(response, "Content-Type", reply->content_type) == MHD_YES;
-    for (size_t i = 0; i < reply->header_count && is_ok; i++) {
-        is_ok = MHD_add_response_header(response, reply->headers[i].name, reply->headers[i].value) == MHD_YES;
-    }
+    is_ok = is_ok && response_add(response, reply->headers, reply->header_count) && response_add_common(response, call);
     if (!is_ok) {
         MHD_destroy_response(response);
         return NULL;
@@ -134,13 +152,16 @@ static enum MHD_Result call_queue(struct http_call *call)
 static enum MHD_Result call_refuse(struct http_call *call)
 {
     struct block *body = http_server_body_problem(&call->incoming);
-    struct header_pair close_after = { "Connection", "close" }; // where would the next request begin?
+    struct header_pair headers[] = {
+        { "Cache-Control", "no-store" },
+        { "Connection", "close" }, // after an ambiguous length: where would the next request begin?
+    };
     bool is_ambiguous = call->incoming.is_ambiguous;
     struct http_reply reply = { .status = is_ambiguous ? 400 : 413,
                                 .content_type = "application/problem+json",
                                 .body = body,
-                                .headers = &close_after,
-                                .header_count = is_ambiguous ? 1 : 0 };
+                                .headers = headers,
+                                .header_count = is_ambiguous ? 2 : 1 };
 
     http_server_sender_owes_nothing(connection_sender(call->connection));
     call->state = CALL_REFUSED;
@@ -300,8 +321,11 @@ static void server_on_completed(void *closure, struct MHD_Connection *connection
         return;
     case CALL_CUT:
         return;
+    case CALL_REFUSED:
+        http_server_finish(call);
+        return;
     default:
-        call_forget(call);
+        http_server_forget(call);
     }
 }
 
@@ -358,51 +382,12 @@ void http_server_run(struct http_server *server)
     }
 }
 
-static void server_tell(struct http_server *server, struct http_call *call)
-{
-    if (call->state == CALL_ARRIVED) {
-        call->state = CALL_WAITING;
-        server->handlers.on_request(server->handlers.context, call);
-        return;
-    }
-    if (call->state == CALL_CUT) {
-        server->handlers.on_gone(server->handlers.context, call);
-        if (call->connection == NULL) {
-            call_forget(call);
-        } else {
-            call->state = CALL_GONE;
-        }
-        return;
-    }
-    require(call->state == CALL_DONE);
-    server->handlers.on_sent(server->handlers.context, call, call->sent_us, call->was_sent, call->was_slow);
-    call_forget(call);
-}
-
-static void server_deliver(struct http_server *server)
-{
-    struct list *node = NULL;
-
-    if (server->is_delivering) {
-        return;
-    }
-    server->is_delivering = true;
-    loop_timer_cancel(server->loop, &server->deliver_timer);
-    while ((node = list_take_first(&server->events)) != NULL) {
-        server_tell(server, CONTAINER_OF(node, struct http_call, event));
-        if (!list_is_empty(&server->events)) {
-            loop_breathe(server->loop);
-        }
-    }
-    server->is_delivering = false;
-}
-
 static void server_on_epoll(void *owner, int fd, unsigned events)
 {
     (void)fd;
     (void)events;
     http_server_run(owner);
-    server_deliver(owner);
+    http_server_deliver(owner);
 }
 
 static void server_on_timer(struct timer *timer)
@@ -410,12 +395,12 @@ static void server_on_timer(struct timer *timer)
     struct http_server *server = CONTAINER_OF(timer, struct http_server, timer);
 
     http_server_run(server);
-    server_deliver(server);
+    http_server_deliver(server);
 }
 
 static void server_on_deliver(struct timer *timer)
 {
-    server_deliver(CONTAINER_OF(timer, struct http_server, deliver_timer));
+    http_server_deliver(CONTAINER_OF(timer, struct http_server, deliver_timer));
 }
 
 static struct MHD_Daemon *server_start_daemon(struct http_server *server, const struct http_server_options *options,
@@ -491,11 +476,6 @@ fail:
     return status;
 }
 
-uint16_t http_server_port(const struct http_server *server)
-{
-    return server->port;
-}
-
 void http_server_stop_listening(struct http_server *server)
 {
     if (!server->is_listening) {
@@ -506,11 +486,6 @@ void http_server_stop_listening(struct http_server *server)
     if (fd != MHD_INVALID_SOCKET) {
         close(fd);
     }
-}
-
-uint32_t http_server_open_calls(const struct http_server *server)
-{
-    return server->open_calls;
 }
 
 void http_server_destroy(struct http_server **server)
@@ -535,7 +510,7 @@ void http_server_destroy(struct http_server **server)
     loop_unwatch(&ending->watch);
     MHD_stop_daemon(ending->daemon);
     http_server_patience_fini(&ending->patience);
-    server_deliver(ending);
+    http_server_deliver(ending);
     require(ending->open_calls == 0);
     free(ending);
     *server = NULL;
@@ -561,6 +536,37 @@ struct text http_call_query(const struct http_call *call, const char *name)
 struct text http_call_header(const struct http_call *call, const char *name)
 {
     return call_value(call, MHD_HEADER_KIND, name);
+}
+
+struct nth_header {
+    struct text name, value;
+    size_t left; // before the wanted one
+};
+
+static enum MHD_Result call_find_nth(void *closure, enum MHD_ValueKind kind, const char *name, const char *value)
+{
+    struct nth_header *wanted = closure;
+
+    (void)kind;
+    if (!text_equals_nocase(text_of(name), wanted->name)) {
+        return MHD_YES;
+    }
+    if (wanted->left == 0) {
+        wanted->value = value == NULL ? (struct text){ "", 0 } : text_of(value);
+        return MHD_NO;
+    }
+    wanted->left--;
+    return MHD_YES;
+}
+
+struct text http_call_header_nth(const struct http_call *call, const char *name, size_t index)
+{
+    struct nth_header wanted = { .name = text_of(name), .left = index };
+
+    if (call->connection != NULL) {
+        (void)MHD_get_connection_values(call->connection, MHD_HEADER_KIND, call_find_nth, &wanted);
+    }
+    return wanted.value;
 }
 
 void http_server_resume(struct http_call *call)

@@ -28,6 +28,13 @@ struct http_server_options {
     uint32_t idle_timeout_s;  // default 60; also what a head may take from its first byte on, and its body from there
 };
 
+struct header_pair {
+    const char *name;
+    const char *value;
+};
+
+enum { HTTP_SERVER_COMMON_HEADERS = 4 };
+
 struct http_server_handlers {
     /// A whole request has come. Must be answered exactly once, by http_call_reply or as a stream, now or later.
     void (*on_request)(void *context, struct http_call *call);
@@ -35,9 +42,14 @@ struct http_server_handlers {
     /// (do not answer it).
     void (*on_gone)(void *context, struct http_call *call);
     /// The kernel took the last byte (or the connection broke: `was_sent` false). `was_slow`: it took more than one go
-    /// (a stream: after its end).
+    /// (a stream: after its end). It comes too for a request that the server refused itself (too large, ambiguous), of
+    /// which on_request never told.
     void (*on_sent)(void *context, struct http_call *call, uint64_t sent_us, bool was_sent, bool was_slow);
     void *context;
+    /// NULL, or fills in what every reply to this request carries, be it the user's or the server's own, and returns
+    /// how many. The values are copied. This one is called from inside the server: it only reads the call.
+    size_t (*common_headers)(void *context, const struct http_call *call,
+                             struct header_pair headers[HTTP_SERVER_COMMON_HEADERS]);
 };
 
 MUST_CHECK enum status http_server_create(struct loop *loop, const struct http_server_options *options,
@@ -53,16 +65,14 @@ struct text http_call_path(const struct http_call *call);
 /// Query and headers can be read until the call is answered.
 struct text http_call_query(const struct http_call *call, const char *name);  // absent: not given
 struct text http_call_header(const struct http_call *call, const char *name); // absent: not given; any case
-struct block *http_call_body(struct http_call *call);                         // borrowed; NULL: none
+/// Of a header that is given several times, the one at `index` from 0 on, in their order.
+struct text http_call_header_nth(const struct http_call *call, const char *name, size_t index);
+struct block *http_call_body(struct http_call *call); // borrowed; NULL: none
 uint64_t http_call_arrival_us(const struct http_call *call);
 uint64_t http_call_arrival_wall_us(const struct http_call *call);
+uint16_t http_call_status(const struct http_call *call); // of the answer, once there is one
 void http_call_set_owner(struct http_call *call, void *owner);
 void *http_call_owner(const struct http_call *call);
-
-struct header_pair {
-    const char *name;
-    const char *value;
-};
 
 struct http_reply {
     uint16_t status;

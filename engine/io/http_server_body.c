@@ -2,6 +2,8 @@
 
 #include "base/json_write.h"
 
+#include <stdio.h>
+
 enum { BODY_DISCARD = 1024 * 1024, BODY_PROBLEM = 1024 };
 
 void http_server_body_init(struct http_server_body *body, uint64_t cap)
@@ -59,10 +61,23 @@ struct block *http_server_body_take(struct http_server_body *body)
     return body->buffer.length == 0 ? NULL : block_from_buffer(&body->buffer);
 }
 
+static void write_error(struct json_writer *writer, const char *code, const char *detail)
+{
+    json_key(writer, "errors");
+    json_begin_array(writer);
+    json_begin_object(writer);
+    json_field_c(writer, "pointer", "");
+    json_field_c(writer, "code", code);
+    json_field_c(writer, "detail", detail);
+    json_end_object(writer);
+    json_end_array(writer);
+}
+
 struct block *http_server_body_problem(const struct http_server_body *body)
 {
     struct buffer out;
     struct json_writer writer;
+    char detail[96];
 
     buffer_init(&out, BODY_PROBLEM);
     json_writer_init(&writer, &out);
@@ -72,11 +87,14 @@ struct block *http_server_body_problem(const struct http_server_body *body)
         json_field_c(&writer, "title", "The end of the body is told more than once");
         json_field_u64(&writer, "status", 400);
         json_field_c(&writer, "code", "ambiguous_length");
+        write_error(&writer, "ambiguous_length", "send one Content-Length, or one Transfer-Encoding");
     } else {
         json_field_c(&writer, "title", "The body is too large");
         json_field_u64(&writer, "status", 413);
         json_field_c(&writer, "code", "body_too_large");
         json_field_u64(&writer, "limit_bytes", body->cap);
+        snprintf(detail, sizeof detail, "the body may have at most %llu bytes", (unsigned long long)body->cap);
+        write_error(&writer, "body_too_large", detail);
     }
     json_end_object(&writer);
     struct block *block = block_from_buffer(&out);

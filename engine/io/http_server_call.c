@@ -82,6 +82,57 @@ void http_server_cut(struct http_call *call)
     }
 }
 
+static void call_tell(struct http_call *call)
+{
+    const struct http_server_handlers *handlers = &call->server->handlers;
+
+    if (call->state == CALL_ARRIVED) {
+        call->state = CALL_WAITING;
+        handlers->on_request(handlers->context, call);
+        return;
+    }
+    if (call->state == CALL_CUT) {
+        handlers->on_gone(handlers->context, call);
+        if (call->connection == NULL) {
+            http_server_forget(call);
+        } else {
+            call->state = CALL_GONE;
+        }
+        return;
+    }
+    require(call->state == CALL_DONE);
+    handlers->on_sent(handlers->context, call, call->sent_us, call->was_sent, call->was_slow);
+    http_server_forget(call);
+}
+
+void http_server_deliver(struct http_server *server)
+{
+    struct list *node = NULL;
+
+    if (server->is_delivering) {
+        return;
+    }
+    server->is_delivering = true;
+    loop_timer_cancel(server->loop, &server->deliver_timer);
+    while ((node = list_take_first(&server->events)) != NULL) {
+        call_tell(CONTAINER_OF(node, struct http_call, event));
+        if (!list_is_empty(&server->events)) {
+            loop_breathe(server->loop);
+        }
+    }
+    server->is_delivering = false;
+}
+
+uint16_t http_server_port(const struct http_server *server)
+{
+    return server->port;
+}
+
+uint32_t http_server_open_calls(const struct http_server *server)
+{
+    return server->open_calls;
+}
+
 struct text http_call_method(const struct http_call *call)
 {
     return call->method;
@@ -105,6 +156,11 @@ uint64_t http_call_arrival_us(const struct http_call *call)
 uint64_t http_call_arrival_wall_us(const struct http_call *call)
 {
     return call->arrival_wall_us;
+}
+
+uint16_t http_call_status(const struct http_call *call)
+{
+    return call->status;
 }
 
 void http_call_set_owner(struct http_call *call, void *owner)

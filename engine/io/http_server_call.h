@@ -22,7 +22,7 @@ struct MHD_Response;
 //       |            |         |                       |
 //       |            |         +------> GONE <---------+        the caller left; it was told to the user
 //       |            +----------------> GONE                    nobody knew of it yet
-//       +--> REFUSED                                            too large: the server answers itself
+//       +--> REFUSED --> DONE                                   too large: the server answers itself
 //
 // From ARRIVED to ANSWERED, CUT or GONE its socket is watched. The connection is suspended until the answer, and in a
 // stream whenever there is nothing to send.
@@ -92,6 +92,11 @@ void http_server_cut(struct http_call *call);
 /// Hands head or reply to libmicrohttpd and runs it. The state tells whether it is a stream.
 void http_server_answer(struct http_call *call, const struct http_reply *reply);
 void http_server_resume(struct http_call *call);
+
+/// Hands out what happened to calls, from outside of libmicrohttpd.
+void http_server_deliver(struct http_server *server);
+/// The end of a call whose end has been told.
+void http_server_forget(struct http_call *call);
 
 /// One turn of libmicrohttpd, never from inside of one. Nothing is told to the user before it is over.
 void http_server_run(struct http_server *server);

@@ -25,6 +25,13 @@ static bool patience_count(const struct http_server_sender *sender, uint64_t *re
     return true;
 }
 
+/// libmicrohttpd is told by edges: an end that comes together with bytes is never told apart from them.
+static bool patience_is_deserted(const struct http_server_sender *sender)
+{
+    char byte;
+    return recv(sender->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+}
+
 /// The first look only counts, for bytes of an earlier request are in it: the first byte of this one may be missed
 /// then, and comes up to two periods before it is noticed.
 static void patience_check(struct http_server_patience *patience, struct http_server_sender *sender, uint64_t now_us)
@@ -38,7 +45,8 @@ static void patience_check(struct http_server_patience *patience, struct http_se
         sender->is_counted = true;
         sender->received = received;
     }
-    if (sender->end_us != 0 && now_us + patience->period_us > sender->end_us) {
+    bool is_over = sender->end_us != 0 && now_us + patience->period_us > sender->end_us;
+    if (is_over || patience_is_deserted(sender)) {
         (void)shutdown(sender->fd, SHUT_RDWR); // libmicrohttpd sees it and closes
         return;
     }

@@ -4,6 +4,7 @@
 /// it does not tell when the first byte of a request has come. So the sockets of those who owe a request are looked at
 /// eight times in that time-out: did the kernel count any bytes? From the first byte to the complete head it takes at
 /// most `limit_us`; a caller is safe for five eighths of it. Body and trailers get `limit_us` once more, as a whole.
+/// The same look finds callers who left right behind their last byte: libmicrohttpd would wait for its time-out.
 ///
 /// Threads: its loop's.
 /// Memory:  a sender is the server's, one a connection.

@@ -12,15 +12,19 @@ struct catalogue_supplier {
     struct text product;
     struct text script; // "duffel@3f9a"
     bool is_enabled;
-    struct text because; // why not
-    uint64_t body_cap;   // bytes on the wire, and after decompression
-    uint64_t ceiling_us; // from the settings, over the script's; 0: the script's own
-    const struct script_account *account;
+    bool wants_client;                    // its scripts see who asks
+    struct text because;                  // why not
+    uint64_t body_cap;                    // bytes on the wire, and after decompression
+    uint64_t ceiling_us;                  // from the settings, over the script's; 0: the script's own
+    const struct script_account *account; // the first of `account_count` in a row; the first that fits a search is it
+    size_t account_count;                 // 0 is 1
 };
 
 struct catalogue {
     uint32_t generation;
     struct script_set *set;                     // carried for script calls
+    struct data_set *data;                      // the tables of `lookup`, carried likewise
+    struct rates *rates;                        // the table of `fx`, likewise; NULL: none
     const struct catalogue_supplier *suppliers; // sorted by name
     size_t supplier_count;
     const struct text *products;

@@ -67,9 +67,22 @@ enum fetch_result {
     FETCH_NO_MEMORY,
 };
 
+/// How requests travel, beside their URL: whose client certificate, over which proxy. Immutable, and there as long as a
+/// fetch that uses it.
+struct fetch_route {
+    uint64_t id;             // of its own in this process: connections of different routes are never shared
+    struct text certificate; // PEM, with its chain; absent: none
+    struct text key;         // PEM
+    struct text proxy;       // "http://host:port", terminated; absent: none
+    struct text proxy_host;  // without brackets
+    bool proxy_is_literal;
+    uint16_t proxy_port;
+};
+
 /// One HTTP exchange in progress. Filled by the owner up to `body_cap`, by the fetcher below.
 struct fetch {
     const struct http_request *request; // borrowed until done or cancelled
+    const struct fetch_route *route;    // borrowed likewise; NULL: straight to the URL, nobody's certificate
     uint64_t end_us;                    // absolute; the fetcher ends it with FETCH_ENDED then
     uint64_t body_cap;                  // bytes on the wire
     void (*on_done)(struct fetch *fetch);

@@ -36,6 +36,7 @@ void offer_batch_release(struct offer_batch **batch)
     uint32_t before = __atomic_fetch_sub(&gone->references, 1, __ATOMIC_ACQ_REL);
     require(before != 0);
     if (before == 1) {
+        facet_table_close(&gone->facets);
         arena_fini(&gone->arena);
         free(gone);
     }
@@ -61,9 +62,50 @@ static int offer_compare_any(const void *a, const void *b)
     return offer_compare(a, b);
 }
 
+int offer_compare_duration(const struct offer *a, const struct offer *b)
+{
+    if (a->flag != b->flag) {
+        return a->flag < b->flag ? -1 : 1;
+    }
+    return (a->duration_min > b->duration_min) - (a->duration_min < b->duration_min);
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a;
+    uint64_t y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/// Flag, duration and place in the order of price in one number each, so that sorting looks at nothing else.
+static void sort_by_duration(struct offer_batch *batch)
+{
+    uint64_t keys[OFFER_MAX_PER_ANSWER];
+    bool has_duration = false;
+
+    if (batch->count > COUNT_OF(keys)) {
+        return;
+    }
+    for (size_t i = 0; i < batch->count; i++) {
+        const struct offer *offer = &batch->offers[i];
+        keys[i] = (uint64_t)offer->flag << 48 | (uint64_t)offer->duration_min << 16 | i;
+        has_duration = has_duration || offer->duration_min != UINT32_MAX;
+    }
+    uint16_t *order = has_duration ? arena_alloc_array(&batch->arena, batch->count, sizeof(*order)) : NULL;
+    if (order == NULL) {
+        return;
+    }
+    qsort(keys, batch->count, sizeof(*keys), compare_keys);
+    for (size_t i = 0; i < batch->count; i++) {
+        order[i] = (uint16_t)keys[i];
+    }
+    batch->by_duration = order;
+}
+
 void offer_batch_sort(struct offer_batch *batch)
 {
     if (batch->count > 1) {
         qsort(batch->offers, batch->count, sizeof(*batch->offers), offer_compare_any);
     }
+    sort_by_duration(batch);
 }

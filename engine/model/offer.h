@@ -7,8 +7,8 @@
 /// Memory:  counted; one arena.
 #pragma once
 
-#include "base/arena.h"
 #include "base/status.h"
+#include "model/facet.h"
 
 enum { OFFER_MAX_PER_ANSWER = 1000, OFFER_MICROS = 1000000 };
 
@@ -24,6 +24,8 @@ struct offer {
     struct text id;        // unique within the supplier
     struct text json;      // the finished offer object: `id` is "supplier:id"
     struct text item_json; // the finished object of what is common to the item; absent: none
+    const uint16_t *marks; // its facet values, as numbers of the batch's table; each once
+    uint16_t mark_count;
 };
 
 struct offer_batch {
@@ -31,15 +33,31 @@ struct offer_batch {
     struct arena arena;
     struct offer *offers; // sorted by offer_compare
     size_t count;
+    const uint16_t *by_duration; // their numbers in the order of offer_compare_duration; NULL: none has a duration
+    struct facet_table facets;
+    int decimals;            // of the currency that comparable offers are in
+    size_t unmapped;         // offers whose thing has no identity but the supplier's own
     size_t dropped;          // offers that were not valid
     char dropped_first[256]; // path and reason of the first one dropped
+    size_t corrected;        // durations that did not agree with their times
+    char corrected_first[160];
 };
+
+/// The total of an offer where it may win; INT64_MAX: it may not.
+static inline int64_t offer_comparable_micros(const struct offer *offer)
+{
+    return offer->flag == OFFER_COMPARABLE ? offer->total_micros : INT64_MAX;
+}
 
 /// An empty batch with one reference; the maker fills `offers` from its arena, then sorts. NULL without memory.
 MUST_CHECK struct offer_batch *offer_batch_create(size_t memory_ceiling);
 struct offer_batch *offer_batch_acquire(struct offer_batch *batch);
 void offer_batch_release(struct offer_batch **batch);
+/// Both orders; without memory there is none by duration.
 void offer_batch_sort(struct offer_batch *batch);
 
 /// The order of the reply within one supplier: (flag, total, currency, item, id).
 int offer_compare(const struct offer *a, const struct offer *b);
+
+/// Which is quicker, the flagged ones last: (flag, duration). 0: ask another order.
+int offer_compare_duration(const struct offer *a, const struct offer *b);

@@ -1,11 +1,12 @@
 #include "model/outcome.h"
 
 static const struct outcome_row outcome_rows[OUTCOME_COUNT] = {
-#define X(symbol, text, on_breaker, last_known, on_group, sentence)                                                    \
+#define X(symbol, text, on_breaker, last_known, on_group, seen_as, sentence)                                           \
     [OUTCOME_##symbol] = { .name = (text),                                                                             \
                            .breaker = (on_breaker),                                                                    \
                            .last_known_may_fill = (last_known),                                                        \
                            .group = (on_group),                                                                        \
+                           .seen = (seen_as),                                                                          \
                            .meaning = (sentence) },
     OUTCOME_TABLE(X)
 #undef X
@@ -20,6 +21,19 @@ const struct outcome_row *outcome_row(enum outcome outcome)
 const char *outcome_name(enum outcome outcome)
 {
     return outcome_row(outcome)->name;
+}
+
+const char *seen_name(enum outcome_seen seen)
+{
+    static const char *const names[] = {
+        [SEEN_ANSWERED] = "answered",
+        [SEEN_NONE] = "none",
+        [SEEN_LATE] = "late",
+        [SEEN_UNAVAILABLE] = "unavailable",
+    };
+
+    require((unsigned)seen < COUNT_OF(names));
+    return names[seen];
 }
 
 const char *bound_name(enum bound bound)

@@ -50,6 +50,31 @@ struct start_call *start_call_create(struct text product, struct text search_id,
     return start;
 }
 
+static bool is_account_of(const struct script_account *account, struct text market)
+{
+    bool is_for_it = account->market_count == 0;
+
+    for (size_t i = 0; i < account->market_count && !is_for_it; i++) {
+        is_for_it = text_equals(account->markets[i], market);
+    }
+    return is_for_it;
+}
+
+bool start_candidate_choose(struct start_candidate *candidate, struct text market)
+{
+    const struct script_account *account = candidate->account;
+
+    for (size_t i = 0; i == 0 || i < candidate->account_count; i++) {
+        if (is_account_of(&account[i], market)) {
+            candidate->account = &account[i];
+            candidate->account_count = 1; // when it is asked again, it stays with this one
+            return true;
+        }
+    }
+    candidate->has_no_account = true;
+    return false;
+}
+
 struct normalise_call *normalise_call_create(struct text search_id, struct block *facts, struct http_response *response)
 {
     struct normalise_call *normalise = calloc(1, sizeof(*normalise));
@@ -78,6 +103,8 @@ static void start_call_destroy(struct start_call *start)
     block_release(&start->body);
     block_release(&start->errors);
     block_release(&start->facts);
+    block_release(&start->client_facts);
+    block_release(&start->key);
     arena_fini(&start->memory);
     free(start);
 }

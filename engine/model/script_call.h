@@ -14,6 +14,8 @@
 #include <stdatomic.h>
 
 struct script_set; // defined in script/; here only carried
+struct data_set;   // model/data_set.h
+struct rates;      // script/rates.h; here only carried
 
 /// How a script function ended.
 enum script_verdict {
@@ -42,6 +44,9 @@ struct script_account {
     struct text context; // JSON {"account":…, "options":{…}, "secret":{…}}
     struct text *hosts;  // "host" or "host:port" where requests may go
     size_t host_count;
+    struct text *markets; // only searches of these are its; none: every search
+    size_t market_count;
+    const struct fetch_route *route; // NULL: none of its own
 };
 
 enum script_call_kind { SCRIPT_CALL_START, SCRIPT_CALL_NORMALISE };
@@ -50,6 +55,8 @@ struct script_call {
     struct message message; // delivers the call back to its loop; on_receive is set by the world
     enum script_call_kind kind;
     struct script_set *set;                    // borrowed: whoever submits keeps its generation until the call is back
+    struct data_set *data;                     // the tables of `lookup`; borrowed likewise; NULL: none
+    struct rates *rates;                       // what prices are converted by; borrowed likewise; NULL: nothing
     uint64_t deadline_us;                      // dropped when it cannot be met; earliest first within a lane
     void *home;                                // the loop to deliver to; set by the world
     atomic_bool is_cancelled;                  // the owner has left: skip the work if not begun
@@ -69,13 +76,16 @@ struct script_times {
 
 struct start_candidate {
     // in
-    const struct script_account *account;
-    uint64_t ceiling_us; // from a rule; 0: ask the script
+    const struct script_account *account; // the first of `account_count` in a row; out: the one that was chosen
+    size_t account_count;                 // 0 is 1
+    uint64_t ceiling_us;                  // from a rule; 0: ask the script
     // out
+    bool has_no_account; // none is for this search: SCRIPT_SKIPPED
     enum script_verdict verdict;
     struct text message;     // reason to skip, or the error; in `memory` of the call
     uint64_t ceiling_out_us; // the ceiling in force; UINT64_MAX: none
     bool ceiling_is_from_script;
+    uint64_t script_cpu_us; // that its functions used
     struct http_request
         *request; // the first part's, the others chained; owned by the call until taken; NULL unless SCRIPT_OK
 };
@@ -95,7 +105,9 @@ struct start_call {
         product_verdict;  // SCRIPT_OK; SCRIPT_FAIL_UNEXPECTED: the query is bad; others: the product script failed
     struct block *errors; // JSON array of {pointer, code, detail} when the query is bad
     struct block *facts;  // JSON of the validated search with its derived facts, for later calls; NULL unless OK
-    char currency[4];     // the search's currency
+    struct block *client_facts; // the same with `client`, for scripts that want it; NULL: nobody said who asks
+    struct block *key;          // what makes two searches the same one, canonically; NULL: never stored, never shared
+    char currency[4];           // the search's currency
     char message[256];
 };
 
@@ -144,6 +156,10 @@ struct normalise_call {
 /// memory.
 MUST_CHECK struct start_call *start_call_create(struct text product, struct text search_id, struct block *body,
                                                 size_t candidate_count);
+/// The first account that is for searches of this market becomes the candidate's; empty: the search has none. False:
+/// there is none, and `has_no_account` says so.
+MUST_CHECK bool start_candidate_choose(struct start_candidate *candidate, struct text market);
+
 /// Acquires facts, takes the response. NULL without memory (the response is then still the caller's).
 MUST_CHECK struct normalise_call *normalise_call_create(struct text search_id, struct block *facts,
                                                         struct http_response *response);

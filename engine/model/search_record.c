@@ -115,6 +115,7 @@ static void write_parts(const struct search_record_entry *entry, struct json_wri
         json_field_u64(json, "offers", entry->offers);
     }
     field_count(json, "offers_dropped", entry->dropped);
+    field_count(json, "offers_unmapped", entry->unmapped);
 }
 
 static void write_entry(const struct search_record_entry *entry, struct json_writer *json)
@@ -194,6 +195,7 @@ void search_record_write(const struct search_record *record, struct json_writer 
     json_field_text(json, "at", (struct text){ at, length });
     json_field_text(json, "product", record->product);
     field_text(json, "caller", record->caller);
+    field_text(json, "trace_id", record->trace_id);
     json_field_u64(json, "generation", record->generation);
     write_sending(record, json);
     write_budget(record, json);

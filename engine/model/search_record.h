@@ -31,12 +31,13 @@ struct search_record_entry {
     uint64_t ceiling_us;        // UINT64_MAX: none
     uint64_t retry_after_ms;    // 0: not said
     uint32_t offers, dropped;
+    uint32_t unmapped; // offers whose item is the supplier's own name for it
     uint32_t parts_sent, parts_ok, parts_failed;
     uint32_t requests; // that went out whole over the wire
 };
 
 struct search_record {
-    struct text search_id, product, caller; // caller absent: not named
+    struct text search_id, product, caller, trace_id; // caller absent: not named
     uint32_t generation;
     uint64_t arrival_wall_us;
     uint64_t requested_us, effective_us, reserve_us; // the budget

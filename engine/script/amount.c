@@ -118,30 +118,6 @@ bool amount_parse(struct text text, int decimals, int64_t *micros, const char **
     return true;
 }
 
-size_t amount_write(int64_t micros, int decimals, char out[AMOUNT_TEXT_MAX])
-{
-    char reversed[AMOUNT_TEXT_MAX];
-    size_t count = 0, length = 0;
-    uint64_t rest = micros < 0 ? 0 - (uint64_t)micros : (uint64_t)micros;
-
-    rest /= (uint64_t)power_of_ten(AMOUNT_MAX_DECIMALS - decimals);
-    for (int i = 0; rest > 0 || i <= decimals; i++) {
-        if (i == decimals && decimals > 0) {
-            reversed[count++] = '.';
-        }
-        reversed[count++] = (char)('0' + rest % 10);
-        rest /= 10;
-    }
-    if (micros < 0) {
-        out[length++] = '-';
-    }
-    while (count > 0) {
-        out[length++] = reversed[--count];
-    }
-    out[length] = '\0';
-    return length;
-}
-
 bool amount_round(int64_t micros, int decimals, int64_t *rounded)
 {
     int64_t step = power_of_ten(AMOUNT_MAX_DECIMALS - decimals);

@@ -4,9 +4,9 @@
 /// Memory:  plain values.
 #pragma once
 
-#include "base/text.h"
+#include "base/micros.h"
 
-enum { AMOUNT_TEXT_MAX = 32, AMOUNT_MAX_DECIMALS = 6 };
+enum { AMOUNT_TEXT_MAX = MICROS_TEXT_MAX, AMOUNT_MAX_DECIMALS = MICROS_DECIMALS };
 
 /// Decimals of a currency (0, 2, 3 or 4), or -1: ISO 4217 has no such currency in use.
 int amount_exponent(struct text currency);
@@ -16,7 +16,10 @@ int amount_exponent(struct text currency);
 MUST_CHECK bool amount_parse(struct text text, int decimals, int64_t *micros, const char **why);
 
 /// Writes with exactly `decimals` decimals, terminated; the length is returned. Digits below them must be zero.
-size_t amount_write(int64_t micros, int decimals, char out[AMOUNT_TEXT_MAX]);
+static inline size_t amount_write(int64_t micros, int decimals, char out[AMOUNT_TEXT_MAX])
+{
+    return micros_write(micros, decimals, out);
+}
 
 /// To the nearest representable amount, halves away from zero. False: out of range.
 MUST_CHECK bool amount_round(int64_t micros, int decimals, int64_t *rounded);

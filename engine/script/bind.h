@@ -16,10 +16,17 @@ void bind_json(lua_State *L); // encode (canonical: keys sorted), decode (strict
 void bind_url(lua_State *L);
 void bind_crypto(lua_State *L);
 void bind_time(lua_State *L);
+
+/// The airports and their zones that `time` and the check of offers know from now on; borrowed. NULL: none.
+struct places;
+void bind_time_set_places(lua_State *L, const struct places *places);
+const struct places *bind_time_places(lua_State *L);
+
 void bind_money(lua_State *L);
 void bind_log(lua_State *L);
-void bind_fail(lua_State *L); // typed failures: tables with a private metatable, see bind_fail_read
-void bind_text(lua_State *L); // map, filter, first, get, sorted_pairs: pushes a table of them for the globals
+void bind_lookup(lua_State *L); // a function: rows of the settings' data tables
+void bind_fail(lua_State *L);   // typed failures: tables with a private metatable, see bind_fail_read
+void bind_text(lua_State *L);   // map, filter, first, get, sorted_pairs: pushes a table of them for the globals
 
 /// What a script returned or raised, when it is a typed failure; false: it is not one.
 struct script_fail {
@@ -35,6 +42,9 @@ bool bind_json_encode(lua_State *L, int index, struct buffer *out);
 
 /// Pushes the decoded document (null is nil, arrays stay arrays, strict grammar). False: a sentence is pushed instead.
 bool bind_json_decode(lua_State *L, struct text json);
+
+/// The same, but nulls within lists stay, as json.null: whoever checks a list must see how long it was.
+bool bind_json_decode_keeping_nulls(lua_State *L, struct text json);
 
 /// Appends a query string without `?` from a map (sorted by key) or a list of {key, value} pairs (order kept); a value
 /// that is a list repeats its key. False: it cannot be one; a sentence is pushed.

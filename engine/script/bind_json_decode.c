@@ -20,6 +20,7 @@ struct decoder {
     int makers;             // stack index of their makers
     int array_mark;         // … of the mark of arrays
     struct buffer *scratch; // strings without their escapes
+    bool keeps_nulls;       // within lists
     const char *error;      // NULL: fine; else a constant sentence, at reader.offset
 };
 
@@ -130,7 +131,9 @@ static bool decode_array(lua_State *L, struct decoder *decoder)
             flush_array(L, decoder, base, &pending, &stored, true);
             return true;
         }
-        if (!decode_value(L, decoder, token)) {
+        if (token == JSON_NULL && decoder->keeps_nulls) {
+            lua_pushlightuserdata(L, NULL);
+        } else if (!decode_value(L, decoder, token)) {
             return false;
         }
         if (++pending == PENDING_MAX) {
@@ -251,9 +254,9 @@ static bool decode_value(lua_State *L, struct decoder *decoder, enum json_token 
     }
 }
 
-bool bind_json_decode(lua_State *L, struct text json)
+static bool decode_document(lua_State *L, struct text json, bool keeps_nulls)
 {
-    struct decoder decoder = { .error = NULL };
+    struct decoder decoder = { .keeps_nulls = keeps_nulls };
     int top = lua_gettop(L);
 
     luaL_checkstack(L, 8, "JSON");
@@ -277,4 +280,14 @@ bool bind_json_decode(lua_State *L, struct text json)
     lua_pushfstring(L, "not JSON at byte %d: %s", (int)decoder.reader.offset + 1,
                     sentence != NULL ? sentence : "a value expected");
     return false;
+}
+
+bool bind_json_decode(lua_State *L, struct text json)
+{
+    return decode_document(L, json, false);
+}
+
+bool bind_json_decode_keeping_nulls(lua_State *L, struct text json)
+{
+    return decode_document(L, json, true);
 }

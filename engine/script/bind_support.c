@@ -126,3 +126,23 @@ bool bind_unwrap(lua_State *L, int index)
     lua_replace(L, absolute);
     return true;
 }
+
+void bind_keep_pointer(lua_State *L, const void *key, const void *pointer)
+{
+    lua_pushlightuserdata(L, (void *)(uintptr_t)key);
+    if (pointer != NULL) {
+        lua_pushlightuserdata(L, (void *)(uintptr_t)pointer);
+    } else {
+        lua_pushnil(L);
+    }
+    lua_rawset(L, LUA_REGISTRYINDEX);
+}
+
+const void *bind_kept_pointer(lua_State *L, const void *key)
+{
+    lua_pushlightuserdata(L, (void *)(uintptr_t)key);
+    lua_rawget(L, LUA_REGISTRYINDEX);
+    const void *pointer = lua_touserdata(L, -1);
+    lua_pop(L, 1);
+    return pointer;
+}

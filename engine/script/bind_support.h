@@ -50,5 +50,9 @@ int bind_refuse(lua_State *L, const char *format, ...) PRINTF_LIKE(2, 3);
 /// table.
 bool bind_unwrap(lua_State *L, int index);
 
+/// Keeps a pointer in the registry, or gives it back; NULL: nothing. `key` is an address of the caller's own.
+void bind_keep_pointer(lua_State *L, const void *key, const void *pointer);
+const void *bind_kept_pointer(lua_State *L, const void *key);
+
 /// Pushes a table with the functions of the list.
 void bind_push_module(lua_State *L, const luaL_Reg *functions);

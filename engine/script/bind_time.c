@@ -1,3 +1,4 @@
+#include "base/places.h"
 #include "script/bind.h"
 #include "script/bind_support.h"
 #include "script/calendar.h"
@@ -285,6 +286,101 @@ static int time_ddmmyy(lua_State *L)
     return bind_refuse(L, "a date such as 160427 expected, got \"%s\"", text.data);
 }
 
+// ---- places --------------------------------------------------------------------------------------------------------
+
+static const char PLACES_KEY;
+
+void bind_time_set_places(lua_State *L, const struct places *places)
+{
+    bind_keep_pointer(L, &PLACES_KEY, places);
+}
+
+const struct places *bind_time_places(lua_State *L)
+{
+    return bind_kept_pointer(L, &PLACES_KEY);
+}
+
+// The zone of the airport that is the argument; NULL: nil and a sentence are pushed.
+static const struct zone *find_zone(lua_State *L, int argument)
+{
+    const struct places *places = bind_time_places(L);
+    struct text code = bind_check_text(L, argument);
+
+    if (places == NULL) {
+        luaL_error(L, "there are no airports while a file is loaded: ask within a function, such as build_request");
+    }
+    const struct zone *zone = places_zone(places, code);
+    if (zone == NULL) {
+        (void)bind_refuse(L, "an airport whose time zone is known expected, got \"%.20s\"", code.data);
+    }
+    return zone;
+}
+
+// zone("SYD") -> "Australia/Sydney"
+static int time_zone(lua_State *L)
+{
+    if (lua_isnoneornil(L, 1)) {
+        lua_pushnil(L);
+        return 1;
+    }
+    const struct zone *zone = find_zone(L, 1);
+    if (zone == NULL) {
+        return 2;
+    }
+    bind_push_text(L, zone_name(zone));
+    return 1;
+}
+
+// utc_at("2027-05-03T20:05", "SYD") -> "2027-05-03T10:05:00Z"; of a time that comes twice, the first.
+static int time_utc_at(lua_State *L)
+{
+    struct moment moment, utc;
+    int64_t instants[2];
+    int results = 0;
+    char out[CALENDAR_TEXT_MAX];
+
+    if (!read_moment(L, "a local time", &moment, &results)) {
+        return results;
+    }
+    if (!moment.has_time || moment.has_offset) {
+        return bind_refuse(L, "a local time without offset expected");
+    }
+    const struct zone *zone = find_zone(L, 2);
+    if (zone == NULL) {
+        return 2;
+    }
+    if (zone_instants(zone, calendar_epoch_us(&moment) / 1000000, instants) == 0) {
+        return bind_refuse(L, "there is no such time in %s: clocks were put forward over it", zone_name(zone).data);
+    }
+    if (!calendar_of_epoch_us(instants[0] * 1000000, &utc)) {
+        return bind_refuse(L, "a time of the years 1 to 9999 expected");
+    }
+    lua_pushlstring(L, out, calendar_write_utc(&utc, out));
+    return 1;
+}
+
+// local_at("2027-05-03T10:05:00Z", "SYD") -> "2027-05-03T20:05:00"
+static int time_local_at(lua_State *L)
+{
+    struct moment moment, local;
+    int results = 0;
+    char out[CALENDAR_TEXT_MAX];
+
+    if (!read_instant(L, &moment, &results)) {
+        return results;
+    }
+    const struct zone *zone = find_zone(L, 2);
+    if (zone == NULL) {
+        return 2;
+    }
+    int64_t utc_us = calendar_epoch_us(&moment);
+    if (!calendar_of_epoch_us(utc_us + zone_offset(zone, utc_us / 1000000) * 1000000LL, &local)) {
+        return bind_refuse(L, "a time of the years 1 to 9999 expected");
+    }
+    lua_pushlstring(L, out, calendar_write_local(&local, out));
+    return 1;
+}
+
 void bind_time(lua_State *L)
 {
     static const luaL_Reg functions[] = { { "date", time_date },
@@ -301,6 +397,9 @@ void bind_time(lua_State *L)
                                           { "weekday", time_weekday },
                                           { "at", time_at },
                                           { "ddmmyy", time_ddmmyy },
+                                          { "zone", time_zone },
+                                          { "utc_at", time_utc_at },
+                                          { "local_at", time_local_at },
                                           { NULL, NULL } };
 
     bind_push_module(L, functions);

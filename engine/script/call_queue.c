@@ -66,3 +66,8 @@ struct script_call *call_queue_take(struct call_queue *queue)
     queue->slots[at] = last;
     return first;
 }
+
+bool call_queue_is_late(const struct call_queue *queue, uint64_t now_us)
+{
+    return queue->count > 0 && queue->slots[0].deadline_us <= now_us;
+}

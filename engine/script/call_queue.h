@@ -23,3 +23,5 @@ void call_queue_init(struct call_queue *queue);
 void call_queue_fini(struct call_queue *queue);
 MUST_CHECK enum status call_queue_put(struct call_queue *queue, struct script_call *call);
 struct script_call *call_queue_take(struct call_queue *queue); // NULL: empty
+/// Is what would be taken now past its deadline? False when empty.
+bool call_queue_is_late(const struct call_queue *queue, uint64_t now_us);

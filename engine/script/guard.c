@@ -1,6 +1,7 @@
 // The signal handler runs on the worker's own thread, so it races with nothing but itself: it compares two counters
 // and, when the section still runs that the watchdog meant, sets the hook. A signal that arrives late finds `armed` at
-// 0 or at another section and does nothing.
+// 0 or at another section and does nothing. The interpreter saves and restores its hooks around protected calls, and
+// one that is set in between is lost (seen once in a thousand loops of failing pcalls), so the signal is repeated.
 
 #include "script/guard.h"
 #include "base/clock.h"
@@ -18,6 +19,7 @@ enum {
     GUARD_GRACE_US = 25000,       // between the signal and giving the worker up
     GUARD_GRACE_CPU_US = 5000,    // that it must have used meanwhile
     GUARD_GRACE_MAX_US = 1000000, // however little it got
+    GUARD_AGAIN_US = 5000,        // between two signals meanwhile
     GUARD_LOOK_US = 1000,         // the shortest time between two looks
 };
 
@@ -160,13 +162,27 @@ static uint64_t guard_cpu_us(const struct guard *guard)
     return (uint64_t)time.tv_sec * 1000000 + (uint64_t)time.tv_nsec / 1000;
 }
 
+static void guard_send(struct guard *guard, uint64_t now_us)
+{
+    guard->check_us = now_us + GUARD_AGAIN_US;
+    pthread_kill(guard->thread, guard_signal());
+}
+
 static void guard_stop(struct guard *guard, uint64_t now_us, uint64_t cpu_us)
 {
     guard->signalled_us = now_us;
     guard->cpu_signalled_us = cpu_us;
-    guard->check_us = now_us + GUARD_GRACE_US;
     atomic_store_explicit(&guard->stopped, guard->section, memory_order_release);
-    pthread_kill(guard->thread, guard_signal());
+    guard_send(guard, now_us);
+}
+
+/// Has a script that was told to stop had the time to do so?
+static bool guard_is_stuck(const struct guard *guard, uint64_t now_us, uint64_t cpu_us)
+{
+    uint64_t waited_us = now_us - guard->signalled_us;
+
+    return waited_us >= GUARD_GRACE_MAX_US ||
+           (waited_us >= GUARD_GRACE_US && cpu_us - guard->cpu_signalled_us >= GUARD_GRACE_CPU_US);
 }
 
 bool guard_check(struct guard *guard, uint64_t now_us, uint64_t *next_us)
@@ -187,8 +203,8 @@ bool guard_check(struct guard *guard, uint64_t now_us, uint64_t *next_us)
         *next_us = guard->check_us;
         return false;
     }
-    if (now_us - guard->signalled_us < GUARD_GRACE_MAX_US && cpu_us - guard->cpu_signalled_us < GUARD_GRACE_CPU_US) {
-        guard->check_us = now_us + GUARD_GRACE_CPU_US;
+    if (!guard_is_stuck(guard, now_us, cpu_us)) {
+        guard_send(guard, now_us);
         *next_us = guard->check_us;
         return false;
     }

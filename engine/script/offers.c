@@ -1,14 +1,17 @@
 #include "script/offers.h"
 
+#include "script/amount.h"
+#include "script/bind.h"
 #include "script/bind_support.h"
 #include "script/calendar.h"
+#include "script/offers_scope.h"
 #include "script/offers_walk.h"
 #include "script/sandbox.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { OFFER_BYTES_MAX = 64 << 10, SEEN_SLOTS = 2048, ITEM_ID_MAX = 64, FULL_ID_MAX = 1200 };
+enum { OFFER_BYTES_MAX = 64 << 10, SEEN_SLOTS = 2048, ITEM_ID_MAX = 400, FULL_ID_MAX = 1200 };
 
 static const char SCRATCH_KEY, OBSERVED_KEY;
 
@@ -23,6 +26,7 @@ struct taking {
     char observed_at[CALENDAR_TEXT_MAX]; // "": unknown
     char full_id[FULL_ID_MAX];
     size_t full_id_length;
+    bool is_unmapped;          // the item is known by the supplier's own name for it only
     uint16_t seen[SEEN_SLOTS]; // open hash of ids to row + 1
 };
 
@@ -164,6 +168,38 @@ static void write_head(struct taking *taking, struct text item)
     walk_write_text(out, item);
 }
 
+// Why the offer may not win; sum of enum offer_flag.
+static uint32_t row_flag(const struct taking *taking)
+{
+    uint32_t flag = taking->walk.taxes_are_included ? OFFER_COMPARABLE : OFFER_TAXES_UNCLEAR;
+
+    if (taking->currency.data != NULL && !taking->walk.is_converted &&
+        !text_equals_c(taking->currency, taking->walk.currency)) {
+        flag |= OFFER_NOT_CONVERTIBLE;
+    }
+    return flag;
+}
+
+static void write_flags(struct taking *taking)
+{
+    uint32_t flag = row_flag(taking);
+    struct buffer *out = taking->json;
+
+    if (flag == OFFER_COMPARABLE) {
+        return;
+    }
+    buffer_append_text(out, TEXT(",\"flags\":["));
+    if ((flag & OFFER_TAXES_UNCLEAR) != 0) {
+        buffer_append_text(out,
+                           taking->walk.taxes_are_excluded ? TEXT("\"taxes_excluded\"") : TEXT("\"taxes_unknown\""));
+    }
+    if ((flag & OFFER_NOT_CONVERTIBLE) != 0) {
+        buffer_append_text(out, (flag & OFFER_TAXES_UNCLEAR) != 0 ? TEXT(",\"other_currency\"")
+                                                                  : TEXT("\"other_currency\""));
+    }
+    buffer_append_byte(out, ']');
+}
+
 static void write_status(struct taking *taking)
 {
     buffer_append_text(taking->json, TEXT(",\"price_status\":\"live\""));
@@ -171,6 +207,17 @@ static void write_status(struct taking *taking)
         buffer_append_text(taking->json, TEXT(",\"observed_at\":"));
         walk_write_text(taking->json, text_of(taking->observed_at));
     }
+    write_flags(taking);
+}
+
+// What is due later is part of the total: a supplier that leaves it out would look cheaper than it is.
+static bool due_is_within_total(struct walk *walk)
+{
+    if (walk->due_micros <= walk->total_micros) {
+        return true;
+    }
+    walk->steps[walk->depth++] = (struct walk_step){ walk->schema->due_later->name, 0 };
+    return walk_failed(walk, "what is due later is part of the total, but more than it");
 }
 
 static bool write_fields(struct taking *taking, int base, const int8_t *types)
@@ -193,7 +240,9 @@ static bool write_fields(struct taking *taking, int base, const int8_t *types)
         size_t start = walk->out->length;
         walk_write_key(walk->out, field, false);
         walk->steps[walk->depth++] = (struct walk_step){ field->name, 0 };
-        if (!walk_value(walk, field, base + (int)i, types[i], -1)) {
+        walk->is_in_price = field == walk->schema->price;
+        if (!walk_value(walk, field, base + (int)i, types[i], -1) ||
+            (field == walk->schema->price && !due_is_within_total(walk))) {
             return false;
         }
         walk->depth--;
@@ -210,15 +259,11 @@ static bool write_fields(struct taking *taking, int base, const int8_t *types)
 
 // ---- rows ----------------------------------------------------------------------------------------------------------
 
-// The item's identity: prefix and hash of its key fields; an offer without any is an item of its own.
-static struct text item_identity(struct taking *taking, char out[ITEM_ID_MAX])
+// Prefix and hash of the item's key fields.
+static struct text hashed_identity(const struct taking *taking, char out[ITEM_ID_MAX])
 {
     static const char digits[] = "0123456789abcdef";
     struct text prefix = taking->walk.schema->item_prefix;
-
-    if (!taking->walk.has_key) {
-        return (struct text){ taking->full_id, taking->full_id_length };
-    }
     size_t length = prefix.length < ITEM_ID_MAX - 17 ? prefix.length : ITEM_ID_MAX - 17;
 
     if (length > 0) {
@@ -231,6 +276,49 @@ static struct text item_identity(struct taking *taking, char out[ITEM_ID_MAX])
     return (struct text){ out, length };
 }
 
+// `supplier:own name`, for what nobody could map. The stand-in has not been checked yet; that comes with its field.
+static bool own_identity(struct taking *taking, int base, const int8_t *types, char out[ITEM_ID_MAX],
+                         struct text *identity)
+{
+    struct walk *walk = &taking->walk;
+    const struct schema_field *field = walk->schema->stand_in;
+    int slot = (int)(field - walk->schema->root.fields);
+    struct text own = types[slot] == LUA_TSTRING ? bind_text_at(walk->L, base + slot) : (struct text){ NULL, 0 };
+    size_t length = taking->supplier.length;
+
+    if (types[slot] == LUA_TNIL) {
+        walk->steps[walk->depth++] = (struct walk_step){ field->name, 0 };
+        return walk_failed(walk, "required, because nothing else says which thing this is");
+    }
+    if (length + 1 + own.length > ITEM_ID_MAX) {
+        return walk_failed(walk, "the name of its thing is too long");
+    }
+    memcpy(out, taking->supplier.data, length);
+    out[length++] = ':';
+    if (own.length > 0) {
+        memcpy(out + length, own.data, own.length);
+    }
+    *identity = (struct text){ out, length + own.length };
+    taking->is_unmapped = true;
+    return true;
+}
+
+// An offer without any key is an item of its own.
+static bool item_identity(struct taking *taking, int base, const int8_t *types, char out[ITEM_ID_MAX],
+                          struct text *identity)
+{
+    taking->is_unmapped = false;
+    if (taking->walk.has_key) {
+        *identity = hashed_identity(taking, out);
+        return true;
+    }
+    if (taking->walk.schema->stand_in != NULL) {
+        return own_identity(taking, base, types, out, identity);
+    }
+    *identity = (struct text){ taking->full_id, taking->full_id_length };
+    return true;
+}
+
 static struct text place(char **at, struct text text)
 {
     struct text copy = { *at, text.length };
@@ -240,6 +328,28 @@ static struct text place(char **at, struct text text)
     }
     *at += text.length;
     return copy;
+}
+
+// The values that the offer has, counted. False: the batch is at its memory cap.
+static bool add_marks(struct taking *taking, struct offer *row)
+{
+    const struct walk *walk = &taking->walk;
+    uint16_t *marks = NULL;
+
+    if (walk->mark_count == 0) {
+        return true;
+    }
+    marks = arena_alloc_array(&taking->batch->arena, walk->mark_count, sizeof *marks);
+    if (marks == NULL) {
+        return false;
+    }
+    memcpy(marks, walk->marks, walk->mark_count * sizeof *marks);
+    row->marks = marks;
+    row->mark_count = (uint16_t)walk->mark_count;
+    for (size_t i = 0; i < walk->mark_count; i++) {
+        facet_value_count(&taking->batch->facets.values[marks[i]], offer_comparable_micros(row));
+    }
+    return true;
 }
 
 // False: the batch is at its memory cap.
@@ -260,16 +370,14 @@ static bool add_row(struct taking *taking, struct text item)
     if (taking->item_json->length > 0) {
         row->item_json = place(&at, buffer_text(taking->item_json));
     }
-    row->total_micros = walk->total_micros;
-    memcpy(row->currency, walk->currency, sizeof row->currency);
-    row->flag = walk->taxes_are_included ? OFFER_COMPARABLE : OFFER_TAXES_UNCLEAR;
-    if (taking->currency.data != NULL && !text_equals_c(taking->currency, walk->currency)) {
-        row->flag |= OFFER_NOT_CONVERTIBLE;
-    }
+    row->total_micros = walk->shown_micros;
+    memcpy(row->currency, walk->is_converted ? walk->target.data : walk->currency, 3);
+    row->flag = row_flag(taking);
     bool has_duration = walk->has_duration && !walk->lacks_duration && walk->duration_min < UINT32_MAX;
     row->duration_min = has_duration ? (uint32_t)walk->duration_min : UINT32_MAX;
+    taking->batch->unmapped += taking->is_unmapped ? 1 : 0;
     taking->batch->count++;
-    return true;
+    return add_marks(taking, row);
 }
 
 // True: the id is new in this answer and is remembered for the row to come.
@@ -308,9 +416,12 @@ static bool take_offer(struct taking *taking, int number)
     if (base == 0 || !read_id(taking, base, types) || !make_full_id(taking) || !write_item(taking, base, types)) {
         return drop(taking);
     }
-    struct text identity = item_identity(taking, item);
+    struct text identity = { NULL, 0 };
+    if (!item_identity(taking, base, types, item, &identity)) {
+        return drop(taking);
+    }
     write_head(taking, identity);
-    if (!write_fields(taking, base, types)) {
+    if (!write_fields(taking, base, types) || !walk_mark_lists(walk)) {
         return drop(taking);
     }
     if (taking->json->is_full || taking->item_json->is_full) {
@@ -360,6 +471,34 @@ static void read_observed(lua_State *L, struct taking *taking)
     lua_pop(L, 1);
 }
 
+static void open_world(lua_State *L, struct taking *taking)
+{
+    struct walk *walk = &taking->walk;
+
+    walk->rates = price_rates(L);
+    walk->places = bind_time_places(L);
+    walk->target = taking->currency;
+    walk->target_decimals = taking->currency.data != NULL ? amount_exponent(taking->currency) : -1;
+    if (walk->target_decimals < 0) {
+        walk->rates = NULL;
+    }
+}
+
+static bool open_facets(struct taking *taking)
+{
+    struct walk *walk = &taking->walk;
+    struct offer_batch *batch = taking->batch;
+    int decimals = taking->currency.data != NULL ? amount_exponent(taking->currency) : -1;
+
+    walk->facets = &batch->facets;
+    walk->arena = &batch->arena;
+    for (size_t i = 0; i < FACETS_MAX; i++) {
+        walk->recent[i] = -1;
+    }
+    batch->decimals = decimals >= 0 ? decimals : 0;
+    return facet_table_open(&batch->facets, &batch->arena, walk->schema->facets, walk->schema->facet_count);
+}
+
 static enum status take_all(struct taking *taking, int list)
 {
     lua_State *L = taking->walk.L;
@@ -368,7 +507,7 @@ static enum status take_all(struct taking *taking, int list)
     size_t most = count < OFFER_MAX_PER_ANSWER ? count : OFFER_MAX_PER_ANSWER;
 
     taking->batch->offers = arena_alloc_array(&taking->batch->arena, most + 1, sizeof(struct offer));
-    if (taking->batch->offers == NULL) {
+    if (taking->batch->offers == NULL || !open_facets(taking)) {
         return STATUS_FULL;
     }
     for (size_t i = 1; i <= most; i++) {
@@ -386,6 +525,9 @@ static enum status take_all(struct taking *taking, int list)
         (void)drop(taking);
         taking->batch->dropped += count - most - 1;
     }
+    facet_table_close(&taking->batch->facets);
+    taking->batch->corrected = taking->walk.corrected;
+    memcpy(taking->batch->corrected_first, taking->walk.corrected_first, sizeof taking->walk.corrected_first);
     offer_batch_sort(taking->batch);
     return STATUS_OK;
 }
@@ -409,6 +551,7 @@ enum status offers_take(lua_State *L, int list_index, int search_index, const ch
     taking.json = scratch(L, 1);
     taking.item_json = scratch(L, 2);
     read_observed(L, &taking);
+    open_world(L, &taking);
     enum status status = STATUS_INVALID;
     if (taking.walk.schema != NULL && bind_unwrap(L, top + 1)) {
         status = take_all(&taking, top + 1);

@@ -20,6 +20,12 @@ bool offers_compile_product(lua_State *L, int index);
 /// none.
 void offers_set_observed(lua_State *L, uint64_t wall_us);
 
+struct rates;
+
+/// By what prices are converted from now on; borrowed until it is set anew. NULL: not at all. Whether the rates are too
+/// old is the caller's to know. The places of zoned times are those of bind_time_set_places.
+void offers_set_rates(lua_State *L, const struct rates *rates);
+
 /// Reads the list at `list_index`. `product` was compiled in this state; `search_index` is the search table.
 /// At most OFFER_MAX_PER_ANSWER offers are read; more are dropped and counted. STATUS_FULL: the batch's memory cap.
 /// STATUS_INVALID: not a list, or an unknown product. Paths in findings count from 1, as Lua does.

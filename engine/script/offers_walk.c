@@ -1,6 +1,6 @@
 #include "script/offers_walk.h"
+#include "script/offers_scope.h"
 
-#include "base/json_write.h"
 #include "script/amount.h"
 #include "script/bind_support.h"
 #include "script/calendar.h"
@@ -20,9 +20,20 @@ static const uint64_t FNV_PRIME = 0x100000001b3ULL;
 void walk_begin(struct walk *walk)
 {
     walk->total_micros = 0;
+    walk->shown_micros = 0;
+    walk->scope = NULL;
+    walk->is_in_price = false;
+    walk->is_converted = false;
     walk->id = (struct text){ NULL, 0 };
     walk->currency[0] = '\0';
     walk->taxes_are_included = false;
+    walk->taxes_are_excluded = false;
+    walk->due_is_ours = false;
+    walk->due_micros = 0;
+    walk->mark_count = 0;
+    for (size_t i = 0; i < walk->schema->facet_count; i++) {
+        walk->longest[i] = -1;
+    }
     walk->has_duration = false;
     walk->lacks_duration = false;
     walk->duration_min = 0;
@@ -87,87 +98,10 @@ static void add_key(struct walk *walk, struct text text)
         hash = (hash ^ (unsigned char)text.data[i]) * FNV_PRIME;
     }
     walk->key_hash = (hash ^ 0x1f) * FNV_PRIME; // an end that no text contains
-    walk->has_key = true;
+    walk->has_key = walk->has_key || text.data != NULL;
 }
 
 // ---- leaves --------------------------------------------------------------------------------------------------------
-
-// Eight bytes at once, each either fine (0) or not (its top bit): control characters, the quote, the backslash, 0x7f
-// and above. The borrow of a byte may mark its neighbour as well, which only costs the slow path.
-static uint64_t marks_of(uint64_t word)
-{
-    const uint64_t ones = 0x0101010101010101ULL, tops = 0x8080808080808080ULL;
-    uint64_t quote = word ^ (ones * '"'), slash = word ^ (ones * '\\');
-
-    return (word | (word - ones * 0x20) | (quote - ones) | (slash - ones) | (word + ones)) & tops;
-}
-
-static uint64_t load_up_to_8(const char *at, size_t length)
-{
-    uint64_t word = 0x6161616161616161ULL; // letters where there is no byte
-    uint32_t low32 = 0, high32 = 0;
-    uint16_t low16 = 0, high16 = 0;
-
-    if (length >= 4) {
-        memcpy(&low32, at, sizeof low32);
-        memcpy(&high32, at + length - sizeof high32, sizeof high32);
-        return low32 | (uint64_t)high32 << 32;
-    }
-    if (length >= 2) {
-        memcpy(&low16, at, sizeof low16);
-        memcpy(&high16, at + length - sizeof high16, sizeof high16);
-        return (word & ~0xffffffffULL) | low16 | (uint64_t)high16 << 16;
-    }
-    return length == 0 ? word : (word & ~0xffULL) | (unsigned char)*at;
-}
-
-// Bytes that stand for themselves inside a JSON string: printable ASCII but the quote and the backslash.
-static bool is_plain(const char *at, size_t length)
-{
-    uint64_t word = 0, marks = 0;
-
-    if (length < sizeof word) {
-        return marks_of(load_up_to_8(at, length)) == 0;
-    }
-    const char *last = at + length - sizeof word;
-    for (; at < last; at += sizeof word) {
-        memcpy(&word, at, sizeof word);
-        marks |= marks_of(word);
-    }
-    memcpy(&word, last, sizeof word); // overlaps what was seen
-    return (marks | marks_of(word)) == 0;
-}
-
-void walk_write_text(struct buffer *out, struct text text)
-{
-    if (!is_plain(text.data, text.length)) {
-        struct json_writer writer;
-        json_writer_init(&writer, out);
-        json_text(&writer, text);
-        return;
-    }
-    if (out->capacity - out->length < text.length + 2 && !buffer_reserve(out, text.length + 2)) {
-        return;
-    }
-    char *at = out->data + out->length;
-    *at++ = '"';
-    memcpy(at, text.data, text.length);
-    at[text.length] = '"';
-    out->length += text.length + 2;
-}
-
-void walk_write_key(struct buffer *out, const struct schema_field *field, bool is_first)
-{
-    size_t length = field->key_json.length;
-
-    if (out->capacity - out->length < length && !buffer_reserve(out, length)) {
-        return;
-    }
-    char *at = out->data + out->length;
-    memcpy(at, field->key_json.data, length);
-    *at = is_first ? '{' : ',';
-    out->length += length;
-}
 
 static bool write_checked(struct walk *walk, const struct schema_field *field, struct text text)
 {
@@ -175,7 +109,12 @@ static bool write_checked(struct walk *walk, const struct schema_field *field, s
         add_key(walk, text);
     }
     walk_write_text(walk->out, text);
-    return true;
+    return field->facet < 0 || walk_mark(walk, field->facet, text, true);
+}
+
+bool walk_write_leaf(struct walk *walk, const struct schema_field *field, struct text text)
+{
+    return write_checked(walk, field, text);
 }
 
 static bool walk_text(struct walk *walk, const struct schema_field *field, int index, struct text text)
@@ -235,7 +174,7 @@ static bool walk_integer(struct walk *walk, const struct schema_field *field, in
         add_key(walk, text);
     }
     buffer_append_text(walk->out, text);
-    return true;
+    return field->facet < 0 || walk_mark(walk, field->facet, text, false);
 }
 
 static bool walk_money(struct walk *walk, const struct schema_field *field, int index, struct text text, int decimals)
@@ -264,6 +203,13 @@ static bool walk_money(struct walk *walk, const struct schema_field *field, int 
     if (field == walk->schema->total) {
         walk->total_micros = micros;
     }
+    if (field == walk->schema->due_amount && walk->due_is_ours &&
+        __builtin_add_overflow(walk->due_micros, micros, &walk->due_micros)) {
+        return walk_failed(walk, "an amount out of range");
+    }
+    if (!price_show_amount(walk, field, &micros, &decimals)) {
+        return false;
+    }
     return write_checked(walk, field, (struct text){ out, amount_write(micros, decimals, out) });
 }
 
@@ -275,7 +221,7 @@ static bool walk_currency(struct walk *walk, const struct schema_field *field, i
     if (field == walk->schema->currency) {
         memcpy(walk->currency, text.data, 4);
     }
-    return write_checked(walk, field, text);
+    return write_checked(walk, field, price_show_currency(walk, field, text));
 }
 
 static bool walk_time(struct walk *walk, const struct schema_field *field, int index, struct text text)
@@ -329,6 +275,7 @@ static bool walk_enum(struct walk *walk, const struct schema_field *field, int i
         if (text.length == field->values[i].length && memcmp(text.data, field->values[i].data, text.length) == 0) {
             if (field == walk->schema->taxes_included) {
                 walk->taxes_are_included = text_equals(text, TEXT("yes"));
+                walk->taxes_are_excluded = text_equals(text, TEXT("no"));
             }
             return write_checked(walk, field, text);
         }
@@ -364,6 +311,10 @@ static bool walk_unknown(struct walk *walk, const struct schema_object *object, 
     for (size_t i = 0; nearest == NULL && missing == NULL && i < object->count && length < sizeof(rest); i++) {
         length +=
             (size_t)snprintf(rest + length, sizeof(rest) - length, "%s%s", i == 0 ? "there are " : ", ", names[i]);
+    }
+    if (price_is_reserved(walk, object, name)) {
+        return walk_failed(walk, "\"%s\" is the engine's to write: prices are converted once, and not by scripts",
+                           name);
     }
     if (nearest != NULL && missing != NULL && strcmp(nearest, missing) != 0) {
         return walk_failed(walk, "unknown field \"%.40s\"; %s \"%s\" is required, but absent", name, rest, missing);
@@ -451,20 +402,23 @@ static bool walk_object(struct walk *walk, const struct schema_object *object, i
     int base = walk_spread(walk, object, index, types);
     int decimals = -1;
     bool is_first = true;
+    struct walk_scope scope;
 
     if (base == 0) {
         return false;
     }
+    scope_enter(walk, &scope, object, base, types);
     if (object->currency >= 0) {
         decimals = amount_exponent(bind_to_text(L, base + object->currency));
         if (decimals < 0 && types[object->currency] != LUA_TNIL) { // told here, not at the amount that needs it
             enter_name(walk, object->fields[object->currency].name);
             return expected(walk, base + object->currency, EXPECTED_CURRENCY);
         }
+        walk->due_is_ours = text_equals_c(bind_to_text(L, base + object->currency), walk->currency);
     }
     for (size_t i = 0; i < object->count; i++) {
         const struct schema_field *field = &object->fields[i];
-        if (types[i] == LUA_TNIL) {
+        if (types[i] == LUA_TNIL && !field->is_elapsed) {
             if (!walk_absent(walk, field)) {
                 return false;
             }
@@ -486,6 +440,9 @@ static bool walk_object(struct walk *walk, const struct schema_object *object, i
     if (is_first) {
         buffer_append_byte(walk->out, '{');
     }
+    if (!scope_leave(walk, &scope)) {
+        return false;
+    }
     buffer_append_byte(walk->out, '}');
     lua_settop(L, top);
     return true;
@@ -504,6 +461,9 @@ static bool walk_list(struct walk *walk, const struct schema_field *field, int i
         if (lua_next(L, index) != 0) {
             return walk_failed(walk, "list expected, got fields");
         }
+    }
+    if (field->facet >= 0 && (int64_t)count - field->facet_less > walk->longest[field->facet]) {
+        walk->longest[field->facet] = (int64_t)count - field->facet_less;
     }
     int item = lua_gettop(L) + 1;
     buffer_append_byte(walk->out, '[');
@@ -534,7 +494,7 @@ bool walk_value(struct walk *walk, const struct schema_field *field, int index, 
     case SCHEMA_TEXT:
         return walk_text(walk, field, index, text);
     case SCHEMA_INTEGER:
-        return walk_integer(walk, field, index, type);
+        return field->is_elapsed ? times_elapsed(walk, field, index, type) : walk_integer(walk, field, index, type);
     case SCHEMA_FLAG:
         if (type != LUA_TBOOLEAN) {
             return expected(walk, index, "true or false");
@@ -557,6 +517,9 @@ bool walk_value(struct walk *walk, const struct schema_field *field, int index, 
     }
     if (type != LUA_TTABLE && !bind_unwrap(walk->L, index)) {
         return expected(walk, index, field->kind == SCHEMA_LIST ? "list" : "table with fields");
+    }
+    if (field->at >= 0) {
+        return times_walk(walk, field, index);
     }
     return field->kind == SCHEMA_LIST ? walk_list(walk, field, index) : walk_object(walk, field->object, index);
 }

@@ -5,9 +5,30 @@
 #pragma once
 
 #include "base/buffer.h"
+#include "base/places.h"
+#include "script/conversion.h"
 #include "script/schema.h"
 
 enum { WALK_STEPS_MAX = 2 * SCHEMA_DEPTH_MAX + 2, WALK_KEY_MAX = 4096 };
+
+// One object of the offer while it is walked; lives on the C stack.
+struct walk_scope {
+    const struct schema_object *object;
+    int base;            // stack index of its first field
+    const int8_t *types; // of its fields
+    struct walk_scope *outer;
+    // how its money is shown
+    bool is_converted;
+    struct conversion conversion;
+    bool is_shown_beside;  // the supplier's amount stands beside it
+    int64_t amount_micros; // the first one, as the supplier has it
+    bool has_amount;
+    // the times in it
+    bool has_times;
+    int64_t first_s, last_s;
+    size_t elapsed_at; // where its elapsed minutes are written
+    int32_t told_min;  // what the script says of them; -1: nothing
+};
 
 struct walk_step {
     const char *name; // NULL: an index
@@ -20,15 +41,36 @@ struct walk {
     int readers; // stack index of the schema's readers
     struct buffer *out;
     // what the row of the offer needs, filled by the way
-    int64_t total_micros;
-    struct text id; // Lua's, while the offer is on the stack
+    int64_t total_micros; // as the supplier has it
+    int64_t shown_micros; // in the currency that is shown
+    struct text id;       // Lua's, while the offer is on the stack
     char currency[4];
     bool taxes_are_included;
+    bool taxes_are_excluded;
+    bool due_is_ours; // the amount due later in hand is in the price's currency
+    int64_t due_micros;
     bool has_duration;
     bool lacks_duration; // a field that adds to it was absent
     uint64_t duration_min;
     uint64_t key_hash; // FNV-1a over the values of key fields
     bool has_key;
+    // its facet values, each once
+    struct facet_table *facets;
+    struct arena *arena; // of the values
+    uint16_t marks[FACET_MARKS_MAX];
+    size_t mark_count;
+    int64_t longest[FACETS_MAX]; // of the lists that are facets; -1: none was there
+    int32_t recent[FACETS_MAX];  // the value seen last; -1: none
+    // money and time
+    struct walk_scope *scope;  // the object in hand
+    bool is_in_price;          // within the field `price`
+    bool is_converted;         // the total is shown in the search's currency
+    const struct rates *rates; // NULL: nothing is converted
+    struct text target;        // the search's currency
+    int target_decimals;
+    const struct places *places; // NULL: none are known
+    size_t corrected;            // elapsed minutes that did not agree with the times, of the whole answer
+    char corrected_first[160];
     // where it stands, and what is wrong there
     struct walk_step steps[WALK_STEPS_MAX];
     size_t depth;
@@ -48,6 +90,15 @@ MUST_CHECK bool walk_value(struct walk *walk, const struct schema_field *field, 
 
 /// The value in `slot` is absent: true when that is allowed.
 MUST_CHECK bool walk_absent(struct walk *walk, const struct schema_field *field);
+
+/// The offer has this value of a facet.
+MUST_CHECK bool walk_mark(struct walk *walk, int8_t facet, struct text value, bool is_text);
+
+/// A leaf that was checked: written, and counted where it is a key or a facet.
+MUST_CHECK bool walk_write_leaf(struct walk *walk, const struct schema_field *field, struct text text);
+
+/// At the end of an offer: the lengths of lists become values.
+MUST_CHECK bool walk_mark_lists(struct walk *walk);
 
 /// Sets the reason; returns false.
 bool walk_failed(struct walk *walk, const char *format, ...) PRINTF_LIKE(2, 3);

@@ -96,7 +96,8 @@ enum run_end run_section(struct run *run, const struct guard_blame *blame, uint6
         failure->verdict = SCRIPT_TIMEOUT;
         snprintf(failure->message, sizeof failure->message, "%s: stopped after %llu ms", sandbox->stopped_at,
                  (unsigned long long)(limit_us / 1000));
-        if (blame != NULL && script_set_note_timeout(run->state->set, blame->script, clock_now_us())) {
+        if (blame != NULL &&
+            script_set_note_timeout(run->state->set, blame->script, sandbox->stopped_at, clock_now_us())) {
             run->quarantined++;
             log_line(LOG_ERROR, "script", "stopped too often and quarantined at=%s", sandbox->stopped_at);
         }

@@ -1,11 +1,13 @@
-// NORMALISE: the body is inflated, the script maps it, the product's schema takes the offers. Whether an empty answer
-// with a bad status is a failure is not decided here: the search knows the status.
+// NORMALISE: the body is inflated and made UTF-8, the script maps it, the product's schema takes the offers. Whether an
+// empty answer with a bad status is a failure is not decided here: the search knows the status.
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "script/bind.h"
 #include "script/freeze.h"
 #include "script/inflate.h"
 #include "script/offers.h"
+#include "script/rates.h"
 #include "script/run_response.h"
 
 #include <lauxlib.h>
@@ -26,6 +28,7 @@ struct normalise_work {
     size_t supplier;
     size_t product;
     struct block *state;
+    struct rates *rates; // NULL: nothing is converted
     // out
     struct offer_batch *batch;
     struct run_details details;
@@ -43,6 +46,7 @@ static int normalise_call_prepare(lua_State *L)
     state_learn_account(L, state, work->call->account);
     run_response_make(L, &work->view, work->call->response);
     offers_set_observed(L, clock_wall_us());
+    offers_set_rates(L, work->rates);
     return 0;
 }
 
@@ -143,6 +147,20 @@ static bool normalise_inflate(struct normalise_work *work, struct normalise_call
     return false;
 }
 
+/// The body as UTF-8, or a verdict.
+static bool normalise_open_charset(struct normalise_work *work, struct normalise_call *call)
+{
+    struct run_response *view = &work->view;
+
+    view->reading = charset_begin(http_response_header(call->response, "content-type"), view->body);
+    buffer_init(&view->converted, work->plain.ceiling);
+    if (!charset_open(&view->reading, view->body, &view->converted, &view->body)) {
+        normalise_say(call, SCRIPT_TOO_LARGE, "the body is larger than the cap once it is UTF-8");
+        return false;
+    }
+    return true;
+}
+
 static enum run_end normalise_once(struct normalise_work *work)
 {
     struct run *run = work->work.run;
@@ -172,7 +190,18 @@ static void normalise_take_details(struct normalise_work *work, struct normalise
     call->next = work->details.next;
     call->warning_count = work->details.warning_count;
     memcpy(call->warning, work->details.warning, sizeof call->warning);
+    char warning[sizeof call->warning];
+    if (charset_warn(&work->view.reading, warning, sizeof warning)) {
+        call->warning_count++;
+        memcpy(call->warning, warning, sizeof call->warning); // it explains the script's own
+    }
     work->details.next = (struct next_step){ 0 };
+    if (work->batch != NULL && work->batch->corrected > 0) { // told where the script's own warnings are
+        if (call->warning_count == 0) {
+            snprintf(call->warning, sizeof call->warning, "%s", work->batch->corrected_first);
+        }
+        call->warning_count += (uint32_t)work->batch->corrected;
+    }
 }
 
 /// The script has run to its end; what it gave decides.
@@ -195,9 +224,9 @@ static void normalise_commit(struct normalise_work *work, struct normalise_call 
                  batch->dropped_first);
     } else {
         call->verdict = SCRIPT_OK;
+        normalise_take_details(work, call);
         call->offers = batch;
         work->batch = NULL;
-        normalise_take_details(work, call);
     }
 }
 
@@ -214,14 +243,15 @@ static enum run_end normalise_run(struct normalise_work *work, struct normalise_
     struct run *run = work->work.run;
     ptrdiff_t product;
 
-    if (script_set_is_quarantined(run->state->set, (struct script_id){ .index = work->supplier })) {
-        normalise_say(call, SCRIPT_ERROR, "quarantined: it was stuck, or stopped too often");
+    if (script_set_tell_quarantine(run->state->set, (struct script_id){ .index = work->supplier }, call->message,
+                                   sizeof call->message)) {
+        call->verdict = SCRIPT_ERROR;
         return RUN_FAILED;
     }
     product = script_set_find_product(run->state->set, script_set_supplier(run->state->set, work->supplier)->product);
     require(product >= 0); // checked when the set was loaded
     work->product = (size_t)product;
-    if (!normalise_inflate(work, call)) {
+    if (!normalise_inflate(work, call) || !normalise_open_charset(work, call)) {
         return RUN_FAILED;
     }
     enum run_end end = normalise_once(work);
@@ -234,6 +264,22 @@ static enum run_end normalise_run(struct normalise_work *work, struct normalise_
         normalise_commit(work, call);
     }
     return end;
+}
+
+/// The rates to convert by: none, when they were too old when the search arrived.
+static struct rates *normalise_rates(const struct normalise_call *call)
+{
+    struct rates *rates = call->call.rates;
+    uint64_t wall_us = call->times.arrival_wall_us;
+
+    if (rates == NULL || !rates_is_stale(rates, wall_us)) {
+        return rates_acquire(rates);
+    }
+    if (rates_first_warning(rates)) {
+        log_line(LOG_WARNING, "fx", "the rates %.*s of %.*s are out of date: no price is converted",
+                 TEXT_ARGS(rates_id(rates)), TEXT_ARGS(rates_as_of(rates)));
+    }
+    return NULL;
 }
 
 bool run_normalise(struct run *run, struct normalise_call *call)
@@ -254,17 +300,21 @@ bool run_normalise(struct run *run, struct normalise_call *call)
         .facts = block_acquire(call->facts),
         .body = block_acquire(call->response->body),
         .state = block_acquire(call->state),
+        .rates = normalise_rates(call),
         .supplier = call->account->supplier,
     };
 
     buffer_init(&work.plain, 0);
+    buffer_init(&work.view.converted, 0);
     enum run_end end = normalise_run(&work, call);
     run_response_forget(run->state);
     buffer_fini(&work.plain);
+    buffer_fini(&work.view.converted);
     offer_batch_release(&work.batch);
     run_details_fini(&work.details);
     block_release(&work.facts);
     block_release(&work.body);
     block_release(&work.state);
+    rates_release(&work.rates);
     return end != RUN_LOST;
 }

@@ -57,6 +57,36 @@ static int response_unparsable(lua_State *L, struct run_response *view, const ch
     return lua_error(L);
 }
 
+/// Makes sure that the body is valid UTF-8, or raises.
+static void response_check_charset(lua_State *L, struct run_response *view)
+{
+    if (!charset_check(&view->reading, &view->converted, &view->body)) {
+        response_unparsable(L, view, "the body is larger than the cap once it is UTF-8");
+    }
+}
+
+/// The whole document, or by the shape in argument 2. False: a message is pushed instead.
+static bool response_decode(lua_State *L, struct run_response *view)
+{
+    view->unread.count = 0;
+    return lua_isnoneornil(L, 2) ? bind_json_decode(L, view->body)
+                                 : bind_shape_decode(L, 2, view->body, &view->unread);
+}
+
+/// The message of a failed decoding is on top. The body may be in another charset than UTF-8; if that changes it, it is
+/// decoded again: one value, or another message, in place of the first.
+static bool response_retry_json(lua_State *L, struct run_response *view)
+{
+    const char *before = view->body.data;
+
+    response_check_charset(L, view);
+    if (view->body.data == before) {
+        return false;
+    }
+    lua_pop(L, 1);
+    return response_decode(L, view);
+}
+
 static int response_json(lua_State *L)
 {
     struct run_response *view = response_check(L, "json");
@@ -68,8 +98,7 @@ static int response_json(lua_State *L)
     if (body.data[0] == '<') {
         return response_unparsable(L, view, "the body is HTML or XML, JSON was expected");
     }
-    bool has_shape = !lua_isnoneornil(L, 2);
-    if (has_shape ? !bind_shape_decode(L, 2, view->body, &view->unread) : !bind_json_decode(L, view->body)) {
+    if (!response_decode(L, view) && !response_retry_json(L, view)) {
         lua_pushliteral(L, "the body is no JSON: ");
         lua_insert(L, -2);
         lua_concat(L, 2);
@@ -82,9 +111,7 @@ static int response_text(lua_State *L)
 {
     struct run_response *view = response_check(L, "text");
 
-    if (!text_is_utf8(view->body)) {
-        return response_unparsable(L, view, "the body is not UTF-8");
-    }
+    response_check_charset(L, view);
     lua_pushlstring(L, view->body.data == NULL ? "" : view->body.data, view->body.length);
     return 1;
 }
@@ -96,11 +123,12 @@ static int response_on_index(lua_State *L)
         lua_pushnil(L);
         return 1;
     }
-    const struct run_response *view = response_in_hand(L);
+    struct run_response *view = response_in_hand(L);
     response_push_key(L, &response_table_key);
     if (view == NULL || !freeze_raw(L, -1) || !lua_rawequal(L, -1, 1)) {
         return luaL_error(L, "this response belongs to an earlier call");
     }
+    response_check_charset(L, view);
     lua_pushlstring(L, view->body.data == NULL ? "" : view->body.data, view->body.length);
     lua_pushvalue(L, 2);
     lua_pushvalue(L, -2);

@@ -9,11 +9,14 @@
 
 #include "model/exchange.h"
 #include "script/bind_shape.h"
+#include "script/charset.h"
 #include "script/run.h"
 
 struct run_response {
     struct run *run;
-    struct text body; // plain, inflated
+    struct text body;               // plain: inflated and, as far as `reading` knows, UTF-8
+    struct charset_reading reading; // how it was read
+    struct buffer converted;        // what `body` points into, unless it is the inflated bytes themselves
     uint16_t status;
     struct shape_unread unread; // of response:json(shape)
 };

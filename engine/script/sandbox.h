@@ -22,6 +22,8 @@ enum { SANDBOX_MAX_DEPTH = 150 }; // pcall, gsub, sort within each other
 /// Where `require` looks: the module's path (for errors) and source. False: there is none.
 typedef bool (*sandbox_find_module)(void *context, struct text name, struct text *path, struct text *source);
 
+struct data_set; // model/data_set.h
+
 struct sandbox {
     lua_State *L;
     struct heap heap;
@@ -33,6 +35,7 @@ struct sandbox {
     volatile sig_atomic_t is_interrupted;
     sandbox_find_module find_module;
     void *find_context;
+    struct data_set *data; // what `lookup` reads; borrowed; NULL: none
 };
 
 /// A state with its globals; NULL without memory. `find_module` may be NULL: `require` then finds nothing.

@@ -492,12 +492,12 @@ static void globals_open_bindings(lua_State *L, int target)
         void (*push)(lua_State *L);
     } modules[] = {
         { "json", bind_json },   { "url", bind_url }, { "crypto", bind_crypto }, { "time", bind_time },
-        { "money", bind_money }, { "log", bind_log }, { "fail", bind_fail },
+        { "money", bind_money }, { "log", bind_log }, { "fail", bind_fail },     { "lookup", bind_lookup },
     };
 
     for (size_t i = 0; i < COUNT_OF(modules); i++) {
         modules[i].push(L);
-        freeze_shallow(L);
+        freeze_shallow(L); // a table; `lookup` is a function
         lua_setfield(L, target, modules[i].name);
     }
     bind_text(L);

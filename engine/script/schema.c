@@ -21,8 +21,9 @@ static const char *const KIND_NAMES[] = {
     [SCHEMA_LIST] = "list",
 };
 
-static const char *const OPTION_NAMES[] = { "required",      "item", "key", "hidden", "trim_zeros",
-                                            "adds_duration", "min",  "max", "values", "of" };
+static const char *const OPTION_NAMES[] = { "required",      "item",  "key",        "hidden", "trim_zeros",
+                                            "adds_duration", "min",   "max",        "values", "of",
+                                            "stands_in",     "facet", "facet_less", "at",     "elapsed" };
 
 static const char SCHEMA_KEY; // its address names the metatable in the registry
 static const char NEXT_KEY;   // … and Lua's `next`
@@ -159,6 +160,8 @@ static bool compile_element(struct compiler *compiler, int options, struct schem
     }
     lua_newtable(L); // an element has no options of its own
     field->element->is_required = true;
+    field->element->facet = -1;
+    field->element->at = -1;
     bool is_ok = compile_kind(compiler, lua_gettop(L) - 1, lua_gettop(L), field->element);
     if (is_ok) {
         set_bounds(field->element);
@@ -205,6 +208,58 @@ static bool name_is_plain(struct text name)
     return name.length > 0 && name.length <= 40;
 }
 
+// The number of the facet of that name, a new one if need be; -1: there are too many.
+static int8_t facet_number(struct schema *schema, struct text name)
+{
+    for (size_t i = 0; i < schema->facet_count; i++) {
+        if (text_equals(schema->facets[i], name)) {
+            return (int8_t)i;
+        }
+    }
+    if (schema->facet_count == FACETS_MAX) {
+        return -1;
+    }
+    schema->facets[schema->facet_count] = arena_copy(&schema->arena, name);
+    return (int8_t)schema->facet_count++;
+}
+
+static bool facet_suits(const struct schema_field *field)
+{
+    switch (field->kind) {
+    case SCHEMA_TEXT:
+        return field->max <= FACET_VALUE_BYTES_MAX;
+    case SCHEMA_INTEGER:
+    case SCHEMA_ENUM:
+    case SCHEMA_LIST:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool compile_facet(struct compiler *compiler, int table, struct schema_field *field)
+{
+    lua_State *L = compiler->L;
+
+    field->facet = -1;
+    lua_getfield(L, table, "facet");
+    struct text name = bind_to_text(L, -1);
+    if (!lua_isnil(L, -1)) {
+        if (!name_is_plain(name)) {
+            return compile_failed(compiler, "`facet` is a name of small letters, digits and _");
+        }
+        if (!facet_suits(field)) {
+            return compile_failed(compiler, "a facet is made of text of at most 64 bytes, integers, enums and lists");
+        }
+        field->facet = facet_number(compiler->schema, name);
+        if (field->facet < 0) {
+            return compile_failed(compiler, "a product has at most 8 facets");
+        }
+    }
+    lua_pop(L, 1);
+    return read_bound(compiler, table, "facet_less", &field->facet_less);
+}
+
 // {name, kind, options} at the top of the stack.
 static bool compile_field(struct compiler *compiler, int table, struct schema_field *field)
 {
@@ -227,12 +282,16 @@ static bool compile_field(struct compiler *compiler, int table, struct schema_fi
     field->is_hidden = read_flag(L, table, "hidden");
     field->trims_zeros = read_flag(L, table, "trim_zeros");
     field->adds_duration = read_flag(L, table, "adds_duration");
+    field->stands_in = read_flag(L, table, "stands_in");
+    field->is_elapsed = read_flag(L, table, "elapsed");
+    field->at = -1;
     lua_rawgeti(L, table, 2);
     if (!check_options(compiler, table) || !compile_kind(compiler, lua_gettop(L), table, field)) {
         return false;
     }
     set_bounds(field);
-    if (!read_bound(compiler, table, "min", &field->min) || !read_bound(compiler, table, "max", &field->max)) {
+    if (!read_bound(compiler, table, "min", &field->min) || !read_bound(compiler, table, "max", &field->max) ||
+        !compile_facet(compiler, table, field)) {
         return false;
     }
     lua_pop(L, 1);
@@ -279,6 +338,45 @@ static bool find_currency(struct compiler *compiler, struct schema_object *objec
     }
     if (has_money && object->currency < 0) {
         return compile_failed(compiler, "money needs a field of kind `currency` beside it");
+    }
+    return true;
+}
+
+static bool is_zoned(const struct schema_object *object)
+{
+    return object->count == 3 && strcmp(object->fields[0].name, "local") == 0 &&
+           object->fields[0].kind == SCHEMA_LOCAL_TIME && object->fields[0].is_required &&
+           strcmp(object->fields[1].name, "zone") == 0 && object->fields[1].kind == SCHEMA_TEXT &&
+           strcmp(object->fields[2].name, "utc") == 0 && object->fields[2].kind == SCHEMA_UTC_TIME;
+}
+
+// `at` of the fields, which is the name of another one, and which of them is `elapsed`.
+static bool find_times(struct compiler *compiler, int list, struct schema_object *object)
+{
+    lua_State *L = compiler->L;
+
+    object->elapsed = -1;
+    for (size_t i = 0; i < object->count; i++) {
+        struct schema_field *field = &object->fields[i];
+        lua_rawgeti(L, list, (int)i + 1);
+        (void)bind_unwrap(L, -1);
+        lua_getfield(L, -1, "at");
+        struct text at = bind_to_text(L, -1);
+        for (size_t j = 0; j < object->count && at.data != NULL; j++) {
+            field->at = text_equals_c(at, object->fields[j].name) ? (int)j : field->at;
+        }
+        bool is_asked = !lua_isnil(L, -1);
+        lua_pop(L, 2);
+        if (is_asked && (field->at < 0 || object->fields[field->at].kind != SCHEMA_TEXT ||
+                         field->kind != SCHEMA_OBJECT || !is_zoned(field->object))) {
+            return compile_failed(compiler,
+                                  "`at` names a text beside it, and stands at an object of local (local_time, "
+                                  "required), zone (text) and utc (utc_time)");
+        }
+        if (field->is_elapsed && (field->kind != SCHEMA_INTEGER || object->elapsed >= 0)) {
+            return compile_failed(compiler, "one integer of an object may be `elapsed`");
+        }
+        object->elapsed = field->is_elapsed ? (int)i : object->elapsed;
     }
     return true;
 }
@@ -356,7 +454,8 @@ static bool compile_object(struct compiler *compiler, int list, struct schema_ob
         lua_pop(L, 1);
     }
     compiler->depth--;
-    return index_names(compiler, object) && find_currency(compiler, object) && make_reader(compiler, object);
+    return index_names(compiler, object) && find_currency(compiler, object) && find_times(compiler, list, object) &&
+           make_reader(compiler, object);
 }
 
 // ---- what the core itself reads of an offer ------------------------------------------------------------------------
@@ -371,6 +470,32 @@ static const struct schema_field *find_role(const struct schema_object *object, 
     return NULL;
 }
 
+// `due_later` of the price stands after the currency, so that the walk knows it when it adds up.
+static bool find_optional_roles(struct compiler *compiler, const struct schema_object *price)
+{
+    struct schema *schema = compiler->schema;
+
+    schema->taxes_included = find_role(price, "taxes_included", SCHEMA_ENUM);
+    schema->due_later = find_role(price, "due_later", SCHEMA_LIST);
+    for (size_t i = 0; i < schema->root.count; i++) {
+        const struct schema_field *field = &schema->root.fields[i];
+        if (field->stands_in && (field->kind != SCHEMA_TEXT || field->is_item || schema->stand_in != NULL)) {
+            return compile_failed(compiler, "one text that is not the item's `stands_in` for it");
+        }
+        schema->stand_in = field->stands_in ? field : schema->stand_in;
+    }
+    if (schema->due_later == NULL) {
+        return true;
+    }
+    const struct schema_object *due = schema->due_later->element->object;
+    schema->due_amount = find_role(due, "amount", SCHEMA_MONEY);
+    if (schema->due_amount == NULL || schema->due_later < schema->currency) {
+        return compile_failed(compiler, "`price.due_later` is a list of objects with `amount` (money) and stands after "
+                                        "`price.currency`");
+    }
+    return true;
+}
+
 static bool find_roles(struct compiler *compiler)
 {
     struct schema *schema = compiler->schema;
@@ -380,14 +505,13 @@ static bool find_roles(struct compiler *compiler)
     const struct schema_object *price = schema->price != NULL ? schema->price->object : NULL;
     schema->total = find_role(price, "total", SCHEMA_MONEY);
     schema->currency = find_role(price, "currency", SCHEMA_CURRENCY);
-    schema->taxes_included = find_role(price, "taxes_included", SCHEMA_ENUM);
     if (schema->id == NULL || !schema->id->is_required || schema->price == NULL || !schema->price->is_required ||
         schema->total == NULL || !schema->total->is_required || schema->currency == NULL ||
         !schema->currency->is_required) {
         return compile_failed(compiler, "`id` (text), `price.total` (money) and `price.currency` (currency) must be "
                                         "declared and required");
     }
-    return true;
+    return find_optional_roles(compiler, price);
 }
 
 static int schema_collect(lua_State *L)

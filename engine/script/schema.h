@@ -14,7 +14,7 @@
 /// pointers.
 #pragma once
 
-#include "base/arena.h"
+#include "model/facet.h"
 
 #include <lua.h>
 
@@ -44,6 +44,11 @@ struct schema_field {
     bool is_hidden;      // checked, never written
     bool trims_zeros;    // text: leading zeros are dropped
     bool adds_duration;  // integer: minutes that add up to the offer's duration
+    bool is_elapsed;     // integer: the minutes between the first and the last zoned time of its object
+    int at;              // object {local, zone, utc}: the field whose place's clocks it shows; -1: not one
+    bool stands_in;      // text of the root: names the item when all of its key fields are absent
+    int8_t facet;        // its values (of a list: the greatest length) are counted under this name; -1: are not
+    int64_t facet_less;  // list: … less so many
     int64_t min, max;    // integer: range; text: bytes; list: length
     struct text *values; // of an enum
     size_t value_count;
@@ -55,6 +60,7 @@ struct schema_object {
     struct schema_field *fields;
     size_t count;
     int currency;    // the field whose decimals the money of this object has; -1: no money here
+    int elapsed;     // the field with its elapsed minutes; -1: none
     uint8_t *places; // open hash of name pointers to field + 1
     uint32_t mask;
     int reader; // index of its reader among the schema's
@@ -64,7 +70,10 @@ struct schema {
     struct arena arena;
     struct schema_object root;
     struct text item_prefix;
-    const struct schema_field *id, *price, *total, *currency, *taxes_included; // the last may be NULL
+    const struct schema_field *id, *price, *total, *currency;
+    const struct schema_field *taxes_included, *stand_in, *due_later, *due_amount; // may be NULL
+    struct text facets[FACETS_MAX];
+    size_t facet_count;
 };
 
 /// Keeps Lua's `next` for the readers, before a state loses its globals.

@@ -1,20 +1,20 @@
-// One file is run in one protected call. A count hook bounds its CPU time, because the loader has no watchdog. Lua
-// keeps no line of a table's field, so the line of a finding is where the source first assigns a field of that name.
+// One file is run in one protected call. A count hook bounds its CPU time; a file that is stuck inside a function of C
+// never gets there, and is its caller's affair (check_task.h). Lua keeps no line of a table's field, so the line of a
+// finding is where the source first assigns a field of that name.
 
 #include "script/script_check.h"
 #include "base/clock.h"
 #include "script/bind.h"
+#include "script/bind_support.h"
 #include "script/freeze.h"
 #include "script/offers.h"
-#include "script/sandbox_globals.h"
-#include "script/script_globals.h"
 
 #include <lauxlib.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { CHECK_RUN_US = 2000000, CHECK_HOOK_STEPS = 10000, CHECK_LIST_MAX = 64, CHECK_MEMORY = 32 << 20 };
+enum { CHECK_HOOK_STEPS = 10000, CHECK_LIST_MAX = 64, CHECK_MEMORY = 32 << 20 };
 
 #define CHECK_BODY_CAP (UINT64_C(8) << 20)
 #define CHECK_BODY_CAP_MAX (UINT64_C(64) << 20)
@@ -39,11 +39,11 @@ static const struct check_field supplier_fields[] = {
     { "secrets", LUA_TTABLE, CHECK_OPTIONAL },
     { "options", LUA_TTABLE, CHECK_OPTIONAL },
     { "limits", LUA_TTABLE, CHECK_OPTIONAL },
+    { "wants", LUA_TTABLE, CHECK_OPTIONAL },
     { "skip", LUA_TFUNCTION, CHECK_OPTIONAL },
     { "ceiling", LUA_TFUNCTION, CHECK_OPTIONAL },
     { "sells", LUA_TTABLE, CHECK_UNSUPPORTED },
     { "endpoints", LUA_TTABLE, CHECK_UNSUPPORTED },
-    { "wants", LUA_TTABLE, CHECK_UNSUPPORTED },
     { "sign", LUA_TFUNCTION, CHECK_UNSUPPORTED },
     { "login", LUA_TTABLE, CHECK_UNSUPPORTED },
     { "revalidate", LUA_TTABLE, CHECK_UNSUPPORTED },
@@ -170,7 +170,7 @@ static void check_on_hook(lua_State *L, lua_Debug *where)
 /// Loads and runs the file; its one result is on top.
 static void check_run(lua_State *L, struct check_job *job)
 {
-    job->end_cpu_us = clock_thread_cpu_us() + CHECK_RUN_US;
+    job->end_cpu_us = clock_thread_cpu_us() + SCRIPT_CHECK_RUN_US;
     lua_pushlightuserdata(L, (void *)(uintptr_t)&check_job_key);
     lua_pushlightuserdata(L, job);
     lua_rawset(L, LUA_REGISTRYINDEX);
@@ -293,6 +293,11 @@ static bool check_is_host(struct text host)
     }
     uint64_t port;
     return rest.data == NULL || (text_to_u64(rest, &port) && port > 0 && port < 65536);
+}
+
+static bool check_is_want(struct text want)
+{
+    return text_equals(want, TEXT("client"));
 }
 
 static bool check_is_secret(struct text name)
@@ -455,42 +460,6 @@ static void check_product_is_known(struct check_job *job)
                         "there is no product \"%.*s\"", TEXT_ARGS(product));
 }
 
-/// Reads or sets a global as the script would: (environment, name, is_set).
-static int check_touch(lua_State *L)
-{
-    lua_pushvalue(L, 2);
-    if (lua_toboolean(L, 3)) {
-        lua_pushboolean(L, 1);
-        lua_settable(L, 1);
-    } else {
-        lua_gettable(L, 1);
-    }
-    return 0;
-}
-
-/// Reports globals that are not there, in functions that nobody has called yet too.
-static void check_globals(lua_State *L, struct check_job *job)
-{
-    struct script_global *globals;
-    size_t count;
-
-    if (script_globals_list(job->file->source, job->check->arena, &globals, &count) != STATUS_OK) {
-        script_check_report(job->check, job->file, 0, NULL, "there was no memory to look for unknown globals");
-        return;
-    }
-    for (size_t i = 0; i < count; i++) {
-        lua_pushcfunction(L, check_touch);
-        sandbox_globals_push_environment(L);
-        lua_pushstring(L, globals[i].name);
-        lua_pushboolean(L, globals[i].is_set);
-        if (lua_pcall(L, 3, 0, 0) != 0) {
-            sandbox_check(L);
-            script_check_report(job->check, job->file, globals[i].line, NULL, "%s", lua_tostring(L, -1));
-            lua_pop(L, 1);
-        }
-    }
-}
-
 static int check_supplier_call(lua_State *L)
 {
     struct check_job *job = lua_touserdata(L, 1);
@@ -498,7 +467,7 @@ static int check_supplier_call(lua_State *L)
 
     lua_settop(L, 0);
     check_run(L, job);
-    check_globals(L, job);
+    script_check_globals(L, job->check, job->file);
     if (!lua_istable(L, 1)) {
         return luaL_error(L, "a supplier's file must return a table, not a %s", luaL_typename(L, 1));
     }
@@ -511,9 +480,29 @@ static int check_supplier_call(lua_State *L)
                &job->supplier->hosts, &job->supplier->host_count);
     check_list(L, job, "secrets", check_is_secret, "a name of letters, digits and _", &job->supplier->secrets,
                &job->supplier->secret_count);
+    check_list(L, job, "wants", check_is_want, "\"client\"", &job->supplier->wants, &job->supplier->want_count);
     check_limits(L, job);
     check_options(L, job);
     return 0;
+}
+
+/// `key` names fields of the search. Who asks is nobody's key.
+static void check_key(lua_State *L, struct check_job *job)
+{
+    lua_getfield(L, 1, "key");
+    int list = lua_gettop(L);
+    bool is_list = lua_isnil(L, list) || bind_unwrap(L, list);
+
+    for (int i = 1; is_list && lua_istable(L, list) && i <= (int)lua_objlen(L, list); i++) {
+        lua_rawgeti(L, list, i);
+        is_list = lua_type(L, -1) == LUA_TSTRING && strcmp(lua_tostring(L, -1), "client") != 0;
+        lua_pop(L, 1);
+    }
+    if (!is_list) {
+        script_check_report(job->check, job->file, check_line_of(job->file, "key"), NULL,
+                            "field `key` must be a list of names of the search's fields, `client` not among them");
+    }
+    lua_settop(L, list - 1);
 }
 
 static int check_product_call(lua_State *L)
@@ -522,7 +511,7 @@ static int check_product_call(lua_State *L)
 
     lua_settop(L, 0);
     check_run(L, job);
-    check_globals(L, job);
+    script_check_globals(L, job->check, job->file);
     if (!lua_istable(L, 1)) {
         return luaL_error(L, "a product's file must return a table, not a %s", luaL_typename(L, 1));
     }
@@ -530,6 +519,7 @@ static int check_product_call(lua_State *L)
         check_known_field(L, job, &product_fields[i]);
     }
     check_name(L, job);
+    check_key(L, job);
     if (!offers_compile_product(L, 1)) {
         script_check_report(job->check, job->file, check_line_of(job->file, "offer"), NULL, "%s",
                             lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "the offer's schema is not valid");
@@ -542,7 +532,7 @@ static int check_module_call(lua_State *L)
     struct check_job *job = lua_touserdata(L, 1);
     lua_settop(L, 0);
     check_run(L, job);
-    check_globals(L, job);
+    script_check_globals(L, job->check, job->file);
     return 0;
 }
 
@@ -561,8 +551,9 @@ static void check_call(struct check_job *job, lua_CFunction function)
     case SANDBOX_ERROR: // reported
         break;
     case SANDBOX_STOPPED:
-        script_check_report(check, job->file, 0, NULL, "the file runs for more than %d s while it is loaded",
-                            CHECK_RUN_US / 1000000);
+        check->is_overdue = true;
+        script_check_report(check, job->file, 0, "move the work into a function that runs when it is needed",
+                            "the file runs for more than %d s while it is loaded", SCRIPT_CHECK_RUN_US / 1000000);
         break;
     case SANDBOX_OUT_OF_MEMORY:
         script_check_report(check, job->file, 0, NULL, "the file uses up its memory while it is loaded");

@@ -10,6 +10,8 @@
 #include "script/sandbox.h"
 #include "script/script_set.h"
 
+enum { SCRIPT_CHECK_RUN_US = 2000000 }; // of CPU time, for running a file
+
 struct script_check {
     struct arena *arena;
     sandbox_find_module find_module; // for `require`
@@ -17,9 +19,13 @@ struct script_check {
     script_finding report;
     void *context;
     size_t findings; // counted
+    bool is_overdue; // a file ran for too long
     // what suppliers may refer to
     const struct script_file *products;
     size_t product_count;
+    struct script_look_up *look_ups; // found so far, in the arena
+    size_t look_up_count;
+    ptrdiff_t supplier;  // whose file is being checked; -1: nobody's
     bool knows_products; // else their folder could not be read, which is a finding of its own
 };
 
@@ -27,11 +33,17 @@ struct script_check {
 void script_check_report(struct script_check *check, const struct script_file *file, uint32_t line, const char *help,
                          const char *format, ...) PRINTF_LIKE(5, 6);
 
+/// In a protected call: reports the unknown globals that the file uses, and keeps its look-ups.
+void script_check_globals(lua_State *L, struct script_check *check, const struct script_file *file);
+
 /// Runs a module's file; it only has to load.
 void script_check_module(struct script_check *check, const struct script_file *file);
 
 /// Runs a product's file and checks its table, the offer's schema included.
 void script_check_product(struct script_check *check, const struct script_file *file);
+
+/// Keeps a look-up that was found, with a copy of its texts in the check's arena. False: no memory.
+MUST_CHECK bool script_check_keep_look_up(struct script_check *check, const struct script_look_up *look_up);
 
 /// Runs a supplier's file, checks its table and fills `supplier` from it.
 void script_check_supplier(struct script_check *check, const struct script_file *file,

@@ -11,14 +11,27 @@ static const char walker[] =
     "local util = require('jit.util')\n"
     "local function code(chunk, pc) return bit.band((util.funcbc(chunk, pc)), 255) end\n"
     "local READ, SET = code(loadstring('return probe'), 1), code(loadstring('probe = nil'), 2)\n"
+    "local function register(instruction) return bit.band(bit.rshift(instruction, 8), 255) end\n"
+    "local function constant(chunk, instruction) return util.funck(chunk, -bit.rshift(instruction, 16) - 1) end\n"
+    "local call = loadstring('probe(\\'text\\')')\n" // its text comes right after its function, so many registers on
+    "local TEXT, STEP = code(call, 2), register((util.funcbc(call, 2))) - register((util.funcbc(call, 1)))\n"
+    "local function argument(chunk, pc, base)\n"
+    "  local instruction = util.funcbc(chunk, pc + 1) or 0\n"
+    "  local is_text = bit.band(instruction, 255) == TEXT and register(instruction) == base + STEP\n"
+    "  return is_text and constant(chunk, instruction) or nil\n"
+    "end\n"
     "local seen, uses = {}, {}\n"
     "local function note(chunk, pc, instruction)\n"
-    "  local name = util.funck(chunk, -bit.rshift(instruction, 16) - 1)\n"
+    "  local name = constant(chunk, instruction)\n"
     "  local is_set = bit.band(instruction, 255) == SET\n"
     "  local line = util.funcinfo(chunk, pc).currentline\n"
-    "  local key = name .. (is_set and '=' or '')\n"
+    "  local key, table = name .. (is_set and '=' or ''), nil\n"
+    "  if key == 'lookup' then\n"
+    "    table = argument(chunk, pc, register(instruction))\n"
+    "    key = key .. ' ' .. (table or '')\n"
+    "  end\n"
     "  if not seen[key] then\n"
-    "    seen[key] = { name = name, line = line, is_set = is_set }\n"
+    "    seen[key] = { name = name, line = line, is_set = is_set, table = table }\n"
     "    uses[#uses + 1] = seen[key]\n"
     "  elseif line < seen[key].line then\n"
     "    seen[key].line = line\n"
@@ -41,7 +54,7 @@ static const char walker[] =
     "walk(assert(loadstring(source)))\n"
     "table.sort(uses, function(a, b) return a.line < b.line or (a.line == b.line and a.name < b.name) end)\n"
     "tell(#uses)\n"
-    "for _, use in ipairs(uses) do tell(use.name, use.line, use.is_set) end\n";
+    "for _, use in ipairs(uses) do tell(use.name, use.line, use.is_set, use.table) end\n";
 
 struct globals_job {
     struct text source;
@@ -62,9 +75,11 @@ static int globals_tell(lua_State *L)
         job->is_out_of_memory = job->globals == NULL;
     } else if (job->count < job->room) {
         struct text name = arena_copy(job->arena, text_of(lua_tostring(L, 1)));
-        job->is_out_of_memory = name.data == NULL;
-        job->globals[job->count++] =
-            (struct script_global){ name.data, (uint32_t)lua_tointeger(L, 2), lua_toboolean(L, 3) != 0 };
+        struct text table = arena_copy(job->arena, text_of(lua_tostring(L, 4)));
+        job->is_out_of_memory = name.data == NULL || (table.data == NULL && lua_isstring(L, 4));
+        job->globals[job->count++] = (struct script_global){
+            .name = name.data, .line = (uint32_t)lua_tointeger(L, 2), .is_set = lua_toboolean(L, 3) != 0, .table = table
+        };
     }
     return job->is_out_of_memory ? luaL_error(L, "not enough memory") : 0;
 }

@@ -12,8 +12,9 @@
 
 struct script_global {
     const char *name;
-    uint32_t line; // of its first use of this kind
-    bool is_set;   // else read
+    uint32_t line;     // of its first use of this kind
+    bool is_set;       // else read
+    struct text table; // of a call of `lookup` that names it literally; such calls are told for each table
 };
 
 /// By line, each name and kind of use once. The source must compile. STATUS_INVALID: it does not, or this LuaJIT does

@@ -1,9 +1,12 @@
 // A set lives as long as an owner or a holder does. All owners together hold it once; the last one to release gives
-// that hold back and thereby retires the set. Everything it consists of is in one arena.
+// that hold back and thereby retires the set. Everything it consists of is in one arena, but what each supplier's file
+// declares, which is in one of its own: a file that gets stuck while it is loaded keeps a thread, which may touch
+// nothing that others use.
 
 #include "script/script_set.h"
+#include "base/places.h"
 #include "script/bind.h"
-#include "script/script_check.h"
+#include "script/check_task.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -24,6 +27,8 @@ struct set_files {
 /// What is known of one script's behaviour; workers of all threads write it.
 struct script_health {
     atomic_bool is_quarantined;
+    atomic_bool is_told;                               // `place` is written
+    char place[128];                                   // where it was stopped the last time; empty: it was stuck
     atomic_uint next;                                  // the slot of the next time-out
     _Atomic uint64_t timeouts_us[SCRIPT_TIMEOUTS_MAX]; // 0: none yet
 };
@@ -36,6 +41,10 @@ struct script_set {
     struct set_files modules;
     struct set_files sources;          // of suppliers
     struct script_supplier *suppliers; // beside `sources`
+    struct arena *declared;            // beside `suppliers`: what they consist of
+    struct places *places;             // NULL: none
+    const struct script_look_up *look_ups;
+    size_t look_up_count;
     struct script_health *product_health;
     struct script_health *supplier_health;
 };
@@ -145,6 +154,15 @@ static struct text set_label(struct arena *arena, const struct script_file *file
     return arena_copy(arena, text_of(label));
 }
 
+/// Checks a file, if it could be read; what it found is counted.
+static void set_check_file(struct script_check *check, struct script_set *set, const struct script_file *file,
+                           enum check_kind kind, struct script_supplier *supplier, struct arena *memory)
+{
+    if (file->source.data != NULL && check_task_run(check, set, file, kind, supplier, memory) == STATUS_TIMEOUT) {
+        check->is_overdue = true;
+    }
+}
+
 static void set_check_suppliers(struct script_check *check, struct script_set *set)
 {
     for (size_t i = 0; i < set->sources.count; i++) {
@@ -156,7 +174,8 @@ static void set_check_suppliers(struct script_check *check, struct script_set *s
             continue; // reported
         }
         supplier->label = set_label(&set->arena, file);
-        script_check_supplier(check, file, supplier);
+        check->supplier = (ptrdiff_t)i;
+        set_check_file(check, set, file, CHECK_SUPPLIER, supplier, &set->declared[i]);
         if (supplier->display_name.data == NULL) {
             supplier->display_name = supplier->name;
         }
@@ -195,12 +214,36 @@ static struct script_set *set_create(size_t source_count)
     atomic_init(&set->holds, 1);
     arena_init(&set->arena, SET_MEMORY);
     set->suppliers = arena_alloc_array(&set->arena, source_count + 1, sizeof *set->suppliers);
+    set->declared = arena_alloc_array(&set->arena, source_count + 1, sizeof *set->declared);
     set->sources.items = arena_alloc_array(&set->arena, source_count + 1, sizeof *set->sources.items);
     set->supplier_health = arena_alloc_array(&set->arena, source_count + 1, sizeof(struct script_health));
-    if (set->suppliers == NULL || set->sources.items == NULL || set->supplier_health == NULL) {
+    if (set->suppliers == NULL || set->declared == NULL || set->sources.items == NULL || set->supplier_health == NULL) {
         script_set_release(&set);
     }
     return set;
+}
+
+static void set_on_place_finding(void *context, const struct failure *failure)
+{
+    struct script_check *check = context;
+
+    check->report(check->context, failure);
+    check->findings++;
+}
+
+/// Airports are data of the scripts; a folder without them has products that need none.
+static void set_read_places(struct script_check *check, struct script_set *set, const char *scripts_dir)
+{
+    char path[1024];
+    struct script_file file = { .path = { path, 0 } };
+
+    file.path.length = (size_t)snprintf(path, sizeof path, "%s/data/airports.txt", scripts_dir);
+    if (file.path.length >= sizeof path) {
+        return; // nor could its folder be read, which was reported
+    }
+    if (places_load(path, set_on_place_finding, check, &set->places) == STATUS_NO_MEMORY) {
+        script_check_report(check, &file, 0, NULL, "not enough memory to keep it");
+    }
 }
 
 static void set_load_all(struct script_check *check, struct script_set *set, const char *scripts_dir,
@@ -212,21 +255,20 @@ static void set_load_all(struct script_check *check, struct script_set *set, con
     check->knows_products =
         set_read_folder(check, scripts_dir, &set->modules) && set_read_folder(check, folder, &set->products);
     set_read_sources(check, set, sources, count);
+    set_read_places(check, set, scripts_dir);
     set->product_health = arena_alloc_array(&set->arena, set->products.count + 1, sizeof(struct script_health));
 
     check->products = set->products.items;
     check->product_count = set->products.count;
     for (size_t i = 0; i < set->modules.count; i++) {
-        if (set->modules.items[i].source.data != NULL) {
-            script_check_module(check, &set->modules.items[i]);
-        }
+        set_check_file(check, set, &set->modules.items[i], CHECK_MODULE, NULL, NULL);
     }
     for (size_t i = 0; i < set->products.count; i++) {
-        if (set->products.items[i].source.data != NULL) {
-            script_check_product(check, &set->products.items[i]);
-        }
+        set_check_file(check, set, &set->products.items[i], CHECK_PRODUCT, NULL, NULL);
     }
     set_check_suppliers(check, set);
+    set->look_ups = check->look_ups;
+    set->look_up_count = check->look_up_count;
 }
 
 enum status script_set_load(const char *scripts_dir, const struct script_source *sources, size_t count,
@@ -240,6 +282,7 @@ enum status script_set_load(const char *scripts_dir, const struct script_source 
     struct script_check check = { .arena = &loaded->arena,
                                   .find_module = set_find_module,
                                   .find_context = loaded,
+                                  .supplier = -1,
                                   .report = report,
                                   .context = context };
 
@@ -250,7 +293,7 @@ enum status script_set_load(const char *scripts_dir, const struct script_source 
     }
     if (check.findings > 0) {
         script_set_release(&loaded);
-        return STATUS_INVALID;
+        return check.is_overdue ? STATUS_TIMEOUT : STATUS_INVALID;
     }
     *set = loaded;
     return STATUS_OK;
@@ -282,10 +325,19 @@ struct script_set *script_set_hold(struct script_set *set)
 void script_set_drop(struct script_set **set)
 {
     if (*set != NULL && atomic_fetch_sub(&(*set)->holds, 1) == 1) {
+        for (size_t i = 0; i < (*set)->sources.count; i++) {
+            arena_fini(&(*set)->declared[i]);
+        }
+        places_destroy(&(*set)->places);
         arena_fini(&(*set)->arena);
         free(*set);
     }
     *set = NULL;
+}
+
+const struct places *script_set_places(const struct script_set *set)
+{
+    return set->places;
 }
 
 bool script_set_is_retired(const struct script_set *set)
@@ -312,6 +364,12 @@ size_t script_set_product_count(const struct script_set *set)
 struct text script_set_product(const struct script_set *set, size_t index)
 {
     return script_set_product_file(set, index)->name;
+}
+
+const struct script_look_up *script_set_look_ups(const struct script_set *set, size_t *count)
+{
+    *count = set->look_up_count;
+    return set->look_ups;
 }
 
 const struct script_file *script_set_supplier_file(const struct script_set *set, size_t index)
@@ -347,12 +405,23 @@ static struct script_health *set_health(const struct script_set *set, struct scr
     return &set->supplier_health[script.index];
 }
 
-bool script_set_quarantine(struct script_set *set, struct script_id script)
+/// Only the one who takes the script out of service writes why.
+static bool set_quarantine(struct script_health *health, const char *place)
 {
-    return !atomic_exchange(&set_health(set, script)->is_quarantined, true);
+    if (atomic_exchange(&health->is_quarantined, true)) {
+        return false;
+    }
+    snprintf(health->place, sizeof health->place, "%s", place);
+    atomic_store(&health->is_told, true);
+    return true;
 }
 
-bool script_set_note_timeout(struct script_set *set, struct script_id script, uint64_t now_us)
+bool script_set_quarantine(struct script_set *set, struct script_id script)
+{
+    return set_quarantine(set_health(set, script), "");
+}
+
+bool script_set_note_timeout(struct script_set *set, struct script_id script, const char *place, uint64_t now_us)
 {
     struct script_health *health = set_health(set, script);
     unsigned slot = atomic_fetch_add(&health->next, 1) % SCRIPT_TIMEOUTS_MAX;
@@ -361,10 +430,26 @@ bool script_set_note_timeout(struct script_set *set, struct script_id script, ui
     // The slot after this one holds the oldest of the last SCRIPT_TIMEOUTS_MAX.
     uint64_t oldest_us = atomic_load(&health->timeouts_us[(slot + 1) % SCRIPT_TIMEOUTS_MAX]);
     bool is_often = oldest_us != 0 && now_us - oldest_us <= SCRIPT_TIMEOUTS_WITHIN_US;
-    return is_often && !script.is_product && script_set_quarantine(set, script);
+    return is_often && !script.is_product && set_quarantine(health, place);
 }
 
 bool script_set_is_quarantined(const struct script_set *set, struct script_id script)
 {
     return atomic_load(&set_health(set, script)->is_quarantined);
+}
+
+bool script_set_tell_quarantine(const struct script_set *set, struct script_id script, char *sentence, size_t size)
+{
+    const struct script_health *health = set_health(set, script);
+
+    if (!atomic_load(&health->is_quarantined)) {
+        return false;
+    }
+    if (atomic_load(&health->is_told) && health->place[0] != '\0') {
+        snprintf(sentence, size, "quarantined: used up its time %d times within %d s, the last time at %s",
+                 SCRIPT_TIMEOUTS_MAX, SCRIPT_TIMEOUTS_WITHIN_US / 1000000, health->place);
+    } else {
+        snprintf(sentence, size, "quarantined: it was stuck inside a function of C, where nothing stops it");
+    }
+    return true;
 }

@@ -1,8 +1,8 @@
 /// Script set: the checked, immutable Lua sources of one generation, and what their tables declare.
 ///
-/// Loading reads every file of the scripts and suppliers directories once, compiles it as text in a throw-away sandbox
-/// without network or clock, checks the contract (contract.md section 4) and keeps source, bytecode-free, for the
-/// workers, which build their own states from it. All findings are reported, not the first.
+/// Loading reads every file of the scripts and suppliers directories once, runs it as text in a throw-away sandbox
+/// without network or clock, within a limit of CPU time, checks the contract (contract.md section 4) and keeps source,
+/// bytecode-free, for the workers, which build their own states from it. All findings are reported, not the first.
 ///
 /// Threads: loaded by one, read by all.
 /// Memory:  counted; the last release frees it.
@@ -30,17 +30,31 @@ struct script_supplier {
     size_t host_count;
     struct text *secrets; // names
     size_t secret_count;
+    struct text *wants; // extras of the search that it may see: "client"
+    size_t want_count;
     struct text options; // JSON object of defaults
     uint64_t body_cap;   // limits.body, or the default
+};
+
+/// A look-up in a script that names its table.
+struct script_look_up {
+    struct text table;
+    struct text file;
+    uint32_t line;
+    ptrdiff_t supplier; // index; -1: in a product or module
 };
 
 /// One finding of a load; file, line and remedy in `failure`.
 typedef void (*script_finding)(void *context, const struct failure *failure);
 
-/// Loads `scripts_dir` (products/*.lua and helpers) and the sources. On any finding the result is STATUS_INVALID, every
-/// finding was reported and `*set` is NULL.
+/// Loads `scripts_dir` (products/*.lua and helpers) and the sources. On any finding the result is STATUS_INVALID,
+/// STATUS_TIMEOUT when one is that a file took too long to load; every finding was reported and `*set` is NULL.
 MUST_CHECK enum status script_set_load(const char *scripts_dir, const struct script_source *sources, size_t count,
                                        script_finding report, void *context, struct script_set **set);
+/// The airports and their zones, from `data/airports.txt` of the scripts; NULL: there is no such file.
+struct places;
+const struct places *script_set_places(const struct script_set *set);
+
 struct script_set *script_set_acquire(struct script_set *set);
 void script_set_release(struct script_set **set);
 
@@ -49,6 +63,7 @@ size_t script_set_supplier_count(const struct script_set *set);
 const struct script_supplier *script_set_supplier(const struct script_set *set, size_t index);
 size_t script_set_product_count(const struct script_set *set);
 struct text script_set_product(const struct script_set *set, size_t index);
+const struct script_look_up *script_set_look_ups(const struct script_set *set, size_t *count);
 
 // ---- for the workers
 
@@ -80,9 +95,11 @@ struct script_id {
 
 enum { SCRIPT_TIMEOUTS_MAX = 3, SCRIPT_TIMEOUTS_WITHIN_US = 60 * 1000 * 1000 };
 
-/// Counts a time-out. True: it is the third within 60 s, and the supplier's script was taken out of service. A
-/// product's never is: its queries come from callers, who could switch it off for everybody.
-bool script_set_note_timeout(struct script_set *set, struct script_id script, uint64_t now_us);
-/// Takes a script out of service for good (as long as this set lives). True: it was in service before.
+/// Counts a time-out at `place` ("acme.lua:12"). True: it is the third within 60 s, and the supplier's script was taken
+/// out of service. A product's never is: its queries come from callers, who could switch it off for everybody.
+bool script_set_note_timeout(struct script_set *set, struct script_id script, const char *place, uint64_t now_us);
+/// Takes a script that is stuck out of service for good (as long as this set lives). True: it was in service before.
 bool script_set_quarantine(struct script_set *set, struct script_id script);
 bool script_set_is_quarantined(const struct script_set *set, struct script_id script);
+/// The same, with a sentence of why: "quarantined: …".
+bool script_set_tell_quarantine(const struct script_set *set, struct script_id script, char *sentence, size_t size);

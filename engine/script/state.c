@@ -3,6 +3,7 @@
 // call owns.
 
 #include "script/state.h"
+#include "model/data_set.h"
 #include "script/bind.h"
 #include "script/freeze.h"
 #include "script/offers.h"
@@ -47,6 +48,9 @@ bool state_renew(struct state *state)
     state_forget(state);
     state->renewals++;
     state->sandbox = sandbox_create(state->growth_cap, state_find_module, state->set);
+    if (state->sandbox != NULL) {
+        state->sandbox->data = state->data;
+    }
     return state->sandbox != NULL;
 }
 
@@ -54,6 +58,17 @@ void state_refresh(struct state *state)
 {
     if (state->sandbox != NULL && heap_is_worn(&state->sandbox->heap)) {
         (void)state_renew(state); // without memory for it the next section says so
+    }
+}
+
+void state_use_data(struct state *state, struct data_set *data)
+{
+    if (data != state->data) {
+        data_set_release(&state->data);
+        state->data = data_set_acquire(data);
+    }
+    if (state->sandbox != NULL) {
+        state->sandbox->data = data;
     }
 }
 
@@ -83,6 +98,7 @@ void state_destroy(struct state **state)
     for (size_t i = 0; i < STATE_SEARCHES; i++) {
         block_release(&(*state)->searches[i].facts);
     }
+    data_set_release(&(*state)->data);
     script_set_drop(&(*state)->set);
     free((*state)->products);
     free((*state)->suppliers);
@@ -92,8 +108,9 @@ void state_destroy(struct state **state)
 }
 
 /// Runs a file that returns a table and keeps that.
-static void state_load(lua_State *L, const struct script_file *file, int *reference)
+static void state_load(lua_State *L, const struct state *state, const struct script_file *file, int *reference)
 {
+    bind_time_set_places(L, script_set_places(state->set));
     if (!sandbox_load(L, file->path, file->source)) {
         lua_error(L);
     }
@@ -111,7 +128,7 @@ void state_push_product(lua_State *L, struct state *state, size_t index)
         lua_rawgeti(L, LUA_REGISTRYINDEX, state->products[index]);
         return;
     }
-    state_load(L, script_set_product_file(state->set, index), &state->products[index]);
+    state_load(L, state, script_set_product_file(state->set, index), &state->products[index]);
     if (!offers_compile_product(L, lua_gettop(L))) {
         luaL_unref(L, LUA_REGISTRYINDEX, state->products[index]);
         state->products[index] = LUA_NOREF;
@@ -125,7 +142,7 @@ void state_push_supplier(lua_State *L, struct state *state, size_t index)
         lua_rawgeti(L, LUA_REGISTRYINDEX, state->suppliers[index]);
         return;
     }
-    state_load(L, script_set_supplier_file(state->set, index), &state->suppliers[index]);
+    state_load(L, state, script_set_supplier_file(state->set, index), &state->suppliers[index]);
     int able = STATE_LOADED;
     lua_getfield(L, -1, "skip");
     able |= lua_isfunction(L, -1) ? STATE_SKIP : 0;

@@ -36,7 +36,8 @@ struct state {
     size_t account_count;
     uint64_t now_us; // of the table kept under `now`
     int now;
-    void *response; // the run_response of the call in hand; NULL: none
+    struct data_set *data; // of the call in hand, held; NULL: none
+    void *response;        // the run_response of the call in hand; NULL: none
 };
 
 /// What may be asked of an account within a section; lives in the state.
@@ -54,6 +55,9 @@ bool state_renew(struct state *state);
 
 /// Between calls: renews a state whose memory is mostly idle, after a call that needed far more than the others.
 void state_refresh(struct state *state);
+
+/// Before a call: holds its tables; after it, with NULL: lets them go. Not within a section.
+void state_use_data(struct state *state, struct data_set *data);
 
 /// False: the supplier is loaded and has no such function.
 bool state_may_have(const struct state *state, size_t supplier, enum state_ability ability);

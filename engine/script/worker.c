@@ -52,7 +52,7 @@ static struct state *worker_state(struct worker *worker, struct script_set *set)
 static bool worker_run(struct worker *worker, struct script_call *call)
 {
     struct worker_pool *pool = worker->pool;
-    uint64_t cpu_us = clock_thread_cpu_us();
+    uint64_t cpu_begun_us = clock_thread_cpu_us();
     struct run run = { .guard = &worker->guard,
                        .build_limit_us = pool->options.build_limit_us,
                        .normalise_limit_us = pool->options.normalise_limit_us };
@@ -64,15 +64,22 @@ static bool worker_run(struct worker *worker, struct script_call *call)
         run_fail_all(call, SCRIPT_MEMORY, "there is no memory for a Lua state");
         run.memory++;
     } else if (call->kind == SCRIPT_CALL_START) {
+        state_use_data(run.state, call->data);
         is_ours = run_start(&run, CONTAINER_OF(call, struct start_call, call));
     } else {
+        state_use_data(run.state, call->data);
         is_ours = run_normalise(&run, CONTAINER_OF(call, struct normalise_call, call));
     }
     if (!is_ours || !guard_return(&worker->guard)) {
-        return false;
+        return false; // a lost state keeps the tables until it ends
     }
-    call->script_cpu_us += clock_thread_cpu_us() - cpu_us;
+    if (run.state != NULL) {
+        state_use_data(run.state, NULL);
+    }
+    uint64_t cpu_us = clock_thread_cpu_us() - cpu_begun_us;
+    call->script_cpu_us += cpu_us;
     pthread_mutex_lock(&pool->lock);
+    call_lanes_charge(&pool->lanes, call, cpu_us, clock_now_us());
     pool->calls++;
     pool->errors += run.errors;
     pool->timeouts += run.timeouts;
@@ -90,10 +97,7 @@ static struct script_call *worker_take(struct worker_pool *pool)
 
     pthread_mutex_lock(&pool->lock);
     while (!pool->is_stopping) {
-        call = call_queue_take(&pool->start);
-        if (call == NULL) {
-            call = call_queue_take(&pool->normalise);
-        }
+        call = call_lanes_take(&pool->lanes, clock_now_us());
         if (call != NULL) {
             break;
         }

@@ -7,7 +7,7 @@
 /// Memory:  a worker belongs to its thread, which frees it. The pool is counted: its owner and every thread hold it.
 #pragma once
 
-#include "script/call_queue.h"
+#include "script/call_lanes.h"
 #include "script/guard.h"
 #include "script/run.h"
 #include "script/worker_pool.h"
@@ -41,8 +41,7 @@ struct worker_pool {
     pthread_mutex_t lock; // of all below
     pthread_cond_t wake;  // a call has come, or the pool stops
     pthread_cond_t gone;  // a worker has left
-    struct call_queue start;
-    struct call_queue normalise;
+    struct call_lanes lanes;
     bool is_stopping;
     uint32_t live; // workers that are not lost
     uint64_t calls, errors, timeouts, memory, dropped;

@@ -47,8 +47,7 @@ static struct worker_pool *pool_allocate(const struct worker_pool_options *optio
     }
     atomic_init(&pool->holds, 1);
     atomic_init(&pool->watchdog.next_us, UINT64_MAX);
-    call_queue_init(&pool->start);
-    call_queue_init(&pool->normalise);
+    call_lanes_init(&pool->lanes, pool->options.threads);
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_mutex_init(&pool->lock, NULL);
@@ -68,8 +67,7 @@ void worker_pool_drop(struct worker_pool **pool)
     if (atomic_fetch_sub(&gone->holds, 1) != 1) {
         return;
     }
-    call_queue_fini(&gone->start);
-    call_queue_fini(&gone->normalise);
+    call_lanes_fini(&gone->lanes);
     pthread_mutex_destroy(&gone->lock);
     pthread_cond_destroy(&gone->wake);
     pthread_cond_destroy(&gone->gone);
@@ -116,11 +114,11 @@ void worker_pool_deliver(struct worker_pool *pool, struct script_call *call)
     pool->options.deliver(call->home, call);
 }
 
-static void pool_drop_queue(struct worker_pool *pool, struct call_queue *queue)
+static void pool_drop_waiting(struct worker_pool *pool)
 {
-    struct script_call *call = call_queue_take(queue);
+    struct script_call *call = call_lanes_take(&pool->lanes, UINT64_MAX);
 
-    for (; call != NULL; call = call_queue_take(queue)) {
+    for (; call != NULL; call = call_lanes_take(&pool->lanes, UINT64_MAX)) {
         pool->calls++;
         pool->dropped++;
         pthread_mutex_unlock(&pool->lock);
@@ -139,8 +137,7 @@ void worker_pool_destroy(struct worker_pool **pool)
     }
     pthread_mutex_lock(&gone->lock);
     gone->is_stopping = true;
-    pool_drop_queue(gone, &gone->start);
-    pool_drop_queue(gone, &gone->normalise);
+    pool_drop_waiting(gone);
     pthread_cond_broadcast(&gone->wake);
     while (gone->live > 0) {
         pthread_cond_wait(&gone->gone, &gone->lock);
@@ -152,10 +149,8 @@ void worker_pool_destroy(struct worker_pool **pool)
 
 static enum status pool_put(struct worker_pool *pool, struct script_call *call)
 {
-    struct call_queue *queue = call->kind == SCRIPT_CALL_START ? &pool->start : &pool->normalise;
-
     pthread_mutex_lock(&pool->lock);
-    enum status status = pool->is_stopping ? STATUS_CLOSED : call_queue_put(queue, call);
+    enum status status = pool->is_stopping ? STATUS_CLOSED : call_lanes_put(&pool->lanes, call);
     if (status == STATUS_OK) {
         pthread_cond_signal(&pool->wake);
     }
@@ -183,10 +178,18 @@ void worker_pool_counts(struct worker_pool *pool, struct worker_pool_counts *cou
                                            .memory = pool->memory,
                                            .dropped = pool->dropped,
                                            .workers = pool->live,
-                                           .queued = (uint32_t)(pool->start.count + pool->normalise.count) };
+                                           .queued = (uint32_t)call_lanes_count(&pool->lanes) };
     pthread_mutex_unlock(&pool->lock);
     counts->lost = atomic_load(&pool->lost);
     counts->quarantined = atomic_load(&pool->quarantined);
+}
+
+struct cpu_usage worker_pool_usage(struct worker_pool *pool, struct text supplier)
+{
+    pthread_mutex_lock(&pool->lock);
+    struct cpu_usage usage = cpu_share_usage(&pool->lanes.share, supplier);
+    pthread_mutex_unlock(&pool->lock);
+    return usage;
 }
 
 bool worker_pool_is_healthy(struct worker_pool *pool)

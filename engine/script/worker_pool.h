@@ -1,18 +1,19 @@
 /// Worker pool: the threads that run Lua, and the guard over them.
 ///
-/// Two lanes: START calls first, then NORMALISE by earliest deadline. A watchdog signals a worker whose script is past
+/// START calls come first, then NORMALISE by earliest deadline, last those of suppliers that are over their share of
+/// the processor. A watchdog signals a worker whose script is past
 /// its limit; the worker's own handler sets the hook that ends it. A worker stuck inside a C function is counted lost:
 /// its script is quarantined, its call ends as SCRIPT_TIMEOUT (a START call's other candidates go on elsewhere), the
 /// thread is moved to SCHED_IDLE and replaced. A lost worker that wakes up finds its lease gone and touches nothing.
 ///
 /// Threads: submit from any; workers run at nice 10; results go out through `deliver`, on the worker's thread, or on
-/// the
-///          watchdog's when the worker was lost.
+///          the watchdog's when the worker was lost.
 /// Memory:  owns threads and Lua states; calls are handed over and given back.
 /// Time:    reads the monotonic clock.
 #pragma once
 
 #include "model/script_call.h"
+#include "script/cpu_share.h"
 
 struct worker_pool;
 
@@ -38,5 +39,7 @@ void worker_pool_destroy(struct worker_pool **pool);
 
 MUST_CHECK enum status worker_pool_submit(struct worker_pool *pool, struct script_call *call);
 void worker_pool_counts(struct worker_pool *pool, struct worker_pool_counts *counts);
+/// What the scripts of a supplier have used; threads that are lost are left out.
+struct cpu_usage worker_pool_usage(struct worker_pool *pool, struct text supplier);
 /// False when too many lost threads are alive.
 bool worker_pool_is_healthy(struct worker_pool *pool);

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "search/coverage.h"
+#include "search/facets.h"
 #include "search/merge.h"
 #include "search/search_internal.h"
 
@@ -36,11 +37,11 @@ static void write_suppliers(const struct search *search, const struct coverage *
                             const struct merge_result *merged, struct json_writer *json)
 {
     json_key(json, "coverage");
-    coverage_write(coverage, json, merged->found, merged->pick_count);
+    coverage_write(coverage, search->options.detail, json, merged->found, merged->pick_count);
     json_key(json, "suppliers");
     json_begin_array(json);
     for (size_t i = 0; i < search->attempt_count; i++) {
-        coverage_write_attempt(&search->attempts[i], search->options.arrival_us, json);
+        coverage_write_attempt(&search->attempts[i], search->options.arrival_us, search->options.detail, json);
     }
     json_end_array(json);
 }
@@ -102,7 +103,7 @@ static size_t answer_room(const struct search *search, const struct merge_result
 /// the coverage tell it. An item comes with its first offer.
 static void answer_fit(const struct search *search, struct merge_result *merged)
 {
-    size_t left = ANSWER_CEILING - ANSWER_HEAD_ROOM;
+    size_t left = ANSWER_CEILING - ANSWER_HEAD_ROOM - FACETS_ROOM_MAX;
     size_t used = search->attempt_count * ANSWER_ATTEMPT_MOST;
     size_t items = 0;
     size_t picks = 0;
@@ -150,7 +151,8 @@ static void answer_seal(struct search_reply *reply, struct buffer *buffer, uint1
 
 void answer_build(struct search *search, struct search_reply *reply)
 {
-    struct merge_limits limits = { search->options.max_items, search->options.max_offers_per_item };
+    struct merge_limits limits = { search->options.max_items, search->options.max_offers_per_item,
+                                   search->options.sort };
     struct merge_result merged;
     struct coverage coverage;
     struct buffer buffer;
@@ -163,6 +165,10 @@ void answer_build(struct search *search, struct search_reply *reply)
     bool is_stream = search->has_begun && stream_is_on(&search->stream);
     if (has_offers) {
         answer_fit(search, &merged);
+    }
+    if (status != 200) { // a problem has no offers
+        merged.pick_count = 0;
+        merged.item_count = 0;
     }
     buffer_init(&buffer, ANSWER_CEILING);
     buffer.is_full = !has_offers || !buffer_reserve(&buffer, answer_room(search, &merged));
@@ -184,10 +190,15 @@ void answer_build(struct search *search, struct search_reply *reply)
     } else if (status == 200) {
         write_offers(&merged, &json);
     }
+    if (status == 200) {
+        json_key(&json, "facets");
+        facets_write(search->attempts, search->attempt_count, &json);
+    }
     json_end_object(&json);
     reply->is_complete = coverage.is_complete;
+    reply->has_cached = coverage.cached > 0;
     reply->offers_found = merged.found;
-    reply->offers_returned = status == 200 ? merged.pick_count : 0;
+    reply->offers_returned = merged.pick_count;
     answer_seal(reply, &buffer, status);
 }
 
@@ -208,7 +219,7 @@ void answer_refuse(struct search *search, const struct start_call *start, struct
     if (is_bad_query && start->errors != NULL) {
         json_key(&json, "errors");
         json_raw(&json, block_text(start->errors));
-    } else if (start->message[0] != '\0') {
+    } else if (start->message[0] != '\0' && search->options.detail == REPLY_FULL) {
         json_field_c(&json, "detail", start->message);
     }
     json_end_object(&json);

@@ -138,6 +138,7 @@ bool attempt_take_offers(struct attempt *attempt, uint32_t part, struct normalis
             say(attempt->dropped_first, sizeof(attempt->dropped_first), text_of(batch->dropped_first));
         }
         attempt->dropped += batch->dropped;
+        attempt->unmapped += batch->unmapped;
         if (stream_is_on(&search->stream)) {
             stream_offers(&search->stream, search, batch);
         }
@@ -190,6 +191,7 @@ static void attempt_ask(struct attempt *attempt, struct start_candidate *candida
 
 void attempt_start(struct attempt *attempt, struct start_candidate *candidate)
 {
+    attempt->account = candidate->has_no_account ? NULL : candidate->account;
     attempt->ceiling_us = candidate->ceiling_out_us;
     attempt->ceiling_is_from_script = candidate->ceiling_is_from_script;
     attempt->allocation = search_allocation(attempt->search, attempt->ceiling_us);
@@ -211,6 +213,7 @@ void attempt_init(struct attempt *attempt, struct search *search, const struct c
     *attempt = (struct attempt){
         .search = search,
         .supplier = supplier,
+        .account = supplier->account_count > 1 ? NULL : supplier->account,
         .state = ATTEMPT_WAITING,
         .ceiling_us = UINT64_MAX,
     };

@@ -23,6 +23,7 @@ enum { ATTEMPT_MAX_PARTS = 16 };
 struct attempt {
     struct search *search;
     const struct catalogue_supplier *supplier;
+    const struct script_account *account; // NULL: none was chosen
     enum attempt_state state;
 
     struct timer ceiling_timer; // runs only when the ceiling is the bound
@@ -43,7 +44,8 @@ struct attempt {
     struct part_end end; // of the part that decided, for people
     uint32_t parts_ok, parts_failed;
 
-    size_t dropped; // offers that were not valid
+    size_t dropped;  // offers that were not valid
+    size_t unmapped; // offers taken whose thing is known by the supplier's own name only
     char dropped_first[256];
     uint32_t warning_count;
     char warning[256];

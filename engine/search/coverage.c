@@ -50,13 +50,24 @@ void coverage_count(struct coverage *coverage, const struct attempt *attempts, s
     }
 }
 
-static void coverage_write_reasons(const struct coverage *coverage, struct json_writer *json)
+/// What a caller without details is told: late, unavailable.
+static void write_public_reasons(const struct coverage *coverage, struct json_writer *json)
 {
-    json_key(json, "reasons");
-    json_begin_array(json);
-    if (coverage->eligible == 0) {
-        json_c(json, "none_eligible");
+    bool has_seen[SEEN_UNAVAILABLE + 1] = { false };
+
+    has_seen[SEEN_LATE] = coverage->has_bound[BOUND_CEILING] || coverage->has_bound[BOUND_BUDGET];
+    for (enum outcome outcome = 0; outcome < OUTCOME_COUNT; outcome++) {
+        has_seen[outcome_row(outcome)->seen] |= coverage->has_outcome[outcome];
     }
+    for (enum outcome_seen seen = SEEN_LATE; seen <= SEEN_UNAVAILABLE; seen++) {
+        if (has_seen[seen]) {
+            json_c(json, seen_name(seen));
+        }
+    }
+}
+
+static void write_full_reasons(const struct coverage *coverage, struct json_writer *json)
+{
     for (enum bound bound = BOUND_CEILING; bound <= BOUND_BUDGET; bound++) {
         if (coverage->has_bound[bound]) {
             json_c(json, bound_name(bound));
@@ -67,10 +78,25 @@ static void coverage_write_reasons(const struct coverage *coverage, struct json_
             json_c(json, outcome_name(outcome));
         }
     }
+}
+
+static void write_reasons(const struct coverage *coverage, enum reply_detail detail, struct json_writer *json)
+{
+    json_key(json, "reasons");
+    json_begin_array(json);
+    if (coverage->eligible == 0) {
+        json_c(json, "none_eligible");
+    }
+    if (detail == REPLY_PUBLIC) {
+        write_public_reasons(coverage, json);
+    } else {
+        write_full_reasons(coverage, json);
+    }
     json_end_array(json);
 }
 
-void coverage_write(const struct coverage *coverage, struct json_writer *json, size_t found, size_t returned)
+void coverage_write(const struct coverage *coverage, enum reply_detail detail, struct json_writer *json, size_t found,
+                    size_t returned)
 {
     json_begin_object(json);
     json_field_bool(json, "complete", coverage->is_complete);
@@ -82,7 +108,7 @@ void coverage_write(const struct coverage *coverage, struct json_writer *json, s
     if (coverage->pending > 0) {
         json_field_u64(json, "pending", coverage->pending);
     }
-    coverage_write_reasons(coverage, json);
+    write_reasons(coverage, detail, json);
     json_field_u64(json, "offers_found", found);
     json_field_u64(json, "offers_returned", returned);
     json_end_object(json);
@@ -151,12 +177,27 @@ static void write_why(const struct attempt *attempt, struct json_writer *json)
     }
 }
 
-void coverage_write_attempt(const struct attempt *attempt, uint64_t arrival_us, struct json_writer *json)
+static void write_public_attempt(const struct attempt *attempt, struct json_writer *json)
 {
+    const struct catalogue_supplier *supplier = attempt->supplier;
+
+    json_begin_object(json);
+    json_field_text(json, "name", supplier->display_name.length > 0 ? supplier->display_name : supplier->name);
+    json_field_c(json, "outcome", seen_name(outcome_row(attempt->outcome)->seen));
+    json_end_object(json);
+}
+
+void coverage_write_attempt(const struct attempt *attempt, uint64_t arrival_us, enum reply_detail detail,
+                            struct json_writer *json)
+{
+    if (detail == REPLY_PUBLIC) {
+        write_public_attempt(attempt, json);
+        return;
+    }
     json_begin_object(json);
     json_field_text(json, "name", attempt->supplier->name);
-    if (attempt->supplier->account != NULL) {
-        json_field_text(json, "account", attempt->supplier->account->name);
+    if (attempt->account != NULL) {
+        json_field_text(json, "account", attempt->account->name);
     }
     json_field_c(json, "outcome", outcome_name(attempt->outcome));
     write_why(attempt, json);
@@ -167,6 +208,9 @@ void coverage_write_attempt(const struct attempt *attempt, uint64_t arrival_us, 
     if (attempt->dropped > 0) {
         json_field_u64(json, "offers_dropped", attempt->dropped);
         json_field_c(json, "first_dropped", attempt->dropped_first);
+    }
+    if (attempt->unmapped > 0) {
+        json_field_u64(json, "offers_unmapped", attempt->unmapped);
     }
     write_times(attempt, arrival_us, json);
     json_field_text(json, "script", attempt->supplier->script);

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "search/attempt.h"
+#include "search/search.h"
 
 #include "base/json_write.h"
 
@@ -22,8 +23,10 @@ struct coverage {
 
 void coverage_count(struct coverage *coverage, const struct attempt *attempts, size_t count);
 
-/// The object of the reply; offers_found and offers_returned come from the merge.
-void coverage_write(const struct coverage *coverage, struct json_writer *json, size_t found, size_t returned);
+/// The object of the reply, as `detail` says; offers_found and offers_returned come from the merge.
+void coverage_write(const struct coverage *coverage, enum reply_detail detail, struct json_writer *json, size_t found,
+                    size_t returned);
 
 /// One supplier's entry of `suppliers`.
-void coverage_write_attempt(const struct attempt *attempt, uint64_t arrival_us, struct json_writer *json);
+void coverage_write_attempt(const struct attempt *attempt, uint64_t arrival_us, enum reply_detail detail,
+                            struct json_writer *json);

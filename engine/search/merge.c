@@ -2,14 +2,27 @@
 
 #include "base/text_map.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-/// One sorted batch being read.
+/// One sorted batch being read, in one of its orders.
 struct cursor {
     const struct attempt *attempt;
     const struct stock_batch *batch;
+    const uint16_t *order; // NULL: as it lies, by price
+    size_t at;
     const struct offer *next;
-    const struct offer *end;
+};
+
+struct merge {
+    struct merge_result *result;
+    struct merge_limits limits;
+    struct cursor *heap;
+    size_t cursors;
+    struct text_map items; // `number`: the item's, from 1 on, once it has an offer; `value`: its place was reserved
+    uint32_t *taken;       // offers by item
+    size_t reserved;       // items that have a place, but no offer yet
+    int (*compare)(const struct cursor *a, const struct cursor *b);
 };
 
 static int cursor_compare(const struct cursor *a, const struct cursor *b)
@@ -34,13 +47,21 @@ static int cursor_compare(const struct cursor *a, const struct cursor *b)
     return order != 0 ? order : text_compare(x->id, y->id);
 }
 
-/// Restores the heap below `slot` (binary heap, smallest at 0).
-static void heap_sink(struct cursor *heap, size_t count, size_t slot)
+static int cursor_compare_duration(const struct cursor *a, const struct cursor *b)
 {
+    int order = offer_compare_duration(a->next, b->next);
+    return order != 0 ? order : cursor_compare(a, b);
+}
+
+/// Restores the heap below `slot` (binary heap, smallest at 0).
+static void heap_sink(struct merge *merge, size_t slot)
+{
+    struct cursor *heap = merge->heap;
+
     for (;;) {
         size_t least = slot;
-        for (size_t child = 2 * slot + 1; child <= 2 * slot + 2 && child < count; child++) {
-            if (cursor_compare(&heap[child], &heap[least]) < 0) {
+        for (size_t child = 2 * slot + 1; child <= 2 * slot + 2 && child < merge->cursors; child++) {
+            if (merge->compare(&heap[child], &heap[least]) < 0) {
                 least = child;
             }
         }
@@ -54,74 +75,146 @@ static void heap_sink(struct cursor *heap, size_t count, size_t slot)
     }
 }
 
-static void merge_take(struct merge_result *result, struct text_map *items, struct merge_limits limits,
-                       const struct cursor *cursor)
-{
-    struct merge_pick pick = { .offer = cursor->next, .attempt = cursor->attempt };
-    struct text_map_slot *slot = text_map_find(items, pick.offer->item);
-
-    if (slot == NULL) {
-        if (result->item_count >= limits.max_items) {
-            return;
-        }
-        slot = text_map_insert(items, pick.offer->item);
-        require(slot != NULL); // room was reserved
-        result->items[result->item_count++] = pick;
-    }
-    if (slot->number >= limits.max_offers_per_item) {
-        return;
-    }
-    slot->number++;
-    result->picks[result->pick_count++] = pick;
-}
-
 /// Moves to the next offer that is held. False: the batch is used up.
-static bool cursor_advance(struct cursor *cursor)
+static bool cursor_settle(struct cursor *cursor)
 {
-    const struct offer *first = cursor->batch->batch->offers;
+    const struct offer_batch *offers = cursor->batch->batch;
 
-    while (cursor->next != cursor->end && stock_is_gone(cursor->batch, (size_t)(cursor->next - first))) {
-        cursor->next++;
+    for (; cursor->at < offers->count; cursor->at++) {
+        size_t index = cursor->order != NULL ? cursor->order[cursor->at] : cursor->at;
+        if (!stock_is_gone(cursor->batch, index)) {
+            cursor->next = &offers->offers[index];
+            // A worker wrote the batch some time ago: waiting for this memory was two thirds of a merge.
+            __builtin_prefetch(cursor->next->item.data);
+            __builtin_prefetch(cursor->next + 1);
+            return true;
+        }
     }
-    return cursor->next != cursor->end;
+    return false;
 }
 
-static size_t merge_open(struct cursor *heap, const struct attempt *attempts, size_t count)
+/// The next one in the order of the heap is at its top, until there is none.
+static void heap_advance(struct merge *merge)
 {
-    size_t cursors = 0;
+    merge->heap[0].at++;
+    if (!cursor_settle(&merge->heap[0])) {
+        merge->heap[0] = merge->heap[--merge->cursors];
+    }
+    heap_sink(merge, 0);
+}
 
+static void heap_open(struct merge *merge, const struct attempt *attempts, size_t count, bool is_by_duration)
+{
+    merge->cursors = 0;
+    merge->compare = is_by_duration ? cursor_compare_duration : cursor_compare;
     for (size_t i = 0; i < count; i++) {
         for (size_t j = 0; j < attempts[i].stock.count; j++) {
             const struct stock_batch *batch = &attempts[i].stock.batches[j];
-            const struct offer_batch *offers = batch->batch;
-            heap[cursors] = (struct cursor){ &attempts[i], batch, offers->offers, offers->offers + offers->count };
-            cursors += cursor_advance(&heap[cursors]);
+            const uint16_t *order = is_by_duration ? batch->batch->by_duration : NULL;
+            if (is_by_duration && order == NULL) {
+                continue;
+            }
+            struct cursor *cursor = &merge->heap[merge->cursors];
+            *cursor = (struct cursor){ .attempt = &attempts[i], .batch = batch, .order = order };
+            merge->cursors += cursor_settle(cursor);
         }
     }
-    for (size_t i = cursors / 2; i-- > 0;) {
-        heap_sink(heap, cursors, i);
+    for (size_t i = merge->cursors / 2; i-- > 0;) {
+        heap_sink(merge, i);
     }
-    return cursors;
 }
 
-static void merge_run(struct merge_result *result, struct text_map *items, struct merge_limits limits,
-                      struct cursor *heap, size_t cursors)
+/// Gives the quickest items their places, before price fills the others.
+static void merge_reserve(struct merge *merge, uint32_t places)
 {
-    while (cursors > 0) {
-        merge_take(result, items, limits, &heap[0]);
-        heap[0].next++;
-        if (!cursor_advance(&heap[0])) {
-            heap[0] = heap[--cursors];
+    while (merge->cursors > 0 && merge->reserved < places) {
+        const struct offer *offer = merge->heap[0].next;
+        if (offer->duration_min != UINT32_MAX) {
+            struct text_map_slot *slot = text_map_insert(&merge->items, offer->item);
+            require(slot != NULL); // room was reserved
+            merge->reserved += slot->value == NULL;
+            slot->value = merge;
         }
-        heap_sink(heap, cursors, 0);
+        heap_advance(merge);
+    }
+}
+
+static void merge_take(struct merge *merge)
+{
+    struct merge_result *result = merge->result;
+    struct merge_pick pick = { .offer = merge->heap[0].next, .attempt = merge->heap[0].attempt };
+    struct text_map_slot *slot = text_map_find(&merge->items, pick.offer->item);
+
+    if (slot == NULL) {
+        if (result->item_count + merge->reserved >= merge->limits.max_items) {
+            return;
+        }
+        slot = text_map_insert(&merge->items, pick.offer->item);
+        require(slot != NULL); // room was reserved
+    }
+    if (slot->number == 0) {
+        merge->reserved -= slot->value != NULL;
+        result->items[result->item_count++] = pick;
+        slot->number = (uint32_t)result->item_count;
+    }
+    pick.item = slot->number - 1;
+    if (merge->taken[pick.item] < merge->limits.max_offers_per_item) {
+        merge->taken[pick.item]++;
+        result->picks[result->pick_count++] = pick;
+    }
+}
+
+static int compare_picks_by_duration(const void *a, const void *b)
+{
+    const struct merge_pick *x = a;
+    const struct merge_pick *y = b;
+    struct cursor left = { .attempt = x->attempt, .next = x->offer };
+    struct cursor right = { .attempt = y->attempt, .next = y->offer };
+
+    return cursor_compare_duration(&left, &right);
+}
+
+/// Puts picks, and with them the items, into the order of duration.
+static void merge_reorder(struct merge *merge)
+{
+    struct merge_result *result = merge->result;
+
+    if (result->pick_count < 2) {
+        return;
+    }
+    qsort(result->picks, result->pick_count, sizeof(*result->picks), compare_picks_by_duration);
+    memset(merge->taken, 0, result->item_count * sizeof(*merge->taken));
+    result->item_count = 0;
+    for (size_t i = 0; i < result->pick_count; i++) {
+        if (merge->taken[result->picks[i].item]++ == 0) {
+            result->items[result->item_count++] = result->picks[i];
+        }
+    }
+}
+
+static void merge_run(struct merge *merge, const struct attempt *attempts, size_t count)
+{
+    const struct merge_limits *limits = &merge->limits;
+
+    if (merge->result->found > limits->max_items) { // else all items have a place
+        heap_open(merge, attempts, count, true);
+        merge_reserve(merge, sort_quick_places(limits->sort, limits->max_items));
+    }
+    heap_open(merge, attempts, count, false);
+    while (merge->cursors > 0) {
+        merge_take(merge);
+        heap_advance(merge);
+    }
+    if (limits->sort == SORT_DURATION) {
+        merge_reorder(merge);
     }
 }
 
 bool merge_offers(struct arena *arena, const struct attempt *attempts, size_t count, struct merge_limits limits,
                   struct merge_result *result)
 {
+    struct merge merge = { .result = result, .limits = limits };
     size_t batches = 0;
-    struct text_map items;
 
     *result = (struct merge_result){ 0 };
     for (size_t i = 0; i < count; i++) {
@@ -132,14 +225,16 @@ bool merge_offers(struct arena *arena, const struct attempt *attempts, size_t co
         return true;
     }
     size_t most = limits.max_items < result->found ? limits.max_items : result->found;
-    struct cursor *heap = arena_alloc_array(arena, batches, sizeof(*heap));
+    merge.heap = arena_alloc_array(arena, batches, sizeof(*merge.heap));
+    merge.taken = arena_alloc_array(arena, most, sizeof(*merge.taken));
     result->picks = arena_alloc_array(arena, result->found, sizeof(*result->picks));
     result->items = arena_alloc_array(arena, most, sizeof(*result->items));
-    text_map_init(&items);
-    bool is_fine = heap != NULL && result->picks != NULL && result->items != NULL && text_map_reserve(&items, most);
+    text_map_init(&merge.items);
+    bool is_fine = merge.heap != NULL && merge.taken != NULL && result->picks != NULL && result->items != NULL &&
+                   text_map_reserve(&merge.items, most);
     if (is_fine) {
-        merge_run(result, &items, limits, heap, merge_open(heap, attempts, count));
+        merge_run(&merge, attempts, count);
     }
-    text_map_fini(&items);
+    text_map_fini(&merge.items);
     return is_fine;
 }

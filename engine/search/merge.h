@@ -1,17 +1,19 @@
 /// Merge: picks what the reply returns from the sorted batches of all answered attempts.
 ///
-/// A k-way merge in the order of the reply; an item takes part with at most `max_offers_per_item` offers, and at most
-/// `max_items` items do. Offers are never merged into one another, only grouped by item.
+/// A k-way merge in the order of the reply; an item takes part with its first `max_offers_per_item` offers, and at most
+/// `max_items` items do, shared out as sort.h tells. Offers are never merged into one another, only grouped by item.
 ///
 /// Threads: the search's.
 /// Memory:  everything from the given arena; offers point into their batches.
 #pragma once
 
 #include "search/attempt.h"
+#include "search/sort.h"
 
 struct merge_pick {
     const struct offer *offer;
     const struct attempt *attempt;
+    uint32_t item; // its item's number in the order of price
 };
 
 struct merge_result {
@@ -25,6 +27,7 @@ struct merge_result {
 struct merge_limits {
     uint32_t max_items;
     uint32_t max_offers_per_item;
+    enum sort sort;
 };
 
 /// False: the arena is used up; `result` is empty then but for `found`.

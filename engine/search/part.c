@@ -135,7 +135,7 @@ static void part_start_normalise(struct part *part)
 {
     struct attempt *attempt = part->attempt;
     struct world *world = attempt_world(attempt);
-    struct normalise_call *call = search_normalise_call(attempt->search, part->fetch.response);
+    struct normalise_call *call = search_normalise_call(attempt->search, attempt->supplier, part->fetch.response);
 
     part->end.http_status = part->fetch.response->status;
     if (call == NULL) {
@@ -144,7 +144,7 @@ static void part_start_normalise(struct part *part)
         return;
     }
     part->fetch.response = NULL;
-    call->account = attempt->supplier->account;
+    call->account = attempt->account;
     call->allocation_end_us = attempt->allocation.end_us;
     call->took_us = part->fetch.done_us - part->fetch.started_us;
     call->body_cap = attempt->supplier->body_cap;
@@ -185,6 +185,7 @@ void part_start(struct part *part)
 
     part->fetch = (struct fetch){
         .request = part->request,
+        .route = part->attempt->account->route,
         .end_us = part->attempt->allocation.end_us,
         .body_cap = part->attempt->supplier->body_cap,
         .on_done = part_on_fetched,

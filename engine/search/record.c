@@ -13,13 +13,15 @@ static bool is_cut_detail(const struct part_end *end, size_t length)
 
 static struct text account_of(const struct attempt *attempt)
 {
-    const struct script_account *account = attempt->supplier->account;
+    const struct script_account *account = attempt->account;
     return account != NULL ? account->name : (struct text){ NULL, 0 };
 }
 
 static size_t text_room(const struct search *search, size_t attempt_count)
 {
-    size_t room = search->options.search_id.length + search->options.product.length;
+    const struct search_options *options = &search->options;
+    size_t room =
+        options->search_id.length + options->product.length + options->caller.length + options->trace_id.length;
 
     for (size_t i = 0; i < attempt_count; i++) {
         const struct attempt *attempt = &search->attempts[i];
@@ -83,6 +85,7 @@ static void fill_entry(struct search_record *record, const struct search *search
     entry->ceiling_is_from_script = attempt->ceiling_is_from_script;
     entry->offers = (uint32_t)attempt->stock.live;
     entry->dropped = (uint32_t)attempt->dropped;
+    entry->unmapped = (uint32_t)attempt->unmapped;
     fill_parts(attempt, entry);
     if (attempt->state == ATTEMPT_CLOSED) {
         fill_closed(attempt, entry);
@@ -101,6 +104,8 @@ static struct search_record *make_record(const struct search *search, size_t att
     }
     record->search_id = search_record_keep(record, options->search_id);
     record->product = search_record_keep(record, options->product);
+    record->caller = search_record_keep(record, options->caller);
+    record->trace_id = search_record_keep(record, options->trace_id);
     record->generation = options->catalogue->generation;
     record->arrival_wall_us = options->arrival_wall_us;
     record->requested_us = options->budget.requested_us;

@@ -26,14 +26,19 @@ struct allocation search_allocation(const struct search *search, uint64_t ceilin
     return allocation_of(search->options.arrival_us, ceiling_us, search->end_us, world->ops->now_us(world));
 }
 
-struct normalise_call *search_normalise_call(const struct search *search, struct http_response *response)
+struct normalise_call *search_normalise_call(const struct search *search, const struct catalogue_supplier *supplier,
+                                             struct http_response *response)
 {
-    struct normalise_call *call = normalise_call_create(search->options.search_id, search->facts, response);
+    bool has_client = supplier->wants_client && search->client_facts != NULL;
+    struct block *facts = has_client ? search->client_facts : search->facts;
+    struct normalise_call *call = normalise_call_create(search->options.search_id, facts, response);
     if (call == NULL) {
         return NULL;
     }
     call->call.kind = SCRIPT_CALL_NORMALISE;
     call->call.set = search->options.catalogue->set;
+    call->call.data = search->options.catalogue->data;
+    call->call.rates = search->options.catalogue->rates;
     call->times = (struct script_times){
         .arrival_us = search->options.arrival_us,
         .end_us = search->end_us,
@@ -57,6 +62,8 @@ static void search_destroy(struct search *search)
     }
     stream_fini(&search->stream);
     block_release(&search->facts);
+    block_release(&search->client_facts);
+    block_release(&search->key);
     block_release(&search->options.body);
     arena_fini(&search->arena);
     free(search);
@@ -168,6 +175,10 @@ static void search_on_started(struct script_call *call)
     }
     search->facts = start->facts;
     start->facts = NULL;
+    search->client_facts = start->client_facts;
+    start->client_facts = NULL;
+    search->key = start->key;
+    start->key = NULL;
     memcpy(search->currency, start->currency, sizeof search->currency);
     search->has_begun = true;
     if (stream_is_on(&search->stream)) {
@@ -241,6 +252,7 @@ static enum status search_submit_start(struct search *search, size_t candidates)
     }
     start->call.kind = SCRIPT_CALL_START;
     start->call.set = options->catalogue->set;
+    start->call.data = options->catalogue->data;
     start->call.deadline_us = search->end_us;
     start->call.on_done = search_on_started;
     start->call.owner = search;
@@ -253,6 +265,7 @@ static enum status search_submit_start(struct search *search, size_t candidates)
         const struct attempt *attempt = &search->attempts[i];
         if (attempt->state == ATTEMPT_WAITING) {
             start->candidates[next].account = attempt->supplier->account;
+            start->candidates[next].account_count = attempt->supplier->account_count;
             start->candidates[next].ceiling_us = attempt->supplier->ceiling_us;
             next++;
         }
@@ -271,6 +284,8 @@ static bool search_copy_options(struct search *search, const struct search_optio
     search->options = *options;
     search->options.search_id = arena_copy(&search->arena, options->search_id);
     search->options.product = arena_copy(&search->arena, options->product);
+    search->options.caller = arena_copy(&search->arena, options->caller);
+    search->options.trace_id = arena_copy(&search->arena, options->trace_id);
     search->options.body = block_acquire(options->body);
     return search->options.search_id.data != NULL && search->options.product.data != NULL;
 }

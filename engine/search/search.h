@@ -14,14 +14,20 @@
 #include "policy/budget.h"
 #include "search/event.h"
 #include "search/ports.h"
+#include "search/sort.h"
 
 struct search;
+
+/// How much a caller is told. Public: each supplier by its display name and as answered, none, late or unavailable;
+/// nothing of bounds, ceilings, breakers, scripts, accounts, and no words of theirs.
+enum reply_detail { REPLY_FULL, REPLY_PUBLIC };
 
 /// The one answer: finished bytes and what the caller of search_start needs beside them.
 struct search_reply {
     uint16_t status;        // 200, or a problem: 422, 500, 503 (out of memory), 504
     struct block *body;     // released after on_reply returns; NULL when out of memory
     bool is_complete;       // Search-Complete
+    bool has_cached;        // some supplier's offers are of an earlier answer
     bool was_cut_by_budget; // the deadline timer ended it: feeds the reserve
     uint64_t deadline_us;
     uint64_t took_us, reserve_us, timer_late_us, assemble_us;
@@ -35,6 +41,8 @@ struct search_options {
     const struct catalogue *catalogue;
     struct text search_id; // at most 31 bytes; copied
     struct text product;   // copied
+    struct text caller;    // for the record, like trace_id; absent: not named; copied
+    struct text trace_id;  // copied
     struct block *body;    // the caller's whole body; acquired
     uint64_t arrival_us, arrival_wall_us;
     struct budget budget;
@@ -42,8 +50,10 @@ struct search_options {
     const struct text *only; // names to ask; NULL: everyone. Unknown names were refused by the caller
     size_t only_count;
     uint32_t max_items, max_offers_per_item;
+    enum sort sort;
     bool whole_or_nothing; // \"partial\": false
     bool wants_record;     // its attribution
+    enum reply_detail detail;
     /// NULL, or what a streaming caller is told; then the reply's body is the event `done`, unless no event came before
     /// it.
     search_on_event on_event;

@@ -14,6 +14,8 @@ struct search {
     struct timer end_timer;   // deadline - reserve
     struct start_call *start; // while the start call is out
     struct block *facts;
+    struct block *client_facts; // for suppliers that want to know who asks; NULL: not known
+    struct block *key;          // equal for equal searches; NULL: this one is its own only
     char currency[4];
     uint64_t deadline_us;
     uint64_t end_us;          // deadline - reserve
@@ -30,8 +32,10 @@ struct world *search_world(const struct search *search);
 /// What a supplier with this ceiling gets now.
 struct allocation search_allocation(const struct search *search, uint64_t ceiling_us);
 
-/// A normalise call with the search's facts; takes the response unless NULL is returned.
-MUST_CHECK struct normalise_call *search_normalise_call(const struct search *search, struct http_response *response);
+/// A normalise call with the facts that this supplier may see; takes the response unless NULL is returned.
+MUST_CHECK struct normalise_call *search_normalise_call(const struct search *search,
+                                                        const struct catalogue_supplier *supplier,
+                                                        struct http_response *response);
 
 /// Zeroed memory that lives as long as the search; NULL without any.
 MUST_CHECK void *search_alloc(struct search *search, size_t size);

@@ -61,7 +61,7 @@ static void event_end(struct stream *stream, const struct search *search, enum s
         found += search->attempts[i].stock.live;
     }
     json_key(&stream->json, "coverage");
-    coverage_write(&coverage, &stream->json, found, found);
+    coverage_write(&coverage, search->options.detail, &stream->json, found, found);
     json_end_object(&stream->json);
     if (stream->event.is_full) {
         stream->is_broken = true;
@@ -90,7 +90,7 @@ void stream_supplier(struct stream *stream, const struct search *search, const s
     struct json_writer *json = event_begin(stream);
 
     json_key(json, "supplier");
-    coverage_write_attempt(attempt, search->options.arrival_us, json);
+    coverage_write_attempt(attempt, search->options.arrival_us, search->options.detail, json);
     event_end(stream, search, SEARCH_EVENT_SUPPLIER);
 }
 

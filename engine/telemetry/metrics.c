@@ -12,11 +12,13 @@ enum metric_type { METRIC_COUNTER, METRIC_HISTOGRAM, METRIC_SAMPLE_COUNTER, METR
 
 enum metric_labels {
     LABELS_NONE,
-    LABELS_STATUS,
+    LABELS_CALLER_STATUS,
+    LABELS_REFUSAL,
     LABELS_SUPPLIER,
     LABELS_SUPPLIER_OUTCOME,
     LABELS_SUPPLIER_BOUND_PHASE,
     LABELS_THREAD,
+    LABELS_TABLE,
     LABELS_VERSION,
 };
 
@@ -37,6 +39,15 @@ static const struct {
     const char *label;
 } statuses[] = {
     { 0, "cancelled" }, { 200, "200" }, { 422, "422" }, { 500, "500" }, { 503, "503" }, { 504, "504" }, { 1, "other" },
+};
+
+/// Statuses of requests that never become a search; any other one counts as the last.
+static const struct {
+    uint16_t status;
+    const char *label;
+} refusals[] = {
+    { 400, "400" }, { 404, "404" }, { 405, "405" }, { 413, "413" }, { 415, "415" },
+    { 422, "422" }, { 503, "503" }, { 504, "504" }, { 1, "other" },
 };
 
 /// Upper edges in µs, as written in the text.
@@ -61,11 +72,15 @@ enum {
 
 struct metrics {
     size_t supplier_count; // the last one is "other"
+    size_t caller_count;   // besides the unnamed one
     size_t thread_count;
     const char *version;
     size_t first[METRIC_COUNT];
     atomic_uint_fast64_t *cells;
     char (*suppliers)[NAME_MAX_LENGTH];
+    char (*callers)[NAME_MAX_LENGTH];
+    size_t table_count;
+    char (*tables)[NAME_MAX_LENGTH];
 };
 
 static size_t labels_count(const struct metrics *metrics, enum metric_labels labels)
@@ -74,8 +89,10 @@ static size_t labels_count(const struct metrics *metrics, enum metric_labels lab
     case LABELS_NONE:
     case LABELS_VERSION:
         return 1;
-    case LABELS_STATUS:
-        return COUNT_OF(statuses);
+    case LABELS_CALLER_STATUS: // the unnamed caller first
+        return (metrics->caller_count + 1) * COUNT_OF(statuses);
+    case LABELS_REFUSAL:
+        return COUNT_OF(refusals);
     case LABELS_SUPPLIER:
         return metrics->supplier_count;
     case LABELS_SUPPLIER_OUTCOME:
@@ -84,6 +101,8 @@ static size_t labels_count(const struct metrics *metrics, enum metric_labels lab
         return metrics->supplier_count * BOUND_LABELS * PHASE_COUNT;
     case LABELS_THREAD:
         return metrics->thread_count;
+    case LABELS_TABLE:
+        return metrics->table_count;
     }
     return 0;
 }
@@ -119,19 +138,30 @@ static void histogram_observe(struct metrics *metrics, enum metric metric, size_
 
 // --------------------------------------------------------------------------------------------------- birth and death
 
+/// Copies of the names, cut to what a label may have, with room for one more. NULL without memory.
+static char (*copy_names(const struct text *names, size_t count))[NAME_MAX_LENGTH]
+{
+    char(*copies)[NAME_MAX_LENGTH] = calloc(count + 1, sizeof(*copies));
+
+    for (size_t i = 0; copies != NULL && i < count; i++) {
+        size_t length = names[i].length < NAME_MAX_LENGTH - 1 ? names[i].length : NAME_MAX_LENGTH - 1;
+        memcpy(copies[i], names[i].data, length);
+    }
+    return copies;
+}
+
 static bool keep_names(struct metrics *metrics, const struct metrics_options *options)
 {
     size_t named = options->supplier_count < METRICS_MAX_SUPPLIERS ? options->supplier_count : METRICS_MAX_SUPPLIERS;
 
+    metrics->table_count = options->table_count < METRICS_MAX_TABLES ? options->table_count : METRICS_MAX_TABLES;
+    metrics->tables = copy_names(options->tables, metrics->table_count);
     metrics->supplier_count = named + 1;
-    metrics->suppliers = calloc(metrics->supplier_count, sizeof(*metrics->suppliers));
-    if (metrics->suppliers == NULL) {
+    metrics->suppliers = copy_names(options->suppliers, named);
+    metrics->caller_count = options->caller_count < METRICS_MAX_CALLERS ? options->caller_count : METRICS_MAX_CALLERS;
+    metrics->callers = copy_names(options->callers, metrics->caller_count);
+    if (metrics->tables == NULL || metrics->suppliers == NULL || metrics->callers == NULL) {
         return false;
-    }
-    for (size_t i = 0; i < named; i++) {
-        struct text name = options->suppliers[i];
-        size_t length = name.length < NAME_MAX_LENGTH - 1 ? name.length : NAME_MAX_LENGTH - 1;
-        memcpy(metrics->suppliers[i], name.data, length);
     }
     memcpy(metrics->suppliers[named], "other", sizeof("other"));
     return true;
@@ -170,6 +200,8 @@ void metrics_destroy(struct metrics **metrics)
 {
     if (*metrics != NULL) {
         free((*metrics)->suppliers);
+        free((*metrics)->callers);
+        free((*metrics)->tables);
         free((*metrics)->cells);
         free(*metrics);
         *metrics = NULL;
@@ -188,6 +220,29 @@ static size_t status_index(uint16_t status)
         }
     }
     return last;
+}
+
+static size_t refusal_index(uint16_t status)
+{
+    size_t last = COUNT_OF(refusals) - 1;
+
+    for (size_t i = 0; i < last; i++) {
+        if (refusals[i].status == status) {
+            return i;
+        }
+    }
+    return last;
+}
+
+/// 0: nobody named himself, or nobody whom the settings know.
+static size_t caller_index(const struct metrics *metrics, struct text name)
+{
+    for (size_t i = 0; i < metrics->caller_count && name.length > 0; i++) {
+        if (text_equals_c(name, metrics->callers[i])) {
+            return i + 1;
+        }
+    }
+    return 0;
 }
 
 /// Entries come in the order of the names, so the next one is nearly always `guess`.
@@ -225,13 +280,15 @@ static void count_entry(struct metrics *metrics, size_t supplier, const struct s
     cell_add(metrics, METRIC_ATTEMPTS_PARTIAL, supplier, is_answer && entry->is_partial ? 1 : 0);
     cell_add(metrics, METRIC_SUPPLIER_REQUESTS, supplier, entry->requests);
     cell_add(metrics, METRIC_OFFERS_DROPPED, supplier, entry->dropped);
+    cell_add(metrics, METRIC_OFFERS_UNMAPPED, supplier, entry->unmapped);
 }
 
 void metrics_count_search(struct metrics *metrics, const struct search_record *record)
 {
     size_t supplier = 0;
 
-    cell_add(metrics, METRIC_SEARCHES, status_index(record->status), 1);
+    size_t caller = caller_index(metrics, record->caller);
+    cell_add(metrics, METRIC_SEARCHES, caller * COUNT_OF(statuses) + status_index(record->status), 1);
     cell_add(metrics, METRIC_SEARCHES_LATE, 0, search_record_is_late(record) ? 1 : 0);
     cell_add(metrics, METRIC_SEARCHES_CUT, 0, record->was_cut_by_budget ? 1 : 0);
     if (record->status != 0) {
@@ -247,12 +304,35 @@ void metrics_count_search(struct metrics *metrics, const struct search_record *r
     }
 }
 
-void metrics_set(struct metrics *metrics, enum metric metric, size_t thread, uint64_t value)
+void metrics_count_refusal(struct metrics *metrics, uint16_t status)
+{
+    cell_add(metrics, METRIC_REQUESTS_REFUSED, refusal_index(status), 1);
+}
+
+void metrics_set(struct metrics *metrics, enum metric metric, size_t label, uint64_t value)
 {
     require(rows[metric].type == METRIC_SAMPLE_COUNTER || rows[metric].type == METRIC_SAMPLE_GAUGE);
-    if (thread < labels_count(metrics, rows[metric].labels)) {
-        atomic_store_explicit(&metrics->cells[metrics->first[metric] + thread], value, memory_order_relaxed);
+    if (label < labels_count(metrics, rows[metric].labels)) {
+        atomic_store_explicit(&metrics->cells[metrics->first[metric] + label], value, memory_order_relaxed);
     }
+}
+
+void metrics_set_suppliers(struct metrics *metrics, enum metric metric, const struct text *names,
+                           const uint64_t *values, size_t count)
+{
+    size_t other = metrics->supplier_count - 1;
+    uint64_t others = 0;
+
+    require(rows[metric].labels == LABELS_SUPPLIER);
+    for (size_t i = 0; i < count; i++) {
+        size_t supplier = supplier_index(metrics, names[i], i);
+        if (supplier == other) {
+            others += values[i];
+        } else {
+            metrics_set(metrics, metric, supplier, values[i]);
+        }
+    }
+    metrics_set(metrics, metric, other, others);
 }
 
 uint64_t metrics_sum(const struct metrics *metrics, enum metric metric)
@@ -271,11 +351,11 @@ uint64_t metrics_sum(const struct metrics *metrics, enum metric metric)
 
 static bool is_in_seconds(enum metric metric)
 {
-    static const char suffix[] = "_seconds";
-    size_t length = strlen(rows[metric].name);
-    size_t tail = sizeof(suffix) - 1;
+    static const char unit[] = "_seconds";
+    const char *found = strstr(rows[metric].name, unit);
+    const char *rest = found == NULL ? NULL : found + sizeof(unit) - 1;
 
-    return length > tail && memcmp(rows[metric].name + length - tail, suffix, tail) == 0;
+    return rest != NULL && (strcmp(rest, "") == 0 || strcmp(rest, "_total") == 0);
 }
 
 static void write_value(enum metric metric, uint64_t value, struct buffer *out)
@@ -312,8 +392,16 @@ static void write_labels(const struct metrics *metrics, enum metric_labels label
     switch (labels) {
     case LABELS_NONE:
         break;
-    case LABELS_STATUS:
-        write_label("status", statuses[label].label, true, out);
+    case LABELS_CALLER_STATUS: {
+        size_t caller = label / COUNT_OF(statuses);
+        if (caller > 0) {
+            write_label("caller", metrics->callers[caller - 1], true, out);
+        }
+        write_label("status", statuses[label % COUNT_OF(statuses)].label, caller == 0, out);
+        break;
+    }
+    case LABELS_REFUSAL:
+        write_label("status", refusals[label].label, true, out);
         break;
     case LABELS_SUPPLIER:
         write_label("supplier", metrics->suppliers[label], true, out);
@@ -333,6 +421,9 @@ static void write_labels(const struct metrics *metrics, enum metric_labels label
     case LABELS_THREAD:
         (void)snprintf(number, sizeof(number), "%zu", label);
         write_label("thread", number, true, out);
+        break;
+    case LABELS_TABLE:
+        write_label("table", metrics->tables[label], true, out);
         break;
     case LABELS_VERSION:
         write_label("version", metrics->version, true, out);
@@ -395,11 +486,14 @@ static void write_histogram(const struct metrics *metrics, enum metric metric, s
 static bool is_shown(const struct metrics *metrics, enum metric metric, size_t label)
 {
     enum metric_labels labels = rows[metric].labels;
-    bool is_always = labels == LABELS_SUPPLIER
-                         ? label + 1 < metrics->supplier_count
-                         : labels != LABELS_SUPPLIER_OUTCOME && labels != LABELS_SUPPLIER_BOUND_PHASE;
+    bool is_always = labels != LABELS_SUPPLIER_OUTCOME && labels != LABELS_SUPPLIER_BOUND_PHASE;
     size_t each = rows[metric].type == METRIC_HISTOGRAM ? HISTOGRAM_CELLS : 1;
 
+    if (labels == LABELS_SUPPLIER) {
+        is_always = label + 1 < metrics->supplier_count;
+    } else if (labels == LABELS_CALLER_STATUS) {
+        is_always = label < COUNT_OF(statuses);
+    }
     for (size_t i = 0; i < each && !is_always; i++) {
         is_always = cell_read(metrics, metric, label * each + i) > 0;
     }

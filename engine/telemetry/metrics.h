@@ -2,7 +2,7 @@
 ///
 /// metrics.def is the one table. A finished search is counted whole from its record, so that metrics, attribution and
 /// replies agree. Labels come from configuration and from tables in the code, never from a request; suppliers beyond
-/// METRICS_MAX_SUPPLIERS count as "other".
+/// METRICS_MAX_SUPPLIERS count as "other", callers beyond METRICS_MAX_CALLERS as unnamed.
 ///
 /// Threads: any; counters are relaxed atomics, nothing waits.
 /// Memory:  one block, sized by suppliers and threads.
@@ -21,13 +21,17 @@ enum metric {
     METRIC_COUNT
 };
 
-enum { METRICS_MAX_SUPPLIERS = 512, METRICS_MAX_THREADS = 64 };
+enum { METRICS_MAX_SUPPLIERS = 512, METRICS_MAX_CALLERS = 256, METRICS_MAX_THREADS = 64, METRICS_MAX_TABLES = 64 };
 
 struct metrics_options {
     const struct text *suppliers; // their names, sorted; copied
     size_t supplier_count;
-    size_t thread_count; // of loops
-    const char *version; // a constant
+    size_t thread_count;        // of loops
+    const char *version;        // a constant
+    const struct text *callers; // the known ones; copied
+    size_t caller_count;
+    const struct text *tables; // of look-ups; copied
+    size_t table_count;
 };
 
 MUST_CHECK enum status metrics_create(const struct metrics_options *options, struct metrics **metrics);
@@ -36,8 +40,15 @@ void metrics_destroy(struct metrics **metrics);
 /// Counts a search that is over and sent, with all its attempts.
 void metrics_count_search(struct metrics *metrics, const struct search_record *record);
 
-/// Sets a row of type SAMPLE_*; `thread` is 0 unless its label is the thread.
-void metrics_set(struct metrics *metrics, enum metric metric, size_t thread, uint64_t value);
+/// Counts a request that was answered with this error and never became a search.
+void metrics_count_refusal(struct metrics *metrics, uint16_t status);
+
+/// Sets a row of type SAMPLE_*; `label` is the index of the thread or table, 0 for rows without such a label.
+void metrics_set(struct metrics *metrics, enum metric metric, size_t label, uint64_t value);
+
+/// Sets a row of type SAMPLE_* whose label is the supplier; names without a line of their own add up to "other".
+void metrics_set_suppliers(struct metrics *metrics, enum metric metric, const struct text *names,
+                           const uint64_t *values, size_t count);
 
 /// The sum over all labels of a counter; of a histogram, how many values it has seen.
 uint64_t metrics_sum(const struct metrics *metrics, enum metric metric);

@@ -16,14 +16,12 @@ enum { ANSWER_MAX = 1 << 20, SENTENCE_MAX = 4096 };
 static const char *const modes[] = {
     [NAMES_ANSWER] = "answer", [NAMES_NEVER] = "never", [NAMES_NXDOMAIN] = "nxdomain"
 };
-static const char *const models[] = { [LATENCY_CONSTANT] = "constant", [LATENCY_LOGNORMAL] = "lognormal" };
 
 /// What a change asks for; NAN and -1: nothing.
 struct change {
-    double median_ms, sigma, tail, cap_ms, name_delay_ms, delay_ms, seed;
-    int model, mode;
-    bool has_fault, is_mix;
-    enum fault fault;
+    double numbers[BEHAVIOUR_FIELDS]; // by behaviour_field()
+    double delay_ms, seed;
+    int model, mode, fault, outage; // a fault of FAULT_COUNT: "mix"
 };
 
 double admin_cpu_share(struct farm *farm)
@@ -77,12 +75,12 @@ static void write_behaviour(struct json_writer *writer, const struct supplier *s
 {
     json_field_c(writer, "name", supplier->name);
     json_field_c(writer, "fault", supplier->is_forced ? fault_row(supplier->forced)->name : "mix");
-    json_field_c(writer, "model", models[supplier->now.model]);
-    write_number(writer, "median_ms", supplier->now.median_ms);
-    write_number(writer, "sigma", supplier->now.sigma);
-    write_number(writer, "tail", supplier->now.tail);
-    write_number(writer, "cap_ms", supplier->now.cap_ms);
-    json_field_u64(writer, "name_delay_ms", supplier->now.name_delay_ms);
+    json_field_c(writer, "model", latency_model_name(supplier->now.model));
+    for (size_t i = 0; i < BEHAVIOUR_FIELDS; i++) {
+        struct behaviour now = supplier->now;
+        write_number(writer, behaviour_field(i)->name, *behaviour_number(&now, behaviour_field(i)));
+    }
+    json_field_c(writer, "outage", fault_row(supplier->now.outage)->name);
 }
 
 static void write_counters(struct json_writer *writer, const struct supplier *supplier)
@@ -94,6 +92,7 @@ static void write_counters(struct json_writer *writer, const struct supplier *su
     json_field_u64(writer, "requests", counters->requests);
     json_field_u64(writer, "answered", counters->answered);
     json_field_u64(writer, "refused", counters->refused);
+    json_field_u64(writer, "steps", counters->steps);
     json_field_u64(writer, "abandoned", counters->abandoned);
     json_field_u64(writer, "names", counters->names);
     json_key(writer, "faults");
@@ -167,6 +166,34 @@ static void answer_short(struct connection *connection)
     buffer_fini(&body);
 }
 
+static void answer_faults(struct connection *connection)
+{
+    struct buffer body;
+    struct json_writer writer;
+
+    buffer_init(&body, ANSWER_MAX);
+    json_writer_init(&writer, &body);
+    json_begin_object(&writer);
+    json_key(&writer, "faults");
+    json_begin_array(&writer);
+    for (unsigned i = FAULT_NONE + 1; i < FAULT_COUNT; i++) {
+        const struct fault_row *row = fault_row((enum fault)i);
+        buffer_append_byte(&body, '\n'); // a line each
+        json_begin_object(&writer);
+        json_field_c(&writer, "name", row->name);
+        json_field_c(&writer, "at", fault_place_name(row->place));
+        json_field_c(&writer, "about", row->about);
+        if (row->need != FAULT_NEEDS_NOTHING) {
+            json_field_c(&writer, "needs", row->need == FAULT_NEEDS_TLS ? "tls" : "sources");
+        }
+        json_end_object(&writer);
+    }
+    json_end_array(&writer);
+    json_end_object(&writer);
+    reply(connection, "200 OK", &body);
+    buffer_fini(&body);
+}
+
 static void answer_supplier(struct connection *connection, const struct supplier *supplier)
 {
     struct buffer body;
@@ -211,7 +238,8 @@ static int change_find_word(struct text key, struct text word, const char *const
     return -1;
 }
 
-static bool change_read_fault(struct change *change, struct text key, struct text word, struct buffer *sentence)
+/// -1: `sentence` tells what there is. FAULT_COUNT stands for "mix".
+static int change_find_fault(struct text key, struct text word, struct buffer *sentence)
 {
     const char *names[FAULT_COUNT + 1];
 
@@ -219,58 +247,81 @@ static bool change_read_fault(struct change *change, struct text key, struct tex
         names[i] = fault_row((enum fault)i)->name;
     }
     names[FAULT_COUNT] = "mix";
-    int found = change_find_word(key, word, names, COUNT_OF(names), sentence);
-    change->has_fault = found >= 0;
-    change->is_mix = found == FAULT_COUNT;
-    change->fault = found >= 0 && found < FAULT_COUNT ? (enum fault)found : FAULT_NONE;
-    return found >= 0;
+    return change_find_word(key, word, names, COUNT_OF(names), sentence);
+}
+
+static int change_find_model(struct text key, struct text word, struct buffer *sentence)
+{
+    const char *names[LATENCY_MODELS];
+
+    for (unsigned i = 0; i < LATENCY_MODELS; i++) {
+        names[i] = latency_model_name((enum latency_model)i);
+    }
+    return change_find_word(key, word, names, COUNT_OF(names), sentence);
+}
+
+static bool change_read_word(struct change *change, struct text key, struct text value, struct buffer *sentence)
+{
+    if (text_equals_c(key, "fault")) {
+        return (change->fault = change_find_fault(key, value, sentence)) >= 0;
+    }
+    if (text_equals_c(key, "model")) {
+        return (change->model = change_find_model(key, value, sentence)) >= 0;
+    }
+    if (text_equals_c(key, "mode")) {
+        return (change->mode = change_find_word(key, value, modes, COUNT_OF(modes), sentence)) >= 0;
+    }
+    change->outage = change_find_fault(key, value, sentence);
+    if (change->outage == FAULT_COUNT ||
+        (change->outage >= 0 && fault_row((enum fault)change->outage)->place != FAULT_AT_ANSWER)) {
+        buffer_printf(sentence, "\"%.*s\" is no fault of an answer", TEXT_ARGS(value));
+        return false;
+    }
+    return change->outage >= 0;
+}
+
+/// The number of this name and how large it may be; NULL: there is none.
+static double *change_find_number(struct change *change, struct text key, double *most)
+{
+    const struct behaviour_field *field = behaviour_find(key);
+
+    if (field != NULL) {
+        *most = field->most;
+        return &change->numbers[field - behaviour_field(0)];
+    }
+    *most = text_equals_c(key, "seed") ? 0x1p53 : 600000;
+    return text_equals_c(key, "seed") ? &change->seed : text_equals_c(key, "delay_ms") ? &change->delay_ms : NULL;
 }
 
 /// False: `sentence` tells what is wrong with the member.
 static bool change_read_member(struct change *change, struct text key, enum json_token token, struct text value,
                                struct buffer *sentence)
 {
-    const struct {
-        const char *key;
-        double most;
-        double *value;
-    } numbers[] = {
-        { "median_ms", 600000, &change->median_ms },
-        { "sigma", 5, &change->sigma },
-        { "tail", 1, &change->tail },
-        { "cap_ms", 600000, &change->cap_ms },
-        { "delay_ms", 600000, &change->delay_ms },
-        { "name_delay_ms", 600000, &change->name_delay_ms },
-        { "seed", 0x1p53, &change->seed },
-    };
-    bool is_word = text_equals_c(key, "fault") || text_equals_c(key, "model") || text_equals_c(key, "mode");
+    static const char *const words[] = { "fault", "model", "mode", "outage" };
+    double most;
 
-    if (is_word && token != JSON_STRING) {
-        buffer_printf(sentence, "\"%.*s\" takes a text", TEXT_ARGS(key));
-        return false;
-    }
-    if (text_equals_c(key, "fault")) {
-        return change_read_fault(change, key, value, sentence);
-    }
-    if (text_equals_c(key, "model")) {
-        return (change->model = change_find_word(key, value, models, COUNT_OF(models), sentence)) >= 0;
-    }
-    if (text_equals_c(key, "mode")) {
-        return (change->mode = change_find_word(key, value, modes, COUNT_OF(modes), sentence)) >= 0;
-    }
-    for (size_t i = 0; i < COUNT_OF(numbers); i++) {
-        if (text_equals_c(key, numbers[i].key)) {
-            if (token == JSON_NUMBER && change_read_number(value, numbers[i].most, numbers[i].value)) {
-                return true;
+    for (size_t i = 0; i < COUNT_OF(words); i++) {
+        if (text_equals_c(key, words[i])) {
+            if (token == JSON_STRING) {
+                return change_read_word(change, key, value, sentence);
             }
-            buffer_printf(sentence, "\"%s\" takes a number from 0 to %.0f", numbers[i].key, numbers[i].most);
+            buffer_printf(sentence, "\"%.*s\" takes a text", TEXT_ARGS(key));
             return false;
         }
     }
-    buffer_printf(sentence, "\"%.*s\" is unknown; there are fault, model, mode", TEXT_ARGS(key));
-    for (size_t i = 0; i < COUNT_OF(numbers); i++) {
-        buffer_printf(sentence, ", %s", numbers[i].key);
+    double *number = change_find_number(change, key, &most);
+    if (number != NULL) {
+        if (token == JSON_NUMBER && change_read_number(value, most, number)) {
+            return true;
+        }
+        buffer_printf(sentence, "\"%.*s\" takes a number from 0 to %.0f", TEXT_ARGS(key), most);
+        return false;
     }
+    buffer_printf(sentence, "\"%.*s\" is unknown; there are fault, model, mode, outage", TEXT_ARGS(key));
+    for (size_t i = 0; i < BEHAVIOUR_FIELDS; i++) {
+        buffer_printf(sentence, ", %s", behaviour_field(i)->name);
+    }
+    buffer_append_c(sentence, ", delay_ms, seed");
     return false;
 }
 
@@ -280,7 +331,10 @@ static bool change_read(struct change *change, struct text body, struct buffer *
     struct json_reader reader;
     enum json_token token;
 
-    *change = (struct change){ NAN, NAN, NAN, NAN, NAN, NAN, NAN, -1, -1, false, false, FAULT_NONE };
+    *change = (struct change){ .delay_ms = NAN, .seed = NAN, .model = -1, .mode = -1, .fault = -1, .outage = -1 };
+    for (size_t i = 0; i < BEHAVIOUR_FIELDS; i++) {
+        change->numbers[i] = NAN;
+    }
     if (body.length == 0) {
         return true;
     }
@@ -304,24 +358,46 @@ static bool change_read(struct change *change, struct text body, struct buffer *
     return true;
 }
 
-static void change_supplier(struct connection *connection, struct supplier *supplier, const struct change *change)
+/// A change of how it behaves begins its time anew; a fault alone does not.
+static void change_behaviour(struct supplier *supplier, const struct change *change)
 {
     struct behaviour *now = &supplier->now;
-    struct failure why = { 0 };
+    bool is_changed = change->model >= 0 || change->outage >= 0;
 
-    if (change->has_fault && !change->is_mix && change->fault == FAULT_HANG_TLS && !supplier->speaks_tls) {
-        reply_error(connection, "422 Unprocessable Content", "this supplier does not speak TLS");
-        return;
-    }
-    now->median_ms = isnan(change->median_ms) ? now->median_ms : change->median_ms;
-    now->sigma = isnan(change->sigma) ? now->sigma : change->sigma;
-    now->tail = isnan(change->tail) ? now->tail : change->tail;
-    now->cap_ms = isnan(change->cap_ms) ? now->cap_ms : change->cap_ms;
-    now->name_delay_ms = isnan(change->name_delay_ms) ? now->name_delay_ms : (uint32_t)change->name_delay_ms;
     now->model = change->model < 0 ? now->model : (enum latency_model)change->model;
-    if (change->has_fault) {
-        supplier->is_forced = !change->is_mix;
-        supplier->forced = change->fault;
+    now->outage = change->outage < 0 ? now->outage : (enum fault)change->outage;
+    for (size_t i = 0; i < BEHAVIOUR_FIELDS; i++) {
+        if (!isnan(change->numbers[i])) {
+            *behaviour_number(now, behaviour_field(i)) = change->numbers[i];
+            is_changed = true;
+        }
+    }
+    if (is_changed) {
+        supplier->began_us = clock_now_us();
+    }
+}
+
+static void change_supplier(struct connection *connection, struct supplier *supplier, const struct change *change)
+{
+    struct failure why = { 0 };
+    const int faults[] = { change->fault, change->outage };
+
+    for (size_t i = 0; i < COUNT_OF(faults); i++) {
+        bool is_played = faults[i] >= 0 && faults[i] < FAULT_COUNT;
+        const char *obstacle = is_played ? supplier_cannot_play(supplier, (enum fault)faults[i]) : NULL;
+        if (obstacle != NULL) {
+            reply_error(connection, "422 Unprocessable Content", obstacle);
+            return;
+        }
+    }
+    change_behaviour(supplier, change);
+    if (change->fault >= 0) {
+        supplier->is_forced = change->fault != FAULT_COUNT;
+        supplier->forced = supplier->is_forced ? (enum fault)change->fault : FAULT_NONE;
+    }
+    enum fault_place place = fault_row(supplier->forced)->place;
+    if (supplier->forced != FAULT_SILENT_KEPT && (place == FAULT_AT_DOOR || place == FAULT_AT_ACCEPT)) {
+        connection_drop_idle(connection->farm, supplier);
     }
     if (door_apply(connection->farm, supplier, &why) != STATUS_OK) {
         reply_error(connection, "500 Internal Server Error", why.message);
@@ -340,7 +416,7 @@ static void reset(struct connection *connection, const struct change *change)
     farm->names = NAMES_ANSWER;
     farm->names_delay_ms = 0;
     farm->names_asked = farm->names_answered = farm->answered = 0;
-    population_reset(farm->population, farm->seed);
+    population_reset(farm->population, farm->seed, clock_now_us());
     status = play_prepare(farm);
     for (size_t i = 0; i < farm->population->count; i++) {
         memset(&farm->population->suppliers[i].counters, 0, sizeof(struct supplier_counters));
@@ -401,7 +477,9 @@ void admin_answer(struct connection *connection, const struct request *request)
         answer_supplier(connection, supplier);
     } else if (text_equals_c(request->path, "/stats")) {
         answer_stats(connection);
+    } else if (text_equals_c(request->path, "/faults")) {
+        answer_faults(connection);
     } else {
-        reply_error(connection, "404 Not Found", "GET goes to /stats or /supplier/NAME");
+        reply_error(connection, "404 Not Found", "GET goes to /stats, /faults or /supplier/NAME");
     }
 }

@@ -60,6 +60,7 @@ struct answer_template {
     uint64_t salt; // of the seed and the supplier
     double price;  // how dear the supplier is
     unsigned slice_count;
+    size_t offers_at[ANSWER_OFFERS + 1]; // shape A: where each offer begins, and where the last one ends
 };
 
 /// The currencies that the farm sells in, by their units for a euro.
@@ -112,7 +113,9 @@ static void put_offer_a(struct answer_template *answer, int offer, struct draw *
     static const char *const brands[] = { "LIGHT", "BASIC", "CLASSIC", "FLEX" };
     uint32_t brand = draw_below(draw, 4);
 
-    put(answer, offer > 0 ? ",{\"id\":\"" : "{\"id\":\"");
+    put(answer, offer > 0 ? "," : "");
+    answer->offers_at[offer] = answer->bytes.length;
+    put(answer, "{\"id\":\"");
     put_slot(answer, SLOT_ID, offer, 0, 0);
     put(answer, "\",\"price\":{\"total\":");
     put_slot(answer, SLOT_TOTAL_MINOR, offer, 0, 0);
@@ -150,6 +153,7 @@ static void put_shape_a(struct answer_template *answer, struct draw *draw)
     for (int offer = 0; offer < ANSWER_OFFERS; offer++) {
         put_offer_a(answer, offer, draw);
     }
+    answer->offers_at[ANSWER_OFFERS] = answer->bytes.length;
     put(answer, "]}");
 }
 
@@ -357,8 +361,8 @@ static void rendering_init(struct rendering *rendering, const struct answer_temp
             query_write_date(slice->day + day - 2, rendering->dates[i][day]);
         }
         for (int offer = 0; offer < ANSWER_OFFERS; offer++) {
-            rendering->durations[offer][i] =
-                timetable_legs(&answer->itineraries[offer].slices[i], &rendering->routes[i], rendering->legs[offer][i]);
+            rendering->durations[offer][i] = timetable_legs(
+                &answer->itineraries[offer].slices[i], &rendering->routes[i], slice->day, rendering->legs[offer][i]);
         }
     }
     rendering_prices(rendering);
@@ -452,7 +456,7 @@ static void fill_leg(const struct rendering *rendering, const struct slot *slot,
         write_time(out, rendering->dates[slot->slice], leg->arrives_min);
     }
     if (slot->kind == SLOT_DEPARTS_OFFSET || slot->kind == SLOT_ARRIVES_OFFSET) {
-        write_offset(out + 16, slot->kind == SLOT_DEPARTS_OFFSET ? leg->hop->from.offset_min : leg->hop->to.offset_min);
+        write_offset(out + 16, slot->kind == SLOT_DEPARTS_OFFSET ? leg->departs_offset_min : leg->arrives_offset_min);
     }
 }
 
@@ -517,4 +521,19 @@ void answer_render(const struct answer_template *answer, const struct query *que
     for (size_t i = 0; i < answer->slot_count; i++) {
         fill(&rendering, &answer->slots[i], out + answer->slots[i].offset);
     }
+}
+
+size_t answer_keep(const struct answer_template *answer, char *rendered, unsigned first, unsigned count)
+{
+    const size_t *at = answer->offers_at;
+    size_t length = at[0];
+
+    require(first + count <= ANSWER_OFFERS);
+    if (count > 0) {
+        size_t end = first + count < ANSWER_OFFERS ? at[first + count] - 1 : at[ANSWER_OFFERS]; // without the comma
+        memmove(rendered + length, rendered + at[first], end - at[first]);
+        length += end - at[first];
+    }
+    rendered[length++] = ']';
+    return length;
 }

@@ -25,3 +25,7 @@ size_t answer_length(const struct answer_template *answer);
 
 /// Writes answer_length() bytes. The query has as many slices as the template.
 void answer_render(const struct answer_template *answer, const struct query *query, char *out);
+
+/// Keeps `count` offers from `first` on of a rendered answer of shape A and opens its end: what is left lacks the
+/// closing brace, so that members can follow. Returns the new length.
+size_t answer_keep(const struct answer_template *answer, char *rendered, unsigned first, unsigned count);

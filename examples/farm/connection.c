@@ -11,11 +11,11 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-//   HANDSHAKING --> READING <--> WAITING --> SENDING --> READING      the usual way round
+//   HANDSHAKING --> READING <--> WAITING --> SENDING --> READING      the usual way round; DELAYED may come before it
 //                      |            +------> DRIPPING, RESETTING, HANGING
 //   any --> CLOSED when the peer leaves, or when a fault says so
 
-enum { DRIP_US = 400000, RESET_US = 3000 };
+enum { DRIP_US = 400000, RESET_US = 3000, SLOW_TLS_US = 400000 };
 
 static void connection_enter(struct connection *connection, enum connection_state state)
 {
@@ -36,8 +36,7 @@ void connection_close(struct connection *connection)
     if (connection->state == CONNECTION_CLOSED) {
         return;
     }
-    if (connection->supplier != NULL && connection->state != CONNECTION_HANDSHAKING &&
-        connection->state != CONNECTION_READING && connection->has_peer_left) {
+    if (connection->supplier != NULL && connection->state > CONNECTION_READING && connection->has_peer_left) {
         connection->supplier->counters.abandoned++;
     }
     connection_enter(connection, CONNECTION_CLOSED);
@@ -78,6 +77,10 @@ void connection_reset_soon(struct connection *connection)
 void connection_wait(struct connection *connection, uint64_t latency_us)
 {
     connection_enter(connection, CONNECTION_WAITING);
+    if (connection->has_peer_left) { // behind its request: no event will tell it again
+        connection_close(connection);
+        return;
+    }
     connection_start_timer(connection, latency_us);
 }
 
@@ -351,7 +354,10 @@ static void connection_on_due(struct timer *timer)
 {
     struct connection *connection = CONTAINER_OF(timer, struct connection, timer);
 
-    if (connection->state == CONNECTION_WAITING) {
+    if (connection->state == CONNECTION_DELAYED) {
+        connection_enter(connection, CONNECTION_HANDSHAKING);
+        connection_shake_hands(connection);
+    } else if (connection->state == CONNECTION_WAITING) {
         play_answer(connection);
         connection_read(connection);
     } else if (connection->state == CONNECTION_DRIPPING) {
@@ -386,6 +392,40 @@ static struct connection *connection_obtain(struct farm *farm)
     return connection;
 }
 
+static enum tls_certificate certificate_of(enum fault fault)
+{
+    switch (fault) {
+    case FAULT_CERT_UNKNOWN:
+        return TLS_UNKNOWN_AUTHORITY;
+    case FAULT_CERT_NAME:
+        return TLS_OTHER_NAME;
+    case FAULT_CERT_EXPIRED:
+        return TLS_EXPIRED;
+    default:
+        return TLS_RIGHT;
+    }
+}
+
+static void connection_play(struct connection *connection, enum fault fault)
+{
+    if (fault == FAULT_NONE) {
+        return;
+    }
+    if (fault == FAULT_SILENT_KEPT) {
+        connection->turns_silent = true;
+        return;
+    }
+    supplier_count_fault(connection->supplier, fault);
+    if (fault == FAULT_RESET_ACCEPT) {
+        connection_reset(connection);
+    } else if (fault == FAULT_SLOW_TLS) {
+        connection_enter(connection, CONNECTION_DELAYED);
+        connection_start_timer(connection, SLOW_TLS_US);
+    } else if (certificate_of(fault) == TLS_RIGHT) {
+        connection_hang(connection);
+    }
+}
+
 void connection_accept(struct farm *farm, int fd, struct supplier *supplier, bool is_tls)
 {
     struct connection *connection = connection_obtain(farm);
@@ -407,24 +447,25 @@ void connection_accept(struct farm *farm, int fd, struct supplier *supplier, boo
     enum fault fault = FAULT_NONE;
     if (supplier != NULL) {
         supplier->counters.connections++;
-        fault = supplier_fault(supplier, FAULT_AT_ACCEPT);
-        fault = fault == FAULT_HANG_TLS && !is_tls ? FAULT_NONE : fault;
+        fault = supplier_fault(supplier, FAULT_AT_ACCEPT, clock_now_us());
+        fault = fault_row(fault)->need == FAULT_NEEDS_TLS && !is_tls ? FAULT_NONE : fault;
     }
     if (is_tls) {
-        connection->tls = tls_session_create(farm->tls, fd, !supplier->now.has_no_tickets);
+        connection->tls = tls_session_create(farm->tls, certificate_of(fault), fd, !supplier->now.has_no_tickets);
     }
     if ((is_tls && connection->tls == NULL) || loop_watch(&farm->loop, &connection->watch) != STATUS_OK) {
         connection_close(connection);
         return;
     }
-    if (fault == FAULT_SILENT_KEPT) {
-        connection->turns_silent = true;
-    } else if (fault != FAULT_NONE) {
-        supplier_count_fault(supplier, fault);
-        if (fault == FAULT_RESET_ACCEPT) {
-            connection_reset(connection);
-        } else {
-            connection_hang(connection);
+    connection_play(connection, fault);
+}
+
+void connection_drop_idle(struct farm *farm, const struct supplier *supplier)
+{
+    LIST_FOR_EACH (node, &farm->connections) {
+        struct connection *connection = CONTAINER_OF(node, struct connection, node);
+        if (connection->supplier == supplier && connection->state == CONNECTION_READING) {
+            connection_close(connection);
         }
     }
 }

@@ -7,9 +7,12 @@
 #pragma once
 
 #include "farm/farm.h"
-#include "farm/request.h"
+#include "farm/hotels.h"
+#include "farm/recording.h"
+#include "farm/step.h"
 
 enum connection_state {
+    CONNECTION_DELAYED, // before it shakes hands
     CONNECTION_HANDSHAKING,
     CONNECTION_READING,
     CONNECTION_WAITING, // for its latency to pass
@@ -33,8 +36,10 @@ struct connection {
     bool closes;       // after the next answer
     bool turns_silent; // after the first exchange
     uint32_t exchanges;
-    struct query query;
-    char *input; // the start of a request
+    struct step step; // what was asked
+    struct hotels_query hotels;
+    const struct recorded_answer *recorded; // NULL: the answer is made
+    char *input;                            // the start of a request
     size_t input_length, input_capacity;
     char *output; // what still has to be sent
     size_t output_length, output_sent;
@@ -60,6 +65,9 @@ void connection_reset_soon(struct connection *connection);
 
 /// Sends `bytes` one by one, each 0.4 s.
 void connection_drip(struct connection *connection, struct text bytes);
+
+/// Closes the kept connections of a supplier on which nothing is going on, so that the next request needs a new one.
+void connection_drop_idle(struct farm *farm, const struct supplier *supplier);
 
 /// Frees all connections; at the end of the farm.
 void connection_close_all(struct farm *farm);

@@ -121,7 +121,7 @@ static enum status door_enter(struct door *door, enum door_state state, struct f
 
 static enum status door_apply_one(struct door *door, struct failure *why)
 {
-    enum fault fault = door->supplier != NULL ? supplier_fault(door->supplier, FAULT_AT_DOOR) : FAULT_NONE;
+    enum fault fault = door->supplier != NULL ? supplier_fault(door->supplier, FAULT_AT_DOOR, 0) : FAULT_NONE;
 
     return door_enter(door,
                       fault == FAULT_REFUSED        ? DOOR_SHUT

@@ -23,8 +23,9 @@ struct farm {
     char *input;  // FARM_INPUT bytes
     char *output; // room for the longest answer
     size_t output_size;
-    struct list connections; // all open ones
-    struct list spare;       // closed ones, to be used again
+    struct sessions *sessions; // searches that wait to be polled
+    struct list connections;   // all open ones
+    struct list spare;         // closed ones, to be used again
     struct door *doors;
     size_t door_count;
     enum name_mode names;

@@ -3,6 +3,7 @@
 #include "base/buffer.h"
 #include "base/clock.h"
 #include "farm/admin.h"
+#include "farm/airports.h"
 #include "farm/connection.h"
 #include "farm/door.h"
 #include "farm/names.h"
@@ -27,6 +28,8 @@ struct options {
     const char *network;
     const char *admin;
     const char *tls_directory;
+    const char *airports;
+    const char *properties;
     const char *files[FILES_MAX];
     size_t file_count;
     uint64_t seed;
@@ -57,28 +60,34 @@ static const char help[] =
     "  --network A.B.C         the first three numbers of all addresses (default 127.0.40)\n"
     "  --admin ADDRESS:PORT    the admin endpoint (default A.B.C.254:9999)\n"
     "  --tls-dir DIR           where ca.pem is kept or made (default .build/farm)\n"
-    "  --file NAME:ADDR:PATH   one more supplier, which answers POST /air/offer_requests with a file\n"
+    "  --airports FILE         airports and their time zones (default scripts/data/airports.txt)\n"
+    "  --file NAME:ADDR:PATH   one more supplier, which answers POST /air/offer_requests with a file; PATH.answers:\n"
+    "                          with what it lists by method and target (recording.h)\n"
+    "  --properties FILE       write the table of 100,000 properties that the suppliers of hotels sell, and exit\n"
     "  --ttl SECONDS           of the names (default 60)\n"
     "  --report                a line with its own CPU share each second, and one at the end\n"
     "  --print-settings        print the suppliers section of lastcall.yaml for this population, and exit\n"
     "  --plain                 with it: http for those who speak both\n";
 
+static const struct option longs[] = {
+    { "population", required_argument, NULL, 'p' },
+    { "seed", required_argument, NULL, 's' },
+    { "network", required_argument, NULL, 'n' },
+    { "admin", required_argument, NULL, 'a' },
+    { "tls-dir", required_argument, NULL, 't' },
+    { "airports", required_argument, NULL, 'z' },
+    { "file", required_argument, NULL, 'f' },
+    { "properties", required_argument, NULL, 'o' },
+    { "ttl", required_argument, NULL, 'l' },
+    { "report", no_argument, NULL, 'r' },
+    { "print-settings", no_argument, NULL, 'y' },
+    { "plain", no_argument, NULL, 'i' },
+    { "help", no_argument, NULL, 'h' },
+    { NULL, 0, NULL, 0 },
+};
+
 static bool options_read(struct options *options, int count, char **arguments)
 {
-    static const struct option longs[] = {
-        { "population", required_argument, NULL, 'p' },
-        { "seed", required_argument, NULL, 's' },
-        { "network", required_argument, NULL, 'n' },
-        { "admin", required_argument, NULL, 'a' },
-        { "tls-dir", required_argument, NULL, 't' },
-        { "file", required_argument, NULL, 'f' },
-        { "ttl", required_argument, NULL, 'l' },
-        { "report", no_argument, NULL, 'r' },
-        { "print-settings", no_argument, NULL, 'y' },
-        { "plain", no_argument, NULL, 'i' },
-        { "help", no_argument, NULL, 'h' },
-        { NULL, 0, NULL, 0 },
-    };
     bool is_right = true;
 
     for (int option; is_right && (option = getopt_long(count, arguments, "h", longs, NULL)) != -1;) {
@@ -98,9 +107,15 @@ static bool options_read(struct options *options, int count, char **arguments)
         case 't':
             options->tls_directory = optarg;
             break;
+        case 'z':
+            options->airports = optarg;
+            break;
         case 'f':
             is_right = options->file_count < FILES_MAX;
             options->files[is_right ? options->file_count++ : 0] = optarg;
+            break;
+        case 'o':
+            options->properties = optarg;
             break;
         case 'l':
             is_right = text_to_u64(text_of(optarg), &options->ttl_s) && options->ttl_s <= 86400;
@@ -121,7 +136,7 @@ static bool options_read(struct options *options, int count, char **arguments)
             is_right = false;
         }
     }
-    return is_right && options->population != NULL && optind == count;
+    return is_right && (options->population != NULL || options->properties != NULL) && optind == count;
 }
 
 /// "127.0.40" and a last number, or an address as written.
@@ -225,7 +240,7 @@ static enum status program_start(struct program *program, const struct options *
     if (farm->input == NULL) {
         return STATUS_NO_MEMORY;
     }
-    population_reset(farm->population, farm->seed);
+    population_reset(farm->population, farm->seed, clock_now_us());
     status = play_prepare(farm);
     if (status == STATUS_OK) {
         status = program_start_signals(program);
@@ -257,6 +272,7 @@ static void program_stop(struct program *program)
     if (program->signals.fd >= 0) {
         close(program->signals.fd);
     }
+    sessions_destroy(&program->farm.sessions);
     free(program->farm.input);
     free(program->farm.output);
     loop_fini(&program->farm.loop);
@@ -317,7 +333,11 @@ static int complain(enum status status, const struct failure *why)
 
 int main(int count, char **arguments)
 {
-    struct options options = { .network = "127.0.40", .tls_directory = ".build/farm", .seed = 1, .ttl_s = 60 };
+    struct options options = { .network = "127.0.40",
+                               .tls_directory = ".build/farm",
+                               .airports = "scripts/data/airports.txt",
+                               .seed = 1,
+                               .ttl_s = 60 };
     struct population *population;
     struct failure why = { 0 };
 
@@ -329,8 +349,19 @@ int main(int count, char **arguments)
         fprintf(stderr, "farm: --network must lie in 127.0.0.0/8\n");
         return EXIT_USAGE;
     }
+    if (options.properties != NULL) {
+        enum status written = hotels_write_table(options.properties, &why);
+        return written == STATUS_OK ? EXIT_SUCCESS : complain(written, &why);
+    }
     raise_descriptor_limit();
-    enum status status = population_read(options.population, options.network, &population, &why);
+    enum status status = airport_open_clocks(options.airports, &why);
+    if (status == STATUS_NOT_FOUND) {
+        fprintf(stderr, "farm: no %s: clocks follow from longitudes, and engines will drop flights\n",
+                options.airports);
+    } else if (status != STATUS_OK) {
+        return complain(status, &why);
+    }
+    status = population_read(options.population, options.network, &population, &why);
     for (size_t i = 0; status == STATUS_OK && i < options.file_count; i++) {
         status = population_add_file(population, options.files[i], &why);
     }
@@ -341,5 +372,6 @@ int main(int count, char **arguments)
     }
     int result = status == STATUS_OK ? EXIT_SUCCESS : complain(status, &why);
     population_destroy(&population);
+    airport_close_clocks();
     return result;
 }

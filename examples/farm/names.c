@@ -12,7 +12,7 @@
 
 enum { PACKET_MAX = 512, HEADER = 12, DELAYED_MAX = 4096, NAME_MAX_BYTES = 255 };
 enum { TYPE_A = 1, CLASS_IN = 1 };
-enum { CODE_OK = 0, CODE_FORMAT = 1, CODE_NXDOMAIN = 3, CODE_REFUSED = 5 };
+enum { CODE_OK = 0, CODE_SERVFAIL = 2, CODE_NXDOMAIN = 3, CODE_REFUSED = 5 };
 
 struct names {
     struct watch watch;
@@ -156,8 +156,8 @@ static void names_answer(struct names *names, unsigned char *packet, size_t leng
     }
     struct text host = text_split(text_of(question.name), '.', &rest);
     struct supplier *supplier = text_equals(rest, TEXT("farm.test")) ? population_find(farm->population, host) : NULL;
-    enum fault fault = supplier != NULL ? supplier_fault(supplier, FAULT_AT_NAME) : FAULT_NONE;
-    uint32_t delay_ms = farm->names_delay_ms;
+    enum fault fault = supplier != NULL ? supplier_fault(supplier, FAULT_AT_NAME, 0) : FAULT_NONE;
+    double delay_ms = farm->names_delay_ms;
     if (supplier != NULL) {
         supplier->counters.names++;
         delay_ms += supplier->now.name_delay_ms;
@@ -173,11 +173,20 @@ static void names_answer(struct names *names, unsigned char *packet, size_t leng
         code = CODE_REFUSED;
     } else if (supplier == NULL || fault == FAULT_NXDOMAIN || farm->names == NAMES_NXDOMAIN) {
         code = CODE_NXDOMAIN;
+    } else if (fault == FAULT_NAME_SERVFAIL) {
+        code = CODE_SERVFAIL;
     }
-    const struct in_addr *address = code == CODE_OK && question.type == TYPE_A ? &supplier->address : NULL;
+    const struct in_addr nobody = { htonl(INADDR_LOOPBACK) };
+    const struct in_addr *address = code != CODE_OK || question.type != TYPE_A ? NULL
+                                    : fault == FAULT_NAME_WRONG                ? &nobody
+                                                                               : &supplier->address;
     size_t answer_length = answer_write(packet, question.end, code, address, names->ttl_s);
+    if (fault == FAULT_NAME_GARBLED) {
+        packet[7] = 1; // a record that ends in its middle
+        answer_length -= address != NULL ? 8 : 0;
+    }
     if (delay_ms > 0) {
-        names_send_later(names, packet, answer_length, to, delay_ms);
+        names_send_later(names, packet, answer_length, to, (uint32_t)delay_ms);
     } else {
         names_send(names, packet, answer_length, to);
     }

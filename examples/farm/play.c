@@ -1,8 +1,12 @@
 #include "farm/play.h"
+#include "base/clock.h"
+#include "farm/garble.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { GARBLED_MAX = 16 << 20 };
 
 /// What the faults that are answers say.
 struct fixed_answer {
@@ -19,6 +23,8 @@ static const struct fixed_answer fixed_answers[FAULT_COUNT] = {
                            "{\"error\":{\"code\":\"internal\",\"message\":\"something broke\"}}" },
     [FAULT_STATUS_503] = { "503 Service Unavailable", "application/json", "",
                            "{\"error\":{\"code\":\"unavailable\",\"message\":\"come back later\"}}" },
+    [FAULT_SOURCE_DOWN] = { "502 Bad Gateway", "application/json", "",
+                            "{\"error\":{\"code\":\"source_down\",\"message\":\"this source does not answer\"}}" },
     [FAULT_HTML] = { "200 OK", "text/html", "",
                      "<!DOCTYPE html><html><head><title>Please wait</title></head><body>Checking you.</body></html>" },
     [FAULT_EMPTY] = { "200 OK", "application/json", "", "" },
@@ -56,12 +62,27 @@ static struct text answer_body(struct connection *connection)
 {
     struct supplier *supplier = connection->supplier;
 
+    if (connection->recorded != NULL) {
+        return connection->recorded->body;
+    }
     if (supplier->shape == SUPPLIER_FILE) {
         return (struct text){ supplier->file, supplier->file_length };
     }
-    const struct answer_template *answer = supplier->templates[connection->query.slice_count - 1];
-    answer_render(answer, &connection->query, connection->farm->output);
-    return (struct text){ connection->farm->output, answer_length(answer) };
+    if (supplier->shape == SUPPLIER_HOTELS) {
+        char *out = connection->farm->output;
+        size_t length = hotels_render(&connection->hotels, supplier->seed, hotels_supplier(supplier->name), out);
+        return (struct text){ out, length };
+    }
+    const struct step *step = &connection->step;
+    const struct answer_template *answer = supplier->templates[step->query.slice_count - 1];
+    char *output = connection->farm->output;
+    size_t length = answer_length(answer);
+    answer_render(answer, &step->query, output);
+    if (step_is_needed(supplier)) {
+        length = answer_keep(answer, output, step->first, step->count);
+        length += step_write_tail(step, supplier, output + length);
+    }
+    return (struct text){ output, length };
 }
 
 /// The start of an answer that will never be whole.
@@ -92,11 +113,33 @@ static void play_fragment(struct connection *connection, enum fault fault, struc
     }
 }
 
+static void play_garbled(struct connection *connection, enum fault fault, struct text body)
+{
+    const struct population *population = connection->farm->population;
+    char elsewhere[128];
+    struct buffer bytes;
+    bool closes;
+
+    buffer_init(&bytes, GARBLED_MAX);
+    int length = snprintf(elsewhere, sizeof(elsewhere), "http://%s.farm.test:%d/elsewhere",
+                          population->suppliers[0].name, POPULATION_HTTP_PORT);
+    if (garble_write(&bytes, fault, body, (struct text){ elsewhere, (size_t)length }, &closes)) {
+        connection->closes = connection->closes || closes;
+        connection_send(connection, buffer_text(&bytes), TEXT(""));
+    } else {
+        connection_close(connection);
+    }
+    buffer_fini(&bytes);
+}
+
 void play_answer(struct connection *connection)
 {
     struct supplier *supplier = connection->supplier;
-    enum fault fault = supplier_fault(supplier, FAULT_AT_ANSWER);
+    enum fault fault = supplier_fault(supplier, FAULT_AT_ANSWER, clock_now_us());
 
+    if (fault == FAULT_SOURCE_DOWN && connection->step.source != STEP_BROKEN_SOURCE) {
+        fault = FAULT_NONE;
+    }
     connection->closes = connection->closes || supplier->now.closes;
     if (fault != FAULT_NONE) {
         supplier_count_fault(supplier, fault);
@@ -109,9 +152,16 @@ void play_answer(struct connection *connection)
         send_fixed(connection, &fixed_answers[fault]);
         return;
     }
-    char bytes[256];
+    static const struct recorded_answer made = { "200 OK", "application/json", "", { NULL, 0 } };
+    const struct recorded_answer *answer = connection->recorded != NULL ? connection->recorded : &made;
+    char bytes[256 + RECORDING_HEADERS_MAX];
     struct text body = answer_body(connection);
-    struct text head = write_head(bytes, sizeof(bytes), connection, "200 OK", "application/json", "", body.length);
+    if (garble_is(fault)) {
+        play_garbled(connection, fault, body);
+        return;
+    }
+    struct text head =
+        write_head(bytes, sizeof(bytes), connection, answer->status, answer->type, answer->headers, body.length);
     if (fault != FAULT_NONE) {
         play_fragment(connection, fault, head, body);
         return;
@@ -121,10 +171,42 @@ void play_answer(struct connection *connection)
     connection_send(connection, head, body);
 }
 
+/// False: `*status` and `*why` say what is wrong with the request.
+static bool read_request(struct connection *connection, const struct request *request, const char **status,
+                         const char **why)
+{
+    struct supplier *supplier = connection->supplier;
+    const struct supplier_shape_row *shape = supplier_shape_row(supplier->shape);
+
+    if (step_is_needed(supplier)) {
+        return step_read(&connection->step, supplier, connection->farm->sessions, request, status, why);
+    }
+    *status = "404 Not Found";
+    *why = "there is nothing at this path";
+    if (supplier->shape == SUPPLIER_RECORDING) {
+        connection->recorded = recording_find(supplier->recording, request);
+        return connection->recorded != NULL;
+    }
+    connection->recorded = NULL;
+    if (!text_equals_c(request->path, shape->path)) {
+        return false;
+    }
+    *status = "405 Method Not Allowed";
+    *why = "POST is expected";
+    if (!text_equals(request->method, TEXT("POST"))) {
+        return false;
+    }
+    *status = "400 Bad Request";
+    if (supplier->shape == SUPPLIER_HOTELS) {
+        return hotels_read(&connection->hotels, request->body, why);
+    }
+    return supplier->shape == SUPPLIER_FILE || query_read(&connection->step.query, shape->query, request->body, why);
+}
+
 void play_request(struct connection *connection, const struct request *request)
 {
     struct supplier *supplier = connection->supplier;
-    const char *why;
+    const char *status, *why;
 
     supplier->counters.requests++;
     if (supplier->is_forced && supplier->forced == FAULT_SILENT_KEPT && connection->exchanges > 0) {
@@ -132,22 +214,11 @@ void play_request(struct connection *connection, const struct request *request)
         connection_hang(connection);
         return;
     }
-    if (!text_equals_c(request->path, supplier_path(supplier))) {
-        refuse(connection, "404 Not Found", "there is nothing at this path");
+    if (!read_request(connection, request, &status, &why)) {
+        refuse(connection, status, why);
         return;
     }
-    if (!text_equals(request->method, TEXT("POST"))) {
-        refuse(connection, "405 Method Not Allowed", "POST is expected");
-        return;
-    }
-    if (supplier->shape != SUPPLIER_FILE) {
-        enum query_shape shape = supplier->shape == SUPPLIER_SHAPE_A ? QUERY_SHAPE_A : QUERY_SHAPE_B;
-        if (!query_read(&connection->query, shape, request->body, &why)) {
-            refuse(connection, "400 Bad Request", why);
-            return;
-        }
-    }
-    uint64_t latency_us = supplier_latency_us(supplier);
+    uint64_t latency_us = supplier_latency_us(supplier, clock_now_us());
     if (latency_us == 0) {
         play_answer(connection);
     } else {
@@ -157,15 +228,14 @@ void play_request(struct connection *connection, const struct request *request)
 
 enum status play_prepare(struct farm *farm)
 {
-    size_t longest = 0;
+    size_t longest = HOTELS_ANSWER_MAX;
 
     for (size_t i = 0; i < farm->population->count; i++) {
         struct supplier *supplier = &farm->population->suppliers[i];
-        for (unsigned slices = 0; slices < QUERY_SLICES_MAX && supplier->shape != SUPPLIER_FILE; slices++) {
+        for (unsigned slices = 0; slices < QUERY_SLICES_MAX && supplier_has_templates(supplier); slices++) {
             answer_template_destroy(&supplier->templates[slices]);
-            supplier->templates[slices] =
-                answer_template_create(supplier->shape == SUPPLIER_SHAPE_A ? QUERY_SHAPE_A : QUERY_SHAPE_B, farm->seed,
-                                       supplier->index, slices + 1);
+            supplier->templates[slices] = answer_template_create(supplier_shape_row(supplier->shape)->query, farm->seed,
+                                                                 supplier->index, slices + 1);
             if (supplier->templates[slices] == NULL) {
                 return STATUS_NO_MEMORY;
             }
@@ -173,6 +243,11 @@ enum status play_prepare(struct farm *farm)
             longest = length > longest ? length : longest;
         }
     }
+    if (farm->sessions == NULL && (farm->sessions = sessions_create()) == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    sessions_reset(farm->sessions, farm->seed);
+    longest += STEP_TAIL_MAX;
     char *output = realloc(farm->output, longest + 1);
     if (output == NULL) {
         return STATUS_NO_MEMORY;

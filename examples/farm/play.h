@@ -12,5 +12,5 @@ void play_request(struct connection *connection, const struct request *request);
 /// The latency has passed: answers, or plays the fault.
 void play_answer(struct connection *connection);
 
-/// Prepares the templates and makes `output` large enough for any answer.
+/// Prepares the templates, forgets the searches that could be polled, makes `output` large enough for any answer.
 MUST_CHECK enum status play_prepare(struct farm *farm);

@@ -1,13 +1,15 @@
 #include "farm/population.h"
+#include "farm/file.h"
+#include "farm/hotels.h"
+#include "farm/recording.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { COLUMNS = 10, FILE_MAX = 16 << 20 };
+enum { COLUMNS = 10 };
 
 static struct text next_word(struct text *rest)
 {
@@ -67,8 +69,12 @@ static enum status read_identity(struct supplier *supplier, const struct populat
                                  const struct text *words, struct failure *why)
 {
     static const char *const speaks[] = { "http", "https", "both" };
-    static const char *const shapes[] = { "a", "b" };
+    const char *shapes[SUPPLIER_FILE];
     double host;
+
+    for (int i = 0; i < SUPPLIER_FILE; i++) {
+        shapes[i] = supplier_shape_row((enum supplier_shape)i)->name;
+    }
 
     if (words[0].length >= sizeof(supplier->name)) {
         failure_set(why, "the name is too long");
@@ -91,22 +97,32 @@ static enum status read_identity(struct supplier *supplier, const struct populat
         return STATUS_INVALID;
     }
     int speech = read_choice(words[2], "speaks", speaks, 3, why);
-    int shape = read_choice(words[3], "shape", shapes, 2, why);
+    int shape = read_choice(words[3], "shape", shapes, SUPPLIER_FILE, why);
     if (speech < 0 || shape < 0) {
         return STATUS_INVALID;
     }
     supplier->speaks_http = speech != 1;
     supplier->speaks_tls = speech != 0;
-    supplier->shape = shape == 0 ? SUPPLIER_SHAPE_A : SUPPLIER_SHAPE_B;
+    supplier->shape = (enum supplier_shape)shape;
+    supplier->rounds = 3;
+    supplier->poll_ms = 100;
+    if (supplier->shape == SUPPLIER_HOTELS && hotels_supplier(supplier->name) == 0) {
+        failure_set(why, "a supplier of hotels (shape h) is called h01 to h20");
+        return STATUS_INVALID;
+    }
     return STATUS_OK;
 }
 
 static enum status read_latency(struct supplier *supplier, const struct text *words, struct failure *why)
 {
-    static const char *const models[] = { "constant", "lognormal" };
+    const char *models[LATENCY_MODELS];
     struct behaviour *planned = &supplier->planned;
     double ceiling_ms = 0;
-    int model = read_choice(words[4], "model", models, 2, why);
+
+    for (int i = 0; i < LATENCY_MODELS; i++) {
+        models[i] = latency_model_name((enum latency_model)i);
+    }
+    int model = read_choice(words[4], "model", models, LATENCY_MODELS, why);
 
     if (model < 0 || read_column_number(words[5], "median_ms", 0, 600000, &planned->median_ms, why) != STATUS_OK ||
         read_column_number(words[6], "sigma", 0, 5, &planned->sigma, why) != STATUS_OK ||
@@ -118,9 +134,50 @@ static enum status read_latency(struct supplier *supplier, const struct text *wo
         read_column_number(words[9], "ceiling_ms", 1, 600000, &ceiling_ms, why) != STATUS_OK) {
         return STATUS_INVALID;
     }
-    planned->model = model == 0 ? LATENCY_CONSTANT : LATENCY_LOGNORMAL;
+    planned->model = (enum latency_model)model;
     supplier->ceiling_ms = (uint32_t)ceiling_ms;
     return STATUS_OK;
+}
+
+/// A number of its own or of its behaviour. False: the word is none.
+static bool read_extra_number(struct supplier *supplier, struct text key, struct text value)
+{
+    double number;
+    const struct behaviour_field *field = behaviour_find(key);
+
+    if (field != NULL && read_number(value, 0, field->most, &number)) {
+        *behaviour_number(&supplier->planned, field) = number;
+        return true;
+    }
+    if (text_equals_c(key, "rounds") && read_number(value, 1, 1000, &number)) {
+        supplier->rounds = (uint32_t)number;
+        return true;
+    }
+    if (text_equals_c(key, "poll_after_ms") && read_number(value, 0, 600000, &number)) {
+        supplier->poll_ms = (uint32_t)number;
+        return true;
+    }
+    return false;
+}
+
+static enum status check_fault(const struct supplier *supplier, enum fault fault, struct failure *why)
+{
+    const char *obstacle = supplier_cannot_play(supplier, fault);
+
+    if (obstacle != NULL) {
+        failure_set(why, "%s: %s", fault_row(fault)->name, obstacle);
+        return STATUS_INVALID;
+    }
+    return STATUS_OK;
+}
+
+static enum status read_outage(struct supplier *supplier, struct text name, struct failure *why)
+{
+    if (!fault_find(name, &supplier->planned.outage) || fault_row(supplier->planned.outage)->place != FAULT_AT_ANSWER) {
+        failure_set(why, "outage: \"%.*s\" is no fault of an answer", TEXT_ARGS(name));
+        return STATUS_INVALID;
+    }
+    return check_fault(supplier, supplier->planned.outage, why);
 }
 
 static enum status read_extra(struct supplier *supplier, struct text word, struct failure *why)
@@ -138,20 +195,19 @@ static enum status read_extra(struct supplier *supplier, struct text word, struc
         supplier->planned.has_no_tickets = true;
         return STATUS_OK;
     }
-    if (text_equals_c(key, "name_delay_ms") && read_number(value, 0, 600000, &number)) {
-        supplier->planned.name_delay_ms = (uint32_t)number;
+    if (text_equals_c(key, "outage")) {
+        return read_outage(supplier, value, why);
+    }
+    if (read_extra_number(supplier, key, value)) {
         return STATUS_OK;
     }
     if (!fault_find(key, &fault) || fault == FAULT_NONE || !read_number(value, 0, 1, &number)) {
-        failure_set(why, "\"%.*s\" is no FAULT=SHARE, close, no_tickets or name_delay_ms=N", TEXT_ARGS(word));
-        return STATUS_INVALID;
-    }
-    if (fault == FAULT_HANG_TLS && !supplier->speaks_tls) {
-        failure_set(why, "hang_tls: %s does not speak TLS", supplier->name);
+        failure_set(why, "\"%.*s\" is no FAULT=SHARE, outage=FAULT, close, no_tickets or NUMBER_NAME=N",
+                    TEXT_ARGS(word));
         return STATUS_INVALID;
     }
     supplier->planned.shares[fault] = number;
-    return STATUS_OK;
+    return check_fault(supplier, fault, why);
 }
 
 static enum status read_line(struct population *population, struct text line, struct failure *why)
@@ -187,39 +243,11 @@ static enum status read_line(struct population *population, struct text line, st
     return status;
 }
 
-static enum status read_file(const char *path, char **bytes, size_t *length, struct failure *why)
-{
-    FILE *file = fopen(path, "rb");
-
-    *bytes = NULL;
-    if (file == NULL) {
-        failure_set(why, "%s: %s", path, strerror(errno));
-        return STATUS_IO;
-    }
-    struct buffer buffer;
-    buffer_init(&buffer, FILE_MAX);
-    char chunk[16384];
-    size_t got;
-    while ((got = fread(chunk, 1, sizeof(chunk), file)) > 0) {
-        buffer_append(&buffer, chunk, got);
-    }
-    bool is_read = ferror(file) == 0;
-    fclose(file);
-    if (!is_read || buffer.is_full) {
-        failure_set(why, "%s: %s", path, is_read ? "too large" : "could not be read");
-        buffer_fini(&buffer);
-        return STATUS_IO;
-    }
-    *length = buffer.length;
-    *bytes = buffer_take(&buffer);
-    return *bytes != NULL ? STATUS_OK : STATUS_NO_MEMORY;
-}
-
 enum status population_read(const char *file, const char *network, struct population **population, struct failure *why)
 {
     char *bytes;
     size_t length;
-    enum status status = read_file(file, &bytes, &length, why);
+    enum status status = file_read(file, &bytes, &length, why);
 
     *population = NULL;
     if (status != STATUS_OK) {
@@ -272,12 +300,14 @@ enum status population_add_file(struct population *population, const char *argum
         failure_set(why, "--file %s: a new NAME:ADDRESS:PATH is expected", argument);
         return STATUS_INVALID;
     }
-    enum status status = read_file(path.data, &supplier->file, &supplier->file_length, why);
+    bool is_recording = recording_is_named(path.data);
+    enum status status = is_recording ? recording_read(path.data, &supplier->recording, why)
+                                      : file_read(path.data, &supplier->file, &supplier->file_length, why);
     if (status != STATUS_OK) {
         return status;
     }
     memcpy(supplier->name, name.data, name.length);
-    supplier->shape = SUPPLIER_FILE;
+    supplier->shape = is_recording ? SUPPLIER_RECORDING : SUPPLIER_FILE;
     supplier->speaks_http = true;
     supplier->planned = (struct behaviour){
         .model = LATENCY_LOGNORMAL,
@@ -299,15 +329,16 @@ void population_destroy(struct population **population)
             answer_template_destroy(&(*population)->suppliers[i].templates[slices]);
         }
         free((*population)->suppliers[i].file);
+        recording_destroy(&(*population)->suppliers[i].recording);
     }
     free(*population);
     *population = NULL;
 }
 
-void population_reset(struct population *population, uint64_t seed)
+void population_reset(struct population *population, uint64_t seed, uint64_t now_us)
 {
     for (size_t i = 0; i < population->count; i++) {
-        supplier_reset(&population->suppliers[i], seed);
+        supplier_reset(&population->suppliers[i], seed, now_us);
     }
 }
 
@@ -324,15 +355,17 @@ struct supplier *population_find(struct population *population, struct text name
 void population_print_settings(const struct population *population, bool is_plain)
 {
     printf("suppliers:\n");
-    printf("  farm_a: { enabled: false, because: \"a template: s01 to s40 use it\" }\n");
-    printf("  farm_b: { enabled: false, because: \"a template: s01 to s40 use it\" }\n");
+    for (int i = 0; i < SUPPLIER_HOTELS; i++) {
+        printf("  %s: { enabled: false, because: \"a template: s01 to s40 use it\" }\n",
+               supplier_shape_row((enum supplier_shape)i)->script);
+    }
     for (size_t i = 0; i < population->count; i++) {
         const struct supplier *supplier = &population->suppliers[i];
-        if (supplier->shape == SUPPLIER_FILE) {
+        if (!supplier_has_templates(supplier)) {
             continue;
         }
         bool is_http = supplier->speaks_http && (is_plain || !supplier->speaks_tls);
-        printf("  %s:\n    uses: farm_%s\n", supplier->name, supplier->shape == SUPPLIER_SHAPE_A ? "a" : "b");
+        printf("  %s:\n    uses: %s\n", supplier->name, supplier_shape_row(supplier->shape)->script);
         if (supplier->ceiling_ms > 0) {
             printf("    ceiling: %ums\n", supplier->ceiling_ms);
         }

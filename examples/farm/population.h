@@ -1,8 +1,11 @@
 /// Population: who plays on the farm, read from a table of plain text.
 ///
-/// One supplier a line: name, address (last number), speaks (http, https, both), shape (a, b), model (constant,
-/// lognormal), median_ms, sigma, tail (share), cap_ms, ceiling_ms (or -). Then, in any order: FAULT=SHARE, close,
-/// no_tickets, name_delay_ms=N. A share is "2%" or "0.02". What follows # is a comment.
+/// One supplier a line: name, address (last number), speaks (http, https, both), shape (a, b, poll_add, poll_replace,
+/// pages, parts: flights; h: hotels), model (constant, lognormal, bimodal, ramp, recovery), median_ms, sigma, tail
+/// (share), cap_ms, ceiling_ms (or -). Then, in any order: FAULT=SHARE, close, no_tickets, name_delay_ms=N; for polls
+/// and pages rounds=N (3) and poll_after_ms=N (100); for models other_ms=N, other_share=SHARE, peak_ms=N, over_ms=N;
+/// and outage=FAULT with outage_from_ms=N, outage_ms=N, outage_every_ms=N. A share is "2%" or "0.02". What follows # is
+/// a comment.
 ///
 /// Threads: the loop's.
 /// Memory:  owns its suppliers.
@@ -24,10 +27,10 @@ struct population {
 MUST_CHECK enum status population_read(const char *file, const char *network, struct population **population,
                                        struct failure *why);
 
-/// Adds a supplier that serves a file: "NAME:ADDRESS:PATH".
+/// Adds a supplier that serves a file, or a recording: "NAME:ADDRESS:PATH".
 MUST_CHECK enum status population_add_file(struct population *population, const char *argument, struct failure *why);
 void population_destroy(struct population **population);
-void population_reset(struct population *population, uint64_t seed);
+void population_reset(struct population *population, uint64_t seed, uint64_t now_us);
 
 /// NULL: nobody has this name.
 struct supplier *population_find(struct population *population, struct text name);

@@ -57,7 +57,7 @@ static bool read_letters(struct text text, char out[4])
     return true;
 }
 
-static bool read_date(struct text text, int32_t *day)
+bool query_read_date(struct text text, int32_t *day)
 {
     uint64_t year, month, of_month;
     char back[10];
@@ -81,7 +81,7 @@ static bool add_slice(struct query *query, struct text from, struct text to, str
         return false;
     }
     struct query_slice *slice = &query->slices[query->slice_count];
-    if (!read_letters(from, slice->from) || !read_letters(to, slice->to) || !read_date(date, &slice->day) ||
+    if (!read_letters(from, slice->from) || !read_letters(to, slice->to) || !query_read_date(date, &slice->day) ||
         memcmp(slice->from, slice->to, 3) == 0) {
         return false;
     }

@@ -31,5 +31,8 @@ struct query {
 /// False: `*why` is a constant sentence for the caller.
 MUST_CHECK bool query_read(struct query *query, enum query_shape shape, struct text body, const char **why);
 
+/// False: not a date, or not of these two centuries.
+MUST_CHECK bool query_read_date(struct text text, int32_t *day);
+
 /// "YYYY-MM-DD" of a day; writes exactly ten bytes.
 void query_write_date(int32_t day, char out[10]);

@@ -39,8 +39,7 @@ enum request_verdict request_read(struct request *request, struct text bytes)
     if (!text_starts_with(version, TEXT("HTTP/1.")) || !text_starts_with(target, TEXT("/"))) {
         return REQUEST_BROKEN;
     }
-    struct text query;
-    request->path = text_split(target, '?', &query);
+    request->path = text_split(target, '?', &request->query_string);
     request->closes = text_starts_with(version, TEXT("HTTP/1.0"));
     while (rest.length > 0) {
         struct text line = text_split(rest, '\n', &rest);

@@ -14,6 +14,7 @@ enum request_verdict { REQUEST_INCOMPLETE, REQUEST_BROKEN, REQUEST_WHOLE };
 struct request {
     struct text method;
     struct text path; // without the query string
+    struct text query_string;
     struct text body;
     bool closes;   // the caller will not send another
     size_t length; // of all of it

@@ -44,23 +44,29 @@ void timetable_route(struct route *route, const char from[3], const char to[3])
 }
 
 static void leg_fill(struct leg *leg, const struct itinerary_slice *slice, int index, const struct hop *hop,
-                     int departs_min)
+                     int32_t day, int departs_min)
 {
+    int64_t midnight_min = (int64_t)day * 1440;
+
     leg->hop = hop;
     leg->flight_min = hop->flight_min + slice->slack_min;
     leg->departs_min = departs_min;
-    leg->arrives_min = departs_min + leg->flight_min + hop->to.offset_min - hop->from.offset_min;
+    leg->departs_offset_min = airport_offset_min(&hop->from, midnight_min + departs_min);
+    int64_t lands_min = midnight_min + departs_min - leg->departs_offset_min + leg->flight_min;
+    leg->arrives_offset_min = airport_offset_at_min(&hop->to, lands_min);
+    leg->arrives_min = (int)(lands_min + leg->arrives_offset_min - midnight_min);
     leg->number = 1000 + (int)((slice->numbers[index] + hop->hash) % 9000);
 }
 
-int timetable_legs(const struct itinerary_slice *slice, const struct route *route, struct leg legs[TIMETABLE_LEGS])
+int timetable_legs(const struct itinerary_slice *slice, const struct route *route, int32_t day,
+                   struct leg legs[TIMETABLE_LEGS])
 {
     if (slice->leg_count == 1) {
-        leg_fill(&legs[0], slice, 0, &route->direct, slice->departs_min);
+        leg_fill(&legs[0], slice, 0, &route->direct, day, slice->departs_min);
         return legs[0].flight_min;
     }
-    leg_fill(&legs[0], slice, 0, &route->to_hub[slice->hub], slice->departs_min);
-    leg_fill(&legs[1], slice, 1, &route->from_hub[slice->hub], legs[0].arrives_min + slice->layover_min);
+    leg_fill(&legs[0], slice, 0, &route->to_hub[slice->hub], day, slice->departs_min);
+    leg_fill(&legs[1], slice, 1, &route->from_hub[slice->hub], day, legs[0].arrives_min + slice->layover_min);
     return legs[0].flight_min + slice->layover_min + legs[1].flight_min;
 }
 

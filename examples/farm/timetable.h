@@ -47,6 +47,7 @@ struct leg {
     const struct hop *hop;
     int number;
     int departs_min, arrives_min;
+    int departs_offset_min, arrives_offset_min; // local time - UTC
     int flight_min;
 };
 
@@ -54,6 +55,7 @@ void timetable_route(struct route *route, const char from[3], const char to[3]);
 
 void timetable_draw(struct itinerary *itinerary, struct draw *draw);
 
-/// Fills the legs of one slice; returns the whole duration in minutes.
-int timetable_legs(const struct itinerary_slice *slice, const struct route *route, struct leg legs[TIMETABLE_LEGS]);
+/// Fills the legs of one slice on a day (since 1970-01-01); returns the whole duration in minutes.
+int timetable_legs(const struct itinerary_slice *slice, const struct route *route, int32_t day,
+                   struct leg legs[TIMETABLE_LEGS]);
 const char *timetable_carrier(unsigned carrier);

@@ -11,10 +11,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { AUTHORITY_DAYS = 3650, CERTIFICATE_DAYS = 365, PATH_MAX_BYTES = 1024 };
+enum { DAY_S = 86400, AUTHORITY_DAYS = 3650, CERTIFICATE_DAYS = 365, PATH_MAX_BYTES = 1024 };
 
 struct tls {
-    SSL_CTX *context;
+    SSL_CTX *contexts[TLS_CERTIFICATES];
 };
 
 struct tls_session {
@@ -33,7 +33,7 @@ static bool add_extension(X509 *certificate, X509 *issuer, int kind, const char 
 }
 
 /// An unsigned certificate for `key` with the things that both kinds share.
-static X509 *draft(EVP_PKEY *key, const char *common_name, long days, X509 *issuer)
+static X509 *draft(EVP_PKEY *key, const char *common_name, long until_s, X509 *issuer)
 {
     uint64_t serial;
     X509 *certificate = X509_new();
@@ -46,8 +46,8 @@ static X509 *draft(EVP_PKEY *key, const char *common_name, long days, X509 *issu
     bool is_made =
         X509_set_version(certificate, 2) == 1 &&
         ASN1_INTEGER_set_uint64(X509_get_serialNumber(certificate), serial >> 1) == 1 &&
-        X509_gmtime_adj(X509_getm_notBefore(certificate), -86400L) != NULL &&
-        X509_gmtime_adj(X509_getm_notAfter(certificate), days * 86400L) != NULL &&
+        X509_gmtime_adj(X509_getm_notBefore(certificate), -(long)DAY_S) != NULL &&
+        X509_gmtime_adj(X509_getm_notAfter(certificate), until_s) != NULL &&
         X509_NAME_add_entry_by_txt(subject, "CN", MBSTRING_ASC, (const unsigned char *)common_name, -1, -1, 0) == 1 &&
         X509_set_issuer_name(certificate, issuer != NULL ? X509_get_subject_name(issuer) : subject) == 1 &&
         X509_set_pubkey(certificate, key) == 1;
@@ -58,9 +58,9 @@ static X509 *draft(EVP_PKEY *key, const char *common_name, long days, X509 *issu
     return certificate;
 }
 
-static X509 *make_authority(EVP_PKEY *key)
+static X509 *make_authority(EVP_PKEY *key, const char *common_name)
 {
-    X509 *authority = draft(key, "Farm test authority", AUTHORITY_DAYS, NULL);
+    X509 *authority = draft(key, common_name, (long)AUTHORITY_DAYS * DAY_S, NULL);
 
     if (authority != NULL && add_extension(authority, authority, NID_basic_constraints, "critical,CA:TRUE") &&
         add_extension(authority, authority, NID_key_usage, "critical,keyCertSign,cRLSign") &&
@@ -72,9 +72,9 @@ static X509 *make_authority(EVP_PKEY *key)
     return NULL;
 }
 
-static X509 *make_certificate(EVP_PKEY *key, const char *names, X509 *authority, EVP_PKEY *authority_key)
+static X509 *make_certificate(EVP_PKEY *key, const char *names, long until_s, X509 *authority, EVP_PKEY *authority_key)
 {
-    X509 *certificate = draft(key, "farm.test", CERTIFICATE_DAYS, authority);
+    X509 *certificate = draft(key, "farm.test", until_s, authority);
 
     if (certificate != NULL && add_extension(certificate, authority, NID_subject_alt_name, names) &&
         add_extension(certificate, authority, NID_ext_key_usage, "serverAuth") &&
@@ -143,7 +143,7 @@ static enum status take_authority(const char *directory, X509 **authority, EVP_P
         return STATUS_OK;
     }
     *key = EVP_EC_gen("P-256");
-    *authority = *key != NULL ? make_authority(*key) : NULL;
+    *authority = *key != NULL ? make_authority(*key, "Farm test authority") : NULL;
     if (*authority == NULL) {
         return STATUS_NO_MEMORY;
     }
@@ -171,27 +171,55 @@ static SSL_CTX *make_context(X509 *certificate, EVP_PKEY *key)
     return context;
 }
 
+/// The context that shows `kind`; NULL: it could not be made.
+static SSL_CTX *make_kind(enum tls_certificate kind, const char *names, X509 *authority, EVP_PKEY *authority_key)
+{
+    const long until_s = kind == TLS_EXPIRED ? -3600 : (long)CERTIFICATE_DAYS * DAY_S;
+    EVP_PKEY *key = EVP_EC_gen("P-256"), *stranger_key = NULL;
+    X509 *certificate = NULL, *stranger = NULL;
+    SSL_CTX *context = NULL;
+
+    if (kind == TLS_UNKNOWN_AUTHORITY) {
+        stranger_key = EVP_EC_gen("P-256");
+        stranger = stranger_key != NULL ? make_authority(stranger_key, "Somebody else's authority") : NULL;
+        authority = stranger;
+        authority_key = stranger_key;
+    }
+    if (key != NULL && authority != NULL) {
+        certificate = make_certificate(key, kind == TLS_OTHER_NAME ? "DNS:elsewhere.farm.test" : names, until_s,
+                                       authority, authority_key);
+    }
+    if (certificate != NULL) {
+        context = make_context(certificate, key);
+    }
+    X509_free(certificate);
+    X509_free(stranger);
+    EVP_PKEY_free(stranger_key);
+    EVP_PKEY_free(key);
+    return context;
+}
+
 enum status tls_create(const char *directory, const char *names, struct tls **tls, struct failure *why)
 {
-    X509 *authority = NULL, *certificate = NULL;
-    EVP_PKEY *authority_key = NULL, *key = NULL;
+    X509 *authority = NULL;
+    EVP_PKEY *authority_key = NULL;
     enum status status = take_authority(directory, &authority, &authority_key, why);
 
     *tls = NULL;
-    if (status == STATUS_OK) {
-        key = EVP_EC_gen("P-256");
-        certificate = key != NULL ? make_certificate(key, names, authority, authority_key) : NULL;
-        *tls = calloc(1, sizeof(**tls));
-        if (certificate == NULL || *tls == NULL || ((*tls)->context = make_context(certificate, key)) == NULL) {
+    if (status == STATUS_OK && (*tls = calloc(1, sizeof(**tls))) == NULL) {
+        status = STATUS_NO_MEMORY;
+    }
+    for (int kind = 0; status == STATUS_OK && kind < TLS_CERTIFICATES; kind++) {
+        (*tls)->contexts[kind] = make_kind((enum tls_certificate)kind, names, authority, authority_key);
+        if ((*tls)->contexts[kind] == NULL) {
             failure_set(why, "the test certificate could not be made: %s",
                         ERR_reason_error_string(ERR_peek_last_error()));
-            free(*tls);
-            *tls = NULL;
             status = STATUS_NO_MEMORY;
         }
     }
-    X509_free(certificate);
-    EVP_PKEY_free(key);
+    if (status != STATUS_OK) {
+        tls_destroy(tls);
+    }
     X509_free(authority);
     EVP_PKEY_free(authority_key);
     return status;
@@ -200,20 +228,22 @@ enum status tls_create(const char *directory, const char *names, struct tls **tl
 void tls_destroy(struct tls **tls)
 {
     if (*tls != NULL) {
-        SSL_CTX_free((*tls)->context);
+        for (int kind = 0; kind < TLS_CERTIFICATES; kind++) {
+            SSL_CTX_free((*tls)->contexts[kind]);
+        }
         free(*tls);
         *tls = NULL;
     }
 }
 
-struct tls_session *tls_session_create(struct tls *tls, int fd, bool has_tickets)
+struct tls_session *tls_session_create(struct tls *tls, enum tls_certificate certificate, int fd, bool has_tickets)
 {
     struct tls_session *session = calloc(1, sizeof(*session));
 
     if (session == NULL) {
         return NULL;
     }
-    session->ssl = SSL_new(tls->context);
+    session->ssl = SSL_new(tls->contexts[certificate]);
     if (session->ssl == NULL || SSL_set_fd(session->ssl, fd) != 1) {
         SSL_free(session->ssl);
         free(session);

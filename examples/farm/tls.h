@@ -21,8 +21,12 @@ enum { TLS_AGAIN = -1, TLS_FAILED = -2 };
 MUST_CHECK enum status tls_create(const char *directory, const char *names, struct tls **tls, struct failure *why);
 void tls_destroy(struct tls **tls);
 
+/// What a session shows: the certificate that is right, or one that nobody should trust.
+enum tls_certificate { TLS_RIGHT, TLS_UNKNOWN_AUTHORITY, TLS_OTHER_NAME, TLS_EXPIRED, TLS_CERTIFICATES };
+
 /// NULL without memory. The descriptor stays the caller's.
-MUST_CHECK struct tls_session *tls_session_create(struct tls *tls, int fd, bool has_tickets);
+MUST_CHECK struct tls_session *tls_session_create(struct tls *tls, enum tls_certificate certificate, int fd,
+                                                  bool has_tickets);
 
 /// Ends politely when the handshake was complete.
 void tls_session_destroy(struct tls_session **session);

@@ -1,33 +1,40 @@
 -- Flights: what a search for flights asks, and what an offer of one is.
 
 local check = require("check")
+local parts = require("parts")
 
-local DEFAULT_CURRENCY = "EUR"
-local DEFAULT_LOCALE = "en"
-local DEFAULT_DEVICE = "desktop"
 local DEFAULT_CABIN = "economy"
 
 local CABINS = { "economy", "premium", "business", "first" }
 local TRAVELLERS = { "adult", "child", "infant_lap", "infant_seat" }
-local DEVICES = { "mobile", "desktop", "app" }
 
--- Ages on the day of travel; a child without an age is priced by its type.
+-- Ages on the day of travel. A child has one: suppliers price a child of two and one of eleven differently.
 local AGES = { adult = { 12, 120 }, child = { 2, 17 }, infant_lap = { 0, 1 }, infant_seat = { 0, 1 } }
 
-local QUERY_FIELDS = {
+-- The order of travellers says nothing: adults come first, then by age.
+local RANKS = { adult = 1, child = 2, infant_seat = 3, infant_lap = 4 }
+
+local QUERY_FIELDS = parts.join({
   "slices", "travellers", "cabin", "max_stops", "bags", "fare_codes", "loyalty",
-  "market", "locale", "currency", "device", "client",
-}
+}, parts.QUERY_FIELDS)
+
+-- An airport, or a city with several, whose clocks are known.
+local function read_airport(c, pointer, value)
+  local code = c:pattern(pointer, value, "^%u%u%u$", "an IATA code of three capitals such as LON", true)
+  if code and not time.zone(code) then
+    c:add(pointer, "unknown_airport", "an airport or a city that is known expected")
+  end
+  return code
+end
 
 local function read_slice(c, pointer, value, earliest)
   local slice = c:object(pointer, value, { "origin", "destination", "date", "flex_days" })
   if not slice then
     return nil
   end
-  local what = "an IATA code of three capitals such as LON"
   local read = {
-    origin = c:pattern(pointer .. "/origin", slice.origin, "^%u%u%u$", what, true),
-    destination = c:pattern(pointer .. "/destination", slice.destination, "^%u%u%u$", what, true),
+    origin = read_airport(c, pointer .. "/origin", slice.origin),
+    destination = read_airport(c, pointer .. "/destination", slice.destination),
     date = c:date(pointer .. "/date", slice.date),
     flex_days = c:integer(pointer .. "/flex_days", slice.flex_days, 0, 3, 0),
   }
@@ -54,20 +61,37 @@ local function read_slices(c, query, earliest)
   return slices
 end
 
+local function read_traveller(c, pointer, value)
+  local traveller = c:object(pointer, value, { "type", "age" }) or {}
+  local kind = c:choice(pointer .. "/type", traveller.type, TRAVELLERS)
+  local ages = AGES[kind] or { 0, 120 }
+  local read_age = kind == "child" and c.required_integer or c.integer
+  return { type = kind, age = read_age(c, pointer .. "/age", traveller.age, ages[1], ages[2]) }
+end
+
+local function comes_before(a, b)
+  if a.type ~= b.type then
+    return RANKS[a.type] < RANKS[b.type]
+  end
+  return (a.age or -1) < (b.age or -1)
+end
+
 local function read_travellers(c, query)
   local list = c:list("/query/travellers", query.travellers, 1, 9)
-  local travellers, laps, adults = json.array({}), 0, 0
+  local travellers, counts, are_known = json.array({}), { adult = 0, infant_lap = 0 }, true
   for i = 1, list and #list or 0 do
-    local pointer = check.pointer("/query/travellers", i)
-    local traveller = c:object(pointer, list[i], { "type", "age" }) or {}
-    local kind = c:choice(pointer .. "/type", traveller.type, TRAVELLERS)
-    local ages = AGES[kind] or { 0, 120 }
-    travellers[i] = { type = kind, age = c:integer(pointer .. "/age", traveller.age, ages[1], ages[2]) }
-    laps = laps + (kind == "infant_lap" and 1 or 0)
-    adults = adults + (kind == "adult" and 1 or 0)
+    local traveller = read_traveller(c, check.pointer("/query/travellers", i), list[i])
+    travellers[i] = traveller
+    are_known = are_known and traveller.type ~= nil
+    if traveller.type then
+      counts[traveller.type] = (counts[traveller.type] or 0) + 1
+    end
   end
-  if laps > adults then
+  if counts.infant_lap > counts.adult then
     c:add("/query/travellers", "invalid", "each infant on a lap needs an adult")
+  end
+  if are_known then
+    table.sort(travellers, comes_before)
   end
   return travellers
 end
@@ -88,16 +112,16 @@ local function read_fare_codes(c, query)
   if not list then
     return nil
   end
-  local codes = json.array({})
+  local codes = {}
   for i = 1, #list do
-    codes[i] = c:text(check.pointer("/query/fare_codes", i), list[i], 1, 40)
+    codes[#codes + 1] = c:text(check.pointer("/query/fare_codes", i), list[i], 1, 40)
   end
-  return codes
+  return #codes > 0 and parts.as_set(codes) or nil
 end
 
 local function read_loyalty(c, query)
   local list = c:list("/query/loyalty", query.loyalty, 0, 20)
-  if not list then
+  if not list or #list == 0 then
     return nil
   end
   local programmes = json.array({})
@@ -110,17 +134,6 @@ local function read_loyalty(c, query)
     }
   end
   return programmes
-end
-
--- Who asks is checked but goes no further: only scripts that declare `wants = { "client" }` may see it.
-local function check_client(c, query)
-  if query.client ~= nil then
-    local client = c:object("/query/client", query.client, { "ip", "user_agent" })
-    if client then
-      c:pattern("/query/client/ip", client.ip, "^[%x:.]+$", "an IP address", false)
-      c:text("/query/client/user_agent", client.user_agent, 1, 500)
-    end
-  end
 end
 
 local function trip_type(slices)
@@ -138,7 +151,7 @@ local function derive(search, arrival)
   local slices = search.query.slices
   local first, last = slices[1].date, slices[#slices].date
   search.trip_type = trip_type(slices)
-  search.lead_days = math.max(0, time.days_between(time.date(arrival.iso), first))
+  search.lead_days = parts.lead_days(arrival, first)
   search.party = #search.query.travellers
   search.weekend = time.weekday(first) >= 6
   if search.trip_type ~= "one_way" then
@@ -155,25 +168,16 @@ local function query(request, arrival)
   if not asked then
     return nil, c.errors
   end
-  -- A day is over when it is over at UTC-12, where it ends last.
-  local earliest = time.date(time.iso(arrival.s - 12 * 3600))
-  check_client(c, asked)
-  local search = {
-    product = "flights",
-    market = c:country("/query/market", asked.market),
-    locale = c:pattern("/query/locale", asked.locale, "^%a%a%a?[%w-]*$", "a language tag such as en-GB", false)
-      or DEFAULT_LOCALE,
-    currency = c:currency("/query/currency", asked.currency, DEFAULT_CURRENCY),
-    device = c:choice("/query/device", asked.device, DEVICES, DEFAULT_DEVICE),
-    query = {
-      slices = read_slices(c, asked, earliest),
-      travellers = read_travellers(c, asked),
-      cabin = c:choice("/query/cabin", asked.cabin, CABINS, DEFAULT_CABIN),
-      max_stops = c:integer("/query/max_stops", asked.max_stops, 0, 5),
-      bags = read_bags(c, asked),
-      fare_codes = read_fare_codes(c, asked),
-      loyalty = read_loyalty(c, asked),
-    },
+  local earliest = parts.earliest(arrival)
+  local search = parts.read(c, "flights", asked)
+  search.query = {
+    slices = read_slices(c, asked, earliest),
+    travellers = read_travellers(c, asked),
+    cabin = c:choice("/query/cabin", asked.cabin, CABINS, DEFAULT_CABIN),
+    max_stops = c:integer("/query/max_stops", asked.max_stops, 0, 5),
+    bags = read_bags(c, asked),
+    fare_codes = read_fare_codes(c, asked),
+    loyalty = read_loyalty(c, asked),
   }
   if #c.errors > 0 then
     return nil, c.errors
@@ -195,21 +199,15 @@ local arrival_time = {
 
 -- The cabin belongs to the item's identity: business and economy of one flight are two things to buy.
 local segment = {
-  { "carrier", "text", required = true, key = true, max = 3 },
+  { "carrier", "text", required = true, key = true, max = 3, facet = "carriers" },
   { "operating", "text", max = 3 },
   { "number", "text", required = true, key = true, max = 8, trim_zeros = true },
   { "origin", "text", required = true, key = true, min = 3, max = 3 },
   { "destination", "text", required = true, key = true, min = 3, max = 3 },
-  { "departs", place_and_time, required = true },
-  { "arrives", arrival_time, required = true },
-  { "duration_min", "integer", max = 5000 },
+  { "departs", place_and_time, required = true, at = "origin" },
+  { "arrives", arrival_time, required = true, at = "destination" },
+  { "duration_min", "integer", max = 5000, elapsed = true },
   { "cabin", "enum", values = CABINS, key = true },
-}
-
-local due_later = {
-  { "kind", "text", required = true, max = 40 },
-  { "amount", "money", required = true },
-  { "currency", "currency", required = true },
 }
 
 local per_traveller = {
@@ -219,35 +217,28 @@ local per_traveller = {
 }
 
 local offer = {
-  { "id", "text", required = true, max = 256 },
-  { "seller", { { "id", "text", max = 64 }, { "name", "text", max = 128 } } },
-  { "price", {
-    { "total", "money", required = true },
-    { "currency", "currency", required = true },
-    { "base", "money" },
-    { "taxes", "money" },
-    { "taxes_included", "enum", values = { "yes", "no", "unknown" } },
-    { "due_later", "list", of = due_later, max = 20 },
-    { "per_traveller", "list", of = per_traveller, max = 9 },
-  }, required = true },
-  { "expires_at", "utc_time" },
+  parts.ID,
+  parts.SELLER,
+  parts.price(per_traveller),
+  parts.EXPIRES_AT,
   { "slices", "list", item = true, required = true, min = 1, max = 6, of = {
-    { "duration_min", "integer", max = 10000, adds_duration = true },
-    { "segments", "list", of = segment, required = true, min = 1, max = 12 },
+    { "duration_min", "integer", max = 10000, adds_duration = true, elapsed = true },
+    { "segments", "list", of = segment, required = true, min = 1, max = 12, facet = "stops", facet_less = 1 },
   } },
   { "brand", "text", max = 100 },
   { "bags", { { "cabin", "integer", max = 20 }, { "checked", "integer", max = 20 } } },
   { "refundable", "flag" },
   { "changeable", "flag" },
   { "seats_left", "integer", max = 999 },
-  { "ref", "text", max = 1024, hidden = true },
-  { "handoff", { { "url", "text", max = 2000 }, { "ref", "text", max = 500 } }, hidden = true },
+  parts.REF,
+  parts.HANDOFF,
 }
 
 ---@type Product
 return {
   name = "flights",
   item_prefix = "fl",
+  key = parts.KEY,
   offer = offer,
   query = query,
 }

@@ -12,7 +12,7 @@
 
 ---@class Traveller
 ---@field type TravellerType
----@field age? integer
+---@field age? integer always of a child
 
 ---@class FlightQuery
 ---@field slices Slice[]
@@ -23,20 +23,12 @@
 ---@field fare_codes? string[]
 ---@field loyalty? { carrier: string, number: string }[]
 
----@class Search read-only
----@field id string
+---@class FlightSearch: Search read-only
 ---@field product "flights"
 ---@field query FlightQuery
----@field market? string
----@field locale string
----@field currency string
----@field device "mobile"|"desktop"|"app"
 ---@field trip_type "one_way"|"return"|"multi_city"
----@field lead_days integer
 ---@field nights? integer not of a one-way trip
----@field party integer
----@field weekend boolean
----@field private? boolean
+---@field private? true with loyalty or fare codes: never stored, never shared
 
 ---@class Stop
 ---@field local string
@@ -54,19 +46,13 @@
 ---@field duration_min? integer
 ---@field cabin? Cabin
 
----@class Price
----@field total string
----@field currency string
----@field base? string
----@field taxes? string
----@field taxes_included? "yes"|"no"|"unknown"
----@field due_later? { kind: string, amount: string, currency: string }[]
+---@class FlightPrice: Price
 ---@field per_traveller? { type: TravellerType, total: string, currency: string }[]
 
 ---@class FlightOffer
 ---@field id string
 ---@field seller? { id?: string, name?: string }
----@field price Price
+---@field price FlightPrice
 ---@field expires_at? string
 ---@field slices { duration_min?: integer, segments: Segment[] }[]
 ---@field brand? string

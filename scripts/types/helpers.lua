@@ -141,6 +141,20 @@ function time.at(date, days, clock) end
 ---@return string? date
 ---@return string? why
 function time.ddmmyy(text) end
+---@param airport string? an IATA code
+---@return string? zone of the IANA database
+---@return string? why
+function time.zone(airport) end
+---@param text string? a local time
+---@param airport string
+---@return string? time YYYY-MM-DDTHH:MM:SSZ
+---@return string? why
+function time.utc_at(text, airport) end
+---@param text string? a time with Z or an offset
+---@param airport string
+---@return string? time YYYY-MM-DDTHH:MM:SS
+---@return string? why
+function time.local_at(text, airport) end
 
 ---@class money
 money = {}
@@ -266,3 +280,10 @@ raw = {}
 ---@param shape Shape
 ---@return ShapeLeaf
 function map_of(shape) end
+
+---Rows of a table of the settings; cells are text. A row is a text when the table has one column beside its key,
+---a table by column names when it has several, true when it has none.
+---@param table string its name in `data`
+---@param ... string? the key, a text for each of its columns; nil gives nil
+---@return (string|table<string, string>|true)[]? rows read-only; nil when there is no such row
+function lookup(table, ...) end

@@ -4,6 +4,7 @@
 ---@class Product
 ---@field name string the file's name without .lua
 ---@field item_prefix? string of the identities of its items
+---@field key? string[] which fields of the search make two searches the same; without it none are
 ---@field offer OfferField[] the schema, in the order of the reply
 ---@field query fun(request: table, arrival: Instant): table?, QueryError[]?
 
@@ -20,6 +21,32 @@
 ---@field hidden? boolean
 ---@field trim_zeros? boolean
 ---@field adds_duration? boolean
+---@field at? string of an object {local, zone, utc}: the field beside it that names its place
+---@field elapsed? boolean minutes between the first and the last time of the object, told by the engine
+---@field facet? string the name of a facet that its values belong to
+---@field facet_less? integer of a list's length
+---@field stands_in? boolean names the item when its key fields are absent
+
+---@class Search read-only; what every product has. FlightSearch and HotelSearch have more
+---@field id string
+---@field product string
+---@field query table
+---@field market? string a country
+---@field locale string
+---@field currency string
+---@field device "mobile"|"desktop"|"app"
+---@field client? { ip?: string, user_agent?: string } only with `wants = { "client" }`
+---@field lead_days integer
+---@field party integer
+---@field weekend boolean
+
+---@class Price
+---@field total string for everybody and everything, every mandatory charge, also those paid later
+---@field currency string
+---@field base? string
+---@field taxes? string
+---@field taxes_included? "yes"|"no"|"unknown" anything but yes never wins
+---@field due_later? { kind: string, amount: string, currency: string }[] inside the total
 
 ---@class QueryError
 ---@field pointer string RFC 6901

@@ -13,7 +13,8 @@
 ---@field secrets? string[]
 ---@field options? table<string, string|number|boolean>
 ---@field limits? Limits
----@field skip? fun(search: Search): string? a reason to leave it out
+---@field wants? "client"[] extras of the search: who asks
+---@field skip? fun(search: Search, ctx: Context): string? a reason to leave it out
 ---@field ceiling? fun(search: Search, progress: Progress): number milliseconds after arrival
 
 ---What `normalise` may say beside its offers.

@@ -1,28 +1,24 @@
 #include "bench/client.h"
 
 #include "base/clock.h"
+#include "bench/reply.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
 #include <math.h>
 #include <netinet/tcp.h>
 #include <stdlib.h>
-#include <string.h>
-#include <strings.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { HEAD_SIZE = 4096, MAX_EVENTS = 256, READ_SIZE = 256 << 10, NO_SAMPLE = -1, MAX_WAIT_MS = 20 };
+enum { MAX_EVENTS = 256, READ_SIZE = 256 << 10, NO_SAMPLE = -1, MAX_WAIT_MS = 20 };
 
 struct connection {
     int fd;
     int64_t sample; // NO_SAMPLE: idle
     size_t written;
-    char head[HEAD_SIZE];
-    size_t head_length;
-    bool is_in_body;
-    uint64_t body_left;
+    struct reply reply;
     struct connection *next_idle;
 };
 
@@ -89,12 +85,25 @@ static struct connection *connection_open(struct client *client)
     return connection;
 }
 
+/// Of each eight searches one streams events and one lines, at fixed places in the order of the intended starts.
+static enum caller_kind kind_of(const struct client *client, size_t sample)
+{
+    if (!client->options->has_streams) {
+        return CALLER_SINGLE;
+    }
+    return sample % 8 == 2 ? CALLER_SSE : sample % 8 == 6 ? CALLER_NDJSON : CALLER_SINGLE;
+}
+
 /// Sends what is left of the request. False: the connection is broken.
 static bool connection_write(struct client *client, struct connection *connection)
 {
-    struct text request = client->options->request;
+    if (connection->sample == NO_SAMPLE) {
+        return true;
+    }
+    enum caller_kind kind = client->result->samples[connection->sample].kind;
+    struct text request = client->options->requests[kind];
 
-    while (connection->sample != NO_SAMPLE && connection->written < request.length) {
+    while (connection->written < request.length) {
         ssize_t sent = send(connection->fd, request.data + connection->written, request.length - connection->written,
                             MSG_NOSIGNAL);
         if (sent < 0) {
@@ -119,7 +128,11 @@ static bool client_send(struct client *client, uint64_t intended_us)
         result->samples = grown;
         client->capacity = capacity;
     }
-    result->samples[result->count] = (struct client_sample){ .intended_us = intended_us, .sent_us = clock_now_us() };
+    result->samples[result->count] = (struct client_sample){
+        .intended_us = intended_us,
+        .sent_us = clock_now_us(),
+        .kind = kind_of(client, result->count),
+    };
     if (connection != NULL) {
         client->idle = connection->next_idle;
     } else {
@@ -131,8 +144,7 @@ static bool client_send(struct client *client, uint64_t intended_us)
     }
     connection->sample = sample;
     connection->written = 0;
-    connection->head_length = 0;
-    connection->is_in_body = false;
+    reply_init(&connection->reply);
     client->in_flight++;
     if (!connection_write(client, connection)) {
         connection_close(client, connection);
@@ -140,65 +152,33 @@ static bool client_send(struct client *client, uint64_t intended_us)
     return true;
 }
 
+/// The whole reply is there. A stream without its `done` is as lost as a reply that never came.
 static void connection_done(struct client *client, struct connection *connection)
 {
-    client->result->samples[connection->sample].done_us = clock_now_us();
+    struct client_sample *sample = &client->result->samples[connection->sample];
+    const struct reply *reply = &connection->reply;
+    bool is_whole = sample->kind == CALLER_SINGLE || reply->has_done || reply->status != 200;
+
+    sample->status = reply->status;
+    sample->body_bytes = (uint32_t)reply->body_bytes;
+    sample->done_us = is_whole ? clock_now_us() : 0;
     connection->sample = NO_SAMPLE;
     connection->next_idle = client->idle;
     client->idle = connection;
     client->in_flight--;
 }
 
-/// Looks for the end of the head. False: not a reply we can read.
-static bool connection_read_head(struct client *client, struct connection *connection)
-{
-    connection->head[connection->head_length] = '\0';
-    char *end = strstr(connection->head, "\r\n\r\n");
-    if (end == NULL) {
-        return connection->head_length < HEAD_SIZE - 1;
-    }
-    char *length = strcasestr(connection->head, "\r\ncontent-length:");
-    if (length == NULL || length > end) {
-        return false;
-    }
-    struct client_sample *sample = &client->result->samples[connection->sample];
-    sample->status = (uint16_t)strtoul(connection->head + 9, NULL, 10);
-    sample->body_bytes = (uint32_t)strtoul(length + 17, NULL, 10);
-    size_t in_head = connection->head_length - (size_t)(end + 4 - connection->head);
-    if (in_head > sample->body_bytes) {
-        return false;
-    }
-    connection->is_in_body = true;
-    connection->body_left = sample->body_bytes - in_head;
-    return true;
-}
-
-static bool connection_take(struct client *client, struct connection *connection, const char *bytes, size_t length)
+/// False: not a reply that we can read, or one that nobody asked for.
+static bool connection_take(struct client *client, struct connection *connection, struct text bytes)
 {
     if (connection->sample == NO_SAMPLE) {
         return false;
     }
-    if (!connection->is_in_body) {
-        size_t room = HEAD_SIZE - 1 - connection->head_length;
-        size_t part = length < room ? length : room;
-        memcpy(connection->head + connection->head_length, bytes, part);
-        connection->head_length += part;
-        if (!connection_read_head(client, connection)) {
-            return false;
-        }
-        bytes += part;
-        length -= part;
+    enum reply_progress progress = reply_take(&connection->reply, bytes);
+    if (progress == REPLY_COMPLETE) {
+        connection_done(client, connection);
     }
-    if (connection->is_in_body) {
-        if (length > connection->body_left) {
-            return false;
-        }
-        connection->body_left -= length;
-        if (connection->body_left == 0) {
-            connection_done(client, connection);
-        }
-    }
-    return true;
+    return progress != REPLY_BROKEN;
 }
 
 static bool connection_read(struct client *client, struct connection *connection)
@@ -208,7 +188,7 @@ static bool connection_read(struct client *client, struct connection *connection
         if (received < 0) {
             return errno == EAGAIN || errno == EINTR;
         }
-        if (received == 0 || !connection_take(client, connection, client->scratch, (size_t)received)) {
+        if (received == 0 || !connection_take(client, connection, (struct text){ client->scratch, (size_t)received })) {
             return false;
         }
         if ((size_t)received < READ_SIZE) {

@@ -2,7 +2,7 @@
 ///
 /// Each request has an intended start fixed in advance (exponential gaps, seeded); it is sent then whether or not
 /// earlier ones have been answered, and its latency counts from then. In closed mode `concurrency` requests are kept in
-/// flight.
+/// flight. A part of the callers may stream; their reply is there when the event `done` and the end are.
 ///
 /// Threads: its caller's.
 /// Memory:  owns connections and samples.
@@ -10,19 +10,23 @@
 
 #include "base/text.h"
 
+enum caller_kind { CALLER_SINGLE, CALLER_SSE, CALLER_NDJSON, CALLER_KINDS };
+
 struct client_options {
     const char *host;
     uint16_t port;
-    struct text request;  // the whole HTTP request
-    double rate;          // searches a second; 0: closed mode
-    uint32_t concurrency; // closed mode
+    struct text requests[CALLER_KINDS]; // the whole HTTP request of each kind
+    bool has_streams;                   // of each 8 searches one is SSE and one NDJSON
+    double rate;                        // searches a second; 0: closed mode
+    uint32_t concurrency;               // closed mode
     double seconds;
     uint64_t seed;
     uint64_t grace_us; // how long to wait for the last replies
 };
 
 struct client_sample {
-    uint64_t intended_us, sent_us, done_us; // done 0: lost
+    uint64_t intended_us, sent_us, done_us; // done 0: lost, or a stream without its end
+    enum caller_kind kind;
     uint16_t status;
     uint32_t body_bytes;
 };

@@ -2,11 +2,13 @@
 //
 //   bench_load --port 8080 --body FILE --budget-ms 2000 --rate 50 --seconds 20 [--seed 1] [--timing FILE]
 //              [--engine-pid PID --engine-cpu N] [--farm-pid PID] [--concurrency N (closed mode, without --rate)]
+//              [--streams] [--slow-readers N]
 #include "app/timing.h"
 #include "base/clock.h"
 #include "base/json_write.h"
 #include "bench/client.h"
 #include "bench/process.h"
+#include "bench/slow.h"
 #include "bench/summary.h"
 #include "bench/witness.h"
 
@@ -25,18 +27,21 @@ struct arguments {
     double rate, seconds;
     uint64_t seed;
     uint32_t concurrency;
+    bool has_streams;
+    uint32_t slow_readers;
     int engine_pid, engine_cpu, farm_pid;
 };
 
 static bool parse_arguments(int argc, char **argv, struct arguments *arguments)
 {
     static const struct option OPTIONS[] = {
-        { "port", required_argument, NULL, 'p' },        { "body", required_argument, NULL, 'b' },
-        { "budget-ms", required_argument, NULL, 'B' },   { "rate", required_argument, NULL, 'r' },
-        { "seconds", required_argument, NULL, 's' },     { "seed", required_argument, NULL, 'S' },
-        { "timing", required_argument, NULL, 't' },      { "engine-pid", required_argument, NULL, 'e' },
-        { "engine-cpu", required_argument, NULL, 'c' },  { "farm-pid", required_argument, NULL, 'f' },
-        { "concurrency", required_argument, NULL, 'C' }, { NULL, 0, NULL, 0 },
+        { "port", required_argument, NULL, 'p' },         { "body", required_argument, NULL, 'b' },
+        { "budget-ms", required_argument, NULL, 'B' },    { "rate", required_argument, NULL, 'r' },
+        { "seconds", required_argument, NULL, 's' },      { "seed", required_argument, NULL, 'S' },
+        { "timing", required_argument, NULL, 't' },       { "engine-pid", required_argument, NULL, 'e' },
+        { "engine-cpu", required_argument, NULL, 'c' },   { "farm-pid", required_argument, NULL, 'f' },
+        { "concurrency", required_argument, NULL, 'C' },  { "streams", no_argument, NULL, 'x' },
+        { "slow-readers", required_argument, NULL, 'w' }, { NULL, 0, NULL, 0 },
     };
     int option;
 
@@ -76,6 +81,12 @@ static bool parse_arguments(int argc, char **argv, struct arguments *arguments)
         case 'C':
             arguments->concurrency = (uint32_t)strtoul(optarg, NULL, 10);
             break;
+        case 'x':
+            arguments->has_streams = true;
+            break;
+        case 'w':
+            arguments->slow_readers = (uint32_t)strtoul(optarg, NULL, 10);
+            break;
         default:
             return false;
         }
@@ -83,52 +94,102 @@ static bool parse_arguments(int argc, char **argv, struct arguments *arguments)
     return arguments->port != 0 && arguments->body != NULL && (arguments->rate > 0 || arguments->concurrency > 0);
 }
 
-/// The whole HTTP request: the file's body under the budget as a header.
-static bool make_request(const struct arguments *arguments, struct buffer *request)
+static const char *const ACCEPT[CALLER_KINDS] = {
+    [CALLER_SINGLE] = "application/json",
+    [CALLER_SSE] = "text/event-stream",
+    [CALLER_NDJSON] = "application/x-ndjson",
+};
+
+/// The whole HTTP request: the body under the budget as a header.
+static bool make_request(struct buffer *request, struct text body, enum caller_kind kind, uint64_t budget_ms)
 {
-    char body[64 << 10];
+    buffer_init(request, MAX_REQUEST);
+    buffer_printf(request,
+                  "POST /v1/search HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nAccept: %s\r\n"
+                  "Search-Budget-Ms: %llu\r\nContent-Length: %zu\r\n\r\n",
+                  ACCEPT[kind], (unsigned long long)budget_ms, body.length);
+    return buffer_append_text(request, body);
+}
+
+/// What is sent: by the callers of each kind, and by the slow readers.
+struct requests {
+    struct buffer callers[CALLER_KINDS];
+    struct buffer slow[SLOW_KINDS];
+};
+
+static bool make_requests(const struct arguments *arguments, struct requests *requests)
+{
+    static const enum caller_kind SLOW[SLOW_KINDS] = { CALLER_SINGLE, CALLER_SSE, CALLER_SINGLE, CALLER_NDJSON };
+    char bytes[64 << 10];
     FILE *file = fopen(arguments->body, "r");
-    size_t length = 0;
+    bool is_fine = file != NULL;
 
     if (file == NULL) {
         return false;
     }
-    length = fread(body, 1, sizeof body, file);
+    struct text body = { bytes, fread(bytes, 1, sizeof bytes, file) };
     fclose(file);
-    buffer_init(request, MAX_REQUEST);
-    buffer_printf(request,
-                  "POST /v1/search HTTP/1.1\r\nHost: 127.0.0.1:%u\r\nContent-Type: application/json\r\n"
-                  "Search-Budget-Ms: %llu\r\nContent-Length: %zu\r\n\r\n",
-                  arguments->port, (unsigned long long)arguments->budget_ms, length);
-    return buffer_append(request, body, length);
+    for (unsigned i = 0; i < CALLER_KINDS; i++) {
+        is_fine = make_request(&requests->callers[i], body, (enum caller_kind)i, arguments->budget_ms) && is_fine;
+    }
+    for (unsigned i = 0; i < SLOW_KINDS; i++) {
+        is_fine = make_request(&requests->slow[i], body, SLOW[i], SLOW_BUDGET_MS) && is_fine;
+    }
+    return is_fine;
+}
+
+/// The load itself, with the slow readers beside it.
+static bool run(const struct arguments *arguments, const struct requests *requests, struct client_result *result,
+                struct summary *summary)
+{
+    struct client_options options = {
+        .host = "127.0.0.1",
+        .port = arguments->port,
+        .has_streams = arguments->has_streams,
+        .rate = arguments->rate,
+        .concurrency = arguments->concurrency,
+        .seconds = arguments->seconds,
+        .seed = arguments->seed,
+        .grace_us = arguments->budget_ms * 1000 + GRACE_US,
+    };
+    struct slow_options slow = { .host = options.host, .port = options.port, .count = arguments->slow_readers };
+    struct slow_result slow_result = { 0 };
+
+    for (unsigned i = 0; i < CALLER_KINDS; i++) {
+        options.requests[i] = buffer_text(&requests->callers[i]);
+    }
+    for (unsigned i = 0; i < SLOW_KINDS; i++) {
+        slow.request[i] = buffer_text(&requests->slow[i]);
+    }
+    if (slow.count > 0 && !slow_start(&slow)) {
+        return false;
+    }
+    bool is_fine = client_run(&options, result);
+    if (slow.count > 0) {
+        slow_stop(&slow_result);
+    }
+    summary->slow_asked = slow_result.asked;
+    summary->slow_answered = slow_result.answered;
+    summary->slow_cut = slow_result.cut;
+    return is_fine;
 }
 
 int main(int argc, char **argv)
 {
     struct arguments arguments;
-    struct buffer request;
+    struct requests requests;
     struct client_result result;
     struct summary summary = { 0 };
 
-    if (!parse_arguments(argc, argv, &arguments) || !make_request(&arguments, &request)) {
+    if (!parse_arguments(argc, argv, &arguments) || !make_requests(&arguments, &requests)) {
         fprintf(stderr, "bench_load: wrong arguments (see the top of tests/bench/load.c)\n");
         return 2;
     }
-    struct client_options options = {
-        .host = "127.0.0.1",
-        .port = arguments.port,
-        .request = buffer_text(&request),
-        .rate = arguments.rate,
-        .concurrency = arguments.concurrency,
-        .seconds = arguments.seconds,
-        .seed = arguments.seed,
-        .grace_us = arguments.budget_ms * 1000 + GRACE_US,
-    };
     bool has_witness = arguments.engine_cpu >= 0 && witness_start(arguments.engine_cpu);
     uint64_t engine_cpu = process_cpu_us(arguments.engine_pid);
     uint64_t farm_cpu = process_cpu_us(arguments.farm_pid);
     uint64_t began_us = clock_now_us();
-    if (!client_run(&options, &result)) {
+    if (!run(&arguments, &requests, &result, &summary)) {
         fprintf(stderr, "bench_load: the load could not be run\n");
         return 1;
     }
@@ -146,6 +207,11 @@ int main(int argc, char **argv)
     }
     summary_print(&summary, stdout);
     free(result.samples);
-    buffer_fini(&request);
+    for (unsigned i = 0; i < CALLER_KINDS; i++) {
+        buffer_fini(&requests.callers[i]);
+    }
+    for (unsigned i = 0; i < SLOW_KINDS; i++) {
+        buffer_fini(&requests.slow[i]);
+    }
     return 0;
 }

@@ -2,6 +2,7 @@
 
 #include "app/timing.h"
 #include "base/json_write.h"
+#include "bench/slow.h"
 #include "bench/witness.h"
 
 #include <fcntl.h>
@@ -45,10 +46,12 @@ static int64_t column_quantile(const struct column *column, double quantile)
 
 void summary_of_client(struct summary *summary, const struct client_result *result, uint64_t budget_us)
 {
-    struct column lateness, start;
+    struct column lateness, streams, start;
     double bytes = 0;
+    size_t singles = 0;
 
     column_init(&lateness, result->count);
+    column_init(&streams, result->count);
     column_init(&start, result->count);
     for (size_t i = 0; i < result->count; i++) {
         const struct client_sample *sample = &result->samples[i];
@@ -61,19 +64,28 @@ void summary_of_client(struct summary *summary, const struct client_result *resu
         summary->status_200 += sample->status == 200;
         summary->status_504 += sample->status == 504;
         summary->status_other += sample->status != 200 && sample->status != 504;
-        bytes += sample->body_bytes;
-        lateness.values[lateness.count++] =
-            (int64_t)sample->done_us - (int64_t)sample->intended_us - (int64_t)budget_us;
+        int64_t late_us = (int64_t)sample->done_us - (int64_t)sample->intended_us - (int64_t)budget_us;
+        lateness.values[lateness.count++] = late_us;
+        if (sample->kind == CALLER_SINGLE) {
+            bytes += sample->body_bytes;
+            singles++;
+        } else {
+            streams.values[streams.count++] = late_us;
+        }
     }
     column_sort(&lateness);
+    column_sort(&streams);
     column_sort(&start);
     summary->client_p50_us = column_quantile(&lateness, 0.5);
     summary->client_p99_us = column_quantile(&lateness, 0.99);
     summary->client_p999_us = column_quantile(&lateness, 0.999);
     summary->client_max_us = column_quantile(&lateness, 1);
     summary->start_late_p99_us = (uint64_t)column_quantile(&start, 0.99);
-    summary->body_bytes = lateness.count > 0 ? bytes / (double)lateness.count : 0;
+    summary->body_bytes = singles > 0 ? bytes / (double)singles : 0;
+    summary->streams = streams.count;
+    summary->stream_p999_us = column_quantile(&streams, 0.999);
     free(lateness.values);
+    free(streams.values);
     free(start.values);
 }
 
@@ -110,6 +122,17 @@ static void summary_add_record(struct summary *summary, struct timing_columns *c
     columns->assemble.values[columns->assemble.count++] = record->assemble_us;
 }
 
+/// A search of a slow reader, told by its budget; its reply may have been given up.
+static bool summary_add_slow(struct summary *summary, const struct timing_record *record)
+{
+    if (record->deadline_us - record->arrival_us != SLOW_BUDGET_MS * 1000) {
+        return false;
+    }
+    summary->slow_timed++;
+    summary->slow_waited += (record->flags & TIMING_CLIENT_SLOW) != 0 || (record->flags & TIMING_SENT) == 0;
+    return true;
+}
+
 static void summary_add_records(struct summary *summary, const struct timing_file *file, uint64_t since_us)
 {
     struct timing_columns columns;
@@ -122,7 +145,10 @@ static void summary_add_records(struct summary *summary, const struct timing_fil
     }
     for (uint64_t i = first; i < count; i++) {
         const struct timing_record *record = &file->records[i % file->capacity];
-        if (record->arrival_us >= since_us && (record->flags & TIMING_SENT) != 0) {
+        if (record->arrival_us < since_us || summary_add_slow(summary, record)) {
+            continue;
+        }
+        if ((record->flags & TIMING_SENT) != 0) {
             summary_add_record(summary, &columns, record);
         }
     }
@@ -192,6 +218,13 @@ static void print_client(const struct summary *summary, struct json_writer *json
     field_i64(json, "client_max_us", summary->client_max_us);
     json_field_u64(json, "start_late_p99_us", summary->start_late_p99_us);
     json_field_u64(json, "body_bytes", (uint64_t)summary->body_bytes);
+    json_field_u64(json, "streams", summary->streams);
+    field_i64(json, "stream_p999_us", summary->stream_p999_us);
+    json_field_u64(json, "slow_asked", summary->slow_asked);
+    json_field_u64(json, "slow_answered", summary->slow_answered);
+    json_field_u64(json, "slow_cut", summary->slow_cut);
+    json_field_u64(json, "slow_timed", summary->slow_timed);
+    json_field_u64(json, "slow_waited", summary->slow_waited);
 }
 
 static void print_engine(const struct summary *summary, struct json_writer *json)

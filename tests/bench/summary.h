@@ -20,7 +20,12 @@ struct summary {
     size_t searches, lost, status_200, status_504, status_other;
     int64_t client_p50_us, client_p99_us, client_p999_us, client_max_us; // lateness; negative: early
     uint64_t start_late_p99_us;                                          // the load's own lateness in sending
-    double body_bytes;                                                   // mean
+    double body_bytes;                                                   // mean, of single replies
+    size_t streams;                                                      // of the searches: their lateness is `done`'s
+    int64_t stream_p999_us;                                              // client's lateness of those
+    // of the slow readers, who are in no other figure
+    size_t slow_asked, slow_answered, slow_cut; // as they saw it
+    size_t slow_timed, slow_waited;             // as the engine did: searches told, replies that met a full socket
     // of the engine
     size_t timed, late, excused, client_slow, cut_by_budget, timer_early;
     int64_t engine_p50_us, engine_p99_us, engine_p999_us, engine_max_us; // sent - deadline, excused ones left out

@@ -17,15 +17,18 @@ local LATENESS = {
   { "late %", function(row) return string.format("%.3f", row.late_share * 100) end },
   { "excused", function(row) return row.excused end },
   { "slow", function(row) return row.client_slow end },
+  { "streams", function(row) return row.streams end },
   { "eng p99.9", function(row) return us(row.engine_p999_us) end },
   { "eng max", function(row) return us(row.engine_max_us) end },
   { "cli p99.9", function(row) return us(row.client_p999_us) end },
+  { "str p99.9", function(row) return us(row.stream_p999_us) end },
   { "tmr p99", function(row) return us(row.timer_p99_us) end },
   { "tmr p99.9", function(row) return us(row.timer_p999_us) end },
   { "unused", function(row) return us(row.unused_median_us) end },
   { "reserve", function(row) return us(row.reserve_median_us) end },
   { "cpu %", function(row) return string.format("%.0f", row.engine_share * 100) end },
   { "farm %", function(row) return string.format("%.0f", row.farm_share * 100) end },
+  { "slow readers", function(row) return row.slow_asked .. "/" .. row.slow_timed .. "/" .. row.slow_waited end },
   { "witness", function(row) return row.witness .. "/" .. us(row.witness_worst_us) end },
 }
 
@@ -85,7 +88,8 @@ local function print_voids()
 end
 
 if bench.bench == "lateness" then
-  print("times in ms; eng: sent - deadline, cli: last byte - intended start - budget, tmr: timer after its plan")
+  print("times in ms; eng: sent - deadline, cli: last byte - intended start - budget, str: cli of the streams,")
+  print("tmr: timer after its plan; slow readers: searches sent in advance / known to the engine / with a full socket")
   print_table(LATENESS, bench.rows)
 else
   print_table(COST, bench.rows)

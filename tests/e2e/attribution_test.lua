@@ -1,6 +1,7 @@
 -- Replies, attribution and metrics tell the same, and it is what the farm saw on the wire.
 package.path = "./?.lua;" .. package.path
 local world = require("tests.e2e.world")
+local ledger = require("tests.e2e.ledger")
 local test, equal = world.test, world.equal
 
 local variant = os.getenv("LASTCALL_VARIANT") or "release"
@@ -35,37 +36,6 @@ local w = world.start {
   end,
 }
 
-local function add(sums, name, field, value)
-  sums[name] = sums[name] or {}
-  sums[name][field] = (sums[name][field] or 0) + value
-end
-
-local function read_lines(path)
-  local lines = {}
-  for line in (world.read_file(path) or ""):gmatch("[^\n]+") do
-    lines[#lines + 1] = world.json.decode(line)
-  end
-  return lines
-end
-
--- The value of every line of a metric, by its labels as they stand.
-local function read_metrics()
-  local reply = world.http("GET", w.admin_url .. "/metrics")
-  equal(200, reply.status, "status of /metrics")
-  local metrics = {}
-  for line in reply.raw:gmatch("[^\n]+") do
-    local name, value = line:match("^(lastcall_%S+) (%S+)$")
-    if name then
-      metrics[name] = tonumber(value)
-    end
-  end
-  return metrics
-end
-
-local function metric(metrics, name, labels)
-  return metrics["lastcall_" .. name .. (labels and "{" .. labels .. "}" or "")] or 0
-end
-
 local replies, in_replies = {}, {}
 
 test(count .. " searches are answered, with faults and different budgets", function()
@@ -73,10 +43,7 @@ test(count .. " searches are answered, with faults and different budgets", funct
     local reply = w:search { budget_ms = ({ 150, 300, 450 })[i % 3 + 1] }
     assert(reply.status == 200 or reply.status == 504, "status " .. tostring(reply.status))
     replies[reply.json.search_id] = reply
-    for _, supplier in ipairs(reply.json.suppliers) do
-      add(in_replies, supplier.name, supplier.outcome, 1)
-      add(in_replies, supplier.name, "offers", supplier.offers or 0)
-    end
+    ledger.count(in_replies, reply.json.suppliers)
   end
 end)
 
@@ -90,88 +57,41 @@ test("callers who leave are attributed too", function()
   world.sleep_ms(300)
 end)
 
-local FIELDS = { "name", "outcome", "bound", "phase", "kind", "detail", "reason", "offers", "took_ms" }
 local records
+local in_file, answered_in_file = {}, {}
 test("the attribution file has one line for each search, as its reply was", function()
-  world.http("GET", w.admin_url .. "/admin/v1/searches") -- comes back when everything is written
-  records = read_lines(FILE)
+  records = ledger.read_records(w, FILE, 0, replies)
   equal(count + 3, #records, "lines")
   local cancelled = 0
   for _, record in ipairs(records) do
-    local reply = replies[record.search_id]
+    ledger.count(in_file, record.suppliers)
     if record.cancelled then
       cancelled = cancelled + 1
       equal("cancelled", record.suppliers[1].outcome, "outcome of who was open")
     else
-      assert(reply, "a record without a reply: " .. record.search_id)
-      equal(reply.status, record.status, "status")
-      equal(true, record.sent, "sent")
-      assert(record.took_ms >= reply.json.took_ms, "the record is made when the reply is written: " .. record.took_ms)
-      equal(reply.json.coverage.percent, record.coverage.percent, "percent")
-      equal(reply.json.coverage.offers_found, record.coverage.offers_found, "offers_found")
-      equal(reply.json.coverage.offers_returned, record.coverage.offers_returned, "offers_returned")
-      equal(#reply.json.suppliers, #record.suppliers, "suppliers")
-      for i, supplier in ipairs(reply.json.suppliers) do
-        local told = record.suppliers[i]
-        for _, field in ipairs(FIELDS) do
-          equal(supplier[field], told[field], supplier.name .. "." .. field)
-        end
-      end
+      local reply = assert(replies[record.search_id], "a record without a reply: " .. record.search_id)
+      ledger.check_record(reply.json, reply.status, record)
+      ledger.count(answered_in_file, record.suppliers)
     end
   end
   equal(3, cancelled, "cancelled searches")
 end)
 
-local in_file = {}
 test("sums by supplier and outcome agree between replies, file and metrics", function()
-  local metrics = read_metrics()
-  local attempts, kinds = 0, 0
-  for _, record in ipairs(records) do
-    for _, supplier in ipairs(record.suppliers) do
-      add(in_file, supplier.name, supplier.outcome, 1)
-      add(in_file, supplier.name, "requests", supplier.requests or 0)
-      add(in_file, supplier.name, "offers", supplier.offers or 0)
-      if supplier.outcome == "cut" then
-        add(in_file, supplier.name, supplier.bound .. "/" .. supplier.phase, 1)
-      end
-      attempts = attempts + 1
-    end
-  end
-  for name, sums in pairs(in_file) do
-    for field, value in pairs(sums) do
-      local labels = ("supplier=\"%s\""):format(name)
-      local bound, phase = field:match("^(%a+)/(.+)$")
-      if bound then
-        labels = ("%s,bound=\"%s\",phase=\"%s\""):format(labels, bound, phase)
-        equal(value, metric(metrics, "attempts_cut_total", labels), name .. " cut by " .. field)
-      elseif field == "requests" then
-        equal(value, metric(metrics, "supplier_requests_total", labels), name .. " requests")
-      elseif field == "offers" then
-        equal(value, metric(metrics, "offers_total", labels), name .. " offers")
-        equal(value, in_replies[name].offers, name .. " offers in replies")
-      else
-        kinds = kinds + 1
-        local in_reply = (in_replies[name][field] or 0) + (field == "cancelled" and 3 or 0)
-        labels = ("%s,outcome=\"%s\""):format(labels, field)
-        equal(value, metric(metrics, "attempts_total", labels), name .. " " .. field)
-        equal(value, in_reply, name .. " " .. field .. " in replies")
-      end
+  local metrics = ledger.read_metrics(w)
+  ledger.check_metrics(in_file, metrics)
+  ledger.check_same(in_replies, answered_in_file, "replies and their records")
+  local kinds = 0
+  for _, sums in pairs(in_file) do
+    for field in pairs(sums) do
+      kinds = kinds + (field ~= "offers" and field ~= "requests" and not field:find("/", 1, true) and 1 or 0)
     end
   end
   assert(kinds > 43, "more than one outcome for some suppliers")
-  local counted = 0
-  for name, value in pairs(metrics) do
-    counted = counted + (name:match("^lastcall_attempts_total{") and value or 0)
-  end
-  equal(attempts, counted, "attempts in all")
-  local searches = 0
-  for _, status in ipairs { "200", "504", "cancelled" } do
-    searches = searches + metric(metrics, "searches_total", ("status=\"%s\""):format(status))
-  end
-  equal(count + 3, searches, "searches")
-  equal(count, metric(metrics, "search_duration_seconds_count"), "durations")
-  equal(count + 3, metric(metrics, "attribution_written_total"), "lines written")
-  equal(0, metric(metrics, "attribution_dropped_total"), "lines dropped")
+  equal(count + 3, ledger.metric_sum(metrics, "searches_total"), "searches")
+  equal(3, ledger.metric(metrics, "searches_total", "status", "cancelled"), "cancelled searches")
+  equal(count, ledger.metric(metrics, "search_duration_seconds_count"), "durations")
+  equal(count + 3, ledger.metric(metrics, "attribution_written_total"), "lines written")
 end)
 
 test("requests are those that the farm saw on the wire", function()
@@ -220,15 +140,15 @@ test("lastcall status says how the engine is", function()
 end)
 
 test("after SIGUSR1 records go into a new file", function()
-  local before = #read_lines(FILE)
+  local before = #ledger.read_lines(FILE)
   assert(os.rename(FILE, MOVED))
   w:signal("USR1")
   world.sleep_ms(200)
   local reply = w:search { budget_ms = 300, suppliers = { "s10" } }
   equal(200, reply.status, "status")
   world.http("GET", w.admin_url .. "/admin/v1/searches")
-  equal(before, #read_lines(MOVED), "lines of the old file")
-  local lines = read_lines(FILE)
+  equal(before, #ledger.read_lines(MOVED), "lines of the old file")
+  local lines = ledger.read_lines(FILE)
   equal(1, #lines, "lines of the new file")
   equal(reply.json.search_id, lines[1].search_id, "search_id")
 end)
@@ -237,7 +157,7 @@ test("the engine ends clean, and the last record is on disk", function()
   local reply = w:search { budget_ms = 300, suppliers = { "s10" } }
   w:signal("TERM")
   assert(w:wait_engine(20), "the engine did not end")
-  local lines = read_lines(FILE)
+  local lines = ledger.read_lines(FILE)
   equal(reply.json.search_id, lines[#lines].search_id, "search_id")
   assert(not w:engine_output():match("Sanitizer"), w:engine_output())
 end)

@@ -60,6 +60,8 @@ test("each total, currency and airport is that of the file, to the cent", functi
         equal(segment.destination.iata_code, mine.destination, theirs.id .. " destination")
         equal(segment.departing_at, mine.departs["local"], theirs.id .. " departs")
         equal(segment.arriving_at, mine.arrives["local"], theirs.id .. " arrives")
+        equal(segment.origin.time_zone, mine.departs.zone, theirs.id .. " zone")
+        equal(segment.destination.time_zone, mine.arrives.zone, theirs.id .. " zone")
       end
     end
   end

@@ -467,11 +467,11 @@ static void the_admin_endpoint_counts_and_refuses_what_it_does_not_know(void **s
     assert_int_equal(admin("/supplier/nobody", NULL, &body), 404);
     assert_int_equal(admin("/supplier/quick", "{\"fault\":\"tired\"}", &body), 422);
     assert_non_null(strstr(body, "\\\"tired\\\" is no fault; there are none, refused, "));
-    assert_non_null(strstr(body, ", empty, mix\"}\n"));
+    assert_non_null(strstr(body, ", charset_lie, mix\"}\n"));
     assert_int_equal(admin("/supplier/quick", "{\"median_ms\":-1}", &body), 422);
     assert_non_null(strstr(body, "\\\"median_ms\\\" takes a number from 0 to 600000"));
     assert_int_equal(admin("/supplier/quick", "{\"fautl\":\"none\"}", &body), 422);
-    assert_non_null(strstr(body, "\\\"fautl\\\" is unknown; there are fault, model, mode, median_ms"));
+    assert_non_null(strstr(body, "\\\"fautl\\\" is unknown; there are fault, model, mode, outage, median_ms"));
     assert_int_equal(admin("/names", "{\"delay_ms\":0}", &body), 200);
     assert_string_equal(body, "{\"seed\":5,\"names\":{\"mode\":\"answer\",\"delay_ms\":0}}\n");
     assert_int_equal(admin("/supplier/slow", "{\"fault\":\"hang_tls\"}", &body), 422);
@@ -497,7 +497,7 @@ static void the_settings_of_the_example_are_those_of_its_population(void **state
 static void every_population_of_the_example_is_well_formed(void **state)
 {
     (void)state;
-    static const char *const names[] = { "brief", "healthy", "hanging8", "instant", "tls-cold" };
+    static const char *const names[] = { "brief", "healthy", "hanging8", "instant", "tls-cold", "steps" };
     char command[1024];
     for (size_t i = 0; i < COUNT_OF(names); i++) {
         snprintf(command, sizeof(command),

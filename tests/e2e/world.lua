@@ -16,7 +16,10 @@ M.build = os.getenv("LASTCALL_BUILD") or ".build/release"
 M.shared = os.getenv("LASTCALL_SHARED") or "../shared"
 -- Not the quickstart's 127.0.40, so that both can run at once.
 M.network = os.getenv("LASTCALL_NETWORK") or "127.0.41"
+-- The engine's, and 1000 more for its admin listener: each network has its own.
+M.port = 18480 + 10 * (tonumber(M.network:match("^127%.%d+%.(%d+)$")) - 41)
 local ADMIN = "http://" .. M.network .. ".254:9999"
+M.farm_url = ADMIN
 M.json = json
 
 local function read_file(path)
@@ -132,7 +135,7 @@ end
 -- settings (list of files instead of examples/farm/lastcall.yaml), files (farm --file arguments), environment, no_farm,
 -- before_engine (called between the two)
 function M.start(options)
-  local w = setmetatable({ options = options, port = options.port or 18480 }, World)
+  local w = setmetatable({ options = options, port = options.port or M.port }, World)
   w.folder = M.build .. "/e2e"
   os.execute("mkdir -p " .. w.folder)
   w.url = "http://127.0.0.1:" .. w.port
@@ -143,10 +146,16 @@ function M.start(options)
   if not options.no_farm then
     w:start_farm()
   end
-  if options.before_engine then
-    options.before_engine(w)
+  local is_fine, why = xpcall(function()
+    if options.before_engine then
+      options.before_engine(w)
+    end
+    w:start_engine()
+  end, debug.traceback)
+  if not is_fine then
+    w:stop()
+    error(why)
   end
-  w:start_engine()
   return w
 end
 
@@ -195,6 +204,15 @@ function World:start_engine()
   end, self.engine_pid, self.engine_log)
 end
 
+-- The example's settings in a file, with ceilings so high that only budgets end what is slow on a busy machine.
+function M.settings_without_ceilings()
+  local path = M.build .. "/e2e/without_ceilings.yaml"
+  os.execute("mkdir -p " .. M.build .. "/e2e")
+  local settings = read_file("examples/farm/lastcall.yaml"):gsub("    ceiling: %d+ms\n", "")
+  write_file(path, (settings:gsub("    uses: farm_%l\n", "%0    ceiling: 20s\n")))
+  return path
+end
+
 -- A search with the given body fields over the default query.
 function World:search(fields, headers)
   local body = { product = "flights", query = M.query }
@@ -219,15 +237,23 @@ function M.farm_stats()
   return M.http("GET", ADMIN .. "/stats").json
 end
 
--- What the engine's process holds: resident KiB, threads, descriptors.
+-- What the engine's process holds: resident KiB, threads, descriptors, the room and the limit for them.
 function World:usage()
   local status = read_file("/proc/" .. self.engine_pid .. "/status") or ""
+  local limits = read_file("/proc/" .. self.engine_pid .. "/limits") or ""
   local count = M.shell("ls /proc/" .. self.engine_pid .. "/fd | wc -l")
   return {
     resident_kib = tonumber(status:match("VmRSS:%s*(%d+)")),
     threads = tonumber(status:match("Threads:%s*(%d+)")),
     descriptors = tonumber(count),
+    descriptor_room = tonumber(status:match("FDSize:%s*(%d+)")),
+    descriptor_limit = tonumber(limits:match("Max open files%s+(%d+)")),
   }
+end
+
+function M.print_usage(before, after)
+  print(("# resident %d -> %d KiB, threads %d -> %d, descriptors %d -> %d"):format(before.resident_kib,
+    after.resident_kib, before.threads, after.threads, before.descriptors, after.descriptors))
 end
 
 function World:signal(name)

@@ -37,8 +37,8 @@ M.foreign = {
   { pattern = "^microhttpd%.h$", in_folders = { "io" }, package = "MICROHTTPD" },
   { pattern = "^lua", in_folders = { "script" }, everywhere = { "script" }, headers = { "script" }, package = "LUAJIT" },
   { pattern = "^lauxlib%.h$", in_folders = { "script" }, everywhere = { "script" }, headers = { "script" }, package = "LUAJIT" },
-  { pattern = "^zlib%.h$", in_folders = { "script" }, package = "ZLIB" },
-  { pattern = "^openssl/", in_folders = { "script", "examples/farm/" }, package = "CRYPTO" },
+  { pattern = "^zlib%.h$", in_folders = { "script", "examples/farm/" }, package = "ZLIB" },
+  { pattern = "^openssl/", in_folders = { "script", "io", "examples/farm/" }, package = "CRYPTO" },
   { pattern = "^yaml%.h$", in_folders = { "app" }, package = "YAML" },
   -- Of the compiler's sanitizers; there only in their builds.
   { pattern = "^sanitizer/", in_folders = { "script" } },

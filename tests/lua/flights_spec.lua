@@ -86,10 +86,32 @@ describe("a search for flights", function()
     assert.are.same({ cabin = 0, checked = 2 }, search.query.bags)
   end)
 
-  it("withholds who asks", function()
+  it("tells who asks beside the query, where the engine takes it away", function()
     local search = query({ client = { ip = "192.0.2.1" } })
-    assert.is_nil(search.client)
+    assert.are.same({ ip = "192.0.2.1" }, search.client)
     assert.is_nil(search.query.client)
+  end)
+
+  it("names what makes two searches the same: neither who asks nor in which language", function()
+    assert.are.same({ "currency", "device", "market", "query" }, flights.key)
+  end)
+
+  it("puts travellers and fare codes in order, so that other spellings are equal", function()
+    local one = query({
+      travellers = { { type = "child", age = 9 }, { type = "infant_lap" }, { type = "adult" },
+        { type = "child", age = 4 }, { type = "adult", age = 40 } },
+      fare_codes = { "B", "A", "B" },
+    })
+    assert.are.same({ { type = "adult" }, { type = "adult", age = 40 }, { type = "child", age = 4 },
+      { type = "child", age = 9 }, { type = "infant_lap" } }, one.query.travellers)
+    assert.are.same({ "A", "B" }, one.query.fare_codes)
+  end)
+
+  it("is not private for empty lists of codes", function()
+    local search = query({ fare_codes = {}, loyalty = {} })
+    assert.is_nil(search.private)
+    assert.is_nil(search.query.fare_codes)
+    assert.is_nil(search.query.loyalty)
   end)
 
   it("names an unknown field and the one that was meant", function()
@@ -133,6 +155,13 @@ describe("a search for flights", function()
     { "half a stop", { max_stops = 0.5 }, "/query/max_stops", "out_of_range" },
     { "stops as text", { max_stops = "1" }, "/query/max_stops", "wrong_type" },
     { "a traveller without a type", { travellers = { {} } }, "/query/travellers/0/type", "required" },
+    { "a child without an age", { travellers = { { type = "adult" }, { type = "child" } } },
+      "/query/travellers/1/age", "required" },
+    { "seven slices", { slices = { slice("SYD", "MEL", "2027-06-01"), slice("MEL", "SYD", "2027-06-02"),
+      slice("SYD", "MEL", "2027-06-03"), slice("MEL", "SYD", "2027-06-04"), slice("SYD", "MEL", "2027-06-05"),
+      slice("MEL", "SYD", "2027-06-06"), slice("SYD", "MEL", "2027-06-07") } }, "/query/slices", "out_of_range" },
+    { "a day that no month has", { slices = { slice("SYD", "MEL", "2027-02-29") } }, "/query/slices/0/date",
+      "invalid" },
     { "a child of thirty", { travellers = { { type = "child", age = 30 } } }, "/query/travellers/0/age",
       "out_of_range" },
     { "more laps than adults", { travellers = { { type = "infant_lap" } } }, "/query/travellers", "invalid" },
@@ -141,6 +170,7 @@ describe("a search for flights", function()
     { "a cabin that is none", { cabin = "steerage" }, "/query/cabin", "unknown_value" },
     { "a device that is none", { device = "fridge" }, "/query/device", "unknown_value" },
     { "bags as a number", { bags = 2 }, "/query/bags", "wrong_type" },
+    { "a client's address in letters", { client = { ip = "cafe" } }, "/query/client/ip", "invalid" },
     { "a client that hides its shape", { client = { ip = "my house" } }, "/query/client/ip", "invalid" },
   }
   for _, row in ipairs(wrong) do

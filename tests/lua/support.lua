@@ -34,6 +34,9 @@ function M.install()
     weekday = function(date)
       return (days_of(date) + 3) % 7 + 1
     end,
+    zone = function(code)
+      return code ~= "XXX" and "UTC" or nil
+    end,
     iso = function(epoch_s)
       return os.date("!%Y-%m-%dT%H:%M:%SZ", epoch_s)
     end,

@@ -157,6 +157,11 @@ static void fill_exchanges(struct dice *dice, const struct habits *habits, struc
     }
 }
 
+/// What strangers see instead of the names below.
+static const char *const DISPLAYS[] = { "A & Co", "B-s",  "C",  "D.",  "E-E", "F F", "G/", "H~", "I's",
+                                        "J",      "K, L", "LL", "M M", "N",   "O!",  "P+", "Q",  "R",
+                                        "S",      "T",    "U",  "V",   "W",   "X",   "Y",  "Z" };
+
 static void fill_supplier(struct dice *dice, const struct habits *habits, struct play *play, const char *name)
 {
     struct play_supplier *supplier = play_add_supplier(play, name);
@@ -165,6 +170,8 @@ static void fill_supplier(struct dice *dice, const struct habits *habits, struct
     behaviour->item_prefix = one_in(dice, 2) ? "i" : NULL;
     behaviour->cheapest_micros = (int64_t)between(dice, 50, 53) * OFFER_MICROS;
     behaviour->is_odd = one_in(dice, 5);
+    behaviour->minutes = one_in(dice, 2) ? (uint32_t)between(dice, 1, 4) * 60 : 0;
+    behaviour->flag = one_in(dice, 6) ? (uint32_t)between(dice, 1, 3) : OFFER_COMPARABLE;
     supplier->is_left_out = one_in(dice, 6);
     if (one_in(dice, 3)) {
         uint64_t us = some_time(dice, habits);
@@ -181,6 +188,7 @@ static void fill_supplier(struct dice *dice, const struct habits *habits, struct
     } else {
         fill_one_exchange(dice, habits, play, supplier);
     }
+    supplier->display = one_in(dice, 3) ? DISPLAYS[name[0] - 'a'] : NULL;
     if (one_in(dice, 20)) {
         supplier->is_disabled = true;
         supplier->expected = OUTCOME_DISABLED;
@@ -228,8 +236,10 @@ void chance_fill(struct play *play, uint64_t seed)
     play->reserve_us = reserve_for(&reserve, play->budget_us);
     play->max_items = one_in(&dice, 4) ? (uint32_t)between(&dice, 1, 6) : 200;
     play->max_offers_per_item = one_in(&dice, 4) ? (uint32_t)between(&dice, 1, 3) : 5;
+    play->sort = (enum sort)between(&dice, SORT_BEST, SORT_DURATION);
     play->whole_or_nothing = one_in(&dice, 16);
     play->has_choice = one_in(&dice, 4);
+    play->is_public = one_in(&dice, 4);
     play->start_us = one_in(&dice, 40) ? 50 * MS : between(&dice, 0, 2 * MS);
     play->queue_us = one_in(&dice, 40) ? 50 * MS : between(&dice, 0, 1 * MS);
     if (one_in(&dice, 40)) {

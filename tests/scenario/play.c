@@ -20,6 +20,7 @@ void play_init(struct play *play)
     play->max_offers_per_item = 5;
     play->whole_or_nothing = false;
     play->has_choice = false;
+    play->is_public = false;
     play->leaves_us = UINT64_MAX;
     play->machine = (struct virtual_machine){ 0 };
     play->start_us = 1000;
@@ -133,6 +134,7 @@ static void stage_fill(struct stage *stage)
         stage->accounts[i] = (struct script_account){ .serial = i + 1, .name = name };
         stage->catalogue_suppliers[i] = (struct catalogue_supplier){
             .name = name,
+            .display_name = text_of(supplier->display),
             .product = TEXT("flights"),
             .script = TEXT("x@1"),
             .is_enabled = !supplier->is_disabled,
@@ -175,10 +177,12 @@ static enum status stage_search(struct stage *stage)
         .reserve_us = play->reserve_us,
         .only = play->has_choice ? stage->chosen : NULL,
         .only_count = play->has_choice ? chosen : 0,
+        .sort = play->sort,
         .max_items = play->max_items,
         .max_offers_per_item = play->max_offers_per_item,
         .whole_or_nothing = play->whole_or_nothing,
         .wants_record = true,
+        .detail = play->is_public ? REPLY_PUBLIC : REPLY_FULL,
         .on_event = stage->result->is_stream ? stage_on_event : NULL,
         .on_reply = stage_on_reply,
         .owner = stage,
@@ -285,6 +289,35 @@ void play_result_fini(struct play_result *result)
     buffer_fini(&result->violations);
 }
 
+/// The part of a reply that tells of coverage and suppliers.
+static struct text summary_of(const char *body)
+{
+    const char *begin = strstr(body, "\"coverage\":");
+    const char *end = begin != NULL ? strstr(begin, "],\"items\":") : NULL;
+
+    end = begin != NULL && end == NULL ? strstr(begin, "],\"order\":") : end;
+    end = begin != NULL && end == NULL ? begin + strlen(begin) - 1 : end;
+    return (struct text){ begin, begin != NULL ? (size_t)(end - begin) : 0 };
+}
+
+/// Each final outcome that was told is the one of the reply, byte for byte.
+static void compare_suppliers(const struct play_result *single, struct play_result *stream)
+{
+    struct text summary = summary_of(single->body);
+
+    for (size_t i = 0; i < stream->event_count; i++) {
+        const char *begin = strstr(stream->events[i].json, "\"supplier\":{");
+        const char *end = begin != NULL ? strstr(begin, ",\"coverage\":") : NULL;
+        if (stream->events[i].event != SEARCH_EVENT_SUPPLIER || end == NULL) {
+            continue;
+        }
+        begin += strlen("\"supplier\":");
+        if (memmem(summary.data, summary.length, begin, (size_t)(end - begin)) == NULL) {
+            play_blame(stream, "a supplier was told as %.*s, and so the reply does not", (int)(end - begin), begin);
+        }
+    }
+}
+
 void play_compare(const struct play_result *single, struct play_result *stream)
 {
     if (single->replies != stream->replies || single->status != stream->status) {
@@ -293,6 +326,13 @@ void play_compare(const struct play_result *single, struct play_result *stream)
     }
     if (single->replied_us != stream->replied_us || single->is_complete != stream->is_complete) {
         play_blame(stream, "a stream differs from the single reply in its time or completeness");
+    }
+    if (single->replies == 1 && stream->event_count > 0 &&
+        !text_equals(summary_of(single->body), summary_of(stream->body))) {
+        play_blame(stream, "coverage and suppliers of the stream's end are not those of the single reply");
+    }
+    if (single->replies == 1) {
+        compare_suppliers(single, stream);
     }
     if (stream->fold == NULL || single->body == NULL) {
         return;

@@ -19,6 +19,7 @@ struct play_supplier {
     struct virtual_supplier behaviour;
     bool is_disabled, is_left_out; // by an operator; by the caller
     uint64_t rule_us;              // a ceiling of the settings; 0: none
+    const char *display;           // what strangers see; NULL: its name
     enum outcome expected;         // when it is not cut by time; OUTCOME_COUNT: anything
     bool is_in_time;               // it must be `expected`
 };
@@ -31,7 +32,9 @@ struct play {
 
     uint64_t budget_us, reserve_us;
     uint32_t max_items, max_offers_per_item;
+    enum sort sort;
     bool whole_or_nothing, has_choice; // has_choice: the caller names whom to ask
+    bool is_public;                    // he is a stranger: no details
     uint64_t leaves_us;                // after arrival; UINT64_MAX: the caller stays
 
     struct virtual_machine machine;
@@ -76,7 +79,7 @@ struct virtual_step *play_add_step(struct play *play, uint32_t part, uint32_t st
 void play_run(const struct play *play, bool is_stream, struct play_result *result);
 void play_result_fini(struct play_result *result);
 
-/// Notes in `stream` where it does not tell what the single reply tells.
+/// Notes in `stream` where it does not tell what the single reply tells: of offers, coverage and each supplier.
 void play_compare(const struct play_result *single, struct play_result *stream);
 
 void play_blame(struct play_result *result, const char *format, ...) PRINTF_LIKE(2, 3);

@@ -74,6 +74,11 @@ static const char *result_name(int number)
     return number < (int)COUNT_OF(NAMES) ? NAMES[number] : "unknown";
 }
 
+static const char *name_of_sort(int number)
+{
+    return number < SORT_COUNT ? sort_name((enum sort)number) : "unknown";
+}
+
 static const char *merge_name(int number)
 {
     static const char *const NAMES[] = { [MERGE_ADD] = "add", [MERGE_REPLACE] = "replace", [MERGE_KEEP] = "keep" };
@@ -130,11 +135,14 @@ static void read_supplier(lua_State *lua, struct play *play)
     supplier->is_disabled = get_flag(lua, "is_disabled");
     supplier->is_left_out = get_flag(lua, "is_left_out");
     supplier->rule_us = get_number(lua, "rule_us", 0);
+    supplier->display = get_string(lua, "display");
     behaviour->because = get_string(lua, "because");
     behaviour->start = (enum script_verdict)get_named(lua, "start", verdict_name);
     behaviour->ceiling_us = get_number(lua, "ceiling_us", 0);
     behaviour->cheapest_micros = (int64_t)get_number(lua, "cheapest", 100) * OFFER_MICROS;
     behaviour->item_prefix = get_string(lua, "item");
+    behaviour->minutes = (uint32_t)get_number(lua, "minutes", 0);
+    behaviour->flag = (uint32_t)get_number(lua, "flag", 0);
     behaviour->is_odd = get_flag(lua, "is_odd");
     lua_getfield(lua, -1, "steps");
     for (int i = 1; i <= (int)lua_objlen(lua, -1); i++) {
@@ -188,8 +196,10 @@ static void read_play(lua_State *lua, struct play *play)
     play->reserve_us = get_number(lua, "reserve_us", play->reserve_us);
     play->max_items = (uint32_t)get_number(lua, "max_items", play->max_items);
     play->max_offers_per_item = (uint32_t)get_number(lua, "max_offers_per_item", play->max_offers_per_item);
+    play->sort = (enum sort)get_named(lua, "sort", name_of_sort);
     play->whole_or_nothing = get_flag(lua, "whole_or_nothing");
     play->has_choice = get_flag(lua, "has_choice");
+    play->is_public = get_flag(lua, "is_public");
     play->leaves_us = get_number(lua, "leaves_us", UINT64_MAX >> 12);
     if (play->leaves_us == UINT64_MAX >> 12) {
         play->leaves_us = UINT64_MAX;

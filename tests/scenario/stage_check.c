@@ -9,7 +9,8 @@
 static size_t supplier_of(const struct stage *stage, struct text name)
 {
     for (size_t i = 0; i < stage->play->supplier_count; i++) {
-        if (text_equals(stage->catalogue_suppliers[i].name, name)) {
+        const struct catalogue_supplier *supplier = &stage->catalogue_suppliers[i];
+        if (text_equals(supplier->name, name) || text_equals(supplier->display_name, name)) {
             return i;
         }
     }
@@ -31,6 +32,22 @@ static size_t supplier_after(const struct stage *stage, struct text json, const 
     return supplier_of(stage, (struct text){ begin, (size_t)(stop - begin) });
 }
 
+/// What a stranger is told of suppliers is their names and four words.
+static void check_public(struct stage *stage, struct text json)
+{
+    static const char *const secrets[] = {
+        "bound",    "phase", "ceiling",   "account", "script",  "detail", "reason\"",
+        "budget\"", "cut\"", "allocated", "began",   "http_st", "parts",  "partial"
+    };
+
+    for (size_t i = 0; i < COUNT_OF(secrets) && stage->play->is_public; i++) {
+        if (memmem(json.data, json.length, secrets[i], strlen(secrets[i])) != NULL) {
+            play_blame(stage->result, "a stranger is told: %.*s", TEXT_ARGS(json));
+            return;
+        }
+    }
+}
+
 void stage_check_event(struct stage *stage, enum search_event event, struct text json)
 {
     struct play_result *result = stage->result;
@@ -40,6 +57,9 @@ void stage_check_event(struct stage *stage, enum search_event event, struct text
     }
     if ((event == SEARCH_EVENT_SEARCH) != (result->event_count == 0)) {
         play_blame(result, "the event search does not come first, and once");
+    }
+    if (event == SEARCH_EVENT_SEARCH || event == SEARCH_EVENT_SUPPLIER) {
+        check_public(stage, json);
     }
     if (event == SEARCH_EVENT_SUPPLIER) {
         size_t index = supplier_after(stage, json, "\"supplier\":{\"name\":\"", '"');
@@ -140,6 +160,7 @@ static void check_sums(struct stage *stage, const struct sums *sums)
     check_number(stage, "missing", sums->groups[GROUP_MISSING]);
     check_number(stage, "percent", sums->eligible > 0 ? 100 * present / sums->eligible : 0);
     check_number(stage, "offers_found", sums->offers);
+    check_number(stage, "offers_returned", result->record->offers_returned);
     if (result->is_complete != is_whole || result->record->is_complete != is_whole) {
         play_blame(result, "the reply says complete: %s", result->is_complete ? "true" : "false");
     }
@@ -148,6 +169,18 @@ static void check_sums(struct stage *stage, const struct sums *sums)
     }
     if (result->status != (is_fine ? 200 : 504)) {
         play_blame(result, "the status is %u", result->status);
+    }
+}
+
+/// From the coverage on, up to the offers: those are the suppliers' own words.
+static void check_public_reply(struct stage *stage)
+{
+    const char *begin = strstr(stage->result->body, "\"coverage\":{");
+    const char *items = begin != NULL ? strstr(begin, "\"items\":") : NULL;
+    const char *end = items != NULL || begin == NULL ? items : begin + strlen(begin);
+
+    if (begin != NULL) {
+        check_public(stage, (struct text){ begin, (size_t)(end - begin) });
     }
 }
 
@@ -178,6 +211,7 @@ static void check_entries(struct stage *stage)
         }
     }
     check_sums(stage, &sums);
+    check_public_reply(stage);
     check_stream(stage, wanted);
 }
 
@@ -199,6 +233,8 @@ static void check_reply(struct stage *stage)
     }
     if (result->record == NULL) {
         play_blame(result, "the reply has no record");
+    } else if (stage->play->is_public && result->status == 500 && strstr(result->body, "\"detail\":") != NULL) {
+        play_blame(result, "a stranger is told of our scripts: %s", result->body);
     } else if (!result->is_refused) {
         check_entries(stage);
     } else if (result->requests > 0 || (result->status != 422 && result->status != 500)) {

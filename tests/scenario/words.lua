@@ -22,7 +22,7 @@ local MACHINES = {
 --- Kinds of plays' values. "ms": milliseconds, fractions allowed.
 local SEARCH = {
   budget = "ms", reserve = "ms", suppliers = "list", max_items = "number", max_offers_per_item = "number",
-  partial = "boolean",
+  partial = "boolean", detail = "string", sort = "string",
 }
 local EXCHANGE = {
   answers = "string", after = "ms", hangs = "boolean", phase = "string", fails = "string", status = "number",
@@ -32,7 +32,8 @@ local EXCHANGE = {
 local STEP = { merge = "string", complete = "boolean", next = "ms" }
 local SUPPLIER = {
   supplier = "string", ceiling = "ms", rule = "ms", skips = "string", disabled = "string", starts = "string",
-  item = "string", cheapest = "number", odd = "boolean", parts = "list",
+  item = "string", cheapest = "number", odd = "boolean", parts = "list", display = "string",
+  minutes = "number", flag = "number",
 }
 for word, kind in pairs(EXCHANGE) do
   STEP[word] = kind
@@ -46,7 +47,7 @@ local REPLY = {
   status = "number", complete = "boolean", percent = "number", eligible = "number", answered = "number",
   empty = "number", missing = "number", offers = "number", found = "number", items = "number", reasons = "list",
   outcomes = "table", order = "list", code = "string", at = "ms", before = "ms", odd_items = "list",
-  cut_by_budget = "boolean", requests = "number",
+  cut_by_budget = "boolean", requests = "number", seen = "table", facets = "list",
 }
 local OUTCOME = {
   [1] = "string", bound = "string", phase = "string", kind = "string", partial = "boolean", offers = "number",
@@ -215,7 +216,8 @@ local function read_supplier(play, where, given)
   check_words(where, "a supplier", given, SUPPLIER)
   local supplier = {
     name = given.supplier, ceiling_us = us(given.ceiling), rule_us = us(given.rule), item = given.item,
-    cheapest = given.cheapest, is_odd = given.odd, is_disabled = given.disabled ~= nil,
+    cheapest = given.cheapest, minutes = given.minutes, flag = given.flag, display = given.display,
+    is_odd = given.odd, is_disabled = given.disabled ~= nil,
     because = given.disabled or given.skips,
   }
   if given.skips then
@@ -242,6 +244,7 @@ end
 
 local function read_search(play, where, given)
   check_words(where, "a search", given, SEARCH)
+  one_of(where, "detail", given.detail, { full = true, public = true })
   if play.search then
     fail(where, "a play has one search")
   end
@@ -334,8 +337,9 @@ local function table_of(play, machine)
   local products = { bad_query = "fail_unexpected", script_error = "error", script_timeout = "timeout" }
   local full = {
     budget_us = us(search.budget), reserve_us = us(search.reserve), max_items = search.max_items,
-    max_offers_per_item = search.max_offers_per_item, whole_or_nothing = search.partial == false,
-    has_choice = search.suppliers ~= nil, leaves_us = play.leaves_us, suppliers = suppliers,
+    max_offers_per_item = search.max_offers_per_item, sort = search.sort, whole_or_nothing = search.partial == false,
+    has_choice = search.suppliers ~= nil,
+    is_public = search.detail == "public", leaves_us = play.leaves_us, suppliers = suppliers,
     moments = play.moments, start_us = us(own.start), queue_us = us(own.queue), product = products[own.product],
   }
   copy(machine, full)
@@ -433,6 +437,35 @@ local function odd_items(body)
   return odd
 end
 
+--- What the reply itself says of all suppliers, name by name.
+local function compare_seen(differ, where, body, expected)
+  local seen = {}
+  for _, supplier in ipairs(body.suppliers or {}) do
+    seen[supplier.name] = supplier.outcome
+  end
+  for name, outcome in pairs(expected) do
+    compare(differ, where, name .. " as it is seen", seen[name], outcome)
+    seen[name] = nil
+  end
+  for name in pairs(seen) do
+    differ[#differ + 1] = string.format("%s: %s is seen too", where, name)
+  end
+end
+
+--- "NAME VALUE COUNT LOWEST", in the order of the reply but for the names.
+local function facet_texts(body)
+  local names, texts = {}, {}
+  for name in pairs(body.facets or {}) do
+    names[#names + 1] = name
+  end
+  for _, name in ipairs(sorted(names)) do
+    for _, value in ipairs(body.facets[name]) do
+      texts[#texts + 1] = string.format("%s %s %d %s", name, value.value, value.count, value.lowest or "-")
+    end
+  end
+  return texts
+end
+
 local function compare_word(differ, where, run, word, value)
   local body = run.result.body
   local coverage = body.coverage or {}
@@ -444,6 +477,8 @@ local function compare_word(differ, where, run, word, value)
     compare(differ, where, "reasons", list_text(sorted(coverage.reasons)), list_text(sorted(value)))
   elseif word == "order" then
     compare(differ, where, "order", list_text(order_of(body)), list_text(value))
+  elseif word == "facets" then
+    compare(differ, where, "facets", list_text(facet_texts(body)), list_text(value))
   elseif word == "items" and not run.is_stream then
     compare(differ, where, "items", count(body.items), value)
   elseif word == "odd_items" and not run.is_stream then
@@ -452,6 +487,8 @@ local function compare_word(differ, where, run, word, value)
     compare(differ, where, "code", body.code, value)
   elseif word == "outcomes" then
     compare_outcomes(differ, where, run.result.entries, value, true)
+  elseif word == "seen" then
+    compare_seen(differ, where, body, value)
   elseif word == "at" and run.machine.name == MACHINES[1].name then
     compare(differ, where, "time of the reply", run.result.sent_us, us(value))
   elseif word == "before" then

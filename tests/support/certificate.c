@@ -84,3 +84,39 @@ SSL_CTX *certificate_authority_serve(struct certificate_authority *authority, co
     EVP_PKEY_free(key);
     return context;
 }
+
+static FILE *temporary_file(char *path)
+{
+    int fd = mkstemp(path);
+    FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
+
+    require(file != NULL);
+    return file;
+}
+
+void certificate_authority_issue(struct certificate_authority *authority, const char *name, int days,
+                                 char *certificate_file, char *key_file)
+{
+    EVP_PKEY *key = EVP_EC_gen("P-256");
+
+    require(key != NULL);
+    X509 *certificate = certificate_make(key, name, authority->certificate, authority->key, "DNS:client.test");
+    X509_gmtime_adj(X509_getm_notBefore(certificate), -100L * 24 * 3600);
+    X509_gmtime_adj(X509_getm_notAfter(certificate), days * 24L * 3600);
+    require(X509_sign(certificate, authority->key, EVP_sha256()) != 0);
+    FILE *file = temporary_file(certificate_file);
+    require(PEM_write_X509(file, certificate) == 1);
+    fclose(file);
+    file = temporary_file(key_file);
+    require(PEM_write_PrivateKey(file, key, NULL, NULL, 0, NULL, NULL) == 1);
+    fclose(file);
+    X509_free(certificate);
+    EVP_PKEY_free(key);
+}
+
+void certificate_authority_demand(const struct certificate_authority *authority, SSL_CTX *server)
+{
+    require(SSL_CTX_load_verify_locations(server, authority->file, NULL) == 1);
+    SSL_CTX_set_verify(server, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);
+    require(SSL_CTX_set_session_id_context(server, (const unsigned char *)"demand", 6) == 1);
+}

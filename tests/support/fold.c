@@ -179,8 +179,8 @@ char *fold_result(const struct fold *fold, struct text done)
         held += fold->offers.slots[i].value != NULL;
     }
     require(held == ordered); // the limits' victims were retracted
-    buffer_printf(&result, "\"items\":{%.*s},\"offers\":[%.*s]", TEXT_ARGS(buffer_text(&items)),
-                  TEXT_ARGS(buffer_text(&offers)));
+    buffer_printf(&result, "\"items\":{%.*s},\"offers\":[%.*s],\"facets\":%.*s", TEXT_ARGS(buffer_text(&items)),
+                  TEXT_ARGS(buffer_text(&offers)), TEXT_ARGS(field_of(done, "facets")));
     text_map_fini(&named);
     buffer_fini(&items);
     buffer_fini(&offers);

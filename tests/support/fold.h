@@ -22,5 +22,5 @@ void fold_fini(struct fold *fold);
 /// Fails the process on what no caller could make sense of: not JSON, a gap in `seq`, an unknown id retracted.
 void fold_take(struct fold *fold, enum search_event event, struct text json);
 
-/// `"items":{…},"offers":[…]` in the order that `done` gave; free it.
+/// `"items":{…},"offers":[…],"facets":{…}` in the order, and with the facets, that `done` gave; free it.
 char *fold_result(const struct fold *fold, struct text done);

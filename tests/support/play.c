@@ -84,6 +84,7 @@ void play_search(struct play *play)
         .reserve_us = RESERVE_US,
         .only = play->only_count > 0 ? play->only : NULL,
         .only_count = play->only_count,
+        .sort = play->sort,
         .max_items = play->max_items,
         .max_offers_per_item = play->max_offers_per_item,
         .whole_or_nothing = play->whole_or_nothing,

@@ -27,6 +27,7 @@ struct play {
     // options
     uint64_t budget_us;
     uint32_t max_items, max_offers_per_item;
+    enum sort sort;
     bool whole_or_nothing;
     struct text only[PLAY_SUPPLIERS];
     size_t only_count;

@@ -74,6 +74,12 @@ static void handle_request(void *context, struct http_call *call)
                               TEXT_ARGS(http_call_header(call, "search-CALLER")), TEXT_ARGS(query),
                               http_call_query(call, "none").data == NULL ? "absent" : "there");
         reply_text(call, (struct text){ line, (size_t)length });
+    } else if (text_equals_c(path, "/many")) {
+        char line[128];
+        int length = snprintf(line, sizeof(line), "%.*s|%.*s|%s", TEXT_ARGS(http_call_header_nth(call, "X-Many", 0)),
+                              TEXT_ARGS(http_call_header_nth(call, "x-many", 1)),
+                              http_call_header_nth(call, "x-many", 2).data == NULL ? "absent" : "there");
+        reply_text(call, (struct text){ line, (size_t)length });
     } else if (text_equals_c(path, "/broken")) {
         struct header_pair split = { "X-Split", "a\r\nInjected: yes" };
         struct http_reply reply = { .status = 200, .headers = &split, .header_count = 1 };
@@ -110,9 +116,18 @@ static void handle_sent(void *context, struct http_call *call, uint64_t sent_us,
         atomic_store(&world->arrival_is_plausible, false);
     }
     atomic_fetch_add(was_sent ? &world->sent : &world->broken, 1);
+    atomic_store(&world->last_status, http_call_status(call));
     if (was_slow) {
         atomic_fetch_add(&world->slow, 1);
     }
+}
+
+static size_t common_headers(void *context, const struct http_call *call,
+                             struct header_pair headers[HTTP_SERVER_COMMON_HEADERS])
+{
+    (void)context;
+    headers[0] = (struct header_pair){ "X-Path", http_call_path(call).length > 1 ? "some" : "root" };
+    return 1;
 }
 
 static void on_stop(struct message *message)
@@ -160,7 +175,7 @@ static int setup_with(void **state, uint32_t idle_timeout_s)
     struct http_server_options options = { .listen = "127.0.0.1:0",
                                            .body_cap = 64 * 1024,
                                            .idle_timeout_s = idle_timeout_s };
-    struct http_server_handlers handlers = { handle_request, handle_gone, handle_sent, world };
+    struct http_server_handlers handlers = { handle_request, handle_gone, handle_sent, world, common_headers };
     struct failure why;
 
     world->big = block_of(BIG, 'b');
@@ -236,4 +251,4 @@ void await_descriptors(int expected)
     assert_int_equal(server_world_descriptors(), expected);
 }
 
-const struct http_server_handlers server_world_handlers = { handle_request, handle_gone, handle_sent, NULL };
+const struct http_server_handlers server_world_handlers = { handle_request, handle_gone, handle_sent, NULL, NULL };

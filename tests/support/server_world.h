@@ -11,8 +11,9 @@
 
 enum { BIG = 5 * 1024 * 1024, MIDDLE = 400 * 1000, HELD_MAX = 64 };
 
-/// What the handlers do is told by the path: /echo, /later, /hold, /big, /middle, /header, /broken,
-/// /status/NNN/…; any other path is answered with the body of the request.
+/// What the handlers do is told by the path: /echo, /later, /hold, /big, /middle, /header, /many,
+/// /broken, /status/NNN/…; any other path is answered with the body of the request. Every reply carries
+/// X-Path.
 struct server_world {
     struct loop *loop;
     struct http_server *server;
@@ -21,6 +22,7 @@ struct server_world {
     struct block *big, *middle;
     atomic_uint requests, gone, sent, broken, slow;
     atomic_uint open_calls;
+    atomic_uint last_status; // of what was sent last
     atomic_bool arrival_is_plausible, quiesced;
     struct http_call *held[HELD_MAX]; // the loop's thread only
     unsigned held_count;

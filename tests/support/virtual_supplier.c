@@ -192,7 +192,9 @@ static void fill_offer(struct arena *arena, const struct virtual_supplier *suppl
     char *at = arena_alloc(arena, room);
 
     require(at != NULL);
-    *offer = (struct offer){ .total_micros = supplier->cheapest_micros + (int64_t)number * OFFER_MICROS };
+    *offer = (struct offer){ .flag = supplier->flag,
+                             .total_micros = supplier->cheapest_micros + (int64_t)number * OFFER_MICROS,
+                             .duration_min = supplier->minutes != 0 ? supplier->minutes : UINT32_MAX };
     memcpy(offer->currency, "EUR", 4);
     offer->item = write_name(at, items, 0, number);
     offer->item_json = supplier->item_json.data != NULL ? supplier->item_json
@@ -213,6 +215,25 @@ static void fill_offer(struct arena *arena, const struct virtual_supplier *suppl
     offer->json.length = (size_t)(at - offer->json.data);
 }
 
+/// Each offer has two values: the house that sells it, and a kind, which is the last digit of its number.
+static void mark_offer(struct offer_batch *batch, const struct virtual_supplier *supplier, uint32_t number,
+                       struct offer *offer)
+{
+    uint16_t *marks = arena_alloc_array(&batch->arena, 2, sizeof(*marks));
+    char digit = (char)('0' + number % 10);
+    ptrdiff_t house = facet_table_find(&batch->facets, &batch->arena, 0, text_of(supplier->name), true);
+    ptrdiff_t kind = facet_table_find(&batch->facets, &batch->arena, 1, (struct text){ &digit, 1 }, false);
+
+    require(marks != NULL && house >= 0 && kind >= 0);
+    marks[0] = (uint16_t)house;
+    marks[1] = (uint16_t)kind;
+    offer->marks = marks;
+    offer->mark_count = 2;
+    for (size_t i = 0; i < 2; i++) {
+        facet_value_count(&batch->facets.values[marks[i]], offer_comparable_micros(offer));
+    }
+}
+
 static struct offer_batch *make_offers(struct virtual_world *virtual, const struct virtual_supplier *supplier,
                                        const struct virtual_step *step)
 {
@@ -222,9 +243,15 @@ static struct offer_batch *make_offers(struct virtual_world *virtual, const stru
     note_batch(virtual, batch);
     batch->offers = arena_alloc_array(&batch->arena, step->offers, sizeof(*batch->offers));
     require(batch->offers != NULL);
+    const struct text facets[] = { TEXT("house"), TEXT("kind") };
+    require(facet_table_open(&batch->facets, &batch->arena, facets, COUNT_OF(facets)));
+    batch->decimals = 2;
     for (uint32_t i = step->first_id; i < step->first_id + step->offers; i++) {
-        fill_offer(&batch->arena, supplier, i, &batch->offers[batch->count++]);
+        struct offer *offer = &batch->offers[batch->count++];
+        fill_offer(&batch->arena, supplier, i, offer);
+        mark_offer(batch, supplier, i, offer);
     }
+    facet_table_close(&batch->facets);
     batch->dropped = step->dropped;
     if (step->dropped > 0) {
         snprintf(batch->dropped_first, sizeof(batch->dropped_first), "offers[0]: no total");

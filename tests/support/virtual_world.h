@@ -54,6 +54,8 @@ struct virtual_supplier {
     uint32_t offers;
     int64_t cheapest_micros; // offers cost this, and one unit more each
     const char *item_prefix; // items are PREFIX0, PREFIX1 …; NULL: the supplier's name
+    uint32_t minutes;        // each offer takes so long; 0: nobody knows
+    uint32_t flag;           // enum offer_flag of each offer
     bool is_odd;             // describes its items in words of its own
     struct text item_json;   // absent: {}; outlives the play
 };

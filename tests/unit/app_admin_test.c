@@ -1,6 +1,7 @@
 // The admin listener over a real socket, with an engine that serves no searches.
 #include "app/admin.h"
 
+#include "script/script_set.h"
 #include "script/worker_pool.h"
 #include "support/caller.h"
 #include "telemetry/attribution.h"
@@ -32,7 +33,9 @@ static struct world *world_make(const char *document)
     struct resolver_options names = { .allowed_count = 0 };
     struct attribution_options attribution = { .path = NULL };
     struct text supplier = TEXT("acme");
-    struct metrics_options metrics = { &supplier, 1, 1, "1.2.3" };
+    struct metrics_options metrics = {
+        .suppliers = &supplier, .supplier_count = 1, .thread_count = 1, .version = "1.2.3"
+    };
 
     assert_non_null(world);
     assert_int_equal(read_documents(&document, 1, &findings, &world->settings), STATUS_OK);
@@ -157,6 +160,31 @@ static void status_tells_who_is_on_and_why_not(void **state)
     world_free(world);
 }
 
+static void status_and_metrics_tell_which_scripts_are_in_quarantine_and_why(void **state)
+{
+    (void)state;
+    struct world *world = world_start(ACME "admin: { listen: '127.0.0.1:0' }\n");
+    struct script_set *set = generation_catalogue(world->engine.generation)->set;
+    struct script_id acme = { .index = 0 };
+
+    assert_int_equal(ask(world, GET("/admin/v1/status")), 200);
+    assert_null(strstr(body, "\"quarantined\":\""));
+    assert_int_equal(ask(world, GET("/metrics")), 200);
+    assert_body("\nlastcall_script_quarantined{supplier=\"acme\"} 0\n");
+    assert_body("\nlastcall_script_cpu_seconds_total{supplier=\"acme\"} 0.000000\n");
+    assert_body("\nlastcall_script_put_back_total{supplier=\"acme\"} 0\n");
+    for (uint64_t i = 1; i <= SCRIPT_TIMEOUTS_MAX; i++) {
+        (void)script_set_note_timeout(set, acme, "acme.lua:7", i);
+    }
+    (void)script_set_quarantine(set, (struct script_id){ .is_product = true });
+    assert_int_equal(ask(world, GET("/admin/v1/status")), 200);
+    assert_body("\"quarantined\":\"quarantined: used up its time 3 times within 60 s, the last time at acme.lua:7\"");
+    assert_body("\"quarantined\":\"quarantined: it was stuck inside a function of C");
+    assert_int_equal(ask(world, GET("/metrics")), 200);
+    assert_body("\nlastcall_script_quarantined{supplier=\"acme\"} 1\n");
+    world_free(world);
+}
+
 static void what_is_not_there_is_refused(void **state)
 {
     (void)state;
@@ -232,6 +260,7 @@ int main(void)
         cmocka_unit_test(a_search_can_be_asked_for_as_soon_as_it_is_over),
         cmocka_unit_test(metrics_count_what_was_attributed),
         cmocka_unit_test(status_tells_who_is_on_and_why_not),
+        cmocka_unit_test(status_and_metrics_tell_which_scripts_are_in_quarantine_and_why),
         cmocka_unit_test(what_is_not_there_is_refused),
         cmocka_unit_test(with_a_token_every_request_must_carry_it),
         cmocka_unit_test(beyond_loopback_it_does_not_start_without_a_token),

@@ -1,4 +1,6 @@
 #include "app/generation.h"
+#include "model/data_set.h"
+#include "script/rates.h"
 
 #include <fcntl.h>
 #include <setjmp.h>
@@ -6,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -354,6 +357,178 @@ static void a_broken_script_is_reported_once_beside_the_findings_of_the_settings
     }
 }
 
+static void accounts_keep_their_order_markets_and_proxies(void **state)
+{
+    (void)state;
+    struct generation *generation =
+        build_good(ACME "suppliers:\n  acme:\n    accounts:\n"
+                        "      main: { proxy: 'http://127.0.0.1:1' }\n" // comes last, wherever it stands
+                        "      uk: { when: { market: [GB, IE] }, proxy: 'http://Gate.example:3128',\n"
+                        "            options: { base_url: 'https://uk.acme.example' } }\n"
+                        "      de: { when: { market: [DE] } }\n");
+    const struct catalogue_supplier *acme = supplier_of(generation, "acme");
+    assert_int_equal(acme->account_count, 3);
+    const struct script_account *uk = &acme->account[0], *other = &acme->account[2];
+    assert_text(acme->account[1].name, "de");
+    assert_text(uk->name, "uk");
+    assert_int_equal(uk->market_count, 2);
+    assert_text(uk->markets[1], "IE");
+    assert_text(uk->route->proxy, "http://gate.example:3128");
+    assert_int_equal(uk->route->proxy_port, 3128);
+    assert_text(other->name, "main");
+    assert_int_equal(other->market_count, 0);
+    assert_true(other->route->proxy_is_literal);
+    assert_int_not_equal(uk->route->id, other->route->id);
+    assert_int_not_equal(uk->serial, other->serial);
+    // Behind a proxy nobody else is connected to; `de` has none.
+    assert_true(has_name(generation, "gate.example"));
+    assert_false(has_name(generation, "uk.acme.example"));
+    assert_true(has_name(generation, "api.acme.example"));
+    generation_release(&generation);
+}
+
+static void a_secret_that_one_account_misses_switches_the_supplier_off(void **state)
+{
+    (void)state;
+    struct generation *generation =
+        build_good(ACME "suppliers:\n  acme:\n    accounts:\n"
+                        "      uk: { when: { market: [GB] }, secrets: { GENERATION_TEST_KEY: GENERATION_TEST_NONE } }\n"
+                        "      main: {}\n");
+    assert_false(supplier_of(generation, "acme")->is_enabled);
+    generation_release(&generation);
+}
+
+static void a_certificate_that_cannot_be_used_is_a_finding_unless_its_supplier_is_off(void **state)
+{
+    (void)state;
+    struct findings findings;
+    struct generation *generation = NULL;
+    static const char with[] = "    accounts:\n      main: { tls: { cert: /nowhere/a.pem, key: /nowhere/a.key } }\n";
+    char document[512];
+    snprintf(document, sizeof(document), ACME "suppliers:\n  acme:\n%s", with);
+    assert_int_equal(build(document, &findings, &generation), STATUS_INVALID);
+    assert_int_equal(findings.count, 1);
+    assert_int_equal(findings.items[0].line, 6);
+    assert_non_null(strstr(findings.items[0].message, "account `main`: /nowhere/a.pem cannot be read"));
+    snprintf(document, sizeof(document), ACME "suppliers:\n  acme:\n    enabled: false\n%s", with);
+    generation = build_good(document);
+    generation_release(&generation);
+}
+
+// Writes a file into the temporary folder; its path lives until the next call.
+static const char *temporary(const char *name, const char *content)
+{
+    static char path[128];
+    snprintf(path, sizeof(path), "/tmp/app_generation_test.%d", getpid());
+    (void)mkdir(path, 0700);
+    size_t length = strlen(path);
+    snprintf(path + length, sizeof(path) - length, "/%s", name);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_int_equal(fputs(content, file) >= 0, 1);
+    assert_int_equal(fclose(file), 0);
+    return path;
+}
+
+// A document with a table and a supplier of its own that looks up in `table`.
+static const char *document_of(const char *rows, const char *table, const char *more)
+{
+    static char document[1024];
+    char data[128], script[400];
+    snprintf(data, sizeof(data), "%s", temporary("hotels.tsv", rows));
+    snprintf(script, sizeof(script),
+             "return { name = \"asker\", product = \"flights\", owner = \"o\", hosts = { \"a.example\" },\n"
+             "  build_request = function(search)\n"
+             "    return { path = lookup(\"%s\", search.id)[1] }\n  end,\n"
+             "  normalise = function() return {} end }\n",
+             table);
+    (void)temporary("asker.lua", script);
+    snprintf(document, sizeof(document),
+             "suppliers_dir: /tmp/app_generation_test.%d\nscripts_dir: " DATA "scripts\n"
+             "data: { hotels: { file: %s, key: [id] } }\n%s",
+             getpid(), data, more);
+    return document;
+}
+
+static void remove_temporary(void)
+{
+    char command[128];
+    snprintf(command, sizeof(command), "rm -rf /tmp/app_generation_test.%d", getpid());
+    assert_int_equal(system(command), 0);
+}
+
+static void tables_are_loaded_with_the_generation(void **state)
+{
+    (void)state;
+    struct generation *generation = build_good(document_of("id\thotel\na\t1\na\t2\n", "hotels", ""));
+    const struct data_set *data = generation_catalogue(generation)->data;
+    assert_int_equal(data_set_count(data), 1);
+    assert_text(data_set_name(data, 0), "hotels");
+    assert_int_equal(data_table_stats(data_set_table(data, 0)).rows, 2);
+    generation_release(&generation);
+    remove_temporary();
+}
+
+static void a_look_up_in_a_table_that_is_not_declared_is_a_finding(void **state)
+{
+    (void)state;
+    struct findings findings;
+    struct generation *generation = NULL;
+    assert_int_equal(
+        build(document_of("id\th\na\t1\n", "hotel", "suppliers: { twin: { uses: asker } }\n"), &findings, &generation),
+        STATUS_INVALID);
+    assert_int_equal(findings.count, 1); // one file, though two suppliers
+    assert_non_null(strstr(findings.items[0].file, "asker.lua"));
+    assert_int_equal(findings.items[0].line, 3);
+    assert_string_equal(findings.items[0].message, "there is no table \"hotel\" to look up");
+    assert_string_equal(findings.items[0].help, "did you mean \"hotels\"?");
+
+    generation = build_good(document_of("id\th\na\t1\n", "hotel", "suppliers: { asker: { enabled: false } }\n"));
+    generation_release(&generation);
+    remove_temporary();
+}
+
+static void findings_of_a_table_and_of_a_script_are_told_at_once(void **state)
+{
+    (void)state;
+    struct findings findings;
+    struct generation *generation = NULL;
+    assert_int_equal(build(document_of("id\th\na\n", "nothing_like_it", ""), &findings, &generation), STATUS_INVALID);
+    assert_int_equal(findings.count, 2);
+    assert_non_null(strstr(findings.items[0].file, "hotels.tsv"));
+    assert_int_equal(findings.items[0].line, 2);
+    assert_non_null(strstr(findings.items[1].help, "declare it in the settings"));
+    assert_int_equal(build(document_of("code\th\na\t1\n", "hotels", ""), &findings, &generation), STATUS_INVALID);
+    assert_int_equal(findings.count, 1);
+    assert_int_equal(findings.items[0].line, 3); // of the settings
+    assert_non_null(strstr(findings.items[0].message, "the key names `id`"));
+    remove_temporary();
+}
+
+static void rates_are_loaded_with_the_generation(void **state)
+{
+    (void)state;
+    struct generation *generation = build_good(ACME "fx: { file: examples/rates.json }\n");
+    assert_non_null(generation_catalogue(generation)->rates);
+    assert_text(rates_base(generation_catalogue(generation)->rates), "EUR");
+    generation_release(&generation);
+    generation = build_good(ACME);
+    assert_null(generation_catalogue(generation)->rates);
+    generation_release(&generation);
+}
+
+static void rates_that_cannot_be_read_are_a_finding(void **state)
+{
+    (void)state;
+    struct findings findings;
+    struct generation *generation = NULL;
+    assert_int_equal(build(ACME "fx: { file: /no/such/rates.json }\n", &findings, &generation), STATUS_INVALID);
+    assert_null(generation);
+    assert_int_equal(findings.count, 1);
+    assert_string_equal(findings.items[0].file, "/no/such/rates.json");
+    assert_string_equal(findings.items[0].help, "`fx.file` names it");
+}
+
 static void the_example_settings_fit_the_repositorys_suppliers(void **state)
 {
     (void)state;
@@ -403,6 +578,14 @@ int main(void)
         cmocka_unit_test_setup(a_supplier_that_is_off_or_has_a_url_by_the_settings_needs_no_host_of_its_own, set_key),
         cmocka_unit_test_setup(several_directories_are_joined, set_key),
         cmocka_unit_test_setup(a_broken_script_is_reported_once_beside_the_findings_of_the_settings, set_key),
+        cmocka_unit_test_setup(accounts_keep_their_order_markets_and_proxies, set_key),
+        cmocka_unit_test_setup(a_secret_that_one_account_misses_switches_the_supplier_off, set_key),
+        cmocka_unit_test_setup(a_certificate_that_cannot_be_used_is_a_finding_unless_its_supplier_is_off, set_key),
+        cmocka_unit_test_setup(tables_are_loaded_with_the_generation, set_key),
+        cmocka_unit_test_setup(a_look_up_in_a_table_that_is_not_declared_is_a_finding, set_key),
+        cmocka_unit_test_setup(findings_of_a_table_and_of_a_script_are_told_at_once, set_key),
+        cmocka_unit_test(rates_are_loaded_with_the_generation),
+        cmocka_unit_test(rates_that_cannot_be_read_are_a_finding),
         cmocka_unit_test_setup(the_example_settings_fit_the_repositorys_suppliers, set_key),
         cmocka_unit_test_setup(a_generation_lives_until_its_last_release, set_key),
     };

@@ -117,6 +117,48 @@ static void the_admin_listener_can_be_moved_guarded_and_switched_off(void **stat
     settings_destroy(&settings);
 }
 
+static void the_public_endpoint_can_be_set(void **state)
+{
+    (void)state;
+    struct settings *settings = read_good("callers: [web, partner_x]\n"
+                                          "honour_deadline_headers: true\n"
+                                          "cors: { origins: ['https://a.test', 'http://[::1]:3000'], max_age: 1s }\n"
+                                          "reply: { detail: public, token_env: T, max_age: 30s }\n");
+    assert_int_equal(settings->caller_count, 2);
+    assert_text(settings->callers[1], "partner_x");
+    assert_true(settings->honours_deadline_headers);
+    assert_int_equal(settings->cors_origin_count, 2);
+    assert_text(settings->cors_origins[1], "http://[::1]:3000");
+    assert_int_equal(settings->cors_max_age_us, 1000000);
+    assert_text(settings->reply_detail, "public");
+    assert_text(settings->reply_token_env, "T");
+    assert_int_equal(settings->reply_max_age_us, 30000000);
+    settings_destroy(&settings);
+
+    settings = read_good("cors: { origins: '*' }\n");
+    assert_int_equal(settings->cors_origin_count, 1);
+    assert_text(settings->cors_origins[0], "*");
+    assert_int_equal(settings->caller_count, 0);
+    assert_false(settings->honours_deadline_headers);
+    assert_text(settings->reply_detail, "auto");
+    assert_null(settings->reply_token_env.data);
+    assert_int_equal(settings->reply_max_age_us, 0);
+    settings_destroy(&settings);
+}
+
+static void loopback_is_what_only_this_machine_reaches(void **state)
+{
+    static const char *const inside[] = { "127.0.0.1:0", "127.9.9.9:80", "[::1]:80" };
+    static const char *const outside[] = { "0.0.0.0:80", "[::]:80", "10.0.0.1:80", "128.0.0.1:80", "", ":80" };
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(inside); i++) {
+        assert_true(value_is_loopback(text_of(inside[i])));
+    }
+    for (size_t i = 0; i < COUNT_OF(outside); i++) {
+        assert_false(value_is_loopback(text_of(outside[i])));
+    }
+}
+
 static void suppliers_are_read_with_their_places(void **state)
 {
     (void)state;
@@ -371,6 +413,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(no_file_gives_the_defaults, clear_environment, clear_environment),
         cmocka_unit_test_setup_teardown(an_empty_file_is_fine, clear_environment, clear_environment),
         cmocka_unit_test_setup_teardown(every_kind_of_value_is_read, clear_environment, clear_environment),
+        cmocka_unit_test_setup_teardown(the_public_endpoint_can_be_set, clear_environment, clear_environment),
+        cmocka_unit_test(loopback_is_what_only_this_machine_reaches),
         cmocka_unit_test_setup_teardown(suppliers_are_read_with_their_places, clear_environment, clear_environment),
         cmocka_unit_test_setup_teardown(the_admin_listener_can_be_moved_guarded_and_switched_off, clear_environment,
                                         clear_environment),

@@ -1,23 +1,9 @@
-// Runs the public collection JSONTestSuite where it is present: y_ must be accepted, n_ refused, i_ as decided below.
+// Runs the public collection JSONTestSuite through the reader: y_ must be accepted, n_ refused, i_ as decided below.
 #include "base/json_read.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <dirent.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "unit/json_suite_support.h"
 
 // Our decision for what RFC 8259 leaves open; engine/base/README.md gives the reasons.
-static const struct {
-    const char *name;
-    bool is_accepted;
-} decided[] = {
+static const struct suite_decision decided[] = {
     { "i_number_double_huge_neg_exp.json", true },
     { "i_number_huge_exp.json", true },
     { "i_number_neg_int_huge_exp.json", true },
@@ -55,114 +41,28 @@ static const struct {
     { "i_structure_UTF-8_BOM_empty_object.json", false },
 };
 
-static char folder[4096];
-
-static bool suite_is_present(void)
+static bool is_document(void *context, struct text document)
 {
-    const char *shared = getenv("LASTCALL_SHARED");
-    int length = snprintf(folder, sizeof(folder), "%s/json-suite", shared != NULL ? shared : "../shared");
-    DIR *directory = length > 0 && (size_t)length < sizeof(folder) ? opendir(folder) : NULL;
-    if (directory == NULL) {
-        return false;
-    }
-    closedir(directory);
-    return true;
-}
-
-static void need_suite(void)
-{
-    if (!suite_is_present()) {
-        printf("SKIPPED: the folder %s is absent\n", folder);
-        skip();
-    }
-}
-
-static bool accepts(const char *name)
-{
-    char path[8192];
-    struct buffer bytes;
-    char chunk[4096];
-    size_t count;
-    assert_true(snprintf(path, sizeof(path), "%s/%s", folder, name) > 0);
-    FILE *file = fopen(path, "rb");
-    assert_non_null(file);
-    buffer_init(&bytes, 16 * 1024 * 1024);
-    while ((count = fread(chunk, 1, sizeof(chunk), file)) != 0) {
-        assert_true(buffer_append(&bytes, chunk, count));
-    }
-    assert_int_equal(ferror(file), 0);
-    fclose(file);
-    bool is_accepted = json_is_valid(buffer_text(&bytes), NULL, NULL);
-    buffer_fini(&bytes);
-    return is_accepted;
-}
-
-// Runs every file whose name starts with `prefix`; the number of those that went the wrong way is named and returned.
-static size_t run_all(const char *prefix, bool should_accept, size_t *seen)
-{
-    size_t wrong = 0;
-    DIR *directory = opendir(folder);
-    assert_non_null(directory);
-    *seen = 0;
-    for (struct dirent *entry = readdir(directory); entry != NULL; entry = readdir(directory)) {
-        if (strncmp(entry->d_name, prefix, strlen(prefix)) != 0) {
-            continue;
-        }
-        ++*seen;
-        if (accepts(entry->d_name) != should_accept) {
-            print_error("%s is %s\n", entry->d_name, should_accept ? "refused" : "accepted");
-            wrong++;
-        }
-    }
-    closedir(directory);
-    return wrong;
+    (void)context;
+    return json_is_valid(document, NULL, NULL);
 }
 
 static void every_valid_document_is_accepted(void **state)
 {
     (void)state;
-    size_t seen = 0;
-    need_suite();
-    assert_int_equal(run_all("y_", true, &seen), 0);
-    assert_true(seen > 50);
+    suite_run("y_", true, 50, is_document, NULL);
 }
 
 static void every_invalid_document_is_refused(void **state)
 {
     (void)state;
-    size_t seen = 0;
-    need_suite();
-    assert_int_equal(run_all("n_", false, &seen), 0);
-    assert_true(seen > 100);
+    suite_run("n_", false, 100, is_document, NULL);
 }
 
 static void what_is_left_open_goes_as_decided(void **state)
 {
     (void)state;
-    need_suite();
-    for (size_t i = 0; i < COUNT_OF(decided); i++) {
-        if (accepts(decided[i].name) != decided[i].is_accepted) {
-            fail_msg("%s is not %s", decided[i].name, decided[i].is_accepted ? "accepted" : "refused");
-        }
-    }
-}
-
-static void nothing_that_is_left_open_is_undecided(void **state)
-{
-    (void)state;
-    need_suite();
-    DIR *directory = opendir(folder);
-    assert_non_null(directory);
-    for (struct dirent *entry = readdir(directory); entry != NULL; entry = readdir(directory)) {
-        bool is_known = strncmp(entry->d_name, "i_", 2) != 0;
-        for (size_t i = 0; i < COUNT_OF(decided) && !is_known; i++) {
-            is_known = strcmp(entry->d_name, decided[i].name) == 0;
-        }
-        if (!is_known) {
-            fail_msg("%s is not in the table", entry->d_name);
-        }
-    }
-    closedir(directory);
+    suite_run_decided(decided, COUNT_OF(decided), is_document, NULL);
 }
 
 int main(void)
@@ -171,7 +71,6 @@ int main(void)
         cmocka_unit_test(every_valid_document_is_accepted),
         cmocka_unit_test(every_invalid_document_is_refused),
         cmocka_unit_test(what_is_left_open_goes_as_decided),
-        cmocka_unit_test(nothing_that_is_left_open_is_undecided),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,7 +29,7 @@ static const char fixed_reply[] =
     "{\"name\":\"golf\",\"outcome\":\"skipped\",\"reason\":\"multi-city not sold\"},"
     "{\"name\":\"farm_a\",\"outcome\":\"disabled\",\"reason\":\"template\"} ],"
     "\"items\": {\"a1\":{\"slices\":[{\"segments\":[{\"carrier\":\"BA\",\"number\":\"117\",\"origin\":\"LHR\",\"destination\":\"JFK\",\"departs\":{\"local\":\"2030-05-01T08:30:00\"},\"arrives\":{\"local\":\"2030-05-01T11:20:00\"}}]},{\"segments\":[{\"carrier\":\"BA\",\"number\":\"178\",\"origin\":\"JFK\",\"destination\":\"BOS\",\"departs\":{\"local\":\"2030-05-09T20:10:00\"}},{\"carrier\":\"BA\",\"number\":\"179\",\"origin\":\"BOS\",\"destination\":\"LHR\",\"departs\":{\"local\":\"2030-05-09T23:10:00\"}}]}]}},"
-    "\"offers\": [ {\"id\":\"duffel:1\",\"supplier\":\"duffel\",\"item\":\"a1\",\"price\":{\"total\":\"412.30\",\"currency\":\"EUR\"}},{\"id\":\"s01:1\",\"supplier\":\"s01\",\"item\":\"zz\",\"price\":{\"total\":\"1412.30\",\"currency\":\"EUR\"}},{\"id\":\"s02:1\",\"supplier\":\"s02\",\"item\":\"a1\",\"price\":{\"total\":\"12.30\",\"currency\":\"EUR\"}} ], \"facets\": {} }";
+    "\"offers\": [ {\"id\":\"duffel:1\",\"supplier\":\"duffel\",\"item\":\"a1\",\"price\":{\"total\":\"412.30\",\"currency\":\"EUR\"}},{\"id\":\"s01:1\",\"supplier\":\"s01\",\"item\":\"zz\",\"price\":{\"total\":\"1412.30\",\"currency\":\"EUR\"},\"flags\":[\"taxes_unknown\",\"other_currency\"]},{\"id\":\"s02:1\",\"supplier\":\"s02\",\"item\":\"a1\",\"price\":{\"total\":\"12.30\",\"currency\":\"EUR\"}} ], \"facets\": {} }";
 
 static const char drawing_100[] =
     "Search 01JDX8Z5K3T9 · reply after 1,993 of 2,000 ms · reserve 100 ms\n"
@@ -60,7 +60,7 @@ static const char drawing_100[] =
     "\n"
     "Best offers\n"
     "       412.30 EUR  duffel  LHR-JFK 08:30 BA117 | JFK-LHR 20:10 BA178+BA179\n"
-    "      1412.30 EUR  s01     zz\n"
+    "      1412.30 EUR  s01     zz (taxes_unknown)\n"
     "        12.30 EUR  s02     LHR-JFK 08:30 BA117 | JFK-LHR 20:10 BA178+BA179\n"
     "\n"
     "4 suppliers answered, 1 had nothing to offer, 1 was cut by the budget, 1 was cut by its ceiling, 2\n"
@@ -97,7 +97,7 @@ static const char drawing_80_ascii[] =
     "\n"
     "Best offers\n"
     "       412.30 EUR  duffel  LHR-JFK 08:30 BA117 | JFK-LHR 20:10 BA178+BA179\n"
-    "      1412.30 EUR  s01     zz\n"
+    "      1412.30 EUR  s01     zz (taxes_unknown)\n"
     "        12.30 EUR  s02     LHR-JFK 08:30 BA117 | JFK-LHR 20:10 BA178+BA179\n"
     "\n"
     "4 suppliers answered, 1 had nothing to offer, 1 was cut by the budget, 1 was cut\n"
@@ -325,6 +325,19 @@ static void what_is_no_reply_is_refused(void **state)
     free(drawn);
 }
 
+static void a_reply_without_details_is_counted_by_its_four_words(void **state)
+{
+    (void)state;
+    char *drawn = draw("{\"took_ms\":800,\"budget\":{\"effective_ms\":800},\"suppliers\":["
+                       "{\"name\":\"A\",\"outcome\":\"answered\"},{\"name\":\"B\",\"outcome\":\"none\"},"
+                       "{\"name\":\"C\",\"outcome\":\"late\"},{\"name\":\"D\",\"outcome\":\"unavailable\"}]}",
+                       120, true, false);
+    assert_non_null(drawn);
+    assert_non_null(strstr(drawn, "1 supplier answered, 1 had nothing to offer, 1 was not waited for, "
+                                  "1 failed or refused."));
+    free(drawn);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -337,6 +350,7 @@ int main(void)
         cmocka_unit_test(a_stranger_cannot_steer_the_terminal),
         cmocka_unit_test(absurd_times_do_not_break_the_axis),
         cmocka_unit_test(what_is_no_reply_is_refused),
+        cmocka_unit_test(a_reply_without_details_is_counted_by_its_four_words),
         cmocka_unit_test(a_later_answer_never_has_the_shorter_bar),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,7 @@
 // The fetch pool against peers that fall silent, cut, reset and lie; end times, cancelling, leaks.
 
 #include "base/clock.h"
+#include "io/fetch_transfer.h"
 #include "support/fetch_world.h"
 
 #include <malloc.h>
@@ -337,6 +338,97 @@ static void cancelling_in_any_phase_calls_nobody_and_leaves_no_descriptor(void *
     assert_int_equal(counts.running + counts.waiting, 0);
 }
 
+// Starts one with memory of its own and lets it come to `phase`.
+static struct call *begin_until(struct fetch_world *world, bool is_tls, const char *method, struct text body,
+                                enum phase phase)
+{
+    struct call *call = malloc(sizeof(*call));
+
+    assert_non_null(call);
+    call_prepare(world, call, method, "127.0.0.1", is_tls);
+    call->request.body = body;
+    assert_int_equal(fetch_start(world->pool, &call->fetch), STATUS_OK);
+    for (int i = 0; i < 2000 && fetch_phase(&call->fetch) != phase; i++) {
+        run_for(world, MS);
+    }
+    assert_int_equal(fetch_phase(&call->fetch), phase);
+    return call;
+}
+
+static void free_overwritten(struct call *call)
+{
+    memset(call, 0x5a, sizeof(*call));
+    free(call);
+}
+
+static void a_cancelled_fetch_is_its_owners_at_once_and_its_connection_goes_a_turn_later(void **state)
+{
+    struct fetch_world *world = *state;
+    struct fetch_pool_counts counts;
+
+    for (unsigned i = 0; i < 2; i++) {
+        struct peer_options no_tls = { .serve = stream_wait_for_end, .tls = world->tls, .has_no_handshake = true };
+        if (world->peer != NULL) {
+            peer_stop(&world->peer);
+        }
+        world->peer = peer_start(&no_tls);
+        struct call *call =
+            begin_until(world, i == 1, "GET", (struct text){ NULL, 0 }, i == 1 ? PHASE_TLS : PHASE_FIRST_BYTE);
+        size_t open = count_descriptors();
+        fetch_cancel(world->pool, &call->fetch);
+        free_overwritten(call);
+        assert_int_equal(count_descriptors(), open); // closing takes time that a search does not have now
+        fetch_pool_counts(world->pool, &counts);
+        assert_int_equal(counts.cancelled, i + 1);
+        assert_int_equal(counts.running + counts.waiting, 0);
+        for (int j = 0; j < 2000 && count_descriptors() == open; j++) {
+            run_for(world, MS);
+        }
+        assert_true(count_descriptors() < open);
+    }
+}
+
+static void an_orphan_sends_nothing_any_more(void **state)
+{
+    struct transfer transfer = { 0 };
+    struct fetch fetch = { 0 };
+    struct list sending;
+    (void)state;
+
+    list_init(&sending);
+    list_init(&transfer.sending_node);
+    transfer.fetch = &transfer.orphan;
+    assert_false(transfer_may_send(&transfer, &sending)); // its owner's request may be gone
+    assert_true(list_is_empty(&sending));
+    transfer.fetch = &fetch;
+    assert_true(transfer_may_send(&transfer, &sending));
+}
+
+static void a_fetch_that_still_sends_lets_go_of_its_request_at_once(void **state)
+{
+    static char bytes[8 << 20];
+    struct fetch_world *world = *state;
+
+    start_peer(world, serve_reads_nothing, false);
+    struct call *call = begin_until(world, false, "POST", (struct text){ bytes, sizeof(bytes) }, PHASE_SEND);
+    size_t open = count_descriptors();
+    fetch_cancel(world->pool, &call->fetch);
+    assert_true(count_descriptors() < open);
+    free_overwritten(call);
+    run_for(world, 20 * MS);
+}
+
+static void a_pool_ends_with_a_fetch_that_was_cancelled_this_moment(void **state)
+{
+    struct fetch_world *world = *state;
+
+    start_peer_saying(world, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf", true);
+    struct call *call = begin_until(world, false, "GET", (struct text){ NULL, 0 }, PHASE_BODY);
+    fetch_cancel(world->pool, &call->fetch);
+    free_overwritten(call);
+    fetch_pool_destroy(&world->pool);
+}
+
 struct pair {
     struct fetch_world *world;
     struct call first;
@@ -459,6 +551,10 @@ int main(void)
         IN_WORLD(a_slow_tls_handshake_ends_in_the_phase_tls),
         IN_WORLD(an_end_that_has_passed_sends_nothing),
         IN_WORLD(cancelling_in_any_phase_calls_nobody_and_leaves_no_descriptor),
+        IN_WORLD(a_cancelled_fetch_is_its_owners_at_once_and_its_connection_goes_a_turn_later),
+        cmocka_unit_test(an_orphan_sends_nothing_any_more),
+        IN_WORLD(a_fetch_that_still_sends_lets_go_of_its_request_at_once),
+        IN_WORLD(a_pool_ends_with_a_fetch_that_was_cancelled_this_moment),
         IN_WORLD(an_owner_may_cancel_and_start_others_from_its_callback),
         IN_WORLD(a_pool_ends_in_the_middle_of_its_fetches),
         IN_WORLD(ten_thousand_refused_connects_leave_descriptors_and_memory_flat),

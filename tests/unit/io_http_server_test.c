@@ -80,6 +80,69 @@ static void method_headers_and_query_can_be_read(void **state)
     close(fd);
 }
 
+static void a_header_that_is_given_twice_can_be_read_twice(void **state)
+{
+    struct server_world *world = *state;
+    int fd = caller_connect(http_server_port(world->server));
+
+    caller_send(fd, "GET /many HTTP/1.1\r\nHost: test\r\nX-Many: 700\r\nX-Other: 1\r\nx-many: 500\r\n\r\n");
+    caller_expect(fd, 200, "700|500|absent");
+    caller_send(fd, "GET /many HTTP/1.1\r\nHost: test\r\n\r\n");
+    caller_expect(fd, 200, "||absent");
+    close(fd);
+}
+
+/// All bytes until the connection ends.
+static size_t read_all(int fd, char *bytes, size_t room)
+{
+    size_t length = 0;
+    ssize_t got;
+
+    while (length < room - 1 && (got = recv(fd, bytes + length, room - 1 - length, 0)) > 0) {
+        length += (size_t)got;
+    }
+    bytes[length] = '\0';
+    return length;
+}
+
+static void every_reply_carries_the_common_headers(void **state)
+{
+    static const char *const requests[] = {
+        "GET /header HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n",
+        "POST /echo HTTP/1.1\r\nHost: test\r\nConnection: close\r\nContent-Length: 99999999999\r\n\r\n",
+        "POST /echo HTTP/1.1\r\nHost: test\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
+    };
+    struct server_world *world = *state;
+
+    for (size_t i = 0; i < COUNT_OF(requests); i++) {
+        int fd = caller_connect(http_server_port(world->server));
+        char bytes[2048];
+        caller_send(fd, requests[i]);
+        (void)read_all(fd, bytes, sizeof(bytes));
+        assert_non_null(strstr(bytes, "\r\nX-Path: some\r\n"));
+        close(fd);
+    }
+}
+
+static void what_the_server_refuses_itself_is_told_when_it_is_sent(void **state)
+{
+    struct server_world *world = *state;
+    int fd = caller_connect(http_server_port(world->server));
+
+    caller_send(fd, "POST /echo HTTP/1.1\r\nHost: test\r\nContent-Length: 99999999999\r\n\r\n");
+    caller_expect(fd, 413, NULL);
+    server_world_await(&world->sent, 1);
+    assert_int_equal(world->last_status, 413);
+    close(fd);
+    fd = caller_connect(http_server_port(world->server));
+    caller_send(fd, "POST /echo HTTP/1.1\r\nHost: test\r\nContent-Length: 5\r\nContent-Length: 29\r\n\r\n");
+    caller_expect(fd, 400, NULL);
+    server_world_await(&world->sent, 2);
+    assert_int_equal(world->last_status, 400);
+    assert_int_equal(world->requests, 0);
+    close(fd);
+}
+
 // Otherwise a proxy that goes by the other length lets a caller write the next one's request.
 static void a_length_that_is_told_twice_is_refused(void **state)
 {
@@ -114,7 +177,8 @@ static void a_body_over_the_cap_gets_413(void **state)
     char problem[1024] = "";
     size_t problem_length = 0;
     assert_int_equal(caller_read(fd, problem, sizeof(problem) - 1, &problem_length), 413);
-    assert_non_null(strstr(problem, "body_too_large"));
+    assert_non_null(strstr(problem, "\"errors\":[{\"pointer\":\"\",\"code\":\"body_too_large\","
+                                    "\"detail\":\"the body may have at most 65536 bytes\"}]"));
     caller_send(fd, GET("/echo")); // the connection lives on
     caller_expect(fd, 200, "");
     assert_int_equal(world->requests, 1);
@@ -177,12 +241,7 @@ static void head_and_options_work(void **state)
     caller_send(fd, "OPTIONS /echo HTTP/1.1\r\nHost: test\r\n\r\n");
     caller_expect(fd, 200, "");
     caller_send(fd, "HEAD /middle HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n");
-    size_t length = 0;
-    ssize_t got;
-    while (length < sizeof(head) - 1 && (got = recv(fd, head + length, sizeof(head) - 1 - length, 0)) > 0) {
-        length += (size_t)got;
-    }
-    head[length] = '\0';
+    size_t length = read_all(fd, head, sizeof(head));
     assert_non_null(strstr(head, "Content-Length: 400000"));
     assert_string_equal(head + length - 4, "\r\n\r\n"); // no body came
     close(fd);
@@ -464,6 +523,9 @@ int main(void)
         WITH_SERVER(a_body_may_come_in_slow_pieces),
         WITH_SERVER(a_chunked_body_is_put_together),
         WITH_SERVER(method_headers_and_query_can_be_read),
+        WITH_SERVER(a_header_that_is_given_twice_can_be_read_twice),
+        WITH_SERVER(every_reply_carries_the_common_headers),
+        WITH_SERVER(what_the_server_refuses_itself_is_told_when_it_is_sent),
         WITH_SERVER(a_length_that_is_told_twice_is_refused),
         WITH_SERVER(a_body_over_the_cap_gets_413),
         WITH_SERVER(an_announced_flood_is_refused_before_it_is_sent),

@@ -195,6 +195,30 @@ static void a_normalise_call_shares_facts_and_owns_its_response(void **state)
     script_call_destroy(&normalise->call);
 }
 
+static void the_first_account_that_fits_the_market_is_chosen(void **state)
+{
+    (void)state;
+    struct text british[] = { TEXT("GB"), TEXT("IE") };
+    struct text german[] = { TEXT("DE") };
+    const struct script_account accounts[] = { { .serial = 1, .markets = british, .market_count = 2 },
+                                               { .serial = 2, .markets = german, .market_count = 1 },
+                                               { .serial = 3 } };
+    const struct {
+        const char *market;
+        size_t count;
+        uint64_t serial; // 0: none
+    } cases[] = { { "GB", 3, 1 }, { "IE", 3, 1 }, { "DE", 3, 2 }, { "FR", 3, 3 }, { "", 3, 3 },
+                  { "FR", 2, 0 }, { "", 2, 0 },   { "GB", 0, 1 }, { "DE", 1, 0 } };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct start_candidate candidate = { .account = accounts, .account_count = cases[i].count };
+        for (int round = 0; round < 2; round++) { // as after a lost worker
+            assert_int_equal(start_candidate_choose(&candidate, text_of(cases[i].market)), cases[i].serial != 0);
+            assert_int_equal(candidate.has_no_account, cases[i].serial == 0);
+        }
+        assert_int_equal(candidate.account->serial, cases[i].serial == 0 ? 1 : cases[i].serial);
+    }
+}
+
 static void every_verdict_has_a_name_of_its_own(void **state)
 {
     (void)state;
@@ -217,6 +241,7 @@ int main(void)
         cmocka_unit_test(a_start_call_frees_what_nobody_took),
         cmocka_unit_test(a_start_call_without_candidates_is_fine_and_too_many_are_refused),
         cmocka_unit_test(a_normalise_call_shares_facts_and_owns_its_response),
+        cmocka_unit_test(the_first_account_that_fits_the_market_is_chosen),
         cmocka_unit_test(every_verdict_has_a_name_of_its_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

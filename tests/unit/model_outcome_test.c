@@ -34,27 +34,28 @@ static void the_columns_are_those_of_the_contract(void **state)
         enum outcome_breaker breaker;
         bool last_known;
         enum outcome_group group;
+        const char *seen;
     } rows[] = {
-        { OUTCOME_ANSWERED, "answered", BREAKER_SUCCESS, false, GROUP_ANSWERED },
-        { OUTCOME_EMPTY, "empty", BREAKER_SUCCESS, false, GROUP_EMPTY },
-        { OUTCOME_CACHED, "cached", BREAKER_IGNORED, false, GROUP_CACHED },
-        { OUTCOME_CUT, "cut", BREAKER_SLOW, true, GROUP_MISSING },
-        { OUTCOME_FINISHED_EARLY, "finished_early", BREAKER_IGNORED, true, GROUP_MISSING },
-        { OUTCOME_FAILED, "failed", BREAKER_FAILURE, true, GROUP_MISSING },
-        { OUTCOME_REJECTED, "rejected", BREAKER_BY_KIND, true, GROUP_MISSING },
-        { OUTCOME_UNPARSABLE, "unparsable", BREAKER_SCRIPT, true, GROUP_MISSING },
-        { OUTCOME_TOO_LARGE, "too_large", BREAKER_IGNORED, true, GROUP_MISSING },
-        { OUTCOME_SCRIPT_ERROR, "script_error", BREAKER_SCRIPT, true, GROUP_MISSING },
-        { OUTCOME_SCRIPT_TIMEOUT, "script_timeout", BREAKER_SCRIPT, true, GROUP_MISSING },
-        { OUTCOME_SCRIPT_MEMORY, "script_memory", BREAKER_SCRIPT, true, GROUP_MISSING },
-        { OUTCOME_BREAKER_OPEN, "breaker_open", BREAKER_IGNORED, true, GROUP_MISSING },
-        { OUTCOME_RATE_LIMITED, "rate_limited", BREAKER_IGNORED, true, GROUP_MISSING },
-        { OUTCOME_SATURATED, "saturated", BREAKER_IGNORED, true, GROUP_MISSING },
-        { OUTCOME_TOO_LATE, "too_late", BREAKER_IGNORED, true, GROUP_MISSING },
-        { OUTCOME_SHED, "shed", BREAKER_IGNORED, true, GROUP_MISSING },
-        { OUTCOME_SKIPPED, "skipped", BREAKER_IGNORED, false, GROUP_NOT_ELIGIBLE },
-        { OUTCOME_DISABLED, "disabled", BREAKER_IGNORED, false, GROUP_NOT_ELIGIBLE },
-        { OUTCOME_CANCELLED, "cancelled", BREAKER_IGNORED, false, GROUP_NOT_ELIGIBLE },
+        { OUTCOME_ANSWERED, "answered", BREAKER_SUCCESS, false, GROUP_ANSWERED, "answered" },
+        { OUTCOME_EMPTY, "empty", BREAKER_SUCCESS, false, GROUP_EMPTY, "none" },
+        { OUTCOME_CACHED, "cached", BREAKER_IGNORED, false, GROUP_CACHED, "answered" },
+        { OUTCOME_CUT, "cut", BREAKER_SLOW, true, GROUP_MISSING, "late" },
+        { OUTCOME_FINISHED_EARLY, "finished_early", BREAKER_IGNORED, true, GROUP_MISSING, "late" },
+        { OUTCOME_FAILED, "failed", BREAKER_FAILURE, true, GROUP_MISSING, "unavailable" },
+        { OUTCOME_REJECTED, "rejected", BREAKER_BY_KIND, true, GROUP_MISSING, "unavailable" },
+        { OUTCOME_UNPARSABLE, "unparsable", BREAKER_SCRIPT, true, GROUP_MISSING, "unavailable" },
+        { OUTCOME_TOO_LARGE, "too_large", BREAKER_IGNORED, true, GROUP_MISSING, "unavailable" },
+        { OUTCOME_SCRIPT_ERROR, "script_error", BREAKER_SCRIPT, true, GROUP_MISSING, "unavailable" },
+        { OUTCOME_SCRIPT_TIMEOUT, "script_timeout", BREAKER_SCRIPT, true, GROUP_MISSING, "unavailable" },
+        { OUTCOME_SCRIPT_MEMORY, "script_memory", BREAKER_SCRIPT, true, GROUP_MISSING, "unavailable" },
+        { OUTCOME_BREAKER_OPEN, "breaker_open", BREAKER_IGNORED, true, GROUP_MISSING, "unavailable" },
+        { OUTCOME_RATE_LIMITED, "rate_limited", BREAKER_IGNORED, true, GROUP_MISSING, "unavailable" },
+        { OUTCOME_SATURATED, "saturated", BREAKER_IGNORED, true, GROUP_MISSING, "unavailable" },
+        { OUTCOME_TOO_LATE, "too_late", BREAKER_IGNORED, true, GROUP_MISSING, "late" },
+        { OUTCOME_SHED, "shed", BREAKER_IGNORED, true, GROUP_MISSING, "unavailable" },
+        { OUTCOME_SKIPPED, "skipped", BREAKER_IGNORED, false, GROUP_NOT_ELIGIBLE, "none" },
+        { OUTCOME_DISABLED, "disabled", BREAKER_IGNORED, false, GROUP_NOT_ELIGIBLE, "unavailable" },
+        { OUTCOME_CANCELLED, "cancelled", BREAKER_IGNORED, false, GROUP_NOT_ELIGIBLE, "unavailable" },
     };
     assert_int_equal(COUNT_OF(rows), OUTCOME_COUNT);
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
@@ -63,6 +64,7 @@ static void the_columns_are_those_of_the_contract(void **state)
         assert_int_equal(row->breaker, rows[i].breaker);
         assert_int_equal(row->last_known_may_fill, rows[i].last_known);
         assert_int_equal(row->group, rows[i].group);
+        assert_string_equal(seen_name(row->seen), rows[i].seen);
     }
 }
 

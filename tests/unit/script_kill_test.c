@@ -170,16 +170,23 @@ static void time_outs_far_apart_do_not_add_up(void **state)
     (void)state;
     support_add(&world, "good", SUPPORT_DATA "/suppliers/good.lua");
     support_load(&world);
-    assert_false(script_set_note_timeout(world.set, supplier, 1));
-    assert_false(script_set_note_timeout(world.set, supplier, minute_us / 2));
-    assert_false(script_set_note_timeout(world.set, supplier, minute_us + 2));
+    assert_false(script_set_note_timeout(world.set, supplier, "acme.lua:7", 1));
+    assert_false(script_set_note_timeout(world.set, supplier, "acme.lua:7", minute_us / 2));
+    assert_false(script_set_note_timeout(world.set, supplier, "acme.lua:7", minute_us + 2));
     assert_false(script_set_is_quarantined(world.set, supplier));
-    assert_true(script_set_note_timeout(world.set, supplier, minute_us + 3));
+    assert_true(script_set_note_timeout(world.set, supplier, "acme.lua:7", minute_us + 3));
     assert_true(script_set_is_quarantined(world.set, supplier));
+    char why[256];
+    assert_true(script_set_tell_quarantine(world.set, supplier, why, sizeof why));
+    assert_string_equal(why, "quarantined: used up its time 3 times within 60 s, the last time at acme.lua:7");
     for (uint64_t i = 1; i < 10; i++) {
-        assert_false(script_set_note_timeout(world.set, product, i));
+        assert_false(script_set_note_timeout(world.set, product, "acme.lua:7", i));
     }
-    assert_false(script_set_is_quarantined(world.set, product));
+    assert_false(script_set_tell_quarantine(world.set, product, why, sizeof why));
+    assert_true(script_set_quarantine(world.set, product));
+    assert_false(script_set_quarantine(world.set, product));
+    assert_true(script_set_tell_quarantine(world.set, product, why, sizeof why));
+    assert_non_null(strstr(why, "stuck inside a function of C"));
 }
 
 static void a_product_that_runs_wild_fails_its_search_only(void **state)

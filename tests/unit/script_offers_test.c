@@ -1,6 +1,7 @@
 #include "script/offers.h"
 
 #include "base/json_read.h"
+#include "base/places.h"
 
 #include "script/bind.h"
 #include "script/freeze.h"
@@ -35,6 +36,7 @@ static const char PRODUCT[] =
 struct fixture {
     lua_State *L;
     struct offer_batch *batch;
+    struct places *places;
 };
 
 static void push_modules(lua_State *L)
@@ -72,6 +74,8 @@ static int open_fixture(void **state)
     fixture->L = luaL_newstate();
     luaL_openlibs(fixture->L);
     push_modules(fixture->L);
+    assert_int_equal(places_load("scripts/data/airports.txt", NULL, NULL, &fixture->places), STATUS_OK);
+    bind_time_set_places(fixture->L, fixture->places);
     run(fixture->L, "package.path = 'scripts/?.lua'");
     run(fixture->L, PRODUCT);
     assert_true(offers_compile_product(fixture->L, -1));
@@ -87,6 +91,7 @@ static int close_fixture(void **state)
 
     offer_batch_release(&fixture->batch);
     lua_close(fixture->L);
+    places_destroy(&fixture->places);
     free(fixture);
     return 0;
 }

@@ -141,6 +141,65 @@ static void a_cut_gzip_body_and_one_over_the_cap_are_told_apart(void **state)
     block_release(&facts);
 }
 
+/// The answer with one thing, whose id is the body's; what the script said of it.
+static struct normalise_call *answer_of(struct block *facts, struct text content_type, const char *body)
+{
+    struct normalise_call *call = support_normalise(&world, 0, facts, 200, body);
+
+    call->response->headers = calloc(1, sizeof(struct header));
+    assert_non_null(call->response->headers);
+    call->response->headers[0] = (struct header){ TEXT("content-type"), content_type };
+    call->response->header_count = 1;
+    support_run(&pool, &call->call);
+    assert_verdict(call->verdict, SCRIPT_OK, body, text_of(call->message));
+    return call;
+}
+
+static void an_answer_in_another_charset_is_read_and_a_lie_is_told(void **state)
+{
+    static const struct {
+        struct text content_type;
+        const char *body, *id, *warning;
+    } table[] = {
+        { { "application/json; charset=utf-8", 31 },
+          "{\"things\":[{\"id\":\"Z\xC3\xBC\",\"total\":\"1.00\"}]}",
+          ":Z\xC3\xBC\"",
+          NULL },
+        { { "application/json; charset=latin1", 32 },
+          "{\"things\":[{\"id\":\"Z\xFC\",\"total\":\"1.00\"}]}",
+          ":Z\xC3\xBC\"",
+          NULL },
+        { { "application/json", 16 },
+          "\xEF\xBB\xBF{\"things\":[{\"id\":\"a\",\"total\":\"1.00\"}]}",
+          ":a\"",
+          NULL },
+        { { "application/json", 16 },
+          "{\"things\":[{\"id\":\"Z\xFC\",\"total\":\"1.00\"}]}",
+          ":Z\xC3\xBC\"",
+          "declares no charset and is no UTF-8" },
+        { { "application/json; charset=utf-8", 31 },
+          "{\"things\":[{\"id\":\"Z\xFC\",\"total\":\"1.00\"}]}",
+          ":Z\xEF\xBF\xBD\"",
+          "1 sequence of the body was no utf-8" },
+    };
+    (void)state;
+    support_add(&world, "good", SUPPORT_DATA "/suppliers/good.lua");
+    support_load(&world);
+    start_pool(1);
+    struct block *facts = facts_of("chair");
+    for (size_t i = 0; i < COUNT_OF(table); i++) {
+        struct normalise_call *call = answer_of(facts, table[i].content_type, table[i].body);
+        struct text json = call->offers->offers[0].json;
+        if (memmem(json.data, json.length, table[i].id, strlen(table[i].id)) == NULL) {
+            fail_msg("row %zu: no %s in %.*s", i, table[i].id, TEXT_ARGS(json));
+        }
+        assert_int_equal(call->warning_count, table[i].warning != NULL);
+        assert_non_null(strstr(call->warning, table[i].warning != NULL ? table[i].warning : ""));
+        script_call_destroy(&call->call);
+    }
+    block_release(&facts);
+}
+
 static void a_list_of_requests_becomes_parts(void **state)
 {
     (void)state;
@@ -346,6 +405,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(destroying_the_pool_gives_queued_calls_back, open_all, close_all),
         cmocka_unit_test_setup_teardown(a_script_set_goes_when_its_owner_and_the_states_let_go, open_all, close_all),
         cmocka_unit_test_setup_teardown(twenty_thousand_calls_leave_memory_flat, open_all, close_all),
+        cmocka_unit_test_setup_teardown(an_answer_in_another_charset_is_read_and_a_lie_is_told, open_all, close_all),
         cmocka_unit_test_setup_teardown(a_list_of_requests_becomes_parts, open_all, close_all),
         cmocka_unit_test_setup_teardown(a_next_step_carries_its_request_and_state, open_all, close_all),
     };

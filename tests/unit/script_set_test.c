@@ -20,7 +20,7 @@ static int close_world(void **state)
     return 0;
 }
 
-static void assert_finds(const char *source, const char *finding)
+static void assert_finds_as(enum status expected, const char *source, const char *finding)
 {
     struct support_findings findings = { .count = 0 };
     struct script_set *set = NULL;
@@ -29,11 +29,16 @@ static void assert_finds(const char *source, const char *finding)
     support_add_source(&world, "acme", source);
     assert_int_equal(
         script_set_load(SUPPORT_DATA "/scripts", world.sources, world.count, support_on_finding, &findings, &set),
-        STATUS_INVALID);
+        expected);
     assert_null(set);
     if (strstr(findings.text, finding) == NULL) {
         fail_msg("no \"%s\" in: %s", finding, findings.text);
     }
+}
+
+static void assert_finds(const char *source, const char *finding)
+{
+    assert_finds_as(STATUS_INVALID, source, finding);
 }
 
 static void assert_loads(const char *source)
@@ -100,7 +105,7 @@ static void each_breach_of_the_contract_is_a_finding_with_its_line(void **state)
     assert_finds("leak = 1", "acme.lua:1: global \"leak\" cannot be set");
     assert_finds("return os.time()", "acme.lua:1: \"os\" is not available to scripts");
     assert_finds("require(\"nothing\")", "there is no module \"nothing\"");
-    assert_finds("while true do end", "runs for more than 2 s");
+    assert_finds_as(STATUS_TIMEOUT, "while true do end", "runs for more than 2 s");
     assert_finds("local t = {} for i = 1, 1e9 do t[i] = {} end", "uses up its memory");
     assert_finds("", "is empty");
     assert_finds("\033LJ\002", "acme.lua:0: ");
@@ -199,10 +204,42 @@ static void the_projects_own_scripts_load(void **state)
     assert_true(world.count > 0);
 }
 
+// Takes longer than anybody lives.
+#define BOMB "(\"a\"):rep(40):find((\"a-\"):rep(40) .. \"b\")"
+
+static void a_file_that_is_stuck_in_c_ends_as_a_finding_beside_the_others(void **state)
+{
+    struct support_findings findings = { .count = 0 };
+    struct script_set *set = NULL;
+
+    (void)state;
+    world.count = 0;
+    support_add_source(&world, "stuck", "local x = " BOMB "\nreturn {}");
+    support_add_source(&world, "broken", "return 7");
+    support_add_source(&world, "sly", "return setmetatable({}, { __index = function() return " BOMB " end })");
+    support_add(&world, "good", SUPPORT_DATA "/suppliers/good.lua");
+    assert_int_equal(
+        script_set_load(SUPPORT_DATA "/scripts", world.sources, world.count, support_on_finding, &findings, &set),
+        STATUS_TIMEOUT);
+    assert_null(set);
+    static const char *const wanted[] = { "stuck.lua:0: gets stuck inside a function of C", "look for a pattern",
+                                          "broken.lua:0: a supplier's file must return a table",
+                                          "sly.lua:0: gets stuck inside a function of C" };
+    for (size_t i = 0; i < COUNT_OF(wanted); i++) {
+        if (strstr(findings.text, wanted[i]) == NULL) {
+            fail_msg("no \"%s\" in: %s", wanted[i], findings.text);
+        }
+    }
+    assert_int_equal(findings.count, 3);
+    assert_null(strstr(findings.text, "good.lua"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_good_file_loads_and_tells_what_it_declares, open_world, close_world),
+        cmocka_unit_test_setup_teardown(a_file_that_is_stuck_in_c_ends_as_a_finding_beside_the_others, open_world,
+                                        close_world),
         cmocka_unit_test_setup_teardown(each_breach_of_the_contract_is_a_finding_with_its_line, open_world,
                                         close_world),
         cmocka_unit_test_setup_teardown(globals_that_are_not_there_are_found_in_functions_that_never_ran, open_world,

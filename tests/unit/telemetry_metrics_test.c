@@ -11,10 +11,19 @@
 #include <cmocka.h>
 
 static const struct text NAMES[] = { { "acme", 4 }, { "omni", 4 }, { "zeta", 4 } };
+static const struct text CALLERS[] = { { "web", 3 }, { "app", 3 } };
 
 static int setup(void **state)
 {
-    struct metrics_options options = { NAMES, COUNT_OF(NAMES), 2, "1.2.3" };
+    static const struct text tables[] = { { "properties", 10 } };
+    struct metrics_options options = { .suppliers = NAMES,
+                                       .supplier_count = COUNT_OF(NAMES),
+                                       .thread_count = 2,
+                                       .version = "1.2.3",
+                                       .tables = tables,
+                                       .table_count = 1,
+                                       .callers = CALLERS,
+                                       .caller_count = COUNT_OF(CALLERS) };
     struct metrics *metrics = NULL;
     assert_int_equal(metrics_create(&options, &metrics), STATUS_OK);
     *state = metrics;
@@ -161,6 +170,42 @@ static void late_slow_lost_and_cancelled_are_told_apart(void **state)
     assert_int_equal(metrics_sum(metrics, METRIC_SEARCH_DURATION), 4);
 }
 
+static void searches_are_counted_by_the_callers_that_are_known(void **state)
+{
+    struct metrics *metrics = *state;
+    struct search_record record = record_of(NULL, 0);
+
+    metrics_count_search(metrics, &record);
+    record.caller = TEXT("app");
+    metrics_count_search(metrics, &record);
+    record.status = 504;
+    metrics_count_search(metrics, &record);
+    record.caller = TEXT("stranger");
+    metrics_count_search(metrics, &record);
+    assert_line(metrics, "lastcall_searches_total{status=\"200\"} 1");
+    assert_line(metrics, "lastcall_searches_total{caller=\"app\",status=\"200\"} 1");
+    assert_line(metrics, "lastcall_searches_total{caller=\"app\",status=\"504\"} 1");
+    assert_line(metrics, "lastcall_searches_total{status=\"504\"} 1");
+    assert_no(metrics, "caller=\"web\"");
+    assert_no(metrics, "stranger");
+    assert_int_equal(metrics_sum(metrics, METRIC_SEARCHES), 4);
+}
+
+static void refusals_are_counted_by_status(void **state)
+{
+    static const uint16_t given[] = { 400, 404, 405, 413, 415, 422, 503, 504, 431, 413 };
+    struct metrics *metrics = *state;
+
+    for (size_t i = 0; i < COUNT_OF(given); i++) {
+        metrics_count_refusal(metrics, given[i]);
+    }
+    assert_line(metrics, "lastcall_requests_refused_total{status=\"400\"} 1");
+    assert_line(metrics, "lastcall_requests_refused_total{status=\"413\"} 2");
+    assert_line(metrics, "lastcall_requests_refused_total{status=\"other\"} 1");
+    assert_int_equal(metrics_sum(metrics, METRIC_REQUESTS_REFUSED), COUNT_OF(given));
+    assert_int_equal(metrics_sum(metrics, METRIC_SEARCHES), 0);
+}
+
 static void a_name_that_is_not_configured_counts_as_other(void **state)
 {
     struct metrics *metrics = *state;
@@ -187,7 +232,9 @@ static void labels_are_capped(void **state)
         snprintf(names[i], sizeof(names[i]), "s%05zu", i);
         texts[i] = text_of(names[i]);
     }
-    struct metrics_options options = { texts, COUNT_OF(texts), 1, "x" };
+    struct metrics_options options = {
+        .suppliers = texts, .supplier_count = COUNT_OF(texts), .thread_count = 1, .version = "x"
+    };
     assert_int_equal(metrics_create(&options, &metrics), STATUS_OK);
     struct search_record_entry entries[] = { entry(names[METRICS_MAX_SUPPLIERS], OUTCOME_EMPTY) };
     struct search_record record = record_of(entries, 1);
@@ -212,6 +259,22 @@ static void samples_are_set_by_thread(void **state)
     assert_line(metrics, "lastcall_generation 4");
     assert_line(metrics, "lastcall_build_info{version=\"1.2.3\"} 1");
     assert_no(metrics, " 99\n");
+}
+
+static void samples_of_suppliers_without_a_line_add_up(void **state)
+{
+    static const struct text names[] = { { "acme", 4 }, { "beta", 4 }, { "zeta", 4 }, { "yoke", 4 } };
+    static const uint64_t cpu_us[] = { 1500000, 20, 3, 4 };
+    struct metrics *metrics = *state;
+
+    for (int i = 0; i < 2; i++) { // set, not added
+        metrics_set_suppliers(metrics, METRIC_SCRIPT_CPU, names, cpu_us, COUNT_OF(names));
+    }
+    assert_line(metrics, "# TYPE lastcall_script_cpu_seconds_total counter");
+    assert_line(metrics, "lastcall_script_cpu_seconds_total{supplier=\"acme\"} 1.500000");
+    assert_line(metrics, "lastcall_script_cpu_seconds_total{supplier=\"omni\"} 0.000000");
+    assert_line(metrics, "lastcall_script_cpu_seconds_total{supplier=\"zeta\"} 0.000003");
+    assert_line(metrics, "lastcall_script_cpu_seconds_total{supplier=\"other\"} 0.000024");
 }
 
 static void every_metric_is_told_with_its_help_and_type(void **state)
@@ -263,17 +326,32 @@ static void several_threads_lose_nothing(void **state)
     assert_int_equal(metrics_sum(*state, METRIC_ATTEMPTS), COUNTERS * ROUNDS);
 }
 
+static void misses_are_told_by_table(void **state)
+{
+    struct metrics *metrics = *state;
+
+    assert_line(metrics, "lastcall_lookup_misses_total{table=\"properties\"} 0");
+    metrics_set(metrics, METRIC_LOOKUP_MISSES, 0, 12);
+    metrics_set(metrics, METRIC_LOOKUP_MISSES, 1, 5); // there is no such table
+    assert_line(metrics, "lastcall_lookup_misses_total{table=\"properties\"} 12");
+    assert_int_equal(metrics_sum(metrics, METRIC_LOOKUP_MISSES), 12);
+}
+
 #define PLAY(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        PLAY(misses_are_told_by_table),
         PLAY(each_attempt_counts_once_by_its_outcome),
         PLAY(a_histogram_is_cumulative_and_in_seconds),
         PLAY(late_slow_lost_and_cancelled_are_told_apart),
+        PLAY(searches_are_counted_by_the_callers_that_are_known),
+        PLAY(refusals_are_counted_by_status),
         PLAY(a_name_that_is_not_configured_counts_as_other),
         cmocka_unit_test(labels_are_capped),
         PLAY(samples_are_set_by_thread),
+        PLAY(samples_of_suppliers_without_a_line_add_up),
         PLAY(every_metric_is_told_with_its_help_and_type),
         PLAY(several_threads_lose_nothing),
     };

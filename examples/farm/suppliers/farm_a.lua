@@ -1,64 +1,6 @@
--- The farm's first shape: offers nested as offers[].slices[].segments[], money in hundredths, times with their offset.
+-- The farm's first shape: everything in one answer, offers nested, money in hundredths, times with their offset.
 
-local function count_travellers(travellers)
-  local counts = { adults = 0, children = 0, infants = 0 }
-  for _, traveller in ipairs(travellers) do
-    if traveller.type == "adult" then
-      counts.adults = counts.adults + 1
-    elseif traveller.type == "child" then
-      counts.children = counts.children + 1
-    else
-      counts.infants = counts.infants + 1
-    end
-  end
-  return counts
-end
-
-local function stop(at)
-  return { ["local"] = time.local_time(at), utc = time.utc(at) }
-end
-
-local function read_segment(segment, cabin)
-  return {
-    carrier = segment.carrier,
-    number = segment.number,
-    origin = segment.from,
-    destination = segment.to,
-    departs = stop(segment.departs),
-    arrives = stop(segment.arrives),
-    duration_min = segment.minutes,
-    cabin = cabin,
-  }
-end
-
-local function read_slice(slice, cabin)
-  return {
-    duration_min = slice.minutes,
-    segments = map(slice.segments, function(segment)
-      return read_segment(segment, cabin)
-    end),
-  }
-end
-
-local function read_offer(offer, currency)
-  local price = offer.price
-  return {
-    id = offer.id,
-    price = {
-      total = money.scaled(price.total, price.scale, currency),
-      taxes = money.scaled(price.taxes, price.scale, currency),
-      currency = currency,
-      taxes_included = "yes",
-    },
-    slices = map(offer.slices, function(slice)
-      return read_slice(slice, offer.cabin)
-    end),
-    brand = offer.brand,
-    bags = { cabin = offer.bags.cabin, checked = offer.bags.checked },
-    refundable = offer.refundable,
-    seats_left = offer.seats,
-  }
-end
+local farm = require("farm")
 
 ---@type Supplier
 return {
@@ -77,39 +19,14 @@ return {
   end,
 
   build_request = function(search, ctx)
-    local query = search.query
-    return {
-      method = "POST",
-      path = "/v1/offers",
-      json = {
-        trip = map(query.slices, function(slice)
-          return { from = slice.origin, to = slice.destination, date = slice.date }
-        end),
-        travellers = count_travellers(query.travellers),
-        cabin = query.cabin,
-        currency = search.currency,
-        timeout_ms = math.floor(ctx.remaining_ms),
-      },
-    }
+    return { method = "POST", path = "/v1/offers", json = farm.ask(search, ctx) }
   end,
 
   normalise = function(response)
-    local status = response.status
-    if status == 429 then
-      return fail.quota { retry_after = tonumber(response.headers["retry-after"]) }
+    local body, trouble = farm.document(response, "offers")
+    if not body then
+      return trouble
     end
-    if status >= 500 then
-      return {} -- nothing to add: a 5xx without a typed failure is `failed`
-    end
-    local body = response:json()
-    if status ~= 200 then
-      return fail.supplier { code = get(body, "error", "code"), message = get(body, "error", "message") }
-    end
-    if type(body.offers) ~= "table" then
-      return fail.unexpected("offers")
-    end
-    return map(body.offers, function(offer)
-      return read_offer(offer, body.currency)
-    end)
+    return farm.offers(body)
   end,
 }

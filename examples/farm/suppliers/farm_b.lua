@@ -1,5 +1,7 @@
 -- The farm's second shape: flat lists of legs, journeys and fares that point at each other by id, money as text.
 
+local farm = require("farm")
+
 local cabin_letters = { economy = "Y", premium = "W", business = "C", first = "F" }
 local cabins = { Y = "economy", W = "premium", C = "business", F = "first" }
 local passenger_codes = { adult = "ADT", child = "CHD", infant_lap = "INF", infant_seat = "INS" }
@@ -102,19 +104,9 @@ return {
   end,
 
   normalise = function(response)
-    local status = response.status
-    if status == 429 then
-      return fail.quota { retry_after = tonumber(response.headers["retry-after"]) }
-    end
-    if status >= 500 then
-      return {} -- nothing to add: a 5xx without a typed failure is `failed`
-    end
-    local body = response:json()
-    if status ~= 200 then
-      return fail.supplier { code = get(body, "error", "code"), message = get(body, "error", "message") }
-    end
-    if type(body.fares) ~= "table" then
-      return fail.unexpected("fares")
+    local body, trouble = farm.document(response, "fares")
+    if not body then
+      return trouble
     end
     local journeys, legs = by_id(body.journeys), {}
     for _, leg in ipairs(body.legs) do

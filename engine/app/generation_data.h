@@ -1,0 +1,16 @@
+/// Generation data: the look-up tables that the settings declare, loaded, and the scripts' use of them checked.
+///
+/// Threads: one, while a generation is built.
+/// Memory:  the set is the caller's; it may be there even when findings were reported.
+#pragma once
+
+#include "app/generation_sources.h"
+#include "model/data_set.h"
+
+/// Loads all tables; every finding is reported and counted in the builder. STATUS_OK also with findings. The set is
+/// empty when no table is declared.
+MUST_CHECK enum status generation_load_data(struct generation_builder *builder, struct data_set **data);
+
+/// Reports each look-up of a script, unless its supplier is switched off, that names a table which is not declared.
+void generation_check_tables(struct generation_builder *builder, const struct generation_sources *sources,
+                             const struct script_set *set);

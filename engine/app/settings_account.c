@@ -1,0 +1,74 @@
+#include "app/settings_apply.h"
+
+#include "model/exchange.h"
+
+#include <stdio.h>
+
+// At the account, for its values stand on the lines below it.
+static void find_account(struct settings_reader *reader, const struct settings_account *account, const char *sentence,
+                         const char *help)
+{
+    char message[256];
+    snprintf(message, sizeof(message), "account `%.*s` %s", TEXT_ARGS(account->name), sentence);
+    settings_find(reader, account->file, account->line, account->column, message, help);
+}
+
+static bool is_market(struct text text)
+{
+    return text.length == 2 && text.data[0] >= 'A' && text.data[0] <= 'Z' && text.data[1] >= 'A' && text.data[1] <= 'Z';
+}
+
+static bool is_proxy(struct text proxy)
+{
+    struct url_parts parts;
+    return url_split(proxy, &parts) && !parts.is_https &&
+           (parts.target.data == NULL || text_equals_c(parts.target, "/"));
+}
+
+static void check_account(struct settings_reader *reader, const struct settings_account *account)
+{
+    for (size_t i = 0; i < account->market_count; i++) {
+        if (!is_market(account->markets[i])) {
+            find_account(reader, account, "names a market that is no country",
+                         "a market is a country of two capital letters, as in when: { market: [GB, IE] }");
+        }
+    }
+    if ((account->certificate_file.data == NULL) != (account->key_file.data == NULL)) {
+        find_account(reader, account, "has half of a client certificate", "tls needs both `cert` and `key`");
+    }
+    if (account->proxy.data != NULL && !is_proxy(account->proxy)) {
+        find_account(reader, account, "has a proxy that is not http://host:port",
+                     "proxies speak plain HTTP here, without user and password; requests to https are tunnelled");
+    }
+}
+
+// Those without `when` go behind all others, which keep their order: a later file can then add accounts for markets to
+// an earlier one's `main`.
+static void sort_accounts(struct settings_supplier *supplier)
+{
+    for (size_t i = 1; i < supplier->account_count; i++) {
+        struct settings_account moved = supplier->accounts[i];
+        size_t place = i;
+        for (; moved.market_count > 0 && place > 0 && supplier->accounts[place - 1].market_count == 0; place--) {
+            supplier->accounts[place] = supplier->accounts[place - 1];
+        }
+        supplier->accounts[place] = moved;
+    }
+}
+
+void settings_finish_accounts(struct settings_reader *reader, struct settings_supplier *supplier)
+{
+    size_t last = supplier->account_count - 1;
+    char sentence[160];
+
+    sort_accounts(supplier);
+    for (size_t i = 0; i <= last; i++) {
+        const struct settings_account *account = &supplier->accounts[i];
+        check_account(reader, account);
+        if (i < last && account->market_count == 0) {
+            snprintf(sentence, sizeof(sentence), "takes every search, so that `%.*s` is never used",
+                     TEXT_ARGS(supplier->accounts[i + 1].name));
+            find_account(reader, account, sentence, "give one of them a `when`");
+        }
+    }
+}

@@ -1,0 +1,109 @@
+#include "io/identity.h"
+
+#include "base/buffer.h"
+
+#include <errno.h>
+#include <openssl/pem.h>
+#include <openssl/x509.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { FILE_BYTES_MAX = 256 * 1024 };
+
+static enum status identity_refuse(struct failure *why, const char *file, const char *sentence, const char *help)
+{
+    failure_set(why, "%s %s", file, sentence);
+    failure_help(why, "%s", help);
+    return STATUS_INVALID;
+}
+
+static enum status identity_read(const char *path, struct arena *arena, struct text *content, struct failure *why)
+{
+    struct buffer bytes;
+    char piece[4096];
+    char words[160];
+    FILE *file = fopen(path, "re");
+
+    if (file == NULL) {
+        snprintf(words, sizeof(words), "cannot be read: %s", strerror_r(errno, piece, sizeof(piece)));
+        return identity_refuse(why, path, words, "a path that does not begin with / counts from the working directory");
+    }
+    buffer_init(&bytes, FILE_BYTES_MAX);
+    for (size_t got = 1; got > 0 && !bytes.is_full;) {
+        got = fread(piece, 1, sizeof(piece), file);
+        buffer_append(&bytes, piece, got);
+    }
+    bool is_read = ferror(file) == 0;
+    fclose(file);
+    enum status status = STATUS_OK;
+    if (!is_read || bytes.is_full || bytes.length == 0) {
+        status = identity_refuse(why, path, "is empty, too large, or cannot be read to its end", "it holds PEM text");
+    } else {
+        *content = arena_copy(arena, buffer_text(&bytes));
+        status = content->data == NULL ? STATUS_NO_MEMORY : STATUS_OK;
+    }
+    OPENSSL_cleanse(piece, sizeof(piece));
+    buffer_fini(&bytes);
+    return status;
+}
+
+/// An encrypted key asks for its passphrase: there is none.
+static int identity_on_passphrase(char *buffer, int size, int is_writing, void *context)
+{
+    (void)buffer;
+    (void)size;
+    (void)is_writing;
+    (void)context;
+    return -1;
+}
+
+static enum status identity_compare(const char *certificate_file, X509 *certificate, const char *key_file,
+                                    EVP_PKEY *key, struct failure *why)
+{
+    if (certificate == NULL) {
+        return identity_refuse(why, certificate_file, "holds no certificate",
+                               "it begins with -----BEGIN CERTIFICATE-----, the certificates above it follow");
+    }
+    if (key == NULL) {
+        return identity_refuse(why, key_file, "holds no private key that can be read",
+                               "PEM, not encrypted: `openssl pkey -in FILE` takes a passphrase away");
+    }
+    if (X509_check_private_key(certificate, key) != 1) {
+        return identity_refuse(why, key_file, "is not the key of the certificate",
+                               "name the two files that belong together");
+    }
+    if (X509_cmp_current_time(X509_get0_notAfter(certificate)) < 0) {
+        return identity_refuse(why, certificate_file, "has expired", "ask the supplier for a new certificate");
+    }
+    return STATUS_OK;
+}
+
+static enum status identity_check(const char *certificate_file, struct text certificate, const char *key_file,
+                                  struct text key, struct failure *why)
+{
+    BIO *certificate_bytes = BIO_new_mem_buf(certificate.data, (int)certificate.length);
+    BIO *key_bytes = BIO_new_mem_buf(key.data, (int)key.length);
+    enum status status = STATUS_NO_MEMORY;
+
+    if (certificate_bytes != NULL && key_bytes != NULL) {
+        X509 *read = PEM_read_bio_X509(certificate_bytes, NULL, identity_on_passphrase, NULL);
+        EVP_PKEY *read_key = PEM_read_bio_PrivateKey(key_bytes, NULL, identity_on_passphrase, NULL);
+        status = identity_compare(certificate_file, read, key_file, read_key, why);
+        X509_free(read);
+        EVP_PKEY_free(read_key);
+    }
+    BIO_free(certificate_bytes);
+    BIO_free(key_bytes);
+    return status;
+}
+
+enum status identity_load(const char *certificate_file, const char *key_file, struct arena *arena,
+                          struct text *certificate, struct text *key, struct failure *why)
+{
+    enum status status = identity_read(certificate_file, arena, certificate, why);
+
+    if (status == STATUS_OK) {
+        status = identity_read(key_file, arena, key, why);
+    }
+    return status == STATUS_OK ? identity_check(certificate_file, *certificate, key_file, *key, why) : status;
+}

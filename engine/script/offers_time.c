@@ -1,0 +1,366 @@
+#include "script/bind_support.h"
+#include "script/calendar.h"
+#include "script/offers_scope.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// A day is the usual mistake, so what is further off than half of one is a wrong date and not another clock.
+enum { ZONED_LOCAL, ZONED_ZONE, ZONED_UTC, ELAPSED_WIDTH = 7, ELAPSED_OFF_MAX = 12 * 60 };
+
+// A clock time: its spelling and its seconds, as if it were UTC.
+struct clock_time {
+    struct calendar_spelling spelling;
+    int64_t local_s;
+};
+
+static int64_t two(const char *at)
+{
+    return (at[0] - '0') * 10 + (at[1] - '0');
+}
+
+static bool read_clock(struct text text, struct clock_time *time)
+{
+    struct calendar_spelling *spelling = &time->spelling;
+    struct moment moment;
+
+    if (!calendar_spell(text, spelling)) {
+        if (!calendar_parse(text, &moment) || !moment.has_time) {
+            return false;
+        }
+        char out[CALENDAR_TEXT_MAX];
+        (void)calendar_write_local(&moment, out);
+        memcpy(spelling->local, out, CALENDAR_LOCAL);
+        spelling->has_offset = moment.has_offset;
+    }
+    char *at = spelling->local;
+    at[CALENDAR_LOCAL] = 0;
+    int64_t days = calendar_days((uint32_t)(two(at) * 100 + two(at + 2)), (uint32_t)two(at + 5), (uint32_t)two(at + 8));
+    time->local_s = days * 86400 + two(at + 11) * 3600 + two(at + 14) * 60 + two(at + 17);
+    return !spelling->has_offset;
+}
+
+// ---- which instant -------------------------------------------------------------------------------------------------
+
+// The last instant before this one; false: there is none.
+static bool instant_before(const struct walk_scope *scope, int64_t *instant_s)
+{
+    for (; scope != NULL; scope = scope->outer) {
+        if (scope->has_times) {
+            *instant_s = scope->last_s;
+            return true;
+        }
+    }
+    return false;
+}
+
+// The instants of a zoned time of the scope that has not been walked yet; how many.
+static size_t look_ahead(struct walk *walk, const struct schema_field *field, int64_t instants[2])
+{
+    const struct walk_scope *scope = walk->scope;
+    lua_State *L = walk->L;
+    int top = lua_gettop(L);
+    struct clock_time time;
+    size_t count = 0;
+    const struct zone *zone = places_zone(walk->places, bind_to_text(L, scope->base + field->at));
+
+    lua_pushvalue(L, scope->base + (int)(field - scope->object->fields));
+    if (zone != NULL && bind_unwrap(L, top + 1)) {
+        lua_pushstring(L, field->object->fields[ZONED_LOCAL].name);
+        lua_rawget(L, top + 1);
+        struct text text = bind_to_text(L, top + 2);
+        count = text.data != NULL && read_clock(text, &time) ? zone_instants(zone, time.local_s, instants) : 0;
+    }
+    lua_settop(L, top);
+    return count;
+}
+
+// Does the candidate agree with the minutes told, and with the times of its object?
+static bool agrees(struct walk *walk, const struct schema_field *field, int64_t candidate_s, int64_t told_s)
+{
+    const struct walk_scope *scope = walk->scope;
+    const struct schema_object *object = scope->object;
+    int64_t ends[2];
+
+    if (scope->has_times) {
+        return candidate_s - scope->first_s == told_s;
+    }
+    for (const struct schema_field *other = object->fields + object->count; --other > field;) {
+        size_t count = other->at >= 0 ? look_ahead(walk, other, ends) : 0;
+        for (size_t i = 0; i < count; i++) {
+            if (ends[i] - candidate_s == told_s) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static int64_t choose(struct walk *walk, const struct schema_field *field, const int64_t candidates[2])
+{
+    const struct walk_scope *scope = walk->scope;
+    int64_t before_s = 0;
+    int slot = scope->object->elapsed;
+
+    if (slot >= 0 && scope->types[slot] == LUA_TNUMBER) {
+        int64_t told_s = (int64_t)lua_tonumber(walk->L, scope->base + slot) * 60;
+        for (int i = 0; i < 2; i++) {
+            if (agrees(walk, field, candidates[i], told_s)) {
+                return candidates[i];
+            }
+        }
+    }
+    bool is_late = instant_before(scope, &before_s) && candidates[0] < before_s;
+    return candidates[is_late ? 1 : 0];
+}
+
+// ---- one time ------------------------------------------------------------------------------------------------------
+
+static bool failed_at(struct walk *walk, const char *name, const char *format, const char *a, const char *b)
+{
+    walk->steps[walk->depth++] = (struct walk_step){ name, 0 };
+    return walk_failed(walk, format, a, b);
+}
+
+static const struct zone *find_zone(struct walk *walk, const struct schema_field *field)
+{
+    const struct schema_field *place = &walk->scope->object->fields[field->at];
+    struct text code = bind_to_text(walk->L, walk->scope->base + field->at);
+    const struct zone *zone = walk->places != NULL && code.data != NULL ? places_zone(walk->places, code) : NULL;
+
+    if (zone == NULL) {
+        walk->depth--; // the place is beside the time
+        (void)failed_at(walk, place->name,
+                        walk->places == NULL ? "\"%.8s\" has no time zone: no table of places was loaded%s"
+                                             : "\"%.8s\" is a place whose time zone is not known%s",
+                        code.data != NULL ? code.data : "", "");
+    }
+    return zone;
+}
+
+// What the script says of the instant must be one of the candidates, which then is the one.
+static bool check_told(struct walk *walk, const struct schema_field *field, struct text text, int64_t candidates[2],
+                       size_t *count)
+{
+    const char *name = field->object->fields[ZONED_UTC].name;
+    struct moment moment;
+
+    if (!calendar_parse(text, &moment) || !moment.has_time || !moment.has_offset) {
+        return failed_at(walk, name, "time with Z or an offset expected, got \"%.40s\"%s", text.data, "");
+    }
+    int64_t told_s = calendar_epoch_us(&moment) / 1000000;
+    for (size_t i = 0; i < *count; i++) {
+        if (candidates[i] == told_s) {
+            candidates[0] = told_s;
+            *count = 1;
+            return true;
+        }
+    }
+    char ours[CALENDAR_TEXT_MAX] = "";
+    if (calendar_of_epoch_us(candidates[0] * 1000000, &moment)) {
+        (void)calendar_write_utc(&moment, ours);
+    }
+    return failed_at(walk, name, "\"%.40s\" does not agree with the clocks of the place, by which it is %s", text.data,
+                     ours);
+}
+
+static bool check_zone(struct walk *walk, const struct schema_field *field, struct text told, const struct zone *zone,
+                       int64_t instant_s)
+{
+    const struct zone *other = NULL;
+
+    if (text_equals(told, zone_name(zone))) {
+        return true;
+    }
+    other = places_zone_named(walk->places, told); // one that is not known, such as an old name, is passed over
+    if (other == NULL || zone_offset(other, instant_s) == zone_offset(zone, instant_s)) {
+        return true;
+    }
+    return failed_at(walk, field->object->fields[ZONED_ZONE].name,
+                     "\"%.40s\" has other clocks than the place, whose zone is %s", told.data, zone_name(zone).data);
+}
+
+static bool write_time(struct walk *walk, const struct schema_field *field, struct clock_time *time,
+                       const struct zone *zone, int64_t instant_s)
+{
+    const struct schema_field *fields = field->object->fields;
+    struct calendar_spelling utc = time->spelling;
+    int64_t offset_s = time->local_s - instant_s;
+    char out[CALENDAR_TEXT_MAX];
+    struct moment moment;
+    struct text text = { utc.local, CALENDAR_LOCAL + 1 };
+
+    utc.has_offset = true;
+    utc.offset_min = (int32_t)(offset_s / 60);
+    if (offset_s % 60 != 0 || !calendar_spell_utc(&utc)) {
+        if (!calendar_of_epoch_us(instant_s * 1000000, &moment)) {
+            return walk_failed(walk, "a time of the years 1 to 9999 expected");
+        }
+        text = (struct text){ out, calendar_write_utc(&moment, out) };
+    }
+    walk_write_key(walk->out, &fields[ZONED_LOCAL], true);
+    if (!walk_write_leaf(walk, &fields[ZONED_LOCAL], (struct text){ time->spelling.local, CALENDAR_LOCAL })) {
+        return false;
+    }
+    walk_write_key(walk->out, &fields[ZONED_ZONE], false);
+    walk_write_text(walk->out, zone_name(zone));
+    walk_write_key(walk->out, &fields[ZONED_UTC], false);
+    walk_write_text(walk->out, text);
+    buffer_append_byte(walk->out, '}');
+    return true;
+}
+
+static void note_instant(struct walk_scope *scope, int64_t instant_s)
+{
+    scope->first_s = scope->has_times ? scope->first_s : instant_s;
+    scope->last_s = instant_s;
+    scope->has_times = true;
+}
+
+bool times_walk(struct walk *walk, const struct schema_field *field, int index)
+{
+    const struct schema_object *object = field->object;
+    const char *local_name = object->fields[ZONED_LOCAL].name;
+    int top = lua_gettop(walk->L);
+    int8_t types[SCHEMA_FIELDS_MAX];
+    int64_t candidates[2] = { 0, 0 };
+    struct clock_time time;
+    int base = walk_spread(walk, object, index, types);
+
+    if (base == 0) {
+        return false;
+    }
+    struct text local = bind_to_text(walk->L, base + ZONED_LOCAL), zone_told = bind_to_text(walk->L, base + ZONED_ZONE);
+    struct text utc_told = bind_to_text(walk->L, base + ZONED_UTC);
+    if (types[ZONED_LOCAL] == LUA_TNIL) {
+        return walk_absent(walk, &object->fields[ZONED_LOCAL]);
+    }
+    if (local.data == NULL || !read_clock(local, &time)) {
+        return failed_at(walk, local_name,
+                         "local time without offset, such as 2027-05-03T20:05:00, expected, got \"%.40s\"%s",
+                         local.data != NULL ? local.data : luaL_typename(walk->L, base + ZONED_LOCAL), "");
+    }
+    const struct zone *zone = find_zone(walk, field);
+    if (zone == NULL) {
+        return false;
+    }
+    size_t count = zone_instants(zone, time.local_s, candidates);
+    if (count == 0) {
+        return failed_at(walk, local_name, "%s does not exist in %s: clocks were put forward over it",
+                         time.spelling.local, zone_name(zone).data);
+    }
+    if (utc_told.data != NULL && !check_told(walk, field, utc_told, candidates, &count)) {
+        return false;
+    }
+    int64_t instant_s = count == 1 ? candidates[0] : choose(walk, field, candidates);
+    if (zone_told.data != NULL && !check_zone(walk, field, zone_told, zone, instant_s)) {
+        return false;
+    }
+    lua_settop(walk->L, top);
+    note_instant(walk->scope, instant_s);
+    return write_time(walk, field, &time, zone, instant_s);
+}
+
+// ---- between times -------------------------------------------------------------------------------------------------
+
+bool times_elapsed(struct walk *walk, const struct schema_field *field, int index, int type)
+{
+    struct schema_field plain = *field;
+    struct walk_scope *scope = walk->scope;
+    size_t start = walk->out->length;
+
+    plain.is_elapsed = plain.adds_duration = plain.is_key = false;
+    plain.facet = -1;
+    if (type != LUA_TNIL) {
+        if (!walk_value(walk, &plain, index, type, -1)) {
+            return false;
+        }
+        scope->told_min = (int32_t)lua_tonumber(walk->L, index);
+        walk->out->length = start;
+    }
+    scope->elapsed_at = start;
+    return buffer_append(walk->out, "       ", ELAPSED_WIDTH) || true; // a full buffer is told at the end
+}
+
+static void correct(struct walk *walk, const struct walk_scope *scope, int64_t minutes)
+{
+    struct walk report = { .depth = walk->depth };
+
+    if (walk->corrected++ > 0) {
+        return;
+    }
+    memcpy(report.steps, walk->steps, sizeof report.steps);
+    (void)walk_failed(&report, "%d minutes are told, but its times are %lld minutes apart", scope->told_min,
+                      (long long)minutes);
+    walk_describe(&report, walk->corrected_first, sizeof walk->corrected_first);
+}
+
+static bool check_elapsed(struct walk *walk, const struct walk_scope *scope, const struct schema_field *field,
+                          int64_t minutes)
+{
+    bool is_told = scope->told_min >= 0;
+
+    walk->steps[walk->depth++] = (struct walk_step){ field->name, 0 };
+    if (minutes < 0 || scope->last_s < scope->first_s) {
+        return walk_failed(walk, "its times are %lld minutes apart: it ends before it begins", (long long)minutes);
+    }
+    if (minutes > field->max) {
+        return walk_failed(walk, "its times are %lld minutes apart, more than %lld", (long long)minutes,
+                           (long long)field->max);
+    }
+    if (is_told && llabs(minutes - scope->told_min) > ELAPSED_OFF_MAX) {
+        return walk_failed(walk, "%d minutes are told, but its times are %lld minutes apart", scope->told_min,
+                           (long long)minutes);
+    }
+    if (is_told && minutes != scope->told_min) {
+        correct(walk, scope, minutes);
+    }
+    walk->depth--;
+    return true;
+}
+
+// The minutes take their place in what was written, and what is behind it moves up.
+static void write_elapsed(struct walk *walk, const struct walk_scope *scope, int64_t minutes)
+{
+    struct buffer *out = walk->out;
+    char digits[24];
+    size_t length = (size_t)snprintf(digits, sizeof digits, "%lld", (long long)minutes);
+
+    if (out->is_full || length > ELAPSED_WIDTH) {
+        return;
+    }
+    char *at = out->data + scope->elapsed_at;
+    memcpy(at, digits, length);
+    memmove(at + length, at + ELAPSED_WIDTH, out->length - scope->elapsed_at - ELAPSED_WIDTH);
+    out->length -= ELAPSED_WIDTH - length;
+}
+
+bool times_leave(struct walk *walk, struct walk_scope *scope)
+{
+    const struct schema_object *object = scope->object;
+
+    if (object->elapsed >= 0) {
+        const struct schema_field *field = &object->fields[object->elapsed];
+        int64_t minutes = (scope->last_s - scope->first_s) / 60;
+        if (!scope->has_times) {
+            walk->steps[walk->depth++] = (struct walk_step){ field->name, 0 };
+            return walk_failed(walk, "there are no times to tell it from");
+        }
+        if (!check_elapsed(walk, scope, field, minutes)) {
+            return false;
+        }
+        write_elapsed(walk, scope, minutes);
+        if (field->adds_duration) {
+            walk->duration_min += (uint64_t)minutes;
+            walk->has_duration = true;
+        }
+    }
+    if (scope->has_times && scope->outer != NULL) {
+        struct walk_scope *outer = scope->outer;
+        outer->first_s = outer->has_times ? outer->first_s : scope->first_s;
+        outer->last_s = scope->last_s;
+        outer->has_times = true;
+    }
+    return true;
+}

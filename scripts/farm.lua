@@ -1,0 +1,105 @@
+-- What the suppliers of examples/farm share: how they are asked, how they refuse, and the offers of their first shape.
+
+local M = {}
+
+local function count_travellers(travellers)
+  local counts = { adults = 0, children = 0, infants = 0 }
+  for _, traveller in ipairs(travellers) do
+    if traveller.type == "adult" then
+      counts.adults = counts.adults + 1
+    elseif traveller.type == "child" then
+      counts.children = counts.children + 1
+    else
+      counts.infants = counts.infants + 1
+    end
+  end
+  return counts
+end
+
+-- The body of a request.
+function M.ask(search, ctx)
+  local query = search.query
+  return {
+    trip = map(query.slices, function(slice)
+      return { from = slice.origin, to = slice.destination, date = slice.date }
+    end),
+    travellers = count_travellers(query.travellers),
+    cabin = query.cabin,
+    currency = search.currency,
+    timeout_ms = math.floor(ctx.remaining_ms),
+  }
+end
+
+-- The document of a good answer, in which `list` is there; or nil and what normalise has to return.
+function M.document(response, list)
+  local status = response.status
+  if status == 429 then
+    return nil, fail.quota { retry_after = tonumber(response.headers["retry-after"]) }
+  end
+  if status >= 500 then
+    return nil, {} -- nothing to add: a 5xx without a typed failure is `failed`
+  end
+  local body = response:json()
+  if status ~= 200 then
+    return nil, fail.supplier { code = get(body, "error", "code"), message = get(body, "error", "message") }
+  end
+  if type(get(body, list)) ~= "table" then
+    return nil, fail.unexpected(list)
+  end
+  return body
+end
+
+local function stop(at)
+  return { ["local"] = time.local_time(at), utc = time.utc(at) }
+end
+
+local function read_segment(segment, cabin)
+  return {
+    carrier = segment.carrier,
+    number = segment.number,
+    origin = segment.from,
+    destination = segment.to,
+    departs = stop(segment.departs),
+    arrives = stop(segment.arrives),
+    duration_min = segment.minutes,
+    cabin = cabin,
+  }
+end
+
+local function read_slice(slice, cabin)
+  return {
+    duration_min = slice.minutes,
+    segments = map(slice.segments, function(segment)
+      return read_segment(segment, cabin)
+    end),
+  }
+end
+
+local function read_offer(offer, currency)
+  local price = offer.price
+  return {
+    id = offer.id,
+    price = {
+      total = money.scaled(price.total, price.scale, currency),
+      taxes = money.scaled(price.taxes, price.scale, currency),
+      currency = currency,
+      taxes_included = "yes",
+    },
+    slices = map(offer.slices, function(slice)
+      return read_slice(slice, offer.cabin)
+    end),
+    brand = offer.brand,
+    bags = { cabin = offer.bags.cabin, checked = offer.bags.checked },
+    refundable = offer.refundable,
+    seats_left = offer.seats,
+  }
+end
+
+-- Offers nested as offers[].slices[].segments[], money in hundredths, times with their offset.
+function M.offers(body)
+  return map(body.offers, function(offer)
+    return read_offer(offer, body.currency)
+  end)
+end
+
+return M
