@@ -37,6 +37,10 @@ struct script_fail {
 };
 bool bind_fail_read(lua_State *L, int index, struct script_fail *fail);
 
+/// True: the value at `index` is one of fail's functions that need no argument; pushes the failure it makes, quota with
+/// the seconds of the text `retry_after`.
+bool bind_fail_make(lua_State *L, int index, struct text retry_after);
+
 /// Appends the value as canonical JSON. False: it cannot be one; a sentence with the path is pushed.
 bool bind_json_encode(lua_State *L, int index, struct buffer *out);
 

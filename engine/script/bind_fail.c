@@ -181,6 +181,29 @@ static int fail_unexpected(lua_State *L)
     return 1;
 }
 
+bool bind_fail_make(lua_State *L, int index, struct text retry_after)
+{
+    lua_CFunction function = lua_tocfunction(L, index);
+
+    if (function == fail_quota) {
+        push_fail(L, "quota", 0);
+        bind_push_text(L, retry_after);
+        lua_pushnumber(L, read_wait_ms(L, -1));
+        lua_setfield(L, -3, "retry_after_ms");
+        lua_pop(L, 1);
+        return true;
+    }
+    const char *kind = function == fail_busy       ? "busy"
+                       : function == fail_login    ? "login"
+                       : function == fail_auth     ? "auth"
+                       : function == fail_supplier ? "supplier"
+                                                   : NULL;
+    if (kind != NULL) {
+        push_fail(L, kind, 0);
+    }
+    return kind != NULL;
+}
+
 void bind_fail(lua_State *L)
 {
     static const luaL_Reg functions[] = {

@@ -2,6 +2,8 @@
 
 #include "script/bind.h"
 #include "script/bind_support.h"
+#include "script/plan.h"
+#include "script/plan_term.h"
 
 #include <stdlib.h>
 
@@ -15,9 +17,12 @@ static int check_list(lua_State *L)
     return (int)lua_objlen(L, 1);
 }
 
-// map(list, f): a new list of f(value, index); nil results are left out.
+// map(list, f): a new list of f(value, index); nil results are left out. map(path, table) is a term of a plan.
 static int text_map(lua_State *L)
 {
+    if (lua_type(L, 1) == LUA_TSTRING || term_at(L, 1) != NULL) {
+        return plan_map(L);
+    }
     int count = check_list(L), kept = 0;
 
     luaL_checktype(L, 2, LUA_TFUNCTION);

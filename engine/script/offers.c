@@ -5,15 +5,15 @@
 #include "script/bind_support.h"
 #include "script/calendar.h"
 #include "script/offers_scope.h"
+#include "script/offers_state.h"
 #include "script/offers_walk.h"
+#include "script/plan_read.h"
 #include "script/sandbox.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { OFFER_BYTES_MAX = 64 << 10, SEEN_SLOTS = 2048, ITEM_ID_MAX = 400, FULL_ID_MAX = 1200 };
-
-static const char SCRATCH_KEY, OBSERVED_KEY;
+enum { ID_SHOWN = 40, SEEN_SLOTS = 2048, ITEM_ID_MAX = 400, FULL_ID_MAX = 1200 };
 
 // What one call of offers_take carries around.
 struct taking {
@@ -30,53 +30,6 @@ struct taking {
     uint16_t seen[SEEN_SLOTS]; // open hash of ids to row + 1
 };
 
-// ---- schemas by product --------------------------------------------------------------------------------------------
-
-static void push_schema_name(lua_State *L, const char *product)
-{
-    lua_pushfstring(L, "offers:%s", product);
-}
-
-bool offers_compile_product(lua_State *L, int index)
-{
-    int absolute = index < 0 && index > LUA_REGISTRYINDEX ? lua_gettop(L) + index + 1 : index;
-
-    if (!schema_compile(L, absolute)) {
-        return false;
-    }
-    lua_getfield(L, absolute, "name");
-    if (lua_type(L, -1) != LUA_TSTRING) {
-        lua_pop(L, 2);
-        lua_pushliteral(L, "a product has a `name`");
-        return false;
-    }
-    push_schema_name(L, lua_tostring(L, -1));
-    lua_pushvalue(L, -3);
-    lua_rawset(L, LUA_REGISTRYINDEX);
-    lua_pop(L, 2);
-    return true;
-}
-
-// Pushes the schema's readers, or nil.
-static const struct schema *find_schema(lua_State *L, const char *product)
-{
-    push_schema_name(L, product);
-    lua_rawget(L, LUA_REGISTRYINDEX);
-    const struct schema *schema = lua_touserdata(L, -1); // the registry keeps it
-    if (schema != NULL) {
-        schema_push_readers(L, -1);
-        lua_replace(L, -2);
-    }
-    return schema;
-}
-
-void offers_set_observed(lua_State *L, uint64_t wall_us)
-{
-    lua_pushlightuserdata(L, (void *)(uintptr_t)&OBSERVED_KEY);
-    lua_pushnumber(L, (double)wall_us);
-    lua_rawset(L, LUA_REGISTRYINDEX);
-}
-
 // ---- one offer -----------------------------------------------------------------------------------------------------
 
 static bool drop(struct taking *taking)
@@ -90,7 +43,7 @@ static bool drop(struct taking *taking)
 }
 
 // The item's part: its fields, and with them the identity.
-static bool write_item(struct taking *taking, int base, const int8_t *types)
+static bool write_item(struct taking *taking, const struct value *values)
 {
     struct walk *walk = &taking->walk;
     const struct schema_object *root = &walk->schema->root;
@@ -102,7 +55,7 @@ static bool write_item(struct taking *taking, int base, const int8_t *types)
         if (!field->is_item) {
             continue;
         }
-        if (types[i] == LUA_TNIL) {
+        if (values[i].kind == VALUE_ABSENT) {
             if (!walk_absent(walk, field)) {
                 return false;
             }
@@ -111,7 +64,7 @@ static bool write_item(struct taking *taking, int base, const int8_t *types)
         walk_write_key(walk->out, field, is_first);
         is_first = false;
         walk->steps[walk->depth++] = (struct walk_step){ field->name, 0 };
-        if (!walk_value(walk, field, base + (int)i, types[i], -1)) {
+        if (!walk_value(walk, field, &values[i], -1)) {
             return false;
         }
         walk->depth--;
@@ -123,18 +76,18 @@ static bool write_item(struct taking *taking, int base, const int8_t *types)
 }
 
 // Checks and writes the id alone, to learn its text; what was written is taken back.
-static bool read_id(struct taking *taking, int base, const int8_t *types)
+static bool read_id(struct taking *taking, const struct value *values)
 {
     struct walk *walk = &taking->walk;
     const struct schema_field *field = walk->schema->id;
-    int place = (int)(field - walk->schema->root.fields);
+    const struct value *value = &values[field - walk->schema->root.fields];
 
     walk->out = taking->json;
-    if (types[place] == LUA_TNIL) {
+    if (value->kind == VALUE_ABSENT) {
         return walk_absent(walk, field);
     }
     walk->steps[walk->depth++] = (struct walk_step){ field->name, 0 };
-    bool is_ok = walk_value(walk, field, base + place, types[place], -1);
+    bool is_ok = walk_value(walk, field, value, -1);
     walk->depth -= is_ok ? 1 : 0;
     buffer_clear(taking->json);
     return is_ok;
@@ -220,7 +173,7 @@ static bool due_is_within_total(struct walk *walk)
     return walk_failed(walk, "what is due later is part of the total, but more than it");
 }
 
-static bool write_fields(struct taking *taking, int base, const int8_t *types)
+static bool write_fields(struct taking *taking, const struct value *values)
 {
     struct walk *walk = &taking->walk;
     const struct schema_object *root = &walk->schema->root;
@@ -231,7 +184,7 @@ static bool write_fields(struct taking *taking, int base, const int8_t *types)
         if (field->is_item || field == walk->schema->id) {
             continue;
         }
-        if (types[i] == LUA_TNIL) {
+        if (values[i].kind == VALUE_ABSENT) {
             if (!walk_absent(walk, field)) {
                 return false;
             }
@@ -241,8 +194,7 @@ static bool write_fields(struct taking *taking, int base, const int8_t *types)
         walk_write_key(walk->out, field, false);
         walk->steps[walk->depth++] = (struct walk_step){ field->name, 0 };
         walk->is_in_price = field == walk->schema->price;
-        if (!walk_value(walk, field, base + (int)i, types[i], -1) ||
-            (field == walk->schema->price && !due_is_within_total(walk))) {
+        if (!walk_value(walk, field, &values[i], -1) || (field == walk->schema->price && !due_is_within_total(walk))) {
             return false;
         }
         walk->depth--;
@@ -277,16 +229,16 @@ static struct text hashed_identity(const struct taking *taking, char out[ITEM_ID
 }
 
 // `supplier:own name`, for what nobody could map. The stand-in has not been checked yet; that comes with its field.
-static bool own_identity(struct taking *taking, int base, const int8_t *types, char out[ITEM_ID_MAX],
+static bool own_identity(struct taking *taking, const struct value *values, char out[ITEM_ID_MAX],
                          struct text *identity)
 {
     struct walk *walk = &taking->walk;
     const struct schema_field *field = walk->schema->stand_in;
-    int slot = (int)(field - walk->schema->root.fields);
-    struct text own = types[slot] == LUA_TSTRING ? bind_text_at(walk->L, base + slot) : (struct text){ NULL, 0 };
+    const struct value *value = &values[field - walk->schema->root.fields];
+    struct text own = value_text(value);
     size_t length = taking->supplier.length;
 
-    if (types[slot] == LUA_TNIL) {
+    if (value->kind == VALUE_ABSENT) {
         walk->steps[walk->depth++] = (struct walk_step){ field->name, 0 };
         return walk_failed(walk, "required, because nothing else says which thing this is");
     }
@@ -304,7 +256,7 @@ static bool own_identity(struct taking *taking, int base, const int8_t *types, c
 }
 
 // An offer without any key is an item of its own.
-static bool item_identity(struct taking *taking, int base, const int8_t *types, char out[ITEM_ID_MAX],
+static bool item_identity(struct taking *taking, const struct value *values, char out[ITEM_ID_MAX],
                           struct text *identity)
 {
     taking->is_unmapped = false;
@@ -313,7 +265,7 @@ static bool item_identity(struct taking *taking, int base, const int8_t *types, 
         return true;
     }
     if (taking->walk.schema->stand_in != NULL) {
-        return own_identity(taking, base, types, out, identity);
+        return own_identity(taking, values, out, identity);
     }
     *identity = (struct text){ taking->full_id, taking->full_id_length };
     return true;
@@ -395,33 +347,32 @@ static bool id_is_new(struct taking *taking)
     return true;
 }
 
-// The value at the top of the stack. False: the batch is at its memory cap.
-static bool take_offer(struct taking *taking, int number)
+// False: the batch is at its memory cap.
+static bool take_offer(struct taking *taking, const struct value *source, int number)
 {
     struct walk *walk = &taking->walk;
-    int top = lua_gettop(walk->L);
     char item[ITEM_ID_MAX];
-    int8_t types[SCHEMA_FIELDS_MAX];
+    struct value values[SCHEMA_FIELDS_MAX];
 
     walk_begin(walk);
     walk->depth = 0;
     walk->steps[walk->depth++] = (struct walk_step){ NULL, number };
     buffer_clear(taking->json);
     buffer_clear(taking->item_json);
-    if (!bind_unwrap(walk->L, top)) {
-        walk_failed(walk, "an offer expected, got %s", luaL_typename(walk->L, top));
+    if (source->kind != VALUE_TABLE && source->kind != VALUE_PLANNED) {
+        walk_failed(walk, "an offer expected, got %s", value_what(source));
         return drop(taking);
     }
-    int base = walk_spread(walk, &walk->schema->root, top, types);
-    if (base == 0 || !read_id(taking, base, types) || !make_full_id(taking) || !write_item(taking, base, types)) {
+    if (!walk_spread(walk, &walk->schema->root, source, values) || !read_id(taking, values) || !make_full_id(taking) ||
+        !write_item(taking, values)) {
         return drop(taking);
     }
     struct text identity = { NULL, 0 };
-    if (!item_identity(taking, base, types, item, &identity)) {
+    if (!item_identity(taking, values, item, &identity)) {
         return drop(taking);
     }
     write_head(taking, identity);
-    if (!write_fields(taking, base, types) || !walk_mark_lists(walk)) {
+    if (!write_fields(taking, values) || !walk_mark_lists(walk)) {
         return drop(taking);
     }
     if (taking->json->is_full || taking->item_json->is_full) {
@@ -429,47 +380,14 @@ static bool take_offer(struct taking *taking, int number)
         return drop(taking);
     }
     if (!id_is_new(taking)) {
-        walk_failed(walk, "its id \"%.40s\" stands earlier in this answer", walk->id.data);
+        walk_failed(walk, "its id \"%.*s\" stands earlier in this answer",
+                    walk->id.length < ID_SHOWN ? (int)walk->id.length : ID_SHOWN, walk->id.data);
         return drop(taking);
     }
     return add_row(taking, identity);
 }
 
 // ---- the answer ----------------------------------------------------------------------------------------------------
-
-static struct buffer *scratch(lua_State *L, int number)
-{
-    lua_pushlightuserdata(L, (void *)((uintptr_t)&SCRATCH_KEY));
-    lua_rawget(L, LUA_REGISTRYINDEX);
-    if (lua_isnil(L, -1)) {
-        lua_pop(L, 1);
-        lua_newtable(L);
-        for (int i = 1; i <= 2; i++) {
-            (void)bind_push_buffer(L, OFFER_BYTES_MAX);
-            lua_rawseti(L, -2, i);
-        }
-        lua_pushlightuserdata(L, (void *)((uintptr_t)&SCRATCH_KEY));
-        lua_pushvalue(L, -2);
-        lua_rawset(L, LUA_REGISTRYINDEX);
-    }
-    lua_rawgeti(L, -1, number);
-    struct buffer *buffer = lua_touserdata(L, -1);
-    lua_pop(L, 2);
-    return buffer;
-}
-
-static void read_observed(lua_State *L, struct taking *taking)
-{
-    struct moment moment;
-
-    lua_pushlightuserdata(L, (void *)(uintptr_t)&OBSERVED_KEY);
-    lua_rawget(L, LUA_REGISTRYINDEX);
-    if (lua_type(L, -1) == LUA_TNUMBER && calendar_of_epoch_us((int64_t)lua_tonumber(L, -1), &moment)) {
-        moment.micros = 0;
-        (void)calendar_write_utc(&moment, taking->observed_at);
-    }
-    lua_pop(L, 1);
-}
 
 static void open_world(lua_State *L, struct taking *taking)
 {
@@ -499,6 +417,30 @@ static bool open_facets(struct taking *taking)
     return facet_table_open(&batch->facets, &batch->arena, walk->schema->facets, walk->schema->facet_count);
 }
 
+static bool open_batch(struct taking *taking, size_t most)
+{
+    struct offer_batch *batch = taking->batch;
+
+    batch->offers = arena_alloc_array(&batch->arena, most + 1, sizeof(struct offer));
+    return batch->offers != NULL && open_facets(taking);
+}
+
+static void close_batch(struct taking *taking, size_t count)
+{
+    struct offer_batch *batch = taking->batch;
+
+    if (count > OFFER_MAX_PER_ANSWER) {
+        taking->walk.depth = 0;
+        walk_failed(&taking->walk, "%zu offers, of which %d are read", count, OFFER_MAX_PER_ANSWER);
+        (void)drop(taking);
+        batch->dropped += count - OFFER_MAX_PER_ANSWER - 1;
+    }
+    facet_table_close(&batch->facets);
+    batch->corrected = taking->walk.corrected;
+    memcpy(batch->corrected_first, taking->walk.corrected_first, sizeof taking->walk.corrected_first);
+    offer_batch_sort(batch);
+}
+
 static enum status take_all(struct taking *taking, int list)
 {
     lua_State *L = taking->walk.L;
@@ -506,30 +448,65 @@ static enum status take_all(struct taking *taking, int list)
     size_t count = lua_objlen(L, list);
     size_t most = count < OFFER_MAX_PER_ANSWER ? count : OFFER_MAX_PER_ANSWER;
 
-    taking->batch->offers = arena_alloc_array(&taking->batch->arena, most + 1, sizeof(struct offer));
-    if (taking->batch->offers == NULL || !open_facets(taking)) {
+    if (!open_batch(taking, most)) {
         return STATUS_FULL;
     }
     for (size_t i = 1; i <= most; i++) {
         sandbox_stop_here(L);
         lua_rawgeti(L, list, (int)i);
-        bool has_room = take_offer(taking, (int)i);
+        struct value source = walk_lua_value(L, top + 1, lua_type(L, top + 1));
+        bool has_room = take_offer(taking, &source, (int)i);
         lua_settop(L, top);
         if (!has_room) {
             return STATUS_FULL;
         }
     }
-    if (count > most) {
-        taking->walk.depth = 0;
-        walk_failed(&taking->walk, "%zu offers, of which %d are read", count, OFFER_MAX_PER_ANSWER);
-        (void)drop(taking);
-        taking->batch->dropped += count - most - 1;
-    }
-    facet_table_close(&taking->batch->facets);
-    taking->batch->corrected = taking->walk.corrected;
-    memcpy(taking->batch->corrected_first, taking->walk.corrected_first, sizeof taking->walk.corrected_first);
-    offer_batch_sort(taking->batch);
+    close_batch(taking, count);
     return STATUS_OK;
+}
+
+// Each element of the plan's level is an offer; without `each` the document is one.
+static enum status take_planned(struct taking *taking, struct plan_row *row)
+{
+    const struct plan *plan = row->plan;
+    const struct value source = { .kind = VALUE_PLANNED, .node = plan->offer };
+    lua_State *L = taking->walk.L;
+    int top = lua_gettop(L);
+    size_t count = 0;
+
+    taking->walk.row = row;
+    if (!open_batch(taking, OFFER_MAX_PER_ANSWER)) {
+        return STATUS_FULL;
+    }
+    while (plan->offer_level == 0 ? count == 0 : plan_row_next(row, plan->offer_level, 0)) {
+        if (++count > OFFER_MAX_PER_ANSWER) {
+            continue; // counted
+        }
+        sandbox_stop_here(L);
+        plan_row_renew(row);
+        bool has_room = take_offer(taking, &source, (int)count);
+        lua_settop(L, top);
+        if (!has_room) {
+            return STATUS_FULL;
+        }
+    }
+    close_batch(taking, count);
+    return STATUS_OK;
+}
+
+// From here on the stack holds, above `top`: the search's currency, the readers.
+static void taking_begin(lua_State *L, struct taking *taking, int search_index, const char *product)
+{
+    luaL_checkstack(L, 12, "offers");
+    lua_getfield(L, search_index, "currency");
+    taking->currency = bind_to_text(L, lua_gettop(L));
+    taking->walk.L = L;
+    taking->walk.schema = offers_state_schema(L, product);
+    taking->walk.readers = lua_gettop(L);
+    taking->json = offers_state_scratch(L, 1);
+    taking->item_json = offers_state_scratch(L, 2);
+    offers_state_observed(L, taking->observed_at);
+    open_world(L, taking);
 }
 
 enum status offers_take(lua_State *L, int list_index, int search_index, const char *product, struct text supplier,
@@ -537,25 +514,26 @@ enum status offers_take(lua_State *L, int list_index, int search_index, const ch
 {
     int top = lua_gettop(L);
     struct taking taking = { .batch = batch, .supplier = supplier };
-
-    luaL_checkstack(L, 12, "offers");
-    lua_pushvalue(L, search_index);
-    lua_pushvalue(L, list_index < 0 && list_index > LUA_REGISTRYINDEX ? list_index - 1 : list_index);
-    lua_insert(L, top + 1);
-    lua_getfield(L, top + 2, "currency");
-    lua_replace(L, top + 2);
-    taking.walk.L = L;
-    taking.walk.schema = find_schema(L, product);
-    taking.walk.readers = lua_gettop(L);
-    taking.currency = bind_to_text(L, top + 2);
-    taking.json = scratch(L, 1);
-    taking.item_json = scratch(L, 2);
-    read_observed(L, &taking);
-    open_world(L, &taking);
     enum status status = STATUS_INVALID;
+
+    lua_pushvalue(L, list_index);
+    taking_begin(L, &taking, search_index < 0 && search_index > LUA_REGISTRYINDEX ? search_index - 1 : search_index,
+                 product);
     if (taking.walk.schema != NULL && bind_unwrap(L, top + 1)) {
         status = take_all(&taking, top + 1);
     }
+    lua_settop(L, top);
+    return status;
+}
+
+enum status offers_take_planned(lua_State *L, struct plan_row *row, int search_index, const char *product,
+                                struct text supplier, struct offer_batch *batch)
+{
+    int top = lua_gettop(L);
+    struct taking taking = { .batch = batch, .supplier = supplier };
+
+    taking_begin(L, &taking, search_index, product);
+    enum status status = taking.walk.schema != NULL ? take_planned(&taking, row) : STATUS_INVALID;
     lua_settop(L, top);
     return status;
 }

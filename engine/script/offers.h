@@ -26,6 +26,13 @@ struct rates;
 /// old is the caller's to know. The places of zoned times are those of bind_time_set_places.
 void offers_set_rates(lua_State *L, const struct rates *rates);
 
+struct plan_row;
+
+/// Takes what a plan makes of a document: `row` stands at its root. As offers_take otherwise, but functions of the plan
+/// may raise errors.
+enum status offers_take_planned(lua_State *L, struct plan_row *row, int search_index, const char *product,
+                                struct text supplier, struct offer_batch *batch);
+
 /// Reads the list at `list_index`. `product` was compiled in this state; `search_index` is the search table.
 /// At most OFFER_MAX_PER_ANSWER offers are read; more are dropped and counted. STATUS_FULL: the batch's memory cap.
 /// STATUS_INVALID: not a list, or an unknown product. Paths in findings count from 1, as Lua does.

@@ -21,12 +21,11 @@ const struct rates *price_rates(lua_State *L)
 
 // ---- scopes --------------------------------------------------------------------------------------------------------
 
-void scope_enter(struct walk *walk, struct walk_scope *scope, const struct schema_object *object, int base,
-                 const int8_t *types)
+void scope_enter(struct walk *walk, struct walk_scope *scope, const struct schema_object *object,
+                 const struct value *values)
 {
     scope->object = object;
-    scope->base = base;
-    scope->types = types;
+    scope->values = values;
     scope->outer = walk->scope;
     scope->is_converted = false;
     scope->is_shown_beside = false;
@@ -53,16 +52,16 @@ bool scope_leave(struct walk *walk, struct walk_scope *scope)
 
 // ---- prices --------------------------------------------------------------------------------------------------------
 
-static struct text currency_of(const struct walk *walk, const struct walk_scope *scope)
+static struct text currency_of(const struct walk_scope *scope)
 {
-    return bind_to_text(walk->L, scope->base + scope->object->currency);
+    return value_text(&scope->values[scope->object->currency]);
 }
 
 // The total decides for the whole price: without a rate for it, none of the amounts is converted.
 void price_enter(struct walk *walk, struct walk_scope *scope)
 {
     const struct schema_object *price = walk->schema->price->object;
-    struct text currency = currency_of(walk, scope);
+    struct text currency = currency_of(scope);
     bool is_price = scope->object == price;
 
     if (walk->rates == NULL || currency.data == NULL) {
@@ -119,7 +118,7 @@ void price_leave(struct walk *walk, const struct walk_scope *scope)
 {
     bool is_price = scope->object == walk->schema->price->object;
     int64_t micros = is_price ? walk->total_micros : scope->amount_micros;
-    struct text currency = currency_of(walk, scope);
+    struct text currency = currency_of(scope);
     char amount[AMOUNT_TEXT_MAX];
 
     if (!scope->is_shown_beside) {

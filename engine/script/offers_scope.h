@@ -22,8 +22,8 @@
 /// What offers_set_rates has set.
 const struct rates *price_rates(lua_State *L);
 
-void scope_enter(struct walk *walk, struct walk_scope *scope, const struct schema_object *object, int base,
-                 const int8_t *types);
+void scope_enter(struct walk *walk, struct walk_scope *scope, const struct schema_object *object,
+                 const struct value *values);
 /// Writes what belongs behind the object's fields. False: a finding.
 MUST_CHECK bool scope_leave(struct walk *walk, struct walk_scope *scope);
 
@@ -37,8 +37,8 @@ bool price_is_reserved(const struct walk *walk, const struct schema_object *obje
 void price_enter(struct walk *walk, struct walk_scope *scope);
 void price_leave(struct walk *walk, const struct walk_scope *scope);
 
-/// The table at `index` as a time at a place.
-MUST_CHECK bool times_walk(struct walk *walk, const struct schema_field *field, int index);
+/// A time at a place.
+MUST_CHECK bool times_walk(struct walk *walk, const struct schema_field *field, const struct value *value);
 /// Elapsed minutes: room for them, for they are known when the object ends.
-MUST_CHECK bool times_elapsed(struct walk *walk, const struct schema_field *field, int index, int type);
+MUST_CHECK bool times_elapsed(struct walk *walk, const struct schema_field *field, const struct value *value);
 MUST_CHECK bool times_leave(struct walk *walk, struct walk_scope *scope);

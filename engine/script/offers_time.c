@@ -7,7 +7,7 @@
 #include <string.h>
 
 // A day is the usual mistake, so what is further off than half of one is a wrong date and not another clock.
-enum { ZONED_LOCAL, ZONED_ZONE, ZONED_UTC, ELAPSED_WIDTH = 7, ELAPSED_OFF_MAX = 12 * 60 };
+enum { ZONED_LOCAL, ZONED_ZONE, ZONED_UTC, ELAPSED_WIDTH = 7, ELAPSED_OFF_MAX = 12 * 60, QUOTE_MAX = 40 };
 
 // A clock time: its spelling and its seconds, as if it were UTC.
 struct clock_time {
@@ -20,11 +20,13 @@ static int64_t two(const char *at)
     return (at[0] - '0') * 10 + (at[1] - '0');
 }
 
+// False: it is no clock time, or has an offset (then `has_offset` of the spelling is set, and the rest is there).
 static bool read_clock(struct text text, struct clock_time *time)
 {
     struct calendar_spelling *spelling = &time->spelling;
     struct moment moment;
 
+    spelling->has_offset = false;
     if (!calendar_spell(text, spelling)) {
         if (!calendar_parse(text, &moment) || !moment.has_time) {
             return false;
@@ -59,21 +61,12 @@ static bool instant_before(const struct walk_scope *scope, int64_t *instant_s)
 static size_t look_ahead(struct walk *walk, const struct schema_field *field, int64_t instants[2])
 {
     const struct walk_scope *scope = walk->scope;
-    lua_State *L = walk->L;
-    int top = lua_gettop(L);
+    const struct value *value = &scope->values[field - scope->object->fields];
     struct clock_time time;
-    size_t count = 0;
-    const struct zone *zone = places_zone(walk->places, bind_to_text(L, scope->base + field->at));
+    const struct zone *zone = places_zone(walk->places, value_text(&scope->values[field->at]));
+    struct text text = zone != NULL ? walk_peek(walk, field->object, value, ZONED_LOCAL) : (struct text){ NULL, 0 };
 
-    lua_pushvalue(L, scope->base + (int)(field - scope->object->fields));
-    if (zone != NULL && bind_unwrap(L, top + 1)) {
-        lua_pushstring(L, field->object->fields[ZONED_LOCAL].name);
-        lua_rawget(L, top + 1);
-        struct text text = bind_to_text(L, top + 2);
-        count = text.data != NULL && read_clock(text, &time) ? zone_instants(zone, time.local_s, instants) : 0;
-    }
-    lua_settop(L, top);
-    return count;
+    return text.data != NULL && read_clock(text, &time) ? zone_instants(zone, time.local_s, instants) : 0;
 }
 
 // Does the candidate agree with the minutes told, and with the times of its object?
@@ -103,8 +96,8 @@ static int64_t choose(struct walk *walk, const struct schema_field *field, const
     int64_t before_s = 0;
     int slot = scope->object->elapsed;
 
-    if (slot >= 0 && scope->types[slot] == LUA_TNUMBER) {
-        int64_t told_s = (int64_t)lua_tonumber(walk->L, scope->base + slot) * 60;
+    if (slot >= 0 && scope->values[slot].kind == VALUE_NUMBER) {
+        int64_t told_s = (int64_t)scope->values[slot].number * 60;
         for (int i = 0; i < 2; i++) {
             if (agrees(walk, field, candidates[i], told_s)) {
                 return candidates[i];
@@ -117,24 +110,25 @@ static int64_t choose(struct walk *walk, const struct schema_field *field, const
 
 // ---- one time ------------------------------------------------------------------------------------------------------
 
-static bool failed_at(struct walk *walk, const char *name, const char *format, const char *a, const char *b)
+// `format` shows the head of `a`, then `b`.
+static bool failed_at(struct walk *walk, const char *name, const char *format, struct text a, const char *b)
 {
     walk->steps[walk->depth++] = (struct walk_step){ name, 0 };
-    return walk_failed(walk, format, a, b);
+    return walk_failed(walk, format, a.length < QUOTE_MAX ? (int)a.length : QUOTE_MAX, a.data, b);
 }
 
 static const struct zone *find_zone(struct walk *walk, const struct schema_field *field)
 {
     const struct schema_field *place = &walk->scope->object->fields[field->at];
-    struct text code = bind_to_text(walk->L, walk->scope->base + field->at);
+    struct text code = value_text(&walk->scope->values[field->at]);
     const struct zone *zone = walk->places != NULL && code.data != NULL ? places_zone(walk->places, code) : NULL;
 
     if (zone == NULL) {
         walk->depth--; // the place is beside the time
         (void)failed_at(walk, place->name,
-                        walk->places == NULL ? "\"%.8s\" has no time zone: no table of places was loaded%s"
-                                             : "\"%.8s\" is a place whose time zone is not known%s",
-                        code.data != NULL ? code.data : "", "");
+                        walk->places == NULL ? "\"%.*s\" has no time zone: no table of places was loaded%s"
+                                             : "\"%.*s\" is a place whose time zone is not known%s",
+                        code, "");
     }
     return zone;
 }
@@ -147,7 +141,7 @@ static bool check_told(struct walk *walk, const struct schema_field *field, stru
     struct moment moment;
 
     if (!calendar_parse(text, &moment) || !moment.has_time || !moment.has_offset) {
-        return failed_at(walk, name, "time with Z or an offset expected, got \"%.40s\"%s", text.data, "");
+        return failed_at(walk, name, "time with Z or an offset expected, got \"%.*s\"%s", text, "");
     }
     int64_t told_s = calendar_epoch_us(&moment) / 1000000;
     for (size_t i = 0; i < *count; i++) {
@@ -161,8 +155,7 @@ static bool check_told(struct walk *walk, const struct schema_field *field, stru
     if (calendar_of_epoch_us(candidates[0] * 1000000, &moment)) {
         (void)calendar_write_utc(&moment, ours);
     }
-    return failed_at(walk, name, "\"%.40s\" does not agree with the clocks of the place, by which it is %s", text.data,
-                     ours);
+    return failed_at(walk, name, "\"%.*s\" does not agree with the clocks of the place, by which it is %s", text, ours);
 }
 
 static bool check_zone(struct walk *walk, const struct schema_field *field, struct text told, const struct zone *zone,
@@ -178,7 +171,7 @@ static bool check_zone(struct walk *walk, const struct schema_field *field, stru
         return true;
     }
     return failed_at(walk, field->object->fields[ZONED_ZONE].name,
-                     "\"%.40s\" has other clocks than the place, whose zone is %s", told.data, zone_name(zone).data);
+                     "\"%.*s\" has other clocks than the place, whose zone is %s", told, zone_name(zone).data);
 }
 
 static bool write_time(struct walk *walk, const struct schema_field *field, struct clock_time *time,
@@ -218,28 +211,33 @@ static void note_instant(struct walk_scope *scope, int64_t instant_s)
     scope->has_times = true;
 }
 
-bool times_walk(struct walk *walk, const struct schema_field *field, int index)
+bool times_walk(struct walk *walk, const struct schema_field *field, const struct value *value)
 {
     const struct schema_object *object = field->object;
     const char *local_name = object->fields[ZONED_LOCAL].name;
     int top = lua_gettop(walk->L);
-    int8_t types[SCHEMA_FIELDS_MAX];
+    struct value values[SCHEMA_FIELDS_MAX];
     int64_t candidates[2] = { 0, 0 };
     struct clock_time time;
-    int base = walk_spread(walk, object, index, types);
 
-    if (base == 0) {
+    if (!walk_spread(walk, object, value, values)) {
         return false;
     }
-    struct text local = bind_to_text(walk->L, base + ZONED_LOCAL), zone_told = bind_to_text(walk->L, base + ZONED_ZONE);
-    struct text utc_told = bind_to_text(walk->L, base + ZONED_UTC);
-    if (types[ZONED_LOCAL] == LUA_TNIL) {
+    struct text local = value_text(&values[ZONED_LOCAL]), zone_told = value_text(&values[ZONED_ZONE]);
+    struct text utc_told = value_text(&values[ZONED_UTC]);
+    if (values[ZONED_LOCAL].kind == VALUE_ABSENT) {
         return walk_absent(walk, &object->fields[ZONED_LOCAL]);
     }
-    if (local.data == NULL || !read_clock(local, &time)) {
+    // With an offset and nothing else said, it tells the instant too, which must then be that of the place's clocks.
+    bool is_clock = local.data != NULL && read_clock(local, &time);
+    if (local.data != NULL && !is_clock && time.spelling.has_offset && values[ZONED_UTC].kind == VALUE_ABSENT) {
+        utc_told = local;
+        is_clock = true;
+    }
+    if (!is_clock) {
         return failed_at(walk, local_name,
-                         "local time without offset, such as 2027-05-03T20:05:00, expected, got \"%.40s\"%s",
-                         local.data != NULL ? local.data : luaL_typename(walk->L, base + ZONED_LOCAL), "");
+                         "local time without offset, such as 2027-05-03T20:05:00, expected, got \"%.*s\"%s",
+                         local.data != NULL ? local : text_of(value_what(&values[ZONED_LOCAL])), "");
     }
     const struct zone *zone = find_zone(walk, field);
     if (zone == NULL) {
@@ -247,8 +245,8 @@ bool times_walk(struct walk *walk, const struct schema_field *field, int index)
     }
     size_t count = zone_instants(zone, time.local_s, candidates);
     if (count == 0) {
-        return failed_at(walk, local_name, "%s does not exist in %s: clocks were put forward over it",
-                         time.spelling.local, zone_name(zone).data);
+        return failed_at(walk, local_name, "%.*s does not exist in %s: clocks were put forward over it",
+                         text_of(time.spelling.local), zone_name(zone).data);
     }
     if (utc_told.data != NULL && !check_told(walk, field, utc_told, candidates, &count)) {
         return false;
@@ -264,7 +262,7 @@ bool times_walk(struct walk *walk, const struct schema_field *field, int index)
 
 // ---- between times -------------------------------------------------------------------------------------------------
 
-bool times_elapsed(struct walk *walk, const struct schema_field *field, int index, int type)
+bool times_elapsed(struct walk *walk, const struct schema_field *field, const struct value *value)
 {
     struct schema_field plain = *field;
     struct walk_scope *scope = walk->scope;
@@ -272,11 +270,11 @@ bool times_elapsed(struct walk *walk, const struct schema_field *field, int inde
 
     plain.is_elapsed = plain.adds_duration = plain.is_key = false;
     plain.facet = -1;
-    if (type != LUA_TNIL) {
-        if (!walk_value(walk, &plain, index, type, -1)) {
+    if (value->kind != VALUE_ABSENT) {
+        if (!walk_value(walk, &plain, value, -1)) {
             return false;
         }
-        scope->told_min = (int32_t)lua_tonumber(walk->L, index);
+        scope->told_min = (int32_t)value->number;
         walk->out->length = start;
     }
     scope->elapsed_at = start;

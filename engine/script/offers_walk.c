@@ -1,9 +1,9 @@
 #include "script/offers_walk.h"
-#include "script/offers_scope.h"
 
 #include "script/amount.h"
-#include "script/bind_support.h"
 #include "script/calendar.h"
+#include "script/offers_scope.h"
+#include "script/plan_read.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -78,13 +78,13 @@ static void enter_index(struct walk *walk, int index)
     walk->steps[walk->depth++] = (struct walk_step){ NULL, index };
 }
 
-// "local time expected, got "…"": the head of a text, or the type of anything else.
-static bool expected(struct walk *walk, int index, const char *what)
+// "local time expected, got "…"": the head of a text, or the kind of anything else.
+static bool expected(struct walk *walk, const struct value *value, const char *what)
 {
-    struct text text = bind_to_text(walk->L, index);
+    struct text text = value_text(value);
 
     if (text.data == NULL) {
-        return walk_failed(walk, "%s expected, got %s", what, luaL_typename(walk->L, index));
+        return walk_failed(walk, "%s expected, got %s", what, value_what(value));
     }
     int shown = text.length < QUOTE_MAX ? (int)text.length : QUOTE_MAX;
     return walk_failed(walk, "%s expected, got \"%.*s\"", what, shown, text.data);
@@ -117,10 +117,12 @@ bool walk_write_leaf(struct walk *walk, const struct schema_field *field, struct
     return write_checked(walk, field, text);
 }
 
-static bool walk_text(struct walk *walk, const struct schema_field *field, int index, struct text text)
+static bool walk_text(struct walk *walk, const struct schema_field *field, const struct value *value)
 {
+    struct text text = value_text(value);
+
     if (text.data == NULL) {
-        return expected(walk, index, "text");
+        return expected(walk, value, "text");
     }
     if (text.length > (uint64_t)field->max || text.length < (uint64_t)field->min) {
         return walk_failed(walk, "text of %d to %d bytes expected, got %zu", (int)field->min, (int)field->max,
@@ -136,27 +138,27 @@ static bool walk_text(struct walk *walk, const struct schema_field *field, int i
     return write_checked(walk, field, text);
 }
 
-static bool integer_failed(struct walk *walk, const struct schema_field *field, int index)
+static bool integer_failed(struct walk *walk, const struct schema_field *field, const struct value *value)
 {
     char what[80];
 
     (void)snprintf(what, sizeof what, "whole number from %lld to %lld", (long long)field->min, (long long)field->max);
-    if (lua_type(walk->L, index) == LUA_TNUMBER) {
-        return walk_failed(walk, "%s expected, got %.14g", what, lua_tonumber(walk->L, index));
+    if (value->kind == VALUE_NUMBER) {
+        return walk_failed(walk, "%s expected, got %.14g", what, value->number);
     }
-    return expected(walk, index, what);
+    return expected(walk, value, what);
 }
 
-static bool walk_integer(struct walk *walk, const struct schema_field *field, int index, int type)
+static bool walk_integer(struct walk *walk, const struct schema_field *field, const struct value *value)
 {
     char digits[24];
-    double value = type == LUA_TNUMBER ? lua_tonumber(walk->L, index) : NAN;
+    double number = value->kind == VALUE_NUMBER ? value->number : NAN;
     size_t length = 0;
 
-    if (!(value >= (double)field->min && value <= (double)field->max) || value != floor(value)) {
-        return integer_failed(walk, field, index);
+    if (!(number >= (double)field->min && number <= (double)field->max) || number != floor(number)) {
+        return integer_failed(walk, field, value);
     }
-    int64_t whole = (int64_t)value;
+    int64_t whole = (int64_t)number;
     uint64_t rest = whole < 0 ? 0 - (uint64_t)whole : (uint64_t)whole;
     do {
         digits[sizeof digits - ++length] = (char)('0' + rest % 10);
@@ -177,18 +179,19 @@ static bool walk_integer(struct walk *walk, const struct schema_field *field, in
     return field->facet < 0 || walk_mark(walk, field->facet, text, false);
 }
 
-static bool walk_money(struct walk *walk, const struct schema_field *field, int index, struct text text, int decimals)
+static bool walk_money(struct walk *walk, const struct schema_field *field, const struct value *value, int decimals)
 {
+    struct text text = value_text(value);
     char out[AMOUNT_TEXT_MAX];
     const char *why = NULL;
     int64_t micros = 0;
 
-    if (text.data == NULL && lua_type(walk->L, index) == LUA_TNUMBER) {
+    if (value->kind == VALUE_NUMBER) {
         return walk_failed(walk,
                            "money as decimal text such as \"412.30\" expected, got a number: a float is an error");
     }
     if (text.data == NULL) {
-        return expected(walk, index, "money as decimal text");
+        return expected(walk, value, "money as decimal text");
     }
     if (decimals < 0) {
         return walk_failed(walk, "an amount without a currency beside it");
@@ -198,7 +201,7 @@ static bool walk_money(struct walk *walk, const struct schema_field *field, int 
                            text.data);
     }
     if (micros < 0) {
-        return expected(walk, index, "an amount that is not negative");
+        return expected(walk, value, "an amount that is not negative");
     }
     if (field == walk->schema->total) {
         walk->total_micros = micros;
@@ -213,19 +216,23 @@ static bool walk_money(struct walk *walk, const struct schema_field *field, int 
     return write_checked(walk, field, (struct text){ out, amount_write(micros, decimals, out) });
 }
 
-static bool walk_currency(struct walk *walk, const struct schema_field *field, int index, struct text text)
+static bool walk_currency(struct walk *walk, const struct schema_field *field, const struct value *value)
 {
+    struct text text = value_text(value);
+
     if (text.data == NULL || amount_exponent(text) < 0) {
-        return expected(walk, index, EXPECTED_CURRENCY);
+        return expected(walk, value, EXPECTED_CURRENCY);
     }
     if (field == walk->schema->currency) {
-        memcpy(walk->currency, text.data, 4);
+        memcpy(walk->currency, text.data, 3);
+        walk->currency[3] = '\0';
     }
     return write_checked(walk, field, price_show_currency(walk, field, text));
 }
 
-static bool walk_time(struct walk *walk, const struct schema_field *field, int index, struct text text)
+static bool walk_time(struct walk *walk, const struct schema_field *field, const struct value *value)
 {
+    struct text text = value_text(value);
     struct moment moment, utc;
     struct calendar_spelling spelling;
     char out[CALENDAR_TEXT_MAX];
@@ -250,13 +257,13 @@ static bool walk_time(struct walk *walk, const struct schema_field *field, int i
             return write_checked(walk, field, (struct text){ out, calendar_write_utc(&utc, out) });
         }
     }
-    return expected(walk, index,
+    return expected(walk, value,
                     field->kind == SCHEMA_DATE         ? "date such as 2027-05-03"
                     : field->kind == SCHEMA_LOCAL_TIME ? "local time without offset, such as 2027-05-03T20:05:00,"
                                                        : "time with Z or an offset");
 }
 
-static bool enum_failed(struct walk *walk, const struct schema_field *field, int index)
+static bool enum_failed(struct walk *walk, const struct schema_field *field, const struct value *value)
 {
     char choices[100] = "one of ";
     size_t length = strlen(choices);
@@ -266,11 +273,13 @@ static bool enum_failed(struct walk *walk, const struct schema_field *field, int
             snprintf(choices + length, sizeof choices - length, "%s%s", i > 0 ? "|" : "", field->values[i].data);
         length += added > 0 ? (size_t)added : 0;
     }
-    return expected(walk, index, choices);
+    return expected(walk, value, choices);
 }
 
-static bool walk_enum(struct walk *walk, const struct schema_field *field, int index, struct text text)
+static bool walk_enum(struct walk *walk, const struct schema_field *field, const struct value *value)
 {
+    struct text text = value_text(value);
+
     for (size_t i = 0; i < field->value_count && text.data != NULL; i++) {
         if (text.length == field->values[i].length && memcmp(text.data, field->values[i].data, text.length) == 0) {
             if (field == walk->schema->taxes_included) {
@@ -280,106 +289,10 @@ static bool walk_enum(struct walk *walk, const struct schema_field *field, int i
             return write_checked(walk, field, text);
         }
     }
-    return enum_failed(walk, field, index);
-}
-// ---- tables --------------------------------------------------------------------------------------------------------
-
-// Says what was probably meant, and which required field is not there; without either, which fields there are.
-static bool walk_unknown(struct walk *walk, const struct schema_object *object, int index, const char *name)
-{
-    lua_State *L = walk->L;
-    const char *names[SCHEMA_FIELDS_MAX];
-    const char *missing = NULL;
-    char rest[sizeof(walk->reason)] = "";
-    size_t length = 0;
-
-    for (size_t i = 0; i < object->count; i++) {
-        names[i] = object->fields[i].name;
-        lua_pushstring(L, names[i]);
-        lua_rawget(L, index);
-        if (missing == NULL && object->fields[i].is_required && lua_isnil(L, -1)) {
-            missing = names[i];
-        }
-        lua_pop(L, 1);
-    }
-    const char *nearest = text_nearest(text_of(name), names, object->count);
-    if (nearest != NULL) {
-        snprintf(rest, sizeof(rest), "did you mean \"%s\"?", nearest);
-    } else if (missing != NULL) {
-        snprintf(rest, sizeof(rest), "\"%s\" is required, but absent", missing);
-    }
-    for (size_t i = 0; nearest == NULL && missing == NULL && i < object->count && length < sizeof(rest); i++) {
-        length +=
-            (size_t)snprintf(rest + length, sizeof(rest) - length, "%s%s", i == 0 ? "there are " : ", ", names[i]);
-    }
-    if (price_is_reserved(walk, object, name)) {
-        return walk_failed(walk, "\"%s\" is the engine's to write: prices are converted once, and not by scripts",
-                           name);
-    }
-    if (nearest != NULL && missing != NULL && strcmp(nearest, missing) != 0) {
-        return walk_failed(walk, "unknown field \"%.40s\"; %s \"%s\" is required, but absent", name, rest, missing);
-    }
-    return walk_failed(walk, "unknown field \"%.40s\"; %s", name, rest);
+    return enum_failed(walk, field, value);
 }
 
-// Field by field: for tables with a metatable, and to find what is wrong. The slots are there, and nil.
-static bool spread_slowly(struct walk *walk, const struct schema_object *object, int index, int base)
-{
-    lua_State *L = walk->L;
-
-    for (lua_pushnil(L); lua_next(L, index) != 0;) {
-        if (lua_type(L, -2) != LUA_TSTRING) {
-            return walk_failed(walk, "fields expected, got a list");
-        }
-        const char *name = lua_tostring(L, -2);
-        const struct schema_field *field = schema_find(object, name);
-        if (field == NULL) {
-            lua_pop(L, 2);
-            return walk_unknown(walk, object, index, name);
-        }
-        lua_replace(L, base + (int)(field - object->fields));
-    }
-    return true;
-}
-
-static lua_Integer read_types(lua_State *L, const struct schema_object *object, int base,
-                              int8_t types[SCHEMA_FIELDS_MAX])
-{
-    lua_Integer present = 0;
-
-    for (size_t i = 0; i < object->count; i++) {
-        types[i] = (int8_t)lua_type(L, base + (int)i);
-        present += types[i] != LUA_TNIL ? 1 : 0;
-    }
-    return present;
-}
-
-// When the table has as many fields as the schema found in it, it has no others.
-int walk_spread(struct walk *walk, const struct schema_object *object, int index, int8_t types[SCHEMA_FIELDS_MAX])
-{
-    lua_State *L = walk->L;
-    int base = lua_gettop(L) + 2;
-
-    if (!lua_checkstack(L, (int)object->count + 8)) {
-        walk_failed(walk, "nested too deeply");
-        return 0;
-    }
-    if (lua_getmetatable(L, index) == 0) {
-        lua_rawgeti(L, walk->readers, object->reader);
-        lua_pushvalue(L, index);
-        lua_call(L, 1, (int)object->count + 1);
-        if (read_types(L, object, base, types) == lua_tointeger(L, base - 1)) {
-            return base;
-        }
-    }
-    lua_settop(L, base - 1);
-    lua_settop(L, base - 1 + (int)object->count);
-    if (!spread_slowly(walk, object, index, base)) {
-        return 0;
-    }
-    (void)read_types(L, object, base, types);
-    return base;
-}
+// ---- objects and lists ---------------------------------------------------------------------------------------------
 
 bool walk_absent(struct walk *walk, const struct schema_field *field)
 {
@@ -394,31 +307,31 @@ bool walk_absent(struct walk *walk, const struct schema_field *field)
     return true;
 }
 
-static bool walk_object(struct walk *walk, const struct schema_object *object, int index)
+// The decimals of the object's money; -1: it has none. False: its currency is none, told here and not at the amount.
+static bool read_decimals(struct walk *walk, const struct schema_object *object, const struct value *values,
+                          int *decimals)
 {
-    lua_State *L = walk->L;
-    int top = lua_gettop(L);
-    int8_t types[SCHEMA_FIELDS_MAX];
-    int base = walk_spread(walk, object, index, types);
-    int decimals = -1;
-    bool is_first = true;
-    struct walk_scope scope;
+    *decimals = -1;
+    if (object->currency < 0) {
+        return true;
+    }
+    const struct value *currency = &values[object->currency];
+    *decimals = amount_exponent(value_text(currency));
+    if (*decimals < 0 && currency->kind != VALUE_ABSENT) {
+        enter_name(walk, object->fields[object->currency].name);
+        return expected(walk, currency, EXPECTED_CURRENCY);
+    }
+    walk->due_is_ours = text_equals_c(value_text(currency), walk->currency);
+    return true;
+}
 
-    if (base == 0) {
-        return false;
-    }
-    scope_enter(walk, &scope, object, base, types);
-    if (object->currency >= 0) {
-        decimals = amount_exponent(bind_to_text(L, base + object->currency));
-        if (decimals < 0 && types[object->currency] != LUA_TNIL) { // told here, not at the amount that needs it
-            enter_name(walk, object->fields[object->currency].name);
-            return expected(walk, base + object->currency, EXPECTED_CURRENCY);
-        }
-        walk->due_is_ours = text_equals_c(bind_to_text(L, base + object->currency), walk->currency);
-    }
+static bool walk_fields(struct walk *walk, const struct schema_object *object, const struct value *values, int decimals)
+{
+    bool is_first = true;
+
     for (size_t i = 0; i < object->count; i++) {
         const struct schema_field *field = &object->fields[i];
-        if (types[i] == LUA_TNIL && !field->is_elapsed) {
+        if (values[i].kind == VALUE_ABSENT && !field->is_elapsed) {
             if (!walk_absent(walk, field)) {
                 return false;
             }
@@ -427,7 +340,7 @@ static bool walk_object(struct walk *walk, const struct schema_object *object, i
         size_t start = walk->out->length;
         walk_write_key(walk->out, field, is_first);
         enter_name(walk, field->name);
-        if (!walk_value(walk, field, base + (int)i, types[i], decimals)) {
+        if (!walk_value(walk, field, &values[i], decimals)) {
             return false;
         }
         walk->depth--;
@@ -440,44 +353,104 @@ static bool walk_object(struct walk *walk, const struct schema_object *object, i
     if (is_first) {
         buffer_append_byte(walk->out, '{');
     }
-    if (!scope_leave(walk, &scope)) {
-        return false;
-    }
-    buffer_append_byte(walk->out, '}');
-    lua_settop(L, top);
     return true;
 }
 
-static bool walk_list(struct walk *walk, const struct schema_field *field, int index)
+static bool walk_object(struct walk *walk, const struct schema_object *object, const struct value *value)
+{
+    int top = lua_gettop(walk->L);
+    struct value values[SCHEMA_FIELDS_MAX];
+    struct walk_scope scope;
+    int decimals = -1;
+
+    if (!walk_spread(walk, object, value, values)) {
+        return false;
+    }
+    scope_enter(walk, &scope, object, values);
+    if (!read_decimals(walk, object, values, &decimals) || !walk_fields(walk, object, values, decimals) ||
+        !scope_leave(walk, &scope)) {
+        return false;
+    }
+    buffer_append_byte(walk->out, '}');
+    lua_settop(walk->L, top);
+    return true;
+}
+
+static bool walk_element(struct walk *walk, const struct schema_field *field, const struct value *value, size_t number)
+{
+    int top = lua_gettop(walk->L);
+
+    if (number > 1) {
+        buffer_append_byte(walk->out, ',');
+    }
+    enter_index(walk, (int)number);
+    if (!walk_value(walk, field->element, value, -1)) {
+        return false;
+    }
+    walk->depth--;
+    lua_settop(walk->L, top);
+    return true;
+}
+
+static bool check_count(struct walk *walk, const struct schema_field *field, size_t count)
+{
+    return (count >= (size_t)field->min && count <= (size_t)field->max) ||
+           walk_failed(walk, "%d to %d items expected, got %zu", (int)field->min, (int)field->max, count);
+}
+
+static bool walk_table_list(struct walk *walk, const struct schema_field *field, int index, size_t *count)
 {
     lua_State *L = walk->L;
-    size_t count = lua_objlen(L, index);
+    int item = lua_gettop(L) + 1;
 
-    if (count < (size_t)field->min || count > (size_t)field->max) {
-        return walk_failed(walk, "%d to %d items expected, got %zu", (int)field->min, (int)field->max, count);
+    *count = lua_objlen(L, index);
+    if (!check_count(walk, field, *count)) {
+        return false;
     }
-    if (count == 0) {
+    if (*count == 0) {
         lua_pushnil(L);
         if (lua_next(L, index) != 0) {
             return walk_failed(walk, "list expected, got fields");
         }
     }
-    if (field->facet >= 0 && (int64_t)count - field->facet_less > walk->longest[field->facet]) {
-        walk->longest[field->facet] = (int64_t)count - field->facet_less;
-    }
-    int item = lua_gettop(L) + 1;
-    buffer_append_byte(walk->out, '[');
-    for (size_t i = 1; i <= count; i++) {
-        if (i > 1) {
-            buffer_append_byte(walk->out, ',');
-        }
-        enter_index(walk, (int)i);
+    for (size_t i = 1; i <= *count; i++) {
         lua_rawgeti(L, index, (int)i);
-        if (!walk_value(walk, field->element, item, lua_type(L, item), -1)) {
+        struct value value = walk_lua_value(L, item, lua_type(L, item));
+        if (!walk_element(walk, field, &value, i)) {
             return false;
         }
         lua_pop(L, 1);
-        walk->depth--;
+    }
+    return true;
+}
+
+static bool walk_planned_list(struct walk *walk, const struct schema_field *field, const struct plan_node *list,
+                              size_t *count)
+{
+    while (plan_row_next(walk->row, list->level, list->outer)) {
+        struct value value = plan_element(walk->row, list, plan_wants_text(field->element->kind));
+        if (++*count <= (size_t)field->max && !walk_element(walk, field, &value, *count)) {
+            plan_row_leave(walk->row, list);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool walk_list(struct walk *walk, const struct schema_field *field, const struct value *value)
+{
+    size_t count = 0;
+
+    buffer_append_byte(walk->out, '[');
+    if (value->kind == VALUE_PLANNED ? !walk_planned_list(walk, field, value->node, &count)
+                                     : !walk_table_list(walk, field, value->index, &count)) {
+        return false;
+    }
+    if (!check_count(walk, field, count)) {
+        return false;
+    }
+    if (field->facet >= 0 && (int64_t)count - field->facet_less > walk->longest[field->facet]) {
+        walk->longest[field->facet] = (int64_t)count - field->facet_less;
     }
     buffer_append_byte(walk->out, ']');
     if (walk->has_key) {
@@ -486,40 +459,46 @@ static bool walk_list(struct walk *walk, const struct schema_field *field, int i
     return true;
 }
 
-bool walk_value(struct walk *walk, const struct schema_field *field, int index, int type, int decimals)
+static bool walk_flag(struct walk *walk, const struct value *value)
 {
-    struct text text = type == LUA_TSTRING ? bind_text_at(walk->L, index) : (struct text){ NULL, 0 };
+    if (value->kind != VALUE_FLAG) {
+        return expected(walk, value, "true or false");
+    }
+    buffer_append_text(walk->out, value->index != 0 ? TEXT("true") : TEXT("false"));
+    return true;
+}
+
+bool walk_value(struct walk *walk, const struct schema_field *field, const struct value *value, int decimals)
+{
+    bool is_list = field->kind == SCHEMA_LIST;
 
     switch (field->kind) {
     case SCHEMA_TEXT:
-        return walk_text(walk, field, index, text);
+        return walk_text(walk, field, value);
     case SCHEMA_INTEGER:
-        return field->is_elapsed ? times_elapsed(walk, field, index, type) : walk_integer(walk, field, index, type);
+        return field->is_elapsed ? times_elapsed(walk, field, value) : walk_integer(walk, field, value);
     case SCHEMA_FLAG:
-        if (type != LUA_TBOOLEAN) {
-            return expected(walk, index, "true or false");
-        }
-        buffer_append_text(walk->out, lua_toboolean(walk->L, index) ? TEXT("true") : TEXT("false"));
-        return true;
+        return walk_flag(walk, value);
     case SCHEMA_MONEY:
-        return walk_money(walk, field, index, text, decimals);
+        return walk_money(walk, field, value, decimals);
     case SCHEMA_CURRENCY:
-        return walk_currency(walk, field, index, text);
+        return walk_currency(walk, field, value);
     case SCHEMA_LOCAL_TIME:
     case SCHEMA_UTC_TIME:
     case SCHEMA_DATE:
-        return walk_time(walk, field, index, text);
+        return walk_time(walk, field, value);
     case SCHEMA_ENUM:
-        return walk_enum(walk, field, index, text);
+        return walk_enum(walk, field, value);
     case SCHEMA_LIST:
     case SCHEMA_OBJECT:
         break;
     }
-    if (type != LUA_TTABLE && !bind_unwrap(walk->L, index)) {
-        return expected(walk, index, field->kind == SCHEMA_LIST ? "list" : "table with fields");
+    bool is_planned = value->kind == VALUE_PLANNED && plan_is_list(value) == is_list;
+    if (value->kind != VALUE_TABLE && !is_planned) {
+        return expected(walk, value, is_list ? "list" : "table with fields");
     }
     if (field->at >= 0) {
-        return times_walk(walk, field, index);
+        return times_walk(walk, field, value);
     }
-    return field->kind == SCHEMA_LIST ? walk_list(walk, field, index) : walk_object(walk, field->object, index);
+    return is_list ? walk_list(walk, field, value) : walk_object(walk, field->object, value);
 }

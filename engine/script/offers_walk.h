@@ -8,14 +8,14 @@
 #include "base/places.h"
 #include "script/conversion.h"
 #include "script/schema.h"
+#include "script/value.h"
 
 enum { WALK_STEPS_MAX = 2 * SCHEMA_DEPTH_MAX + 2, WALK_KEY_MAX = 4096 };
 
 // One object of the offer while it is walked; lives on the C stack.
 struct walk_scope {
     const struct schema_object *object;
-    int base;            // stack index of its first field
-    const int8_t *types; // of its fields
+    const struct value *values; // of its fields
     struct walk_scope *outer;
     // how its money is shown
     bool is_converted;
@@ -35,15 +35,18 @@ struct walk_step {
     int index;
 };
 
+struct plan_row;
+
 struct walk {
     lua_State *L;
     const struct schema *schema;
-    int readers; // stack index of the schema's readers
+    int readers;          // stack index of the schema's readers
+    struct plan_row *row; // what planned values are read from; NULL: there are none
     struct buffer *out;
     // what the row of the offer needs, filled by the way
     int64_t total_micros; // as the supplier has it
     int64_t shown_micros; // in the currency that is shown
-    struct text id;       // Lua's, while the offer is on the stack
+    struct text id;       // borrowed, while the offer is in hand
     char currency[4];
     bool taxes_are_included;
     bool taxes_are_excluded;
@@ -80,15 +83,22 @@ struct walk {
 /// Begins an offer: forgets what the last one left. `out` and the steps are the caller's.
 void walk_begin(struct walk *walk);
 
-/// Spreads the fields of the table at `index` over one stack slot each, above the top, in the order of the schema, and
-/// tells their types. The first slot's index, or 0: a finding.
-int walk_spread(struct walk *walk, const struct schema_object *object, int index, int8_t types[SCHEMA_FIELDS_MAX]);
+/// The Lua value at `index`, which has that type.
+struct value walk_lua_value(lua_State *L, int index, int type);
 
-/// Checks the value at `index`, which has that type, and appends it to `out`. `decimals` are those of the object's
-/// currency.
-MUST_CHECK bool walk_value(struct walk *walk, const struct schema_field *field, int index, int type, int decimals);
+/// Reads the fields of a table or planned object, in the order of the schema. What they borrow stays on the Lua stack.
+/// False: a finding.
+MUST_CHECK bool walk_spread(struct walk *walk, const struct schema_object *object, const struct value *source,
+                            struct value values[SCHEMA_FIELDS_MAX]);
 
-/// The value in `slot` is absent: true when that is allowed.
+/// The text of one field of a table or planned object, without checking anything; absent when it is none.
+struct text walk_peek(struct walk *walk, const struct schema_object *object, const struct value *source, size_t field);
+
+/// Checks the value and appends it to `out`. `decimals` are those of the object's currency.
+MUST_CHECK bool walk_value(struct walk *walk, const struct schema_field *field, const struct value *value,
+                           int decimals);
+
+/// The field is absent: true when that is allowed.
 MUST_CHECK bool walk_absent(struct walk *walk, const struct schema_field *field);
 
 /// The offer has this value of a facet.

@@ -106,8 +106,12 @@ struct plan {
     int kept; // values in the environment
 };
 
-/// Pushes a table of the globals: plan, up, const; plan_money and plan_map are what money(…) and map("…") become.
+/// Pushes a table of the globals plan, up and const. `plan{…}` gives a function (response, search, ctx), which takes
+/// the offers and returns a marker; a supplier's `normalise` may be that function, or call it and return what it gave.
 void bind_plan(lua_State *L);
+
+/// The value at `index` is that marker.
+bool plan_is_marker(lua_State *L, int index);
 
 /// money(currency, amount, decimals?) as a term of a plan.
 int plan_money(lua_State *L);

@@ -3,7 +3,7 @@
 #include "script/bind_json.h"
 #include "script/bind_shape.h"
 #include "script/bind_support.h"
-#include "script/freeze.h"
+#include "script/offers_walk.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -83,17 +83,17 @@ const struct tape_node *plan_find(const struct plan_row *row, const struct plan_
 
 static struct value other(const char *what)
 {
-    return (struct value){ .kind = VALUE_OTHER, .what = what };
+    return (struct value){ .kind = VALUE_OTHER, .text = text_of(what) };
 }
 
 static struct value text_value(struct text text)
 {
-    return (struct value){ .kind = VALUE_TEXT, .text = text, .what = "text" };
+    return (struct value){ .kind = VALUE_TEXT, .text = text };
 }
 
 static struct value number_value(double number)
 {
-    return (struct value){ .kind = VALUE_NUMBER, .number = number, .what = "number" };
+    return (struct value){ .kind = VALUE_NUMBER, .number = number };
 }
 
 /// A whole number of at most 15 digits, without more ado.
@@ -141,7 +141,7 @@ static struct value value_of(enum tape_kind kind, struct text text, bool wants_t
         return ABSENT;
     case TAPE_TRUE:
     case TAPE_FALSE:
-        return (struct value){ .kind = VALUE_FLAG, .flag = kind == TAPE_TRUE, .what = "boolean" };
+        return (struct value){ .kind = VALUE_FLAG, .index = kind == TAPE_TRUE };
     case TAPE_NUMBER:
         return wants_text ? text_value(text) : number_of_literal(text);
     case TAPE_TEXT:
@@ -174,7 +174,7 @@ static struct value map_value(struct plan_row *row, const struct plan_node *node
     size_t high = node->entry_count;
 
     if (key.kind == VALUE_FLAG) {
-        key = text_value(key.flag ? TEXT("true") : TEXT("false"));
+        key = text_value(key.index != 0 ? TEXT("true") : TEXT("false"));
     }
     if (key.kind != VALUE_TEXT) {
         return key;
@@ -289,26 +289,6 @@ static void push_node(struct plan_row *row, const struct declared *declared, con
     }
 }
 
-static struct value lua_value(lua_State *L, int index)
-{
-    switch (lua_type(L, index)) {
-    case LUA_TNIL:
-        return ABSENT;
-    case LUA_TSTRING:
-        return text_value(bind_text_at(L, index));
-    case LUA_TNUMBER:
-        return number_value(lua_tonumber(L, index));
-    case LUA_TBOOLEAN:
-        return (struct value){ .kind = VALUE_FLAG, .flag = lua_toboolean(L, index) != 0, .what = "boolean" };
-    default:
-        break;
-    }
-    if (freeze_is_table(L, index)) {
-        return (struct value){ .kind = VALUE_TABLE, .index = index, .what = "table" };
-    }
-    return other(luaL_typename(L, index));
-}
-
 static struct value call_value(struct plan_row *row, const struct plan_node *node)
 {
     lua_State *L = row->L;
@@ -322,7 +302,27 @@ static struct value call_value(struct plan_row *row, const struct plan_node *nod
     lua_rawgeti(L, row->kept, node->function);
     lua_pushvalue(L, row->tables[level]);
     lua_call(L, 1, 1);
-    return lua_value(L, lua_gettop(L));
+    return walk_lua_value(L, lua_gettop(L), lua_type(L, -1));
+}
+
+void plan_row_leave(struct plan_row *row, const struct plan_node *list)
+{
+    for (uint32_t level = list->level; level != list->outer; level = row->plan->levels[level].outer) {
+        row->at[level] = 0;
+    }
+}
+
+struct value plan_element(struct plan_row *row, const struct plan_node *list, bool wants_text)
+{
+    if (list->parts[0] != NULL) {
+        return plan_value(row, list->parts[0], wants_text);
+    }
+    return (struct value){ .kind = VALUE_PLANNED, .index = 1, .node = list };
+}
+
+bool plan_is_list(const struct value *value)
+{
+    return value->node->op == PLAN_LIST && value->index == 0; // 1: one of its elements
 }
 
 // ---- the whole -----------------------------------------------------------------------------------------------------
@@ -366,9 +366,9 @@ struct value plan_value(struct plan_row *row, const struct plan_node *node, bool
     case PLAN_CALL:
         return call_value(row, node);
     case PLAN_OBJECT:
-        return has_any(row, node) ? (struct value){ .kind = VALUE_PLANNED, .node = node, .what = "an object" } : ABSENT;
+        return has_any(row, node) ? (struct value){ .kind = VALUE_PLANNED, .node = node } : ABSENT;
     case PLAN_LIST:
-        return has_list(row, node) ? (struct value){ .kind = VALUE_PLANNED, .node = node, .what = "a list" } : ABSENT;
+        return has_list(row, node) ? (struct value){ .kind = VALUE_PLANNED, .node = node } : ABSENT;
     }
     return ABSENT;
 }

@@ -6,6 +6,7 @@
 
 #include "base/buffer.h"
 #include "script/plan.h"
+#include "script/schema.h"
 #include "script/value.h"
 
 enum { PLAN_SCRATCH = 4096 };
@@ -27,6 +28,18 @@ void plan_row_init(struct plan_row *row, lua_State *L, const struct plan *plan, 
 /// Steps `level` to its next element, over the levels between it and `stop`; from nowhere to the first.
 /// False: there are no more, and the levels are at nowhere again.
 MUST_CHECK bool plan_row_next(struct plan_row *row, uint32_t level, uint32_t stop);
+
+/// The levels of a list are at nowhere again, whatever is left of it.
+void plan_row_leave(struct plan_row *row, const struct plan_node *list);
+
+/// A planned value is a list of elements, not an object.
+bool plan_is_list(const struct value *value);
+
+/// The element in hand of a planned list: an object, or what the list's one leaf says.
+struct value plan_element(struct plan_row *row, const struct plan_node *list, bool wants_text);
+
+/// Does a field of that kind take text, and numbers by their literal?
+bool plan_wants_text(enum schema_kind kind);
 
 /// A new offer: what functions were given and what was made for the last one is forgotten.
 void plan_row_renew(struct plan_row *row);

@@ -7,6 +7,7 @@
 #include "script/freeze.h"
 #include "script/inflate.h"
 #include "script/offers.h"
+#include "script/plan.h"
 #include "script/rates.h"
 #include "script/run_response.h"
 
@@ -87,6 +88,17 @@ static int normalise_call_script(lua_State *L)
     }
     run_take_details(L, 6, 3, account, &work->details);
     normalise_warn_unread(work);
+    if (plan_is_marker(L, 5)) {
+        if (!work->view.is_planned) {
+            return run_breach(L, 3, "normalise returned what a plan gave in an earlier call");
+        }
+        work->taken = work->view.taken;
+        work->is_empty = work->taken == STATUS_OK && work->batch->count == 0 && work->batch->dropped == 0;
+        return 0;
+    }
+    if (work->view.is_planned) {
+        return run_breach(L, 3, "normalise called a plan and must return what it gave");
+    }
     if (lua_isnil(L, 5)) {
         work->is_empty = true;
         return 0;
@@ -170,6 +182,9 @@ static enum run_end normalise_once(struct normalise_work *work)
     run_details_fini(&work->details);
     work->view.unread.count = 0;
     work->batch = offer_batch_create(NORMALISE_BATCH_MAX);
+    work->view.batch = work->batch;
+    work->view.supplier = script_set_supplier(run->state->set, work->supplier);
+    work->view.is_planned = false;
     work->is_empty = false;
     work->taken = STATUS_OK;
     if (work->batch == NULL) {

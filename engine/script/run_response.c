@@ -34,21 +34,27 @@ static struct run_response *response_in_hand(lua_State *L)
     return state == NULL ? NULL : state->response;
 }
 
-/// The view, when argument 1 is the response in hand.
-static struct run_response *response_check(lua_State *L, const char *name)
+struct run_response *run_response_at(lua_State *L, int index)
 {
     struct run_response *view = response_in_hand(L);
 
     response_push_key(L, &response_table_key);
-    if (view == NULL || !freeze_is(L, 1) || !lua_rawequal(L, 1, -1)) {
+    bool is_in_hand = view != NULL && freeze_is(L, index) && lua_rawequal(L, index, -1);
+    lua_pop(L, 1);
+    return is_in_hand ? view : NULL;
+}
+
+static struct run_response *response_check(lua_State *L, const char *name)
+{
+    struct run_response *view = run_response_at(L, 1);
+
+    if (view == NULL) {
         luaL_error(L, "call it as response:%s(), within the call that got the response", name);
     }
-    lua_pop(L, 1);
     return view;
 }
 
-/// Raises an error that, unless the script catches it, ends the call as unparsable.
-static int response_unparsable(lua_State *L, struct run_response *view, const char *sentence)
+int run_response_unparsable(lua_State *L, struct run_response *view, const char *sentence)
 {
     luaL_where(L, 1);
     lua_pushstring(L, sentence);
@@ -61,7 +67,7 @@ static int response_unparsable(lua_State *L, struct run_response *view, const ch
 static void response_check_charset(lua_State *L, struct run_response *view)
 {
     if (!charset_check(&view->reading, &view->converted, &view->body)) {
-        response_unparsable(L, view, "the body is larger than the cap once it is UTF-8");
+        run_response_unparsable(L, view, "the body is larger than the cap once it is UTF-8");
     }
 }
 
@@ -69,18 +75,22 @@ static void response_check_charset(lua_State *L, struct run_response *view)
 static bool response_decode(lua_State *L, struct run_response *view)
 {
     view->unread.count = 0;
-    return lua_isnoneornil(L, 2) ? bind_json_decode(L, view->body)
-                                 : bind_shape_decode(L, 2, view->body, &view->unread);
+    return lua_isnoneornil(L, 2) ? bind_json_decode(L, view->body) : bind_shape_decode(L, 2, view->body, &view->unread);
+}
+
+bool run_response_reread(lua_State *L, struct run_response *view)
+{
+    const char *before = view->body.data;
+
+    response_check_charset(L, view);
+    return view->body.data != before;
 }
 
 /// The message of a failed decoding is on top. The body may be in another charset than UTF-8; if that changes it, it is
 /// decoded again: one value, or another message, in place of the first.
 static bool response_retry_json(lua_State *L, struct run_response *view)
 {
-    const char *before = view->body.data;
-
-    response_check_charset(L, view);
-    if (view->body.data == before) {
+    if (!run_response_reread(L, view)) {
         return false;
     }
     lua_pop(L, 1);
@@ -93,16 +103,16 @@ static int response_json(lua_State *L)
     struct text body = text_trim(view->body);
 
     if (body.length == 0) {
-        return response_unparsable(L, view, "the body is empty, JSON was expected");
+        return run_response_unparsable(L, view, "the body is empty, JSON was expected");
     }
     if (body.data[0] == '<') {
-        return response_unparsable(L, view, "the body is HTML or XML, JSON was expected");
+        return run_response_unparsable(L, view, "the body is HTML or XML, JSON was expected");
     }
     if (!response_decode(L, view) && !response_retry_json(L, view)) {
         lua_pushliteral(L, "the body is no JSON: ");
         lua_insert(L, -2);
         lua_concat(L, 2);
-        return response_unparsable(L, view, lua_tostring(L, -1));
+        return run_response_unparsable(L, view, lua_tostring(L, -1));
     }
     return 1;
 }

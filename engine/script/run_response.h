@@ -12,6 +12,9 @@
 #include "script/charset.h"
 #include "script/run.h"
 
+struct offer_batch;
+struct script_supplier;
+
 struct run_response {
     struct run *run;
     struct text body;               // plain: inflated and, as far as `reading` knows, UTF-8
@@ -19,6 +22,11 @@ struct run_response {
     struct buffer converted;        // what `body` points into, unless it is the inflated bytes themselves
     uint16_t status;
     struct shape_unread unread; // of response:json(shape)
+    // for a plan, which takes the offers itself
+    const struct script_supplier *supplier;
+    struct offer_batch *batch;
+    bool is_planned; // it has
+    enum status taken;
 };
 
 /// Not in a section: makes the frozen table and keeps it for run_response_push. `response` is read here only.
@@ -26,6 +34,16 @@ void run_response_make(lua_State *L, struct run_response *view, const struct htt
 
 /// In a section: pushes it.
 void run_response_push(lua_State *L);
+
+/// In a section: the view, when the value at `index` is the response in hand; NULL otherwise.
+struct run_response *run_response_at(lua_State *L, int index);
+
+/// In a section: makes the body's charset certain, because it could not be read. True: it changed, try again. Raises
+/// when it is too large.
+bool run_response_reread(lua_State *L, struct run_response *view);
+
+/// In a section: raises an error that, unless the script catches it, ends the call as unparsable.
+int run_response_unparsable(lua_State *L, struct run_response *view, const char *sentence);
 
 /// From now on the view is gone.
 void run_response_forget(struct state *state);

@@ -11,6 +11,7 @@
 #include "script/bind.h"
 #include "script/bind_shape.h"
 #include "script/freeze.h"
+#include "script/plan.h"
 #include "script/sandbox.h"
 #include "script/schema.h"
 
@@ -485,6 +486,13 @@ static void globals_spread(lua_State *L, int target)
     lua_pop(L, 1);
 }
 
+/// money(currency, amount) is a term of a plan.
+static int globals_money(lua_State *L)
+{
+    lua_remove(L, 1);
+    return plan_money(L);
+}
+
 static void globals_open_bindings(lua_State *L, int target)
 {
     static const struct {
@@ -504,6 +512,13 @@ static void globals_open_bindings(lua_State *L, int target)
     globals_spread(L, target);
     bind_shape(L);
     globals_spread(L, target);
+    bind_plan(L);
+    globals_spread(L, target);
+    lua_getfield(L, target, "money");
+    lua_getmetatable(L, -1);
+    lua_pushcfunction(L, globals_money);
+    lua_setfield(L, -2, "__call");
+    lua_pop(L, 2);
 }
 
 static void globals_clear(lua_State *L)

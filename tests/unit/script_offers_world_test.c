@@ -426,7 +426,10 @@ static void what_a_script_says_of_zone_and_utc_must_agree(void **state)
         { "['local'] = '2027-04-16T18:10', zone = 'Europe/Paris'",
           "departs.zone: \"Europe/Paris\" has other clocks than the place, whose zone is Europe/London" },
         { "['local'] = '2027-04-16T18:10', utc = 'soon'", "departs.utc: time with Z" },
-        { "['local'] = '2027-04-16T18:10+01:00'", "departs.local: local time without offset" },
+        { "['local'] = '2027-04-16T18:10+01:00'", NULL },
+        { "['local'] = '2027-04-16T18:10+02:00'", "departs.utc: \"2027-04-16T18:10+02:00\" does not agree" },
+        { "['local'] = '2027-04-16T18:10+01:00', utc = '2027-04-16T17:10:00Z'",
+          "departs.local: local time without offset" },
         { "utc = '2027-04-16T17:10:00Z'", "departs.local: required, but absent" },
         { "['local'] = '2027-04-16T18:10', at = 1", "departs: unknown field \"at\"" },
     };

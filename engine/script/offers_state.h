@@ -1,0 +1,18 @@
+/// Offers, the state: what a Lua state keeps for taking offers, in its registry.
+///
+/// Threads: those of the lua_State.
+/// Memory:  Lua's.
+#pragma once
+
+#include "base/buffer.h"
+#include "script/calendar.h"
+#include "script/schema.h"
+
+/// The product's schema, or NULL; pushes its readers, or nil.
+const struct schema *offers_state_schema(lua_State *L, const char *product);
+
+/// Buffer 1 or 2: the offer in hand, and its item.
+struct buffer *offers_state_scratch(lua_State *L, int number);
+
+/// The instant that offers_set_observed has set; leaves `observed_at` alone when there is none.
+void offers_state_observed(lua_State *L, char observed_at[CALENDAR_TEXT_MAX]);
