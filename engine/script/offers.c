@@ -475,16 +475,17 @@ static enum status take_planned(struct taking *taking, struct plan_row *row)
     size_t count = 0;
 
     taking->walk.row = row;
-    if (!open_batch(taking, OFFER_MAX_PER_ANSWER)) {
+    for (; plan->offer_level != 0 && plan_row_next(row, plan->offer_level, 0); count++) {
+    }
+    count = plan->offer_level == 0 ? 1 : count;
+    size_t most = count < OFFER_MAX_PER_ANSWER ? count : OFFER_MAX_PER_ANSWER;
+    if (!open_batch(taking, most)) {
         return STATUS_FULL;
     }
-    while (plan->offer_level == 0 ? count == 0 : plan_row_next(row, plan->offer_level, 0)) {
-        if (++count > OFFER_MAX_PER_ANSWER) {
-            continue; // counted
-        }
+    for (size_t i = 1; i <= most && (plan->offer_level == 0 || plan_row_next(row, plan->offer_level, 0)); i++) {
         sandbox_stop_here(L);
         plan_row_renew(row);
-        bool has_room = take_offer(taking, &source, (int)count);
+        bool has_room = take_offer(taking, &source, (int)i);
         lua_settop(L, top);
         if (!has_room) {
             return STATUS_FULL;
