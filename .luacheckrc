@@ -5,7 +5,7 @@ codes = true
 -- What a script sees in its sandbox, beside a part of Lua's own library.
 local helpers = {
   "json", "url", "crypto", "time", "money", "log", "fail", "map", "filter", "first", "get", "lookup", "sorted_pairs",
-  "text", "decimal", "integer", "flag", "raw", "map_of",
+  "text", "decimal", "integer", "flag", "raw", "map_of", "plan", "up", "const", "ref",
 }
 
 local sandbox = {

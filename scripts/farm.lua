@@ -30,76 +30,54 @@ function M.ask(search, ctx)
   }
 end
 
--- The document of a good answer, in which `list` is there; or nil and what normalise has to return.
-function M.document(response, list)
-  local status = response.status
-  if status == 429 then
-    return nil, fail.quota { retry_after = tonumber(response.headers["retry-after"]) }
-  end
-  if status >= 500 then
-    return nil, {} -- nothing to add: a 5xx without a typed failure is `failed`
-  end
-  local body = response:json()
-  if status ~= 200 then
-    return nil, fail.supplier { code = get(body, "error", "code"), message = get(body, "error", "message") }
-  end
-  if type(get(body, list)) ~= "table" then
-    return nil, fail.unexpected(list)
-  end
-  return body
+-- How an answer says no: an error of its own, if it has one.
+local function refusal(response)
+  local body = response:json { error = { code = text, message = text } }
+  return fail.supplier { code = get(body, "error", "code"), message = get(body, "error", "message") }
 end
 
-local function stop(at)
-  return { ["local"] = time.local_time(at), utc = time.utc(at) }
-end
-
-local function read_segment(segment, cabin)
+--- `when` of a plan that finds its offers in `list`. What is not said here the status decides: a 5xx is `failed`.
+function M.refusals(list)
   return {
-    carrier = segment.carrier,
-    number = segment.number,
-    origin = segment.from,
-    destination = segment.to,
-    departs = stop(segment.departs),
-    arrives = stop(segment.arrives),
-    duration_min = segment.minutes,
-    cabin = cabin,
+    [400] = refusal,
+    [404] = refusal,
+    [405] = refusal,
+    [429] = fail.quota,
+    [list .. ":absent"] = fail.unexpected(list),
   }
 end
 
-local function read_slice(slice, cabin)
-  return {
-    duration_min = slice.minutes,
-    segments = map(slice.segments, function(segment)
-      return read_segment(segment, cabin)
-    end),
-  }
-end
-
-local function read_offer(offer, currency)
-  local price = offer.price
-  return {
-    id = offer.id,
+--- Offers nested as offers[].slices[].segments[], money in hundredths, times with their offset.
+M.offers = plan {
+  each = "offers[]",
+  offer = {
+    id = "id",
     price = {
-      total = money.scaled(price.total, price.scale, currency),
-      taxes = money.scaled(price.taxes, price.scale, currency),
-      currency = currency,
-      taxes_included = "yes",
+      total = money(up(1).currency, "price.total", "price.scale"),
+      taxes = money(up(1).currency, "price.taxes", "price.scale"),
+      taxes_included = const "yes",
     },
-    slices = map(offer.slices, function(slice)
-      return read_slice(slice, offer.cabin)
-    end),
-    brand = offer.brand,
-    bags = { cabin = offer.bags.cabin, checked = offer.bags.checked },
-    refundable = offer.refundable,
-    seats_left = offer.seats,
-  }
-end
-
--- Offers nested as offers[].slices[].segments[], money in hundredths, times with their offset.
-function M.offers(body)
-  return map(body.offers, function(offer)
-    return read_offer(offer, body.currency)
-  end)
-end
+    slices = {
+      each = "slices[]",
+      duration_min = "minutes",
+      segments = {
+        each = "segments[]",
+        carrier = "carrier",
+        number = "number",
+        origin = "from",
+        destination = "to",
+        departs = { ["local"] = "departs" },
+        arrives = { ["local"] = "arrives" },
+        duration_min = "minutes",
+        cabin = up(2).cabin,
+      },
+    },
+    brand = "brand",
+    bags = { cabin = "bags.cabin", checked = "bags.checked" },
+    refundable = "refundable",
+    seats_left = "seats",
+  },
+  when = M.refusals("offers"),
+}
 
 return M

@@ -13,7 +13,7 @@
 
 enum { INTEGER_DIGITS = 15 };
 
-static const char TAPE_KEY; // registry: the tape
+static const char TAPE_KEYS[TAPE_OF_PLANS + 1]; // registry: the tapes
 
 // ---- the tape ------------------------------------------------------------------------------------------------------
 
@@ -23,9 +23,9 @@ static int tape_collect(lua_State *L)
     return 0;
 }
 
-struct tape *bind_shape_tape(lua_State *L)
+struct tape *bind_shape_tape(lua_State *L, enum bind_tape use)
 {
-    lua_pushlightuserdata(L, (void *)(uintptr_t)&TAPE_KEY);
+    lua_pushlightuserdata(L, (void *)(uintptr_t)&TAPE_KEYS[use]);
     lua_rawget(L, LUA_REGISTRYINDEX);
     struct tape *tape = lua_touserdata(L, -1);
     if (tape == NULL) {
@@ -35,7 +35,7 @@ struct tape *bind_shape_tape(lua_State *L)
         lua_pushcfunction(L, tape_collect);
         lua_setfield(L, -2, "__gc");
         lua_setmetatable(L, -2);
-        lua_pushlightuserdata(L, (void *)(uintptr_t)&TAPE_KEY);
+        lua_pushlightuserdata(L, (void *)(uintptr_t)&TAPE_KEYS[use]);
         lua_pushvalue(L, -2);
         lua_rawset(L, LUA_REGISTRYINDEX);
     }
@@ -260,7 +260,7 @@ static bool is_stopped(void *context)
 bool bind_shape_decode(lua_State *L, int index, struct text json, struct shape_unread *unread)
 {
     int top = lua_gettop(L);
-    struct tape *tape = bind_shape_tape(L);
+    struct tape *tape = bind_shape_tape(L, TAPE_OF_SHAPES);
     struct shape *shape = shape_push(L, index); // stays on the stack
 
     enum tape_result result = tape_read_json(tape, json, shape->root, is_stopped, L);

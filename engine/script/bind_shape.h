@@ -7,7 +7,7 @@
 /// globals text, decimal, integer, flag and raw. A shape is compiled when it is first used.
 ///
 /// Threads: those of the lua_State.
-/// Memory:  Lua's; one tape per state.
+/// Memory:  Lua's; two tapes per state.
 #pragma once
 
 #include "script/tape.h"
@@ -27,8 +27,11 @@ struct shape_unread {
 /// JSON, a sentence is pushed instead. Raises when the shape is none.
 bool bind_shape_decode(lua_State *L, int index, struct text json, struct shape_unread *unread);
 
-/// The state's one tape; valid as long as the state.
-struct tape *bind_shape_tape(lua_State *L);
+/// A state has two tapes: a function of a plan may read a document by a shape while the plan reads its own.
+enum bind_tape { TAPE_OF_SHAPES = 1, TAPE_OF_PLANS };
+
+/// The state's tape of that use; valid as long as the state.
+struct tape *bind_shape_tape(lua_State *L, enum bind_tape use);
 
 /// A finite decimal literal (digits, at most one point, a minus), as in JSON but without an exponent.
 bool shape_is_decimal(struct text text);

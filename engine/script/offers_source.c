@@ -159,10 +159,14 @@ static bool bind_fields(struct walk *walk, const struct schema_object *object, s
     struct plan *plan = (struct plan *)(uintptr_t)walk->row->plan; // its state's own, as the walk is
     const char *missing = NULL;
 
-    node->by_field = arena_alloc_array(&plan->arena, object->count + 1, sizeof(struct plan_node *));
+    if (node->by_field == NULL) {
+        node->by_field = arena_alloc_array(&plan->arena, SCHEMA_FIELDS_MAX, sizeof(struct plan_node *));
+    }
     if (node->by_field == NULL) {
         return walk_failed(walk, "there is no memory for the plan");
     }
+    memset(node->by_field, 0, SCHEMA_FIELDS_MAX * sizeof(struct plan_node *));
+    node->bound = NULL;
     for (size_t i = 0; i < object->count; i++) {
         bool is_there = planned_field(node, text_of(object->fields[i].name));
         missing = missing == NULL && object->fields[i].is_required && !is_there ? object->fields[i].name : missing;
@@ -192,16 +196,27 @@ static void read_currency(struct walk *walk, const struct schema_object *object,
     }
 }
 
+static bool is_bound(struct walk *walk, const struct schema_object *object, const struct plan_node *node)
+{
+    return node->bound == object || bind_fields(walk, object, (struct plan_node *)(uintptr_t)node);
+}
+
+static struct value planned_value(struct walk *walk, const struct schema_object *object, const struct plan_node *node,
+                                  size_t field)
+{
+    const struct plan_node *leaf = node->by_field[field];
+    return leaf != NULL ? plan_value(walk->row, leaf, plan_wants_text(object->fields[field].kind))
+                        : (struct value){ .kind = VALUE_ABSENT };
+}
+
 static bool spread_plan(struct walk *walk, const struct schema_object *object, const struct plan_node *node,
                         struct value *values)
 {
-    if (node->bound != object && !bind_fields(walk, object, (struct plan_node *)(uintptr_t)node)) {
+    if (!is_bound(walk, object, node)) {
         return false;
     }
     for (size_t i = 0; i < object->count; i++) {
-        const struct plan_node *leaf = node->by_field[i];
-        values[i] = leaf != NULL ? plan_value(walk->row, leaf, plan_wants_text(object->fields[i].kind))
-                                 : (struct value){ .kind = VALUE_ABSENT };
+        values[i] = planned_value(walk, object, node, i);
     }
     if (object->currency >= 0) {
         read_currency(walk, object, node, values);
@@ -226,8 +241,11 @@ struct text walk_peek(struct walk *walk, const struct schema_object *object, con
     struct text text = { NULL, 0 };
 
     if (source->kind == VALUE_PLANNED) {
-        struct value values[SCHEMA_FIELDS_MAX];
-        return spread_plan(walk, object, source->node, values) ? value_text(&values[field]) : text;
+        struct value value = { .kind = VALUE_ABSENT };
+        if (is_bound(walk, object, source->node)) {
+            value = planned_value(walk, object, source->node, field);
+        }
+        return value_text(&value);
     }
     if (source->kind == VALUE_TABLE) {
         lua_pushstring(L, object->fields[field].name);

@@ -322,14 +322,18 @@ static bool check_elapsed(struct walk *walk, const struct walk_scope *scope, con
 static void write_elapsed(struct walk *walk, const struct walk_scope *scope, int64_t minutes)
 {
     struct buffer *out = walk->out;
-    char digits[24];
-    size_t length = (size_t)snprintf(digits, sizeof digits, "%lld", (long long)minutes);
+    char digits[ELAPSED_WIDTH];
+    size_t start = sizeof digits;
 
-    if (out->is_full || length > ELAPSED_WIDTH) {
+    for (int64_t rest = minutes; start > 0 && (rest > 0 || start == sizeof digits); rest /= 10) {
+        digits[--start] = (char)('0' + rest % 10);
+    }
+    size_t length = sizeof digits - start;
+    if (out->is_full) {
         return;
     }
     char *at = out->data + scope->elapsed_at;
-    memcpy(at, digits, length);
+    memcpy(at, digits + start, length);
     memmove(at + length, at + ELAPSED_WIDTH, out->length - scope->elapsed_at - ELAPSED_WIDTH);
     out->length -= ELAPSED_WIDTH - length;
 }

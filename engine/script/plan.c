@@ -1,251 +1,17 @@
-// Compiling a plan: its tables become nodes.
+// A plan as a whole: its parts, and where it is kept. Its tables become nodes in plan_compiler.c.
 
 #include "script/bind_support.h"
 #include "script/freeze.h"
 #include "script/plan_compiler.h"
-#include "script/plan_term.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { PLAN_BYTES = 512 << 10, PLAN_DEPTH_MAX = 12, PLAN_ENTRIES_MAX = 4096 };
+enum { PLAN_BYTES = 512 << 10 };
 
-static const char PLAN_KEY; // registry: the metatable of plans
-
-static struct plan_node *compile_leaf(struct plan_compiler *compiler, int index, uint32_t level);
-
-/// Keeps the value at `index` in the environment; its number there.
-static int keep(struct plan_compiler *compiler, int index)
-{
-    lua_pushvalue(compiler->L, index);
-    lua_rawseti(compiler->L, compiler->kept, ++compiler->plan->kept);
-    return compiler->plan->kept;
-}
-
-// ---- leaves --------------------------------------------------------------------------------------------------------
-
-static struct plan_node *make_node(struct plan_compiler *compiler, enum plan_op op)
-{
-    struct plan_node *node = plan_alloc(compiler, 1, sizeof *node);
-    node->op = op;
-    return node;
-}
-
-static struct plan_constant compile_constant(struct plan_compiler *compiler, int index)
-{
-    lua_State *L = compiler->L;
-    int type = lua_type(L, index);
-
-    if (type == LUA_TBOOLEAN) {
-        return (struct plan_constant){ .kind = lua_toboolean(L, index) ? TAPE_TRUE : TAPE_FALSE };
-    }
-    if (type != LUA_TSTRING && type != LUA_TNUMBER) {
-        plan_failed(compiler, "a text, a number, true or false expected, got a %s", luaL_typename(L, index));
-    }
-    lua_pushvalue(L, index);
-    struct text text = plan_copy(compiler, bind_text_at(L, lua_gettop(L)));
-    lua_pop(L, 1);
-    return (struct plan_constant){ .kind = type == LUA_TSTRING ? TAPE_TEXT : TAPE_NUMBER, .text = text };
-}
-
-static struct plan_node *compile_argument(struct plan_compiler *compiler, int term, int number, uint32_t level)
-{
-    lua_State *L = compiler->L;
-
-    term_push_argument(L, term, number);
-    struct plan_node *node = lua_isnil(L, -1) ? NULL : compile_leaf(compiler, lua_gettop(L), level);
-    lua_pop(L, 1);
-    return node;
-}
-
-static uint32_t outer_level(struct plan_compiler *compiler, uint32_t level, int count)
-{
-    for (; count > 0; count--) {
-        if (level == 0) {
-            plan_failed(compiler, "%s goes further out than the document", "up(n)");
-        }
-        level = compiler->plan->levels[level].outer;
-    }
-    return level;
-}
-
-static int compare_entries(const void *a, const void *b)
-{
-    return text_compare(((const struct plan_entry *)a)->key, ((const struct plan_entry *)b)->key);
-}
-
-static void compile_entries(struct plan_compiler *compiler, int term, struct plan_node *node)
-{
-    lua_State *L = compiler->L;
-    size_t count = 0;
-
-    term_push_argument(L, term, 2);
-    if (!freeze_raw(L, lua_gettop(L))) {
-        plan_failed(compiler, "map needs a table%s", "");
-    }
-    int table = lua_gettop(L);
-    for (lua_pushnil(L); lua_next(L, table) != 0; lua_pop(L, 1)) {
-        count++;
-    }
-    if (count > PLAN_ENTRIES_MAX) {
-        plan_failed(compiler, "map: more than 4096 entries%s", "");
-    }
-    node->entries = plan_alloc(compiler, count + 1, sizeof(struct plan_entry));
-    for (lua_pushnil(L); lua_next(L, table) != 0; lua_pop(L, 1)) {
-        lua_pushvalue(L, -2); // a number becomes text on a copy of its own
-        struct plan_entry *entry = &node->entries[node->entry_count++];
-        entry->key = plan_copy(compiler, bind_text_at(L, lua_gettop(L)));
-        lua_pop(L, 1);
-        entry->value = compile_constant(compiler, lua_gettop(L));
-    }
-    qsort(node->entries, node->entry_count, sizeof(struct plan_entry), compare_entries);
-    lua_pop(L, 2);
-    term_push_argument(L, term, 3);
-    if (!lua_isnil(L, -1)) {
-        node->value = compile_constant(compiler, lua_gettop(L));
-    }
-    lua_pop(L, 1);
-}
-
-static struct plan_node *compile_term(struct plan_compiler *compiler, int index, const struct term *term,
-                                      uint32_t level)
-{
-    lua_State *L = compiler->L;
-    struct plan_node *node = NULL;
-
-    switch (term->op) {
-    case TERM_CONST:
-        node = make_node(compiler, PLAN_CONST);
-        term_push_argument(L, index, 1);
-        node->value = compile_constant(compiler, lua_gettop(L));
-        lua_pop(L, 1);
-        break;
-    case TERM_UP:
-        node = make_node(compiler, PLAN_PATH);
-        term_push_argument(L, index, 1);
-        plan_compile_path(compiler, lua_objlen(L, -1) > 0 ? bind_text_at(L, lua_gettop(L)) : TEXT("."),
-                          outer_level(compiler, level, term->levels), &node->path);
-        lua_pop(L, 1);
-        break;
-    case TERM_MONEY:
-        node = make_node(compiler, PLAN_MONEY);
-        node->parts[1] = compile_argument(compiler, index, 1, level);
-        node->parts[0] = compile_argument(compiler, index, 2, level);
-        node->parts[2] = compile_argument(compiler, index, 3, level);
-        break;
-    case TERM_MAP:
-        node = make_node(compiler, PLAN_MAP);
-        node->parts[0] = compile_argument(compiler, index, 1, level);
-        compile_entries(compiler, index, node);
-        break;
-    case TERM_NONE:
-        break;
-    }
-    require(node != NULL);
-    return node;
-}
-
-static int compare_names(const void *a, const void *b)
-{
-    return text_compare(*(const struct text *)a, *(const struct text *)b);
-}
-
-/// The fields of the table at `table`, in the order of their names; `each` is the caller's.
-static void compile_fields(struct plan_compiler *compiler, int table, uint32_t level, struct plan_node *node)
-{
-    lua_State *L = compiler->L;
-    struct text names[PLAN_FIELDS_MAX];
-    size_t count = 0;
-    size_t before = strlen(compiler->place);
-
-    for (lua_pushnil(L); lua_next(L, table) != 0; lua_pop(L, 1)) {
-        if (lua_type(L, -2) != LUA_TSTRING) {
-            plan_failed(compiler, "fields with names expected, got an item of a list%s", "");
-        }
-        struct text name = bind_text_at(L, lua_gettop(L) - 1);
-        if (text_equals_c(name, "each")) {
-            continue;
-        }
-        if (count == PLAN_FIELDS_MAX) {
-            plan_failed(compiler, "more than 64 fields%s", "");
-        }
-        names[count++] = name;
-    }
-    qsort(names, count, sizeof names[0], compare_names);
-    node->fields = plan_alloc(compiler, count + 1, sizeof(struct plan_node *));
-    for (size_t i = 0; i < count; i++) {
-        (void)snprintf(compiler->place + before, sizeof compiler->place - before, ".%.*s", TEXT_ARGS(names[i]));
-        bind_push_text(L, names[i]);
-        lua_rawget(L, table);
-        struct plan_node *field = compile_leaf(compiler, lua_gettop(L), level);
-        field->name = plan_copy(compiler, names[i]);
-        node->fields[node->field_count++] = field;
-        lua_pop(L, 1);
-        compiler->place[before] = '\0';
-    }
-}
-
-/// An object, or with `each` a list: of objects, or of what its one item says.
-static struct plan_node *compile_table(struct plan_compiler *compiler, int index, uint32_t level)
-{
-    lua_State *L = compiler->L;
-    struct plan_node *node = make_node(compiler, PLAN_OBJECT);
-
-    if (!freeze_raw(L, index)) {
-        plan_failed(compiler, "a path, a term, a function or a table expected, got a %s", luaL_typename(L, index));
-    }
-    int table = lua_gettop(L);
-    lua_getfield(L, table, "each");
-    if (lua_type(L, -1) == LUA_TSTRING) {
-        node->op = PLAN_LIST;
-        node->outer = level;
-        node->first_level = compiler->plan->level_count;
-        node->level = plan_compile_each(compiler, bind_text_at(L, lua_gettop(L)), level);
-        level = node->level;
-    } else if (!lua_isnil(L, -1)) {
-        plan_failed(compiler, "`each` is the path of a list, not a %s", luaL_typename(L, -1));
-    }
-    lua_rawgeti(L, table, 1);
-    if (!lua_isnil(L, -1) && node->op == PLAN_LIST && lua_objlen(L, table) == 1) {
-        node->parts[0] = compile_leaf(compiler, lua_gettop(L), level);
-    } else {
-        compile_fields(compiler, table, level, node);
-    }
-    lua_settop(L, table - 1);
-    return node;
-}
-
-static struct plan_node *compile_leaf(struct plan_compiler *compiler, int index, uint32_t level)
-{
-    lua_State *L = compiler->L;
-    struct plan_node *node = NULL;
-    const struct term *term = term_at(L, index);
-
-    luaL_checkstack(L, 16, "the plan is nested too deeply");
-    if (++compiler->depth > PLAN_DEPTH_MAX) {
-        plan_failed(compiler, "nested too deeply%s", "");
-    }
-    if (term != NULL) {
-        node = compile_term(compiler, index, term, level);
-    } else if (lua_type(L, index) == LUA_TSTRING) {
-        node = make_node(compiler, PLAN_PATH);
-        plan_compile_path(compiler, bind_text_at(L, index), level, &node->path);
-    } else if (lua_type(L, index) == LUA_TNUMBER || lua_type(L, index) == LUA_TBOOLEAN) {
-        node = make_node(compiler, PLAN_CONST);
-        node->value = compile_constant(compiler, index);
-    } else if (lua_type(L, index) == LUA_TFUNCTION) {
-        node = make_node(compiler, PLAN_CALL);
-        node->function = keep(compiler, index);
-        node->level = level;
-    } else {
-        node = compile_table(compiler, index, level);
-    }
-    compiler->depth--;
-    return node;
-}
-
-// ---- the whole -----------------------------------------------------------------------------------------------------
+static const char PLAN_KEY;  // registry: the metatable of plans
+static const char PLANS_KEY; // registry: the plans that were made, by number; [0] is how many
 
 static void compile_action(struct plan_compiler *compiler, int index, struct plan_when *when)
 {
@@ -263,7 +29,7 @@ static void compile_action(struct plan_compiler *compiler, int index, struct pla
         plan_failed(compiler, "\"empty\", a failure or a function that makes one expected, got a %s",
                     luaL_typename(L, index));
     }
-    when->action = keep(compiler, index);
+    when->action = plan_keep(compiler, index);
 }
 
 static void compile_when(struct plan_compiler *compiler, struct plan_when *when)
@@ -273,7 +39,7 @@ static void compile_when(struct plan_compiler *compiler, struct plan_when *when)
 
     if (lua_type(L, key) == LUA_TNUMBER) {
         lua_Number status = lua_tonumber(L, key);
-        if (!(status >= 100 && status <= 599)) {
+        if (!(status >= 100 && status <= 599) || status != (lua_Number)(uint16_t)status) {
             plan_failed(compiler, "a status is a number from 100 to 599%s", "");
         }
         when->status = (uint16_t)status;
@@ -360,7 +126,7 @@ static void compile_plan(struct plan_compiler *compiler, int table)
     if (!freeze_is_table(L, -1)) {
         plan_failed(compiler, "the fields of an offer expected, got a %s", luaL_typename(L, -1));
     }
-    plan->offer = compile_table(compiler, lua_gettop(L), plan->offer_level);
+    plan->offer = plan_compile_table(compiler, lua_gettop(L), plan->offer_level);
     (void)snprintf(compiler->place, sizeof compiler->place, "when");
     lua_getfield(L, table, "when");
     if (!lua_isnil(L, -1)) {
@@ -398,15 +164,82 @@ static void push_plan_metatable(lua_State *L)
 
 struct plan *plan_at(lua_State *L, int index)
 {
-    struct plan *plan = lua_touserdata(L, index);
+    bool is_function = lua_iscfunction(L, index) && lua_getupvalue(L, index, 1) != NULL;
 
-    if (lua_type(L, index) != LUA_TUSERDATA || !lua_getmetatable(L, index)) {
-        return NULL;
+    if (!is_function) {
+        lua_pushvalue(L, index);
     }
-    push_plan_metatable(L);
-    bool is_plan = lua_rawequal(L, -1, -2) != 0;
-    lua_pop(L, 2);
+    struct plan *plan = lua_touserdata(L, -1); // whoever holds `index` keeps it
+    bool is_plan = lua_type(L, -1) == LUA_TUSERDATA && lua_getmetatable(L, -1);
+    if (is_plan) {
+        push_plan_metatable(L);
+        is_plan = lua_rawequal(L, -1, -2) != 0;
+        lua_pop(L, 2);
+    }
+    lua_pop(L, 1);
     return is_plan ? plan : NULL;
+}
+
+/// Pushes the table of plans that were made; it keeps none alive.
+static void push_made(lua_State *L)
+{
+    lua_pushlightuserdata(L, (void *)(uintptr_t)&PLANS_KEY);
+    lua_rawget(L, LUA_REGISTRYINDEX);
+    if (!lua_isnil(L, -1)) {
+        return;
+    }
+    lua_pop(L, 1);
+    lua_newtable(L);
+    lua_createtable(L, 0, 1);
+    lua_pushliteral(L, "v");
+    lua_setfield(L, -2, "__mode");
+    lua_setmetatable(L, -2);
+    lua_pushlightuserdata(L, (void *)(uintptr_t)&PLANS_KEY);
+    lua_pushvalue(L, -2);
+    lua_rawset(L, LUA_REGISTRYINDEX);
+}
+
+int plan_count_made(lua_State *L)
+{
+    push_made(L);
+    lua_rawgeti(L, -1, 0);
+    int count = (int)lua_tointeger(L, -1);
+    lua_pop(L, 2);
+    return count;
+}
+
+const struct plan *plan_made(lua_State *L, int number)
+{
+    push_made(L);
+    lua_rawgeti(L, -1, number);
+    const struct plan *plan = number > 0 ? lua_touserdata(L, -1) : NULL;
+    lua_pop(L, 2);
+    return plan;
+}
+
+/// Gives the plan on top its number.
+static void note_made(lua_State *L)
+{
+    int number = plan_count_made(L) + 1;
+
+    push_made(L);
+    lua_pushvalue(L, -2);
+    lua_rawseti(L, -2, number);
+    lua_pushinteger(L, number);
+    lua_rawseti(L, -2, 0);
+    lua_pop(L, 1);
+}
+
+/// Where the script makes it; `return plan {…}` has left its place already.
+static void note_place(struct plan_compiler *compiler)
+{
+    lua_Debug where;
+
+    if (lua_getstack(compiler->L, 1, &where) != 0 && lua_getinfo(compiler->L, "Sl", &where) != 0 &&
+        where.source[0] == '@') {
+        compiler->plan->file = plan_copy(compiler, text_of(where.source + 1));
+        compiler->plan->line = where.currentline > 0 ? (uint32_t)where.currentline : 0;
+    }
 }
 
 void plan_make(lua_State *L, int index)
@@ -423,7 +256,9 @@ void plan_make(lua_State *L, int index)
     if (!freeze_raw(L, index)) {
         bind_expected(L, 1, "a table with each, offer and when");
     }
+    note_place(&compiler);
     compile_plan(&compiler, place + 2);
     lua_settop(L, place + 1);
     lua_setfenv(L, place);
+    note_made(L);
 }

@@ -6,13 +6,15 @@
 ///         id    = "rateKey",
 ///         price = { total = money(up(2).currency, "total"), taxes_included = const "yes" },
 ///         hotel = { room = up(1).name, board = map("board", { RO = "room_only", BB = "breakfast" }) },
-///         legs  = { each = "legs[]", from = "origin", to = "destination" },
+///         legs  = { each = "legs[]", of = ref("segments", "key"), from = "origin", to = { "to", string.upper } },
 ///       },
 ///       when  = { [404] = "empty", [429] = fail.quota, ["hotels:absent"] = fail.unexpected "hotels" },
 ///     }
 ///
-/// A text is a path from the element in hand; `up(n)` begins n levels of `[]` further out. The plan declares what it
-/// reads, so a document is kept as a tape and nothing becomes a Lua value but what a function of the plan asks for.
+/// A text is a path from the element in hand; `up(n)` begins n levels of `[]` further out. `of = ref(list, key, path)`
+/// means that elements name others, which are in a list of the document: it is one more level. A function behind paths
+/// or terms is given their values, one that stands alone the element as a table. The plan declares what it reads, so a
+/// document is kept as a tape and nothing becomes a Lua value but what a function of the plan asks for.
 ///
 /// Threads: those of the lua_State.
 /// Memory:  a Lua userdata with an arena; its environment keeps the functions and tables of the script alive.
@@ -35,7 +37,8 @@ struct plan_path {
     uint32_t level; // 0: the document
     uint32_t count;
     struct plan_step *steps;
-    struct text text; // as the script wrote it, for errors
+    struct declared *declared; // what it names
+    struct text text;          // as the script wrote it, for errors
 };
 
 enum plan_op {
@@ -43,7 +46,7 @@ enum plan_op {
     PLAN_CONST,  // text, number or flag
     PLAN_MONEY,  // parts[0]: amount; parts[1]: currency; parts[2]: how many of its digits are decimals, or NULL
     PLAN_MAP,    // parts[0]: the key; `value` is what an unknown one gives
-    PLAN_CALL,   // a function of the row, at `function` in the environment
+    PLAN_CALL,   // a function of the row, at `function` in the environment; or of `fields`, when there are any
     PLAN_OBJECT, // fields
     PLAN_LIST,   // elements of the level `level`; fields of each, or parts[0] when it is a list of leaves
 };
@@ -76,11 +79,14 @@ struct plan_node {
     struct plan_node **by_field; // one for each field of that object; NULL: absent
 };
 
-/// A level of `[]`: the list, from the element of the level before.
+/// A level of `[]`: the list, from the element of the level before. Or a reference: the one element of a list of the
+/// document whose `key` is what `reference` says.
 struct plan_level {
-    uint32_t outer; // the level that `list` begins at
+    uint32_t outer; // the level that `list` begins at, or `reference`
     struct plan_path list;
     struct declared *element;
+    bool is_reference;
+    struct plan_path key, reference;
 };
 
 enum plan_test { PLAN_STATUS, PLAN_ABSENT, PLAN_PRESENT };
@@ -96,6 +102,8 @@ struct plan_when {
 
 struct plan {
     struct arena arena;
+    struct text file; // where it was made; absent: that is not known
+    uint32_t line;
     struct declared *root;
     struct plan_level levels[PLAN_LEVELS_MAX];
     uint32_t level_count; // [0] is the document
@@ -106,8 +114,9 @@ struct plan {
     int kept; // values in the environment
 };
 
-/// Pushes a table of the globals plan, up and const. `plan{…}` gives a function (response, search, ctx), which takes
-/// the offers and returns a marker; a supplier's `normalise` may be that function, or call it and return what it gave.
+/// Pushes a table of the globals plan, up, const and ref. `plan{…}` gives a function (response, search, ctx), which
+/// takes the offers and returns a marker; a supplier's `normalise` may be that function, or call it and return what it
+/// gave.
 void bind_plan(lua_State *L);
 
 /// The value at `index` is that marker.
@@ -122,5 +131,10 @@ int plan_map(lua_State *L);
 /// Pushes the plan compiled from the table at `index`; raises when it is none, with its place.
 void plan_make(lua_State *L, int index);
 
-/// The plan at `index`, or NULL.
+/// The plan at `index`, or the one whose function is there; NULL: neither.
 struct plan *plan_at(lua_State *L, int index);
+
+/// The plan that was made as number `number` in this state, from 1 on; NULL: it is gone, or there were not so many.
+const struct plan *plan_made(lua_State *L, int number);
+/// How many were made.
+int plan_count_made(lua_State *L);

@@ -21,8 +21,22 @@ _Noreturn void plan_failed(struct plan_compiler *compiler, const char *format, c
 void *plan_alloc(struct plan_compiler *compiler, size_t count, size_t size);
 struct text plan_copy(struct plan_compiler *compiler, struct text text);
 
+/// Keeps the value at `index` in the environment; its number there.
+int plan_keep(struct plan_compiler *compiler, int index);
+
+/// The table at `index`, from the element of `level`: an object, or with `each` a list of objects or of what its one
+/// item says, or a function with what it is given.
+struct plan_node *plan_compile_table(struct plan_compiler *compiler, int index, uint32_t level);
+
 /// A path from the element of `level`; what it names is declared. Raises when it is none.
 void plan_compile_path(struct plan_compiler *compiler, struct text text, uint32_t level, struct plan_path *path);
 
 /// `hotels[].rooms[]` from the element of `level`: one more level for each `[]`. The innermost.
 uint32_t plan_compile_each(struct plan_compiler *compiler, struct text text, uint32_t level);
+
+/// What `path` of the element of `level` names: the element with that `key` in `list` of the document. Its level.
+uint32_t plan_compile_reference(struct plan_compiler *compiler, struct text list, struct text key, struct text path,
+                                uint32_t level);
+
+/// A path to a list of values.
+void plan_compile_values(struct plan_compiler *compiler, struct text text, uint32_t level, struct plan_path *path);

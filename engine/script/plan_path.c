@@ -105,7 +105,9 @@ static void reader_begin(struct path_reader *reader, struct plan_compiler *compi
 
 static void reader_end(struct path_reader *reader, struct text text, uint32_t level, struct plan_path *path)
 {
-    *path = (struct plan_path){ .level = level, .count = reader->count, .text = plan_copy(reader->compiler, text) };
+    *path = (struct plan_path){
+        .level = level, .count = reader->count, .declared = reader->node, .text = plan_copy(reader->compiler, text)
+    };
     path->steps = plan_alloc(reader->compiler, reader->count + 1, sizeof(struct plan_step));
     memcpy(path->steps, reader->steps, reader->count * sizeof(struct plan_step));
 }
@@ -148,6 +150,9 @@ void plan_compile_path(struct plan_compiler *compiler, struct text text, uint32_
 {
     struct path_reader reader;
 
+    if (text.length == 0) {
+        plan_failed(compiler, "an empty path: the element itself is `.`%s", "");
+    }
     reader_begin(&reader, compiler, text, level);
     if (!text_equals_c(text, ".") && read_steps(&reader, text).length > 0) {
         plan_failed(compiler, "`%s`: lists of lists belong into `each`", text.data);
@@ -169,6 +174,8 @@ uint32_t plan_compile_each(struct plan_compiler *compiler, struct text text, uin
         reader_begin(&reader, compiler, text, level);
         if (rest.data[0] == '.' && rest.data != text.data) {
             rest = (struct text){ rest.data + 1, rest.length - 1 };
+        } else if (rest.data[0] != '[' && rest.data != text.data) {
+            plan_failed(compiler, "`each = \"%s\"`: a point is missing", text.data);
         }
         struct text behind = read_steps(&reader, rest);
         if (behind.length < 2 || plan->level_count == PLAN_LEVELS_MAX) {
@@ -183,4 +190,33 @@ uint32_t plan_compile_each(struct plan_compiler *compiler, struct text text, uin
         rest = (struct text){ behind.data + 2, behind.length - 2 };
     }
     return level;
+}
+
+void plan_compile_values(struct plan_compiler *compiler, struct text text, uint32_t level, struct plan_path *path)
+{
+    struct declared *element = NULL;
+
+    plan_compile_path(compiler, plan_copy(compiler, (struct text){ text.data, text.length - 2 }), level, path);
+    check_declared(compiler, declared_element(&compiler->plan->arena, path->declared, DECLARED_LIST, &element),
+                   text.data);
+}
+
+uint32_t plan_compile_reference(struct plan_compiler *compiler, struct text list, struct text key, struct text path,
+                                uint32_t level)
+{
+    struct plan *plan = compiler->plan;
+    struct plan_level *made = &plan->levels[plan->level_count];
+
+    if (plan->level_count == PLAN_LEVELS_MAX) {
+        plan_failed(compiler, "`%s`: too many levels", list.data);
+    }
+    made->outer = level;
+    made->is_reference = true;
+    plan_compile_path(compiler, list, 0, &made->list);
+    check_declared(compiler, declared_element(&plan->arena, made->list.declared, DECLARED_LIST, &made->element),
+                   list.data);
+    plan->level_count++;
+    plan_compile_path(compiler, key, plan->level_count - 1, &made->key);
+    plan_compile_path(compiler, path, level, &made->reference);
+    return plan->level_count - 1;
 }

@@ -4,7 +4,9 @@
 #include "script/bind_shape.h"
 #include "script/bind_support.h"
 #include "script/offers_walk.h"
+#include "script/sandbox.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,8 +16,13 @@ static const struct value ABSENT = { .kind = VALUE_ABSENT };
 
 void plan_row_init(struct plan_row *row, lua_State *L, const struct plan *plan, const struct tape *tape, int kept)
 {
+    luaL_checkstack(L, PLAN_LEVELS_MAX + 8, "the plan has too many levels");
     memset(row->at, 0, sizeof row->at);
-    memset(row->tables, 0, sizeof row->tables);
+    memset(row->has_table, 0, sizeof row->has_table);
+    memset(row->found, 0, sizeof row->found);
+    row->dangling = NULL;
+    row->tables = lua_gettop(L) + 1;
+    lua_settop(L, lua_gettop(L) + (int)plan->level_count);
     row->L = L;
     row->plan = plan;
     row->tape = tape;
@@ -26,24 +33,68 @@ void plan_row_init(struct plan_row *row, lua_State *L, const struct plan *plan, 
 
 void plan_row_renew(struct plan_row *row)
 {
-    memset(row->tables, 0, sizeof row->tables);
+    row->dangling = NULL;
     row->scratch_used = 0;
+}
+
+static bool is_name(const struct tape_node *node)
+{
+    return node != NULL && (node->kind == TAPE_TEXT || node->kind == TAPE_NUMBER);
+}
+
+/// The element that the reference in hand means. References mostly come in the order of what they mean, so the search
+/// goes on behind the element found last.
+static uint32_t find_referred(struct plan_row *row, uint32_t level)
+{
+    const struct plan_level *this = &row->plan->levels[level];
+    const struct tape_node *name = plan_find(row, &this->reference);
+    const struct tape_node *list = plan_find(row, &this->list);
+
+    sandbox_stop_here(row->L); // a long list, and many references
+    if (!is_name(name) || list == NULL || list->kind != TAPE_LIST) {
+        return 0;
+    }
+    uint32_t at = row->found[level] != 0 ? row->tape->nodes[row->found[level]].next : 0;
+    for (uint32_t i = 0; i < list->count; i++) {
+        at = at != 0 ? at : list->first;
+        row->at[level] = at;
+        const struct tape_node *key = plan_find(row, &this->key);
+        if (is_name(key) && text_equals(key->text, name->text)) {
+            row->found[level] = at;
+            return at;
+        }
+        at = row->tape->nodes[at].next;
+    }
+    return 0;
+}
+
+/// The first element of a level, seen from the one further out that is in hand; 0: there is none.
+static uint32_t first_element(struct plan_row *row, uint32_t level)
+{
+    const struct plan_level *this = &row->plan->levels[level];
+
+    if (this->is_reference) {
+        uint32_t found = find_referred(row, level);
+        row->dangling = found == 0 ? this : row->dangling;
+        return found != 0 ? found : row->at[this->outer]; // it counts, so that nothing is left out in silence
+    }
+    const struct tape_node *list = plan_find(row, &this->list);
+    return list != NULL && list->kind == TAPE_LIST ? list->first : 0;
 }
 
 bool plan_row_next(struct plan_row *row, uint32_t level, uint32_t stop)
 {
     const struct plan_level *this = &row->plan->levels[level];
-    uint32_t next = row->at[level] != 0 ? row->tape->nodes[row->at[level]].next : 0;
+    uint32_t next = row->at[level] != 0 && !this->is_reference ? row->tape->nodes[row->at[level]].next : 0;
     bool is_new = row->at[level] == 0;
 
-    row->tables[level] = 0;
+    row->has_table[level] = false;
     while (next == 0) {
         if (this->outer == stop ? !is_new : !plan_row_next(row, this->outer, stop)) {
             row->at[level] = 0;
             return false;
         }
-        const struct tape_node *list = plan_find(row, &this->list);
-        next = list != NULL && list->kind == TAPE_LIST ? list->first : 0;
+        next = first_element(row, level);
         is_new = false;
     }
     row->at[level] = next;
@@ -270,38 +321,81 @@ static void push_elements(struct plan_row *row, const struct declared *declared,
     }
 }
 
-/// What the plan declares of a node, as a Lua value; numbers are their literals.
+/// What the plan declares of a node, as a Lua value; numbers are their literals, what is something else is nil.
 static void push_node(struct plan_row *row, const struct declared *declared, const struct tape_node *node)
 {
     lua_State *L = row->L;
+
+    bool is_leaf = declared->kind == DECLARED_SCALAR || declared->kind == DECLARED_RAW;
 
     luaL_checkstack(L, 8, "the document is nested too deeply");
     if (node->kind == TAPE_OBJECT && declared->kind == DECLARED_OBJECT) {
         push_members(row, declared, node);
     } else if (node->kind == TAPE_LIST && declared->kind == DECLARED_LIST) {
         push_elements(row, declared, node);
-    } else if (node->kind == TAPE_TEXT || node->kind == TAPE_NUMBER || node->kind == TAPE_RAW) {
+    } else if (is_leaf && (node->kind == TAPE_TEXT || node->kind == TAPE_NUMBER || node->kind == TAPE_RAW)) {
         bind_push_text(L, node->text);
-    } else if (node->kind == TAPE_TRUE || node->kind == TAPE_FALSE) {
+    } else if (is_leaf && (node->kind == TAPE_TRUE || node->kind == TAPE_FALSE)) {
         lua_pushboolean(L, node->kind == TAPE_TRUE);
     } else {
         lua_pushnil(L);
     }
 }
 
+/// An argument of a function: what the plan declares of a node, or what a term says.
+static void push_argument(struct plan_row *row, const struct plan_node *node)
+{
+    lua_State *L = row->L;
+
+    if (node->op == PLAN_PATH) {
+        const struct tape_node *found = plan_find(row, &node->path);
+        if (found != NULL) {
+            push_node(row, node->path.declared, found);
+        } else {
+            lua_pushnil(L);
+        }
+        return;
+    }
+    struct value value = plan_value(row, node, true);
+    if (value.kind == VALUE_TEXT) {
+        bind_push_text(L, value.text);
+    } else if (value.kind == VALUE_FLAG) {
+        lua_pushboolean(L, value.index);
+    } else {
+        lua_pushnil(L);
+    }
+}
+
+/// Pushes the element in hand, made once.
+static void push_row(struct plan_row *row, uint32_t level)
+{
+    lua_State *L = row->L;
+    int table = row->tables + (int)level;
+    if (!row->has_table[level]) {
+        push_node(row, row->plan->levels[level].element, &row->tape->nodes[row->at[level]]);
+        lua_replace(L, table);
+        row->has_table[level] = true;
+    }
+    lua_pushvalue(L, table);
+}
+
+/// A function of the row, or of what stands before it in the plan.
 static struct value call_value(struct plan_row *row, const struct plan_node *node)
 {
     lua_State *L = row->L;
-    uint32_t level = node->level;
 
-    luaL_checkstack(L, 8, "the plan is nested too deeply");
-    if (row->tables[level] == 0) {
-        push_node(row, row->plan->levels[level].element, &row->tape->nodes[row->at[level]]);
-        row->tables[level] = lua_gettop(L);
-    }
+    luaL_checkstack(L, 8 + (int)node->field_count, "the plan is nested too deeply");
     lua_rawgeti(L, row->kept, node->function);
-    lua_pushvalue(L, row->tables[level]);
-    lua_call(L, 1, 1);
+    if (node->field_count == 0) {
+        push_row(row, node->level);
+        if (lua_isnil(L, -1)) {
+            return ABSENT; // null, or no such thing as the plan declares: nothing to ask it about
+        }
+    }
+    for (size_t i = 0; i < node->field_count; i++) {
+        push_argument(row, node->fields[i]);
+    }
+    lua_call(L, node->field_count == 0 ? 1 : (int)node->field_count, 1);
     return walk_lua_value(L, lua_gettop(L), lua_type(L, -1));
 }
 
@@ -312,8 +406,24 @@ void plan_row_leave(struct plan_row *row, const struct plan_node *list)
     }
 }
 
+/// Why the element in hand is none.
+static struct value dangling_value(struct plan_row *row)
+{
+    const struct plan_level *level = row->dangling;
+    const struct tape_node *name = plan_find(row, &level->reference);
+    struct text id = is_name(name) ? name->text : TEXT("?");
+    size_t room = sizeof row->scratch - row->scratch_used;
+
+    (void)snprintf(row->scratch + row->scratch_used, room, "a reference to %.*s, which is not in %.60s",
+                   id.length < NUMBER_MAX ? (int)id.length : NUMBER_MAX, id.data, level->list.text.data);
+    return room > 1 ? other(row->scratch + row->scratch_used) : other("a reference to nothing");
+}
+
 struct value plan_element(struct plan_row *row, const struct plan_node *list, bool wants_text)
 {
+    if (row->dangling != NULL) {
+        return dangling_value(row);
+    }
     if (list->parts[0] != NULL) {
         return plan_value(row, list->parts[0], wants_text);
     }
@@ -329,21 +439,19 @@ bool plan_is_list(const struct value *value)
 
 static bool has_any(struct plan_row *row, const struct plan_node *object)
 {
+    bool asks_document = false;
+
     for (size_t i = 0; i < object->field_count; i++) {
         const struct plan_node *field = object->fields[i];
         if (field->op == PLAN_CALL || field->op == PLAN_CONST) {
             continue; // neither tells whether the document has something
         }
+        asks_document = true;
         if (plan_value(row, field, true).kind != VALUE_ABSENT) {
             return true;
         }
     }
-    for (size_t i = 0; i < object->field_count; i++) {
-        if (object->fields[i]->op == PLAN_PATH || object->fields[i]->op == PLAN_MONEY) {
-            return false;
-        }
-    }
-    return object->field_count > 0; // of functions and constants only
+    return object->field_count > 0 && !asks_document; // of functions and constants only
 }
 
 static bool has_list(const struct plan_row *row, const struct plan_node *list)

@@ -15,14 +15,17 @@ struct plan_row {
     lua_State *L;
     const struct plan *plan;
     const struct tape *tape;
-    int kept;                     // stack index of the plan's environment
-    uint32_t at[PLAN_LEVELS_MAX]; // the node of each level's element; 0: none
-    int tables[PLAN_LEVELS_MAX];  // stack index of the element as a table, once a function has asked; 0: not yet
+    int kept;                          // stack index of the plan's environment
+    uint32_t at[PLAN_LEVELS_MAX];      // the node of each level's element; 0: none
+    uint32_t found[PLAN_LEVELS_MAX];   // of a level of references: the element found last
+    const struct plan_level *dangling; // whose reference in hand leads nowhere; NULL: none
+    int tables;                        // stack index of level 0's element as a table, the others' behind it
+    bool has_table[PLAN_LEVELS_MAX];   // … once a function has asked
     char scratch[PLAN_SCRATCH];
     size_t scratch_used;
 };
 
-/// Begins a document: its root is level 0.
+/// Begins a document: its root is level 0. Pushes a slot for each level, which must stay below everything else.
 void plan_row_init(struct plan_row *row, lua_State *L, const struct plan *plan, const struct tape *tape, int kept);
 
 /// Steps `level` to its next element, over the levels between it and `stop`; from nowhere to the first.
@@ -41,7 +44,7 @@ struct value plan_element(struct plan_row *row, const struct plan_node *list, bo
 /// Does a field of that kind take text, and numbers by their literal?
 bool plan_wants_text(enum schema_kind kind);
 
-/// A new offer: what functions were given and what was made for the last one is forgotten.
+/// A new offer: what was made for the last one is forgotten.
 void plan_row_renew(struct plan_row *row);
 
 /// The node that a path names, or NULL: something on the way is missing.

@@ -23,8 +23,10 @@ bool plan_is_marker(lua_State *L, int index)
     return lua_islightuserdata(L, index) && lua_touserdata(L, index) == (const void *)&MARKER;
 }
 
-static int give_marker(lua_State *L)
+/// What the plan has made of the answer is all there is of it.
+static int give_marker(lua_State *L, struct run_response *view)
 {
+    view->is_planned = true;
     lua_pushlightuserdata(L, (void *)(uintptr_t)&MARKER);
     return 1;
 }
@@ -58,8 +60,9 @@ static void read_document(lua_State *L, struct run_response *view, const struct 
 static int act(lua_State *L, struct run_response *view, const struct plan_when *when, int kept)
 {
     if (when->is_empty) {
-        return give_marker(L);
+        return give_marker(L, view);
     }
+    lua_settop(L, kept);
     lua_rawgeti(L, kept, when->action);
     if (!lua_isfunction(L, -1)) {
         return 1;
@@ -74,7 +77,6 @@ static int act(lua_State *L, struct run_response *view, const struct plan_when *
     for (int i = 1; i <= 3; i++) {
         lua_pushvalue(L, i);
     }
-    view->is_planned = false; // what it returns counts
     lua_call(L, 3, LUA_MULTRET);
     return lua_gettop(L) - kept;
 }
@@ -129,7 +131,7 @@ static int run(lua_State *L)
 {
     const struct plan *plan = lua_touserdata(L, lua_upvalueindex(1));
     struct run_response *view = run_response_at(L, 1);
-    struct tape *tape = bind_shape_tape(L);
+    struct tape *tape = bind_shape_tape(L, TAPE_OF_PLANS);
 
     if (view == NULL || !freeze_is_table(L, 2)) {
         return luaL_error(L, "a plan is called as plan(response, search, ctx), within normalise");
@@ -139,14 +141,13 @@ static int run(lua_State *L)
     }
     lua_settop(L, 3);
     lua_getfenv(L, lua_upvalueindex(1));
-    view->is_planned = true;
     view->taken = STATUS_OK;
     const struct plan_when *when = find_status(plan, view->status);
     if (when != NULL) {
         return act(L, view, when, 4);
     }
     if (view->status < 200 || view->status > 299) {
-        return give_marker(L); // nothing to say: the status decides
+        return give_marker(L, view); // nothing to say: the status decides
     }
     read_document(L, view, plan, tape);
     struct plan_row row;
@@ -156,9 +157,10 @@ static int run(lua_State *L)
         return act(L, view, when, 4);
     }
     check_list(L, view, &row);
+    view->is_planned = true; // even if a function of the plan raises: the batch is begun
     view->taken = offers_take_planned(L, &row, 2, view->supplier->product.data, view->supplier->name, view->batch);
     tape_trim(tape);
-    return give_marker(L);
+    return give_marker(L, view);
 }
 
 static int make(lua_State *L)
@@ -172,7 +174,7 @@ static int make(lua_State *L)
 void bind_plan(lua_State *L)
 {
     static const luaL_Reg functions[] = {
-        { "plan", make }, { "up", term_up }, { "const", term_const }, { NULL, NULL }
+        { "plan", make }, { "up", term_up }, { "const", term_const }, { "ref", term_ref }, { NULL, NULL }
     };
 
     bind_push_module(L, functions);

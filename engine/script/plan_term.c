@@ -10,7 +10,8 @@
 static const char TERM_KEY; // registry: the metatable of terms
 
 static const char *const TERM_NAMES[] = {
-    [TERM_NONE] = "?", [TERM_CONST] = "const", [TERM_UP] = "up", [TERM_MONEY] = "money", [TERM_MAP] = "map",
+    [TERM_NONE] = "?",      [TERM_CONST] = "const", [TERM_UP] = "up",
+    [TERM_MONEY] = "money", [TERM_MAP] = "map",     [TERM_REF] = "ref",
 };
 
 static int term_on_index(lua_State *L);
@@ -124,10 +125,31 @@ int term_const(lua_State *L)
     return 1;
 }
 
+/// ref(list, key, path): the element of the document's list whose `key` is what `path` says.
+int term_ref(lua_State *L)
+{
+    lua_settop(L, 3);
+    if (lua_isnil(L, 3)) {
+        lua_pushliteral(L, ".");
+        lua_replace(L, 3);
+    }
+    for (int i = 1; i <= 3; i++) {
+        if (lua_type(L, i) != LUA_TSTRING) {
+            return bind_expected(L, i, "a path");
+        }
+    }
+    (void)push_term(L, TERM_REF, 3);
+    return 1;
+}
+
 int plan_money(lua_State *L)
 {
-    luaL_checkany(L, 1);
-    luaL_checkany(L, 2);
+    if (lua_isnoneornil(L, 1)) {
+        return bind_expected(L, 1, "where the currency is");
+    }
+    if (lua_isnoneornil(L, 2)) {
+        return bind_expected(L, 2, "where the amount is");
+    }
     lua_settop(L, 3);
     (void)push_term(L, TERM_MONEY, 3);
     return 1;
@@ -135,7 +157,6 @@ int plan_money(lua_State *L)
 
 int plan_map(lua_State *L)
 {
-    luaL_checkany(L, 1);
     if (!freeze_is_table(L, 2)) {
         return bind_expected(L, 2, "a table from what comes to what it means");
     }

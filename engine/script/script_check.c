@@ -116,8 +116,7 @@ static bool check_assigns_at(struct text source, size_t at, struct text word)
            (next + 1 == source.length || source.data[next + 1] != '=');
 }
 
-/// The line where the source first assigns `word`; 0: nowhere.
-static uint32_t check_line_of(const struct script_file *file, const char *word)
+uint32_t script_check_line_of(const struct script_file *file, const char *word, uint32_t first)
 {
     struct text wanted = text_of(word);
     uint32_t line = 1;
@@ -125,11 +124,16 @@ static uint32_t check_line_of(const struct script_file *file, const char *word)
     for (size_t i = 0; i < file->source.length; i++) {
         if (file->source.data[i] == '\n') {
             line++;
-        } else if (check_assigns_at(file->source, i, wanted)) {
+        } else if (line >= first && check_assigns_at(file->source, i, wanted)) {
             return line;
         }
     }
     return 0;
+}
+
+static uint32_t check_line_of(const struct script_file *file, const char *word)
+{
+    return script_check_line_of(file, word, 1);
 }
 
 /// Reports Lua's own message, its "path:line: " turned into a place.
@@ -483,6 +487,7 @@ static int check_supplier_call(lua_State *L)
     check_list(L, job, "wants", check_is_want, "\"client\"", &job->supplier->wants, &job->supplier->want_count);
     check_limits(L, job);
     check_options(L, job);
+    script_check_plans(L, job->check, job->file, job->supplier->product);
     return 0;
 }
 

@@ -36,6 +36,12 @@ void script_check_report(struct script_check *check, const struct script_file *f
 /// In a protected call: reports the unknown globals that the file uses, and keeps its look-ups.
 void script_check_globals(lua_State *L, struct script_check *check, const struct script_file *file);
 
+/// The line where the source first assigns `word`, from line `first` on; 0: nowhere.
+uint32_t script_check_line_of(const struct script_file *file, const char *word, uint32_t first);
+
+/// In a protected call: holds the plans of a supplier's file, whose table is at 1, against its product's offer.
+void script_check_plans(lua_State *L, struct script_check *check, const struct script_file *file, struct text product);
+
 /// Runs a module's file; it only has to load.
 void script_check_module(struct script_check *check, const struct script_file *file);
 

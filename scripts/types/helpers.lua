@@ -156,7 +156,9 @@ function time.utc_at(text, airport) end
 ---@return string? why
 function time.local_at(text, airport) end
 
+---Called, it is a term of a plan: the amount, and how many of its digits are decimals when it is a whole number.
 ---@class money
+---@overload fun(currency: PlanLeaf, amount: PlanLeaf, decimals?: PlanLeaf): PlanTerm
 money = {}
 ---@param amount string?
 ---@param currency string?
@@ -239,10 +241,12 @@ function fail.supplier(options) end
 ---@return Failure
 function fail.unexpected(path) end
 
+---With a path or another leaf in front it is a term of a plan.
 ---@generic T, R
 ---@param list T[]
 ---@param transform fun(value: T, index: integer): R?
 ---@return R[]
+---@overload fun(leaf: PlanLeaf, meanings: table<PlanConstant, PlanConstant>, otherwise?: PlanConstant): PlanTerm
 function map(list, transform) end
 ---@generic T
 ---@param list T[]
@@ -280,6 +284,42 @@ raw = {}
 ---@param shape Shape
 ---@return ShapeLeaf
 function map_of(shape) end
+
+---@class PlanTerm
+
+---@class PlanPath: PlanTerm a path that grows by its fields: up(2).prices[1].amount
+---@field [string|integer] PlanPath
+
+---@class PlanReference what `of` takes
+
+---@class PlanGiven what a plan made of the answer in hand; return it from normalise
+
+---@alias PlanConstant string|number|boolean
+
+---@alias PlanLeaf string|number|boolean|PlanTerm|function|table a text is a path
+
+---@class Plan
+---@field each? string one offer for each element: "hotels[].rooms[].rates[]"; without it the document is one
+---@field offer table<string, PlanLeaf> the fields of the product's offer
+---@field when? table<integer|string, "empty"|Failure|function> a status, "path:absent" or "path:present"
+
+---The mapping of an answer to offers as data; scripts/README.md has its terms.
+---@param parts Plan
+---@return fun(response: Response, search: Search, ctx: Context): PlanGiven|Failure|table[]
+function plan(parts) end
+---The element that many levels of [] further out.
+---@param levels integer from 1
+---@return PlanPath
+function up(levels) end
+---@param value PlanConstant
+---@return PlanTerm
+function const(value) end
+---`of = ref("segments", "id", "segmentId")`: what the elements of `each` name.
+---@param list string path of a list, from the document
+---@param key string path in its elements
+---@param path? string where an element of `each` says the name; without it the element is the name
+---@return PlanReference
+function ref(list, key, path) end
 
 ---Rows of a table of the settings; cells are text. A row is a text when the table has one column beside its key,
 ---a table by column names when it has several, true when it has none.

@@ -22,11 +22,5 @@ return {
     return { method = "POST", path = "/v1/offers", json = farm.ask(search, ctx) }
   end,
 
-  normalise = function(response)
-    local body, trouble = farm.document(response, "offers")
-    if not body then
-      return trouble
-    end
-    return farm.offers(body)
-  end,
+  normalise = farm.offers,
 }

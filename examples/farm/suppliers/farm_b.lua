@@ -3,7 +3,6 @@
 local farm = require("farm")
 
 local cabin_letters = { economy = "Y", premium = "W", business = "C", first = "F" }
-local cabins = { Y = "economy", W = "premium", C = "business", F = "first" }
 local passenger_codes = { adult = "ADT", child = "CHD", infant_lap = "INF", infant_seat = "INS" }
 local passenger_order = { "adult", "child", "infant_lap", "infant_seat" }
 
@@ -21,54 +20,12 @@ local function passengers(travellers)
   return table.concat(words)
 end
 
-local function by_id(list)
-  local index = {}
-  for _, entry in ipairs(list) do
-    index[entry.id] = entry
-  end
-  return index
-end
-
-local function read_leg(leg)
-  return {
-    carrier = leg.flight:sub(1, 2),
-    number = leg.flight:sub(3),
-    origin = leg.orig,
-    destination = leg.dest,
-    departs = { ["local"] = time.local_time(leg.dep) },
-    arrives = { ["local"] = time.local_time(leg.arr) },
-    duration_min = leg.min,
-    cabin = cabins[leg.class],
-  }
-end
-
 local function pieces(text)
-  return tonumber(text:match("^(%d+)PC$"))
+  return text and tonumber(text:match("^(%d+)PC$"))
 end
 
-local function read_fare(fare, journeys, legs, currency)
-  return {
-    id = fare.id,
-    price = {
-      total = money.parse(fare.total, currency),
-      taxes = money.parse(fare.tax, currency),
-      currency = currency,
-      taxes_included = "yes",
-    },
-    slices = map(fare.journeys, function(id)
-      return {
-        duration_min = journeys[id].min,
-        segments = map(journeys[id].legs, function(leg)
-          return legs[leg]
-        end),
-      }
-    end),
-    brand = fare.family,
-    bags = { cabin = pieces(fare.carry_on), checked = pieces(fare.checked) },
-    refundable = fare.refund ~= "NO",
-    changeable = fare.change ~= "NO",
-    seats_left = fare.seats,
-  }
+local function is_allowed(word)
+  return word ~= "NO"
 end
 
 ---@type Supplier
@@ -103,17 +60,39 @@ return {
     }
   end,
 
-  normalise = function(response)
-    local body, trouble = farm.document(response, "fares")
-    if not body then
-      return trouble
-    end
-    local journeys, legs = by_id(body.journeys), {}
-    for _, leg in ipairs(body.legs) do
-      legs[leg.id] = read_leg(leg)
-    end
-    return map(body.fares, function(fare)
-      return read_fare(fare, journeys, legs, body.cur)
-    end)
-  end,
+  -- A fare names its journeys, a journey its legs.
+  normalise = plan {
+    each = "fares[]",
+    offer = {
+      id = "id",
+      price = {
+        total = money(up(1).cur, "total"),
+        taxes = money(up(1).cur, "tax"),
+        taxes_included = const "yes",
+      },
+      slices = {
+        each = "journeys[]",
+        of = ref("journeys", "id"),
+        duration_min = "min",
+        segments = {
+          each = "legs[]",
+          of = ref("legs", "id"),
+          carrier = { "flight", function(flight) return flight:sub(1, 2) end },
+          number = { "flight", function(flight) return flight:sub(3) end },
+          origin = "orig",
+          destination = "dest",
+          departs = { ["local"] = "dep" },
+          arrives = { ["local"] = "arr" },
+          duration_min = "min",
+          cabin = map("class", { Y = "economy", W = "premium", C = "business", F = "first" }),
+        },
+      },
+      brand = "family",
+      bags = { cabin = { "carry_on", pieces }, checked = { "checked", pieces } },
+      refundable = { "refund", is_allowed },
+      changeable = { "change", is_allowed },
+      seats_left = "seats",
+    },
+    when = farm.refusals("fares"),
+  },
 }

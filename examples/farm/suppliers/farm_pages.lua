@@ -2,6 +2,8 @@
 
 local farm = require("farm")
 
+local PAGE = { next_cursor = text }
+
 local function page(search, ctx, cursor)
   return {
     method = "POST",
@@ -27,14 +29,11 @@ return {
   end,
 
   normalise = function(response, search, ctx)
-    local body, trouble = farm.document(response, "offers")
-    if not body then
-      return trouble
-    end
-    local cursor = body.next_cursor
+    local offers = farm.offers(response, search, ctx)
+    local cursor = response.status == 200 and response:json(PAGE).next_cursor
     if not cursor then
-      return farm.offers(body)
+      return offers
     end
-    return farm.offers(body), { complete = false, next = { request = page(search, ctx, cursor) } }
+    return offers, { complete = false, next = { request = page(search, ctx, cursor) } }
   end,
 }

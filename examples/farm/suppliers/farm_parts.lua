@@ -22,11 +22,5 @@ return {
     end)
   end,
 
-  normalise = function(response)
-    local body, trouble = farm.document(response, "offers")
-    if not body then
-      return trouble
-    end
-    return farm.offers(body)
-  end,
+  normalise = farm.offers,
 }

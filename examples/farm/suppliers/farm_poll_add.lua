@@ -2,6 +2,8 @@
 
 local farm = require("farm")
 
+local POLL = { status = text, id = text, poll_after_ms = integer, offers = { { id = text } } }
+
 ---@type Supplier
 return {
   name = "farm_poll_add",
@@ -17,13 +19,10 @@ return {
     return { method = "POST", path = "/v1/searches", json = farm.ask(search, ctx) }
   end,
 
-  normalise = function(response, _, ctx)
-    local body, trouble = farm.document(response, "offers")
-    if not body then
-      return trouble
-    end
-    local offers = farm.offers(body)
-    if body.status == "complete" then
+  normalise = function(response, search, ctx)
+    local offers = farm.offers(response, search, ctx)
+    local body = response.status == 200 and response:json(POLL)
+    if not body or body.status == "complete" then
       return offers
     end
     local seen = (ctx.state and ctx.state.seen or 0) + #body.offers

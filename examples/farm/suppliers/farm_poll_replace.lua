@@ -2,6 +2,8 @@
 
 local farm = require("farm")
 
+local POLL = { status = text, id = text, poll_after_ms = integer }
+
 ---@type Supplier
 return {
   name = "farm_poll_replace",
@@ -17,12 +19,12 @@ return {
     return { method = "POST", path = "/v1/searches", json = farm.ask(search, ctx) }
   end,
 
-  normalise = function(response)
-    local body, trouble = farm.document(response, "offers")
-    if not body then
-      return trouble
+  normalise = function(response, search, ctx)
+    local offers = farm.offers(response, search, ctx)
+    if response.status ~= 200 then
+      return offers
     end
-    local details = { merge = "replace" }
+    local body, details = response:json(POLL), { merge = "replace" }
     if body.status ~= "complete" then
       details.complete = false
       details.next = {
@@ -30,6 +32,6 @@ return {
         request = { method = "GET", path = "/v1/searches/" .. body.id },
       }
     end
-    return farm.offers(body), details
+    return offers, details
   end,
 }

@@ -1,0 +1,189 @@
+// The tree of the plan is walked beside that of the schema.
+
+#include "script/plan_check.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { CHOICES_MAX = 64 };
+
+struct checking {
+    plan_on_finding on_finding;
+    void *context;
+    char place[160]; // `offer.price.total`
+};
+
+static void tell(struct checking *checking, const char *field, const char *help, const char *format, ...)
+    PRINTF_LIKE(4, 5);
+
+static void tell(struct checking *checking, const char *field, const char *help, const char *format, ...)
+{
+    struct plan_finding finding = { .field = field };
+    va_list arguments;
+    int length = snprintf(finding.message, sizeof finding.message, "plan: `%s` ", checking->place);
+
+    va_start(arguments, format);
+    if (length > 0 && (size_t)length < sizeof finding.message) {
+        (void)vsnprintf(finding.message + length, sizeof finding.message - (size_t)length, format, arguments);
+    }
+    va_end(arguments);
+    if (help != NULL) {
+        (void)snprintf(finding.help, sizeof finding.help, "did you mean `%s`?", help);
+    }
+    checking->on_finding(checking->context, &finding);
+}
+
+/// Adds a name to the place; what takes it away again.
+static size_t enter(struct checking *checking, const char *name)
+{
+    size_t before = strlen(checking->place);
+
+    (void)snprintf(checking->place + before, sizeof checking->place - before, ".%s", name);
+    return before;
+}
+
+static void leave(struct checking *checking, size_t before)
+{
+    checking->place[before] = '\0';
+}
+
+static void check_choice(struct checking *checking, const struct plan_node *node, const struct schema_field *field,
+                         const struct plan_constant *constant)
+{
+    const char *names[CHOICES_MAX];
+    size_t count = 0;
+
+    if (constant->kind == TAPE_NONE || field->kind != SCHEMA_ENUM) {
+        return;
+    }
+    for (; count < field->value_count && count < CHOICES_MAX; count++) {
+        names[count] = field->values[count].data;
+        if (constant->kind == TAPE_TEXT && text_equals(constant->text, field->values[count])) {
+            return;
+        }
+    }
+    struct text shown = constant->kind == TAPE_TRUE    ? TEXT("true")
+                        : constant->kind == TAPE_FALSE ? TEXT("false")
+                                                       : constant->text;
+    tell(checking, node->name.data, text_nearest(shown, names, count), "is never \"%.*s\"", TEXT_ARGS(shown));
+}
+
+static void check_object(struct checking *checking, const struct plan_node *node, const struct schema_object *object);
+
+static void check_element(struct checking *checking, const struct plan_node *list, const struct schema_field *field);
+
+static void check_value(struct checking *checking, const struct plan_node *node, const struct schema_field *field)
+{
+    bool is_object = field->kind == SCHEMA_OBJECT;
+    bool is_list = field->kind == SCHEMA_LIST;
+    const char *what = is_object ? "an object" : is_list ? "a list" : "a value";
+
+    switch (node->op) {
+    case PLAN_CALL:
+        break; // it may give anything
+    case PLAN_OBJECT:
+        if (is_object) {
+            check_object(checking, node, field->object);
+        } else {
+            tell(checking, field->name, NULL, "is %s, not an object", what);
+        }
+        break;
+    case PLAN_LIST:
+        if (is_list) {
+            check_element(checking, node, field->element);
+        } else {
+            tell(checking, field->name, NULL, "is %s, not a list", what);
+        }
+        break;
+    case PLAN_PATH:
+    case PLAN_CONST:
+    case PLAN_MONEY:
+    case PLAN_MAP:
+        if (is_object || is_list) {
+            tell(checking, field->name, NULL, "is %s: write a table%s, or a function that makes one", what,
+                 is_list ? " with `each`" : "");
+        } else if (node->op == PLAN_CONST || node->op == PLAN_MAP) {
+            check_choice(checking, node, field, &node->value);
+        }
+        for (size_t i = 0; node->op == PLAN_MAP && !is_object && !is_list && i < node->entry_count; i++) {
+            check_choice(checking, node, field, &node->entries[i].value);
+        }
+        break;
+    }
+}
+
+static void check_element(struct checking *checking, const struct plan_node *list, const struct schema_field *field)
+{
+    if (list->parts[0] != NULL) {
+        check_value(checking, list->parts[0], field);
+    } else if (field->kind == SCHEMA_OBJECT) {
+        check_object(checking, list, field->object);
+    } else {
+        tell(checking, list->name.data, NULL, "is a list of values: { each = …, \"path\" }");
+    }
+}
+
+static const struct schema_field *find_field(const struct schema_object *object, struct text name)
+{
+    for (size_t i = 0; i < object->count; i++) {
+        if (text_equals_c(name, object->fields[i].name)) {
+            return &object->fields[i];
+        }
+    }
+    return NULL;
+}
+
+static void check_fields(struct checking *checking, const struct plan_node *node, const struct schema_object *object)
+{
+    const char *names[SCHEMA_FIELDS_MAX];
+
+    for (size_t i = 0; i < object->count; i++) {
+        names[i] = object->fields[i].name;
+    }
+    for (size_t i = 0; i < node->field_count; i++) {
+        const struct plan_node *leaf = node->fields[i];
+        const struct schema_field *field = find_field(object, leaf->name);
+        size_t before = enter(checking, leaf->name.data);
+        if (field != NULL) {
+            check_value(checking, leaf, field);
+        } else {
+            tell(checking, leaf->name.data, text_nearest(leaf->name, names, object->count), "is no field of the offer");
+        }
+        leave(checking, before);
+    }
+}
+
+/// A `money` term brings the currency along.
+static bool brings_currency(const struct plan_node *node)
+{
+    for (size_t i = 0; i < node->field_count; i++) {
+        if (node->fields[i]->op == PLAN_MONEY) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void check_object(struct checking *checking, const struct plan_node *node, const struct schema_object *object)
+{
+    check_fields(checking, node, object);
+    for (size_t i = 0; i < object->count; i++) {
+        const struct schema_field *field = &object->fields[i];
+        bool is_there = (int)i == object->currency && brings_currency(node);
+        for (size_t k = 0; k < node->field_count && !is_there; k++) {
+            is_there = text_equals_c(node->fields[k]->name, field->name);
+        }
+        if (field->is_required && !is_there) {
+            size_t before = enter(checking, field->name);
+            tell(checking, node->name.data, NULL, "is required, but nothing in the plan gives it");
+            leave(checking, before);
+        }
+    }
+}
+
+void plan_check(const struct plan *plan, const struct schema *schema, plan_on_finding on_finding, void *context)
+{
+    struct checking checking = { .on_finding = on_finding, .context = context, .place = "offer" };
+
+    check_object(&checking, plan->offer, &schema->root);
+}

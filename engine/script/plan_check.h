@@ -1,0 +1,20 @@
+/// Plan check: a plan held against the offer of its product, without any answer.
+///
+/// Threads: those of the lua_State.
+/// Memory:  nothing is kept.
+#pragma once
+
+#include "script/plan.h"
+#include "script/schema.h"
+
+/// Something that no answer could make right: `field` is the last name of the leaf's place.
+struct plan_finding {
+    const char *field;
+    char message[200];
+    char help[128];
+};
+
+typedef void (*plan_on_finding)(void *context, const struct plan_finding *finding);
+
+/// Tells of leaves that are no field of the offer or cannot be what theirs is, and of required fields without a leaf.
+void plan_check(const struct plan *plan, const struct schema *schema, plan_on_finding on_finding, void *context);

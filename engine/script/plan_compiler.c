@@ -1,0 +1,343 @@
+// Leaves, terms, objects and lists of a plan become nodes.
+
+#include "script/plan_compiler.h"
+
+#include "script/bind_support.h"
+#include "script/freeze.h"
+#include "script/plan_term.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PLAN_DEPTH_MAX = 12, PLAN_ENTRIES_MAX = 4096 };
+
+static struct plan_node *compile_leaf(struct plan_compiler *compiler, int index, uint32_t level);
+
+int plan_keep(struct plan_compiler *compiler, int index)
+{
+    lua_pushvalue(compiler->L, index);
+    lua_rawseti(compiler->L, compiler->kept, ++compiler->plan->kept);
+    return compiler->plan->kept;
+}
+
+/// How many keys it has, of whatever kind.
+static size_t count_keys(lua_State *L, int table)
+{
+    size_t count = 0;
+
+    for (lua_pushnil(L); lua_next(L, table) != 0; lua_pop(L, 1)) {
+        count++;
+    }
+    return count;
+}
+
+// ---- leaves --------------------------------------------------------------------------------------------------------
+
+static struct plan_node *make_node(struct plan_compiler *compiler, enum plan_op op)
+{
+    struct plan_node *node = plan_alloc(compiler, 1, sizeof *node);
+    node->op = op;
+    return node;
+}
+
+static struct plan_constant compile_constant(struct plan_compiler *compiler, int index)
+{
+    lua_State *L = compiler->L;
+    int type = lua_type(L, index);
+
+    if (type == LUA_TBOOLEAN) {
+        return (struct plan_constant){ .kind = lua_toboolean(L, index) ? TAPE_TRUE : TAPE_FALSE };
+    }
+    if (type != LUA_TSTRING && type != LUA_TNUMBER) {
+        plan_failed(compiler, "a text, a number, true or false expected, got a %s", luaL_typename(L, index));
+    }
+    lua_pushvalue(L, index);
+    struct text text = plan_copy(compiler, bind_text_at(L, lua_gettop(L)));
+    lua_pop(L, 1);
+    return (struct plan_constant){ .kind = type == LUA_TSTRING ? TAPE_TEXT : TAPE_NUMBER, .text = text };
+}
+
+static struct plan_node *compile_argument(struct plan_compiler *compiler, int term, int number, uint32_t level)
+{
+    lua_State *L = compiler->L;
+
+    term_push_argument(L, term, number);
+    struct plan_node *node = lua_isnil(L, -1) ? NULL : compile_leaf(compiler, lua_gettop(L), level);
+    lua_pop(L, 1);
+    return node;
+}
+
+static uint32_t outer_level(struct plan_compiler *compiler, uint32_t level, int count)
+{
+    for (; count > 0; count--) {
+        if (level == 0) {
+            plan_failed(compiler, "%s goes further out than the document", "up(n)");
+        }
+        level = compiler->plan->levels[level].outer;
+    }
+    return level;
+}
+
+static int compare_entries(const void *a, const void *b)
+{
+    return text_compare(((const struct plan_entry *)a)->key, ((const struct plan_entry *)b)->key);
+}
+
+/// What stands for the key of a map in a document: its literal.
+static struct text compile_key(struct plan_compiler *compiler, int index)
+{
+    lua_State *L = compiler->L;
+
+    if (lua_isboolean(L, index)) {
+        return lua_toboolean(L, index) ? TEXT("true") : TEXT("false");
+    }
+    if (!lua_isstring(L, index)) {
+        plan_failed(compiler, "map: a key is a text, a number, true or false, not a %s", luaL_typename(L, index));
+    }
+    lua_pushvalue(L, index); // a number becomes text on a copy of its own
+    struct text key = plan_copy(compiler, bind_text_at(L, lua_gettop(L)));
+    lua_pop(L, 1);
+    return key;
+}
+
+static void compile_entries(struct plan_compiler *compiler, int term, struct plan_node *node)
+{
+    lua_State *L = compiler->L;
+
+    term_push_argument(L, term, 2);
+    if (!freeze_raw(L, lua_gettop(L))) {
+        plan_failed(compiler, "map needs a table%s", "");
+    }
+    int table = lua_gettop(L);
+    size_t count = count_keys(L, table);
+    if (count > PLAN_ENTRIES_MAX) {
+        plan_failed(compiler, "map: more than 4096 entries%s", "");
+    }
+    node->entries = plan_alloc(compiler, count + 1, sizeof(struct plan_entry));
+    for (lua_pushnil(L); lua_next(L, table) != 0; lua_pop(L, 1)) {
+        struct plan_entry *entry = &node->entries[node->entry_count++];
+        entry->key = compile_key(compiler, lua_gettop(L) - 1);
+        entry->value = compile_constant(compiler, lua_gettop(L));
+    }
+    qsort(node->entries, node->entry_count, sizeof(struct plan_entry), compare_entries);
+    for (size_t i = 1; i < node->entry_count; i++) {
+        if (text_equals(node->entries[i - 1].key, node->entries[i].key)) {
+            plan_failed(compiler, "map: there are two keys that are spelt %s", node->entries[i].key.data);
+        }
+    }
+    lua_pop(L, 2);
+    term_push_argument(L, term, 3);
+    if (!lua_isnil(L, -1)) {
+        node->value = compile_constant(compiler, lua_gettop(L));
+    }
+    lua_pop(L, 1);
+}
+
+static struct plan_node *compile_term(struct plan_compiler *compiler, int index, const struct term *term,
+                                      uint32_t level)
+{
+    lua_State *L = compiler->L;
+    struct plan_node *node = NULL;
+
+    switch (term->op) {
+    case TERM_CONST:
+        node = make_node(compiler, PLAN_CONST);
+        term_push_argument(L, index, 1);
+        node->value = compile_constant(compiler, lua_gettop(L));
+        lua_pop(L, 1);
+        break;
+    case TERM_UP:
+        node = make_node(compiler, PLAN_PATH);
+        term_push_argument(L, index, 1);
+        plan_compile_path(compiler, lua_objlen(L, -1) > 0 ? bind_text_at(L, lua_gettop(L)) : TEXT("."),
+                          outer_level(compiler, level, term->levels), &node->path);
+        lua_pop(L, 1);
+        break;
+    case TERM_MONEY:
+        node = make_node(compiler, PLAN_MONEY);
+        node->parts[1] = compile_argument(compiler, index, 1, level);
+        node->parts[0] = compile_argument(compiler, index, 2, level);
+        node->parts[2] = compile_argument(compiler, index, 3, level);
+        break;
+    case TERM_MAP:
+        node = make_node(compiler, PLAN_MAP);
+        node->parts[0] = compile_argument(compiler, index, 1, level);
+        compile_entries(compiler, index, node);
+        break;
+    case TERM_REF:
+        plan_failed(compiler, "ref(…) stands behind `of`, beside `each`%s", "");
+    case TERM_NONE:
+        break;
+    }
+    require(node != NULL);
+    return node;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return text_compare(*(const struct text *)a, *(const struct text *)b);
+}
+
+/// The fields of the table at `table`, in the order of their names; `each` is the caller's.
+static void compile_fields(struct plan_compiler *compiler, int table, uint32_t level, struct plan_node *node)
+{
+    lua_State *L = compiler->L;
+    struct text names[PLAN_FIELDS_MAX];
+    size_t count = 0;
+    size_t before = strlen(compiler->place);
+
+    for (lua_pushnil(L); lua_next(L, table) != 0; lua_pop(L, 1)) {
+        if (lua_type(L, -2) != LUA_TSTRING) {
+            plan_failed(compiler, "fields with names expected, got an item of a list%s", "");
+        }
+        struct text name = bind_text_at(L, lua_gettop(L) - 1);
+        if (text_equals_c(name, "each") || (node->op == PLAN_LIST && text_equals_c(name, "of"))) {
+            continue;
+        }
+        if (count == PLAN_FIELDS_MAX) {
+            plan_failed(compiler, "more than 64 fields%s", "");
+        }
+        names[count++] = name;
+    }
+    qsort(names, count, sizeof names[0], compare_names);
+    node->fields = plan_alloc(compiler, count + 1, sizeof(struct plan_node *));
+    for (size_t i = 0; i < count; i++) {
+        (void)snprintf(compiler->place + before, sizeof compiler->place - before, ".%.*s", TEXT_ARGS(names[i]));
+        bind_push_text(L, names[i]);
+        lua_rawget(L, table);
+        struct plan_node *field = compile_leaf(compiler, lua_gettop(L), level);
+        field->name = plan_copy(compiler, names[i]);
+        node->fields[node->field_count++] = field;
+        lua_pop(L, 1);
+        compiler->place[before] = '\0';
+    }
+}
+
+/// `of = ref(…)`: the level of what the elements refer to.
+static uint32_t compile_of(struct plan_compiler *compiler, int table, uint32_t level)
+{
+    lua_State *L = compiler->L;
+
+    lua_getfield(L, table, "of");
+    if (lua_isnil(L, -1)) {
+        lua_pop(L, 1);
+        return level;
+    }
+    int index = lua_gettop(L);
+    const struct term *term = term_at(L, index);
+    if (term == NULL || term->op != TERM_REF) {
+        plan_failed(compiler, "`of` is ref(list, key), not a %s", luaL_typename(L, index));
+    }
+    for (int i = 1; i <= 3; i++) {
+        term_push_argument(L, index, i);
+    }
+    level = plan_compile_reference(compiler, bind_text_at(L, index + 1), bind_text_at(L, index + 2),
+                                   bind_text_at(L, index + 3), level);
+    lua_settop(L, index - 1);
+    return level;
+}
+
+/// `{ "path", term, …, function }`: the function of those values.
+static void compile_call(struct plan_compiler *compiler, int table, uint32_t level, struct plan_node *node)
+{
+    lua_State *L = compiler->L;
+    int count = (int)lua_objlen(L, table) - 1;
+
+    node->op = PLAN_CALL;
+    node->level = level;
+    node->fields = plan_alloc(compiler, (size_t)count + 1, sizeof(struct plan_node *));
+    for (int i = 1; i <= count; i++) {
+        lua_rawgeti(L, table, i);
+        int index = lua_gettop(L);
+        struct text text = bind_to_text(L, index);
+        if (text.length > 2 && memcmp(text.data + text.length - 2, "[]", 2) == 0) {
+            node->fields[i - 1] = make_node(compiler, PLAN_PATH);
+            plan_compile_values(compiler, text, level, &node->fields[i - 1]->path);
+        } else if (text.data != NULL || term_at(L, index) != NULL) {
+            node->fields[i - 1] = compile_leaf(compiler, index, level);
+        } else {
+            plan_failed(compiler, "before its function stand paths and terms, not a %s", luaL_typename(L, index));
+        }
+        lua_pop(L, 1);
+    }
+    node->field_count = (size_t)count;
+    lua_rawgeti(L, table, count + 1);
+    node->function = plan_keep(compiler, lua_gettop(L));
+    lua_pop(L, 1);
+}
+
+/// `{ …, function }`.
+static bool is_call(lua_State *L, int table)
+{
+    size_t count = lua_objlen(L, table);
+
+    lua_rawgeti(L, table, (int)count);
+    bool is = count > 1 && count <= PLAN_FIELDS_MAX && lua_isfunction(L, -1);
+    lua_pop(L, 1);
+    return is;
+}
+
+struct plan_node *plan_compile_table(struct plan_compiler *compiler, int index, uint32_t level)
+{
+    lua_State *L = compiler->L;
+    struct plan_node *node = make_node(compiler, PLAN_OBJECT);
+
+    if (!freeze_raw(L, index)) {
+        plan_failed(compiler, "a path, a term, a function or a table expected, got a %s", luaL_typename(L, index));
+    }
+    int table = lua_gettop(L);
+    lua_getfield(L, table, "each");
+    if (lua_type(L, -1) == LUA_TSTRING) {
+        node->op = PLAN_LIST;
+        node->outer = level;
+        node->first_level = compiler->plan->level_count;
+        node->level = plan_compile_each(compiler, bind_text_at(L, lua_gettop(L)), level);
+        node->level = compile_of(compiler, table, node->level);
+        level = node->level;
+    } else if (!lua_isnil(L, -1)) {
+        plan_failed(compiler, "`each` is the path of a list, not a %s", luaL_typename(L, -1));
+    }
+    size_t keywords = node->op == PLAN_LIST ? 1 : 0; // each …
+    lua_getfield(L, table, "of");
+    keywords += node->op == PLAN_LIST && !lua_isnil(L, -1) ? 1 : 0; // … and of
+    lua_rawgeti(L, table, 1);
+    if (!lua_isnil(L, -1) && node->op == PLAN_LIST && count_keys(L, table) == keywords + 1) {
+        node->parts[0] = compile_leaf(compiler, lua_gettop(L), level);
+    } else if (node->op != PLAN_LIST && is_call(L, table) && count_keys(L, table) == lua_objlen(L, table)) {
+        compile_call(compiler, table, level, node);
+    } else {
+        compile_fields(compiler, table, level, node);
+    }
+    lua_settop(L, table - 1);
+    return node;
+}
+
+static struct plan_node *compile_leaf(struct plan_compiler *compiler, int index, uint32_t level)
+{
+    lua_State *L = compiler->L;
+    struct plan_node *node = NULL;
+    const struct term *term = term_at(L, index);
+
+    luaL_checkstack(L, 16, "the plan is nested too deeply");
+    if (++compiler->depth > PLAN_DEPTH_MAX) {
+        plan_failed(compiler, "nested too deeply%s", "");
+    }
+    if (term != NULL) {
+        node = compile_term(compiler, index, term, level);
+    } else if (lua_type(L, index) == LUA_TSTRING) {
+        node = make_node(compiler, PLAN_PATH);
+        plan_compile_path(compiler, bind_text_at(L, index), level, &node->path);
+    } else if (lua_type(L, index) == LUA_TNUMBER || lua_type(L, index) == LUA_TBOOLEAN) {
+        node = make_node(compiler, PLAN_CONST);
+        node->value = compile_constant(compiler, index);
+    } else if (lua_type(L, index) == LUA_TFUNCTION) {
+        node = make_node(compiler, PLAN_CALL);
+        node->function = plan_keep(compiler, index);
+        node->level = level;
+    } else {
+        node = plan_compile_table(compiler, index, level);
+    }
+    compiler->depth--;
+    return node;
+}

@@ -1,0 +1,214 @@
+// What is wrong with a plan is found when its file is loaded, with place and line.
+
+#include "unit/script_support.h"
+
+static struct support_world world;
+
+static int open_world(void **state)
+{
+    (void)state;
+    support_open(&world);
+    return 0;
+}
+
+static int close_world(void **state)
+{
+    (void)state;
+    support_close(&world);
+    return 0;
+}
+
+/// Loads a supplier; what was found.
+static const char *load(const char *source)
+{
+    static struct support_findings findings;
+    struct script_set *set = NULL;
+
+    findings = (struct support_findings){ .count = 0 };
+    world.count = 0;
+    support_add_source(&world, "acme", source);
+    enum status status = script_set_load("tests/unit/data/plan/scripts", world.sources, world.count, support_on_finding,
+                                         &findings, &set);
+    assert_int_equal(status, findings.count == 0 ? STATUS_OK : STATUS_INVALID);
+    script_set_release(&set);
+    return findings.text;
+}
+
+#define HEAD "return { name = 'acme', product = 'things', owner = 'o', hosts = {}, build_request = function() end,\n"
+
+static void assert_found(const char *source, const char *finding)
+{
+    const char *found = load(source);
+
+    if (strstr(found, finding) == NULL) {
+        fail_msg("no \"%s\" in: %s\n%s", finding, found, source);
+    }
+}
+
+/// A plan of this, on the second line of the file.
+static void assert_refused(const char *plan, const char *why)
+{
+    char source[2048];
+    char finding[512];
+
+    (void)snprintf(source, sizeof source, HEAD "normalise = plan %s }", plan);
+    (void)snprintf(finding, sizeof finding, "acme.lua:2: plan: %s", why);
+    assert_found(source, finding);
+}
+
+/// … with this as a leaf.
+static void assert_leaf_refused(const char *leaf, const char *why)
+{
+    char plan[1024];
+
+    (void)snprintf(plan, sizeof plan, "{ each = 'a[].b[]', offer = { box = { label = %s } } }", leaf);
+    assert_refused(plan, why);
+}
+
+static void plans_have_their_parts(void **state)
+{
+    (void)state;
+    assert_found(HEAD "normalise = plan(7) }", "acme.lua:2: bad argument #1 to 'plan'");
+    assert_refused("{}", "offer: the fields of an offer expected, got a nil");
+    assert_refused("{ offer = 'id' }", "offer: the fields of an offer expected, got a string");
+    assert_refused("{ offer = {}, wen = {} }", "plan: there are each, offer and when, but no wen");
+    assert_refused("{ 'x', offer = {} }", "plan: there are each, offer and when, but no ");
+    assert_refused("{ each = 7, offer = {} }", "plan: `each` is the path of a list, not a number");
+    assert_refused("{ each = 'offers', offer = {} }", "plan: `each = \"offers\"` must end with []");
+    assert_refused("{ each = '', offer = {} }", "plan: `each = \"\"` must end with []");
+    assert_refused("{ each = 'a[]b[]', offer = {} }", "plan: `each = \"a[]b[]\"`: a point is missing");
+    assert_refused("{ each = 'a..b[]', offer = {} }", "plan: `a..b[]`: a name is missing");
+    assert_refused("{ each = ('a[].'):rep(17) .. 'b[]', offer = {} }", "plan: ");
+}
+
+static void leaves_are_terms(void **state)
+{
+    (void)state;
+    assert_leaf_refused("json.null", "offer.box.label: a path, a term, a function or a table expected, got a userdata");
+    assert_leaf_refused("''", "offer.box.label: an empty path");
+    assert_refused("{ offer = {}, when = { [':absent'] = 'empty' } }", "when: an empty path");
+    assert_leaf_refused("'a.'", "offer.box.label: `a.`: a name is missing");
+    assert_leaf_refused("'a[0]'", "offer.box.label: `a[0]`: in brackets stands a number from 1 on");
+    assert_leaf_refused("'a[x]'", "offer.box.label: `a[x]`: in brackets stands a number from 1 on");
+    assert_leaf_refused("'a[1'", "offer.box.label: `a[1`: a ] is missing");
+    assert_leaf_refused("'a[1]b'", "offer.box.label: `a[1]b`: a point is missing");
+    assert_leaf_refused("'a[]'", "offer.box.label: `a[]`: lists of lists belong into `each`");
+    assert_leaf_refused("('a.'):rep(20) .. 'b'", "offer.box.label: `a.a.");
+    assert_leaf_refused("('a'):rep(200)", "offer.box.label: `aaa");
+    assert_leaf_refused("up(3).a", "offer.box.label: up(n) goes further out than the document");
+    assert_leaf_refused("ref('a', 'b')", "offer.box.label: ref(…) stands behind `of`, beside `each`");
+    assert_leaf_refused("map('k', { a = {} })",
+                        "offer.box.label: a text, a number, true or false expected, got a table");
+    assert_leaf_refused("map('k', {}, {})", "offer.box.label: a text, a number, true or false expected, got a table");
+    assert_leaf_refused("map('k', { [{}] = 1 })", "offer.box.label: map: a key is a text, a number, true or false");
+    assert_leaf_refused("map('k', { [1] = 1, ['1'] = 2 })",
+                        "offer.box.label: map: there are two keys that are spelt 1");
+    assert_leaf_refused("{ 'a', 'b' }", "offer.box.label: fields with names expected, got an item of a list");
+    assert_leaf_refused("{ 'a', {}, function() end }", "offer.box.label: before its function stand paths and terms");
+    assert_leaf_refused("{ 'a', x = 1, function() end }", "offer.box.label: fields with names expected");
+    assert_leaf_refused("{ each = 'a[]', of = 'b', '.' }", "offer.box.label: `of` is ref(list, key), not a string");
+    assert_leaf_refused("{ each = 'a[]', '.', x = 'y' }", "offer.box.label: fields with names expected");
+    assert_leaf_refused("{ each = true }", "offer.box.label: `each` is the path of a list, not a boolean");
+    assert_leaf_refused("{{{{{{{{{{{{{{ a = 'b' }}}}}}}}}}}}}}", "offer.box.label");
+    assert_refused("{ each = 'a[]', offer = { name = 'b', kind = 'b[1]', day = 'b.c' } }",
+                   "offer.kind: `b[1]` is a list here and an object elsewhere");
+    assert_refused("{ offer = { name = function() end, { } } }", "offer: fields with names expected");
+}
+
+static void terms_check_what_they_are_given(void **state)
+{
+    (void)state;
+    assert_found(HEAD "normalise = up(0) }", "acme.lua:2: bad argument #1 to 'up'");
+    assert_found(HEAD "normalise = up('x') }", "acme.lua:2: bad argument #1 to 'up'");
+    assert_found(HEAD "normalise = const({}) }", "acme.lua:2: bad argument #1 to 'const'");
+    assert_found(HEAD "normalise = money(nil, 'a') }", "acme.lua:2: bad argument #1 to 'money' (where the currency is");
+    assert_found(HEAD "normalise = money('a') }", "acme.lua:2: bad argument #2 to 'money' (where the amount is");
+    assert_found(HEAD "normalise = map('a', function() end) }", "acme.lua:2: bad argument #2 to 'map' (a table from");
+    assert_found(HEAD "normalise = ref('a') }", "acme.lua:2: bad argument #2 to 'ref' (a path expected");
+    assert_found(HEAD "normalise = const(1).x }", "acme.lua:2: only up(n) has fields in a plan");
+    assert_found("up(1).x = 1", "acme.lua:1: ");
+    assert_found(HEAD "normalise = money }", "field `normalise` must be a function, not a userdata");
+}
+
+static void conditions_are_statuses_and_paths(void **state)
+{
+    (void)state;
+    assert_refused("{ offer = {}, when = 7 }", "when: a table expected, got a number");
+    assert_refused("{ offer = {}, when = { [99] = 'empty' } }", "when: a status is a number from 100 to 599");
+    assert_refused("{ offer = {}, when = { [404.5] = 'empty' } }", "when: a status is a number from 100 to 599");
+    assert_refused("{ offer = {}, when = { [404] = 'nothing' } }",
+                   "when: \"empty\", a failure or a function that makes "
+                   "one expected, got \"nothing\"");
+    assert_refused("{ offer = {}, when = { [404] = true } }", "when: \"empty\", a failure or a function that makes one "
+                                                              "expected, got a boolean");
+    assert_refused("{ offer = {}, when = { ['a:gone'] = 'empty' } }",
+                   "when: a status, \"path:absent\" or \"path:present\" expected, got a:gone");
+    assert_refused("{ offer = {}, when = { [true] = 'empty' } }",
+                   "when: a status, \"path:absent\" or \"path:present\" expected");
+    assert_refused("{ offer = {}, when = { ['a[]:absent'] = 'empty' } }", "when: `a[]`: lists of lists belong into");
+}
+
+#define PRICE "price = { total = money('c', 't') }"
+
+static void leaves_are_held_against_the_products_offer(void **state)
+{
+    (void)state;
+    assert_string_equal(load(HEAD "normalise = plan { offer = { id = 'id', " PRICE " } } }"), "");
+    assert_found(HEAD "normalise = plan {\noffer = { id = 'id',\n" PRICE ",\nbox = {\nlabell = 'x' } } } }",
+                 "acme.lua:6: plan: `offer.box.labell` is no field of the offer (did you mean `label`?)");
+    assert_found(HEAD "normalise = plan { offer = { " PRICE " } } }",
+                 "acme.lua:2: plan: `offer.id` is required, but nothing in the plan gives it");
+    assert_found(HEAD "normalise = plan { offer = { id = 'id',\nprice = { base = 'x' } } } }",
+                 "acme.lua:3: plan: `offer.price.total` is required, but nothing in the plan gives it");
+    assert_found(HEAD "normalise = plan { offer = { id = 'id',\nprice = { total = 'x' } } } }",
+                 "acme.lua:3: plan: `offer.price.currency` is required");
+    assert_found(HEAD "normalise = plan { offer = { id = 'id', " PRICE ",\nbox = 'x' } } }",
+                 "acme.lua:3: plan: `offer.box` is an object: write a table, or a function that makes one");
+    assert_found(HEAD "normalise = plan { offer = { id = 'id', " PRICE ",\ntags = 'x' } } }",
+                 "acme.lua:3: plan: `offer.tags` is a list: write a table with `each`, or a function that makes one");
+    assert_found(HEAD "normalise = plan { offer = { id = 'id', " PRICE ",\ntags = { each = 'x[]', a = 'b' } } } }",
+                 "acme.lua:3: plan: `offer.tags` is a list of values");
+    assert_found(HEAD "normalise = plan { offer = { id = 'id', " PRICE ",\nkind = { a = 'b' } } } }",
+                 "acme.lua:3: plan: `offer.kind` is a value, not an object");
+    assert_found(HEAD "normalise = plan { offer = { id = 'id', " PRICE ",\nname = { each = 'x[]', '.' } } } }",
+                 "acme.lua:3: plan: `offer.name` is a value, not a list");
+    assert_found(HEAD "normalise = plan { offer = { id = 'id', " PRICE ",\nkind = const 'smal' } } }",
+                 "acme.lua:3: plan: `offer.kind` is never \"smal\" (did you mean `small`?)");
+    assert_found(HEAD "normalise = plan { offer = { id = 'id', " PRICE ",\nkind = map('k', { L = 'lage' }) } } }",
+                 "acme.lua:3: plan: `offer.kind` is never \"lage\" (did you mean `large`?)");
+    assert_found(HEAD "normalise = plan { offer = { id = 'id', " PRICE ",\nparts = { each = 'p[]',\nwight = 'w', marks "
+                      "= { each = 'm[]', owner = 'o' } } } } }",
+                 "acme.lua:4: plan: `offer.parts.wight` is no field of the offer (did you mean `weight`?)");
+    assert_found(HEAD "normalise = plan { offer = { id = 'id', " PRICE ",\nparts = { each = 'p[]',\nname = 'w', marks "
+                      "= { each = 'm[]', owner = 'o' } } } } }",
+                 "plan: `offer.parts.marks.mark` is required");
+}
+
+static void plans_that_functions_call_are_held_too(void **state)
+{
+    (void)state;
+    assert_found("local offers = plan {\noffer = { id = 'id', " PRICE ",\nnmae = 'x' } }\n" HEAD
+                 "normalise = function(...) return offers(...) end }",
+                 "acme.lua:3: plan: `offer.nmae` is no field of the offer (did you mean `name`?)");
+    assert_found("local offers = require('other') \n" HEAD "normalise = offers }",
+                 "scripts/other.lua:3: plan: `offer.nmae` is no field of the offer (did you mean `name`?)");
+    assert_found("local function make()\nreturn plan { offer = { id = 'id', nmae = 'x', " PRICE " } }\nend\n" HEAD
+                 "normalise = make() }",
+                 "acme.lua:5: plan: `offer.nmae` is no field of the offer");
+    assert_string_equal(
+        load("local offers = require('other') \n" HEAD "normalise = function(...) return offers(...) end }"), "");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(plans_have_their_parts),
+        cmocka_unit_test(leaves_are_terms),
+        cmocka_unit_test(terms_check_what_they_are_given),
+        cmocka_unit_test(conditions_are_statuses_and_paths),
+        cmocka_unit_test(leaves_are_held_against_the_products_offer),
+        cmocka_unit_test(plans_that_functions_call_are_held_too),
+    };
+
+    return cmocka_run_group_tests(tests, open_world, close_world);
+}
