@@ -10,7 +10,7 @@ if not world.read_file(reading.folder .. "offers.show.json") then
 end
 
 local TOKEN = "duffel_test_not-for-anybodys-eyes"
-local OUT = world.build .. "/e2e/"
+local OUT = world.folder .. "/"
 local RATES = OUT .. "duffel-rates.json"
 os.execute("mkdir -p " .. OUT)
 

@@ -3,7 +3,7 @@ package.path = "./?.lua;" .. package.path
 local world = require("tests.e2e.world")
 local test, equal = world.test, world.equal
 
-local OUT = world.build .. "/e2e/"
+local OUT = world.folder .. "/"
 os.execute("mkdir -p " .. OUT)
 
 local function write(name, ...)
