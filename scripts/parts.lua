@@ -14,6 +14,30 @@ M.QUERY_FIELDS = { "market", "locale", "currency", "device", "client" }
 -- What makes two searches the same one. The locale changes words only; `client` is nobody's key.
 M.KEY = { "currency", "device", "market", "query" }
 
+-- The facts of every search that rules of the settings may ask for, and what they can be.
+M.SEGMENTS = {
+  currency = "text",
+  device = DEVICES,
+  lead_days = "integer",
+  locale = "text",
+  market = "country",
+  nights = "integer",
+  party = "integer",
+  weekend = "flag",
+}
+
+--- Those, and more of one product.
+function M.segments(more)
+  local segments = {}
+  for name, kind in pairs(M.SEGMENTS) do
+    segments[name] = kind
+  end
+  for name, kind in pairs(more) do
+    segments[name] = kind
+  end
+  return segments
+end
+
 --- One list of both lists' values.
 function M.join(a, b)
   local both = {}

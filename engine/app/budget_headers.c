@@ -112,8 +112,11 @@ bool budget_headers_decide(const struct budget_headers *headers, uint64_t body_m
     uint64_t wish_us = body_ms > 0 ? body_ms * 1000 : UINT64_MAX;
 
     wish_us = headers->wish_us < wish_us ? headers->wish_us : wish_us;
+    bool is_named = wish_us < UINT64_MAX || headers->limit_us < range.default_us;
     wish_us = wish_us < UINT64_MAX ? wish_us : range.default_us;
     wish_us = headers->limit_us < wish_us ? headers->limit_us : wish_us;
     *budget = budget_clamp(wish_us, range.min_us, range.max_us);
+    budget->from = is_named ? BUDGET_FROM_CALLER : BUDGET_FROM_DEFAULT;
+    budget->limit_us = headers->limit_us < UINT64_MAX ? headers->limit_us : 0;
     return headers->limit_us >= range.min_us;
 }

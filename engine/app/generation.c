@@ -2,6 +2,7 @@
 
 #include "app/generation_builder.h"
 #include "app/generation_data.h"
+#include "app/generation_rules.h"
 #include "app/generation_sources.h"
 #include "app/settings_apply.h"
 #include "base/log.h"
@@ -296,6 +297,9 @@ static enum status build(struct generation_builder *builder, struct generation *
     }
     if (status == STATUS_OK) {
         status = fill_catalogue(builder, &sources, generation);
+    }
+    if (status == STATUS_OK) {
+        status = generation_make_rules(builder, &generation->catalogue);
     }
     if (status == STATUS_OK) {
         status = collect_hosts(generation, &builder->arena);

@@ -85,6 +85,8 @@ static void search_route_on_reply(void *owner, const struct search_reply *reply)
     mine->record = reply->record;
     mine->replied_us = clock_now_us();
     mine->timing.status = reply->status;
+    mine->timing.deadline_us = reply->deadline_us; // a rule may have moved it
+    mine->timing.reserve_us = (uint32_t)reply->reserve_us;
     mine->timing.timer_late_us = (uint32_t)reply->timer_late_us;
     mine->timing.assemble_us = (uint32_t)reply->assemble_us;
     mine->timing.flags = reply->was_cut_by_budget ? TIMING_CUT_BY_BUDGET : 0;
@@ -204,6 +206,7 @@ static struct search_options make_options(struct search_call *mine, const struct
         .arrival_wall_us = http_call_arrival_wall_us(mine->call),
         .budget = request->budget,
         .reserve_us = reserve_for(&thread->reserve, request->budget.effective_us),
+        .reserve_wish_us = reserve_wish(&thread->reserve),
         .only = envelope->has_suppliers ? envelope->suppliers : NULL,
         .only_count = envelope->supplier_count,
         .sort = envelope->sort,

@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "base/status.h"
 #include "io/resolver.h"
+#include "model/rule.h"
 
 struct settings_pair {
     struct text key;
@@ -61,6 +62,30 @@ struct settings_table {
     uint32_t keys_line, keys_column;
 };
 
+struct settings_place {
+    const char *file; // NULL: nowhere
+    uint32_t line, column;
+};
+
+/// A fact that a rule asks for, with the values that fit.
+struct settings_condition {
+    struct text segment;
+    struct text *words; // as written: "mobile", "<7", "7..13"
+    size_t word_count;
+    struct rule_value *values; // beside the words: what they mean
+    struct settings_place place;
+};
+
+struct settings_rule {
+    struct settings_condition *conditions;
+    size_t condition_count;
+    struct text *suppliers; // none: every supplier
+    size_t supplier_count;
+    uint64_t values[RULE_SETTING_COUNT];
+    struct settings_place place, supplier_place;
+    struct settings_place value_places[RULE_SETTING_COUNT];
+};
+
 struct settings {
     struct arena arena;
 
@@ -98,6 +123,11 @@ struct settings {
     uint64_t fx_max_age_us;
     struct settings_table *tables;
     size_t table_count;
+    struct text *segments; // the facts that rules may ask for
+    size_t segment_count;
+    struct settings_place segments_place; // NULL: the default
+    struct settings_rule *rules;          // in the order in which they are tried
+    size_t rule_count;
     struct settings_supplier *suppliers; // those named in the file
     size_t supplier_count;
 };

@@ -216,8 +216,14 @@ static void apply_row(struct settings_reader *reader, const struct setting *row,
         base = current_table(reader);
     } else if (row->owner == SETTING_OF_ACCOUNT) {
         base = &current_supplier(reader)->accounts[reader->account];
+    } else if (row->owner == SETTING_OF_RULE || row->owner == SETTING_OF_CONDITION) {
+        base = settings_rule_base(reader, row, entry);
     } else {
         reader->origins[row - SETTINGS] = entry;
+    }
+    if (base == NULL) {
+        reader->is_out_of_memory = true;
+        return;
     }
     settings_store(reader, row, base, entry);
     if (row->owner == SETTING_OF_SUPPLIER && text_equals_c(entry->key, "uses")) {
@@ -235,7 +241,7 @@ static void apply_row(struct settings_reader *reader, const struct setting *row,
 }
 
 // Nesting is at most SETTINGS_DEPTH_MAX, which the tree guarantees.
-static void apply_map(struct settings_reader *reader, const struct settings_node *map)
+void settings_apply_below(struct settings_reader *reader, const struct settings_node *map)
 {
     require(reader->path.count < SETTING_PARTS_MAX);
     for (const struct settings_node *entry = map->first; entry != NULL && !reader->is_out_of_memory;
@@ -250,10 +256,12 @@ static void apply_map(struct settings_reader *reader, const struct settings_node
             apply_row(reader, row, entry);
             break;
         case SETTING_SECTION:
-            if (entry->kind != SETTINGS_MAP && !(settings_node_is_nothing(entry) && !entry->is_environment)) {
+            if (reader->path.count == 1 && text_equals_c(entry->key, "rules")) {
+                settings_apply_rules(reader, entry);
+            } else if (entry->kind != SETTINGS_MAP && !(settings_node_is_nothing(entry) && !entry->is_environment)) {
                 find_not_section(reader, entry);
             } else if (enter_section(reader, entry)) {
-                apply_map(reader, entry);
+                settings_apply_below(reader, entry);
             }
             break;
         }
@@ -264,7 +272,7 @@ static void apply_map(struct settings_reader *reader, const struct settings_node
 void settings_apply(struct settings_reader *reader, const struct settings_node *root)
 {
     reader->path.count = 0;
-    apply_map(reader, root);
+    settings_apply_below(reader, root);
 }
 
 void settings_reader_init(struct settings_reader *reader, struct settings *settings, struct arena *scratch,
@@ -355,6 +363,12 @@ void settings_reader_finish(struct settings_reader *reader)
                     settings->deadline_default_us);
         check_order(reader, "deadline.default", settings->deadline_default_us, "deadline.max",
                     settings->deadline_max_us);
+    }
+    if (reader->findings == 0) {
+        const struct settings_node *at = origin_of(reader, "segments");
+        settings->segments_place = at == NULL ? (struct settings_place){ NULL, 0, 0 }
+                                              : (struct settings_place){ at->file, at->line, at->column };
+        settings_finish_rules(reader);
     }
     for (size_t i = 0; i < settings->supplier_count && !reader->is_out_of_memory; i++) {
         struct settings_supplier *supplier = &settings->suppliers[i];

@@ -21,6 +21,7 @@ struct settings_reader {
     size_t supplier;                                       // index of the supplier that `path` lies in
     size_t account;                                        // and of its account
     size_t table;                                          // index of the table that `path` lies in
+    struct settings_rule *rule;                            // that `path` lies in
     const struct settings_node *origins[SETTING_ROWS_MAX]; // the winner of each row of the engine
 };
 
@@ -28,6 +29,18 @@ struct settings_reader {
 void settings_reader_init(struct settings_reader *reader, struct settings *settings, struct arena *scratch,
                           settings_finding report, void *context);
 void settings_apply(struct settings_reader *reader, const struct settings_node *root);
+
+/// Applies the entries of a map below `reader->path`.
+void settings_apply_below(struct settings_reader *reader, const struct settings_node *map);
+
+/// Applies the list of rules at `path`; it takes the place of an earlier file's.
+void settings_apply_rules(struct settings_reader *reader, const struct settings_node *list);
+/// Where a value of the current rule is stored: the rule, or a new condition of it; keeps its place. NULL without
+/// memory.
+MUST_CHECK void *settings_rule_base(struct settings_reader *reader, const struct setting *row,
+                                    const struct settings_node *entry);
+/// Reads the words of conditions, and reports what is wrong with rules as far as settings alone can tell.
+void settings_finish_rules(struct settings_reader *reader);
 
 /// Checks what settings must agree on, and gives suppliers without an account "main".
 void settings_reader_finish(struct settings_reader *reader);

@@ -14,6 +14,11 @@
 #define TABLE(member) SETTING_OF_TABLE, offsetof(struct settings_table, member), 0
 #define TABLE_LIST(member, count)                                                                                      \
     SETTING_OF_TABLE, offsetof(struct settings_table, member), offsetof(struct settings_table, count)
+#define RULE(member) SETTING_OF_RULE, offsetof(struct settings_rule, member), 0
+#define RULE_LIST(member, count)                                                                                       \
+    SETTING_OF_RULE, offsetof(struct settings_rule, member), offsetof(struct settings_rule, count)
+#define CONDITION_LIST(member, count)                                                                                  \
+    SETTING_OF_CONDITION, offsetof(struct settings_condition, member), offsetof(struct settings_condition, count)
 #define LATER(key, about)                                                                                              \
     {                                                                                                                  \
         key, SETTING_LATER, SETTING_OF_ENGINE, 0, 0, NULL, NULL, NULL, NULL, about, false                              \
@@ -92,6 +97,22 @@ const struct setting SETTINGS[] = {
     { "data.*.key", SETTING_LIST, TABLE_LIST(keys, key_count), NULL, NULL, NULL, NULL,
       "the columns that a look-up names, in its order", false },
 
+    { "segments", SETTING_NAMES, ENGINE_LIST(segments, segment_count), NULL, NULL,
+      "product,market,device,trip_type,lead_days", NULL,
+      "the facts of a search that rules may ask for; products name those that there are", false },
+    { "rules.*.when.*", SETTING_LIST, CONDITION_LIST(words, word_count), NULL, NULL, NULL, NULL,
+      "the values of a fact that the rule is for: words, numbers, <7, >=30, 7..13", false },
+    { "rules.*.supplier", SETTING_LIST, RULE_LIST(suppliers, supplier_count), NULL, NULL, NULL, NULL,
+      "the suppliers whose ceiling it is about; without it all of them", false },
+    { "rules.*.deadline", SETTING_DURATION, RULE(values[RULE_DEADLINE]), "40ms", "5min", NULL, NULL,
+      "the budget of such a search that names none, and the most for one that does", false },
+    { "rules.*.ceiling", SETTING_DURATION, RULE(values[RULE_CEILING]), "1ms", "5min", NULL, NULL,
+      "how long after arrival an answer is worth waiting for; wins over settings and script", false },
+    { "rules.*.ceiling_scale", SETTING_SHARE, RULE(values[RULE_CEILING_SCALE]), "1%", "100%", NULL, NULL,
+      "the share of the ceiling, whoever gave it, that is waited for", false },
+    { "rules.*.ceiling_max", SETTING_DURATION, RULE(values[RULE_CEILING_MAX]), "1ms", "5min", NULL, NULL,
+      "no ceiling is longer than this, whoever gave it", false },
+
     { "suppliers.*.uses", SETTING_NAME, SUPPLIER(uses), NULL, NULL, NULL, NULL,
       "the supplier whose file plays this one too", false },
     { "suppliers.*.enabled", SETTING_FLAG, SUPPLIER(is_enabled), NULL, NULL, "true", NULL,
@@ -121,8 +142,7 @@ const struct setting SETTINGS[] = {
     LATER("linger", "attempts that go on after the reply"),
     LATER("store", "the store of last-known offers"),
     LATER("last_known", "the use of last-known offers"),
-    LATER("segments", "what statistics are kept by"),
-    LATER("rules", "deadlines and ceilings by kind of search"),
+    LATER("rules.*.weight", "what an offer is worth"),
     LATER("suppliers.*.fresh_for", "how long an answer saves a call"),
     LATER("suppliers.*.mode", "test and dark suppliers"),
     LATER("suppliers.*.traffic", "the share of searches that reach a dark supplier"),

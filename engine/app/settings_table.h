@@ -1,8 +1,8 @@
 /// Settings table: every setting once.
 ///
 /// A row tells its key, kind, range, default and sentence; reading, errors, help and `config show` come from it. A `*`
-/// in a key stands for a name that the operator chooses. A row of kind SETTING_LATER names what this version does not
-/// act on: it, and everything below it, is refused.
+/// in a key stands for a name that the operator chooses, or for the number of a rule. A row of kind SETTING_LATER names
+/// what this version does not act on: it, and everything below it, is refused.
 ///
 /// Threads: any; constants.
 /// Memory:  owns nothing.
@@ -32,7 +32,14 @@ enum setting_kind {
 };
 
 /// What `offset` counts from.
-enum setting_owner { SETTING_OF_ENGINE, SETTING_OF_SUPPLIER, SETTING_OF_ACCOUNT, SETTING_OF_TABLE };
+enum setting_owner {
+    SETTING_OF_ENGINE,
+    SETTING_OF_SUPPLIER,
+    SETTING_OF_ACCOUNT,
+    SETTING_OF_TABLE,
+    SETTING_OF_RULE,
+    SETTING_OF_CONDITION,
+};
 
 struct setting {
     const char *key; // "deadline.min", "suppliers.*.uses"

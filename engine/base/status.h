@@ -17,7 +17,7 @@ enum status {
     STATUS_FULL,    // a cap was reached; nothing was changed
     STATUS_INVALID, // the input breaks a rule
     STATUS_NOT_FOUND,
-    STATUS_IO,     // the operating system said no
+    STATUS_IO,      // the operating system said no
     STATUS_CLOSED,  // shutting down
     STATUS_TIMEOUT, // it took too long and was given up
 };

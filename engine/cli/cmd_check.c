@@ -6,6 +6,8 @@
 #include "model/data_set.h"
 #include "script/rates.h"
 
+#include <stdio.h>
+
 struct check {
     const struct cli_options *options;
     struct json_writer *json; // NULL: for a person
@@ -110,6 +112,67 @@ static void check_write_rates(const struct rates *rates, struct json_writer *jso
     }
 }
 
+/// A ceiling that is not below the largest budget there is can never cut anybody.
+static bool check_never_cuts(const struct catalogue *catalogue, uint64_t ceiling_us)
+{
+    return ceiling_us != 0 && ceiling_us >= catalogue->deadline_max_us;
+}
+
+/// What breaks no rule of the settings and yet has no effect; calls back for each.
+static void check_warn(const struct catalogue *catalogue, void (*take)(void *context, const char *sentence),
+                       void *context)
+{
+    static const char WHY[] = "not below deadline.max, so it never cuts anybody";
+    size_t rule_count = catalogue->rules == NULL ? 0 : catalogue->rules->rule_count;
+    char sentence[512];
+
+    for (size_t i = 0; i < rule_count; i++) {
+        const struct rule *rule = &catalogue->rules->rules[i];
+        bool is_max = check_never_cuts(catalogue, rule->values[RULE_CEILING_MAX]);
+        if (is_max || check_never_cuts(catalogue, rule->values[RULE_CEILING])) {
+            snprintf(sentence, sizeof sentence, "%.*s: this rule's %s is %s", TEXT_ARGS(rule->place),
+                     is_max ? "ceiling_max" : "ceiling", WHY);
+            take(context, sentence);
+        }
+    }
+    for (size_t i = 0; i < catalogue->supplier_count; i++) {
+        const struct catalogue_supplier *supplier = &catalogue->suppliers[i];
+        if (check_never_cuts(catalogue, supplier->ceiling_us)) {
+            snprintf(sentence, sizeof sentence, "suppliers.%.*s.ceiling is %s", TEXT_ARGS(supplier->name), WHY);
+            take(context, sentence);
+        }
+    }
+}
+
+static void check_print_warning(void *context, const char *sentence)
+{
+    struct buffer *out = context;
+    buffer_printf(out, "           warning: %s\n", sentence);
+}
+
+static void check_write_warning(void *context, const char *sentence)
+{
+    struct json_writer *json = context;
+    json_c(json, sentence);
+}
+
+static void check_print_rules(const struct catalogue *catalogue, struct buffer *out)
+{
+    if (catalogue->rules != NULL) {
+        buffer_printf(out, "rules      %zu\n", catalogue->rules->rule_count);
+    }
+    check_warn(catalogue, check_print_warning, out);
+}
+
+static void check_write_rules(const struct catalogue *catalogue, struct json_writer *json)
+{
+    json_field_u64(json, "rules", catalogue->rules == NULL ? 0 : catalogue->rules->rule_count);
+    json_key(json, "warnings");
+    json_begin_array(json);
+    check_warn(catalogue, check_write_warning, json);
+    json_end_array(json);
+}
+
 static void check_print(const struct catalogue *catalogue, struct buffer *out)
 {
     struct check_counts counts = check_count(catalogue);
@@ -130,6 +193,7 @@ static void check_print(const struct catalogue *catalogue, struct buffer *out)
     buffer_printf(out, "accounts   %zu\n", counts.accounts);
     check_print_tables(catalogue->data, out);
     check_print_rates(catalogue->rates, out);
+    check_print_rules(catalogue, out);
 }
 
 static void check_write(const struct catalogue *catalogue, struct json_writer *json)
@@ -160,6 +224,7 @@ static void check_write(const struct catalogue *catalogue, struct json_writer *j
     json_field_u64(json, "accounts", counts.accounts);
     check_write_tables(catalogue->data, json);
     check_write_rates(catalogue->rates, json);
+    check_write_rules(catalogue, json);
 }
 
 /// Settings first: without them there is nothing to load scripts by.

@@ -1,5 +1,6 @@
 #include "cli/reply_print.h"
 
+#include "cli/reply_rules.h"
 #include "cli/waterfall.h"
 
 #include <stdio.h>
@@ -252,6 +253,7 @@ void reply_print(struct paint *paint, struct reply_view *view)
     if (view->supplier_count > 0) {
         waterfall_draw(paint, view);
     }
+    reply_rules_print(paint, view);
     print_best(paint, view);
     print_sentence(paint, view);
 }

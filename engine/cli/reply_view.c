@@ -176,6 +176,7 @@ static bool read_budget(struct cursor *cursor, enum json_token first, void *reco
         NUMBER_FIELD(reply_view, "effective_ms", budget_ms),
         NUMBER_FIELD(reply_view, "reserve_ms", reserve_ms),
         FLAG_FIELD(reply_view, "clamped", is_clamped),
+        TEXT_FIELD(reply_view, "rule", budget_rule),
     };
     return read_object(cursor, first, fields, COUNT_OF(fields), record);
 }
@@ -193,6 +194,24 @@ static bool read_coverage(struct cursor *cursor, enum json_token first, void *re
         NUMBER_FIELD(reply_view, "offers_returned", offers_returned),
     };
     return read_object(cursor, first, fields, COUNT_OF(fields), record);
+}
+
+static bool read_rules(struct cursor *cursor, enum json_token first, void *record)
+{
+    struct reply_supplier *supplier = record;
+    size_t count = 0;
+
+    if (first != JSON_BEGIN_ARRAY) {
+        return json_skip(&cursor->json, first);
+    }
+    for (enum json_token token = json_next(&cursor->json); token != JSON_END_ARRAY; token = json_next(&cursor->json)) {
+        if (token == JSON_STRING && count < CEILING_RULES_MAX) {
+            supplier->rules[count++] = cursor_text(cursor);
+        } else if (token == JSON_ERROR || !json_skip(&cursor->json, token)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 static bool read_suppliers(struct cursor *cursor, enum json_token first, void *record)
@@ -215,6 +234,7 @@ static bool read_suppliers(struct cursor *cursor, enum json_token first, void *r
         NUMBER_FIELD(reply_supplier, "offers", offers),
         NUMBER_FIELD(reply_supplier, "offers_dropped", offers_dropped),
         NUMBER_FIELD(reply_supplier, "retry_in_ms", retry_in_ms),
+        READ_FIELD("rules", read_rules),
     };
     struct reply_view *view = record;
 

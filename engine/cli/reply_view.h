@@ -11,14 +11,16 @@
 #include "base/block.h"
 #include "base/status.h"
 #include "model/outcome.h"
+#include "model/rule.h"
 
 struct reply_supplier {
     struct text name, account, outcome, bound, phase, kind, code, reason, detail;
     bool is_partial;
     uint64_t began_ms, took_ms, ceiling_ms; // ceiling 0: none
     uint64_t http_status, offers, offers_dropped, retry_in_ms;
-    uint32_t rank;                  // the row of its outcome; OUTCOME_COUNT: one that we do not know
-    struct text cheapest, currency; // of its first offer: the reply is sorted
+    struct text rules[CEILING_RULES_MAX]; // where those stand that made its ceiling; absent: no more
+    uint32_t rank;                        // the row of its outcome; OUTCOME_COUNT: one that we do not know
+    struct text cheapest, currency;       // of its first offer: the reply is sorted
 };
 
 struct reply_offer {
@@ -43,6 +45,7 @@ struct reply_view {
     uint64_t took_ms, generation;
     uint64_t requested_ms, budget_ms, reserve_ms;
     bool is_clamped;
+    struct text budget_rule; // where the rule stands that decided the budget; absent: none did
     bool is_complete;
     uint64_t percent, eligible, answered, empty, missing, offers_found, offers_returned;
     struct reply_supplier *suppliers; // sorted: answers, failures, cuts, not eligible; then (outcome, end, name)

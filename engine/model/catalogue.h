@@ -4,6 +4,7 @@
 /// Memory:  owned by its generation.
 #pragma once
 
+#include "model/rule.h"
 #include "model/script_call.h"
 
 struct catalogue_supplier {
@@ -15,7 +16,7 @@ struct catalogue_supplier {
     bool wants_client;                    // its scripts see who asks
     struct text because;                  // why not
     uint64_t body_cap;                    // bytes on the wire, and after decompression
-    uint64_t ceiling_us;                  // from the settings, over the script's; 0: the script's own
+    uint64_t ceiling_us;                  // from its settings, over the script's, under rules; 0: the script's own
     const struct script_account *account; // the first of `account_count` in a row; the first that fits a search is it
     size_t account_count;                 // 0 is 1
 };
@@ -25,6 +26,7 @@ struct catalogue {
     struct script_set *set;                     // carried for script calls
     struct data_set *data;                      // the tables of `lookup`, carried likewise
     struct rates *rates;                        // the table of `fx`, likewise; NULL: none
+    const struct rule_set *rules;               // NULL: none
     const struct catalogue_supplier *suppliers; // sorted by name
     size_t supplier_count;
     const struct text *products;

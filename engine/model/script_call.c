@@ -25,7 +25,7 @@ static bool start_call_fill(struct start_call *start, struct text product, struc
     }
     for (size_t i = 0; i < candidate_count; i++) {
         start->candidates[i].verdict = SCRIPT_DROPPED;
-        start->candidates[i].ceiling_out_us = UINT64_MAX;
+        start->candidates[i].ceiling.us = UINT64_MAX;
     }
     return (product.data == NULL) == (start->product.data == NULL) &&
            (search_id.data == NULL) == (start->search_id.data == NULL);
@@ -73,6 +73,55 @@ bool start_candidate_choose(struct start_candidate *candidate, struct text marke
     }
     candidate->has_no_account = true;
     return false;
+}
+
+/// The candidates that a rule is for take from it what no rule before has set.
+static void take_ceilings(struct start_call *call, const struct rule *rule)
+{
+    for (size_t i = 0; i < call->candidate_count; i++) {
+        struct start_candidate *candidate = &call->candidates[i];
+        struct ceiling_terms *terms = &candidate->terms;
+        const struct rule **slots[RULE_SETTING_COUNT] = {
+            [RULE_CEILING] = &terms->rule,
+            [RULE_CEILING_SCALE] = &terms->scale,
+            [RULE_CEILING_MAX] = &terms->max,
+        };
+        bool is_for_it = rule_is_for(rule, candidate->supplier);
+        for (enum rule_setting setting = RULE_CEILING; is_for_it && setting < RULE_SETTING_COUNT; setting++) {
+            if (rule->values[setting] != 0 && *slots[setting] == NULL) {
+                *slots[setting] = rule;
+            }
+        }
+    }
+}
+
+void start_call_take_facts(struct start_call *call, const struct rule_fact *facts)
+{
+    const struct rule_set *rules = call->rules;
+
+    for (size_t i = 0; i < rules->rule_count; i++) {
+        const struct rule *rule = &rules->rules[i];
+        if (!rule_fits(rule, facts)) {
+            continue;
+        }
+        if (call->deadline_rule == NULL && rule->values[RULE_DEADLINE] != 0) {
+            call->deadline_rule = rule;
+            call->times.end_us = call->rule_ends_us != NULL ? call->rule_ends_us[i] : call->times.end_us;
+        }
+        take_ceilings(call, rule);
+    }
+}
+
+struct ceiling start_candidate_ceiling(const struct start_call *call, const struct start_candidate *candidate,
+                                       uint64_t script_us)
+{
+    if (call->ceiling_of != NULL) {
+        return call->ceiling_of(&candidate->terms, script_us);
+    }
+    if (script_us != 0) {
+        return (struct ceiling){ .us = script_us, .from = CEILING_FROM_SCRIPT };
+    }
+    return (struct ceiling){ .us = UINT64_MAX, .from = CEILING_FROM_NOBODY };
 }
 
 struct normalise_call *normalise_call_create(struct text search_id, struct block *facts, struct http_response *response)

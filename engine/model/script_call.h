@@ -10,6 +10,7 @@
 #include "base/message.h"
 #include "model/exchange.h"
 #include "model/offer.h"
+#include "model/rule.h"
 
 #include <stdatomic.h>
 
@@ -78,13 +79,13 @@ struct start_candidate {
     // in
     const struct script_account *account; // the first of `account_count` in a row; out: the one that was chosen
     size_t account_count;                 // 0 is 1
-    uint64_t ceiling_us;                  // from a rule; 0: ask the script
+    uint32_t supplier;                    // in the catalogue, as rules name it
+    struct ceiling_terms terms;           // the settings' own; the rules' once the facts are known
     // out
     bool has_no_account; // none is for this search: SCRIPT_SKIPPED
     enum script_verdict verdict;
-    struct text message;     // reason to skip, or the error; in `memory` of the call
-    uint64_t ceiling_out_us; // the ceiling in force; UINT64_MAX: none
-    bool ceiling_is_from_script;
+    struct text message;    // reason to skip, or the error; in `memory` of the call
+    struct ceiling ceiling; // in force
     uint64_t script_cpu_us; // that its functions used
     struct http_request
         *request; // the first part's, the others chained; owned by the call until taken; NULL unless SCRIPT_OK
@@ -97,9 +98,13 @@ struct start_call {
     struct text product;
     struct block *body; // the caller's whole JSON body
     struct text search_id;
-    struct script_times times;
+    struct script_times times; // the end moves when a rule says so
     struct start_candidate *candidates;
     size_t candidate_count;
+    const struct rule_set *rules; // of the generation; NULL: none
+    uint64_t *rule_ends_us;       // beside the rules, in `memory`: the search's end if its deadline is this rule's
+    /// The ceiling in force, which is policy's to say; on the worker. NULL: the script's, as it is.
+    struct ceiling (*ceiling_of)(const struct ceiling_terms *terms, uint64_t script_us);
     // out
     enum script_verdict
         product_verdict;  // SCRIPT_OK; SCRIPT_FAIL_UNEXPECTED: the query is bad; others: the product script failed
@@ -108,6 +113,7 @@ struct start_call {
     struct block *client_facts; // the same with `client`, for scripts that want it; NULL: nobody said who asks
     struct block *key;          // what makes two searches the same one, canonically; NULL: never stored, never shared
     char currency[4];           // the search's currency
+    const struct rule *deadline_rule; // the first that fits and sets one; NULL: none
     char message[256];
 };
 
@@ -159,6 +165,13 @@ MUST_CHECK struct start_call *start_call_create(struct text product, struct text
 /// The first account that is for searches of this market becomes the candidate's; empty: the search has none. False:
 /// there is none, and `has_no_account` says so.
 MUST_CHECK bool start_candidate_choose(struct start_candidate *candidate, struct text market);
+
+/// The facts that rules ask for, in the order of their segments, are known: finds the rules that are the search's, and
+/// moves its end to that of its deadline. With `rules` only.
+void start_call_take_facts(struct start_call *call, const struct rule_fact *facts);
+/// The ceiling in force; `script_us` 0: the script says nothing, or was not asked.
+struct ceiling start_candidate_ceiling(const struct start_call *call, const struct start_candidate *candidate,
+                                       uint64_t script_us);
 
 /// Acquires facts, takes the response. NULL without memory (the response is then still the caller's).
 MUST_CHECK struct normalise_call *normalise_call_create(struct text search_id, struct block *facts,

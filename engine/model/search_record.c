@@ -118,6 +118,19 @@ static void write_parts(const struct search_record_entry *entry, struct json_wri
     field_count(json, "offers_unmapped", entry->unmapped);
 }
 
+static void write_rules(const struct search_record_entry *entry, struct json_writer *json)
+{
+    if (entry->rules[0].length == 0) {
+        return;
+    }
+    json_key(json, "rules");
+    json_begin_array(json);
+    for (size_t i = 0; i < CEILING_RULES_MAX && entry->rules[i].length > 0; i++) {
+        json_text(json, entry->rules[i]);
+    }
+    json_end_array(json);
+}
+
 static void write_entry(const struct search_record_entry *entry, struct json_writer *json)
 {
     json_begin_object(json);
@@ -136,7 +149,8 @@ static void write_entry(const struct search_record_entry *entry, struct json_wri
     }
     if (entry->ceiling_us != UINT64_MAX) {
         field_ms(json, "ceiling_ms", entry->ceiling_us);
-        json_field_c(json, "ceiling_from", entry->ceiling_is_from_script ? "script" : "settings");
+        json_field_c(json, "ceiling_from", ceiling_from_name(entry->ceiling_from));
+        write_rules(entry, json);
     }
     field_text(json, "script", entry->script);
     json_end_object(json);
@@ -150,6 +164,8 @@ static void write_budget(const struct search_record *record, struct json_writer 
     field_ms(json, "effective_ms", record->effective_us);
     field_ms(json, "reserve_ms", record->reserve_us);
     json_field_bool(json, "clamped", record->is_clamped);
+    field_text(json, "from", text_of(record->budget_from));
+    field_text(json, "rule", record->rule);
     json_end_object(json);
 }
 

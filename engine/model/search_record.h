@@ -10,6 +10,7 @@
 #include "base/json_write.h"
 #include "base/status.h"
 #include "model/outcome.h"
+#include "model/rule.h"
 
 enum { SEARCH_RECORD_LINE_MAX = 4 << 20 };
 
@@ -25,11 +26,12 @@ struct search_record_entry {
     uint16_t http_status; // of the answer that decided; 0: none
     bool was_asked;       // it began: the times below are set
     bool is_partial;
-    bool ceiling_is_from_script;
     uint64_t began_us, took_us; // began: since the search's arrival
     uint64_t allocated_us;      // 0: nothing was
     uint64_t ceiling_us;        // UINT64_MAX: none
-    uint64_t retry_after_ms;    // 0: not said
+    enum ceiling_from ceiling_from;
+    struct text rules[CEILING_RULES_MAX]; // the places of those that made it what it is; absent: no more
+    uint64_t retry_after_ms;              // 0: not said
     uint32_t offers, dropped;
     uint32_t unmapped; // offers whose item is the supplier's own name for it
     uint32_t parts_sent, parts_ok, parts_failed;
@@ -42,8 +44,10 @@ struct search_record {
     uint64_t arrival_wall_us;
     uint64_t requested_us, effective_us, reserve_us; // the budget
     bool is_clamped;
-    uint16_t status;  // of the reply; 0: the caller left before it
-    uint64_t took_us; // from arrival to the reply, or to the caller's leaving
+    const char *budget_from; // a constant: who decided it
+    struct text rule;        // the place of the rule that did; absent: none
+    uint16_t status;         // of the reply; 0: the caller left before it
+    uint64_t took_us;        // from arrival to the reply, or to the caller's leaving
     bool is_complete, was_cut_by_budget;
     uint32_t percent, eligible, answered, empty, missing;
     uint64_t offers_found, offers_returned;

@@ -90,6 +90,8 @@ static struct check_task *task_create(const struct script_check *check, struct s
     task->check.findings = 0;
     task->check.look_ups = NULL;
     task->check.look_up_count = 0;
+    task->check.segments = NULL;
+    task->check.segment_count = 0;
     task->file = file;
     task->kind = kind;
     task->end = &task->first;
@@ -207,6 +209,9 @@ static enum status task_finish(struct check_task *task, struct script_check *che
     }
     for (size_t i = 0; i < task->check.look_up_count; i++) {
         task->has_lost_one = !script_check_keep_look_up(check, &task->check.look_ups[i]) || task->has_lost_one;
+    }
+    for (size_t i = 0; i < task->check.segment_count; i++) {
+        task->has_lost_one = !script_check_keep_segment(check, &task->check.segments[i]) || task->has_lost_one;
     }
     if (task->has_lost_one) {
         script_check_report(check, task->file, 0, NULL, "has more wrong with it than memory can hold");

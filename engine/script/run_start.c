@@ -1,247 +1,16 @@
 // START: the product makes facts of the query, then each candidate is asked in turn. A candidate is finished when it
 // has a verdict other than OK or a request; so a call that was taken from a lost worker goes on where that one stopped.
 
+#include "script/run_start.h"
 #include "base/clock.h"
 #include "script/bind.h"
 #include "script/bind_support.h"
 #include "script/freeze.h"
-#include "script/run.h"
 
 #include <lauxlib.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-enum { START_FACTS_MAX = 1 << 20, START_ERRORS_MAX = 256 << 10, START_KEY_MAX = 256 << 10 };
-
-/// Context of every section of a START call: copies and references, nothing of the call's own memory.
-struct start_work {
-    struct run_work work;
-    struct start_call *call; // only outside of sections
-    struct script_times times;
-    struct block *body;
-    struct block *facts;
-    struct block *client_facts; // NULL: nobody said who asks
-    char search_id[64];
-    size_t product;
-    struct text product_name; // the set's
-    size_t candidate_count;
-    uint64_t prepared; // the renewal of the state that knows the search and the accounts; 0: none
-    // what the product said
-    struct buffer out;        // facts, or errors
-    struct buffer client_out; // facts with `client`; empty: none
-    struct buffer key_out;    // empty: none
-    bool is_refused;
-    char currency[4];
-    char market[16]; // of the search; empty: none
-    // the candidate in hand
-    size_t supplier;
-    uint64_t serial;
-    uint64_t now_us;
-    uint64_t ceiling_us; // 0: the script has none
-    bool is_skipped;
-    char reason[256];
-    struct http_request *request;
-};
-
-static struct run *start_run(struct start_work *work)
-{
-    return work->work.run;
-}
-
-// ---- the product's query
-
-static void start_push_invalid_json(lua_State *L)
-{
-    const char *sentence = lua_tostring(L, -1);
-    lua_createtable(L, 1, 0);
-    lua_createtable(L, 0, 3);
-    lua_pushliteral(L, "");
-    lua_setfield(L, -2, "pointer");
-    lua_pushliteral(L, "invalid_json");
-    lua_setfield(L, -2, "code");
-    lua_pushstring(L, sentence == NULL ? "the body is no JSON document" : sentence);
-    lua_setfield(L, -2, "detail");
-    lua_rawseti(L, -2, 1);
-}
-
-/// The value at the top of the stack.
-static void start_encode(lua_State *L, struct buffer *out, int function, size_t ceiling, const char *what)
-{
-    buffer_fini(out);
-    buffer_init(out, ceiling);
-    if (!bind_json_encode(L, -1, out)) {
-        run_breach(L, function, "query: the %s cannot be JSON: %s", what, lua_tostring(L, -1));
-    }
-    if (out->is_full) {
-        run_breach(L, function, "query: the %s are larger than %zu KiB", what, ceiling >> 10);
-    }
-}
-
-/// What the product at index 1 names in `key`, of the search at `search`: canonical JSON, so equal bytes for equal
-/// searches. A private search has none.
-static void start_encode_key(lua_State *L, struct start_work *work, int search, int function)
-{
-    int top = lua_gettop(L);
-
-    buffer_clear(&work->key_out);
-    lua_getfield(L, search, "private");
-    lua_getfield(L, 1, "key");
-    if (lua_toboolean(L, top + 1) || !bind_unwrap(L, top + 2)) {
-        lua_settop(L, top);
-        return;
-    }
-    lua_newtable(L); // top + 3
-    bind_push_text(L, work->product_name);
-    lua_setfield(L, top + 3, "product");
-    for (int i = 1;; i++) {
-        lua_rawgeti(L, top + 2, i);
-        if (lua_type(L, -1) != LUA_TSTRING) {
-            lua_pop(L, 1);
-            break;
-        }
-        lua_pushvalue(L, -1);
-        lua_gettable(L, search);
-        lua_settable(L, top + 3);
-    }
-    start_encode(L, &work->key_out, function, START_KEY_MAX, "parts of the key");
-    lua_settop(L, top);
-}
-
-/// Who asks is told apart: only scripts that want it get those facts.
-static void start_encode_client(lua_State *L, struct start_work *work, int search, int function)
-{
-    buffer_clear(&work->client_out);
-    lua_getfield(L, search, "client");
-    if (!lua_isnil(L, -1)) {
-        lua_pushvalue(L, search);
-        start_encode(L, &work->client_out, function, START_FACTS_MAX, "facts");
-        lua_pop(L, 1);
-        lua_pushnil(L);
-        lua_setfield(L, search, "client");
-    }
-    lua_pop(L, 1);
-}
-
-/// The search is at `search`, a plain table: its id is set and its currency read, then it is encoded.
-static void start_take_search(lua_State *L, struct start_work *work, int search, int function)
-{
-    size_t length = 0;
-
-    if (!lua_istable(L, search)) {
-        run_breach(L, function, "query must return a table, or nil and a list of errors; not a %s",
-                   luaL_typename(L, search));
-    }
-    lua_pushstring(L, work->search_id);
-    lua_setfield(L, search, "id");
-    lua_getfield(L, search, "currency");
-    const char *currency = lua_type(L, -1) == LUA_TSTRING ? lua_tolstring(L, -1, &length) : NULL;
-    if (currency == NULL || length != 3) {
-        run_breach(L, function, "query: the search needs a `currency` of three letters");
-    }
-    snprintf(work->currency, sizeof work->currency, "%s", currency);
-    start_encode_client(L, work, search, function);
-    start_encode_key(L, work, search, function);
-    lua_pushvalue(L, search);
-    start_encode(L, &work->out, function, START_FACTS_MAX, "facts");
-}
-
-static int start_call_query(lua_State *L)
-{
-    struct start_work *work = lua_touserdata(L, 1);
-
-    lua_settop(L, 0);
-    state_push_product(L, start_run(work)->state, work->product);
-    lua_getfield(L, 1, "query"); // 2: for errors
-    if (!bind_json_decode_keeping_nulls(L, block_text(work->body))) {
-        start_push_invalid_json(L);
-        work->is_refused = true;
-        start_encode(L, &work->out, 2, START_ERRORS_MAX, "errors");
-        return 0;
-    }
-    lua_pushvalue(L, 2);
-    lua_insert(L, -2);
-    state_push_now(L, start_run(work)->state, work->times.arrival_wall_us);
-    lua_call(L, 2, 2); // 3: the search, 4: errors
-    run_check_failure(L, 3);
-    if (!lua_isnil(L, 3)) {
-        start_take_search(L, work, 3, 2);
-        return 0;
-    }
-    if (!lua_istable(L, 4) || lua_objlen(L, 4) == 0) {
-        return run_breach(L, 2, "query returned nil without a list of errors");
-    }
-    work->is_refused = true;
-    start_encode(L, &work->out, 2, START_ERRORS_MAX, "errors");
-    return 0;
-}
-
-static void start_fail_product(struct start_call *call, const struct run_failure *failure)
-{
-    call->product_verdict =
-        failure->verdict == SCRIPT_TIMEOUT || failure->verdict == SCRIPT_MEMORY ? failure->verdict : SCRIPT_ERROR;
-    snprintf(call->message, sizeof call->message, "%s", failure->message);
-}
-
-/// Outside of sections: what the product said goes into the call.
-static void start_commit_product(struct start_work *work)
-{
-    struct start_call *call = work->call;
-    struct block *block = block_from_buffer(&work->out);
-
-    if (block == NULL) {
-        call->product_verdict = SCRIPT_MEMORY;
-        snprintf(call->message, sizeof call->message, "there is no memory for the facts");
-        return;
-    }
-    if (work->is_refused) {
-        call->product_verdict = SCRIPT_FAIL_UNEXPECTED;
-        call->errors = block;
-        snprintf(call->message, sizeof call->message, "the query is not valid");
-        return;
-    }
-    call->product_verdict = SCRIPT_OK;
-    call->facts = block;
-    // Without memory for these the search goes on: nobody learns who asks, and it is nobody else's.
-    call->client_facts = work->client_out.length > 0 ? block_from_buffer(&work->client_out) : NULL;
-    call->key = work->key_out.length > 0 ? block_from_buffer(&work->key_out) : NULL;
-    memcpy(call->currency, work->currency, sizeof call->currency);
-    work->facts = block_acquire(block);
-    work->client_facts = block_acquire(call->client_facts);
-}
-
-static enum run_end start_product(struct start_work *work)
-{
-    struct start_call *call = work->call;
-    struct run *run = start_run(work);
-    ptrdiff_t found = script_set_find_product(run->state->set, call->product);
-
-    if (found < 0) {
-        call->product_verdict = SCRIPT_ERROR;
-        snprintf(call->message, sizeof call->message, "there is no product \"%.*s\"", TEXT_ARGS(call->product));
-        return RUN_FAILED;
-    }
-    work->product = (size_t)found;
-    work->product_name = script_set_product(run->state->set, work->product);
-    struct guard_blame blame = { .script = { .is_product = true, .index = work->product } };
-    if (script_set_tell_quarantine(run->state->set, blame.script, call->message, sizeof call->message)) {
-        call->product_verdict = SCRIPT_ERROR;
-        return RUN_FAILED;
-    }
-    enum run_end end = run_section(run, &blame, run->normalise_limit_us, start_call_query, &work->work);
-    if (end == RUN_FAILED && run->failure.verdict == SCRIPT_MEMORY) {
-        end = run_section(run, &blame, run->normalise_limit_us, start_call_query, &work->work);
-    }
-    if (end == RUN_FAILED) {
-        start_fail_product(call, &run->failure);
-        run_count_failure(run);
-    }
-    if (end == RUN_DONE) {
-        start_commit_product(work);
-        return call->product_verdict == SCRIPT_OK ? RUN_DONE : RUN_FAILED;
-    }
-    return end;
-}
 
 // ---- candidates
 
@@ -268,7 +37,7 @@ static void start_push_context(lua_State *L, struct start_work *work)
     uint64_t elapsed_us = run_time_left(work->now_us, work->times.arrival_us);
     uint64_t left_us = run_time_left(work->times.end_us, work->now_us);
 
-    if (work->ceiling_us != 0) {
+    if (work->ceiling_us != UINT64_MAX) {
         uint64_t ceiling_left_us = run_time_left(work->ceiling_us, elapsed_us);
         left_us = ceiling_left_us < left_us ? ceiling_left_us : left_us;
     }
@@ -335,7 +104,7 @@ static int start_call_ceiling(lua_State *L)
 {
     struct start_work *work = lua_touserdata(L, 1);
 
-    work->ceiling_us = 0;
+    work->script_ceiling_us = 0;
     if (!start_push_function(L, work, "ceiling")) {
         return 0;
     }
@@ -352,7 +121,7 @@ static int start_call_ceiling(lua_State *L)
         return run_breach(L, 2, "ceiling must return a number of milliseconds above 0, or nil; not %s",
                           lua_type(L, -1) == LUA_TNUMBER ? lua_tostring(L, -1) : luaL_typename(L, -1));
     }
-    work->ceiling_us = (uint64_t)(ms * 1000);
+    work->script_ceiling_us = (uint64_t)(ms * 1000);
     return 0;
 }
 
@@ -486,7 +255,8 @@ static enum run_end start_candidate(struct start_work *work, size_t index)
     work->serial = candidate->account->serial;
     work->is_skipped = false;
     work->now_us = clock_now_us();
-    work->ceiling_us = candidate->ceiling_us;
+    work->script_ceiling_us = 0;
+    work->ceiling_us = start_candidate_ceiling(work->call, candidate, 0).us; // what is known without its script
     if (state_may_have(state, work->supplier, STATE_SKIP)) {
         end = start_step(work, index, start_call_skip);
     }
@@ -497,17 +267,17 @@ static enum run_end start_candidate(struct start_work *work, size_t index)
         start_say(work->call, index, SCRIPT_SKIPPED, work->reason);
         return RUN_DONE;
     }
-    if (candidate->ceiling_us == 0 && state_may_have(state, work->supplier, STATE_CEILING)) {
+    if (ceiling_terms_ask_script(&candidate->terms) && state_may_have(state, work->supplier, STATE_CEILING)) {
         end = start_step(work, index, start_call_ceiling);
         if (end != RUN_DONE) {
             return start_fail(work, index, end);
         }
-        candidate->ceiling_is_from_script = work->ceiling_us != 0;
     }
-    candidate->ceiling_out_us = work->ceiling_us == 0 ? UINT64_MAX : work->ceiling_us;
+    candidate->ceiling = start_candidate_ceiling(work->call, candidate, work->script_ceiling_us);
+    work->ceiling_us = candidate->ceiling.us;
     work->now_us = clock_now_us();
     uint64_t elapsed_us = run_time_left(work->now_us, work->times.arrival_us);
-    if (work->now_us >= work->times.end_us || elapsed_us >= candidate->ceiling_out_us) {
+    if (work->now_us >= work->times.end_us || elapsed_us >= work->ceiling_us) {
         start_say(work->call, index, SCRIPT_DROPPED, "no time is left");
         return RUN_DONE;
     }

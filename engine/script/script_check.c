@@ -131,11 +131,6 @@ uint32_t script_check_line_of(const struct script_file *file, const char *word, 
     return 0;
 }
 
-static uint32_t check_line_of(const struct script_file *file, const char *word)
-{
-    return script_check_line_of(file, word, 1);
-}
-
 /// Reports Lua's own message, its "path:line: " turned into a place.
 static void check_report_message(struct script_check *check, const struct script_file *file, const char *message)
 {
@@ -206,14 +201,14 @@ static void check_known_field(lua_State *L, struct check_job *job, const struct 
     int type = lua_type(L, -1);
     if (type == LUA_TNIL) {
         if (field->need == CHECK_REQUIRED) {
-            script_check_report(job->check, job->file, check_line_of(job->file, "name"), NULL, "field `%s` is missing",
-                                field->name);
+            script_check_report(job->check, job->file, script_check_line_of(job->file, "name", 1), NULL,
+                                "field `%s` is missing", field->name);
         }
     } else if (field->need == CHECK_UNSUPPORTED) {
-        script_check_report(job->check, job->file, check_line_of(job->file, field->name), "leave it out",
+        script_check_report(job->check, job->file, script_check_line_of(job->file, field->name, 1), "leave it out",
                             "field `%s` is not supported by this version", field->name);
     } else if (field->type != LUA_TNIL && type != field->type) {
-        script_check_report(job->check, job->file, check_line_of(job->file, field->name), NULL,
+        script_check_report(job->check, job->file, script_check_line_of(job->file, field->name, 1), NULL,
                             "field `%s` must be %s, not a %s", field->name, check_type_words(field->type),
                             lua_typename(L, type));
     }
@@ -246,7 +241,8 @@ static void check_fields(lua_State *L, struct check_job *job, const struct check
         if (nearest != NULL) {
             snprintf(help, sizeof help, "did you mean `%s`?", nearest);
         }
-        script_check_report(job->check, job->file, check_line_of(job->file, key), help, "unknown field `%s`", key);
+        script_check_report(job->check, job->file, script_check_line_of(job->file, key, 1), help, "unknown field `%s`",
+                            key);
     }
 }
 
@@ -256,7 +252,7 @@ static void check_name(lua_State *L, struct check_job *job)
 
     lua_getfield(L, 1, "name");
     if (lua_type(L, -1) == LUA_TSTRING && !text_equals_c(wanted, lua_tostring(L, -1))) {
-        script_check_report(job->check, job->file, check_line_of(job->file, "name"), NULL,
+        script_check_report(job->check, job->file, script_check_line_of(job->file, "name", 1), NULL,
                             "name is \"%s\", but the file says \"%.*s\"", lua_tostring(L, -1), TEXT_ARGS(wanted));
     }
     lua_pop(L, 1);
@@ -323,7 +319,7 @@ static void check_list(lua_State *L, struct check_job *job, const char *name, bo
         lua_pop(L, 1);
         return;
     }
-    uint32_t line = check_line_of(job->file, name);
+    uint32_t line = script_check_line_of(job->file, name, 1);
     size_t length = lua_objlen(L, -1);
     struct text *list = arena_alloc_array(job->check->arena, length + 1, sizeof *list);
     if (length > CHECK_LIST_MAX || list == NULL) {
@@ -378,7 +374,7 @@ static bool check_to_size(lua_State *L, int index, uint64_t *size)
 
 static void check_limits(lua_State *L, struct check_job *job)
 {
-    uint32_t line = check_line_of(job->file, "limits");
+    uint32_t line = script_check_line_of(job->file, "limits", 1);
 
     job->supplier->body_cap = CHECK_BODY_CAP;
     lua_getfield(L, 1, "limits");
@@ -392,7 +388,7 @@ static void check_limits(lua_State *L, struct check_job *job)
         const char *nearest = text_nearest(text_of(key), limit_names, COUNT_OF(limit_names));
         bool is_known = nearest != NULL && strcmp(nearest, key) == 0;
         if (is_known && strcmp(key, "body") != 0) {
-            script_check_report(job->check, job->file, check_line_of(job->file, key), "leave it out",
+            script_check_report(job->check, job->file, script_check_line_of(job->file, key, 1), "leave it out",
                                 "field `limits.%s` is not supported by this version", key);
         } else if (!is_known) {
             char help[128] = "";
@@ -406,7 +402,7 @@ static void check_limits(lua_State *L, struct check_job *job)
     lua_getfield(L, -1, "body");
     uint64_t size = CHECK_BODY_CAP;
     if (!lua_isnil(L, -1) && (!check_to_size(L, -1, &size) || size < 1024 || size > CHECK_BODY_CAP_MAX)) {
-        script_check_report(job->check, job->file, check_line_of(job->file, "body"),
+        script_check_report(job->check, job->file, script_check_line_of(job->file, "body", 1),
                             "write a size from 1KiB to 64MiB, such as \"2MiB\"", "limits.body is not a size");
         size = CHECK_BODY_CAP;
     }
@@ -428,8 +424,8 @@ static void check_options(lua_State *L, struct check_job *job)
         if (is_empty) {
             buffer_append_c(&json, "{}");
         } else if (!bind_json_encode(L, -1, &json)) {
-            script_check_report(job->check, job->file, check_line_of(job->file, "options"), NULL, "options: %s",
-                                lua_tostring(L, -1));
+            script_check_report(job->check, job->file, script_check_line_of(job->file, "options", 1), NULL,
+                                "options: %s", lua_tostring(L, -1));
             lua_pop(L, 1);
         }
         job->supplier->options = arena_copy(job->check->arena, buffer_text(&json));
@@ -460,7 +456,7 @@ static void check_product_is_known(struct check_job *job)
     if (nearest != NULL) {
         snprintf(help, sizeof help, "did you mean \"%s\"?", nearest);
     }
-    script_check_report(job->check, job->file, check_line_of(job->file, "product"), help,
+    script_check_report(job->check, job->file, script_check_line_of(job->file, "product", 1), help,
                         "there is no product \"%.*s\"", TEXT_ARGS(product));
 }
 
@@ -491,25 +487,6 @@ static int check_supplier_call(lua_State *L)
     return 0;
 }
 
-/// `key` names fields of the search. Who asks is nobody's key.
-static void check_key(lua_State *L, struct check_job *job)
-{
-    lua_getfield(L, 1, "key");
-    int list = lua_gettop(L);
-    bool is_list = lua_isnil(L, list) || bind_unwrap(L, list);
-
-    for (int i = 1; is_list && lua_istable(L, list) && i <= (int)lua_objlen(L, list); i++) {
-        lua_rawgeti(L, list, i);
-        is_list = lua_type(L, -1) == LUA_TSTRING && strcmp(lua_tostring(L, -1), "client") != 0;
-        lua_pop(L, 1);
-    }
-    if (!is_list) {
-        script_check_report(job->check, job->file, check_line_of(job->file, "key"), NULL,
-                            "field `key` must be a list of names of the search's fields, `client` not among them");
-    }
-    lua_settop(L, list - 1);
-}
-
 static int check_product_call(lua_State *L)
 {
     struct check_job *job = lua_touserdata(L, 1);
@@ -524,9 +501,9 @@ static int check_product_call(lua_State *L)
         check_known_field(L, job, &product_fields[i]);
     }
     check_name(L, job);
-    check_key(L, job);
+    script_check_product_lists(L, job->check, job->file);
     if (!offers_compile_product(L, 1)) {
-        script_check_report(job->check, job->file, check_line_of(job->file, "offer"), NULL, "%s",
+        script_check_report(job->check, job->file, script_check_line_of(job->file, "offer", 1), NULL, "%s",
                             lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "the offer's schema is not valid");
     }
     return 0;

@@ -25,6 +25,8 @@ struct script_check {
     size_t product_count;
     struct script_look_up *look_ups; // found so far, in the arena
     size_t look_up_count;
+    struct script_segment *segments; // likewise
+    size_t segment_count;
     ptrdiff_t supplier;  // whose file is being checked; -1: nobody's
     bool knows_products; // else their folder could not be read, which is a finding of its own
 };
@@ -32,6 +34,9 @@ struct script_check {
 /// Reports one finding; `line` 0: none.
 void script_check_report(struct script_check *check, const struct script_file *file, uint32_t line, const char *help,
                          const char *format, ...) PRINTF_LIKE(5, 6);
+
+/// In a protected call: checks `key` and `segments` of the product's table at index 1, and keeps the segments.
+void script_check_product_lists(lua_State *L, struct script_check *check, const struct script_file *file);
 
 /// In a protected call: reports the unknown globals that the file uses, and keeps its look-ups.
 void script_check_globals(lua_State *L, struct script_check *check, const struct script_file *file);
@@ -50,6 +55,9 @@ void script_check_product(struct script_check *check, const struct script_file *
 
 /// Keeps a look-up that was found, with a copy of its texts in the check's arena. False: no memory.
 MUST_CHECK bool script_check_keep_look_up(struct script_check *check, const struct script_look_up *look_up);
+
+/// The same for a segment, but for the name of its product.
+MUST_CHECK bool script_check_keep_segment(struct script_check *check, const struct script_segment *segment);
 
 /// Runs a supplier's file, checks its table and fills `supplier` from it.
 void script_check_supplier(struct script_check *check, const struct script_file *file,

@@ -45,6 +45,8 @@ struct script_set {
     struct places *places;             // NULL: none
     const struct script_look_up *look_ups;
     size_t look_up_count;
+    const struct script_segment *segments;
+    size_t segment_count;
     struct script_health *product_health;
     struct script_health *supplier_health;
 };
@@ -269,6 +271,8 @@ static void set_load_all(struct script_check *check, struct script_set *set, con
     set_check_suppliers(check, set);
     set->look_ups = check->look_ups;
     set->look_up_count = check->look_up_count;
+    set->segments = check->segments;
+    set->segment_count = check->segment_count;
 }
 
 enum status script_set_load(const char *scripts_dir, const struct script_source *sources, size_t count,
@@ -370,6 +374,12 @@ const struct script_look_up *script_set_look_ups(const struct script_set *set, s
 {
     *count = set->look_up_count;
     return set->look_ups;
+}
+
+const struct script_segment *script_set_segments(const struct script_set *set, size_t *count)
+{
+    *count = set->segment_count;
+    return set->segments;
 }
 
 const struct script_file *script_set_supplier_file(const struct script_set *set, size_t index)

@@ -44,6 +44,16 @@ struct script_look_up {
     ptrdiff_t supplier; // index; -1: in a product or module
 };
 
+/// A fact of a product's searches that rules may ask for.
+enum script_segment_kind { SEGMENT_TEXT, SEGMENT_INTEGER, SEGMENT_COUNTRY, SEGMENT_FLAG, SEGMENT_CHOICE };
+struct script_segment {
+    struct text product;
+    struct text name;
+    enum script_segment_kind kind;
+    struct text *values; // of SEGMENT_CHOICE
+    size_t value_count;
+};
+
 /// One finding of a load; file, line and remedy in `failure`.
 typedef void (*script_finding)(void *context, const struct failure *failure);
 
@@ -64,6 +74,8 @@ const struct script_supplier *script_set_supplier(const struct script_set *set, 
 size_t script_set_product_count(const struct script_set *set);
 struct text script_set_product(const struct script_set *set, size_t index);
 const struct script_look_up *script_set_look_ups(const struct script_set *set, size_t *count);
+/// Of all products, one product after the other.
+const struct script_segment *script_set_segments(const struct script_set *set, size_t *count);
 
 // ---- for the workers
 

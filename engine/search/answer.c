@@ -30,6 +30,10 @@ static void write_head(const struct search *search, struct json_writer *json)
     json_field_u64(json, "effective_ms", clock_us_to_ms(options->budget.effective_us));
     json_field_u64(json, "reserve_ms", clock_us_to_ms(options->reserve_us));
     json_field_bool(json, "clamped", options->budget.is_clamped);
+    json_field_c(json, "from", budget_from_name(options->budget.from));
+    if (search->deadline_rule != NULL && options->detail == REPLY_FULL) {
+        json_field_text(json, "rule", search->deadline_rule->place);
+    }
     json_end_object(json);
 }
 

@@ -192,9 +192,8 @@ static void attempt_ask(struct attempt *attempt, struct start_candidate *candida
 void attempt_start(struct attempt *attempt, struct start_candidate *candidate)
 {
     attempt->account = candidate->has_no_account ? NULL : candidate->account;
-    attempt->ceiling_us = candidate->ceiling_out_us;
-    attempt->ceiling_is_from_script = candidate->ceiling_is_from_script;
-    attempt->allocation = search_allocation(attempt->search, attempt->ceiling_us);
+    attempt->ceiling = candidate->ceiling;
+    attempt->allocation = search_allocation(attempt->search, attempt->ceiling.us);
     if (candidate->verdict == SCRIPT_DROPPED || (candidate->verdict == SCRIPT_OK && attempt->allocation.us == 0)) {
         attempt->bound = attempt->allocation.bound;
         attempt_close(attempt, OUTCOME_TOO_LATE);
@@ -215,7 +214,7 @@ void attempt_init(struct attempt *attempt, struct search *search, const struct c
         .supplier = supplier,
         .account = supplier->account_count > 1 ? NULL : supplier->account,
         .state = ATTEMPT_WAITING,
-        .ceiling_us = UINT64_MAX,
+        .ceiling = { .us = UINT64_MAX },
     };
     attempt->ceiling_timer.on_due = attempt_on_ceiling;
     stock_init(&attempt->stock);

@@ -35,8 +35,7 @@ struct attempt {
     struct allocation allocation;
     uint64_t began_us; // 0: never asked
     uint64_t closed_us;
-    uint64_t ceiling_us; // UINT64_MAX: none
-    bool ceiling_is_from_script;
+    struct ceiling ceiling;
 
     enum outcome outcome; // once CLOSED
     enum bound bound;

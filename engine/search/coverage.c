@@ -114,6 +114,20 @@ void coverage_write(const struct coverage *coverage, enum reply_detail detail, s
     json_end_object(json);
 }
 
+/// Where they stand, so that whoever wrote them finds the line.
+static void write_rules(const struct ceiling *ceiling, struct json_writer *json)
+{
+    if (ceiling->rules[0] == NULL) {
+        return;
+    }
+    json_key(json, "rules");
+    json_begin_array(json);
+    for (size_t i = 0; i < CEILING_RULES_MAX && ceiling->rules[i] != NULL; i++) {
+        json_text(json, ceiling->rules[i]->place);
+    }
+    json_end_array(json);
+}
+
 static void write_times(const struct attempt *attempt, uint64_t arrival_us, struct json_writer *json)
 {
     if (attempt->began_us != 0) {
@@ -123,9 +137,10 @@ static void write_times(const struct attempt *attempt, uint64_t arrival_us, stru
     if (attempt->allocation.us != 0) {
         json_field_u64(json, "allocated_ms", clock_us_to_ms(attempt->allocation.us));
     }
-    if (attempt->ceiling_us != UINT64_MAX) {
-        json_field_u64(json, "ceiling_ms", clock_us_to_ms(attempt->ceiling_us));
-        json_field_c(json, "ceiling_from", attempt->ceiling_is_from_script ? "script" : "settings");
+    if (attempt->ceiling.us != UINT64_MAX) {
+        json_field_u64(json, "ceiling_ms", clock_us_to_ms(attempt->ceiling.us));
+        json_field_c(json, "ceiling_from", ceiling_from_name(attempt->ceiling.from));
+        write_rules(&attempt->ceiling, json);
     }
 }
 

@@ -23,8 +23,12 @@ static size_t text_room(const struct search *search, size_t attempt_count)
     size_t room =
         options->search_id.length + options->product.length + options->caller.length + options->trace_id.length;
 
+    room += search->deadline_rule != NULL ? search->deadline_rule->place.length : 0;
     for (size_t i = 0; i < attempt_count; i++) {
         const struct attempt *attempt = &search->attempts[i];
+        for (size_t j = 0; j < CEILING_RULES_MAX && attempt->ceiling.rules[j] != NULL; j++) {
+            room += attempt->ceiling.rules[j]->place.length;
+        }
         room += attempt->supplier->name.length + account_of(attempt).length + attempt->supplier->script.length;
         room += strlen(attempt->end.code) + strlen(attempt->end.detail);
     }
@@ -81,8 +85,11 @@ static void fill_entry(struct search_record *record, const struct search *search
     entry->was_asked = attempt->began_us != 0;
     entry->began_us = entry->was_asked ? attempt->began_us - search->options.arrival_us : 0;
     entry->allocated_us = attempt->allocation.us;
-    entry->ceiling_us = attempt->ceiling_us;
-    entry->ceiling_is_from_script = attempt->ceiling_is_from_script;
+    entry->ceiling_us = attempt->ceiling.us;
+    entry->ceiling_from = attempt->ceiling.from;
+    for (size_t i = 0; i < CEILING_RULES_MAX && attempt->ceiling.rules[i] != NULL; i++) {
+        entry->rules[i] = search_record_keep(record, attempt->ceiling.rules[i]->place);
+    }
     entry->offers = (uint32_t)attempt->stock.live;
     entry->dropped = (uint32_t)attempt->dropped;
     entry->unmapped = (uint32_t)attempt->unmapped;
@@ -111,6 +118,10 @@ static struct search_record *make_record(const struct search *search, size_t att
     record->requested_us = options->budget.requested_us;
     record->effective_us = options->budget.effective_us;
     record->is_clamped = options->budget.is_clamped;
+    record->budget_from = budget_from_name(options->budget.from);
+    if (search->deadline_rule != NULL) {
+        record->rule = search_record_keep(record, search->deadline_rule->place);
+    }
     record->reserve_us = options->reserve_us;
     record->took_us = now_us - options->arrival_us;
     for (size_t i = 0; i < attempt_count; i++) {

@@ -1,5 +1,6 @@
 #include "search/search.h"
 
+#include "policy/ceiling.h"
 #include "search/answer.h"
 #include "search/record.h"
 #include "search/search_internal.h"
@@ -161,6 +162,38 @@ void search_on_attempt_closed(struct search *search, struct attempt *attempt)
     search_count_down(search);
 }
 
+static uint64_t search_reserve_within(const struct search_options *options, uint64_t budget_us)
+{
+    uint64_t wish_us = options->reserve_wish_us != 0 ? options->reserve_wish_us : options->reserve_us;
+    return reserve_within(wish_us, budget_us);
+}
+
+/// The rule for the deadline is known, now that the facts are. A deadline that nobody could keep any more, because it
+/// is over or as good as over, becomes the next one that can be kept: the search ends at once.
+static void search_take_deadline(struct search *search, const struct rule *rule)
+{
+    struct search_options *options = &search->options;
+    struct world *world = options->world;
+    struct budget budget = budget_by_rule(options->budget, rule->values[RULE_DEADLINE]);
+    uint64_t reserve_us = search_reserve_within(options, budget.effective_us);
+    uint64_t least_us = world->ops->now_us(world) - options->arrival_us + reserve_us;
+
+    if (budget.effective_us < least_us) {
+        uint64_t before_us = options->budget.effective_us;
+        budget.effective_us = least_us < before_us ? least_us : before_us;
+        budget.is_clamped = budget.effective_us != budget.requested_us;
+    }
+    uint64_t end_us = options->arrival_us + budget.effective_us - reserve_us;
+    if (world->ops->timer_start(world, &search->end_timer, end_us) != STATUS_OK) {
+        return; // it still runs as it did, and so does the search
+    }
+    search->deadline_rule = budget.from == BUDGET_FROM_RULE ? rule : NULL;
+    options->budget = budget;
+    options->reserve_us = reserve_us;
+    search->deadline_us = end_us + reserve_us;
+    search->end_us = end_us;
+}
+
 static void search_on_started(struct script_call *call)
 {
     struct search *search = call->owner;
@@ -181,6 +214,9 @@ static void search_on_started(struct script_call *call)
     start->key = NULL;
     memcpy(search->currency, start->currency, sizeof search->currency);
     search->has_begun = true;
+    if (start->deadline_rule != NULL) {
+        search_take_deadline(search, start->deadline_rule);
+    }
     if (stream_is_on(&search->stream)) {
         stream_began(&search->stream, search);
     }
@@ -240,6 +276,37 @@ static size_t search_close_disabled(struct search *search)
     return candidates;
 }
 
+/// Where each rule for the deadline would end the search, so that its scripts are told the time that they have.
+static bool search_foresee(const struct search *search, struct start_call *start)
+{
+    const struct search_options *options = &search->options;
+    const struct rule_set *rules = options->catalogue->rules;
+
+    start->rules = rules;
+    start->ceiling_of = ceiling_in_force;
+    if (rules == NULL || !rules->has_deadlines) {
+        return true;
+    }
+    start->rule_ends_us = arena_alloc_array(&start->memory, rules->rule_count, sizeof *start->rule_ends_us);
+    for (size_t i = 0; start->rule_ends_us != NULL && i < rules->rule_count; i++) {
+        uint64_t rule_us = rules->rules[i].values[RULE_DEADLINE];
+        if (rule_us != 0) {
+            uint64_t budget_us = budget_by_rule(options->budget, rule_us).effective_us;
+            start->rule_ends_us[i] = options->arrival_us + budget_us - search_reserve_within(options, budget_us);
+        }
+    }
+    return start->rule_ends_us != NULL;
+}
+
+static void search_fill_candidate(const struct search *search, const struct attempt *attempt,
+                                  struct start_candidate *candidate)
+{
+    candidate->account = attempt->supplier->account;
+    candidate->account_count = attempt->supplier->account_count;
+    candidate->supplier = (uint32_t)(attempt->supplier - search->options.catalogue->suppliers);
+    candidate->terms.settings_us = attempt->supplier->ceiling_us;
+}
+
 static enum status search_submit_start(struct search *search, size_t candidates)
 {
     const struct search_options *options = &search->options;
@@ -248,6 +315,10 @@ static enum status search_submit_start(struct search *search, size_t candidates)
     size_t next = 0;
 
     if (start == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    if (!search_foresee(search, start)) {
+        script_call_destroy(&start->call);
         return STATUS_NO_MEMORY;
     }
     start->call.kind = SCRIPT_CALL_START;
@@ -264,10 +335,7 @@ static enum status search_submit_start(struct search *search, size_t candidates)
     for (size_t i = 0; i < search->attempt_count; i++) {
         const struct attempt *attempt = &search->attempts[i];
         if (attempt->state == ATTEMPT_WAITING) {
-            start->candidates[next].account = attempt->supplier->account;
-            start->candidates[next].account_count = attempt->supplier->account_count;
-            start->candidates[next].ceiling_us = attempt->supplier->ceiling_us;
-            next++;
+            search_fill_candidate(search, attempt, &start->candidates[next++]);
         }
     }
     enum status status = world->ops->script_submit(world, &start->call);

@@ -47,7 +47,8 @@ struct search_options {
     uint64_t arrival_us, arrival_wall_us;
     struct budget budget;
     uint64_t reserve_us;
-    const struct text *only; // names to ask; NULL: everyone. Unknown names were refused by the caller
+    uint64_t reserve_wish_us; // before it was clamped to the budget, which a rule may change; 0: reserve_us
+    const struct text *only;  // names to ask; NULL: everyone. Unknown names were refused by the caller
     size_t only_count;
     uint32_t max_items, max_offers_per_item;
     enum sort sort;

@@ -17,6 +17,7 @@ struct search {
     struct block *client_facts; // for suppliers that want to know who asks; NULL: not known
     struct block *key;          // equal for equal searches; NULL: this one is its own only
     char currency[4];
+    const struct rule *deadline_rule; // that decided the budget; NULL: none did
     uint64_t deadline_us;
     uint64_t end_us;          // deadline - reserve
     struct attempt *attempts; // every supplier of the product that the caller did not leave out

@@ -79,7 +79,8 @@ static enum status read_line(struct line *line, struct text content, struct fail
     if (strcmp(file, "-") != 0) {
         status = file_read(file, &line->body, &length, why);
     }
-    line->answer = (struct recorded_answer){ line->status, line->type, line->headers, { line->body, length } };
+    struct text body = { line->body != NULL ? line->body : "", length };
+    line->answer = (struct recorded_answer){ line->status, line->type, line->headers, body };
     return status;
 }
 

@@ -6,6 +6,7 @@ local parts = require("parts")
 local DEFAULT_CABIN = "economy"
 
 local CABINS = { "economy", "premium", "business", "first" }
+local TRIP_TYPES = { "one_way", "return", "multi_city" }
 local TRAVELLERS = { "adult", "child", "infant_lap", "infant_seat" }
 
 -- Ages on the day of travel. A child has one: suppliers price a child of two and one of eleven differently.
@@ -239,6 +240,7 @@ return {
   name = "flights",
   item_prefix = "fl",
   key = parts.KEY,
+  segments = parts.segments({ trip_type = TRIP_TYPES }),
   offer = offer,
   query = query,
 }

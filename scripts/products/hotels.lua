@@ -146,6 +146,7 @@ return {
   name = "hotels",
   item_prefix = "ho",
   key = parts.KEY,
+  segments = parts.SEGMENTS,
   query = query,
   offer = {
     parts.ID,

@@ -4,10 +4,9 @@ local world = require("tests.e2e.world")
 local ledger = require("tests.e2e.ledger")
 local test, equal = world.test, world.equal
 
-local variant = os.getenv("LASTCALL_VARIANT") or "release"
-local count = variant == "release" and 200 or 60
+local count = os.getenv("LASTCALL_LONG") == "yes" and 200 or 60
 
-local FILE = world.build .. "/e2e/attribution.ndjson"
+local FILE = world.folder .. "/attribution.ndjson"
 local MOVED = FILE .. ".1"
 os.execute("mkdir -p " .. world.build .. "/e2e && rm -f " .. FILE .. " " .. MOVED)
 
@@ -165,7 +164,7 @@ end)
 w:stop()
 
 test("an admin listener beyond loopback does not start without a token", function()
-  local file = world.build .. "/e2e/beyond.yaml"
+  local file = world.folder .. "/beyond.yaml"
   world.write_file(file, "listen: 127.0.0.1:0\nadmin: { listen: \"0.0.0.0:0\" }\n")
   local text, code = world.shell(("%s/lastcall serve -c examples/farm/lastcall.yaml -c %s/overlay.yaml -c %s"):format(
     world.build, w.folder, file))

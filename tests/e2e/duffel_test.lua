@@ -1,70 +1,180 @@
--- The real Duffel answer over HTTP, beside the farm's: 68 offers, totals to the cent, local times, airports.
+-- Duffel's recorded answers over HTTP: every offer with all that we tell of it, pages, and the outcome of every error.
 package.path = "./?.lua;" .. package.path
 local world = require("tests.e2e.world")
-local test, equal = world.test, world.equal
+local reading = require("tests.e2e.duffel_reading")
+local test, equal, at = world.test, world.equal, reading.at
 
-local FILE = world.shared .. "/payloads/duffel/offer_requests.create_with_offers.json"
-local content = world.read_file(FILE)
-if not content then
-  world.skip("the real Duffel answer", FILE .. " is absent")
+if not world.read_file(reading.folder .. "offers.show.json") then
+  world.skip("the real answers of Duffel", reading.folder .. " is absent")
   world.finish()
 end
-local source = world.json.decode(content).data
+
+local TOKEN = "duffel_test_not-for-anybodys-eyes"
+local OUT = world.folder .. "/"
+local RATES = OUT .. "duffel-rates.json"
+os.execute("mkdir -p " .. OUT)
+
+-- ---- what the farm answers -----------------------------------------------------------------------------------------
+
+local lines = {}
+
+-- One answer to a supplier's request; `body` is a file of the folder, or JSON text of our own.
+local function answers(supplier, request, status, body, headers)
+  local path = reading.folder .. body
+  if body:sub(1, 1) == "{" then
+    path = ("%sduffel-%d.json"):format(OUT, #lines)
+    world.write_file(path, body)
+  end
+  local method, target = request:match("^(%S+) (%S+)$")
+  local kind = body:match("%.html$") and "text/html; charset=utf-8" or "application/json"
+  local columns = { method, "/" .. supplier .. target, status, kind, path }
+  for _, header in ipairs(headers or {}) do
+    columns[#columns + 1] = header
+  end
+  lines[#lines + 1] = table.concat(columns, "\t")
+end
+
+local function http_date(seconds)
+  return os.date("!%a, %d %b %Y %H:%M:%S GMT", seconds)
+end
+
+local CREATE = "POST /air/offer_requests"
+local CREATED = "{\"data\": {\"id\": \"orq_1\", \"slices\": [], \"passengers\": []}}"
+local page = reading.decode("offers.list.page.json")
+local cursor = page.meta.after
+local shown = assert(world.read_file(reading.folder .. "offers.show.json"):match("\"data\":%s*(%b{})"))
+
+answers("duffel", CREATE, "200 OK", "offer_requests.create_with_offers.json")
+answers("d_small", CREATE, "201 Created", "offer_requests.create.small.json")
+-- The same fare, but not given back.
+local small = assert(world.read_file(reading.folder .. "offer_requests.create.small.json"))
+local strict, changes = small:gsub("(\"refund_before_departure\": {%s*\"allowed\": )true", "%1false")
+assert(changes == 1, "the condition of the small file is not where it was")
+answers("d_strict", CREATE, "200 OK", strict)
+answers("d_partial", CREATE, "200 OK", "partial_offer_request.create.json")
+answers("d_none", CREATE, "200 OK", "{\"data\": {\"id\": \"orq_1\", \"offers\": []}}")
+answers("d_show", CREATE, "200 OK", "offers.show.json")
+answers("d_list", CREATE, "200 OK", "offers.list.page.json")
+answers("d_places", CREATE, "200 OK", "airports.list.json")
+
+local FIRST = "GET /air/offers?offer_request_id=orq_1&limit=50&sort=total_amount"
+local NEXT = FIRST .. "&after=" .. cursor
+local PAGED = { "d_pages", "d_circle", "d_lost", "d_unpaged", "d_refused" }
+for _, name in ipairs(PAGED) do
+  answers(name, CREATE .. "?return_offers=false", "201 Created", CREATED)
+end
+answers("d_pages", NEXT, "200 OK", "{\"meta\": {\"after\": null, \"limit\": 50}, \"data\": [" .. shown .. "]}")
+answers("d_pages", FIRST, "200 OK", "offers.list.page.json")
+answers("d_circle", FIRST, "200 OK", "offers.list.page.json")
+answers("d_lost", NEXT, "503 Service Unavailable", "error.gateway.html")
+answers("d_lost", FIRST, "200 OK", "offers.list.page.json")
+answers("d_unpaged", FIRST, "200 OK", "offers.show.json")
+answers("d_refused", FIRST, "429 Too Many Requests", "error.rate_limit_error.json")
+
+-- How each error ends. The status decides nothing where Duffel tells the type of its error.
+local NOW = os.time()
+local LIMIT = "error.rate_limit_error.json"
+local function limit(date, reset)
+  return { "ratelimit-limit: 60", "ratelimit-remaining: 0", "date: " .. http_date(date),
+    "ratelimit-reset: " .. http_date(reset) }
+end
+
+local ERRORS = {
+  { "d_auth", "401 Unauthorized", "error.authentication_error.json", "rejected", kind = "auth" },
+  { "d_rate", "429 Too Many Requests", LIMIT, "rejected", kind = "quota", retry_in_ms = 37000,
+    headers = limit(NOW, NOW + 37) },
+  -- Duffel's clock is an hour ahead of ours: its own date tells how long it is.
+  { "d_rate_ahead", "429 Too Many Requests", LIMIT, "rejected", kind = "quota", retry_in_ms = 5000,
+    headers = limit(NOW + 3600, NOW + 3605) },
+  { "d_rate_past", "429 Too Many Requests", LIMIT, "rejected", kind = "quota", headers = limit(NOW, NOW - 60) },
+  { "d_rate_odd", "429 Too Many Requests", LIMIT, "rejected", kind = "quota",
+    headers = { "ratelimit-reset: soon", "ratelimit-reset: later" } },
+  { "d_rate_400", "400 Bad Request", LIMIT, "rejected", kind = "quota" },
+  { "d_wrong", "422 Unprocessable Entity", "error.validation_error.json", "rejected", kind = "supplier",
+    is_coded = true },
+  { "d_airline", "502 Bad Gateway", "error.airline_error.json", "rejected", kind = "supplier", is_coded = true },
+  { "d_airline_200", "200 OK", "error.airline_error.json", "rejected", kind = "supplier", is_coded = true },
+  { "d_api", "500 Internal Server Error", "error.api_error.json", "rejected", kind = "busy", prefix = true },
+  { "d_api_503", "503 Service Unavailable", "error.api_error.json", "rejected", kind = "busy", prefix = true },
+  { "d_api_401", "401 Unauthorized", "error.api_error.json", "rejected", kind = "supplier", is_coded = true },
+  { "d_gate_502", "502 Bad Gateway", "error.gateway.html", "failed" },
+  { "d_gate_503", "503 Service Unavailable", "error.gateway.html", "failed" },
+  { "d_gate_504", "504 Gateway Timeout", "error.gateway.html", "failed" },
+  { "d_gate_404", "404 Not Found", "error.gateway.html", "rejected", kind = "supplier" },
+  { "d_gate_429", "429 Too Many Requests", "error.gateway.html", "rejected", kind = "quota" },
+  { "d_gate_200", "200 OK", "error.gateway.html", "unparsable" },
+  { "d_bare_500", "500 Internal Server Error", "{\"meta\": {\"status\": 500}}", "failed" },
+  { "d_bare_400", "400 Bad Request", "{\"meta\": {\"status\": 400}}", "rejected", kind = "supplier" },
+}
+for _, row in ipairs(ERRORS) do
+  answers(row[1], CREATE, row[2], row[3], row.headers)
+end
+answers("d_echo", CREATE, "401 Unauthorized", world.json.encode { errors = { {
+  type = "authentication_error", code = "access_token_not_found", title = "Unknown token",
+  message = "There is no token " .. TOKEN .. " in Bearer " .. TOKEN,
+} } })
+
+-- ---- the world -----------------------------------------------------------------------------------------------------
+
+local function settings()
+  local out, seen = {}, {}
+  for _, line in ipairs(lines) do
+    local name = line:match("\t/([%w_]+)/")
+    if not seen[name] then
+      seen[name] = true
+      local is_paged = (" " .. table.concat(PAGED, " ") .. " "):find(" " .. name .. " ", 1, true)
+      local options = ("base_url: \"http://%s.41:8080/%s\"%s"):format(world.network, name,
+        is_paged and ", page_size: 50" or "")
+      out[#out + 1] = ("  %s: { %sceiling: 50s, accounts: { main: { options: { %s } } } }"):format(name,
+        name == "duffel" and "" or "uses: duffel, ", options)
+    end
+  end
+  return "fx: { file: " .. RATES .. " }\ndeadline: { max: 60s }\nsuppliers:\n" .. table.concat(out, "\n")
+end
+
+-- A pound is 1.25 euros, exactly.
+world.write_file(RATES, world.json.encode {
+  id = "duffel-test", as_of = os.date("!%Y-%m-%dT%H:%M:%SZ", NOW - 60), base = "EUR", rates = { GBP = "0.8" },
+})
+world.write_file(OUT .. "duffel.answers", table.concat(lines, "\n") .. "\n")
 
 local w = world.start {
   population = "healthy",
   settings = { "examples/farm/lastcall.yaml", "examples/farm/duffel.yaml" },
-  overlay = ("suppliers: { duffel: { accounts: { main: { options: { base_url: \"http://%s.41:8080\" } } } } }")
-    :format(world.network),
-  files = { "duffel:" .. world.network .. ".41:" .. FILE },
-  environment = "DUFFEL_TOKEN=test-token",
+  overlay = settings(),
+  files = { "duffel:" .. world.network .. ".41:" .. OUT .. "duffel.answers" },
+  environment = "DUFFEL_TOKEN=" .. TOKEN,
 }
 
-local function offers_of(reply, supplier)
-  local by_id, count = {}, 0
-  for _, offer in ipairs(reply.json.offers) do
-    if offer.supplier == supplier then
-      by_id[offer.id] = offer
-      count = count + 1
-    end
-  end
-  return by_id, count
+local function search(suppliers, currency)
+  return w:search {
+    query = { slices = { { origin = "SYD", destination = "MEL", date = "2030-04-16" } },
+      travellers = world.query.travellers, currency = currency or "GBP" },
+    suppliers = suppliers, budget_ms = 60000, max_items = 10000, max_offers_per_item = 1000,
+  }
 end
 
-local ALL = { budget_ms = 5000, max_items = 10000, max_offers_per_item = 1000 }
-local reply = w:search(ALL)
-local offers, count = offers_of(reply, "duffel")
-
-test("all 68 offers are there, beside those of the farm", function()
-  equal(200, reply.status, "status")
-  equal(68, #source.offers, "offers of the file")
-  local entry = world.entry(reply, "duffel")
+local function answered(reply, name, count, warnings)
+  equal(200, reply.status, reply.raw:sub(1, 400))
+  local entry = world.entry(reply, name)
   equal("answered", entry.outcome, world.json.encode(entry))
-  equal(68, entry.offers, "offers counted")
-  equal(68, count, "offers returned")
-  assert(reply.json.coverage.offers_found > 68 + 1000, "the farm's offers are there too")
-end)
+  equal(count, entry.offers, "offers counted")
+  equal(nil, entry.offers_dropped, "offers dropped")
+  equal(warnings > 0 and warnings or nil, entry.warnings, "warnings: " .. tostring(entry.first_warning))
+  return entry
+end
 
-test("each total, currency and airport is that of the file, to the cent", function()
-  for _, theirs in ipairs(source.offers) do
-    local ours = assert(offers["duffel:" .. theirs.id], theirs.id .. " is missing")
-    equal(theirs.total_amount, ours.price.total, theirs.id .. " total")
-    equal(theirs.total_currency, ours.price.currency, theirs.id .. " currency")
-    local item = assert(reply.json.items[ours.item], theirs.id .. " has no item")
-    equal(#theirs.slices, #item.slices, theirs.id .. " slices")
-    for s, slice in ipairs(theirs.slices) do
-      equal(#slice.segments, #item.slices[s].segments, theirs.id .. " segments")
-      for g, segment in ipairs(slice.segments) do
-        local mine = item.slices[s].segments[g]
-        equal(segment.origin.iata_code, mine.origin, theirs.id .. " origin")
-        equal(segment.destination.iata_code, mine.destination, theirs.id .. " destination")
-        equal(segment.departing_at, mine.departs["local"], theirs.id .. " departs")
-        equal(segment.arriving_at, mine.arrives["local"], theirs.id .. " arrives")
-        equal(segment.origin.time_zone, mine.departs.zone, theirs.id .. " zone")
-        equal(segment.destination.time_zone, mine.arrives.zone, theirs.id .. " zone")
-      end
-    end
-  end
+-- ---- offers --------------------------------------------------------------------------------------------------------
+
+local source = reading.decode("offer_requests.create_with_offers.json").data
+local expected, corrected = reading.read(source.offers)
+
+test("each of the 68 offers of a search is told in full, beside those of the farm", function()
+  local reply = search(nil)
+  answered(reply, "duffel", #source.offers, corrected)
+  equal(68, #source.offers, "offers of the file")
+  reading.compare(expected, reply, "duffel")
+  assert(reply.json.coverage.offers_found > 68 + 1000, "the farm's offers are there too")
 end)
 
 -- Read from the file by eye, so that a mistake made twice cannot hide.
@@ -81,15 +191,154 @@ test("ten values read by hand", function()
     [56] = { "off_0000AEatBx45UkyUCu9ZQ7", "79.62 GBP", "2022-04-16T08:00:00", "2022-04-16T09:35:00" },
     [68] = { "off_0000AEatBx31Yi7k9beiky", "129.51 GBP", "2022-04-16T06:30:00", "2022-04-16T08:05:00" },
   }
-  for index, expected in pairs(HAND) do
-    local ours = assert(offers["duffel:" .. expected[1]], "offer " .. index .. " is missing")
+  local reply = search { "duffel" }
+  local offers = {}
+  for _, offer in ipairs(reply.json.offers) do
+    offers[offer.id] = offer
+  end
+  for index, by_hand in pairs(HAND) do
+    local ours = assert(offers["duffel:" .. by_hand[1]], "offer " .. index .. " is missing")
     local segment = reply.json.items[ours.item].slices[1].segments[1]
-    equal(expected[2], ours.price.total .. " " .. ours.price.currency, "offer " .. index)
+    equal(by_hand[2], ours.price.total .. " " .. ours.price.currency, "offer " .. index)
     equal("SYD-MEL", segment.origin .. "-" .. segment.destination, "airports of offer " .. index)
-    equal(expected[3], segment.departs["local"], "departure of offer " .. index)
-    equal(expected[4], segment.arrives["local"], "arrival of offer " .. index)
+    equal(by_hand[3], segment.departs["local"], "departure of offer " .. index)
+    equal(by_hand[4], segment.arrives["local"], "arrival of offer " .. index)
     equal(95, segment.duration_min, "duration of offer " .. index)
   end
+end)
+
+test("a search in euros has every total converted to the cent, and Duffel's own beside it", function()
+  local reply = search({ "duffel" }, "EUR")
+  answered(reply, "duffel", #source.offers, corrected)
+  for _, ours in ipairs(reply.json.offers) do
+    local theirs = assert(expected[ours.id:match(":(.*)$")])
+    equal(theirs.total .. " " .. theirs.currency,
+      ours.price.supplier_price.amount .. " " .. ours.price.supplier_price.currency, ours.id)
+    local pence = tonumber((theirs.total:gsub("%.", "")))
+    local cents = tonumber((ours.price.total:gsub("%.", "")))
+    equal(math.floor((pence * 5 + 2) / 4), cents, ours.id .. " of " .. theirs.total)
+    equal("EUR", ours.price.currency, ours.id)
+    equal("duffel-test", ours.price.fx.id, ours.id)
+  end
+end)
+
+test("a fare that may be changed and given back for a fee; a flight whose duration its times contradict", function()
+  local offers = reading.decode("offer_requests.create.small.json").data.offers
+  local by_id, wrong = reading.read(offers)
+  local reply = search { "d_small" }
+  local entry = answered(reply, "d_small", 1, wrong)
+  reading.compare(by_id, reply, "d_small")
+  equal(true, reply.json.offers[1].refundable, "refundable")
+  equal(true, reply.json.offers[1].changeable, "changeable")
+  equal(2, wrong, "a segment and a slice")
+  equal(false, search { "d_strict" }.json.offers[1].refundable, "refundable where it is not allowed")
+  assert(entry.first_warning:find("146 minutes are told", 1, true), entry.first_warning)
+end)
+
+-- ---- pages ---------------------------------------------------------------------------------------------------------
+
+test("pages: times across zones, journeys of more than a day, one stop each", function()
+  local offers = {}
+  for i, offer in ipairs(page.data) do
+    offers[i] = offer
+  end
+  offers[#offers + 1] = reading.decode("offers.show.json").data
+  local by_id, wrong = reading.read(offers)
+  local reply = search { "d_pages" }
+  local entry = answered(reply, "d_pages", #offers, wrong)
+  equal(51, #offers, "offers of the files")
+  equal(nil, entry.partial, "partial")
+  reading.compare(by_id, reply, "d_pages")
+  local long, stops = 0, 0
+  for _, item in pairs(reply.json.items) do
+    long = long + (item.slices[1].duration_min > 1440 and 1 or 0)
+  end
+  for _, offer in pairs(by_id) do
+    stops = math.max(stops, #offer.slices[1].segments - 1)
+  end
+  assert(long > 0, "no journey takes more than a day")
+  equal(1, #reply.json.facets.stops, "kinds of stops")
+  equal(stops, tonumber(reply.json.facets.stops[1].value), "stops")
+  equal(#offers, reply.json.facets.stops[1].count, "offers with a stop")
+end)
+
+test("a cursor that leads in a circle ends there, and the answer is partial", function()
+  local reply = search { "d_circle" }
+  local entry = world.entry(reply, "d_circle")
+  equal("answered", entry.outcome, world.json.encode(entry))
+  equal(#page.data, entry.offers, "offers")
+  equal(true, entry.partial, "partial")
+  equal(false, reply.json.coverage.complete, "complete")
+end)
+
+test("a page that fails leaves those before it, and the answer is partial", function()
+  local reply = search { "d_lost" }
+  local entry = world.entry(reply, "d_lost")
+  equal("answered", entry.outcome, world.json.encode(entry))
+  equal(#page.data, entry.offers, "offers")
+  equal(true, entry.partial, "partial")
+end)
+
+test("without any page there is no answer, and it is not an empty one", function()
+  local entry = world.entry(search { "d_refused" }, "d_refused")
+  equal("rejected", entry.outcome, world.json.encode(entry))
+  equal("quota", entry.kind, "kind")
+  entry = world.entry(search { "d_unpaged" }, "d_unpaged")
+  equal("unparsable", entry.outcome, world.json.encode(entry))
+end)
+
+-- ---- what is no offer to sell --------------------------------------------------------------------------------------
+
+test("offers that cannot be booked as they are, and answers to other questions, are no answer", function()
+  local told_of = { d_partial = "partial", d_show = "data.offers", d_list = "data.offers", d_places = "data.offers" }
+  for name, told in pairs(told_of) do
+    local reply = search { name }
+    local entry = world.entry(reply, name)
+    equal("unparsable", entry.outcome, world.json.encode(entry))
+    assert(entry.detail:find(told, 1, true), entry.detail)
+    equal(504, reply.status, name)
+  end
+end)
+
+test("nothing for sale is empty, and nothing else is", function()
+  local reply = search { "d_none" }
+  equal(200, reply.status, "status")
+  equal("empty", world.entry(reply, "d_none").outcome)
+  equal(true, reply.json.coverage.complete, "complete")
+end)
+
+for _, row in ipairs(ERRORS) do
+  local name, status, file, outcome = row[1], row[2], row[3], row[4]
+  test(("%s: %s with %s is %s%s"):format(name, file, status, outcome, row.kind and ", " .. row.kind or ""), function()
+    local told = file:match("%.json$") and reading.decode(file).errors[1] or {}
+    local reply = search { name }
+    local entry = world.entry(reply, name)
+    equal(outcome, entry.outcome, world.json.encode(entry))
+    equal(row.kind, entry.kind, "kind")
+    equal(row.retry_in_ms, entry.retry_in_ms, "retry_in_ms")
+    equal(row.is_coded and told.code or nil, entry.code, "code")
+    local http = tonumber(status:match("^%d+"))
+    equal(http >= 400 and http or nil, entry.http_status, "http_status")
+    if told.message then
+      local message = row.prefix and told.code .. ": " .. told.message or told.message
+      equal(message:sub(1, #entry.detail), entry.detail, "detail")
+      assert(#entry.detail >= math.min(#message, 60), entry.detail)
+    end
+    equal(504, reply.status, "status of the reply")
+    equal(0, at(reply.json, "coverage", "answered"), "answered")
+    equal(0, at(reply.json, "coverage", "empty"), "empty")
+    assert(not reply.raw:find(TOKEN, 1, true), "the token is in the reply")
+  end)
+end
+
+test("a token that Duffel repeats is in no reply, no record and no line of the log", function()
+  local reply = search { "d_echo" }
+  equal("auth", world.entry(reply, "d_echo").kind)
+  assert(not reply.raw:find(TOKEN, 1, true), reply.raw)
+  local record = world.http("GET", w.admin_url .. "/admin/v1/searches")
+  equal(200, record.status, "records")
+  assert(not record.raw:find(TOKEN, 1, true), record.raw)
+  assert(not w:engine_output():find(TOKEN, 1, true), "the log")
 end)
 
 w:stop()

@@ -13,12 +13,12 @@ local PHASES = is_long and 40 or 6
 local BUDGETS = variant == "release" and { 200, 400, 700 } or { 500, 1000, 2000 }
 local CONCURRENCY = variant == "release" and 20 or 10
 
-local FILE = world.build .. "/e2e/every_fault.ndjson"
+local FILE = world.folder .. "/every_fault.ndjson"
 os.execute("mkdir -p " .. world.build .. "/e2e && rm -f " .. FILE)
 
 -- Suppliers of several exchanges have shapes of their own, so the farm prints its settings.
 local POPULATION = "examples/farm/populations/every-fault.txt"
-local SETTINGS = world.build .. "/e2e/every_fault.yaml"
+local SETTINGS = world.folder .. "/every_fault.yaml"
 local printed, printed_code = world.shell(("%s/examples/farm/farm --population %s --print-settings"):format(world.build,
   POPULATION))
 assert(printed_code == 0, printed)

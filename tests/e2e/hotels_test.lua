@@ -11,7 +11,7 @@ local QUERY = {
   currency = "EUR",
 }
 
-local folder = world.build .. "/e2e"
+local folder = world.folder
 local properties = folder .. "/properties.tsv"
 os.execute("mkdir -p " .. folder)
 local output, code = world.shell(("%s/examples/farm/farm --properties %s"):format(world.build, properties))

@@ -4,8 +4,8 @@ package.path = "./?.lua;" .. package.path
 local world = require("tests.e2e.world")
 local test, equal = world.test, world.equal
 
-local RATES = world.build .. "/e2e/rates.json"
-os.execute("mkdir -p " .. world.build .. "/e2e")
+local RATES = world.folder .. "/rates.json"
+os.execute("mkdir -p " .. world.folder)
 
 local function write_rates(as_of)
   world.write_file(RATES, world.json.encode {
@@ -16,7 +16,7 @@ end
 
 local function start(as_of)
   write_rates(as_of)
-  return world.start { population = "healthy", port = 18487, overlay = "fx: { file: " .. RATES .. ", max_age: 36h }" }
+  return world.start { population = "healthy", overlay = "fx: { file: " .. RATES .. ", max_age: 36h }" }
 end
 
 local function search(w, currency)
@@ -131,7 +131,7 @@ test("by a table that is too old nothing is converted, and that is said once", f
 end)
 
 test("check warns of it, and is not against it", function()
-  local overlay = world.build .. "/e2e/fx.yaml"
+  local overlay = world.folder .. "/fx.yaml"
   world.write_file(overlay, "suppliers_dir: suppliers\nfx: { file: " .. RATES .. " }\n")
   local output, code = world.shell(world.build .. "/lastcall check -c " .. overlay)
   equal(0, code, output)
@@ -139,7 +139,7 @@ test("check warns of it, and is not against it", function()
 end)
 
 test("a table with a mistake is told with its place, and nothing starts", function()
-  local overlay = world.build .. "/e2e/fx.yaml"
+  local overlay = world.folder .. "/fx.yaml"
   world.write_file(RATES, [[
 { "id": "a", "as_of": "2026-11-29", "base": "EUR",
   "rates": { "USD": 1.5e3 } }

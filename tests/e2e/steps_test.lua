@@ -4,7 +4,7 @@ local world = require("tests.e2e.world")
 local test, equal = world.test, world.equal
 
 local POPULATION = "examples/farm/populations/steps.txt"
-local FOLDER = world.build .. "/e2e"
+local FOLDER = world.folder
 local SETTINGS, FILE = FOLDER .. "/steps.yaml", FOLDER .. "/steps.ndjson"
 os.execute("mkdir -p " .. FOLDER .. " && rm -f " .. FILE)
 

@@ -3,7 +3,7 @@ package.path = "./?.lua;" .. package.path
 local world = require("tests.e2e.world")
 local test, equal = world.test, world.equal
 
-local folder = world.build .. "/e2e"
+local folder = world.folder
 local settings = folder .. "/stuck.yaml"
 local log = folder .. "/stuck.log"
 

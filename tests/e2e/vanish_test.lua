@@ -11,7 +11,7 @@ local variant = os.getenv("LASTCALL_VARIANT") or "release"
 local COUNT = tonumber(os.getenv("LASTCALL_CALLERS")) or is_long and 1000 or variant == "release" and 500 or 200
 local CONCURRENCY = variant == "release" and 50 or 10
 
-local FILE = world.build .. "/e2e/vanish.ndjson"
+local FILE = world.folder .. "/vanish.ndjson"
 os.execute("mkdir -p " .. world.build .. "/e2e && rm -f " .. FILE)
 
 -- A search that nobody ends goes on for five minutes, and so would the drain: what is left behind is seen.

@@ -18,6 +18,9 @@ M.shared = os.getenv("LASTCALL_SHARED") or "../shared"
 M.network = os.getenv("LASTCALL_NETWORK") or "127.0.41"
 -- The engine's, and 1000 more for its admin listener: each network has its own.
 M.port = 18480 + 10 * (tonumber(M.network:match("^127%.%d+%.(%d+)$")) - 41)
+-- Where tests write; each network has its own, so that two of them can run at the same time.
+M.folder = M.build .. "/e2e/" .. M.network
+os.execute("mkdir -p " .. M.folder)
 local ADMIN = "http://" .. M.network .. ".254:9999"
 M.farm_url = ADMIN
 M.json = json
@@ -136,8 +139,7 @@ end
 -- before_engine (called between the two)
 function M.start(options)
   local w = setmetatable({ options = options, port = options.port or M.port }, World)
-  w.folder = M.build .. "/e2e"
-  os.execute("mkdir -p " .. w.folder)
+  w.folder = M.folder
   w.url = "http://127.0.0.1:" .. w.port
   w.admin_url = "http://127.0.0.1:" .. w.port + 1000
   if M.http("GET", w.url .. "/healthz").status then
@@ -183,10 +185,15 @@ end
 function World:start_engine()
   local options = self.options
   local overlay = self.folder .. "/overlay.yaml"
+  -- A farm without TLS makes no authority.
+  local authority = ""
+  if read_file(self.folder .. "/tls/ca.pem") then
+    authority = ", ca_file: " .. self.folder .. "/tls/ca.pem"
+  end
   local settings = {
     ("listen: 127.0.0.1:%d"):format(self.port),
     ("admin: { listen: \"127.0.0.1:%d\" }"):format(self.port + 1000),
-    ("network: { allow_private: [%s.0/24], ca_file: %s/tls/ca.pem }"):format(M.network, self.folder),
+    ("network: { allow_private: [%s.0/24]%s }"):format(M.network, authority),
     ("dns: { servers: [\"%s.253:5300\"] }"):format(M.network),
     options.overlay or "",
     "",
@@ -206,8 +213,7 @@ end
 
 -- The example's settings in a file, with ceilings so high that only budgets end what is slow on a busy machine.
 function M.settings_without_ceilings()
-  local path = M.build .. "/e2e/without_ceilings.yaml"
-  os.execute("mkdir -p " .. M.build .. "/e2e")
+  local path = M.folder .. "/without_ceilings.yaml"
   local settings = read_file("examples/farm/lastcall.yaml"):gsub("    ceiling: %d+ms\n", "")
   write_file(path, (settings:gsub("    uses: farm_%l\n", "%0    ceiling: 20s\n")))
   return path

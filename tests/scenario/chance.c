@@ -201,7 +201,8 @@ static void fill_supplier(struct dice *dice, const struct habits *habits, struct
 static void fill_machine(struct dice *dice, struct play *play, bool is_on_grid)
 {
     struct virtual_machine *machine = &play->machine;
-    uint64_t reserve_us = play->reserve_us;
+    // A rule may halve the budget, and then less is kept.
+    uint64_t reserve_us = reserve_within(play->reserve_wish_us, play->budget_us / 2);
 
     machine->seed = roll(dice);
     machine->fetch_ends_first = one_in(dice, 2);
@@ -221,6 +222,37 @@ static void fill_machine(struct dice *dice, struct play *play, bool is_on_grid)
     }
 }
 
+/// Rules of which some fit: for the deadline, the one fact being a digit, and for ceilings of anybody.
+static void fill_rules(struct dice *dice, const struct habits *habits, struct play *play)
+{
+    static const char *const DIGITS[] = { "0", "1", "2", "3" };
+
+    play->segments[0] = TEXT("digit");
+    play->facts[0] = rule_fact_of(text_of(DIGITS[roll(dice) % COUNT_OF(DIGITS)]));
+    play->segment_count = 1;
+    play->has_default_budget = one_in(dice, 2);
+    play->rule_count = between(dice, 1, 5);
+    for (size_t i = 0; i < play->rule_count; i++) {
+        struct play_rule *rule = &play->rules[i];
+        int64_t least = (int64_t)between(dice, 0, 3);
+        *rule = (struct play_rule){ .rule = { .place = TEXT("rules:1"), .conditions = rule->conditions } };
+        rule->values[0][0] = (struct rule_value){ .least = least, .most = least + (int64_t)between(dice, 0, 2) };
+        rule->conditions[0] = (struct rule_condition){ .values = rule->values[0], .value_count = 1 };
+        rule->rule.condition_count = one_in(dice, 3) ? 0 : 1;
+        rule->rule.values[RULE_CEILING] = one_in(dice, 3) ? some_time(dice, habits) : 0;
+        rule->rule.values[RULE_CEILING_SCALE] = one_in(dice, 3) ? between(dice, 1, 100) * 10000 : 0;
+        rule->rule.values[RULE_CEILING_MAX] = one_in(dice, 3) ? some_time(dice, habits) : 0;
+        if (one_in(dice, 3) && play->supplier_count > 0) {
+            rule->suppliers[rule->supplier_count++] = play->suppliers[roll(dice) % play->supplier_count].behaviour.name;
+        } else if (one_in(dice, 2)) {
+            rule->rule.values[RULE_DEADLINE] = between(dice, play->budget_us / 2, 2 * play->budget_us);
+        }
+    }
+    for (size_t i = 0; i < play->supplier_count; i++) {
+        play->suppliers[i].is_in_time = false; // that is for rules to say
+    }
+}
+
 static const char *const NAMES[] = { "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m",
                                      "n", "o", "p", "q", "r", "s", "t", "u", "v", "w", "x", "y", "z" };
 
@@ -234,6 +266,7 @@ void chance_fill(struct play *play, uint64_t seed)
     reserve_init(&reserve);
     play->budget_us = one_in(&dice, 8) ? 40 * MS : between(&dice, 40, 3000) * MS;
     play->reserve_us = reserve_for(&reserve, play->budget_us);
+    play->reserve_wish_us = reserve_wish(&reserve);
     play->max_items = one_in(&dice, 4) ? (uint32_t)between(&dice, 1, 6) : 200;
     play->max_offers_per_item = one_in(&dice, 4) ? (uint32_t)between(&dice, 1, 3) : 5;
     play->sort = (enum sort)between(&dice, SORT_BEST, SORT_DURATION);
@@ -257,6 +290,9 @@ void chance_fill(struct play *play, uint64_t seed)
     size_t count = one_in(&dice, 50) ? COUNT_OF(NAMES) : between(&dice, 0, 9);
     for (size_t i = 0; i < count; i++) {
         fill_supplier(&dice, &habits, play, NAMES[i]);
+    }
+    if (one_in(&dice, 4)) {
+        fill_rules(&dice, &habits, play);
     }
     if (one_in(&dice, 5)) {
         play->leaves_us = is_on_grid ? some_time(&dice, &habits) : between(&dice, 0, play->budget_us);

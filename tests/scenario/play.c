@@ -14,6 +14,10 @@ void play_init(struct play *play)
     play->supplier_count = 0;
     play->step_count = 0;
     play->moment_count = 0;
+    play->segment_count = 0;
+    play->rule_count = 0;
+    play->reserve_wish_us = 0;
+    play->has_default_budget = false;
     play->budget_us = 2000000;
     play->reserve_us = 10000;
     play->max_items = 200;
@@ -123,6 +127,32 @@ static void stage_leave(struct stage *stage)
 
 // --------------------------------------------------------------------------------------------------------------- stage
 
+/// The rules with their suppliers as numbers.
+static void stage_fill_rules(struct stage *stage)
+{
+    const struct play *play = stage->play;
+
+    stage->rule_set = (struct rule_set){ .segments = play->segments,
+                                         .segment_count = play->segment_count,
+                                         .rules = stage->rules,
+                                         .rule_count = play->rule_count };
+    for (size_t i = 0; i < play->rule_count; i++) {
+        const struct play_rule *given = &play->rules[i];
+        stage->rules[i] = given->rule;
+        stage->rules[i].suppliers = stage->rule_suppliers[i];
+        stage->rules[i].supplier_count = given->supplier_count;
+        stage->rule_set.has_deadlines |= given->rule.values[RULE_DEADLINE] != 0;
+        for (size_t j = 0; j < given->supplier_count; j++) {
+            uint32_t number = 0;
+            while (strcmp(play->suppliers[number].behaviour.name, given->suppliers[j]) != 0) {
+                number++;
+                require(number < play->supplier_count);
+            }
+            stage->rule_suppliers[i][j] = number;
+        }
+    }
+}
+
 static void stage_fill(struct stage *stage)
 {
     const struct play *play = stage->play;
@@ -149,8 +179,11 @@ static void stage_fill(struct stage *stage)
     stage->virtual.product = play->product;
     stage->virtual.start_us = play->start_us;
     stage->virtual.begins_after_us = play->queue_us;
+    stage_fill_rules(stage);
+    stage->virtual.facts = play->facts;
     stage->catalogue = (struct catalogue){
         .generation = 1,
+        .rules = play->rule_count > 0 ? &stage->rule_set : NULL,
         .suppliers = stage->catalogue_suppliers,
         .supplier_count = play->supplier_count,
     };
@@ -173,8 +206,11 @@ static enum status stage_search(struct stage *stage)
         .product = TEXT("flights"),
         .body = stage->body,
         .arrival_us = stage->arrival_us,
-        .budget = { play->budget_us, play->budget_us, false },
+        .budget = { .requested_us = play->budget_us,
+                    .effective_us = play->budget_us,
+                    .from = play->has_default_budget ? BUDGET_FROM_DEFAULT : BUDGET_FROM_CALLER },
         .reserve_us = play->reserve_us,
+        .reserve_wish_us = play->reserve_wish_us,
         .only = play->has_choice ? stage->chosen : NULL,
         .only_count = play->has_choice ? chosen : 0,
         .sort = play->sort,

@@ -13,7 +13,14 @@
 #include "search/search.h"
 #include "support/virtual_world.h"
 
-enum { PLAY_SUPPLIERS_MAX = 48, PLAY_STEPS_MAX = 512, PLAY_MOMENTS_MAX = 32 };
+enum {
+    PLAY_SUPPLIERS_MAX = 48,
+    PLAY_STEPS_MAX = 512,
+    PLAY_MOMENTS_MAX = 32,
+    PLAY_RULES_MAX = 8,
+    PLAY_CONDITIONS_MAX = 4,
+    PLAY_VALUES_MAX = 4,
+};
 
 struct play_supplier {
     struct virtual_supplier behaviour;
@@ -24,13 +31,30 @@ struct play_supplier {
     bool is_in_time;               // it must be `expected`
 };
 
+/// A rule of the settings; `rule` is completed by the stage.
+struct play_rule {
+    struct rule rule;
+    struct rule_condition conditions[PLAY_CONDITIONS_MAX];
+    struct rule_value values[PLAY_CONDITIONS_MAX][PLAY_VALUES_MAX];
+    const char *suppliers[PLAY_VALUES_MAX];
+    size_t supplier_count;
+};
+
 struct play {
     struct play_supplier suppliers[PLAY_SUPPLIERS_MAX]; // sorted by name
     size_t supplier_count;
     struct virtual_step steps[PLAY_STEPS_MAX];
     size_t step_count;
 
+    struct text segments[RULE_SEGMENTS_MAX]; // what rules ask for
+    struct rule_fact facts[RULE_SEGMENTS_MAX];
+    size_t segment_count;
+    struct play_rule rules[PLAY_RULES_MAX];
+    size_t rule_count;
+
     uint64_t budget_us, reserve_us;
+    uint64_t reserve_wish_us; // 0: reserve_us
+    bool has_default_budget;  // the caller names none
     uint32_t max_items, max_offers_per_item;
     enum sort sort;
     bool whole_or_nothing, has_choice; // has_choice: the caller names whom to ask

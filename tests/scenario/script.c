@@ -3,6 +3,7 @@
 #include "base/json_read.h"
 #include "scenario/allocations.h"
 #include "scenario/play.h"
+#include "scenario/script_rules.h"
 
 #include <glob.h>
 #include <lauxlib.h>
@@ -207,8 +208,10 @@ static void read_play(lua_State *lua, struct play *play)
     play->start_us = get_number(lua, "start_us", play->start_us);
     play->queue_us = get_number(lua, "queue_us", 0);
     play->product = (enum script_verdict)get_named(lua, "product", verdict_name);
+    play->has_default_budget = get_flag(lua, "has_default_budget");
     read_machine(lua, &play->machine);
     read_lists(lua, play);
+    script_read_rules(lua, play);
 }
 
 // ---------------------------------------------------------------------------------------------------- result -> table
@@ -330,8 +333,14 @@ static void push_entry(lua_State *lua, const struct search_record_entry *entry)
     set_number(lua, "failed", entry->parts_failed);
     if (entry->ceiling_us != UINT64_MAX) {
         set_number(lua, "ceiling", entry->ceiling_us / 1000);
-        set_name(lua, "ceiling_from", entry->ceiling_is_from_script ? "script" : "settings");
+        set_name(lua, "ceiling_from", ceiling_from_name(entry->ceiling_from));
     }
+    lua_newtable(lua);
+    for (int i = 0; i < CEILING_RULES_MAX && entry->rules[i].data != NULL; i++) {
+        lua_pushlstring(lua, entry->rules[i].data, entry->rules[i].length);
+        lua_rawseti(lua, -2, i + 1);
+    }
+    lua_setfield(lua, -2, "rules");
 }
 
 /// {name -> entry}, or false without a record.

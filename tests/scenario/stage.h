@@ -15,6 +15,9 @@ struct stage {
     struct catalogue_supplier catalogue_suppliers[PLAY_SUPPLIERS_MAX];
     struct script_account accounts[PLAY_SUPPLIERS_MAX];
     struct catalogue catalogue;
+    struct rule_set rule_set;
+    struct rule rules[PLAY_RULES_MAX];
+    uint32_t rule_suppliers[PLAY_RULES_MAX][PLAY_VALUES_MAX];
     struct text chosen[PLAY_SUPPLIERS_MAX];
     struct search *search;
     struct block *body;

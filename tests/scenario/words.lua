@@ -22,7 +22,10 @@ local MACHINES = {
 --- Kinds of plays' values. "ms": milliseconds, fractions allowed.
 local SEARCH = {
   budget = "ms", reserve = "ms", suppliers = "list", max_items = "number", max_offers_per_item = "number",
-  partial = "boolean", detail = "string", sort = "string",
+  partial = "boolean", detail = "string", sort = "string", facts = "table",
+}
+local RULE = {
+  when = "table", supplier = "list", deadline = "ms", ceiling = "ms", scale = "number", max = "ms",
 }
 local EXCHANGE = {
   answers = "string", after = "ms", hangs = "boolean", phase = "string", fails = "string", status = "number",
@@ -47,13 +50,15 @@ local REPLY = {
   status = "number", complete = "boolean", percent = "number", eligible = "number", answered = "number",
   empty = "number", missing = "number", offers = "number", found = "number", items = "number", reasons = "list",
   outcomes = "table", order = "list", code = "string", at = "ms", before = "ms", odd_items = "list",
-  cut_by_budget = "boolean", requests = "number", seen = "table", facets = "list",
+  cut_by_budget = "boolean", requests = "number", seen = "table", facets = "list", budget = "table",
 }
+local BUDGET = { ms = "number", from = "string", rule = "string", clamped = "boolean", requested = "number",
+  reserve = "number" }
 local OUTCOME = {
   [1] = "string", bound = "string", phase = "string", kind = "string", partial = "boolean", offers = "number",
   http_status = "number", requests = "number", parts = "number", ok = "number", failed = "number", code = "string",
   detail = "string", ceiling = "number", ceiling_from = "string", dropped = "number", retry = "ms", breaker = "string",
-  asked = "boolean",
+  asked = "boolean", rules = "list",
 }
 local FINALLY = {
   references = "number", memory = "number", fetches = "number", timers = "number", calls = "number",
@@ -61,7 +66,7 @@ local FINALLY = {
 }
 local LINES = {
   search = "table", supplier = "string", machine = "table", caller = "string", expect_outcome = "table",
-  expect_reply = "table", expect_events = "list", expect_no_reply = "boolean",
+  expect_reply = "table", expect_events = "list", expect_no_reply = "boolean", rules = "list",
 }
 
 local VERDICTS = {
@@ -251,6 +256,14 @@ local function read_search(play, where, given)
   play.search = given
 end
 
+--- The rules of the settings; a rule's place is "rules:NUMBER".
+local function read_rules(play, where, given)
+  for number, rule in ipairs(given) do
+    check_words(where, "rule " .. number, rule, RULE)
+  end
+  play.rules = given
+end
+
 local function read_machine(play, where, given)
   check_words(where, "a machine", given, MACHINE)
   play.machine = given
@@ -278,6 +291,9 @@ local function read_line(play, ms, where, given)
   if given.search then
     read_search(play, where, given.search)
   end
+  if given.rules then
+    read_rules(play, where, given.rules)
+  end
   if given.machine then
     read_machine(play, where, given.machine)
   end
@@ -292,6 +308,7 @@ local function read_line(play, ms, where, given)
   if given.expect_reply then
     check_words(where, "a reply", given.expect_reply, REPLY)
     check_outcomes(where, given.expect_reply.outcomes or {})
+    check_words(where, "a budget", given.expect_reply.budget or {}, BUDGET)
     expect(play, ms, where, "reply", given.expect_reply)
   end
   if given.expect_events then
@@ -325,6 +342,53 @@ local function moments_of(play)
   return moments
 end
 
+--- Facts as {name, value}, in the order of their names; every fact is a segment.
+local function facts_of(search)
+  local facts, numbers = {}, {}
+  for name, value in pairs(search.facts or {}) do
+    facts[#facts + 1] = { name = name, value = tostring(value) }
+  end
+  table.sort(facts, function(a, b)
+    return a.name < b.name
+  end)
+  for number, fact in ipairs(facts) do
+    numbers[fact.name] = number
+  end
+  return facts, numbers
+end
+
+--- "mobile", 7, { least = 0, most = 6 }, or a list of these.
+local function values_of(given)
+  if type(given) ~= "table" or given.least or given.most then
+    given = { given }
+  end
+  local values = {}
+  for index, value in ipairs(given) do
+    if type(value) == "number" then
+      values[index] = { least = value, most = value }
+    else
+      values[index] = type(value) == "table" and value or { text = value }
+    end
+  end
+  return values
+end
+
+local function rules_of(play, numbers)
+  local rules = {}
+  for number, given in ipairs(play.rules or {}) do
+    local conditions = {}
+    for name, value in pairs(given.when or {}) do
+      one_of(play.where, "a condition", name, numbers)
+      conditions[#conditions + 1] = { segment = numbers[name], values = values_of(value) }
+    end
+    rules[number] = {
+      place = "rules:" .. number, conditions = conditions, suppliers = given.supplier, deadline_us = us(given.deadline),
+      ceiling_us = us(given.ceiling), scale_millionths = given.scale and given.scale * 10000, max_us = us(given.max),
+    }
+  end
+  return rules
+end
+
 --- What script.c takes.
 local function table_of(play, machine)
   local search, own = play.search, play.machine
@@ -342,6 +406,10 @@ local function table_of(play, machine)
     is_public = search.detail == "public", leaves_us = play.leaves_us, suppliers = suppliers,
     moments = play.moments, start_us = us(own.start), queue_us = us(own.queue), product = products[own.product],
   }
+  local numbers
+  full.has_default_budget = search.budget == nil
+  full.facts, numbers = facts_of(search)
+  full.rules = rules_of(play, numbers)
   copy(machine, full)
   full.seed = machine.seed or 1
   full.workers = own.workers
@@ -358,6 +426,14 @@ local function compare(differ, where, what, actual, expected)
   if actual ~= expected then
     differ[#differ + 1] = string.format("%s: %s is %s, not %s", where, what, tostring(actual), tostring(expected))
   end
+end
+
+local function list_text(list)
+  local texts = {}
+  for index, value in ipairs(list or {}) do
+    texts[index] = tostring(value)
+  end
+  return "{ " .. table.concat(texts, ", ") .. " }"
 end
 
 local function compare_outcome(differ, where, name, entry, expected, is_over)
@@ -378,6 +454,8 @@ local function compare_outcome(differ, where, name, entry, expected, is_over)
       compare(differ, where, what, BREAKERS[value][entry.breaker] and value or entry.breaker, value)
     elseif word == "retry" then
       compare(differ, where, what, entry.retry_ms, value)
+    elseif word == "rules" then
+      compare(differ, where, what, list_text(entry.rules), list_text(value))
     else
       compare(differ, where, what, entry[word], value)
     end
@@ -388,14 +466,6 @@ local function compare_outcomes(differ, where, entries, expected, is_over)
   for name, outcome in pairs(expected) do
     compare_outcome(differ, where, name, entries and entries[name], outcome, is_over)
   end
-end
-
-local function list_text(list)
-  local texts = {}
-  for index, value in ipairs(list or {}) do
-    texts[index] = tostring(value)
-  end
-  return "{ " .. table.concat(texts, ", ") .. " }"
 end
 
 local function sorted(list)
@@ -466,6 +536,20 @@ local function facet_texts(body)
   return texts
 end
 
+local function compare_budget(differ, where, body, expected)
+  local budget = body.budget or {}
+  local actual = {
+    ms = budget.effective_ms, from = budget.from, rule = budget.rule, clamped = budget.clamped,
+    requested = budget.requested_ms, reserve = budget.reserve_ms,
+  }
+  for word, value in pairs(expected) do
+    if value == "" then
+      value = nil -- the field is absent
+    end
+    compare(differ, where, "the budget's " .. word, actual[word], value)
+  end
+end
+
 local function compare_word(differ, where, run, word, value)
   local body = run.result.body
   local coverage = body.coverage or {}
@@ -487,6 +571,8 @@ local function compare_word(differ, where, run, word, value)
     compare(differ, where, "code", body.code, value)
   elseif word == "outcomes" then
     compare_outcomes(differ, where, run.result.entries, value, true)
+  elseif word == "budget" then
+    compare_budget(differ, where, body, value)
   elseif word == "seen" then
     compare_seen(differ, where, body, value)
   elseif word == "at" and run.machine.name == MACHINES[1].name then

@@ -80,7 +80,7 @@ void play_search(struct play *play)
         .product = TEXT("flights"),
         .body = body,
         .arrival_us = play->virtual.now_us,
-        .budget = { play->budget_us, play->budget_us, false },
+        .budget = { .requested_us = play->budget_us, .effective_us = play->budget_us },
         .reserve_us = RESERVE_US,
         .only = play->only_count > 0 ? play->only : NULL,
         .only_count = play->only_count,

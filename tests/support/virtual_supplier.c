@@ -132,17 +132,14 @@ void virtual_supplier_respond(struct virtual_world *virtual, const struct virtua
     fetch->response->body = make_block(virtual, text_of(supplier->name));
 }
 
-static void fill_candidate(struct virtual_world *virtual, struct start_candidate *candidate)
+static void fill_candidate(struct virtual_world *virtual, const struct start_call *start,
+                           struct start_candidate *candidate)
 {
     const struct virtual_supplier *supplier = supplier_find(virtual, candidate->account->name);
-    bool has_rule = candidate->ceiling_us != 0;
 
     candidate->verdict = supplier->start;
     candidate->message = text_of(supplier->because != NULL ? supplier->because : "because");
-    candidate->ceiling_out_us = has_rule                    ? candidate->ceiling_us
-                                : supplier->ceiling_us != 0 ? supplier->ceiling_us
-                                                            : UINT64_MAX;
-    candidate->ceiling_is_from_script = !has_rule && supplier->ceiling_us != 0;
+    candidate->ceiling = start_candidate_ceiling(start, candidate, supplier->ceiling_us);
     if (supplier->start != SCRIPT_OK) {
         return;
     }
@@ -165,8 +162,11 @@ void virtual_supplier_start(struct virtual_world *virtual, struct start_call *st
     }
     start->facts = make_block(virtual, TEXT("{}"));
     memcpy(start->currency, "EUR", 4);
+    if (start->rules != NULL) {
+        start_call_take_facts(start, virtual->facts);
+    }
     for (size_t i = 0; i < start->candidate_count; i++) {
-        fill_candidate(virtual, &start->candidates[i]);
+        fill_candidate(virtual, start, &start->candidates[i]);
     }
 }
 

@@ -85,9 +85,10 @@ struct virtual_world {
     const struct virtual_supplier *suppliers;
     size_t supplier_count;
     struct virtual_machine machine;
-    enum script_verdict product; // of the start call
-    uint64_t start_us;           // what the start call takes
-    uint64_t begins_after_us;    // a script call waits this long in the queue
+    enum script_verdict product;   // of the start call
+    uint64_t start_us;             // what the start call takes
+    const struct rule_fact *facts; // of the search, for the catalogue's rules; in the order of their segments
+    uint64_t begins_after_us;      // a script call waits this long in the queue
     size_t fetches_running, calls_out, fetches_started;
     size_t calls_asked, calls_submitted, calls_settled;      // settled: came back or given up
     size_t timers_asked, events_running;                     // events: own timers in the heap

@@ -115,6 +115,31 @@ static void the_smallest_of_all_wishes_counts(void **state)
     assert_true(budget.is_clamped);
 }
 
+static void it_is_known_who_decided_the_budget(void **state)
+{
+    static const struct {
+        const char *deadline; // NULL: none
+        uint64_t body_ms;
+        enum budget_from from;
+        uint64_t limit_us;
+    } cases[] = {
+        { NULL, 0, BUDGET_FROM_DEFAULT, 0 },        { NULL, 2000, BUDGET_FROM_CALLER, 0 },
+        { "500m", 0, BUDGET_FROM_CALLER, 500000 },  { "5S", 0, BUDGET_FROM_DEFAULT, 5000000 },
+        { "5S", 800, BUDGET_FROM_CALLER, 5000000 },
+    };
+    struct problem problem;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct given given = { "grpc-timeout", cases[i].deadline };
+        struct budget_headers headers = take(&given, cases[i].deadline != NULL ? 1 : 0, &problem);
+        struct budget budget;
+        assert_true(budget_headers_decide(&headers, cases[i].body_ms, RANGE, &budget));
+        assert_int_equal(budget.from, cases[i].from);
+        assert_int_equal(budget.limit_us, cases[i].limit_us);
+    }
+}
+
 static void a_deadline_shortens_and_never_lengthens(void **state)
 {
     static const struct {
@@ -170,6 +195,7 @@ int main(void)
         cmocka_unit_test(deadlines_of_proxies_are_read_exactly),
         cmocka_unit_test(what_is_no_time_is_refused_by_the_header_s_name),
         cmocka_unit_test(the_smallest_of_all_wishes_counts),
+        cmocka_unit_test(it_is_known_who_decided_the_budget),
         cmocka_unit_test(a_deadline_shortens_and_never_lengthens),
         cmocka_unit_test(a_deadline_below_the_least_budget_is_too_short),
         cmocka_unit_test(the_smallest_deadline_counts),

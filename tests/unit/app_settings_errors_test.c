@@ -124,7 +124,7 @@ static const struct error_case ERRORS[] = {
     // what later versions act on
     { "fx: { max_age: 0s }\n", 1, 16, "out of range", NULL },
     { "breaker: { window: 10s }\n", 1, 1, "`breaker` is not supported by this version", NULL },
-    { "rules: []\n", 1, 1, "`rules` is not supported by this version", NULL },
+    { "rules: [{ weight: 1.5 }]\n", 1, 11, "`rules.1.weight` is not supported by this version", NULL },
     { "suppliers:\n  acme: { fresh_for: 0s }\n", 2, 11, "`suppliers.acme.fresh_for` is not supported", NULL },
     { "suppliers:\n  acme: { accounts: { uk: { mode: test } } }\n", 2, 29, "is not supported by this version", NULL },
     // agreement

@@ -134,6 +134,37 @@ static void assert_drawing(const char *drawn, const char *expected)
     }
 }
 
+static void rules_are_told_by_the_lines_where_they_stand(void **state)
+{
+    (void)state;
+    static const char reply[] =
+        "{\"search_id\":\"x\",\"took_ms\":10,\"budget\":{\"requested_ms\":2000,\"effective_ms\":1500,\"from\":\"rule\","
+        "\"rule\":\"site.yaml:4\"},\"suppliers\":["
+        "{\"name\":\"a\",\"outcome\":\"answered\",\"ceiling_ms\":900,\"rules\":[\"site.yaml:5\"]},"
+        "{\"name\":\"b\",\"outcome\":\"answered\",\"ceiling_ms\":800,\"rules\":[]},"
+        "{\"name\":\"c\",\"outcome\":\"answered\",\"ceiling_ms\":720,\"rules\":[\"site.yaml:5\",\"site.yaml:6\"]}]}";
+    static const char expected[] = "\nRules\n"
+                                   "  site.yaml:4  deadline 1,500 ms\n"
+                                   "  site.yaml:5  ceiling of a (900 ms), c (720 ms)\n"
+                                   "  site.yaml:6  ceiling of c (720 ms)\n"
+                                   "\n";
+    char *drawn = draw(reply, 100, true, false);
+    if (drawn == NULL || strstr(drawn, expected) == NULL) {
+        fail_msg("%s", drawn != NULL ? drawn : "(nothing)");
+    }
+    free(drawn);
+    drawn = draw(fixed_reply, 100, true, false);
+    assert_null(strstr(drawn, "Rules"));
+    free(drawn);
+    assert_null(draw("{\"suppliers\":[{\"name\":\"a\",\"rules\":[", 100, true, false));
+    drawn =
+        draw("{\"suppliers\":[{\"name\":\"a\",\"rules\":[1,\"x:1\",{},\"x:2\",\"x:3\"]},{\"name\":\"b\",\"rules\":7}]}",
+             100, true, false);
+    assert_non_null(strstr(drawn, "x:2"));
+    assert_null(strstr(drawn, "x:3"));
+    free(drawn);
+}
+
 static void a_reply_is_drawn_as_designed(void **state)
 {
     (void)state;
@@ -342,6 +373,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_reply_is_drawn_as_designed),
+        cmocka_unit_test(rules_are_told_by_the_lines_where_they_stand),
         cmocka_unit_test(without_utf8_it_is_drawn_in_ascii),
         cmocka_unit_test(colours_change_nothing_but_the_colour),
         cmocka_unit_test(no_line_is_wider_than_the_terminal),

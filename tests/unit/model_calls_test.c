@@ -145,10 +145,10 @@ static void a_start_call_begins_with_every_candidate_undone(void **state)
     assert_int_equal(start->candidate_count, 40);
     for (size_t i = 0; i < 40; i++) {
         assert_int_equal(start->candidates[i].verdict, SCRIPT_DROPPED);
-        assert_true(start->candidates[i].ceiling_out_us == UINT64_MAX);
+        assert_true(start->candidates[i].ceiling.us == UINT64_MAX);
         assert_null(start->candidates[i].request);
         assert_null(start->candidates[i].account);
-        assert_int_equal(start->candidates[i].ceiling_us, 0);
+        assert_int_equal(start->candidates[i].terms.settings_us, 0);
     }
     script_call_destroy(&start->call);
 }

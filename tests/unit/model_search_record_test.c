@@ -67,6 +67,8 @@ static void fill_search(struct search_record *record)
     record->effective_us = 1500000;
     record->reserve_us = 11000;
     record->is_clamped = true;
+    record->budget_from = "rule";
+    record->rule = TEXT("site.yaml:3");
     record->status = 200;
     record->took_us = 1489400;
     record->was_sent = true;
@@ -91,7 +93,8 @@ static void fill_entries(struct search_record *record)
         .took_us = 412000,
         .allocated_us = 887000,
         .ceiling_us = 900000,
-        .ceiling_is_from_script = true,
+        .ceiling_from = CEILING_FROM_SCRIPT,
+        .rules = { TEXT("site.yaml:4") },
         .http_status = 200,
         .offers = 40,
         .dropped = 2,
@@ -125,14 +128,15 @@ static void a_record_tells_everything_in_one_line(void **state)
     assert_has(line,
                "{\"search_id\":\"01ABC\",\"at\":\"2023-11-14T22:13:20.123Z\",\"product\":\"flights\",\"generation\":7,"
                "\"status\":200,\"sent\":true,\"took_ms\":1489,\"sent_ms\":1490,\"cut_by_budget\":true,");
-    assert_has(line, "\"budget\":{\"requested_ms\":2000,\"effective_ms\":1500,\"reserve_ms\":11,\"clamped\":true}");
+    assert_has(line, "\"budget\":{\"requested_ms\":2000,\"effective_ms\":1500,\"reserve_ms\":11,\"clamped\":true,"
+                     "\"from\":\"rule\",\"rule\":\"site.yaml:3\"}");
     assert_has(line, "\"coverage\":{\"complete\":false,\"percent\":50,\"eligible\":2,\"answered\":1,\"empty\":0,"
                      "\"missing\":1,\"offers_found\":40,\"offers_returned\":31}");
     assert_has(line,
                "{\"name\":\"acme\",\"account\":\"main\",\"outcome\":\"answered\",\"http_status\":200,\"partial\":true,"
                "\"parts\":{\"sent\":4,\"ok\":3,\"failed\":1},\"offers\":40,\"offers_dropped\":2,\"began_ms\":2,"
                "\"took_ms\":412,\"requests\":6,\"allocated_ms\":887,\"ceiling_ms\":900,"
-               "\"ceiling_from\":\"script\",\"script\":\"acme@3f9a\"}");
+               "\"ceiling_from\":\"script\",\"rules\":[\"site.yaml:4\"],\"script\":\"acme@3f9a\"}");
     assert_has(line, "{\"name\":\"omni\",\"outcome\":\"cut\",\"bound\":\"budget\",\"phase\":\"first_byte\","
                      "\"detail\":\"line\\nbreak \\\"quoted\\\"\",\"began_ms\":0,\"took_ms\":1476,\"requests\":1}");
     search_record_destroy(&record);

@@ -32,6 +32,41 @@ static void a_wish_is_clamped_to_the_range(void **state)
     }
 }
 
+static void a_rule_stands_in_for_the_default_and_is_the_most_for_who_names_a_budget(void **state)
+{
+    (void)state;
+    static const struct {
+        enum budget_from from;
+        uint64_t requested_us, limit_us, rule_us;
+        uint64_t wanted_us, effective_us;
+        bool is_clamped;
+        enum budget_from decided;
+    } rows[] = {
+        { BUDGET_FROM_DEFAULT, 2000, 0, 1500, 1500, 1500, false, BUDGET_FROM_RULE },
+        { BUDGET_FROM_DEFAULT, 2000, 0, 3000, 3000, 3000, false, BUDGET_FROM_RULE },
+        { BUDGET_FROM_DEFAULT, 2000, 0, 2000, 2000, 2000, false, BUDGET_FROM_RULE },
+        { BUDGET_FROM_CALLER, 2000, 0, 1500, 2000, 1500, true, BUDGET_FROM_RULE },
+        { BUDGET_FROM_CALLER, 2000, 0, 2000, 2000, 2000, false, BUDGET_FROM_CALLER },
+        { BUDGET_FROM_CALLER, 2000, 0, 3000, 2000, 2000, false, BUDGET_FROM_CALLER },
+        // a proxy that waits no longer than that
+        { BUDGET_FROM_DEFAULT, 2000, 2500, 3000, 3000, 2500, true, BUDGET_FROM_CALLER },
+        { BUDGET_FROM_DEFAULT, 2000, 2500, 1500, 1500, 1500, false, BUDGET_FROM_RULE },
+        { BUDGET_FROM_CALLER, 1000, 1000, 3000, 1000, 1000, false, BUDGET_FROM_CALLER },
+        { BUDGET_FROM_CALLER, 1000, 1000, 500, 1000, 500, true, BUDGET_FROM_RULE },
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct budget budget = budget_clamp(rows[i].requested_us, 100, 10000);
+        budget.from = rows[i].from;
+        budget.limit_us = rows[i].limit_us;
+        budget = budget_by_rule(budget, rows[i].rule_us);
+        if (budget.requested_us != rows[i].wanted_us || budget.effective_us != rows[i].effective_us ||
+            budget.is_clamped != rows[i].is_clamped || budget.from != rows[i].decided) {
+            fail_msg("row %zu: %llu us from %s", i, (unsigned long long)budget.effective_us,
+                     budget_from_name(budget.from));
+        }
+    }
+}
+
 static void learn(unsigned count, uint64_t finishing_us, uint64_t now_us)
 {
     for (unsigned i = 0; i < count; i++) {
@@ -144,6 +179,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_wish_is_clamped_to_the_range),
+        cmocka_unit_test(a_rule_stands_in_for_the_default_and_is_the_most_for_who_names_a_budget),
         cmocka_unit_test(before_a_thousand_samples_the_reserve_is_12_ms_and_at_most_5_percent),
         cmocka_unit_test(from_a_thousand_samples_on_it_is_what_was_learned_plus_2_ms),
         cmocka_unit_test(one_in_two_thousand_does_not_move_it_and_one_in_five_hundred_does),

@@ -447,8 +447,8 @@ static void normalise_duffel(lua_State *L, const char *name, int status)
     lua_setglobal(L, "status");
     run(L, "local response = { status = status, headers = { ['ratelimit-reset'] = 'Mon, 03 May 2027 20:05:30 GMT' },"
            "  json = function() local v, why = json.decode(body) if why then error(why, 0) end return v end }"
-           "return dofile('suppliers/duffel.lua').normalise(response, { currency = 'GBP' },"
-           "  { now = { s = time.epoch('2027-05-03T20:05:00Z') } })");
+           "return (dofile('suppliers/duffel.lua').normalise(response, { currency = 'GBP' },"
+           "  { now = { s = time.epoch('2027-05-03T20:05:00Z') }, step = 1, options = { page_size = 0 } }))");
 }
 
 static void compile_flights(lua_State *L)
@@ -549,7 +549,8 @@ static void duffels_request_carries_the_whole_search(void **state)
            "} },"
            "  { s = time.epoch('2027-05-01T00:00:00Z'), ms = 0, iso = '2027-05-01T00:00:00Z' }))"
            "local r = dofile('suppliers/duffel.lua').build_request(search, { secret = { DUFFEL_TOKEN = 't' }, "
-           "  remaining_ms = 5000 }) return r.path .. '?' .. url.query(r.query) .. ' ' .. r.headers.authorization .. ' "
+           "  remaining_ms = 5000, options = { page_size = 0 } }) return r.path .. '?' .. url.query(r.query) .. ' ' .. "
+           "r.headers.authorization .. ' "
            "' .. "
            "  json.encode(r.json)");
     assert_string_equal(

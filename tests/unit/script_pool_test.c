@@ -20,8 +20,8 @@ static void a_start_call_brings_facts_and_requests(void **state)
 
     const struct start_candidate *good = &call->candidates[0];
     assert_verdict(good->verdict, SCRIPT_OK, "good", good->message);
-    assert_true(good->ceiling_is_from_script);
-    assert_int_equal(good->ceiling_out_us, 120000000);
+    assert_true(good->ceiling.from == CEILING_FROM_SCRIPT);
+    assert_int_equal(good->ceiling.us, 120000000);
     assert_true(text_equals_c(good->request->url, "https://api.good.example/v1/things?size=3&thing=chair"));
     assert_true(text_equals_c(good->request->method, "POST"));
     assert_int_equal(good->request->header_count, 4);
@@ -169,10 +169,7 @@ static void an_answer_in_another_charset_is_read_and_a_lie_is_told(void **state)
           "{\"things\":[{\"id\":\"Z\xFC\",\"total\":\"1.00\"}]}",
           ":Z\xC3\xBC\"",
           NULL },
-        { { "application/json", 16 },
-          "\xEF\xBB\xBF{\"things\":[{\"id\":\"a\",\"total\":\"1.00\"}]}",
-          ":a\"",
-          NULL },
+        { { "application/json", 16 }, "\xEF\xBB\xBF{\"things\":[{\"id\":\"a\",\"total\":\"1.00\"}]}", ":a\"", NULL },
         { { "application/json", 16 },
           "{\"things\":[{\"id\":\"Z\xFC\",\"total\":\"1.00\"}]}",
           ":Z\xC3\xBC\"",

@@ -85,7 +85,7 @@ static void start(struct play *play)
         .body = body,
         .arrival_us = play->arrival_us,
         .arrival_wall_us = 77,
-        .budget = { 2000 * MS, 1000 * MS, true },
+        .budget = { .requested_us = 2000 * MS, .effective_us = 1000 * MS, .is_clamped = true },
         .reserve_us = RESERVE_US,
         .max_items = 200,
         .max_offers_per_item = 5,

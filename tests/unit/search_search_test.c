@@ -408,7 +408,7 @@ static void a_refused_start_is_a_status_and_leaves_nothing(void **state)
         .search_id = TEXT("id"),
         .product = TEXT("flights"),
         .arrival_us = play.virtual.now_us,
-        .budget = { 1000000, 1000000, false },
+        .budget = { .requested_us = 1000000, .effective_us = 1000000 },
         .reserve_us = RESERVE_US,
         .max_items = 1,
         .max_offers_per_item = 1,

@@ -72,7 +72,7 @@ static void only_what_a_script_spoiled_is_told(void **state)
                                             .product = TEXT("flights"),
                                             .body = body,
                                             .arrival_us = virtual.now_us,
-                                            .budget = { 500 * MS, 500 * MS, false },
+                                            .budget = { .requested_us = 500 * MS, .effective_us = 500 * MS },
                                             .reserve_us = 10 * MS,
                                             .max_items = 10,
                                             .max_offers_per_item = 10,
