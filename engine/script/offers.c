@@ -166,7 +166,15 @@ static void write_status(struct taking *taking)
 // What is due later is part of the total: a supplier that leaves it out would look cheaper than it is.
 static bool due_is_within_total(struct walk *walk)
 {
-    if (walk->due_micros <= walk->total_micros) {
+    int decimals = amount_exponent(walk->is_converted ? walk->target : text_of(walk->currency));
+    int64_t unit_micros = 1000000;
+
+    for (; decimals > 0 && unit_micros > 1; decimals--) {
+        unit_micros /= 10;
+    }
+    // In another currency each amount was rounded on its own, and so was the total.
+    bool is_within = walk->due_shown_micros - walk->shown_micros <= (int64_t)(walk->due_count + 1) * unit_micros;
+    if (walk->due_micros <= walk->total_micros && is_within) {
         return true;
     }
     walk->steps[walk->depth++] = (struct walk_step){ walk->schema->due_later->name, 0 };

@@ -20,7 +20,7 @@ bool walk_mark(struct walk *walk, int8_t facet, struct text value, bool is_text)
     ptrdiff_t number = find_value(walk, facet, value, is_text);
 
     if (number < 0) {
-        return walk_failed(walk, "more different values than can be counted");
+        return true; // the table is full: the offer stays, its value is not counted
     }
     walk->recent[facet] = (int32_t)number;
     for (size_t i = 0; i < walk->mark_count; i++) {

@@ -108,6 +108,15 @@ struct text price_show_currency(const struct walk *walk, const struct schema_fie
     return is_shown ? walk->target : currency;
 }
 
+bool price_is_like_total(const struct walk *walk)
+{
+    const struct walk_scope *scope = walk->scope;
+    struct text shown = scope->is_converted ? walk->target : currency_of(scope);
+    struct text total = walk->is_converted ? walk->target : text_of(walk->currency);
+
+    return text_equals(shown, total);
+}
+
 bool price_is_reserved(const struct walk *walk, const struct schema_object *object, const char *name)
 {
     return object == walk->schema->price->object && (strcmp(name, "supplier_price") == 0 || strcmp(name, "fx") == 0);

@@ -31,6 +31,8 @@ MUST_CHECK bool scope_leave(struct walk *walk, struct walk_scope *scope);
 MUST_CHECK bool price_show_amount(struct walk *walk, const struct schema_field *field, int64_t *micros, int *decimals);
 /// … and a currency.
 struct text price_show_currency(const struct walk *walk, const struct schema_field *field, struct text currency);
+/// The amounts of the object in hand are shown in the currency that the total is shown in.
+bool price_is_like_total(const struct walk *walk);
 /// A field that only the engine may write into a price.
 bool price_is_reserved(const struct walk *walk, const struct schema_object *object, const char *name);
 /// Decides how the money of the scope is shown; writes what stands behind it.

@@ -30,6 +30,8 @@ void walk_begin(struct walk *walk)
     walk->taxes_are_excluded = false;
     walk->due_is_ours = false;
     walk->due_micros = 0;
+    walk->due_shown_micros = 0;
+    walk->due_count = 0;
     walk->mark_count = 0;
     for (size_t i = 0; i < walk->schema->facet_count; i++) {
         walk->longest[i] = -1;
@@ -212,6 +214,10 @@ static bool walk_money(struct walk *walk, const struct schema_field *field, cons
     }
     if (!price_show_amount(walk, field, &micros, &decimals)) {
         return false;
+    }
+    if (field == walk->schema->due_amount && price_is_like_total(walk)) {
+        walk->due_shown_micros += micros <= INT64_MAX - walk->due_shown_micros ? micros : 0;
+        walk->due_count++;
     }
     return write_checked(walk, field, (struct text){ out, amount_write(micros, decimals, out) });
 }

@@ -51,7 +51,9 @@ struct walk {
     bool taxes_are_included;
     bool taxes_are_excluded;
     bool due_is_ours; // the amount due later in hand is in the price's currency
-    int64_t due_micros;
+    int64_t due_micros;       // … their sum
+    int64_t due_shown_micros; // what is due later as it is shown, as far as it is shown in the total's currency
+    uint32_t due_count;       // so many amounts, each rounded on its own
     bool has_duration;
     bool lacks_duration; // a field that adds to it was absent
     uint64_t duration_min;

@@ -43,6 +43,7 @@ struct load {
     size_t findings;
     struct buffer scratch; // of texts with escapes
     bool has_rates;
+    uint32_t seen; // one bit a field
 };
 
 // ---- findings ------------------------------------------------------------------------------------------------------
@@ -230,6 +231,10 @@ static void read_field(struct load *load)
 
     for (size_t i = 0; i < COUNT_OF(fields); i++) {
         if (text_equals_c(load->reader.value, fields[i].name)) {
+            if ((load->seen & 1u << i) != 0) {
+                find(load, "one of the two is meant", "a field that stands here twice");
+            }
+            load->seen |= 1u << i;
             fields[i].read(load);
             return;
         }

@@ -133,6 +133,21 @@ static void a_value_that_stands_twice_in_an_offer_counts_once(void **state)
     assert_int_equal(fixture->batch->offers[0].mark_count, 3);
 }
 
+static void values_beyond_what_can_be_counted_cost_no_offer(void **state)
+{
+    struct fixture *fixture = *state;
+
+    take(fixture, "(function() local offers = {} "
+                  "for i = 1, 500 do local legs = {} "
+                  "  for k = 1, 12 do legs[k] = { maker = i .. '-' .. k } end "
+                  "  offers[i] = { id = tostring(i), thing = tostring(i), legs = legs, "
+                  "    price = { total = '1', currency = 'EUR', taxes_included = 'yes' } } "
+                  "end return offers end)()");
+    assert_int_equal(fixture->batch->count, 500);
+    assert_int_equal(fixture->batch->dropped, 0);
+    assert_int_equal(fixture->batch->facets.value_count, FACET_VALUES_MAX);
+}
+
 static void an_offer_that_is_dropped_counts_nowhere(void **state)
 {
     struct fixture *fixture = *state;
@@ -304,6 +319,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(each_value_is_counted_with_its_lowest_total),
         TEST(a_value_that_stands_twice_in_an_offer_counts_once),
+        TEST(values_beyond_what_can_be_counted_cost_no_offer),
         TEST(an_offer_that_is_dropped_counts_nowhere),
         TEST(what_may_not_win_is_counted_without_its_total),
         TEST(each_reason_not_to_win_is_told),

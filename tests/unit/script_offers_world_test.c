@@ -233,6 +233,26 @@ static void what_is_due_later_is_converted_from_its_own_currency(void **state)
     assert_lacks(offer->json, "\"fx\"");
 }
 
+static void what_is_due_later_in_another_currency_is_part_of_the_total_too(void **state)
+{
+    struct fixture *fixture = *state;
+
+    assert_dropped(fixture, "EUR",
+                   "total = '5.50', currency = 'EUR', due_later = {"
+                   "{ kind = 'resort fee', amount = '600.00', currency = 'USD' } }",
+                   "price.due_later: what is due later is part of the total");
+    assert_dropped(fixture, "EUR",
+                   "total = '5.50', currency = 'USD', due_later = {"
+                   "{ kind = 'resort fee', amount = '500.00', currency = 'EUR' } }",
+                   "price.due_later: what is due later is part of the total");
+    // What each amount was rounded by is no hidden charge: 0.01 USD is 0.008 EUR, shown as 0.01.
+    (void)take_price(
+        fixture, "EUR",
+        "total = '0.03', currency = 'USD', due_later = {"
+        "{ kind = 'a', amount = '0.01', currency = 'USD' }, { kind = 'b', amount = '0.01', currency = 'USD' },"
+        "{ kind = 'c', amount = '0.01', currency = 'USD' } }");
+}
+
 // Each is rounded on its own: the total is what was converted, not the sum of the parts.
 static void the_total_is_converted_and_not_added_up(void **state)
 {
@@ -474,6 +494,7 @@ int main(void)
         cmocka_unit_test(a_price_in_the_currency_of_the_search_is_left_alone),
         cmocka_unit_test(a_price_without_a_rate_stays_as_it_is_and_may_not_win),
         cmocka_unit_test(what_is_due_later_is_converted_from_its_own_currency),
+        cmocka_unit_test(what_is_due_later_in_another_currency_is_part_of_the_total_too),
         cmocka_unit_test(the_total_is_converted_and_not_added_up),
         cmocka_unit_test(what_cannot_be_a_price_is_dropped_with_its_path),
         cmocka_unit_test(a_flight_may_arrive_before_it_left_by_the_clocks),

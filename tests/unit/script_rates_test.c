@@ -310,6 +310,8 @@ static void whatever_is_wrong_with_a_table_is_told_with_its_place(void **state)
         { "{\"id\":\"a\",\"fees\":{}}", "an unknown field" },
         { TABLE_OF("\"USD\": 0"), "`rates.USD`: a rate is not zero" },
         { TABLE_OF("\"USD\": 1.0842,\n\"USD\": 1.1"), "2:11: `rates.USD`: stands here twice" },
+        { "{\"id\":\"a\",\"id\":\"b\",\"as_of\":\"2026-11-29\",\"base\":\"EUR\",\"rates\":{}}",
+          "a field that stands here twice" },
         { TABLE_OF("\"USD\": null"), "`rates.USD`: a number" },
         { TABLE_OF("\"usd\": 1.1"), "`rates.usd`: a code of three capitals" },
         { TABLE_OF("\"EUR\": 1.1"), "the rate of the base is not 1" },
