@@ -91,17 +91,30 @@ void budget_headers_take(struct budget_headers *headers, const char *name, struc
     }
 }
 
+/// To find one costs a walk through all headers, so there is an end; nothing behind it is ignored in silence.
+static void read_row(struct budget_headers *headers, const struct budget_header *row, const struct http_call *call,
+                     struct problem *problem)
+{
+    for (size_t index = 0;; index++) {
+        struct text value = http_call_header_nth(call, row->name, index);
+        if (value.data == NULL) {
+            return;
+        }
+        if (index == HEADERS_MAX) {
+            problem_add(problem, "", "too_many", "header %s: given more than %d times", row->shown, HEADERS_MAX);
+            return;
+        }
+        budget_headers_take(headers, row->name, value, problem);
+    }
+}
+
 void budget_headers_read(struct budget_headers *headers, const struct http_call *call, bool honours_deadlines,
                          struct problem *problem)
 {
     *headers = (struct budget_headers){ UINT64_MAX, UINT64_MAX };
     for (size_t i = 0; i < COUNT_OF(HEADERS); i++) {
-        for (size_t index = 0; index < HEADERS_MAX && (honours_deadlines || !HEADERS[i].is_deadline); index++) {
-            struct text value = http_call_header_nth(call, HEADERS[i].name, index);
-            if (value.data == NULL) {
-                break;
-            }
-            budget_headers_take(headers, HEADERS[i].name, value, problem);
+        if (honours_deadlines || !HEADERS[i].is_deadline) {
+            read_row(headers, &HEADERS[i], call, problem);
         }
     }
 }

@@ -3,7 +3,7 @@
 /// `Search-Budget-Ms` is a wish, as budget_ms in the body is: the smallest wish counts, and is clamped to the
 /// configured range. `grpc-timeout` and `x-envoy-expected-rq-timeout-ms` are the deadlines of a proxy that will not
 /// wait longer, whatever we like: they shorten every budget, never lengthen one, and are not clamped. A header may come
-/// several times, or with several values divided by commas: each counts.
+/// several times (up to 16), or with several values divided by commas: each counts.
 ///
 /// Threads: any; a plain value.
 /// Memory:  nothing to free.

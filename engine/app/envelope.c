@@ -74,13 +74,16 @@ static bool read_product(struct reading *reading, enum json_token token)
     return true;
 }
 
-static void refuse_duplicate(void *context, struct text pointer)
+static bool refuse_duplicate(void *context, struct text pointer, bool is_cut)
 {
     struct reading *reading = context;
     char terminated[sizeof reading->problem->errors[0].pointer];
 
+    _Static_assert(sizeof terminated > JSON_UNIQUE_POINTER_MAX, "a pointer fits whole");
     snprintf(terminated, sizeof terminated, "%.*s", TEXT_ARGS(pointer));
-    problem_add(reading->problem, terminated, "duplicate", "the field is given twice");
+    problem_add(reading->problem, terminated, "duplicate",
+                is_cut ? "a field somewhere in it is given twice" : "the field is given twice");
+    return reading->problem->error_count < PROBLEM_MAX_ERRORS;
 }
 
 static bool read_query(struct reading *reading, enum json_token token)

@@ -9,12 +9,13 @@
 
 enum { NAME_SHOWN = 80, CALLERS_SHOWN = 160 };
 
-/// "there is no supplier `sO2`; did you mean `s02`?"
+/// "there is no supplier `sO2`; did you mean `s02`?" A stranger is told the names of products only.
 static void refuse_name(struct problem *problem, const char *pointer, const char *kind, struct text name,
-                        const struct catalogue *catalogue)
+                        const struct catalogue *catalogue, bool is_stranger)
 {
     bool is_product = strcmp(kind, "product") == 0;
-    size_t count = is_product ? catalogue->product_count : catalogue->supplier_count;
+    size_t told = is_stranger ? 0 : catalogue->supplier_count;
+    size_t count = is_product ? catalogue->product_count : told;
     const char **names = calloc(count + 1, sizeof *names);
     const char *nearest = NULL;
     char code[32];
@@ -34,7 +35,8 @@ static void refuse_name(struct problem *problem, const char *pointer, const char
 }
 
 /// Every name must exist, be it for this product or not: a typo must not silently ask fewer suppliers.
-static void check_names(const struct catalogue *catalogue, const struct envelope *envelope, struct problem *problem)
+static void check_names(const struct catalogue *catalogue, const struct envelope *envelope, bool is_stranger,
+                        struct problem *problem)
 {
     bool has_product = false;
 
@@ -42,7 +44,7 @@ static void check_names(const struct catalogue *catalogue, const struct envelope
         has_product = has_product || text_equals(catalogue->products[i], envelope->product);
     }
     if (!has_product && envelope->product.length > 0) {
-        refuse_name(problem, "/product", "product", envelope->product, catalogue);
+        refuse_name(problem, "/product", "product", envelope->product, catalogue, is_stranger);
     }
     for (size_t i = 0; i < envelope->supplier_count; i++) {
         bool is_known = envelope->suppliers[i].data == NULL; // it was no name, which was told
@@ -52,7 +54,7 @@ static void check_names(const struct catalogue *catalogue, const struct envelope
         if (!is_known) {
             char pointer[32];
             snprintf(pointer, sizeof pointer, "/suppliers/%zu", i);
-            refuse_name(problem, pointer, "supplier", envelope->suppliers[i], catalogue);
+            refuse_name(problem, pointer, "supplier", envelope->suppliers[i], catalogue, is_stranger);
         }
     }
 }
@@ -64,12 +66,32 @@ static bool is_json(struct http_call *call)
     return text_equals_nocase(type, TEXT("application/json"));
 }
 
-/// The name as the settings have it. An unknown one is refused: a typo would be counted as somebody.
-static struct text read_caller(const struct settings *settings, const struct http_call *call, struct problem *problem)
+/// Who the callers are, a stranger need not know.
+static void refuse_caller(struct problem *problem, const struct settings *settings, struct text name, bool is_stranger)
 {
-    struct text name = text_trim(http_call_header(call, "search-caller"));
+    int shown = (int)(name.length < NAME_SHOWN ? name.length : NAME_SHOWN);
     char known[CALLERS_SHOWN] = "";
     size_t length = 0;
+
+    if (is_stranger) {
+        problem_add(problem, "", "unknown_caller", "header Search-Caller: \"%.*s\" is no caller that is known here",
+                    shown, name.data);
+        return;
+    }
+    for (size_t i = 0; i < settings->caller_count; i++) {
+        int added =
+            snprintf(known + length, sizeof known - length, "%s%s", i > 0 ? ", " : "", settings->callers[i].data);
+        length = length + (size_t)added < sizeof known ? length + (size_t)added : sizeof known - 1;
+    }
+    problem_add(problem, "", "unknown_caller", "header Search-Caller: \"%.*s\" is none of: %s", shown, name.data,
+                known);
+}
+
+/// The name as the settings have it. An unknown one is refused: a typo would be counted as somebody.
+static struct text read_caller(const struct settings *settings, const struct http_call *call, bool is_stranger,
+                               struct problem *problem)
+{
+    struct text name = text_trim(http_call_header(call, "search-caller"));
 
     if (name.length == 0 || settings->caller_count == 0) {
         return (struct text){ NULL, 0 };
@@ -82,12 +104,8 @@ static struct text read_caller(const struct settings *settings, const struct htt
         if (text_equals(settings->callers[i], name)) {
             return settings->callers[i];
         }
-        int added =
-            snprintf(known + length, sizeof known - length, "%s%s", i > 0 ? ", " : "", settings->callers[i].data);
-        length = length + (size_t)added < sizeof known ? length + (size_t)added : sizeof known - 1;
     }
-    problem_add(problem, "", "unknown_caller", "header Search-Caller: \"%.*s\" is none of: %s",
-                (int)(name.length < NAME_SHOWN ? name.length : NAME_SHOWN), name.data, known);
+    refuse_caller(problem, settings, name, is_stranger);
     return (struct text){ NULL, 0 };
 }
 
@@ -130,14 +148,14 @@ bool search_request_read(struct search_request *request, const struct engine *en
     if (!envelope_read(&request->envelope, block_text(http_call_body(call)), problem) && problem->status != 422) {
         return false;
     }
+    bool is_stranger = !engine->replies_are_full && !bearer_is_given(engine->reply_token, call);
+    request->detail = is_stranger ? REPLY_PUBLIC : REPLY_FULL;
     request->format = stream_format_of(http_call_header(call, "accept"));
-    check_names(catalogue, &request->envelope, problem);
+    check_names(catalogue, &request->envelope, is_stranger, problem);
     if (request->envelope.whole_or_nothing && request->format != STREAM_NONE) {
         problem_add(problem, "/partial", "not_with_a_stream", "a stream is partial by its nature: leave partial out");
     }
     budget_headers_read(&headers, call, settings->honours_deadline_headers, problem);
-    request->caller = read_caller(settings, call, problem);
-    bool is_told_all = engine->replies_are_full || bearer_is_given(engine->reply_token, call);
-    request->detail = is_told_all ? REPLY_FULL : REPLY_PUBLIC;
+    request->caller = read_caller(settings, call, is_stranger, problem);
     return problem->error_count == 0 && read_budget(request, catalogue, &headers, problem);
 }

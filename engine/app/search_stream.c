@@ -6,21 +6,80 @@
 
 enum { STREAM_LIMIT = 4 << 20, COMMENT_EVERY_US = 1000000, FRAME_ROOM = 64 };
 
+enum { WEIGHT_FULL = 1000 };
+
+struct media_type {
+    struct text name;
+    enum stream_format format;
+    bool is_range;
+};
+
+/// "0.25" in thousandths; 0, never wanted, when it is no weight.
+static uint32_t weight_read(struct text value)
+{
+    uint32_t weight = 0;
+    uint32_t unit = WEIGHT_FULL;
+
+    for (size_t i = 0; i < value.length; i++) {
+        char byte = value.data[i];
+        bool is_point = i == 1;
+        if (i > 4 || (is_point ? byte != '.' : byte < '0' || byte > '9')) {
+            return 0;
+        }
+        weight += is_point ? 0 : (uint32_t)(byte - '0') * unit;
+        unit /= is_point ? 1 : 10;
+    }
+    return weight <= WEIGHT_FULL ? weight : 0;
+}
+
+/// The `q` among the parameters of a type; full without one.
+static uint32_t weight_of(struct text parameters)
+{
+    while (parameters.data != NULL) {
+        struct text value;
+        struct text name = text_split(text_split(parameters, ';', &parameters), '=', &value);
+        if (text_equals_nocase(text_trim(name), TEXT("q"))) {
+            return value.data != NULL ? weight_read(text_trim(value)) : 0;
+        }
+    }
+    return WEIGHT_FULL;
+}
+
+static const struct media_type *media_type_find(struct text name)
+{
+    static const struct media_type types[] = {
+        { { "text/event-stream", 17 }, STREAM_SSE, false },
+        { { "application/x-ndjson", 20 }, STREAM_NDJSON, false },
+        { { "application/json", 16 }, STREAM_NONE, false },
+        { { "application/*", 13 }, STREAM_NONE, true },
+        { { "*/*", 3 }, STREAM_NONE, true },
+    };
+
+    for (size_t i = 0; i < COUNT_OF(types); i++) {
+        if (text_equals_nocase(name, types[i].name)) {
+            return &types[i];
+        }
+    }
+    return NULL;
+}
+
 enum stream_format stream_format_of(struct text accept)
 {
+    const struct media_type *best = NULL;
+    uint32_t most = 0;
+
     while (accept.data != NULL) {
-        struct text rest, parameters;
-        struct text entry = text_split(accept, ',', &rest);
-        struct text type = text_trim(text_split(entry, ';', &parameters));
-        if (text_equals_nocase(type, TEXT("text/event-stream"))) {
-            return STREAM_SSE;
+        struct text parameters;
+        struct text name = text_trim(text_split(text_split(accept, ',', &accept), ';', &parameters));
+        const struct media_type *type = media_type_find(name);
+        uint32_t weight = type != NULL ? weight_of(parameters) : 0;
+        bool is_nearer = best != NULL && best->is_range && type != NULL && !type->is_range && weight == most;
+        if (weight > most || (weight > 0 && is_nearer)) {
+            best = type;
+            most = weight;
         }
-        if (text_equals_nocase(type, TEXT("application/x-ndjson"))) {
-            return STREAM_NDJSON;
-        }
-        accept = rest;
     }
-    return STREAM_NONE;
+    return best != NULL ? best->format : STREAM_NONE;
 }
 
 static void stream_put(struct search_stream *stream, struct text piece)

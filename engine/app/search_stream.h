@@ -13,7 +13,9 @@
 
 enum stream_format { STREAM_NONE, STREAM_SSE, STREAM_NDJSON };
 
-/// What an Accept header asks for: the first of the two types that it names, else STREAM_NONE.
+/// What an Accept header asks for: of the two types and application/json the one with the highest weight (`q`), the
+/// first of equals. A range (`*/*`) stands for JSON, and yields to a type of its own weight. Nothing asked:
+/// STREAM_NONE.
 enum stream_format stream_format_of(struct text accept);
 
 struct search_stream {

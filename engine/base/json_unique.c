@@ -6,11 +6,12 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 // The keys of all open objects lie behind one another in `keys`, those of a level from its `first` on. A few are
 // compared one by one; from LEVEL_FEW on a level has a map, so that an object of many keys costs no more than its size.
 
-enum { LEVEL_FEW = 16, POINTER_MAX = 4096 };
+enum { LEVEL_FEW = 16 };
 
 struct level {
     bool is_object;
@@ -26,6 +27,7 @@ struct walk {
     struct text pointer;
     json_duplicate found;
     void *context;
+    bool is_enough; // nobody wants to hear of more
     struct level levels[JSON_MAX_DEPTH];
     size_t depth;
     struct text *keys;
@@ -34,19 +36,35 @@ struct walk {
     struct buffer scratch;
 };
 
+/// Appends the whole token or nothing. False: it does not fit, or cannot stand in a pointer.
+static bool pointer_take(struct buffer *pointer, struct text token)
+{
+    size_t before = pointer->length;
+
+    if (token.length >= pointer->ceiling - before || memchr(token.data, '\0', token.length) != NULL) {
+        return false;
+    }
+    json_pointer_append(pointer, token);
+    if (pointer->is_full) {
+        pointer->length = before;
+    }
+    return !pointer->is_full;
+}
+
 static void walk_tell(struct walk *walk)
 {
     struct buffer pointer;
     char number[24];
 
-    buffer_init(&pointer, POINTER_MAX);
-    buffer_append_text(&pointer, walk->pointer);
-    for (size_t i = 0; i < walk->depth; i++) {
+    buffer_init(&pointer, JSON_UNIQUE_POINTER_MAX);
+    bool is_whole = buffer_append_text(&pointer, walk->pointer);
+    for (size_t i = 0; i < walk->depth && is_whole; i++) {
         const struct level *level = &walk->levels[i];
         int length = snprintf(number, sizeof number, "%zu", level->count - 1);
-        json_pointer_append(&pointer, level->is_object ? level->key : (struct text){ number, (size_t)length });
+        is_whole = pointer_take(&pointer, level->is_object ? level->key : (struct text){ number, (size_t)length });
     }
-    walk->found(walk->context, buffer_text(&pointer));
+    struct text told = pointer.length > 0 ? buffer_text(&pointer) : TEXT("");
+    walk->is_enough = !walk->found(walk->context, told, !is_whole);
     buffer_fini(&pointer);
 }
 
@@ -103,9 +121,11 @@ static bool level_knows(const struct walk *walk, const struct level *level, stru
 
 static enum status walk_take_key(struct walk *walk)
 {
+    if (walk->is_enough) {
+        return STATUS_OK;
+    }
     struct level *level = &walk->levels[walk->depth - 1];
     struct text key = walk_key(walk);
-
     if (key.data == NULL) {
         return STATUS_NO_MEMORY;
     }
@@ -182,6 +202,7 @@ enum status json_skip_unique(struct json_reader *reader, enum json_token first, 
     walk.pointer = pointer;
     walk.found = found;
     walk.context = context;
+    walk.is_enough = false;
     walk.depth = 0;
     walk.keys = NULL;
     walk.key_count = 0;

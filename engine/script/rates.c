@@ -6,10 +6,13 @@
 #include "script/calendar.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum { ROWS_MAX = 200 };
 
@@ -338,18 +341,40 @@ enum status rates_parse(struct text json, const char *file, uint64_t max_age_us,
     return STATUS_OK;
 }
 
+// The open file; NULL: `why` tells. A pipe must not make us wait for whoever writes into it.
+static FILE *open_regular(const char *file, const char **why)
+{
+    int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    struct stat info;
+
+    if (fd < 0 || fstat(fd, &info) != 0) {
+        *why = strerror(errno);
+    } else if (!S_ISREG(info.st_mode)) {
+        *why = "it is not a regular file";
+    } else {
+        FILE *stream = fdopen(fd, "r");
+        if (stream != NULL) {
+            return stream;
+        }
+        *why = strerror(errno);
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
+    return NULL;
+}
+
 enum status rates_load(const char *file, uint64_t max_age_us, rates_finding report, void *context, struct rates **rates)
 {
     struct load load = { .file = file, .report = report, .context = context };
-    FILE *stream = fopen(file, "re");
-    char message[200];
+    const char *why = "";
+    FILE *stream = open_regular(file, &why);
 
     *rates = NULL;
     if (stream == NULL) {
         struct failure failure = { .line = 0 };
         failure_at(&failure, file, 0, 0);
-        (void)snprintf(message, sizeof message, "the table of rates cannot be read: %s", strerror(errno));
-        failure_set(&failure, "%s", message);
+        failure_set(&failure, "the table of rates cannot be read: %s", why);
         failure_help(&failure, "`fx.file` names it");
         report(context, &failure);
         return STATUS_INVALID;

@@ -201,6 +201,38 @@ test("a deadline that is shorter than the least budget is 504 at once", function
   end
 end)
 
+-- The shortest is the last: it may not be overlooked.
+local function repeated(name, times, value, last)
+  local headers = { JSON[1] }
+  for _ = 2, times do
+    headers[#headers + 1] = name .. ": " .. value
+  end
+  headers[#headers + 1] = name .. ": " .. last
+  return world.http("POST", w.url .. "/v1/search", { body = body('"budget_ms":3000'), headers = headers })
+end
+
+test("a deadline counts in whichever header it stands, and too many of them are 422", function()
+  for name, values in pairs { ["grpc-timeout"] = { "2S", "50m" },
+    ["x-envoy-expected-rq-timeout-ms"] = { "2000", "50" } } do
+    count(504)
+    equal(504, repeated(name, 16, values[1], values[2]).status, name)
+    count(422)
+    expect_error(repeated(name, 17, values[1], values[2]), 422, "", "too_many")
+  end
+  count(422)
+  expect_error(repeated("Search-Budget-Ms", 17, "2000", "300"), 422, "", "too_many")
+end)
+
+test("thousands of keys given twice deep in the query are told as many as a problem holds", function()
+  local key = ("~"):rep(1000)
+  count(422)
+  local reply = post(body(nil, ('{"' .. key .. '":'):rep(50) .. '{"a":1' .. (',"a":1'):rep(30000) .. "}"
+    .. ("}"):rep(50)))
+  local found = expect_error(reply, 422, "/query", "duplicate")
+  equal("a field somewhere in it is given twice", found.detail, "detail")
+  equal(8, #reply.json.errors, "errors")
+end)
+
 test("10 MB are 413", function()
   count(413)
   expect_error(post(("x"):rep(10 * 1024 * 1024)), 413, "", "body_too_large")

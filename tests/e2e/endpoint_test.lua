@@ -181,6 +181,21 @@ test("a caller's name goes into record, explanation and metrics", function()
   equal(422, w:search({}, { "Search-Caller: App" }).status, "names are exact")
 end)
 
+test("a stranger's mistakes are answered without the names of callers and suppliers", function()
+  local asked = { suppliers = { "sO1", "sO7" } }
+  local stranger = w:search(asked, { "Search-Caller: ap" })
+  local friend = w:search(asked, { "Search-Caller: ap", BEARER })
+  equal(422, stranger.status, "stranger")
+  equal('there is no supplier "sO1"', stranger.json.errors[1].detail, "supplier")
+  equal('there is no supplier "sO7"', stranger.json.errors[2].detail, "a supplier that is off")
+  equal('header Search-Caller: "ap" is no caller that is known here', stranger.json.errors[3].detail, "caller")
+  equal('there is no product "flihgts"; did you mean "flights"?',
+    w:search({ product = "flihgts" }).json.errors[1].detail, "products are no secret")
+  equal(422, friend.status, "friend")
+  equal('there is no supplier "sO1"; did you mean "s01"?', friend.json.errors[1].detail, "supplier, in full")
+  equal('header Search-Caller: "ap" is none of: web, app', friend.json.errors[3].detail, "caller, in full")
+end)
+
 -- ------------------------------------------------------------------------------------------------------ deadlines
 
 local function budget_with(fields, headers)

@@ -9,10 +9,11 @@
 
 #include <cmocka.h>
 
-static void on_duplicate(void *context, struct text pointer)
+static bool on_duplicate(void *context, struct text pointer, bool is_cut)
 {
     struct buffer *found = context;
-    buffer_printf(found, "%.*s ", TEXT_ARGS(pointer));
+    buffer_printf(found, "%.*s%s ", TEXT_ARGS(pointer), is_cut ? "..." : "");
+    return true;
 }
 
 /// The pointers of all duplicates, each with a blank behind it.
@@ -120,9 +121,51 @@ static void the_deepest_document_that_the_reader_takes_is_walked(void **state)
         buffer_append_byte(&document, '}');
     }
     assert_int_equal(find(buffer_text(&document), &found), STATUS_OK);
-    assert_int_equal(found.length, strlen("/query ") + 2 * JSON_MAX_DEPTH);
+    assert_int_equal(found.length, strlen("/query... ") + 2 * ((JSON_UNIQUE_POINTER_MAX - strlen("/query")) / 2));
     buffer_fini(&found);
     buffer_fini(&document);
+}
+
+static void a_pointer_that_is_too_long_ends_at_a_whole_key(void **state)
+{
+    struct buffer document;
+
+    (void)state;
+    buffer_init(&document, 4096);
+    buffer_append_c(&document, "{\"a\":{\"");
+    for (int i = 0; i < 60; i++) {
+        buffer_append_c(&document, "~"); // two bytes each in a pointer
+    }
+    buffer_append_c(&document, "\":{\"b\":1,\"b\":1},\"c\":{\"d\":1,\"d\":1}}}");
+    buffer_append_byte(&document, '\0');
+    expect(document.data, "/query/a... /query/a/c/d ");
+    expect("{\"a\":{\"b\\u0000\":1,\"b\\u0000\":2}}", "/query/a... ");
+    buffer_fini(&document);
+}
+
+struct patience {
+    size_t told, most;
+};
+
+static bool on_patience(void *context, struct text pointer, bool is_cut)
+{
+    struct patience *patience = context;
+
+    (void)pointer;
+    (void)is_cut;
+    return ++patience->told < patience->most;
+}
+
+static void who_has_heard_enough_is_told_no_more(void **state)
+{
+    struct patience patience = { .most = 2 };
+    struct json_reader reader;
+
+    (void)state;
+    json_reader_init(&reader, TEXT("[{\"a\":1,\"a\":1,\"a\":1,\"a\":1},{\"b\":1,\"b\":1},{\"c\":[{}]}]"));
+    assert_int_equal(json_skip_unique(&reader, json_next(&reader), TEXT(""), on_patience, &patience), STATUS_OK);
+    assert_int_equal(patience.told, 2);
+    assert_int_equal(json_next(&reader), JSON_END);
 }
 
 int main(void)
@@ -134,6 +177,8 @@ int main(void)
         cmocka_unit_test(an_object_of_many_keys_is_looked_through_too),
         cmocka_unit_test(a_broken_document_is_told_by_its_reader),
         cmocka_unit_test(the_deepest_document_that_the_reader_takes_is_walked),
+        cmocka_unit_test(a_pointer_that_is_too_long_ends_at_a_whole_key),
+        cmocka_unit_test(who_has_heard_enough_is_told_no_more),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

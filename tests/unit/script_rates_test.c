@@ -6,7 +6,10 @@
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -343,6 +346,34 @@ static void a_file_that_is_not_there_is_a_finding(void **state)
     rates_release(&rates);
 }
 
+static void expect_irregular(const char *path)
+{
+    struct findings findings = { 0 };
+    struct rates *rates = NULL;
+
+    assert_int_equal(rates_load(path, HOUR_US, on_finding, &findings, &rates), STATUS_INVALID);
+    assert_null(rates);
+    if (findings.count != 1 || strstr(findings.text, "it is not a regular file") == NULL) {
+        fail_msg("%s: %s", path, findings.text);
+    }
+}
+
+static void what_is_no_regular_file_is_a_finding_and_is_not_waited_for(void **state)
+{
+    char folder[] = "/tmp/rates_XXXXXX";
+    char pipe[64];
+
+    (void)state;
+    expect_irregular("/dev/null");
+    expect_irregular("/tmp");
+    assert_non_null(mkdtemp(folder));
+    snprintf(pipe, sizeof pipe, "%s/rates.json", folder);
+    assert_int_equal(mkfifo(pipe, 0600), 0);
+    expect_irregular(pipe);
+    assert_int_equal(unlink(pipe), 0);
+    assert_int_equal(rmdir(folder), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -357,6 +388,7 @@ int main(void)
         cmocka_unit_test(rates_are_plain_decimal_numbers_of_twelve_digits),
         cmocka_unit_test(whatever_is_wrong_with_a_table_is_told_with_its_place),
         cmocka_unit_test(a_file_that_is_not_there_is_a_finding),
+        cmocka_unit_test(what_is_no_regular_file_is_a_finding_and_is_not_waited_for),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
