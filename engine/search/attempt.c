@@ -62,7 +62,7 @@ static void attempt_settle(struct attempt *attempt)
         attempt->parts_ok += is_good;
         attempt->parts_failed += !is_good;
         is_incomplete = is_incomplete || (is_good && part->is_incomplete);
-        if (part->end.outcome == OUTCOME_CUT && attempt->bound == BOUND_NONE) {
+        if (part->end.outcome == OUTCOME_CUT && attempt->bound == BOUND_NONE && !attempt_is_full(attempt)) {
             attempt->bound = attempt->allocation.bound;
         }
         if (decides == NULL || (part_is_good(decides) && !is_good)) {
@@ -106,6 +106,37 @@ void attempt_cut(struct attempt *attempt, enum bound bound, enum phase phase_if_
     attempt_settle(attempt);
 }
 
+void attempt_warn(struct attempt *attempt, const char *warning)
+{
+    say(attempt->warning, sizeof(attempt->warning), text_of(warning)); // before those of the script
+    attempt->warning_count++;
+}
+
+bool attempt_is_full(const struct attempt *attempt)
+{
+    return attempt->stock.limit != STOCK_HAS_ROOM;
+}
+
+void attempt_stop_others(struct attempt *attempt, const struct part *noticed)
+{
+    char warning[96];
+
+    if (attempt->stock.limit == STOCK_FULL_OF_OFFERS) {
+        snprintf(warning, sizeof(warning), "stopped at %d offers, the most of one supplier", STOCK_MAX_OFFERS);
+    } else {
+        snprintf(warning, sizeof(warning), "stopped at %d MiB of offers, the most of one supplier",
+                 STOCK_MAX_BYTES >> 20);
+    }
+    attempt_warn(attempt, warning);
+    for (uint32_t i = 0; i < attempt->part_count; i++) {
+        struct part *part = &attempt->parts[i];
+        if (part != noticed && part->state != PART_ENDED) {
+            part_cut(part);
+            attempt->open_parts--;
+        }
+    }
+}
+
 static void attempt_on_ceiling(struct timer *timer)
 {
     attempt_cut(CONTAINER_OF(timer, struct attempt, ceiling_timer), BOUND_CEILING, PHASE_SCRIPT_QUEUE);
@@ -123,6 +154,7 @@ bool attempt_take_offers(struct attempt *attempt, uint32_t part, struct normalis
     struct search *search = attempt->search;
     stock_gone on_gone = stream_is_on(&search->stream) ? attempt_on_offer_gone : NULL;
 
+    attempt->stock.is_kept_elsewhere = stream_is_on(&search->stream);
     if (!stock_add(&attempt->stock, part, batch, normalise->merge, on_gone, attempt)) {
         return false;
     }
@@ -139,8 +171,9 @@ bool attempt_take_offers(struct attempt *attempt, uint32_t part, struct normalis
         }
         attempt->dropped += batch->dropped;
         attempt->unmapped += batch->unmapped;
-        if (stream_is_on(&search->stream)) {
-            stream_offers(&search->stream, search, batch);
+        const struct stock_batch *held = stock_find(&attempt->stock, batch);
+        if (stream_is_on(&search->stream) && held != NULL) {
+            stream_offers(&search->stream, search, held);
         }
     }
     return true;

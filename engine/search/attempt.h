@@ -65,6 +65,11 @@ void attempt_cut(struct attempt *attempt, enum bound bound, enum phase phase_if_
 
 /// For parts: offers of a step; false without memory. A part has ended; the attempt may be gone afterwards.
 MUST_CHECK bool attempt_take_offers(struct attempt *attempt, uint32_t part, struct normalise_call *normalise);
+/// For parts: one of them is stopped by a limit, and the words that people read tell which.
+void attempt_warn(struct attempt *attempt, const char *warning);
+/// For parts: the attempt is full; all parts but the one that noticed are over, and that one ends next.
+bool attempt_is_full(const struct attempt *attempt);
+void attempt_stop_others(struct attempt *attempt, const struct part *noticed);
 void attempt_on_part_ended(struct attempt *attempt);
 
 /// Releases everything; what still runs is cancelled without a verdict.

@@ -22,6 +22,7 @@ struct merge {
     struct text_map items; // `number`: the item's, from 1 on, once it has an offer; `value`: its place was reserved
     uint32_t *taken;       // offers by item
     size_t reserved;       // items that have a place, but no offer yet
+    size_t looks_left;     // offers that this pass may still look at
     int (*compare)(const struct cursor *a, const struct cursor *b);
 };
 
@@ -93,9 +94,13 @@ static bool cursor_settle(struct cursor *cursor)
     return false;
 }
 
-/// The next one in the order of the heap is at its top, until there is none.
+/// The next one in the order of the heap is at its top, until there is none or the pass has looked at enough.
 static void heap_advance(struct merge *merge)
 {
+    if (--merge->looks_left == 0) {
+        merge->cursors = 0;
+        return;
+    }
     merge->heap[0].at++;
     if (!cursor_settle(&merge->heap[0])) {
         merge->heap[0] = merge->heap[--merge->cursors];
@@ -106,6 +111,7 @@ static void heap_advance(struct merge *merge)
 static void heap_open(struct merge *merge, const struct attempt *attempts, size_t count, bool is_by_duration)
 {
     merge->cursors = 0;
+    merge->looks_left = is_by_duration ? MERGE_MAX_QUICK_LOOKS : MERGE_MAX_LOOKS;
     merge->compare = is_by_duration ? cursor_compare_duration : cursor_compare;
     for (size_t i = 0; i < count; i++) {
         for (size_t j = 0; j < attempts[i].stock.count; j++) {

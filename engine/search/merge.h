@@ -2,6 +2,7 @@
 ///
 /// A k-way merge in the order of the reply; an item takes part with its first `max_offers_per_item` offers, and at most
 /// `max_items` items do, shared out as sort.h tells. Offers are never merged into one another, only grouped by item.
+/// However many there are, only the first of them are looked at, so that a reply is not late for offers at its end.
 ///
 /// Threads: the search's.
 /// Memory:  everything from the given arena; offers point into their batches.
@@ -9,6 +10,10 @@
 
 #include "search/attempt.h"
 #include "search/sort.h"
+
+/// Offers looked at in the order of price, and before that in the order of duration. Both together, out of 80,000 of 40
+/// full suppliers, take 6 to 9 ms: an offer costs about 0.15 us, most of it spent waiting for its memory.
+enum { MERGE_MAX_LOOKS = 40000, MERGE_MAX_QUICK_LOOKS = 8000 };
 
 struct merge_pick {
     const struct offer *offer;

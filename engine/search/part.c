@@ -57,6 +57,9 @@ static void part_pause(struct part *part)
     uint64_t left_us = part->attempt->allocation.end_us - now_us;
 
     part_enter(part, PART_PAUSED);
+    if (part->next.after_us < PART_MIN_PAUSE_US) {
+        part->next.after_us = PART_MIN_PAUSE_US;
+    }
     if (now_us >= part->attempt->allocation.end_us || part->next.after_us >= left_us) {
         part->end.phase = PHASE_PAUSE; // nothing that comes later could still count
         part_finish(part, OUTCOME_CUT);
@@ -88,6 +91,23 @@ static void part_on_pause_over(struct timer *timer)
 
 // ----------------------------------------------------------------------------------------------------------- normalise
 
+/// No step may follow, whether or not the script wants one.
+static bool is_at_limit(struct part *part, const struct normalise_call *normalise)
+{
+    char warning[64];
+
+    if (attempt_is_full(part->attempt)) {
+        attempt_stop_others(part->attempt, part);
+        return true;
+    }
+    if (normalise->next.request == NULL || part->step < PART_MAX_STEPS) {
+        return false;
+    }
+    snprintf(warning, sizeof(warning), "stopped after %d steps, the most of one part", PART_MAX_STEPS);
+    attempt_warn(part->attempt, warning);
+    return true;
+}
+
 static void part_take_answer(struct part *part, struct normalise_call *normalise)
 {
     struct verdict_answer answer = verdict_of_answer(normalise->verdict, part->end.http_status);
@@ -112,7 +132,9 @@ static void part_take_answer(struct part *part, struct normalise_call *normalise
         part->has_answered = true;
         part->is_incomplete = normalise->is_incomplete;
     }
-    if (is_good && normalise->next.request != NULL) {
+    if (is_good && is_at_limit(part, normalise)) {
+        part->is_incomplete = true;
+    } else if (is_good && normalise->next.request != NULL) {
         part->next = normalise->next;
         normalise->next = (struct next_step){ 0 };
         script_call_destroy(&normalise->call);

@@ -13,6 +13,9 @@
 
 struct attempt;
 
+/// A part has only so many steps, and each costs some time, so that a script that always asks for one more ends.
+enum { PART_MAX_STEPS = 100, PART_MIN_PAUSE_US = 10000 };
+
 enum part_state { PART_IDLE, PART_FETCHING, PART_NORMALISING, PART_PAUSED, PART_ENDED };
 
 /// How a part ended; the attempt makes its own outcome of it.

@@ -74,7 +74,11 @@ static void stock_sweep(struct stock *stock, struct stock_batch *old, const stru
         if (old->is_gone[i] != 0) {
             continue;
         }
-        bool is_there_again = text_map_find(&sweep->ids, offer->id) != NULL;
+        struct text_map_slot *slot = text_map_find(&sweep->ids, offer->id);
+        bool is_there_again = slot != NULL;
+        if (is_there_again) {
+            slot->number = 1; // it takes a place that was taken before
+        }
         if (!is_there_again && !is_replaced) {
             continue;
         }
@@ -94,6 +98,7 @@ static void stock_compact(struct stock *stock)
 
     for (size_t i = 0; i < stock->count; i++) {
         if (stock->batches[i].live == 0) {
+            stock->bytes -= stock->is_kept_elsewhere ? 0 : stock->batches[i].batch->arena.used;
             stock_batch_fini(&stock->batches[i]);
         } else {
             stock->batches[kept++] = stock->batches[i];
@@ -102,32 +107,84 @@ static void stock_compact(struct stock *stock)
     stock->count = kept;
 }
 
+/// Whether the batch still fits, without those that it replaces as a whole.
+static bool has_room(const struct stock *stock, uint32_t part, const struct offer_batch *batch, enum merge_kind merge)
+{
+    size_t bytes = stock->bytes + batch->arena.used;
+
+    for (size_t i = 0; i < stock->count && merge == MERGE_REPLACE && !stock->is_kept_elsewhere; i++) {
+        bytes -= stock->batches[i].part == part ? stock->batches[i].batch->arena.used : 0;
+    }
+    return bytes <= STOCK_MAX_BYTES;
+}
+
+/// Leaves out what is one too many from the end of the new batch, where its least wanted offers are, but for those that
+/// replace one: they need no new place.
+static void stock_trim(struct stock *stock, struct stock_batch *last, const struct sweep *sweep)
+{
+    for (size_t i = last->batch->count; i-- > 0 && stock->live > STOCK_MAX_OFFERS;) {
+        const struct text_map_slot *slot = text_map_find(&sweep->ids, last->batch->offers[i].id);
+        if (slot == NULL || slot->number == 0) {
+            last->is_gone[i] = 1;
+            last->live--;
+            stock->live--;
+            stock->limit = STOCK_FULL_OF_OFFERS;
+        }
+    }
+}
+
+/// Appends it; its place and, when it may have to be trimmed, its marks are there.
+static void stock_append(struct stock *stock, uint32_t part, struct offer_batch *batch, uint8_t *is_gone,
+                         const struct sweep *sweep)
+{
+    struct stock_batch *last = &stock->batches[stock->count++];
+
+    *last = (struct stock_batch){
+        .batch = offer_batch_acquire(batch),
+        .part = part,
+        .live = batch->count,
+        .is_gone = is_gone,
+    };
+    stock->live += batch->count;
+    stock->bytes += batch->arena.used;
+    stock_trim(stock, last, sweep);
+    stock_compact(stock);
+}
+
 bool stock_add(struct stock *stock, uint32_t part, struct offer_batch *batch, enum merge_kind merge, stock_gone on_gone,
                void *context)
 {
     struct sweep sweep = { .on_gone = on_gone, .context = context };
+    bool has_offers = batch != NULL && batch->count > 0;
+    uint8_t *is_gone = NULL;
 
     if (merge == MERGE_KEEP || (batch == NULL && merge == MERGE_ADD)) {
         return true;
     }
+    if (has_offers && !has_room(stock, part, batch, merge)) {
+        stock->limit = STOCK_FULL_OF_BYTES;
+        return true;
+    }
+    if (has_offers && stock->live + batch->count > STOCK_MAX_OFFERS) {
+        is_gone = calloc(batch->count, 1);
+        if (is_gone == NULL) {
+            return false;
+        }
+    }
     text_map_init(&sweep.ids);
     if (!stock_prepare(stock) || (batch != NULL && stock->count > 0 && !ids_of(&sweep.ids, batch))) {
         text_map_fini(&sweep.ids);
+        free(is_gone);
         return false;
     }
     for (size_t i = 0; i < stock->count; i++) {
         struct stock_batch *old = &stock->batches[i];
         stock_sweep(stock, old, &sweep, merge == MERGE_REPLACE && old->part == part);
     }
-    text_map_fini(&sweep.ids);
     stock_compact(stock);
-    if (batch != NULL && batch->count > 0) {
-        stock->batches[stock->count++] = (struct stock_batch){
-            .batch = offer_batch_acquire(batch),
-            .part = part,
-            .live = batch->count,
-        };
-        stock->live += batch->count;
+    if (has_offers) {
+        stock_append(stock, part, batch, is_gone, &sweep);
     }
+    text_map_fini(&sweep.ids);
     return true;
 }

@@ -135,8 +135,10 @@ static void write_item(struct stream *stream, const struct offer *offer)
     }
 }
 
-void stream_offers(struct stream *stream, const struct search *search, struct offer_batch *batch)
+void stream_offers(struct stream *stream, const struct search *search, const struct stock_batch *held)
 {
+    struct offer_batch *batch = held->batch;
+
     if (stream->is_broken || !stream_hold(stream, batch)) {
         stream->is_broken = true;
         return;
@@ -145,13 +147,17 @@ void stream_offers(struct stream *stream, const struct search *search, struct of
     json_key(json, "items");
     json_begin_object(json);
     for (size_t i = 0; i < batch->count; i++) {
-        write_item(stream, &batch->offers[i]);
+        if (!stock_is_gone(held, i)) {
+            write_item(stream, &batch->offers[i]);
+        }
     }
     json_end_object(json);
     json_key(json, "offers");
     json_begin_array(json);
     for (size_t i = 0; i < batch->count; i++) {
-        json_raw(json, batch->offers[i].json);
+        if (!stock_is_gone(held, i)) {
+            json_raw(json, batch->offers[i].json);
+        }
     }
     json_end_array(json);
     event_end(stream, search, SEARCH_EVENT_OFFERS);

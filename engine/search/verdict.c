@@ -61,10 +61,10 @@ enum outcome verdict_outcome(enum script_verdict verdict)
 
 struct verdict_answer verdict_of_answer(enum script_verdict verdict, uint16_t http_status)
 {
-    bool is_untyped =
-        verdict == SCRIPT_OK || verdict == SCRIPT_EMPTY || verdict == SCRIPT_UNPARSABLE || verdict == SCRIPT_ERROR;
+    bool is_untyped = verdict == SCRIPT_OK || verdict == SCRIPT_EMPTY || verdict == SCRIPT_UNPARSABLE;
 
-    if (is_untyped && http_status >= 500) {
+    // A script that trips over the page of a broken supplier must not hide that it is broken; below 500 it is a bug.
+    if ((is_untyped || verdict == SCRIPT_ERROR) && http_status >= 500) {
         return (struct verdict_answer){ OUTCOME_FAILED, REJECTION_NONE, true };
     }
     if (is_untyped && http_status >= 300) { // a redirect is not followed: the supplier sent us away

@@ -26,7 +26,7 @@
 
 ---@class NextStep
 ---@field request Request
----@field after_ms? number to wait before it, 0 to 600000
+---@field after_ms? number to wait before it, 0 to 600000; less than 10 counts as 10
 ---@field state? any comes back as `ctx.state`; what JSON can hold, to 64 KiB
 
 ---@class Limits

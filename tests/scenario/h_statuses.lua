@@ -24,6 +24,20 @@ at(0)     { supplier = "a", answers = "script_error", status = 500, after = 40 }
 by(100)   { expect_reply = { status = 504, complete = false, outcomes = { a = { "failed", http_status = 500 } } } }
 finally   { references = 0, memory = 0, fetches = 0, timers = 0 }
 
+scenario "a plain error is a bug of the script under any status below 500"
+
+at(0)     { search = { budget = 2000 } }
+at(0)     { supplier = "a", answers = "script_error", status = 418, after = 40, says = "acme.lua:58: nil" }
+at(0)     { supplier = "b", answers = "script_error", status = 429, after = 40 }
+at(0)     { supplier = "c", answers = "script_error", status = 302, after = 40 }
+at(0)     { supplier = "d", answers = "empty", status = 418, after = 40 }
+
+by(100)   { expect_reply = { status = 504, complete = false,
+                             outcomes = { a = { "script_error", http_status = 418, detail = "acme.lua:58: nil" },
+                                          b = "script_error", c = "script_error",
+                                          d = { "rejected", kind = "supplier", http_status = 418 } } } }
+finally   { references = 0, memory = 0, fetches = 0, timers = 0, breaker = { a = "script", b = "script" } }
+
 scenario "offers that come with a 500 are no answer"
 
 at(0)     { search = { budget = 2000 } }

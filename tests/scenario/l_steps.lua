@@ -13,15 +13,16 @@ by(400)   { expect_reply = { complete = true, offers = 4, at = 351.3,
                              outcomes = { polls = { "answered", requests = 3, partial = false } } } }
 finally   { references = 0, memory = 0, fetches = 0, timers = 0 }
 
-scenario "pages by a cursor follow each other without a pause"
+scenario "pages by a cursor follow each other with the least pause"
 
 at(0)     { search = { budget = 2000 } }
 at(0)     { supplier = "pages", parts = { { { answers = "offers_3", after = 50, next = 0 },
                                             { answers = "offers_3", after = 50, from = 3, next = 0 },
                                             { answers = "offers_1", after = 50, from = 6 } } } }
 
-at(60)    { expect_outcome = { pages = { "pending", phase = "first_byte", offers = 3 } } }
-by(200)   { expect_reply = { complete = true, offers = 7, at = 151.3 } }
+at(55)    { expect_outcome = { pages = { "pending", phase = "pause", offers = 3 } } }
+at(80)    { expect_outcome = { pages = { "pending", phase = "first_byte", offers = 3 } } }
+by(200)   { expect_reply = { complete = true, offers = 7, at = 171.3 } }
 finally   { references = 0, memory = 0, fetches = 0, timers = 0 }
 
 scenario "a page cut by the budget keeps the pages before it"
@@ -108,4 +109,50 @@ at(0)     { supplier = "a", parts = { { { fails = "connect", after = 10 } },
                                         { answers = "offers_2", after = 20 } } } }
 
 by(300)   { expect_reply = { offers = 2, outcomes = { a = { "answered", partial = true, ok = 1, failed = 1 } } } }
+finally   { references = 0, memory = 0, fetches = 0, timers = 0 }
+
+-- `count` pages, the first one starting with the offer `from`.
+local function pages(count, answers, from)
+  local steps = {}
+  for i = 1, count do
+    steps[i] = { answers = answers, after = 1, from = from + (i - 1) * 400,
+                 next = i < count and 0 or nil }
+  end
+  return steps
+end
+
+scenario "a script that always asks for one more step ends at the hundredth"
+
+at(0)     { search = { budget = 8000 } }
+at(0)     { supplier = "a", parts = { pages(120, "offers_1", 0), pages(2, "offers_1", 90000) } }
+at(0)     { supplier = "b", parts = { pages(120, "empty", 0) } }
+
+by(7000)  { expect_reply = { status = 200, complete = false, found = 102, answered = 1, empty = 1,
+                             outcomes = { a = { "answered", partial = true, ok = 2, failed = 0, requests = 102 },
+                                          b = { "empty", partial = true, requests = 100 } } } }
+finally   { references = 0, memory = 0, fetches = 0, timers = 0 }
+
+scenario "a supplier with ever new offers ends when it is full"
+
+at(0)     { search = { budget = 8000 } }
+at(0)     { supplier = "a", parts = { pages(20, "offers_300", 0), { { hangs = true } } } }
+at(0)     { supplier = "b", answers = "offers_3", after = 40 }
+
+by(1000)  { expect_reply = { status = 200, complete = false, found = 2003, missing = 0,
+                             outcomes = { a = { "answered", partial = true, offers = 2000, requests = 8, ok = 1,
+                                                failed = 1 },
+                                          b = { "answered", partial = false } } } }
+finally   { references = 0, memory = 0, fetches = 0, timers = 0 }
+
+scenario "a full supplier that gives the same offers again goes on"
+
+at(0)     { search = { budget = 8000 } }
+at(0)     { supplier = "a", parts = { { { answers = "offers_400", after = 1, next = 0 },
+                                        { answers = "offers_800", after = 1, from = 400, next = 0 },
+                                        { answers = "offers_800", after = 1, from = 1200, next = 0 },
+                                        { answers = "offers_400", after = 1, from = 300, next = 0 },
+                                        { answers = "offers_800", after = 1, from = 1200 } } } }
+
+by(1000)  { expect_reply = { status = 200, complete = true, found = 2000,
+                             outcomes = { a = { "answered", partial = false, offers = 2000, requests = 5 } } } }
 finally   { references = 0, memory = 0, fetches = 0, timers = 0 }

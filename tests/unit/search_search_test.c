@@ -181,6 +181,10 @@ static void verdicts_become_outcomes(void **state)
         { 500, SCRIPT_ERROR, "\"outcome\":\"failed\"" },
         { 500, SCRIPT_FAIL_BUSY, "\"outcome\":\"rejected\",\"kind\":\"busy\"" },
         { 404, SCRIPT_EMPTY, "\"outcome\":\"rejected\",\"kind\":\"supplier\"" },
+        { 404, SCRIPT_OK, "\"outcome\":\"rejected\",\"kind\":\"supplier\"" },
+        { 418, SCRIPT_UNPARSABLE, "\"outcome\":\"rejected\",\"kind\":\"supplier\"" },
+        { 418, SCRIPT_ERROR, "\"outcome\":\"script_error\"" },
+        { 429, SCRIPT_ERROR, "\"outcome\":\"script_error\"" },
         { 429, SCRIPT_EMPTY, "\"outcome\":\"rejected\",\"kind\":\"quota\"" },
         { 500, SCRIPT_TIMEOUT, "\"outcome\":\"script_timeout\"" },
     };

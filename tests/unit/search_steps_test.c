@@ -1,4 +1,5 @@
 // Parts, steps, polls and pages of one supplier, over the real search/ in a virtual world.
+#include "search/part.h"
 #include "support/play.h"
 
 #include <setjmp.h>
@@ -211,6 +212,51 @@ static void a_caller_who_leaves_between_steps_leaves_nothing_behind(void **state
     }
 }
 
+// ---- limits
+
+static void a_limit_of_steps_is_named_before_what_the_script_warns_of(void **state)
+{
+    struct virtual_step steps[PART_MAX_STEPS];
+    struct play play;
+    (void)state;
+    for (uint32_t i = 0; i < PART_MAX_STEPS; i++) {
+        steps[i] = (struct virtual_step){
+            .part = 1, .step = i + 1, .after_us = 1 * MS, .first_id = i, .offers = 1, .warnings = 1, .has_next = true
+        };
+    }
+    play_init(&play);
+    play.budget_us = 8000 * MS;
+    struct virtual_supplier *supplier = play_add(&play, "a", 0, 0);
+    *supplier = (struct virtual_supplier){ .name = "a", .parts = 1, .steps = steps, .step_count = PART_MAX_STEPS };
+    play_run(&play);
+    assert_false(play.is_complete);
+    play_expect_entry(&play, "a",
+                      "\"outcome\":\"answered\",\"partial\":true,\"warnings\":101,"
+                      "\"first_warning\":\"stopped after 100 steps, the most of one part\"");
+    play_finish(&play, 1);
+}
+
+static void a_full_supplier_is_partial_without_a_bound_and_says_why(void **state)
+{
+    static const struct virtual_step STEPS[] = {
+        { .part = 1, .step = 1, .after_us = 1 * MS, .offers = 900, .has_next = true },
+        { .part = 1, .step = 2, .after_us = 1 * MS, .first_id = 900, .offers = 900, .has_next = true },
+        { .part = 1, .step = 3, .after_us = 1 * MS, .first_id = 1800, .offers = 900, .has_next = true },
+        { .part = 2, .step = 1, .hangs = true, .phase = PHASE_FIRST_BYTE },
+    };
+    struct play play;
+    (void)state;
+    play_init(&play);
+    struct virtual_supplier *supplier = play_add(&play, "a", 0, 0);
+    *supplier = (struct virtual_supplier){ .name = "a", .parts = 2, .steps = STEPS, .step_count = COUNT_OF(STEPS) };
+    play_run(&play);
+    assert_false(play.is_complete);
+    play_expect_entry(&play, "a", "\"outcome\":\"answered\",\"partial\":true,\"parts\":{\"sent\":2,\"ok\":1");
+    play_expect_body(&play, "\"first_warning\":\"stopped at 2000 offers, the most of one supplier\"");
+    play_expect_body(&play, "\"offers_found\":2000");
+    play_finish(&play, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -223,6 +269,8 @@ int main(void)
         cmocka_unit_test(a_step_that_comes_after_the_end_is_not_waited_for),
         cmocka_unit_test(a_script_that_says_incomplete_is_not_whole),
         cmocka_unit_test(a_caller_who_leaves_between_steps_leaves_nothing_behind),
+        cmocka_unit_test(a_limit_of_steps_is_named_before_what_the_script_warns_of),
+        cmocka_unit_test(a_full_supplier_is_partial_without_a_bound_and_says_why),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
