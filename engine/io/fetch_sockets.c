@@ -1,11 +1,17 @@
 #include "io/fetch_sockets.h"
 
 #include <fcntl.h>
+#include <linux/sockios.h>
+#include <linux/tcp.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+enum { HEAR_MS = 10 };
 
 struct socket_record {
     struct loop_watch *watch;
@@ -185,6 +191,22 @@ void sockets_rewatch(struct sockets *sockets, int fd)
     }
 }
 
+// What the kernel has taken from the peer, less what still waits there. In this order: what comes between the two
+// questions must not count.
+uint64_t sockets_taken(int fd)
+{
+    struct tcp_info info = { 0 };
+    socklen_t length = sizeof(info);
+    int waiting = 0;
+
+    if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length) != 0 || ioctl(fd, SIOCINQ, &waiting) != 0) {
+        return 0;
+    }
+    uint64_t received = info.tcpi_bytes_received;
+    uint64_t left = (uint64_t)waiting;
+    return received > left ? received - left : 0;
+}
+
 bool sockets_wants_to_send(const struct sockets *sockets, int fd)
 {
     const struct socket_record *record = sockets_at(sockets, fd);
@@ -216,4 +238,18 @@ uint16_t sockets_listen_on_loopback(int *fd)
         return 0;
     }
     return ntohs(address.sin_port);
+}
+
+bool sockets_hear_on_loopback(int listener, int *peer)
+{
+    struct pollfd wait = { .fd = *peer >= 0 ? *peer : listener, .events = POLLIN };
+
+    if (poll(&wait, 1, HEAR_MS) != 1) {
+        return false;
+    }
+    if (*peer < 0) {
+        *peer = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+        return false;
+    }
+    return true;
 }

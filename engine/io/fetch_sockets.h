@@ -45,8 +45,12 @@ void sockets_rewatch(struct sockets *sockets, int fd);
 /// Is it open, and has the peer taken the connection?
 bool sockets_is_connected(const struct sockets *sockets, int fd);
 bool sockets_is_watched(const struct sockets *sockets, int fd);
+/// Bytes that were read from it since it was opened, those of TLS and of framing too; 0: the system does not tell.
+uint64_t sockets_taken(int fd);
 /// Waits for room to send?
 bool sockets_wants_to_send(const struct sockets *sockets, int fd);
 
 /// A listener for the pool's own use; its port, or 0. `*fd` must be closed unless it is -1.
 MUST_CHECK uint16_t sockets_listen_on_loopback(int *fd);
+/// Takes its first connection as `*peer` (-1 before). True once that has sent something; waits a short while.
+MUST_CHECK bool sockets_hear_on_loopback(int listener, int *peer);

@@ -7,13 +7,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ADDRESSES_MAX = 32 }; // of one host
+enum {
+    ADDRESSES_MAX = 32,           // of one host
+    FRAMING_BYTES = 1024 * 1024,  // beside a head's cap: handshakes, records, chunks
+    WIRE_BYTES_PER_BODY_BYTE = 8, // a chunk of one byte takes six
+};
 
 void transfer_begin(struct transfer *transfer)
 {
     transfer->fd = -1;
+    transfer->taken_before = 0;
     transfer->opened_count = 0;
-    transfer->is_requested = transfer->is_doomed = false;
+    transfer->is_requested = transfer->is_doomed = transfer->is_flooded = false;
     transfer->is_address_refused = transfer->is_resend_refused = false;
     transfer->error[0] = '\0';
 }
@@ -40,6 +45,7 @@ bool transfer_may_open(struct transfer *transfer, const struct sockaddr *address
         return false;
     }
     transfer->is_requested = false;
+    transfer->taken_before = 0; // also when the new socket gets the number of the old one
     list_remove(&transfer->sending_node);
     return true;
 }
@@ -56,6 +62,24 @@ bool transfer_may_send(struct transfer *transfer, struct list *sending)
     list_remove(&transfer->sending_node);
     list_append(sending, &transfer->sending_node);
     return true;
+}
+
+void transfer_use_socket(struct transfer *transfer, int fd)
+{
+    if (fd != transfer->fd) {
+        transfer->fd = fd;
+        transfer->taken_before = transfer->opened_count == 0 ? sockets_taken(fd) : 0;
+    }
+}
+
+bool transfer_is_flooded(struct transfer *transfer)
+{
+    const struct assembly *assembly = &transfer->assembly;
+    uint64_t body = assembly->body.length;
+    uint64_t most = assembly->head.ceiling + FRAMING_BYTES + body * WIRE_BYTES_PER_BODY_BYTE;
+
+    transfer->is_flooded = transfer->fd >= 0 && sockets_taken(transfer->fd) > transfer->taken_before + most;
+    return transfer->is_flooded;
 }
 
 bool transfer_take_line(struct transfer *transfer, struct text line)
@@ -98,6 +122,9 @@ bool transfer_has_fault(struct transfer *transfer, bool is_ok, bool is_connect_e
     }
     if (assembly->fault == ASSEMBLY_BODY_TOO_LARGE) {
         return fetch_fails(fetch, FETCH_TOO_LARGE, "the body is larger than its cap");
+    }
+    if (transfer->is_flooded) {
+        return fetch_fails(fetch, FETCH_TOO_LARGE, "the peer sends framing and hardly a body");
     }
     // libcurl has a limit of its own for one line, 100 KiB, and calls a longer one "out of memory".
     if (is_memory_error && transfer->is_requested && !assembly->is_head_complete) {

@@ -41,12 +41,14 @@ struct transfer {
     struct list sending_node; // in the wire's list of those whose request is on its way
     struct list suspect_node; // in the wire's list of those that may be stuck
     int fd;
+    uint64_t taken_before;           // bytes read from `fd` before this transfer
     int opened[TRANSFER_OPENED_MAX]; // the first sockets opened for it
     unsigned opened_count;           // 0: it runs over a kept connection
     bool is_requested;               // connected, the request goes out
     bool is_address_refused;
     bool is_resend_refused;
-    bool is_doomed; // its socket cannot be watched
+    bool is_doomed;  // its socket cannot be watched
+    bool is_flooded; // by bytes that are neither head nor body
     char error[256];
 };
 
@@ -70,6 +72,12 @@ MUST_CHECK bool transfer_may_open(struct transfer *transfer, const struct sockad
                                   const struct address_range *allowed, size_t allowed_count);
 /// May its request go out on the connection that is there now? Notes it as sending, or why not. An orphan's may not.
 MUST_CHECK bool transfer_may_send(struct transfer *transfer, struct list *sending);
+
+/// From now on it runs over this socket.
+void transfer_use_socket(struct transfer *transfer, int fd);
+/// Did the peer send far more than the head and the body that came out of it? The transport itself reads the framing
+/// of chunks for ever and tells nobody.
+MUST_CHECK bool transfer_is_flooded(struct transfer *transfer);
 
 MUST_CHECK bool transfer_take_line(struct transfer *transfer, struct text line);
 

@@ -1,28 +1,22 @@
 #include "io/fetch_wire.h"
 
-#include "base/clock.h"
 #include "base/log.h"
 
 #include <curl/curl.h>
-#include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
-// libcurl is entered at three places only: wire_start, a socket's event, its own timer. Each of them ends in
+// libcurl is entered at three places only: wire_start, a socket's event, its own wake. Each of them ends in
 // wire_settle, which collects what has ended. Its callbacks only note things.
 
 enum {
-    BUFFER_BYTES = 64 * 1024,
-    CONNECTION_LIFE_S = 300, // suppliers move
+    BUFFER_BYTES = 64 * 1024, // libcurl fills it up to a hundred times in one go
+    CONNECTION_LIFE_S = 300,  // suppliers move
     WARM_ROUNDS = 200,
-    WARM_ROUND_MS = 10,
 };
-
-static const uint64_t FAR_US = UINT64_MAX - 1;
 
 // ------------------------------------------------------------------------------------------------- libcurl's callbacks
 
@@ -88,6 +82,13 @@ static size_t wire_on_body(char *data, size_t size, size_t count, void *context)
                                                                                        : CURL_WRITEFUNC_ERROR;
 }
 
+// After each go at a socket, whatever came over it.
+static int wire_on_progress(void *context, curl_off_t d_total, curl_off_t d_now, curl_off_t u_total, curl_off_t u_now)
+{
+    (void)d_total, (void)d_now, (void)u_total, (void)u_now;
+    return transfer_is_flooded(context) ? 1 : 0;
+}
+
 // Names are never resolved here: what is no address must have come from the book.
 static int wire_on_resolve(void *resolver, void *reserved, void *context)
 {
@@ -115,21 +116,19 @@ static int wire_on_socket(CURL *handle, curl_socket_t fd, int what, void *contex
     }
     events |= what == CURL_POLL_IN || what == CURL_POLL_INOUT ? LOOP_READABLE : 0;
     events |= what == CURL_POLL_OUT || what == CURL_POLL_INOUT ? LOOP_WRITABLE : 0;
-    transfer->fd = fd;
+    transfer_use_socket(transfer, fd);
     if (!sockets_want(&wire->sockets, fd, events)) {
         transfer->is_doomed = wire->has_doomed = true; // an error from here would break all transfers
     }
     return 0;
 }
 
-// The timer always runs, at a far time when libcurl has none: moving it needs no memory.
 static int wire_on_timer(CURLM *multi, long timeout_ms, void *context)
 {
     struct wire *wire = context;
-    uint64_t at_us = timeout_ms < 0 ? FAR_US : clock_now_us() + (uint64_t)timeout_ms * 1000;
     (void)multi;
 
-    require(loop_timer_start(wire->loop, &wire->timer, at_us) == STATUS_OK);
+    wake_set(&wire->wake, timeout_ms);
     return 0;
 }
 
@@ -271,11 +270,10 @@ static void wire_on_event(void *context, int fd, unsigned events)
     wire->options.on_settled(wire->options.context);
 }
 
-static void wire_on_due(struct timer *timer)
+static void wire_on_due(void *context)
 {
-    struct wire *wire = CONTAINER_OF(timer, struct wire, timer);
+    struct wire *wire = context;
 
-    require(loop_timer_start(wire->loop, timer, FAR_US) == STATUS_OK); // takes the place it has just left
     wire_enter(wire, CURL_SOCKET_TIMEOUT, 0);
     wire->options.on_settled(wire->options.context);
 }
@@ -424,7 +422,7 @@ static bool wire_set_constants(struct wire *wire, CURL *handle, struct transfer 
            SET(PROXY, "") && SET(SUPPRESS_CONNECT_HEADERS, 1L) && SET(HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1) &&
            SET(HTTP09_ALLOWED, 0L) && SET(PATH_AS_IS, 1L) && SET(BUFFERSIZE, (long)BUFFER_BYTES) && SET(CAPATH, NULL) &&
            SET(CAINFO, wire->ca_file) && SET(CA_CACHE_TIMEOUT, -1L) && SET(MAXLIFETIME_CONN, (long)CONNECTION_LIFE_S) &&
-           SET(DNS_CACHE_TIMEOUT, -1L) && SET(QUICK_EXIT, 1L) && SET(NOPROGRESS, 1L) && SET(PRIVATE, transfer);
+           SET(DNS_CACHE_TIMEOUT, -1L) && SET(QUICK_EXIT, 1L) && SET(PRIVATE, transfer);
 }
 
 static bool wire_set_callbacks(struct wire *wire, CURL *handle, struct transfer *transfer)
@@ -432,7 +430,8 @@ static bool wire_set_callbacks(struct wire *wire, CURL *handle, struct transfer 
     return SET(ERRORBUFFER, transfer->error) && SET(OPENSOCKETFUNCTION, wire_on_open) &&
            SET(OPENSOCKETDATA, transfer) && SET(CLOSESOCKETFUNCTION, wire_on_close) && SET(CLOSESOCKETDATA, wire) &&
            SET(PREREQFUNCTION, wire_on_request) && SET(PREREQDATA, transfer) && SET(HEADERFUNCTION, wire_on_line) &&
-           SET(HEADERDATA, transfer) && SET(WRITEFUNCTION, wire_on_body) && SET(WRITEDATA, transfer) &&
+           SET(HEADERDATA, transfer) && SET(NOPROGRESS, 0L) && SET(XFERINFOFUNCTION, wire_on_progress) &&
+           SET(XFERINFODATA, transfer) && SET(WRITEFUNCTION, wire_on_body) && SET(WRITEDATA, transfer) &&
            SET(RESOLVER_START_FUNCTION, wire_on_resolve) && SET(RESOLVER_START_DATA, transfer);
 }
 
@@ -457,7 +456,7 @@ void wire_detach(struct transfer *transfer)
 static CURLcode wire_warm_with(struct wire *wire, CURL *handle, int listener, uint16_t port)
 {
     CURLcode code = CURLE_OK;
-    struct pollfd peer = { .fd = listener, .events = POLLIN };
+    int peer = -1;
     char url[48];
     int still_running = 1;
     int left;
@@ -469,21 +468,17 @@ static CURLcode wire_warm_with(struct wire *wire, CURL *handle, int listener, ui
     }
     for (int i = 0; i < WARM_ROUNDS && still_running != 0; i++) {
         curl_multi_perform(wire->multi, &still_running);
-        if (poll(&peer, 1, WARM_ROUND_MS) != 1) {
-            continue;
+        if (sockets_hear_on_loopback(listener, &peer)) {
+            break;
         }
-        if (peer.fd != listener) {
-            break; // the first bytes are there
-        }
-        peer.fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
     }
     const CURLMsg *message = curl_multi_info_read(wire->multi, &left);
     if (message != NULL) {
         code = message->data.result;
     }
     curl_multi_remove_handle(wire->multi, handle);
-    if (peer.fd >= 0 && peer.fd != listener) {
-        close(peer.fd);
+    if (peer >= 0) {
+        close(peer);
     }
     return code;
 }
@@ -537,8 +532,8 @@ static enum status wire_open(struct wire *wire, struct failure *why)
 
     wire->ca_file = strdup(ca_file != NULL ? ca_file : "/etc/ssl/certs/ca-certificates.crt");
     wire->multi = curl_multi_init();
-    if (curl_once_code != CURLE_OK || wire->ca_file == NULL || wire->multi == NULL ||
-        loop_timer_start(wire->loop, &wire->timer, FAR_US) != STATUS_OK) {
+    if (!wake_init(&wire->wake, wire->loop, wire_on_due, wire) || curl_once_code != CURLE_OK || wire->ca_file == NULL ||
+        wire->multi == NULL) {
         return STATUS_NO_MEMORY;
     }
     enum status status = wire_warm(wire, why);
@@ -566,7 +561,6 @@ enum status wire_create(struct loop *loop, const struct wire_options *options, s
     pthread_once(&curl_once, curl_start_once);
     made->loop = loop;
     made->options = *options;
-    made->timer.on_due = wire_on_due;
     sockets_init(&made->sockets, loop, wire_on_event, made);
     origins_init(&made->origins, wire_drop_share);
     list_init(&made->running);
@@ -591,7 +585,7 @@ void wire_destroy(struct wire **wire)
     }
     require(list_is_empty(&gone->running));
     curl_multi_cleanup(gone->multi); // closes the kept connections
-    loop_timer_cancel(gone->loop, &gone->timer);
+    wake_fini(&gone->wake);
     origins_fini(&gone->origins);
     curl_share_cleanup(gone->plain_share);
     sockets_fini(&gone->sockets);

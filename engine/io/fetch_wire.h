@@ -8,6 +8,7 @@
 #pragma once
 
 #include "io/fetch_transfer.h"
+#include "io/fetch_wake.h"
 #include "io/resolver.h"
 
 struct wire_options {
@@ -36,7 +37,7 @@ struct wire {
     char *ca_file;
     void *multi;
     void *plain_share;
-    struct timer timer;
+    struct wake wake;
     struct sockets sockets;
     struct list sending;
     struct list suspects; // transfers that may be stuck while connecting

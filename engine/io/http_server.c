@@ -240,8 +240,7 @@ static enum MHD_Result call_take_piece(struct http_call *call, const char *bytes
 static enum MHD_Result call_count_length(void *closure, enum MHD_ValueKind kind, const char *name, const char *value)
 {
     (void)kind;
-    (void)value;
-    http_server_body_note_header(closure, text_of(name));
+    http_server_body_note_header(closure, text_of(name), value != NULL ? text_of(value) : TEXT(""));
     return MHD_YES;
 }
 

@@ -17,11 +17,39 @@ void http_server_body_fini(struct http_server_body *body)
     buffer_fini(&body->buffer);
 }
 
-void http_server_body_note_header(struct http_server_body *body, struct text name)
+static bool starts_with_nocase(struct text text, struct text start)
 {
-    if (text_equals_nocase(name, TEXT("content-length")) || text_equals_nocase(name, TEXT("transfer-encoding"))) {
-        body->lengths++;
-        body->is_ambiguous = body->lengths > 1;
+    return text.length >= start.length && text_equals_nocase((struct text){ text.data, start.length }, start);
+}
+
+static bool name_has_blank(struct text name)
+{
+    for (size_t i = 0; i < name.length; i++) {
+        if ((unsigned char)name.data[i] <= ' ') {
+            return true;
+        }
+    }
+    return false;
+}
+
+// libmicrohttpd leaves blanks in a name, and hangs the rest of a folded line to the name instead of the value.
+void http_server_body_note_header(struct http_server_body *body, struct text name, struct text value)
+{
+    struct text length = TEXT("content-length");
+    struct text encoding = TEXT("transfer-encoding");
+    bool is_length = starts_with_nocase(name, length);
+    bool is_encoding = starts_with_nocase(name, encoding);
+
+    if (name_has_blank(name)) {
+        body->is_ambiguous = true;
+    }
+    if (!is_length && !is_encoding) {
+        return;
+    }
+    body->lengths++;
+    if (body->lengths > 1 || name.length != (is_length ? length.length : encoding.length) ||
+        (is_encoding && !text_equals_nocase(text_trim(value), TEXT("chunked")))) {
+        body->is_ambiguous = true;
     }
 }
 
@@ -84,10 +112,11 @@ struct block *http_server_body_problem(const struct http_server_body *body)
     json_begin_object(&writer);
     json_field_c(&writer, "type", "about:blank");
     if (body->is_ambiguous) {
-        json_field_c(&writer, "title", "The end of the body is told more than once");
+        json_field_c(&writer, "title", "The end of the body is not told clearly");
         json_field_u64(&writer, "status", 400);
         json_field_c(&writer, "code", "ambiguous_length");
-        write_error(&writer, "ambiguous_length", "send one Content-Length, or one Transfer-Encoding");
+        write_error(&writer, "ambiguous_length",
+                    "send one Content-Length, or one Transfer-Encoding: chunked; no blanks in names, no folded lines");
     } else {
         json_field_c(&writer, "title", "The body is too large");
         json_field_u64(&writer, "status", 413);

@@ -14,16 +14,17 @@ struct http_server_body {
     uint64_t cap;
     uint64_t received;
     bool is_too_large;
-    bool is_ambiguous; // its end is told more than once
+    bool is_ambiguous; // its end can be read in more than one way
     uint32_t lengths;  // headers that tell its end
 };
 
 void http_server_body_init(struct http_server_body *body, uint64_t cap);
 void http_server_body_fini(struct http_server_body *body);
 
-/// Looks at one header of the head. Two that tell where the body ends (RFC 9112, 6.3) could be read differently by a
-/// proxy before us: what follows the body would be somebody else's request.
-void http_server_body_note_header(struct http_server_body *body, struct text name);
+/// Looks at one header of the head. Two that tell where the body ends (RFC 9112, 6.3), one that tells it in no known
+/// way, and one whose name is written so that only some see it could be read differently by a proxy before us: what
+/// follows the body would be somebody else's request.
+void http_server_body_note_header(struct http_server_body *body, struct text name, struct text value);
 
 /// Judges the announced length (absent: none) before anything is read. False: refuse at once; `asks_first` is a sender
 /// that waits for a "100 Continue".

@@ -164,6 +164,48 @@ static void a_length_that_is_told_twice_is_refused(void **state)
     assert_int_equal(world->requests, 0);
 }
 
+static void a_length_that_only_some_would_see_is_refused(void **state)
+{
+    static const char *const heads[] = {
+        "Content-Length: 5\r\nTransfer-Encoding : chunked\r\n",
+        "Content-Length: 5\r\nTransfer-Encoding\t: chunked\r\n",
+        "Content-Length: 5\r\nTransfer-Encoding:\r\n chunked\r\n",
+        "Content-Length: 5\r\nTransfer-Encoding: chu\r\n\tnked\r\n",
+        "Transfer-Encoding : chunked\r\n",
+        "Transfer-Encoding:\r\n chunked\r\n",
+        "Content-Length : 5\r\n",
+        "Content-Length:\r\n 5\r\n",
+        " Transfer-Encoding: chunked\r\nContent-Length: 5\r\n",
+        "Transfer-Encoding: xchunked\r\n",
+        "Transfer-Encoding: identity, chunked\r\n",
+        "Transfer-Encoding:\r\n",
+    };
+    struct server_world *world = *state;
+
+    for (size_t i = 0; i < COUNT_OF(heads); i++) {
+        int fd = caller_connect(http_server_port(world->server));
+        char bytes[16];
+        caller_send(fd, "POST /echo HTTP/1.1\r\n");
+        caller_send(fd, heads[i][0] == ' ' ? heads[i] : "Host: test\r\n");
+        caller_send(fd, heads[i][0] == ' ' ? "Host: test\r\n" : heads[i]);
+        caller_send(fd, "\r\nfirst" GET("/echo"));
+        caller_expect(fd, 400, NULL);
+        assert_true(recv(fd, bytes, sizeof(bytes), 0) <= 0); // and no second answer
+        close(fd);
+    }
+    assert_int_equal(world->requests, 0);
+}
+
+static void a_folded_line_of_another_header_does_no_harm(void **state)
+{
+    struct server_world *world = *state;
+    int fd = caller_connect(http_server_port(world->server));
+
+    caller_send(fd, "POST /echo HTTP/1.1\r\nHost: test\r\nContent-Length: 5\r\nX-Long: one\r\n two\r\n\r\nfirst");
+    caller_expect(fd, 200, "first");
+    close(fd);
+}
+
 static void a_body_over_the_cap_gets_413(void **state)
 {
     struct server_world *world = *state;
@@ -527,6 +569,8 @@ int main(void)
         WITH_SERVER(every_reply_carries_the_common_headers),
         WITH_SERVER(what_the_server_refuses_itself_is_told_when_it_is_sent),
         WITH_SERVER(a_length_that_is_told_twice_is_refused),
+        WITH_SERVER(a_length_that_only_some_would_see_is_refused),
+        WITH_SERVER(a_folded_line_of_another_header_does_no_harm),
         WITH_SERVER(a_body_over_the_cap_gets_413),
         WITH_SERVER(an_announced_flood_is_refused_before_it_is_sent),
         WITH_SERVER(a_flood_without_an_end_is_cut),
