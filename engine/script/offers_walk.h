@@ -50,7 +50,7 @@ struct walk {
     char currency[4];
     bool taxes_are_included;
     bool taxes_are_excluded;
-    bool due_is_ours; // the amount due later in hand is in the price's currency
+    bool due_is_ours;         // the amount due later in hand is in the price's currency
     int64_t due_micros;       // … their sum
     int64_t due_shown_micros; // what is due later as it is shown, as far as it is shown in the total's currency
     uint32_t due_count;       // so many amounts, each rounded on its own
