@@ -15,6 +15,9 @@ static void io_thread_on_book(struct message *message)
     struct io_thread *thread = CONTAINER_OF(message, struct io_thread, book_message);
 
     atomic_store(&thread->is_book_posted, false);
+    if (thread->engine->resolver == NULL) {
+        return; // posted by a resolver that is gone, received while all of it ends
+    }
     fetch_pool_set_book(thread->fetches, resolver_book(thread->engine->resolver));
 }
 

@@ -166,10 +166,12 @@ w:stop()
 test("an admin listener beyond loopback does not start without a token", function()
   local file = world.folder .. "/beyond.yaml"
   world.write_file(file, "listen: 127.0.0.1:0\nadmin: { listen: \"0.0.0.0:0\" }\n")
-  local text, code = world.shell(("%s/lastcall serve -c examples/farm/lastcall.yaml -c %s/overlay.yaml -c %s"):format(
-    world.build, w.folder, file))
-  equal(3, code, "exit code: " .. text)
-  assert(text:find("beyond loopback and has no token", 1, true), text)
+  for round = 1, 10 do -- what was under way must end, wherever the refusal meets it
+    local text, code = world.shell(("%s/lastcall serve -c examples/farm/lastcall.yaml -c %s/overlay.yaml -c %s"):format(
+      world.build, w.folder, file))
+    equal(3, code, "exit code of round " .. round .. ": " .. text)
+    assert(text:find("beyond loopback and has no token", 1, true), text)
+  end
 end)
 
 os.execute("rm -f " .. FILE .. " " .. MOVED)
