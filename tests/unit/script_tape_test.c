@@ -185,6 +185,12 @@ static void of_equal_keys_the_last_one_counts(void **state)
     assert_int_equal(read_json(world, "{\"a\":{\"b\":1},\"a\":{\"c\":2}}"), TAPE_OK);
     const struct tape_node *a = tape_member(&world->tape, tape_root(&world->tape), 0);
     assert_int_equal(tape_member(&world->tape, a, deep->place)->kind, TAPE_NONE);
+    struct declared *list = member(world, world->root, "list");
+    element(world, list, DECLARED_LIST);
+    assert_int_equal(read_json(world, "{\"list\":[1,2],\"list\":[]}"), TAPE_OK);
+    const struct tape_node *node = tape_member(&world->tape, tape_root(&world->tape), list->place);
+    assert_int_equal(node->count, 0);
+    assert_int_equal(node->first, 0);
 }
 
 // Every prefix of a document is no document, and what is skipped is judged like what is read.
