@@ -40,6 +40,7 @@ struct transfer {
     void *resolve;
     struct list sending_node; // in the wire's list of those whose request is on its way
     struct list suspect_node; // in the wire's list of those that may be stuck
+    struct list touched_node; // in the wire's list of those that libcurl went on with
     int fd;
     uint64_t taken_before;           // bytes read from `fd` before this transfer
     int opened[TRANSFER_OPENED_MAX]; // the first sockets opened for it

@@ -82,11 +82,15 @@ static size_t wire_on_body(char *data, size_t size, size_t count, void *context)
                                                                                        : CURL_WRITEFUNC_ERROR;
 }
 
-// After each go at a socket, whatever came over it.
+// In each go at a socket, whatever came over it.
 static int wire_on_progress(void *context, curl_off_t d_total, curl_off_t d_now, curl_off_t u_total, curl_off_t u_now)
 {
+    struct transfer *transfer = context;
     (void)d_total, (void)d_now, (void)u_total, (void)u_now;
-    return transfer_is_flooded(context) ? 1 : 0;
+
+    list_remove(&transfer->touched_node);
+    list_append(&transfer->wire->touched, &transfer->touched_node);
+    return 0;
 }
 
 // Names are never resolved here: what is no address must have come from the book.
@@ -198,6 +202,19 @@ static void wire_end_doomed(struct wire *wire)
     }
 }
 
+// Only of those that go on: the kernel is asked what it took, and most answers come in one go and end with it.
+static void wire_end_flooded(struct wire *wire)
+{
+    struct list *node;
+
+    while ((node = list_take_first(&wire->touched)) != NULL) {
+        struct transfer *transfer = CONTAINER_OF(node, struct transfer, touched_node);
+        if (transfer_is_flooded(transfer)) {
+            wire_end(wire, transfer, CURLE_ABORTED_BY_CALLBACK);
+        }
+    }
+}
+
 static void wire_settle(struct wire *wire)
 {
     CURLMsg *message;
@@ -264,6 +281,7 @@ static void wire_on_event(void *context, int fd, unsigned events)
     // With IN beside it libcurl reads and learns the true error, instead of saying "select/poll returned error".
     mask |= (events & LOOP_ERROR) != 0 ? CURL_CSELECT_ERR | CURL_CSELECT_IN : 0;
     wire_enter(wire, fd, mask);
+    wire_end_flooded(wire);
     if ((events & LOOP_ERROR) != 0) {
         sockets_rewatch(&wire->sockets, fd);
     }
@@ -402,6 +420,7 @@ void wire_stop(struct wire *wire, struct transfer *transfer)
     }
     list_remove(&transfer->sending_node);
     list_remove(&transfer->suspect_node);
+    list_remove(&transfer->touched_node);
     transfer->state = TRANSFER_ENDED;
     transfer->origin->running--;
     transfer_clear_options(transfer);
@@ -566,6 +585,7 @@ enum status wire_create(struct loop *loop, const struct wire_options *options, s
     list_init(&made->running);
     list_init(&made->sending);
     list_init(&made->suspects);
+    list_init(&made->touched);
     enum status status = wire_open(made, why);
     if (status != STATUS_OK) {
         wire_destroy(&made);

@@ -41,6 +41,7 @@ struct wire {
     struct sockets sockets;
     struct list sending;
     struct list suspects; // transfers that may be stuck while connecting
+    struct list touched;  // transfers that libcurl went on with; what they took was not looked at yet
     bool is_inside;       // libcurl is working
     bool has_doomed;
 };
