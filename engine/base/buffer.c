@@ -60,21 +60,18 @@ static bool buffer_may_take(struct buffer *buffer, size_t more)
 
 bool buffer_reserve(struct buffer *buffer, size_t more)
 {
-    if (!buffer_may_take(buffer, more)) {
-        return false;
+    if (buffer->data != NULL && !buffer->is_full && more <= buffer->capacity - buffer->length) {
+        return true; // the capacity is never above the ceiling
     }
-    size_t needed = buffer->length + more;
-    bool has_room = buffer->data != NULL && needed <= buffer->capacity;
-    return has_room || buffer_grow(buffer, buffer_next_capacity(buffer, needed));
+    return buffer_may_take(buffer, more) && buffer_grow(buffer, buffer_next_capacity(buffer, buffer->length + more));
 }
 
 bool buffer_reserve_exactly(struct buffer *buffer, size_t more)
 {
-    if (!buffer_may_take(buffer, more)) {
-        return false;
+    if (buffer->data != NULL && !buffer->is_full && more <= buffer->capacity - buffer->length) {
+        return true;
     }
-    size_t needed = buffer->length + more;
-    return (buffer->data != NULL && needed <= buffer->capacity) || buffer_grow(buffer, needed);
+    return buffer_may_take(buffer, more) && buffer_grow(buffer, buffer->length + more);
 }
 
 bool buffer_append(struct buffer *buffer, const void *bytes, size_t length)

@@ -105,18 +105,18 @@ static void add_key(struct walk *walk, struct text text)
 
 // ---- leaves --------------------------------------------------------------------------------------------------------
 
-static bool write_checked(struct walk *walk, const struct schema_field *field, struct text text)
+bool walk_note_leaf(struct walk *walk, const struct schema_field *field, struct text text)
 {
     if (field->is_key) {
         add_key(walk, text);
     }
-    walk_write_text(walk->out, text);
     return field->facet < 0 || walk_mark(walk, field->facet, text, true);
 }
 
-bool walk_write_leaf(struct walk *walk, const struct schema_field *field, struct text text)
+static bool write_checked(struct walk *walk, const struct schema_field *field, struct text text)
 {
-    return write_checked(walk, field, text);
+    walk_write_text(walk->out, text);
+    return walk_note_leaf(walk, field, text);
 }
 
 static bool walk_text(struct walk *walk, const struct schema_field *field, const struct value *value)
@@ -157,7 +157,7 @@ static bool walk_integer(struct walk *walk, const struct schema_field *field, co
     double number = value->kind == VALUE_NUMBER ? value->number : NAN;
     size_t length = 0;
 
-    if (!(number >= (double)field->min && number <= (double)field->max) || number != floor(number)) {
+    if (!(number >= (double)field->min && number <= (double)field->max) || number != (double)(int64_t)number) {
         return integer_failed(walk, field, value);
     }
     int64_t whole = (int64_t)number;

@@ -115,7 +115,7 @@ static const struct tape_node *find_element(const struct tape *tape, const struc
     return &tape->nodes[at];
 }
 
-const struct tape_node *plan_find(const struct plan_row *row, const struct plan_path *path)
+static inline const struct tape_node *find_node(const struct plan_row *row, const struct plan_path *path)
 {
     const struct tape_node *node = &row->tape->nodes[row->at[path->level]];
 
@@ -128,6 +128,11 @@ const struct tape_node *plan_find(const struct plan_row *row, const struct plan_
         }
     }
     return node;
+}
+
+const struct tape_node *plan_find(const struct plan_row *row, const struct plan_path *path)
+{
+    return find_node(row, path);
 }
 
 // ---- leaves --------------------------------------------------------------------------------------------------------
@@ -209,8 +214,22 @@ static struct value value_of(enum tape_kind kind, struct text text, bool wants_t
 
 static struct value path_value(const struct plan_row *row, const struct plan_node *node, bool wants_text)
 {
-    const struct tape_node *found = plan_find(row, &node->path);
-    return found != NULL ? value_of(found->kind, found->text, wants_text, found) : ABSENT;
+    const struct tape_node *found = find_node(row, &node->path);
+
+    if (found == NULL) {
+        return ABSENT;
+    }
+    if (found->kind == TAPE_TEXT && wants_text) {
+        return text_value(found->text); // most are this
+    }
+    return value_of(found->kind, found->text, wants_text, found);
+}
+
+/// Whether path_value would find something.
+static bool has_path(const struct plan_row *row, const struct plan_node *node)
+{
+    const struct tape_node *found = find_node(row, &node->path);
+    return found != NULL && found->kind != TAPE_NONE && found->kind != TAPE_NULL;
 }
 
 static struct value constant_value(const struct plan_constant *constant, bool wants_text)
@@ -447,7 +466,7 @@ static bool has_any(struct plan_row *row, const struct plan_node *object)
             continue; // neither tells whether the document has something
         }
         asks_document = true;
-        if (plan_value(row, field, true).kind != VALUE_ABSENT) {
+        if (field->op == PLAN_PATH ? has_path(row, field) : plan_value(row, field, true).kind != VALUE_ABSENT) {
             return true;
         }
     }

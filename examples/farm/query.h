@@ -31,6 +31,9 @@ struct query {
 /// False: `*why` is a constant sentence for the caller.
 MUST_CHECK bool query_read(struct query *query, enum query_shape shape, struct text body, const char **why);
 
+/// Both ask for the same, so that one answer serves both.
+bool query_equals(const struct query *a, const struct query *b);
+
 /// False: not a date, or not of these two centuries.
 MUST_CHECK bool query_read_date(struct text text, int32_t *day);
 
