@@ -28,6 +28,7 @@ files["examples/farm/hotels"] = { std = "sandbox" }
 files["tests/unit/data"] = { std = "sandbox" }
 files["tests/unit/data/**/faulty.lua"] = { std = "sandbox", ignore = { "2" } } -- broken on purpose
 files["tests/e2e/suppliers"] = { std = "sandbox", ignore = { "2" } } -- some are broken on purpose
+files["tests/bench/decode_shapes.lua"] = { std = "sandbox" }
 files["tests/e2e/hog"] = { std = "sandbox" }
 files["tests/e2e/stuck"] = { std = "sandbox" }
 files["tests/lint"] = { ignore = { "631" } } -- tables and whole sources as texts

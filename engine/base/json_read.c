@@ -139,9 +139,9 @@ static size_t json_escape_length(struct text input, size_t offset, const char **
     return 12;
 }
 
-// The bytes of eight that may stop a string, as their top bits: a quote, a backslash, a control character, anything that
-// is no ASCII. Each term sets the top bit of a byte that is above 0x7F, below 0x20, equal to '"', equal to '\'. A borrow
-// may mark a byte behind a marked one as well; the first mark is always right.
+// The bytes of eight that may stop a string, as their top bits: a quote, a backslash, a control character, anything
+// that is no ASCII. Each term sets the top bit of a byte that is above 0x7F, below 0x20, equal to '"', equal to '\'. A
+// borrow may mark a byte behind a marked one as well; the first mark is always right.
 static inline uint64_t json_word_stops(const char *bytes)
 {
     const uint64_t ones = 0x0101010101010101ULL;

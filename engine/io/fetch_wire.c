@@ -23,8 +23,7 @@ enum {
 // See wire_nudge_stuck.
 static void wire_suspect(struct transfer *transfer)
 {
-    list_remove(&transfer->suspect_node);
-    list_append(&transfer->wire->suspects, &transfer->suspect_node);
+    list_move(&transfer->wire->suspects, &transfer->suspect_node);
 }
 
 // The last look at where a connection really goes.
@@ -62,10 +61,7 @@ static int wire_on_close(void *context, curl_socket_t fd)
 static int wire_on_request(void *context, char *peer, char *local, int peer_port, int local_port)
 {
     struct transfer *transfer = context;
-    (void)peer;
-    (void)local;
-    (void)peer_port;
-    (void)local_port;
+    (void)peer, (void)local, (void)peer_port, (void)local_port;
 
     return transfer_may_send(transfer, &transfer->wire->sending) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT;
 }
@@ -88,8 +84,7 @@ static int wire_on_progress(void *context, curl_off_t d_total, curl_off_t d_now,
     struct transfer *transfer = context;
     (void)d_total, (void)d_now, (void)u_total, (void)u_now;
 
-    list_remove(&transfer->touched_node);
-    list_append(&transfer->wire->touched, &transfer->touched_node);
+    list_move(&transfer->wire->touched, &transfer->touched_node);
     return 0;
 }
 
@@ -97,8 +92,7 @@ static int wire_on_progress(void *context, curl_off_t d_total, curl_off_t d_now,
 static int wire_on_resolve(void *resolver, void *reserved, void *context)
 {
     struct transfer *transfer = context;
-    (void)resolver;
-    (void)reserved;
+    (void)resolver, (void)reserved;
 
     return transfer->peer_is_literal ? 0 : 1;
 }
@@ -205,13 +199,10 @@ static void wire_end_doomed(struct wire *wire)
 // Only of those that go on: the kernel is asked what it took, and most answers come in one go and end with it.
 static void wire_end_flooded(struct wire *wire)
 {
-    struct list *node;
+    struct transfer *transfer;
 
-    while ((node = list_take_first(&wire->touched)) != NULL) {
-        struct transfer *transfer = CONTAINER_OF(node, struct transfer, touched_node);
-        if (transfer_is_flooded(transfer)) {
-            wire_end(wire, transfer, CURLE_ABORTED_BY_CALLBACK);
-        }
+    while ((transfer = transfers_take_flooded(&wire->touched)) != NULL) {
+        wire_end(wire, transfer, CURLE_ABORTED_BY_CALLBACK);
     }
 }
 
@@ -424,11 +415,6 @@ void wire_stop(struct wire *wire, struct transfer *transfer)
     transfer->state = TRANSFER_ENDED;
     transfer->origin->running--;
     transfer_clear_options(transfer);
-}
-
-enum phase wire_phase(const struct transfer *transfer)
-{
-    return transfer_phase(transfer, &transfer->wire->sockets);
 }
 
 // ------------------------------------------------------------------------------------------------------------ handles

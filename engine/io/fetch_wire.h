@@ -60,4 +60,7 @@ MUST_CHECK bool wire_start(struct wire *wire, struct transfer *transfer, const s
 /// Ends it without a result; its connection is closed.
 void wire_stop(struct wire *wire, struct transfer *transfer);
 
-enum phase wire_phase(const struct transfer *transfer);
+static inline enum phase wire_phase(const struct transfer *transfer)
+{
+    return transfer_phase(transfer, &transfer->wire->sockets);
+}
