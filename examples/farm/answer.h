@@ -11,6 +11,7 @@
 #pragma once
 
 #include "farm/query.h"
+#include "farm/timetable.h"
 
 enum { ANSWER_OFFERS = 30, ANSWER_SHARED = 12 };
 
@@ -29,6 +30,19 @@ void answer_render(const struct answer_template *answer, const struct query *que
 
 /// The same bytes, kept until another query is asked; absent without memory.
 struct text answer_recall(struct answer_template *answer, const struct query *query);
+
+/// The offers of an answer as numbers, for shapes that are written otherwise.
+struct answer_sale {
+    struct route routes[QUERY_SLICES_MAX]; // which the legs point into
+    struct leg legs[ANSWER_OFFERS][QUERY_SLICES_MAX][TIMETABLE_LEGS];
+    int durations[ANSWER_OFFERS][QUERY_SLICES_MAX];
+    int64_t totals[ANSWER_OFFERS], taxes[ANSWER_OFFERS]; // in hundredths
+    const struct itinerary *itineraries;
+    const char *currency;
+    uint64_t hash;
+};
+
+void answer_sell(const struct answer_template *answer, const struct query *query, struct answer_sale *sale);
 
 /// Keeps `count` offers from `first` on of a rendered answer of shape A and opens its end: what is left lacks the
 /// closing brace, so that members can follow. Returns the new length.

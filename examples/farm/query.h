@@ -34,6 +34,9 @@ MUST_CHECK bool query_read(struct query *query, enum query_shape shape, struct t
 /// Both ask for the same, so that one answer serves both.
 bool query_equals(const struct query *a, const struct query *b);
 
+/// Fills the hash of a query that was read otherwise. False: it has no slice.
+MUST_CHECK bool query_finish(struct query *query);
+
 /// False: not a date, or not of these two centuries.
 MUST_CHECK bool query_read_date(struct text text, int32_t *day);
 
