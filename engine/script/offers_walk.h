@@ -57,7 +57,7 @@ struct walk {
     bool has_duration;
     bool lacks_duration; // a field that adds to it was absent
     uint64_t duration_min;
-    uint64_t key_hash; // FNV-1a over the values of key fields
+    uint64_t key_hash; // over the values of key fields
     bool has_key;
     // its facet values, each once
     struct facet_table *facets;
