@@ -21,6 +21,8 @@ enum {
     ENTRIES_MAX = CHANGES_MAX + 2 * (LAST_YEAR - FIRST_YEAR + 1) + 2,
     OFFSET_MIN = -93599, // a second less than 26 hours
     OFFSET_MAX = 93599,
+    INDEX_S = 1 << 25, // 388 days
+    INDEX_COUNT = 218, // from 1970 on, beyond the last year
 };
 
 struct zone_entry {
@@ -31,6 +33,7 @@ struct zone_entry {
 struct zone {
     char name[ZONE_NAME_MAX + 1];
     size_t count;                // entries, without the last
+    uint16_t index[INDEX_COUNT]; // the entry in force at the beginning of each INDEX_S
     struct zone_entry entries[]; // the first at INT64_MIN, the last at INT64_MAX
 };
 
@@ -168,6 +171,22 @@ static bool read_footer(struct text footer, const struct counts *counts, const u
 
 // ---- making --------------------------------------------------------------------------------------------------------
 
+// The entry in force at an instant.
+static size_t search(const struct zone *zone, int64_t utc_s)
+{
+    size_t low = 0, high = zone->count; // entries[low].at <= utc_s < entries[high].at
+
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (zone->entries[middle].at <= utc_s) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
 static struct zone *finish(struct text name, struct builder *builder)
 {
     builder->entries[builder->count] = (struct zone_entry){ INT64_MAX, 0 };
@@ -177,6 +196,9 @@ static struct zone *finish(struct text name, struct builder *builder)
         memcpy(zone->name, name.data, name.length);
         zone->count = builder->count;
         memcpy(zone->entries, builder->entries, (builder->count + 1) * sizeof(struct zone_entry));
+        for (int i = 0; i < INDEX_COUNT; i++) {
+            zone->index[i] = (uint16_t)search(zone, (int64_t)i * INDEX_S);
+        }
     }
     return zone;
 }
@@ -278,20 +300,17 @@ struct text zone_name(const struct zone *zone)
 
 // ---- questions -----------------------------------------------------------------------------------------------------
 
-// The entry in force at an instant.
+// The same by the index: from there it is a step or two.
 static size_t find(const struct zone *zone, int64_t utc_s)
 {
-    size_t low = 0, high = zone->count; // entries[low].at <= utc_s < entries[high].at
-
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        if (zone->entries[middle].at <= utc_s) {
-            low = middle;
-        } else {
-            high = middle;
-        }
+    if (utc_s < 0 || utc_s >= (int64_t)INDEX_COUNT * INDEX_S) {
+        return search(zone, utc_s);
     }
-    return low;
+    size_t at = zone->index[utc_s / INDEX_S];
+    while (zone->entries[at + 1].at <= utc_s) {
+        at++;
+    }
+    return at;
 }
 
 int32_t zone_offset(const struct zone *zone, int64_t utc_s)

@@ -201,17 +201,18 @@ static bool is_bound(struct walk *walk, const struct schema_object *object, cons
     return node->bound == object || bind_fields(walk, object, (struct plan_node *)(uintptr_t)node);
 }
 
-static struct value planned_value(struct walk *walk, const struct schema_object *object, const struct plan_node *node,
-                                  size_t field)
+static void put_planned(struct walk *walk, const struct schema_object *object, const struct plan_node *node,
+                        size_t field, struct value *out)
 {
     const struct plan_node *leaf = node->by_field[field];
+
     if (leaf == NULL) {
-        return (struct value){ .kind = VALUE_ABSENT };
+        out->kind = VALUE_ABSENT; // most of a schema is
+    } else if (leaf->op == PLAN_OBJECT && object->fields[field].is_required) {
+        *out = (struct value){ .kind = VALUE_PLANNED, .node = leaf }; // what it lacks has a path of its own
+    } else {
+        plan_put(walk->row, leaf, plan_wants_text(object->fields[field].kind), out);
     }
-    if (leaf->op == PLAN_OBJECT && object->fields[field].is_required) {
-        return (struct value){ .kind = VALUE_PLANNED, .node = leaf }; // what it lacks has a path of its own
-    }
-    return plan_value(walk->row, leaf, plan_wants_text(object->fields[field].kind));
 }
 
 static bool spread_plan(struct walk *walk, const struct schema_object *object, const struct plan_node *node,
@@ -221,11 +222,7 @@ static bool spread_plan(struct walk *walk, const struct schema_object *object, c
         return false;
     }
     for (size_t i = 0; i < object->count; i++) {
-        if (node->by_field[i] == NULL) {
-            values[i].kind = VALUE_ABSENT; // most of a schema is
-        } else {
-            values[i] = planned_value(walk, object, node, i);
-        }
+        put_planned(walk, object, node, i, &values[i]);
     }
     if (object->currency >= 0) {
         read_currency(walk, object, node, values);
@@ -252,7 +249,7 @@ struct text walk_peek(struct walk *walk, const struct schema_object *object, con
     if (source->kind == VALUE_PLANNED) {
         struct value value = { .kind = VALUE_ABSENT };
         if (is_bound(walk, object, source->node)) {
-            value = planned_value(walk, object, source->node, field);
+            put_planned(walk, object, source->node, field, &value);
         }
         return value_text(&value);
     }

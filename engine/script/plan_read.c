@@ -123,14 +123,7 @@ static struct value path_value(struct plan_row *row, const struct plan_node *nod
         return print_number(row, plan_row_number(row, node->path.level), wants_text);
     }
     const struct tape_node *found = plan_find(row, &node->path);
-
-    if (found == NULL) {
-        return ABSENT;
-    }
-    if (found->kind == TAPE_TEXT && wants_text) {
-        return text_value(found->text); // most are this
-    }
-    return value_of(found->kind, found->text, wants_text, found);
+    return found != NULL ? value_of(found->kind, found->text, wants_text, found) : ABSENT;
 }
 
 /// Whether path_value would find something.
@@ -552,6 +545,25 @@ struct value plan_value(struct plan_row *row, const struct plan_node *node, bool
         return has_list(row, node) ? (struct value){ .kind = VALUE_PLANNED, .node = node } : ABSENT;
     }
     return ABSENT;
+}
+
+void plan_put(struct plan_row *row, const struct plan_node *node, bool wants_text, struct value *out)
+{
+    bool is_path = node->op == PLAN_PATH && !is_number(row, &node->path);
+    const struct tape_node *found = is_path ? plan_find(row, &node->path) : NULL;
+    double number = 0;
+
+    if (is_path && found == NULL) {
+        out->kind = VALUE_ABSENT;
+    } else if (is_path && wants_text && (found->kind == TAPE_TEXT || found->kind == TAPE_NUMBER)) {
+        out->kind = VALUE_TEXT;
+        out->text = found->text;
+    } else if (is_path && !wants_text && found->kind == TAPE_NUMBER && read_whole(found->text, &number)) {
+        out->kind = VALUE_NUMBER;
+        out->number = number;
+    } else {
+        *out = plan_value(row, node, wants_text);
+    }
 }
 
 struct value plan_currency(struct plan_row *row, const struct plan_node *node)

@@ -94,5 +94,8 @@ static inline const struct tape_node *plan_find(const struct plan_row *row, cons
 /// Functions are called; what they return stays on the Lua stack.
 struct value plan_value(struct plan_row *row, const struct plan_node *node, bool wants_text);
 
+/// The same, put where it belongs: to copy what was written just now in smaller pieces takes longer than to read it.
+void plan_put(struct plan_row *row, const struct plan_node *node, bool wants_text, struct value *out);
+
 /// The currency that a MONEY term says; absent for anything else.
 struct value plan_currency(struct plan_row *row, const struct plan_node *node);

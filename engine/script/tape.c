@@ -76,10 +76,21 @@ static uint32_t take_nodes(struct reading *reading, uint32_t count)
     return first;
 }
 
+/// The text in the reader's hand, half by half: both were written just now, and a copy in one piece would have to wait
+/// until they are out of the store buffer.
+static inline struct text fresh_text(const struct json_reader *reader)
+{
+    const char *data = reader->value.data;
+    size_t length = reader->value.length;
+
+    __asm__("" : "+r"(data), "+r"(length)); // or the compiler makes one piece of them
+    return (struct text){ data, length };
+}
+
 /// The string in the reader's hand, without escapes.
 static bool take_text(struct reading *reading, struct text *text)
 {
-    *text = reading->reader.value;
+    *text = fresh_text(&reading->reader);
     if (!reading->reader.has_escapes) {
         return true;
     }
@@ -107,7 +118,7 @@ static bool read_bytes(struct reading *reading, enum json_token token, size_t st
 /// The key in the reader's hand, or NULL: not declared.
 static struct declared *find_member(struct reading *reading, const struct declared *object)
 {
-    struct text key = reading->reader.value;
+    struct text key = fresh_text(&reading->reader);
 
     if (reading->reader.has_escapes) {
         char plain[DECLARED_NAME_MAX];
@@ -260,7 +271,7 @@ static bool read_value(struct reading *reading, struct declared *declared, enum 
         return take_text(reading, &node->text);
     case JSON_NUMBER:
         node->kind = TAPE_NUMBER;
-        node->text = reading->reader.value;
+        node->text = fresh_text(&reading->reader);
         return true;
     case JSON_TRUE:
     case JSON_FALSE:
