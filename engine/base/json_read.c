@@ -394,29 +394,6 @@ enum json_token json_next(struct json_reader *reader)
     return JSON_ERROR;
 }
 
-// Keys are short, and a call takes longer than they do.
-static inline bool json_is_same(const char *a, const char *b, size_t length)
-{
-    uint64_t first_a = 0, first_b = 0, last_a = 0, last_b = 0;
-    uint32_t short_a = 0, short_b = 0, end_a = 0, end_b = 0;
-
-    if (length >= 4 && length < 8) {
-        memcpy(&short_a, a, 4);
-        memcpy(&short_b, b, 4);
-        memcpy(&end_a, a + length - 4, 4);
-        memcpy(&end_b, b + length - 4, 4);
-        return ((short_a ^ short_b) | (end_a ^ end_b)) == 0;
-    }
-    if (length >= 8 && length <= 16) {
-        memcpy(&first_a, a, 8);
-        memcpy(&first_b, b, 8);
-        memcpy(&last_a, a + length - 8, 8);
-        memcpy(&last_b, b + length - 8, 8);
-        return ((first_a ^ first_b) | (last_a ^ last_b)) == 0;
-    }
-    return memcmp(a, b, length) == 0;
-}
-
 bool json_take_key(struct json_reader *reader, struct text key)
 {
     const char *at = reader->input.data + reader->offset;
@@ -434,7 +411,7 @@ bool json_take_key(struct json_reader *reader, struct text key)
         at = json_space_end(at + 1, end);
     }
     if ((size_t)(end - at) < key.length + 2 || *at != '"' || at[key.length + 1] != '"' ||
-        !json_is_same(at + 1, key.data, key.length)) {
+        !text_same_bytes(at + 1, key.data, key.length)) {
         return false;
     }
     at = json_space_end(at + key.length + 2, end);

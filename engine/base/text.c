@@ -12,11 +12,6 @@ struct text text_of(const char *terminated)
     return (struct text){ terminated, strlen(terminated) };
 }
 
-bool text_equals(struct text a, struct text b)
-{
-    return a.length == b.length && (a.length == 0 || memcmp(a.data, b.data, a.length) == 0);
-}
-
 bool text_equals_c(struct text a, const char *terminated)
 {
     return text_equals(a, text_of(terminated));

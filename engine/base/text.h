@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct text {
     const char *data;
@@ -22,7 +23,8 @@ struct text {
 #define TEXT_ARGS(t) (int)(t).length, (t).data
 
 struct text text_of(const char *terminated); // NULL gives the absent text
-bool text_equals(struct text a, struct text b);
+static inline bool text_same_bytes(const char *a, const char *b, size_t length);
+static inline bool text_equals(struct text a, struct text b);
 bool text_equals_c(struct text a, const char *terminated);
 bool text_equals_nocase(struct text a, struct text b); // ASCII
 bool text_starts_with(struct text text, struct text prefix);
@@ -47,3 +49,34 @@ uint64_t text_hash_on(uint64_t hash, struct text text);
 
 /// The candidate nearest to `word` (Damerau-Levenshtein, at most a third of its length away), or NULL: "did you mean".
 const char *text_nearest(struct text word, const char *const *candidates, size_t count);
+
+// Most texts that are compared are short, and a call takes longer than they do.
+static inline bool text_same_bytes(const char *a, const char *b, size_t length)
+{
+    uint64_t first_a = 0, first_b = 0, last_a = 0, last_b = 0;
+    uint32_t short_a = 0, short_b = 0, end_a = 0, end_b = 0;
+
+    if (length >= 4 && length < 8) {
+        memcpy(&short_a, a, 4);
+        memcpy(&short_b, b, 4);
+        memcpy(&end_a, a + length - 4, 4);
+        memcpy(&end_b, b + length - 4, 4);
+        return ((short_a ^ short_b) | (end_a ^ end_b)) == 0;
+    }
+    if (length >= 8 && length <= 16) {
+        memcpy(&first_a, a, 8);
+        memcpy(&first_b, b, 8);
+        memcpy(&last_a, a + length - 8, 8);
+        memcpy(&last_b, b + length - 8, 8);
+        return ((first_a ^ first_b) | (last_a ^ last_b)) == 0;
+    }
+    if (length < 4) {
+        return length == 0 || (a[0] == b[0] && a[length / 2] == b[length / 2] && a[length - 1] == b[length - 1]);
+    }
+    return memcmp(a, b, length) == 0;
+}
+
+static inline bool text_equals(struct text a, struct text b)
+{
+    return a.length == b.length && text_same_bytes(a.data, b.data, a.length);
+}

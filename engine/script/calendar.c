@@ -329,15 +329,22 @@ bool calendar_of_epoch_us(int64_t epoch_us, struct moment *moment)
 
 // Eight bytes at once against a pattern in which 0 stands for a digit: digits become their values, the rest zero.
 // False: a byte that does not fit. `tops` holds for each byte what takes the first value that does not fit to 128.
-static bool take_pattern(const char *at, const char pattern[8], uint64_t tops, uint8_t out[8])
+static bool take_word(uint64_t word, const char pattern[8], uint64_t tops, uint8_t out[8])
 {
-    uint64_t word = 0, shape = 0;
+    uint64_t shape = 0;
 
-    memcpy(&word, at, sizeof word);
     memcpy(&shape, pattern, sizeof shape);
     word ^= shape;
     memcpy(out, &word, sizeof word);
     return (((word + tops) | word) & 0x8080808080808080ULL) == 0;
+}
+
+static bool take_pattern(const char *at, const char pattern[8], uint64_t tops, uint8_t out[8])
+{
+    uint64_t word = 0;
+
+    memcpy(&word, at, sizeof word);
+    return take_word(word, pattern, tops, out);
 }
 
 static uint32_t pair(const uint8_t digits[2])
@@ -351,7 +358,7 @@ static const uint64_t TOPS_TIME = 0x76767f76767f7676ULL; // 00T00:00
 static bool spell_offset(const char *at, size_t length, struct calendar_spelling *spelling)
 {
     uint8_t digits[8];
-    char padded[8] = { '0', '0', 'T', '0', '0', ':', '0', '0' };
+    uint32_t hours = 0; // `01:0` of `+01:00`
 
     spelling->has_offset = length > 0;
     spelling->offset_min = 0;
@@ -361,8 +368,9 @@ static bool spell_offset(const char *at, size_t length, struct calendar_spelling
     if (length != 6 || (*at != '+' && *at != '-') || at[3] != ':') {
         return false;
     }
-    memcpy(padded + 3, at + 1, 5);
-    if (!take_pattern(padded, "00T00:00", TOPS_TIME, digits) || pair(digits + 3) > 18 || pair(digits + 6) > 59) {
+    memcpy(&hours, at + 1, sizeof hours);
+    uint64_t word = 0x543030 | (uint64_t)hours << 24 | (uint64_t)(unsigned char)at[5] << 56; // behind `00T`
+    if (!take_word(word, "00T00:00", TOPS_TIME, digits) || pair(digits + 3) > 18 || pair(digits + 6) > 59) {
         return false;
     }
     spelling->offset_min = (int32_t)(pair(digits + 3) * 60 + pair(digits + 6));

@@ -547,6 +547,18 @@ struct value plan_value(struct plan_row *row, const struct plan_node *node, bool
     return ABSENT;
 }
 
+// Piece by piece, as it was written.
+static inline void value_put(struct value value, struct value *out)
+{
+    const char *data = value.text.data;
+    size_t length = value.text.length;
+
+    __asm__("" : "+r"(data), "+r"(length)); // or the compiler makes one piece of them
+    out->kind = value.kind;
+    out->index = value.index;
+    out->text = (struct text){ data, length };
+}
+
 void plan_put(struct plan_row *row, const struct plan_node *node, bool wants_text, struct value *out)
 {
     bool is_path = node->op == PLAN_PATH && !is_number(row, &node->path);
@@ -562,7 +574,7 @@ void plan_put(struct plan_row *row, const struct plan_node *node, bool wants_tex
         out->kind = VALUE_NUMBER;
         out->number = number;
     } else {
-        *out = plan_value(row, node, wants_text);
+        value_put(plan_value(row, node, wants_text), out);
     }
 }
 
