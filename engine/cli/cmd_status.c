@@ -19,6 +19,8 @@ struct status_supplier {
     bool is_enabled;
     bool has_drift;
     struct json_reader drift; // where its list begins
+    bool has_limits;
+    struct json_reader limits; // likewise, an object
 };
 
 struct place {
@@ -95,6 +97,27 @@ static void print_drift(struct paint *paint, const struct status_supplier *drift
     buffer_append_byte(paint->out, '\n');
 }
 
+/// How often its script met which limit.
+static void print_limits(struct paint *paint, const struct status_supplier *supplier)
+{
+    struct json_reader limits = supplier->limits;
+    bool is_first = true;
+
+    paint_spaces(paint, STATUS_NAME_COLUMNS + 8);
+    buffer_append_c(paint->out, "limits met: ");
+    while (json_next(&limits) == JSON_KEY) {
+        buffer_append_c(paint->out, is_first ? "" : ", ");
+        paint_text(paint, limits.value, 40);
+        buffer_append_byte(paint->out, ' ');
+        if (json_next(&limits) != JSON_NUMBER) {
+            break;
+        }
+        paint_text(paint, limits.value, 20);
+        is_first = false;
+    }
+    buffer_append_byte(paint->out, '\n');
+}
+
 /// on, off, or in quarantine; each with what one wants to know then.
 static void print_supplier(struct paint *paint, const struct status_supplier *supplier)
 {
@@ -113,6 +136,9 @@ static void print_supplier(struct paint *paint, const struct status_supplier *su
     paint_spaces(paint, 2);
     paint_text(paint, about, paint->width > STATUS_NAME_COLUMNS + 8 ? paint->width - STATUS_NAME_COLUMNS - 8 : 40);
     buffer_append_byte(paint->out, '\n');
+    if (supplier->has_limits) {
+        print_limits(paint, supplier);
+    }
     if (supplier->has_drift) {
         struct json_reader drift = supplier->drift;
         (void)read_list(&drift, paint, print_drift); // it was skipped before, so it can be read
@@ -146,6 +172,10 @@ static bool read_list(struct json_reader *json, struct paint *paint,
             if (token == JSON_BEGIN_ARRAY && text_equals_c(key, "drift")) {
                 supplier.has_drift = true;
                 supplier.drift = *json;
+            }
+            if (token == JSON_BEGIN_OBJECT && text_equals_c(key, "limits")) {
+                supplier.has_limits = true;
+                supplier.limits = *json;
             }
             if (!json_skip(json, token)) {
                 return false;

@@ -79,6 +79,7 @@ test("status and metrics say which scripts are in quarantine, and why", function
   local text, code = world.shell(("%s/lastcall status --admin %s"):format(world.build, w.admin_url))
   equal(0, code, text)
   assert(text:match("kill_bomb +on +quarantined: "), text)
+  assert(text:match("kill_bomb +on +quarantined: [^\n]*\n +limits met: time %d+\n"), text)
   assert(not text:match("s01 +on +quarantined"), text)
   local metrics = world.http("GET", w.admin_url .. "/metrics").raw
   for name, value in pairs { kill_bomb = 1, kill_bomb_build = 1, s01 = 0 } do

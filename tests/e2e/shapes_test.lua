@@ -179,13 +179,18 @@ for _, case in ipairs {
   { "t01", FLIGHTS, "totalPrice", "price.total" },
   { "t01", FLIGHTS, "departureDate", "slices[1].segments[1].departs.local" },
   { "t01", FLIGHTS, "id", "id" },
+  { "x01", FLIGHTS, "Price", "price.total" },
+  { "x01", FLIGHTS, "Offers", "f:Offers" },
+  { "x01", FLIGHTS, "Offer", "f:Offer", { "rename_field" } }, -- without them the list is an empty one
+  { "x01", FLIGHTS, "Flight", "slices[1].segments" },
+  { "x01", FLIGHTS, "Departs", "slices[1].segments[1].departs.local" },
   { "r01", HOTELS, "rooms", "[].rooms[]: a list expected" },
   { "r01", HOTELS, "rates", "[].rooms[].rates[]: a list expected" },
   { "r01", HOTELS, "inclusive", "price.total" },
   { "r01", HOTELS, "value", "price.total" },
 } do
-  local name, query, field, path = unpack(case)
-  for _, fault in ipairs { "rename_field", "drop_field" } do
+  local name, query, field, path, faults = unpack(case)
+  for _, fault in ipairs(faults or { "rename_field", "drop_field" }) do
     test(name .. " with " .. field .. " under " .. fault .. " is unparsable, with the path", function()
       world.farm(name, { fault = fault, field = field, median_ms = 0 })
       local entry, reply = ask(name, query)
