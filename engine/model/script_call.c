@@ -1,11 +1,13 @@
 #include "model/script_call.h"
 
+#include "model/request_call.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 enum { START_MEMORY_CEILING = 8 * 1024 * 1024 };
 
-static void script_call_init(struct script_call *call, enum script_call_kind kind)
+void script_call_init(struct script_call *call, enum script_call_kind kind)
 {
     list_init(&call->message.node);
     call->kind = kind;
@@ -67,6 +69,8 @@ bool start_candidate_choose(struct start_candidate *candidate, struct text marke
     for (size_t i = 0; i == 0 || i < candidate->account_count; i++) {
         if (is_account_of(&account[i], market)) {
             candidate->account = &account[i];
+            candidate->login =
+                candidate->login == NULL && candidate->logins != NULL ? &candidate->logins[i] : candidate->login;
             candidate->account_count = 1; // when it is asked again, it stays with this one
             return true;
         }
@@ -148,6 +152,9 @@ static void start_call_destroy(struct start_call *start)
 {
     for (size_t i = 0; i < start->candidate_count; i++) {
         http_request_destroy(&start->candidates[i].request);
+        for (size_t j = 0; j < start->candidates[i].login_count; j++) {
+            login_drop(&start->candidates[i].logins[j]);
+        }
     }
     block_release(&start->body);
     block_release(&start->errors);
@@ -166,6 +173,7 @@ static void normalise_call_destroy(struct normalise_call *normalise)
     block_release(&normalise->state);
     http_request_destroy(&normalise->next.request);
     block_release(&normalise->next.state);
+    login_drop(&normalise->login);
     free(normalise);
 }
 
@@ -180,6 +188,12 @@ void script_call_destroy(struct script_call *call)
         break;
     case SCRIPT_CALL_NORMALISE:
         normalise_call_destroy(CONTAINER_OF(call, struct normalise_call, call));
+        break;
+    case SCRIPT_CALL_REQUEST:
+        request_call_destroy(CONTAINER_OF(call, struct request_call, call));
+        break;
+    case SCRIPT_CALL_LOGIN:
+        login_call_destroy(CONTAINER_OF(call, struct login_call, call));
         break;
     }
 }

@@ -5,11 +5,10 @@
 #include "base/log.h"
 #include "script/bind.h"
 #include "script/freeze.h"
-#include "script/inflate.h"
 #include "script/offers.h"
 #include "script/plan.h"
 #include "script/rates.h"
-#include "script/run_response.h"
+#include "script/run_body.h"
 
 #include <lauxlib.h>
 #include <stdio.h>
@@ -29,6 +28,7 @@ struct normalise_work {
     size_t supplier;
     size_t product;
     struct block *state;
+    struct block *login; // NULL: none
     struct rates *rates; // NULL: nothing is converted
     // out
     struct offer_batch *batch;
@@ -125,52 +125,21 @@ static void normalise_say(struct normalise_call *call, enum script_verdict verdi
     snprintf(call->message, sizeof call->message, "%s", message);
 }
 
-/// The plain bytes, or a verdict.
-static bool normalise_inflate(struct normalise_work *work, struct normalise_call *call)
+/// The plain bytes as UTF-8, or a verdict.
+static bool normalise_open(struct normalise_work *work, struct normalise_call *call)
 {
     uint64_t cap = call->body_cap;
-    struct text encoding = http_response_header(call->response, "content-encoding");
-    struct text wire = block_text(work->body);
+    const char *why = "";
 
     if (cap == 0) {
         cap = script_set_supplier(work->work.run->state->set, work->supplier)->body_cap;
     }
-    buffer_init(&work->plain, (size_t)cap);
-    if (wire.length > cap) {
-        normalise_say(call, SCRIPT_TOO_LARGE, "the body is larger than the cap");
-        return false;
+    enum script_verdict verdict =
+        run_body_open(&work->view, call->response, block_text(work->body), cap, &work->plain, &why);
+    if (verdict != SCRIPT_OK) {
+        normalise_say(call, verdict, why);
     }
-    if (wire.length == 0) {
-        return true; // nothing to inflate; what that means is the script's to say
-    }
-    switch (inflate_body(encoding.data == NULL ? TEXT("") : encoding, wire, &work->plain, &work->view.body)) {
-    case INFLATE_OK:
-        return true;
-    case INFLATE_CORRUPT:
-        normalise_say(call, SCRIPT_UNPARSABLE, "the compressed body is corrupt or cut");
-        return false;
-    case INFLATE_TOO_LARGE:
-        normalise_say(call, SCRIPT_TOO_LARGE, "the body is larger than the cap once it is inflated");
-        return false;
-    case INFLATE_UNKNOWN_ENCODING:
-        normalise_say(call, SCRIPT_UNPARSABLE, "the body has a content-encoding that was not asked for");
-        return false;
-    }
-    return false;
-}
-
-/// The body as UTF-8, or a verdict.
-static bool normalise_open_charset(struct normalise_work *work, struct normalise_call *call)
-{
-    struct run_response *view = &work->view;
-
-    view->reading = charset_begin(http_response_header(call->response, "content-type"), view->body);
-    buffer_init(&view->converted, work->plain.ceiling);
-    if (!charset_open(&view->reading, view->body, &view->converted, &view->body)) {
-        normalise_say(call, SCRIPT_TOO_LARGE, "the body is larger than the cap once it is UTF-8");
-        return false;
-    }
-    return true;
+    return verdict == SCRIPT_OK;
 }
 
 static enum run_end normalise_once(struct normalise_work *work)
@@ -266,7 +235,7 @@ static enum run_end normalise_run(struct normalise_work *work, struct normalise_
     product = script_set_find_product(run->state->set, script_set_supplier(run->state->set, work->supplier)->product);
     require(product >= 0); // checked when the set was loaded
     work->product = (size_t)product;
-    if (!normalise_inflate(work, call) || !normalise_open_charset(work, call)) {
+    if (!normalise_open(work, call)) {
         return RUN_FAILED;
     }
     enum run_end end = normalise_once(work);
@@ -310,11 +279,13 @@ bool run_normalise(struct run *run, struct normalise_call *call)
                      .part = call->part,
                      .parts = call->parts,
                      .step = call->step,
-                     .state = block_text(call->state) },
+                     .state = block_text(call->state),
+                     .login = block_text(call->login.value) },
         .call = call,
         .facts = block_acquire(call->facts),
         .body = block_acquire(call->response->body),
         .state = block_acquire(call->state),
+        .login = block_acquire(call->login.value),
         .rates = normalise_rates(call),
         .supplier = call->account->supplier,
     };
@@ -330,6 +301,7 @@ bool run_normalise(struct run *run, struct normalise_call *call)
     block_release(&work.facts);
     block_release(&work.body);
     block_release(&work.state);
+    block_release(&work.login);
     rates_release(&work.rates);
     return end != RUN_LOST;
 }

@@ -146,14 +146,25 @@ static int response_on_index(lua_State *L)
     return 1;
 }
 
-/// Pushes the map of headers; a repeated name has a list.
-static void response_push_headers(lua_State *L, const struct http_response *response)
+static void response_push_lower(lua_State *L, struct text name)
 {
-    lua_createtable(L, 0, (int)response->header_count);
+    luaL_Buffer lower;
+
+    luaL_buffinit(L, &lower);
+    for (size_t i = 0; i < name.length; i++) {
+        char byte = name.data[i];
+        luaL_addchar(&lower, (char)(byte >= 'A' && byte <= 'Z' ? byte - 'A' + 'a' : byte));
+    }
+    luaL_pushresult(&lower);
+}
+
+void run_push_headers(lua_State *L, const struct header *headers, size_t count)
+{
+    lua_createtable(L, 0, (int)count);
     int map = lua_gettop(L);
-    for (size_t i = 0; i < response->header_count; i++) {
-        const struct header *header = &response->headers[i];
-        lua_pushlstring(L, header->name.data, header->name.length);
+    for (size_t i = 0; i < count; i++) {
+        const struct header *header = &headers[i];
+        response_push_lower(L, header->name);
         lua_pushvalue(L, -1);
         lua_rawget(L, map);
         if (lua_type(L, -1) == LUA_TSTRING) {
@@ -177,7 +188,7 @@ void run_response_make(lua_State *L, struct run_response *view, const struct htt
     lua_createtable(L, 0, 5);
     lua_pushinteger(L, response->status);
     lua_setfield(L, -2, "status");
-    response_push_headers(L, response);
+    run_push_headers(L, response->headers, response->header_count);
     freeze_deep(L);
     lua_setfield(L, -2, "headers");
     lua_pushcfunction(L, response_json);

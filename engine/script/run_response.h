@@ -29,6 +29,9 @@ struct run_response {
     enum status taken;
 };
 
+/// Pushes the plain map of headers by their lower-case names; a repeated one has a list.
+void run_push_headers(lua_State *L, const struct header *headers, size_t count);
+
 /// Not in a section: makes the frozen table and keeps it for run_response_push. `response` is read here only.
 void run_response_make(lua_State *L, struct run_response *view, const struct http_response *response);
 
