@@ -226,6 +226,11 @@ void part_fetch(struct part *part)
 {
     struct world *world = attempt_world(part->attempt);
 
+    if (world->ops->now_us(world) >= part->attempt->allocation.end_us) {
+        part->end.phase = PHASE_SCRIPT; // the worker was late: there is no time left to send in
+        part_finish(part, OUTCOME_CUT);
+        return;
+    }
     part->fetch = (struct fetch){
         .request = part->request,
         .route = part->attempt->account->route,
