@@ -37,6 +37,7 @@ struct connection {
     bool turns_silent; // after the first exchange
     uint32_t exchanges;
     struct step step; // what was asked
+    bool is_login;    // a login was asked for
     struct hotels_query hotels;
     const struct recorded_answer *recorded; // NULL: the answer is made
     char *input;                            // the start of a request

@@ -313,3 +313,17 @@ ssize_t tls_write(struct tls_session *session, const void *bytes, size_t length)
     int result = SSL_write_ex(session->ssl, bytes, length, &sent);
     return result == 1 ? (ssize_t)sent : verdict(session, result);
 }
+
+bool tls_digest(unsigned bits, struct text bytes, char out[TLS_DIGEST_HEX_MAX])
+{
+    unsigned char digest[EVP_MAX_MD_SIZE];
+    unsigned length = 0;
+
+    if (EVP_Digest(bytes.data, bytes.length, digest, &length, bits == 512 ? EVP_sha512() : EVP_sha256(), NULL) != 1) {
+        return false;
+    }
+    for (unsigned i = 0; i < length; i++) {
+        snprintf(out + (size_t)2 * i, 3, "%02x", digest[i]);
+    }
+    return true;
+}
