@@ -96,7 +96,6 @@ void supplier_reset(struct supplier *supplier, uint64_t seed, uint64_t now_us)
     supplier->began_us = now_us;
     supplier->draw.state = draw_mix(seed, supplier->index);
     supplier->now = supplier->planned;
-    supplier->gate.granted = supplier->gate.revoked = 0;
     supplier->is_forced = false;
     supplier->forced = FAULT_NONE;
     supplier->door = draw_fault(supplier, FAULT_AT_DOOR);

@@ -1,5 +1,6 @@
 // The admin listener over a real socket, with an engine that serves no searches.
 #include "app/admin.h"
+#include "app/login_book.h"
 
 #include "script/script_set.h"
 #include "script/worker_pool.h"
@@ -44,6 +45,7 @@ static struct world *world_make(const char *document)
     assert_int_equal(generation_build(world->settings, on_finding, &findings, &engine->generation), STATUS_OK);
     assert_int_equal(worker_pool_create(&workers, &engine->workers, &why), STATUS_OK);
     assert_int_equal(resolver_create(&names, &engine->resolver, &why), STATUS_OK);
+    assert_int_equal(login_book_create(generation_catalogue(engine->generation), &engine->logins), STATUS_OK);
     assert_int_equal(metrics_create(&metrics, &engine->metrics), STATUS_OK);
     assert_int_equal(attribution_create(&attribution, &engine->attribution, &why), STATUS_OK);
     return world;
@@ -55,6 +57,7 @@ static void world_free(struct world *world)
     admin_stop(&engine->admin);
     attribution_destroy(&engine->attribution);
     metrics_destroy(&engine->metrics);
+    login_book_destroy(&engine->logins);
     resolver_destroy(&engine->resolver);
     worker_pool_destroy(&engine->workers);
     generation_release(&engine->generation);
