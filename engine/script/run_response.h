@@ -41,6 +41,9 @@ void run_response_push(lua_State *L);
 /// In a section: the view, when the value at `index` is the response in hand; NULL otherwise.
 struct run_response *run_response_at(lua_State *L, int index);
 
+/// In a section: raises as unparsable when the body is empty, or plainly something else than XML or JSON.
+void run_response_expect(lua_State *L, struct run_response *view, bool is_xml);
+
 /// In a section: makes the body's charset certain, because it could not be read. True: it changed, try again. Raises
 /// when it is too large.
 bool run_response_reread(lua_State *L, struct run_response *view);
