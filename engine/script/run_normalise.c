@@ -202,6 +202,8 @@ static void normalise_commit(struct normalise_work *work, struct normalise_call 
         normalise_say(call, SCRIPT_EMPTY, "");
         normalise_take_details(work, call);
     } else if (work->taken == STATUS_FULL) {
+        script_set_note_limit(work->work.run->state->set, (struct script_id){ .index = work->supplier },
+                              SCRIPT_LIMIT_RESULT, 1);
         normalise_say(call, SCRIPT_TOO_LARGE, "the offers are larger than 16 MiB");
     } else if (work->taken == STATUS_NO_MEMORY) {
         normalise_say(call, SCRIPT_MEMORY, "there is no memory for the offers");

@@ -231,6 +231,8 @@ test("an optional field that stops appearing is told as drift, and again when it
   equal(1, #list, "paths that drift")
   equal(path, list[1].path, "path")
   assert(list[1].since:match("^20%d%d%-%d%d%-%d%dT"), list[1].since)
+  local shown = world.shell(world.build .. "/lastcall status --no-color --admin " .. w.admin_url)
+  assert(shown:find("drift: " .. path .. " has stopped appearing, since " .. list[1].since, 1, true), shown)
   local _, count = w:engine_output():gsub("has stopped appearing", "")
   equal(1, count, "lines in the log")
   world.farm("t01", { fault = "none" })
