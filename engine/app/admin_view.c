@@ -1,5 +1,6 @@
 #include "app/admin_view.h"
 
+#include "app/login_book.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "model/data_set.h"
@@ -122,7 +123,26 @@ static void write_products(const struct catalogue *catalogue, struct json_writer
     json_end_array(json);
 }
 
-static void write_suppliers(const struct catalogue *catalogue, struct json_writer *json)
+/// The field `login` of a supplier whose accounts log in.
+static void write_login(struct engine *engine, const struct catalogue_supplier *supplier, struct json_writer *json)
+{
+    if (supplier->account->login == 0) {
+        return;
+    }
+    struct login_counts counts = login_book_counts(engine->logins, supplier);
+    json_key(json, "login");
+    json_begin_object(json);
+    json_field_u64(json, "accounts", supplier->account_count);
+    json_field_u64(json, "held", counts.held);
+    json_field_u64(json, "made", counts.made);
+    json_field_u64(json, "renewed", counts.renewed);
+    json_field_u64(json, "failed", counts.failed);
+    json_field_u64(json, "refused", counts.refused);
+    json_field_u64(json, "waiting", counts.waiting);
+    json_end_object(json);
+}
+
+static void write_suppliers(struct engine *engine, const struct catalogue *catalogue, struct json_writer *json)
 {
     json_key(json, "suppliers");
     json_begin_array(json);
@@ -137,6 +157,7 @@ static void write_suppliers(const struct catalogue *catalogue, struct json_write
             json_field_text(json, "because", supplier->because);
         }
         write_quarantine(catalogue, (struct script_id){ .index = i }, json);
+        write_login(engine, supplier, json);
         write_limits(catalogue, (struct script_id){ .index = i }, json);
         write_drift(script_set_drift(catalogue->set, i), json);
         json_end_object(json);
@@ -164,7 +185,7 @@ void admin_view_status(struct engine *engine, struct json_writer *json)
     write_scripts(engine, json);
     write_attribution(engine, json);
     write_products(catalogue, json);
-    write_suppliers(catalogue, json);
+    write_suppliers(engine, catalogue, json);
     json_end_object(json);
 }
 
@@ -233,6 +254,31 @@ static void sample_suppliers(struct engine *engine, const struct catalogue *cata
     free(names);
 }
 
+static void sample_logins(struct engine *engine, const struct catalogue *catalogue)
+{
+    enum { ROWS = 5 };
+    static const enum metric rows[ROWS] = { METRIC_LOGINS, METRIC_LOGINS_RENEWED, METRIC_LOGINS_FAILED,
+                                            METRIC_LOGINS_REFUSED, METRIC_LOGINS_WAITING };
+    size_t count = catalogue->supplier_count;
+    struct text *names = calloc(count + 1, sizeof(*names));
+    uint64_t *values = calloc(ROWS * (count + 1), sizeof(*values));
+
+    for (size_t i = 0; i < count && names != NULL && values != NULL; i++) {
+        struct login_counts counts = login_book_counts(engine->logins, &catalogue->suppliers[i]);
+        const uint64_t row_values[ROWS] = { counts.made, counts.renewed, counts.failed, counts.refused,
+                                            counts.waiting };
+        names[i] = catalogue->suppliers[i].name;
+        for (size_t row = 0; row < ROWS; row++) {
+            values[row * count + i] = row_values[row];
+        }
+    }
+    for (size_t row = 0; row < ROWS && names != NULL && values != NULL; row++) {
+        metrics_set_suppliers(engine->metrics, rows[row], names, &values[row * count], count);
+    }
+    free(values);
+    free(names);
+}
+
 void admin_view_sample(struct engine *engine)
 {
     const struct catalogue *catalogue = generation_catalogue(engine->generation);
@@ -245,6 +291,7 @@ void admin_view_sample(struct engine *engine)
     }
     sample_scripts(engine);
     sample_suppliers(engine, catalogue);
+    sample_logins(engine, catalogue);
     for (size_t i = 0; i < data_set_count(catalogue->data); i++) {
         metrics_set(engine->metrics, METRIC_LOOKUP_MISSES, i, data_set_misses(catalogue->data, i));
     }

@@ -234,5 +234,12 @@ void run_push_context(lua_State *L, struct state *state, const struct run_contex
         }
         lua_setfield(L, -2, "state");
     }
+    if (context->login.data != NULL) {
+        if (!bind_json_decode(L, context->login)) {
+            lua_error(L);
+        }
+        freeze_deep(L);
+        lua_setfield(L, -2, "login");
+    }
     freeze_shallow(L);
 }

@@ -35,6 +35,8 @@ struct script_supplier {
     size_t want_count;
     struct text options; // JSON object of defaults
     uint64_t body_cap;   // limits.body, or the default
+    bool signs;          // it has `sign`
+    bool logs_in;        // it has `login`
 };
 
 /// A look-up in a script that names its table.

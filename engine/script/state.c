@@ -157,7 +157,9 @@ void state_push_supplier(lua_State *L, struct state *state, size_t index)
     able |= lua_isfunction(L, -1) ? STATE_SKIP : 0;
     lua_getfield(L, -2, "ceiling");
     able |= lua_isfunction(L, -1) ? STATE_CEILING : 0;
-    lua_pop(L, 2);
+    lua_getfield(L, -3, "sign");
+    able |= lua_isfunction(L, -1) ? STATE_SIGN : 0;
+    lua_pop(L, 3);
     state->abilities[index] = (uint8_t)able;
 }
 

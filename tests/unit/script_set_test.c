@@ -92,7 +92,14 @@ static void each_breach_of_the_contract_is_a_finding_with_its_line(void **state)
     assert_finds("return {\n  name = \"acme\" }", "acme.lua:2: field `product` is missing");
     assert_finds(ACME "ceilling = 3 }", "acme.lua:3: unknown field `ceilling` (did you mean `ceiling`?)");
     assert_finds(ACME "skip = 3 }", "acme.lua:3: field `skip` must be a function, not a number");
-    assert_finds(ACME "sign = function() end }", "acme.lua:3: field `sign` is not supported by this version");
+    assert_finds(ACME "endpoints = {} }", "acme.lua:3: field `endpoints` is not supported by this version");
+    assert_finds(ACME "sign = {} }", "acme.lua:3: field `sign` must be a function, not a table");
+    assert_finds(ACME "login = function() end }", "acme.lua:3: field `login` must be a table, not a function");
+    assert_finds(ACME "login = { build_request = function() end } }", "acme.lua:3: field `login.read` is missing");
+    assert_finds(ACME "login = { build_request = 1, read = function() end } }",
+                 "acme.lua:3: field `login.build_request` must be a function");
+    assert_finds(ACME "login = { build_request = function() end, red = function() end, read = function() end } }",
+                 "acme.lua:3: unknown field `login.red`");
     assert_finds(ACME "revalidate = { read = function() end } }",
                  "acme.lua:3: field `revalidate.build_request` is missing");
     assert_finds(ACME "revalidate = {\n build_request = 1, read = function() end } }",
