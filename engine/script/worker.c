@@ -71,7 +71,6 @@ static bool worker_run_kind(struct run *run, struct script_call *call)
 static bool worker_run(struct worker *worker, struct script_call *call)
 {
     struct worker_pool *pool = worker->pool;
-    uint64_t cpu_begun_us = clock_thread_cpu_us();
     struct run run = { .guard = &worker->guard,
                        .build_limit_us = pool->options.build_limit_us,
                        .normalise_limit_us = pool->options.normalise_limit_us };
@@ -96,7 +95,9 @@ static bool worker_run(struct worker *worker, struct script_call *call)
     if (run.state != NULL) {
         state_use_data(run.state, NULL);
     }
-    uint64_t cpu_us = clock_thread_cpu_us() - cpu_begun_us;
+    uint64_t begun_us = worker->cpu_us; // between calls next to nothing is used
+    worker->cpu_us = clock_thread_cpu_us();
+    uint64_t cpu_us = worker->cpu_us - begun_us;
     call->script_cpu_us += cpu_us;
     pthread_mutex_lock(&pool->lock);
     call_lanes_charge(&pool->lanes, call, cpu_us, clock_now_us());
@@ -157,6 +158,7 @@ static void *worker_main(void *context)
     bool is_lost = false;
 
     guard_attach(&worker->guard);
+    worker->cpu_us = clock_thread_cpu_us();
     while (!is_lost) {
         struct script_call *call = worker_take(pool);
         if (call == NULL) {
