@@ -1,5 +1,7 @@
 #include "model/script_call.h"
 
+#include "model/ceiling_call.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +21,7 @@ static bool start_call_fill(struct start_call *start, struct text product, struc
     start->search_id = arena_copy(&start->memory, search_id);
     start->candidates = arena_alloc_array(&start->memory, candidate_count, sizeof(*start->candidates));
     start->candidate_count = candidate_count;
+    start->eligible = (uint32_t)candidate_count;
     if (start->candidates == NULL) {
         start->candidate_count = 0;
         return false;
@@ -50,9 +53,13 @@ struct start_call *start_call_create(struct text product, struct text search_id,
     return start;
 }
 
-static bool is_account_of(const struct script_account *account, struct text market)
+static bool is_account_of(const struct script_account *account, struct text market, bool is_of_test)
 {
     bool is_for_it = account->market_count == 0;
+
+    if (account->mode == MODE_TEST && !is_of_test) {
+        return false;
+    }
 
     for (size_t i = 0; i < account->market_count && !is_for_it; i++) {
         is_for_it = text_equals(account->markets[i], market);
@@ -65,8 +72,9 @@ bool start_candidate_choose(struct start_candidate *candidate, struct text marke
     const struct script_account *account = candidate->account;
 
     for (size_t i = 0; i == 0 || i < candidate->account_count; i++) {
-        if (is_account_of(&account[i], market)) {
+        if (is_account_of(&account[i], market, candidate->is_of_test)) {
             candidate->account = &account[i];
+            candidate->is_dark = account[i].mode == MODE_DARK;
             candidate->account_count = 1; // when it is asked again, it stays with this one
             return true;
         }
@@ -180,6 +188,9 @@ void script_call_destroy(struct script_call *call)
         break;
     case SCRIPT_CALL_NORMALISE:
         normalise_call_destroy(CONTAINER_OF(call, struct normalise_call, call));
+        break;
+    case SCRIPT_CALL_CEILING:
+        ceiling_call_destroy(CONTAINER_OF(call, struct ceiling_call, call));
         break;
     }
 }

@@ -1,7 +1,7 @@
 /// Script call: one job for the script workers, its inputs and its results, as plain data.
 ///
 /// START runs once a search: the product validates the query, then `skip`, `ceiling` and `build_request` of every
-/// candidate. NORMALISE turns one response into offers.
+/// candidate. NORMALISE turns one response into offers. CEILING asks ceilings again (model/ceiling_call.h).
 ///
 /// Threads: handed over whole: search -> worker -> search.
 /// Memory:  one allocation with its parts; never in a search's arena, because a lost worker may hold it for ever.
@@ -9,6 +9,7 @@
 
 #include "base/message.h"
 #include "model/exchange.h"
+#include "model/mode.h"
 #include "model/offer.h"
 #include "model/rule.h"
 
@@ -48,9 +49,10 @@ struct script_account {
     struct text *markets; // only searches of these are its; none: every search
     size_t market_count;
     const struct fetch_route *route; // NULL: none of its own
+    enum mode mode;
 };
 
-enum script_call_kind { SCRIPT_CALL_START, SCRIPT_CALL_NORMALISE };
+enum script_call_kind { SCRIPT_CALL_START, SCRIPT_CALL_NORMALISE, SCRIPT_CALL_CEILING };
 
 struct script_call {
     struct message message; // delivers the call back to its loop; on_receive is set by the world
@@ -59,6 +61,7 @@ struct script_call {
     struct data_set *data;                     // the tables of `lookup`; borrowed likewise; NULL: none
     struct rates *rates;                       // what prices are converted by; borrowed likewise; NULL: nothing
     uint64_t deadline_us;                      // dropped when it cannot be met; earliest first within a lane
+    bool is_last;                              // goes behind all others: nobody waits for it
     void *home;                                // the loop to deliver to; set by the world
     atomic_bool is_cancelled;                  // the owner has left: skip the work if not begun
     void (*on_done)(struct script_call *call); // on the loop; the call is the owner's again
@@ -81,12 +84,15 @@ struct start_candidate {
     size_t account_count;                 // 0 is 1
     uint32_t supplier;                    // in the catalogue, as rules name it
     struct ceiling_terms terms;           // the settings' own; the rules' once the facts are known
+    bool is_of_test;                      // the search is a test: accounts of mode TEST are for it, too
     // out
     bool has_no_account; // none is for this search: SCRIPT_SKIPPED
+    bool is_dark;        // the chosen account is dark: only a call with `asks_dark` asks it
     enum script_verdict verdict;
-    struct text message;    // reason to skip, or the error; in `memory` of the call
-    struct ceiling ceiling; // in force
-    uint64_t script_cpu_us; // that its functions used
+    struct text message;     // reason to skip, or the error; in `memory` of the call
+    struct ceiling ceiling;  // in force
+    uint32_t progress_reads; // what its function read of the progress; sum of enum progress_field
+    uint64_t script_cpu_us;  // that its functions used
     struct http_request
         *request; // the first part's, the others chained; owned by the call until taken; NULL unless SCRIPT_OK
 };
@@ -101,6 +107,8 @@ struct start_call {
     struct script_times times; // the end moves when a rule says so
     struct start_candidate *candidates;
     size_t candidate_count;
+    uint32_t eligible;            // of the search's suppliers, for `ceiling`; candidate_count unless said
+    bool asks_dark;               // the dark ones are asked, too
     const struct rule_set *rules; // of the generation; NULL: none
     uint64_t *rule_ends_us;       // beside the rules, in `memory`: the search's end if its deadline is this rule's
     /// The ceiling in force, which is policy's to say; on the worker. NULL: the script's, as it is.
@@ -176,6 +184,6 @@ struct ceiling start_candidate_ceiling(const struct start_call *call, const stru
 /// Acquires facts, takes the response. NULL without memory (the response is then still the caller's).
 MUST_CHECK struct normalise_call *normalise_call_create(struct text search_id, struct block *facts,
                                                         struct http_response *response);
-/// Frees a call of either kind with everything it still owns.
+/// Frees a call of any kind with everything it still owns.
 void script_call_destroy(struct script_call *call);
 const char *script_verdict_name(enum script_verdict verdict);

@@ -1,6 +1,7 @@
 #include "base/check.h"
 #include "script/bind.h"
 #include "script/bind_support.h"
+#include "script/sandbox.h"
 
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
@@ -216,6 +217,7 @@ static int crypto_hex_decode(lua_State *L)
 static int crypto_random(lua_State *L)
 {
     unsigned char bytes[RANDOM_MAX];
+    sandbox_refuse_if_pure(L, "crypto.random");
     int count = (int)bind_check_integer(L, 1, 1, RANDOM_MAX);
 
     if (RAND_bytes(bytes, count) != 1) {
@@ -233,6 +235,7 @@ static int crypto_uuid(lua_State *L)
     char text[36];
     size_t length = 0;
 
+    sandbox_refuse_if_pure(L, "crypto.uuid");
     if (RAND_bytes(bytes, sizeof bytes) != 1) {
         return luaL_error(L, "no random bytes to be had");
     }

@@ -22,6 +22,10 @@ void run_fail_all(struct script_call *call, enum script_verdict verdict, const c
         snprintf(normalise->message, sizeof normalise->message, "%s", message);
         return;
     }
+    if (call->kind == SCRIPT_CALL_CEILING) {
+        run_fail_ceilings(CONTAINER_OF(call, struct ceiling_call, call), verdict, message);
+        return;
+    }
     struct start_call *start = CONTAINER_OF(call, struct start_call, call);
     if (start->facts == NULL) {
         start->product_verdict = verdict;
@@ -37,6 +41,9 @@ bool run_lose(struct script_call *call, const struct guard_blame *blame)
     if (call->kind == SCRIPT_CALL_NORMALISE || blame->script.is_product) {
         run_fail_all(call, SCRIPT_TIMEOUT, sentence);
         return false;
+    }
+    if (call->kind == SCRIPT_CALL_CEILING) {
+        return run_lose_ceiling(CONTAINER_OF(call, struct ceiling_call, call), blame->candidate, sentence);
     }
     struct start_call *start = CONTAINER_OF(call, struct start_call, call);
     start->candidates[blame->candidate].verdict = SCRIPT_TIMEOUT;

@@ -106,6 +106,16 @@ bool sandbox_is_interrupted(lua_State *L)
     return lua_gethook(L) == sandbox_on_hook; // so that a state without a sandbox can be asked too
 }
 
+void sandbox_refuse_if_pure(lua_State *L, const char *what)
+{
+    struct sandbox *sandbox = sandbox_of(L);
+
+    if (sandbox->pure != NULL) {
+        sandbox->was_impure = true;
+        luaL_error(L, "%s is not available within %s, which sees no clock, randomness or state", what, sandbox->pure);
+    }
+}
+
 void sandbox_stop_here(lua_State *L)
 {
     lua_Debug where;
@@ -156,6 +166,8 @@ static void sandbox_begin(struct sandbox *sandbox)
         lua_gc(sandbox->L, LUA_GCRESTART, -1);
     }
     sandbox->is_stopped = false;
+    sandbox->pure = NULL;
+    sandbox->was_impure = false;
     sandbox->depth = 0;
     sandbox->stopped_at[0] = '\0';
 }

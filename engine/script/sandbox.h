@@ -36,6 +36,8 @@ struct sandbox {
     sandbox_find_module find_module;
     void *find_context;
     struct data_set *data; // what `lookup` reads; borrowed; NULL: none
+    const char *pure;      // the function within which nothing may differ from call to call; NULL: none
+    bool was_impure;       // it tried to
 };
 
 /// A state with its globals; NULL without memory. `find_module` may be NULL: `require` then finds nothing.
@@ -68,6 +70,9 @@ void sandbox_calm(struct sandbox *sandbox);
 
 /// Within a protected call: pushes the compiled chunk in an environment of its own. False: the error message is pushed.
 bool sandbox_load(lua_State *L, struct text path, struct text source);
+
+/// Within a protected call: raises when the running function must give the same answer every time; `what` would not.
+void sandbox_refuse_if_pure(lua_State *L, const char *what);
 
 /// Within a protected call, before untrusted code may go on: raises again when the script was stopped or out of memory.
 void sandbox_check(lua_State *L);

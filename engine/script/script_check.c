@@ -8,6 +8,7 @@
 #include "script/bind_support.h"
 #include "script/freeze.h"
 #include "script/offers.h"
+#include "script/sells.h"
 
 #include <lauxlib.h>
 #include <stdarg.h>
@@ -42,7 +43,7 @@ static const struct check_field supplier_fields[] = {
     { "wants", LUA_TTABLE, CHECK_OPTIONAL },
     { "skip", LUA_TFUNCTION, CHECK_OPTIONAL },
     { "ceiling", LUA_TFUNCTION, CHECK_OPTIONAL },
-    { "sells", LUA_TTABLE, CHECK_UNSUPPORTED },
+    { "sells", LUA_TTABLE, CHECK_OPTIONAL },
     { "endpoints", LUA_TTABLE, CHECK_UNSUPPORTED },
     { "sign", LUA_TFUNCTION, CHECK_UNSUPPORTED },
     { "login", LUA_TTABLE, CHECK_UNSUPPORTED },
@@ -481,6 +482,7 @@ static int check_supplier_call(lua_State *L)
     check_list(L, job, "secrets", check_is_secret, "a name of letters, digits and _", &job->supplier->secrets,
                &job->supplier->secret_count);
     check_list(L, job, "wants", check_is_want, "\"client\"", &job->supplier->wants, &job->supplier->want_count);
+    sells_check(L, job->check, job->file, job->supplier);
     check_limits(L, job);
     check_options(L, job);
     script_check_plans(L, job->check, job->file, job->supplier->product);

@@ -27,6 +27,8 @@ struct script_check {
     size_t look_up_count;
     struct script_segment *segments; // likewise
     size_t segment_count;
+    const struct script_segment *known_segments; // of the products, for the check of suppliers
+    size_t known_segment_count;
     ptrdiff_t supplier;  // whose file is being checked; -1: nobody's
     bool knows_products; // else their folder could not be read, which is a finding of its own
 };

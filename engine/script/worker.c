@@ -66,6 +66,9 @@ static bool worker_run(struct worker *worker, struct script_call *call)
     } else if (call->kind == SCRIPT_CALL_START) {
         state_use_data(run.state, call->data);
         is_ours = run_start(&run, CONTAINER_OF(call, struct start_call, call));
+    } else if (call->kind == SCRIPT_CALL_CEILING) {
+        state_use_data(run.state, call->data);
+        is_ours = run_ceilings(&run, CONTAINER_OF(call, struct ceiling_call, call));
     } else {
         state_use_data(run.state, call->data);
         is_ours = run_normalise(&run, CONTAINER_OF(call, struct normalise_call, call));

@@ -111,6 +111,7 @@ local function derive(search, arrival)
   search.nights = time.days_between(query.check_in, query.check_out)
   search.weekend = is_weekend(query.check_in, search.nights)
   search.party = 0
+  search.rooms = #query.rooms
   for i = 1, #query.rooms do
     search.party = search.party + query.rooms[i].adults + #query.rooms[i].child_ages
   end
@@ -146,7 +147,7 @@ return {
   name = "hotels",
   item_prefix = "ho",
   key = parts.KEY,
-  segments = parts.SEGMENTS,
+  segments = parts.segments({ rooms = "integer" }),
   query = query,
   offer = {
     parts.ID,
