@@ -42,25 +42,33 @@ static void check_account(struct settings_reader *reader, const struct settings_
     }
 }
 
-// Those without `when` go behind all others, which keep their order: a later file can then add accounts for markets to
-// an earlier one's `main`.
-static void sort_accounts(struct settings_supplier *supplier)
-{
-    for (size_t i = 1; i < supplier->account_count; i++) {
-        struct settings_account moved = supplier->accounts[i];
-        size_t place = i;
-        for (; moved.market_count > 0 && place > 0 && supplier->accounts[place - 1].market_count == 0; place--) {
-            supplier->accounts[place] = supplier->accounts[place - 1];
-        }
-        supplier->accounts[place] = moved;
-    }
-}
-
 enum mode settings_mode_of(const struct settings_supplier *supplier, const struct settings_account *account)
 {
     struct text word = account != NULL && account->mode.data != NULL ? account->mode : supplier->mode;
     enum mode mode;
     return mode_find(word, &mode) ? mode : MODE_LIVE;
+}
+
+// Those of mode test are tried first, for only test searches see them; behind them, and among them, those without
+// `when` last.
+static int rank_of(const struct settings_supplier *supplier, const struct settings_account *account)
+{
+    int rank = settings_mode_of(supplier, account) == MODE_TEST ? 0 : 2;
+    return rank + (account->market_count == 0 ? 1 : 0);
+}
+
+// By rank, else as they stand: a later file can then add accounts for markets to an earlier one's `main`.
+static void sort_accounts(struct settings_supplier *supplier)
+{
+    for (size_t i = 1; i < supplier->account_count; i++) {
+        struct settings_account moved = supplier->accounts[i];
+        size_t place = i;
+        int rank = rank_of(supplier, &moved);
+        for (; place > 0 && rank_of(supplier, &supplier->accounts[place - 1]) > rank; place--) {
+            supplier->accounts[place] = supplier->accounts[place - 1];
+        }
+        supplier->accounts[place] = moved;
+    }
 }
 
 void settings_check_traffic(struct settings_reader *reader, const struct settings_supplier *supplier)

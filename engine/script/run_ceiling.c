@@ -135,9 +135,9 @@ bool run_ceilings(struct run *run, struct ceiling_call *call)
                                  .ceiling = { .progress = call->progress },
                                  .facts = block_acquire(call->facts),
                                  .client_facts = block_acquire(call->client_facts) };
-    enum run_end end = RUN_DONE;
+    bool is_lost = false; // then the call is somebody else's
 
-    for (size_t i = ceiling_next(call, 0); i < call->ask_count && end != RUN_LOST; i = ceiling_next(call, i + 1)) {
+    for (size_t i = ceiling_next(call, 0); i < call->ask_count; i = ceiling_next(call, i + 1)) {
         struct script_id script = { .index = call->asks[i].supplier };
         char why[256];
         if (atomic_load(&call->call.is_cancelled)) {
@@ -145,13 +145,14 @@ bool run_ceilings(struct run *run, struct ceiling_call *call)
         }
         if (script_set_tell_quarantine(run->state->set, script, why, sizeof why)) {
             ceiling_say(&call->asks[i], SCRIPT_ERROR, why);
-        } else {
-            end = ceiling_ask(&work, call, i);
+        } else if (ceiling_ask(&work, call, i) == RUN_LOST) {
+            is_lost = true;
+            break;
         }
     }
     block_release(&work.facts);
     block_release(&work.client_facts);
-    return end != RUN_LOST;
+    return !is_lost;
 }
 
 void run_fail_ceilings(struct ceiling_call *call, enum script_verdict verdict, const char *message)
