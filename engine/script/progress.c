@@ -24,12 +24,6 @@ static int progress_chance(lua_State *L)
     return 1;
 }
 
-static int progress_worth_waiting(lua_State *L)
-{
-    sandbox_of(L)->was_impure = true; // it will never be a ceiling, whatever it is asked
-    return luaL_error(L, "progress.worth_waiting is not supported by this version: return a number of milliseconds");
-}
-
 static void push_elapsed(lua_State *L, const struct search_progress *values)
 {
     lua_pushnumber(L, (lua_Number)(values->elapsed_us / 1000));
@@ -82,7 +76,8 @@ static void push_chance(lua_State *L, const struct search_progress *values)
 static void push_worth_waiting(lua_State *L, const struct search_progress *values)
 {
     (void)values;
-    lua_pushcfunction(L, progress_worth_waiting);
+    sandbox_of(L)->was_impure = true; // it will never be a ceiling, whatever it is asked
+    luaL_error(L, "progress.worth_waiting is not supported by this version: return a number of milliseconds");
 }
 
 static const struct progress_row {

@@ -244,4 +244,12 @@ return {
   segments = parts.segments({ cabin = CABINS, trip_type = TRIP_TYPES }),
   offer = offer,
   query = query,
+  example = {
+    slices = {
+      { origin = "LHR", destination = "JFK", date = "2026-05-14" },
+      { origin = "JFK", destination = "LHR", date = "2026-05-21" },
+    },
+    travellers = { { type = "adult" }, { type = "child", age = 9 } },
+    market = "GB",
+  },
 }

@@ -149,6 +149,13 @@ return {
   key = parts.KEY,
   segments = parts.segments({ rooms = "integer" }),
   query = query,
+  example = {
+    place = { city = "LON" },
+    check_in = "2026-05-14",
+    check_out = "2026-05-17",
+    rooms = { { adults = 2, child_ages = { 9 } } },
+    market = "GB",
+  },
   offer = {
     parts.ID,
     parts.SELLER,

@@ -52,7 +52,8 @@ local REPLY = {
   status = "number", complete = "boolean", percent = "number", eligible = "number", answered = "number",
   empty = "number", missing = "number", offers = "number", found = "number", items = "number", reasons = "list",
   outcomes = "table", order = "list", code = "string", at = "ms", before = "ms", odd_items = "list",
-  cut_by_budget = "boolean", requests = "number", reasks = "number", troubles = "number", seen = "table", facets = "list", budget = "table",
+  cut_by_budget = "boolean", requests = "number", reasks = "number", troubles = "number",
+  seen = "table", facets = "list", budget = "table",
 }
 local BUDGET = { ms = "number", from = "string", rule = "string", clamped = "boolean", requested = "number",
   reserve = "number" }
@@ -421,7 +422,8 @@ local function table_of(play, machine)
     budget_us = us(search.budget), reserve_us = us(search.reserve), max_items = search.max_items,
     max_offers_per_item = search.max_offers_per_item, sort = search.sort, whole_or_nothing = search.partial == false,
     has_choice = search.suppliers ~= nil,
-    is_public = search.detail == "public", is_test = search.test, reask_us = us(own.reask), leaves_us = play.leaves_us, suppliers = suppliers,
+    is_public = search.detail == "public", is_test = search.test, reask_us = us(own.reask),
+    leaves_us = play.leaves_us, suppliers = suppliers,
     moments = play.moments, start_us = us(own.start), queue_us = us(own.queue), product = products[own.product],
   }
   local numbers

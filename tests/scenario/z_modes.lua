@@ -64,7 +64,8 @@ at(0)     { supplier = "new", fails = "connect", after = 50, mode = "dark" }
 at(0)     { supplier = "old", starts = "script_error", mode = "dark" }
 
 by(300)   { expect_reply = { status = 200, complete = true, troubles = 1, seen = { shown = "answered" },
-                             outcomes = { new = { "failed", mode = "dark" }, old = { "script_error", mode = "dark" } } } }
+                             outcomes = { new = { "failed", mode = "dark" },
+                                          old = { "script_error", mode = "dark" } } } }
 finally   { references = 0, memory = 0, fetches = 0, timers = 0, calls = 0 }
 
 scenario "a search of dark suppliers only has nobody to ask"
@@ -95,8 +96,9 @@ at(0)     { rules = { { max = 150, supplier = { "slow" } } } }
 at(0)     { supplier = "shown", answers = "offers_2", after = 200 }
 at(0)     { supplier = "slow", hangs = true, ceiling = 900, mode = "dark" }
 
-by(250)   { expect_reply = { complete = true, outcomes = { slow = { "cut", mode = "dark", bound = "ceiling", ceiling = 150,
-                                                                rules = { "rules:1" } } } } }
+by(250)   { expect_reply = { complete = true,
+                             outcomes = { slow = { "cut", mode = "dark", bound = "ceiling", ceiling = 150,
+                                                   rules = { "rules:1" } } } } }
 finally   { references = 0, memory = 0, fetches = 0, timers = 0, calls = 0 }
 
 scenario "a caller leaves while a dark supplier is asked"
@@ -136,7 +138,8 @@ at(0)     { search = { budget = 2000, suppliers = { "sandbox" } } }
 at(0)     { supplier = "sandbox", answers = "offers_3", after = 50, mode = "test" }
 
 by(50)    { expect_reply = { status = 200, eligible = 0, requests = 0, reasons = { "none_eligible" },
-                             outcomes = { sandbox = { "skipped", detail = "only for searches with \"mode\": \"test\"" } } } }
+                             outcomes = { sandbox = { "skipped",
+                                                      detail = "only for searches with \"mode\": \"test\"" } } } }
 finally   { references = 0, memory = 0, fetches = 0, timers = 0, calls = 0 }
 
 scenario "an account of mode test is passed over by a search that is no test"
