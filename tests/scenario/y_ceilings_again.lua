@@ -144,10 +144,13 @@ scenario "an answer that waited past the old ceiling for a worker is read under 
 
 at(0)     { machine = { workers = 1, exact = true } }
 at(0)     { search = { budget = 2000 } }
-at(0)     { supplier = "hog", answers = "offers_1", after = 150, script = 500 }
-at(0)     { supplier = "waits", answers = "offers_1", after = 200, ceiling = 300, again = { { ceiling = 1200 } } }
+at(0)     { supplier = "hog", answers = "offers_1", after = 150, script = 100 }      -- the worker is busy until 251,
+at(0)     { supplier = "next", answers = "offers_1", after = 160, script = 100, ceiling = 290 }          -- then 351
+at(0)     { supplier = "waits", answers = "offers_1", after = 190, ceiling = 300,
+            again = { { after = 150, ceiling = 1200 } } }
 
-by(1000)  { expect_reply = { complete = true, answered = 2, outcomes = { waits = { "answered", ceiling = 1200 } } } }
+at(345)   { expect_outcome = { waits = { "pending", phase = "script_queue", ceiling = 1200 } } }
+by(1000)  { expect_reply = { answered = 2, outcomes = { waits = { "answered", ceiling = 1200 } } } }
 finally   { references = 0, memory = 0, fetches = 0, timers = 0, calls = 0 }
 
 scenario "a call for ceilings that the workers refuse leaves the old one in force"
