@@ -6,16 +6,7 @@ local test, equal = world.test, world.equal
 local w = world.start {
   population = "instant",
   settings = { world.settings_without_ceilings() },
-  overlay = [[
-suppliers_dir: [examples/farm/suppliers, suppliers, tests/e2e/suppliers]
-suppliers:
-  kill_bomb: { enabled: false }
-  kill_bomb_build: { enabled: false }
-  kill_loop: { enabled: false }
-  kill_memory: { enabled: false }
-  kill_pcall: { enabled: false }
-  kill_strings: { enabled: false }
-]],
+  overlay = "suppliers_dir: [examples/farm/suppliers, suppliers, tests/e2e/patient]\n",
 }
 
 local function search(changes, fields)
