@@ -26,12 +26,14 @@ static int progress_chance(lua_State *L)
 
 static void push_elapsed(lua_State *L, const struct search_progress *values)
 {
-    lua_pushnumber(L, (lua_Number)(values->elapsed_us / 1000));
+    uint64_t ms = values->elapsed_us / 1000;
+    lua_pushnumber(L, (lua_Number)ms);
 }
 
 static void push_remaining(lua_State *L, const struct search_progress *values)
 {
-    lua_pushnumber(L, (lua_Number)(values->remaining_us / 1000));
+    uint64_t ms = values->remaining_us / 1000;
+    lua_pushnumber(L, (lua_Number)ms);
 }
 
 static void push_offers(lua_State *L, const struct search_progress *values)

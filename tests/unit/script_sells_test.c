@@ -89,8 +89,9 @@ static struct start_call *search_flights(const char *market, int travellers)
 {
     char body[1024];
     char list[512] = "";
+    size_t length = 0;
     for (int i = 0; i < travellers; i++) {
-        strcat(list, i > 0 ? ",{\"type\":\"adult\"}" : "{\"type\":\"adult\"}");
+        length += (size_t)snprintf(list + length, sizeof list - length, "%s{\"type\":\"adult\"}", i > 0 ? "," : "");
     }
     snprintf(body, sizeof body,
              "{\"product\":\"flights\",\"query\":{\"slices\":[{\"origin\":\"LHR\",\"destination\":\"JFK\","
