@@ -61,6 +61,8 @@ static bool worker_run_kind(struct run *run, struct script_call *call)
         return run_request(run, CONTAINER_OF(call, struct request_call, call));
     case SCRIPT_CALL_LOGIN:
         return run_login(run, CONTAINER_OF(call, struct login_call, call));
+    case SCRIPT_CALL_CEILING:
+        return run_ceilings(run, CONTAINER_OF(call, struct ceiling_call, call));
     case SCRIPT_CALL_ASK:
         return run_ask(run, CONTAINER_OF(call, struct ask_call, call));
     }
