@@ -24,7 +24,8 @@ enum status call_lanes_put(struct call_lanes *lanes, struct script_call *call)
     if (call->is_last) {
         return call_queue_put(&lanes->last, call);
     }
-    return call_queue_put(call->kind == SCRIPT_CALL_NORMALISE ? &lanes->normalise : &lanes->start, call);
+    bool is_first = call->kind == SCRIPT_CALL_START || call->kind == SCRIPT_CALL_CEILING;
+    return call_queue_put(is_first ? &lanes->start : &lanes->normalise, call);
 }
 
 static struct text lanes_supplier(const struct script_call *call, const struct script_account *account)
@@ -34,7 +35,7 @@ static struct text lanes_supplier(const struct script_call *call, const struct s
 
 static struct text lanes_supplier_of(struct script_call *call)
 {
-    return lanes_supplier(call, CONTAINER_OF(call, struct normalise_call, call)->account);
+    return lanes_supplier(call, script_call_account(call));
 }
 
 static struct script_call *lanes_take_hopeless(struct call_lanes *lanes, uint64_t now_us)
@@ -119,6 +120,5 @@ void call_lanes_charge(struct call_lanes *lanes, const struct script_call *call,
         lanes_charge_ceilings(lanes, CONTAINER_OF(call, struct ceiling_call, call), now_us);
         return;
     }
-    const struct normalise_call *normalise = CONTAINER_OF(call, struct normalise_call, call);
-    cpu_share_charge(&lanes->share, lanes_supplier(call, normalise->account), cpu_us, now_us);
+    cpu_share_charge(&lanes->share, lanes_supplier(call, script_call_account(call)), cpu_us, now_us);
 }

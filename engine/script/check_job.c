@@ -48,6 +48,7 @@ static void check_on_hook(lua_State *L, lua_Debug *where)
 static void check_bound(lua_State *L, struct check_job *job)
 {
     job->end_cpu_us = clock_thread_cpu_us() + job->limit_us;
+    sandbox_of(L)->end_cpu_us = job->end_cpu_us;
     lua_pushlightuserdata(L, (void *)(uintptr_t)&check_job_key);
     lua_pushlightuserdata(L, job);
     lua_rawset(L, LUA_REGISTRYINDEX);

@@ -47,7 +47,7 @@ static const struct check_field supplier_fields[] = {
     { "endpoints", LUA_TTABLE, CHECK_UNSUPPORTED },
     { "sign", LUA_TFUNCTION, CHECK_UNSUPPORTED },
     { "login", LUA_TTABLE, CHECK_UNSUPPORTED },
-    { "revalidate", LUA_TTABLE, CHECK_UNSUPPORTED },
+    { "revalidate", LUA_TTABLE, CHECK_OPTIONAL },
 };
 
 static const struct check_field product_fields[] = {
@@ -58,6 +58,8 @@ static const struct check_field product_fields[] = {
 
 static const char *const limit_names[] = { "rps",  "per_minute", "per_day",   "concurrent",
                                            "body", "hedge",      "call_cost", "retry_on" };
+
+static const char *const revalidate_names[] = { "build_request", "read" };
 
 struct text script_check_basename(struct text path)
 {
@@ -429,6 +431,7 @@ static int check_supplier_call(lua_State *L)
     sells_check(L, job->check, job->file, job->supplier);
     check_limits(L, job);
     check_options(L, job);
+    script_check_functions(L, job->check, job->file, "revalidate", revalidate_names, COUNT_OF(revalidate_names));
     script_check_plans(L, job->check, job->file, job->supplier->product);
     return 0;
 }
