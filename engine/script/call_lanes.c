@@ -24,7 +24,8 @@ enum status call_lanes_put(struct call_lanes *lanes, struct script_call *call)
     if (call->is_last) {
         return call_queue_put(&lanes->last, call);
     }
-    return call_queue_put(call->kind == SCRIPT_CALL_NORMALISE ? &lanes->normalise : &lanes->start, call);
+    bool is_first = call->kind == SCRIPT_CALL_START || call->kind == SCRIPT_CALL_CEILING;
+    return call_queue_put(is_first ? &lanes->start : &lanes->normalise, call);
 }
 
 static struct text lanes_supplier(const struct script_call *call, const struct script_account *account)

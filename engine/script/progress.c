@@ -2,8 +2,8 @@
 
 #include "script/progress.h"
 
-#include "base/micros.h"
 #include "base/text.h"
+#include "script/amount.h"
 #include "script/sandbox.h"
 
 #include <lauxlib.h>
@@ -107,6 +107,74 @@ static int progress_refuse(lua_State *L, const char *word)
         return luaL_error(L, "progress has no field \"%s\"", word);
     }
     return luaL_error(L, "progress has no field \"%s\": did you mean \"%s\"?", word, nearest);
+}
+
+static void read_cheapest(lua_State *L, struct search_progress *values)
+{
+    struct text text = { NULL, 0 }, decimals;
+    const char *why = "a text such as \"412.30\" is expected";
+
+    if (lua_type(L, -1) == LUA_TSTRING) {
+        text.data = lua_tolstring(L, -1, &text.length);
+        (void)text_split(text, '.', &decimals);
+        values->decimals = (int)(decimals.length < AMOUNT_MAX_DECIMALS ? decimals.length : AMOUNT_MAX_DECIMALS);
+    }
+    if (text.data == NULL || !amount_parse(text, values->decimals, &values->cheapest_micros, &why)) {
+        luaL_error(L, "progress.cheapest: %s", why);
+    }
+}
+
+/// The value on top, of the field that `word` names.
+static void read_field(lua_State *L, const char *word, struct search_progress *values)
+{
+    const struct {
+        const char *name;
+        uint64_t *us, *number;
+        uint32_t *count;
+    } fields[] = {
+        { "elapsed_ms", &values->elapsed_us, NULL, NULL }, { "remaining_ms", &values->remaining_us, NULL, NULL },
+        { "offers", NULL, &values->offers, NULL },         { "answered", NULL, NULL, &values->answered },
+        { "eligible", NULL, NULL, &values->eligible },
+    };
+    lua_Number number = lua_type(L, -1) == LUA_TNUMBER ? lua_tonumber(L, -1) : -1;
+
+    for (size_t i = 0; i < COUNT_OF(fields); i++) {
+        if (strcmp(word, fields[i].name) != 0) {
+            continue;
+        }
+        if (!(number >= 0 && number <= 1e9)) {
+            luaL_error(L, "progress.%s: a number from 0 on is expected", word);
+        }
+        if (fields[i].us != NULL) {
+            *fields[i].us = (uint64_t)(number * 1000);
+        } else if (fields[i].number != NULL) {
+            *fields[i].number = (uint64_t)number;
+        } else {
+            *fields[i].count = (uint32_t)number;
+        }
+        return;
+    }
+    if (strcmp(word, "cheapest") == 0) {
+        read_cheapest(L, values);
+        return;
+    }
+    for (size_t i = 0; i < COUNT_OF(progress_rows); i++) {
+        if (strcmp(word, progress_rows[i].name) == 0) {
+            luaL_error(L, "progress.%s is not known to this version: leave it out", word);
+        }
+    }
+    progress_refuse(L, word);
+}
+
+void progress_read(lua_State *L, int index, struct search_progress *values)
+{
+    *values = (struct search_progress){ .cheapest_micros = INT64_MAX };
+    luaL_checktype(L, index, LUA_TTABLE);
+    lua_pushnil(L);
+    while (lua_next(L, index) != 0) {
+        read_field(L, lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : "?", values);
+        lua_pop(L, 1);
+    }
 }
 
 static int progress_on_read(lua_State *L)

@@ -98,7 +98,7 @@ static enum run_end ceiling_ask(struct ceiling_work *work, struct ceiling_call *
     struct run *run = work->work.run;
     const struct script_supplier *supplier = script_set_supplier(run->state->set, ask->supplier);
     uint64_t cpu_us = clock_thread_cpu_us();
-    uint64_t now_us = clock_now_us();
+    uint64_t now_us = run_now_us(run);
 
     work->ceiling.supplier = ask->supplier;
     work->ceiling.facts = work->client_facts != NULL && supplier->want_count > 0 ? work->client_facts : work->facts;

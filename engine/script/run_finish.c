@@ -61,12 +61,12 @@ bool run_lose(struct script_call *call, const struct guard_blame *blame)
 {
     static const char sentence[] = "stuck where it could not be stopped; quarantined";
 
+    if (call->kind == SCRIPT_CALL_CEILING) {
+        return run_lose_ceiling(CONTAINER_OF(call, struct ceiling_call, call), blame->candidate, sentence);
+    }
     if (call->kind != SCRIPT_CALL_START || blame->script.is_product) {
         run_fail_all(call, SCRIPT_TIMEOUT, sentence);
         return false;
-    }
-    if (call->kind == SCRIPT_CALL_CEILING) {
-        return run_lose_ceiling(CONTAINER_OF(call, struct ceiling_call, call), blame->candidate, sentence);
     }
     struct start_call *start = CONTAINER_OF(call, struct start_call, call);
     start->candidates[blame->candidate].verdict = SCRIPT_TIMEOUT;

@@ -2,6 +2,7 @@
 
 #include "unit/script_pool_stage.h"
 
+#include "model/ask_call.h"
 #include "model/ceiling_call.h"
 
 #define HEAD                                                                                                           \
@@ -185,6 +186,50 @@ static void a_call_that_is_late_is_dropped(void **state)
     script_call_destroy(&call->call);
 }
 
+/// Asks the first supplier about a progress that somebody has written.
+static struct ask_call *ask_written(struct block *facts, const char *progress)
+{
+    struct block *input = block_create(text_of(progress));
+    struct ask_call *call = ask_call_create(ASK_CEILING, facts, input, NULL);
+    assert_non_null(call);
+    block_release(&input);
+    call->call.set = world.set;
+    call->account = &world.accounts[0];
+    call->call.deadline_us = clock_now_us() + 60000000;
+    support_run(&pool, &call->call);
+    return call;
+}
+
+static void a_progress_may_be_written_by_the_names_that_scripts_see(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *progress, *error;
+    } rows[] = {
+        { "{\"latency\":{\"samples\":3}}", "progress.latency is not known to this version: leave it out" },
+        { "{\"ofers\":3}", "progress has no field \"ofers\": did you mean \"offers\"?" },
+        { "{\"offers\":\"3\"}", "progress.offers: a number from 0 on is expected" },
+        { "{\"cheapest\":3}", "progress.cheapest: a text such as" },
+        { "{\"cheapest\":\"3,5\"}", "progress.cheapest: " },
+    };
+    add("a", "return progress.cheapest == '12.50' and progress.offers + progress.elapsed_ms or 1");
+    support_load(&world);
+    start_pool(1);
+    struct block *facts = facts_of("shoe");
+    struct ask_call *call = ask_written(facts, "{\"offers\":12,\"cheapest\":\"12.50\",\"elapsed_ms\":250}");
+    assert_verdict(call->verdict, SCRIPT_OK, "ask", text_of(call->message));
+    assert_int_equal(call->ceiling_us, 262000);
+    script_call_destroy(&call->call);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        call = ask_written(facts, rows[i].progress);
+        if (call->verdict != SCRIPT_ERROR || strstr(call->message, rows[i].error) == NULL) {
+            fail_msg("%s: %s", rows[i].progress, call->message);
+        }
+        script_call_destroy(&call->call);
+    }
+    block_release(&facts);
+}
+
 static void only_what_differs_has_changed_and_time_always_has(void **state)
 {
     (void)state;
@@ -210,6 +255,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(one_that_is_stuck_in_c_is_quarantined_and_the_others_are_asked, open_all,
                                         close_all),
         cmocka_unit_test_setup_teardown(a_call_that_is_late_is_dropped, open_all, close_all),
+        cmocka_unit_test_setup_teardown(a_progress_may_be_written_by_the_names_that_scripts_see, open_all, close_all),
         cmocka_unit_test(only_what_differs_has_changed_and_time_always_has),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
