@@ -27,6 +27,9 @@ static struct ask_call *ask(const struct fixture_play *play, struct fixture_worl
         call->call.data = play->subject->catalogue->data;
         call->call.rates = play->subject->catalogue->rates;
         call->account = play->account;
+        if (play->account->login != 0) {
+            call->login = fixture_login_peek(&play->world->login);
+        }
         call->times =
             (struct script_times){ play->arrival_us, play->arrival_us + play->budget_us, play->fixture->wall_us };
         call->allocation_end_us = call->times.end_us;
@@ -58,10 +61,6 @@ static void write_progress(const struct fixture_play *play, const struct json_no
         if (json_tree_member(given, names[i]) == NULL) {
             json_field_u64(&json, names[i], values[i]);
         }
-    }
-    if (json_tree_member(given, "latency") == NULL) {
-        json_key(&json, "latency");
-        json_raw(&json, TEXT("{\"samples\":0}"));
     }
     for (const struct json_node *at = given == NULL ? NULL : given->first; at != NULL; at = at->next) {
         json_key_text(&json, at->key);

@@ -1,6 +1,8 @@
 #include "model/script_call.h"
 
 #include "model/ask_call.h"
+#include "model/request_call.h"
+#include "model/ceiling_call.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +23,7 @@ static bool start_call_fill(struct start_call *start, struct text product, struc
     start->search_id = arena_copy(&start->memory, search_id);
     start->candidates = arena_alloc_array(&start->memory, candidate_count, sizeof(*start->candidates));
     start->candidate_count = candidate_count;
+    start->eligible = (uint32_t)candidate_count;
     if (start->candidates == NULL) {
         start->candidate_count = 0;
         return false;
@@ -52,9 +55,13 @@ struct start_call *start_call_create(struct text product, struct text search_id,
     return start;
 }
 
-static bool is_account_of(const struct script_account *account, struct text market)
+static bool is_account_of(const struct script_account *account, struct text market, bool is_of_test)
 {
     bool is_for_it = account->market_count == 0;
+
+    if (account->mode == MODE_TEST && !is_of_test) {
+        return false;
+    }
 
     for (size_t i = 0; i < account->market_count && !is_for_it; i++) {
         is_for_it = text_equals(account->markets[i], market);
@@ -67,8 +74,11 @@ bool start_candidate_choose(struct start_candidate *candidate, struct text marke
     const struct script_account *account = candidate->account;
 
     for (size_t i = 0; i == 0 || i < candidate->account_count; i++) {
-        if (is_account_of(&account[i], market)) {
+        if (is_account_of(&account[i], market, candidate->is_of_test)) {
             candidate->account = &account[i];
+            candidate->login =
+                candidate->login == NULL && candidate->logins != NULL ? &candidate->logins[i] : candidate->login;
+            candidate->is_dark = account[i].mode == MODE_DARK;
             candidate->account_count = 1; // when it is asked again, it stays with this one
             return true;
         }
@@ -150,6 +160,9 @@ static void start_call_destroy(struct start_call *start)
 {
     for (size_t i = 0; i < start->candidate_count; i++) {
         http_request_destroy(&start->candidates[i].request);
+        for (size_t j = 0; j < start->candidates[i].login_count; j++) {
+            login_drop(&start->candidates[i].logins[j]);
+        }
     }
     block_release(&start->body);
     block_release(&start->errors);
@@ -168,14 +181,26 @@ static void normalise_call_destroy(struct normalise_call *normalise)
     block_release(&normalise->state);
     http_request_destroy(&normalise->next.request);
     block_release(&normalise->next.state);
+    login_drop(&normalise->login);
     free(normalise);
 }
 
 const struct script_account *script_call_account(const struct script_call *call)
 {
-    require(call->kind != SCRIPT_CALL_START);
-    return call->kind == SCRIPT_CALL_ASK ? CONTAINER_OF(call, struct ask_call, call)->account
-                                         : CONTAINER_OF(call, struct normalise_call, call)->account;
+    switch (call->kind) {
+    case SCRIPT_CALL_REQUEST:
+        return CONTAINER_OF(call, const struct request_call, call)->account;
+    case SCRIPT_CALL_LOGIN:
+        return CONTAINER_OF(call, const struct login_call, call)->account;
+    case SCRIPT_CALL_ASK:
+        return CONTAINER_OF(call, const struct ask_call, call)->account;
+    case SCRIPT_CALL_NORMALISE:
+    case SCRIPT_CALL_CEILING:
+    case SCRIPT_CALL_START:
+        break;
+    }
+    require(call->kind == SCRIPT_CALL_NORMALISE); // START and CEILING have many
+    return CONTAINER_OF(call, const struct normalise_call, call)->account;
 }
 
 void script_call_destroy(struct script_call *call)
@@ -190,8 +215,17 @@ void script_call_destroy(struct script_call *call)
     case SCRIPT_CALL_NORMALISE:
         normalise_call_destroy(CONTAINER_OF(call, struct normalise_call, call));
         break;
+    case SCRIPT_CALL_REQUEST:
+        request_call_destroy(CONTAINER_OF(call, struct request_call, call));
+        break;
+    case SCRIPT_CALL_LOGIN:
+        login_call_destroy(CONTAINER_OF(call, struct login_call, call));
+        break;
     case SCRIPT_CALL_ASK:
         ask_call_destroy(CONTAINER_OF(call, struct ask_call, call));
+        break;
+    case SCRIPT_CALL_CEILING:
+        ceiling_call_destroy(CONTAINER_OF(call, struct ceiling_call, call));
         break;
     }
 }

@@ -5,10 +5,9 @@
 #include "base/clock.h"
 #include "script/bind.h"
 #include "script/bind_support.h"
-#include "script/freeze.h"
+#include "script/sells.h"
 
 #include <lauxlib.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -31,8 +30,8 @@ static bool start_push_function(lua_State *L, struct start_work *work, const cha
     return lua_isfunction(L, 2) != 0;
 }
 
-/// Pushes `ctx`: what is left is what the ceiling, once it is known, leaves.
-static void start_push_context(lua_State *L, struct start_work *work)
+/// For `ctx`: what is left is what the ceiling, once it is known, leaves.
+static struct run_context start_context(const struct start_work *work)
 {
     uint64_t elapsed_us = run_time_left(work->now_us, work->times.arrival_us);
     uint64_t left_us = run_time_left(work->times.end_us, work->now_us);
@@ -41,14 +40,31 @@ static void start_push_context(lua_State *L, struct start_work *work)
         uint64_t ceiling_left_us = run_time_left(work->ceiling_us, elapsed_us);
         left_us = ceiling_left_us < left_us ? ceiling_left_us : left_us;
     }
-    const struct run_context context = { .serial = work->serial,
-                                         .wall_us = work->times.arrival_wall_us,
-                                         .elapsed_us = elapsed_us,
-                                         .remaining_us = left_us,
-                                         .part = 1,
-                                         .parts = 1,
-                                         .step = 1 };
+    return (struct run_context){ .serial = work->serial,
+                                 .wall_us = work->times.arrival_wall_us,
+                                 .elapsed_us = elapsed_us,
+                                 .remaining_us = left_us,
+                                 .part = 1,
+                                 .parts = 1,
+                                 .step = 1,
+                                 .login = block_text(work->login) };
+}
+
+static void start_push_context(lua_State *L, struct start_work *work)
+{
+    const struct run_context context = start_context(work);
     run_push_context(L, start_run(work)->state, &context);
+}
+
+/// Not a section: nothing of the script runs. What its supplier sells is the set's own memory.
+static int start_call_sells(lua_State *L)
+{
+    struct start_work *work = lua_touserdata(L, 1);
+    const struct script_supplier *supplier = script_set_supplier(start_run(work)->state->set, work->supplier);
+
+    state_push_search(L, start_run(work)->state, work->facts);
+    work->is_skipped = sells_refuse(L, lua_gettop(L), supplier, work->reason, sizeof work->reason);
+    return 0;
 }
 
 static int start_call_skip(lua_State *L)
@@ -71,57 +87,23 @@ static int start_call_skip(lua_State *L)
         return run_breach(L, 2, "skip must return a reason (a string) or nil, not a %s", luaL_typename(L, -1));
     }
     work->is_skipped = true;
-    snprintf(work->reason, sizeof work->reason, "%s", lua_tostring(L, -1));
+    sandbox_copy_message(L, work->reason, sizeof work->reason, lua_tostring(L, -1));
     return 0;
-}
-
-static void start_push_progress(lua_State *L, const struct start_work *work)
-{
-    const struct {
-        const char *name;
-        uint64_t value;
-    } numbers[] = {
-        { "elapsed_ms", run_time_left(work->now_us, work->times.arrival_us) / 1000 },
-        { "remaining_ms", run_time_left(work->times.end_us, work->now_us) / 1000 },
-        { "offers", 0 },
-        { "answered", 0 },
-        { "eligible", work->candidate_count },
-    };
-
-    lua_createtable(L, 0, 8);
-    for (size_t i = 0; i < COUNT_OF(numbers); i++) {
-        lua_pushnumber(L, (lua_Number)numbers[i].value);
-        lua_setfield(L, -2, numbers[i].name);
-    }
-    lua_createtable(L, 0, 1);
-    lua_pushinteger(L, 0);
-    lua_setfield(L, -2, "samples");
-    lua_setfield(L, -2, "latency");
-    freeze_deep(L);
 }
 
 static int start_call_ceiling(lua_State *L)
 {
     struct start_work *work = lua_touserdata(L, 1);
+    struct run_ceiling ceiling = { .supplier = work->supplier,
+                                   .facts = start_facts(work),
+                                   .progress = { .elapsed_us = run_time_left(work->now_us, work->times.arrival_us),
+                                                 .remaining_us = run_time_left(work->times.end_us, work->now_us),
+                                                 .eligible = work->eligible,
+                                                 .cheapest_micros = INT64_MAX } };
 
-    work->script_ceiling_us = 0;
-    if (!start_push_function(L, work, "ceiling")) {
-        return 0;
-    }
-    lua_pushvalue(L, 2);
-    state_push_search(L, start_run(work)->state, start_facts(work));
-    start_push_progress(L, work);
-    lua_call(L, 2, 1);
-    run_check_failure(L, -1);
-    if (lua_isnil(L, -1)) {
-        return 0;
-    }
-    lua_Number ms = lua_type(L, -1) == LUA_TNUMBER ? lua_tonumber(L, -1) : (lua_Number)NAN;
-    if (!(ms >= 0.001 && ms <= 1e9)) {
-        return run_breach(L, 2, "ceiling must return a number of milliseconds above 0, or nil; not %s",
-                          lua_type(L, -1) == LUA_TNUMBER ? lua_tostring(L, -1) : luaL_typename(L, -1));
-    }
-    work->script_ceiling_us = (uint64_t)(ms * 1000);
+    run_call_ceiling(L, start_run(work)->state, &ceiling);
+    work->script_ceiling_us = ceiling.us;
+    work->progress_reads = ceiling.reads;
     return 0;
 }
 
@@ -142,6 +124,19 @@ static int start_call_build(lua_State *L)
         return luaL_error(L, "the account is not known to this worker");
     }
     run_take_requests(L, 3, 2, account, &work->request);
+    return 0;
+}
+
+static int start_call_sign(lua_State *L)
+{
+    struct start_work *work = lua_touserdata(L, 1);
+    struct run_context context = start_context(work);
+
+    context.wall_us = run_wall_us(start_run(work), work->times);
+    for (const struct http_request *part = work->request->next; part != NULL; part = part->next) {
+        context.parts++;
+    }
+    run_sign_all(L, start_run(work), work->supplier, context, &work->request);
     return 0;
 }
 
@@ -234,6 +229,45 @@ static enum run_end start_fail(struct start_work *work, size_t candidate, enum r
     return end;
 }
 
+/// Its requests, signed; when it has to log in first, they are left for later.
+static enum run_end start_build(struct start_work *work, size_t index)
+{
+    struct start_candidate *candidate = &work->call->candidates[index];
+
+    if (candidate->login != NULL && candidate->login->value == NULL) {
+        candidate->verdict = SCRIPT_OK; // its requests are built when there is a login
+        return RUN_DONE;
+    }
+    http_request_destroy(&work->request); // of one that failed after it was made
+    enum run_end end = start_step(work, index, start_call_build);
+    if (end == RUN_DONE && state_may_have(start_run(work)->state, work->supplier, STATE_SIGN)) {
+        end = start_step(work, index, start_call_sign);
+    }
+    if (end != RUN_DONE) {
+        return start_fail(work, index, end);
+    }
+    candidate->request = work->request;
+    candidate->verdict = SCRIPT_OK;
+    work->request = NULL;
+    return RUN_DONE;
+}
+
+/// Whether its declarations, then its function, leave it out.
+static enum run_end start_ask_skip(struct start_work *work, size_t index)
+{
+    const struct state *state = start_run(work)->state;
+    enum run_end end = RUN_DONE;
+
+    work->is_skipped = false;
+    if (script_set_supplier(state->set, work->supplier)->sells_count > 0) {
+        end = run_section(start_run(work), NULL, 0, start_call_sells, &work->work);
+    }
+    if (end == RUN_DONE && !work->is_skipped && state_may_have(state, work->supplier, STATE_SKIP)) {
+        end = start_step(work, index, start_call_skip);
+    }
+    return end;
+}
+
 static enum run_end start_candidate(struct start_work *work, size_t index)
 {
     struct start_candidate *candidate = &work->call->candidates[index];
@@ -252,14 +286,18 @@ static enum run_end start_candidate(struct start_work *work, size_t index)
         start_say_no_account(work, index);
         return RUN_DONE;
     }
+    if (candidate->is_dark && !work->call->asks_dark) {
+        start_say(work->call, index, SCRIPT_DROPPED, "dark: asked behind all others");
+        return RUN_DONE;
+    }
     work->serial = candidate->account->serial;
-    work->is_skipped = false;
+    block_release(&work->login);
+    work->login = candidate->login != NULL ? block_acquire(candidate->login->value) : NULL;
     work->now_us = run_now_us(start_run(work));
     work->script_ceiling_us = 0;
+    work->progress_reads = 0;
     work->ceiling_us = start_candidate_ceiling(work->call, candidate, 0).us; // what is known without its script
-    if (state_may_have(state, work->supplier, STATE_SKIP)) {
-        end = start_step(work, index, start_call_skip);
-    }
+    end = start_ask_skip(work, index);
     if (end != RUN_DONE) {
         return start_fail(work, index, end);
     }
@@ -274,6 +312,7 @@ static enum run_end start_candidate(struct start_work *work, size_t index)
         }
     }
     candidate->ceiling = start_candidate_ceiling(work->call, candidate, work->script_ceiling_us);
+    candidate->progress_reads = work->progress_reads;
     work->ceiling_us = candidate->ceiling.us;
     work->now_us = run_now_us(start_run(work));
     uint64_t elapsed_us = run_time_left(work->now_us, work->times.arrival_us);
@@ -281,15 +320,7 @@ static enum run_end start_candidate(struct start_work *work, size_t index)
         start_say(work->call, index, SCRIPT_DROPPED, "no time is left");
         return RUN_DONE;
     }
-    http_request_destroy(&work->request); // of one that failed after it was made
-    end = start_step(work, index, start_call_build);
-    if (end != RUN_DONE) {
-        return start_fail(work, index, end);
-    }
-    candidate->request = work->request;
-    candidate->verdict = SCRIPT_OK;
-    work->request = NULL;
-    return RUN_DONE;
+    return start_build(work, index);
 }
 
 static enum run_end start_candidates(struct start_work *work)
@@ -328,7 +359,7 @@ bool run_start(struct run *run, struct start_call *call)
                                .body = block_acquire(call->body),
                                .facts = block_acquire(call->facts),
                                .client_facts = block_acquire(call->client_facts),
-                               .candidate_count = call->candidate_count };
+                               .eligible = call->eligible };
     enum run_end end = RUN_DONE;
 
     snprintf(work.search_id, sizeof work.search_id, "%.*s", TEXT_ARGS(call->search_id));
@@ -345,6 +376,7 @@ bool run_start(struct run *run, struct start_call *call)
     buffer_fini(&work.client_out);
     buffer_fini(&work.key_out);
     http_request_destroy(&work.request);
+    block_release(&work.login);
     block_release(&work.body);
     block_release(&work.facts);
     block_release(&work.client_facts);

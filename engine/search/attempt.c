@@ -106,6 +106,45 @@ void attempt_cut(struct attempt *attempt, enum bound bound, enum phase phase_if_
     attempt_settle(attempt);
 }
 
+void attempt_finish_early(struct attempt *attempt)
+{
+    if (attempt->state == ATTEMPT_WAITING) {
+        attempt->end.phase = PHASE_SCRIPT_QUEUE;
+        attempt_close(attempt, OUTCOME_FINISHED_EARLY);
+        return;
+    }
+    for (uint32_t i = 0; i < attempt->part_count; i++) {
+        if (attempt->parts[i].state != PART_ENDED) {
+            part_cut(&attempt->parts[i]);
+            attempt->parts[i].end.outcome = OUTCOME_FINISHED_EARLY;
+        }
+    }
+    attempt->open_parts = 0;
+    attempt_settle(attempt);
+}
+
+void attempt_set_ceiling(struct attempt *attempt, struct ceiling ceiling)
+{
+    struct world *world = attempt_world(attempt);
+    struct allocation allocation = search_allocation(attempt->search, ceiling.us);
+    bool is_over = allocation.us == 0;
+
+    if (is_over && allocation.bound == BOUND_BUDGET) {
+        return; // the search ends now
+    }
+    if (allocation.bound != BOUND_CEILING) {
+        world->ops->timer_cancel(world, &attempt->ceiling_timer);
+    } else if (!is_over && world->ops->timer_start(world, &attempt->ceiling_timer, allocation.end_us) != STATUS_OK) {
+        is_over = true; // without its timer nothing would end it in time
+    }
+    attempt->ceiling = ceiling;
+    attempt->allocation = allocation;
+    attempt->allocation.us = allocation.end_us > attempt->began_us ? allocation.end_us - attempt->began_us : 0;
+    if (is_over) {
+        attempt_cut(attempt, BOUND_CEILING, PHASE_SCRIPT_QUEUE);
+    }
+}
+
 void attempt_warn(struct attempt *attempt, const char *warning)
 {
     say(attempt->warning, sizeof(attempt->warning), text_of(warning)); // before those of the script
@@ -152,13 +191,14 @@ bool attempt_take_offers(struct attempt *attempt, uint32_t part, struct normalis
 {
     struct offer_batch *batch = normalise->offers;
     struct search *search = attempt->search;
-    stock_gone on_gone = stream_is_on(&search->stream) ? attempt_on_offer_gone : NULL;
+    bool is_told = stream_is_on(&search->stream) && !attempt_is_dark(attempt);
+    stock_gone on_gone = is_told ? attempt_on_offer_gone : NULL;
 
-    attempt->stock.is_kept_elsewhere = stream_is_on(&search->stream);
+    attempt->stock.is_kept_elsewhere = is_told;
     if (!stock_add(&attempt->stock, part, batch, normalise->merge, on_gone, attempt)) {
         return false;
     }
-    if (stream_is_on(&search->stream)) {
+    if (is_told) {
         stream_retract(&search->stream, search, "replaced");
     }
     if (normalise->warning_count > 0 && attempt->warning_count == 0) {
@@ -172,34 +212,75 @@ bool attempt_take_offers(struct attempt *attempt, uint32_t part, struct normalis
         attempt->dropped += batch->dropped;
         attempt->unmapped += batch->unmapped;
         const struct stock_batch *held = stock_find(&attempt->stock, batch);
-        if (stream_is_on(&search->stream) && held != NULL) {
+        if (is_told && held != NULL) {
             stream_offers(&search->stream, search, held);
         }
     }
+    reask_note(&search->reask, search);
     return true;
 }
 
 // --------------------------------------------------------------------------------------------------------------- start
 
+/// Parts for a chain of requests, which are taken.
+static void attempt_add_parts(struct attempt *attempt, struct http_request **requests, const struct login *login)
+{
+    while (*requests != NULL && attempt->part_count < ATTEMPT_MAX_PARTS) {
+        struct http_request *request = *requests;
+        struct part *part = &attempt->parts[attempt->part_count++];
+        *requests = request->next;
+        request->next = NULL;
+        part_init(part, attempt, attempt->part_count, request);
+        part->login = login_hold(login);
+    }
+}
+
+/// The login that its requests were built with is in use now.
+static void attempt_use_login(struct attempt *attempt)
+{
+    struct world *world = attempt_world(attempt);
+    struct login login = { 0 };
+    struct part_end end;
+
+    (void)world->ops->login_take(world, attempt->account, 0, &login, &end);
+    login_drop(&login);
+}
+
 static bool attempt_make_parts(struct attempt *attempt, struct start_candidate *candidate)
 {
+    static const struct login none = { NULL, 0 };
+    const struct login *login = candidate->login != NULL ? candidate->login : &none;
     uint32_t count = 0;
 
     for (const struct http_request *request = candidate->request; request != NULL; request = request->next) {
         count++;
     }
+    count = count == 0 ? ATTEMPT_MAX_PARTS : count; // how many there will be, its script will say
     attempt->parts = search_alloc(attempt->search, count * sizeof(*attempt->parts));
     if (attempt->parts == NULL) {
         return false;
     }
-    for (uint32_t i = 0; i < count; i++) {
-        struct http_request *request = candidate->request;
-        candidate->request = request->next;
-        request->next = NULL;
-        part_init(&attempt->parts[i], attempt, i + 1, request);
+    if (candidate->request == NULL) {
+        part_init(&attempt->parts[0], attempt, 1, NULL);
+        attempt->part_count = 1;
+    } else if (login->value != NULL) {
+        attempt_use_login(attempt);
     }
-    attempt->part_count = count;
+    attempt_add_parts(attempt, &candidate->request, login);
     return true;
+}
+
+void attempt_on_built(struct attempt *attempt, struct part *first, struct http_request **others)
+{
+    uint32_t known = attempt->part_count;
+
+    attempt_add_parts(attempt, others, &first->login);
+    attempt->open_parts += attempt->part_count - known + 1;
+    part_start(first);
+    for (uint32_t i = known; i < attempt->part_count; i++) {
+        part_start(&attempt->parts[i]);
+    }
+    attempt_on_part_ended(attempt); // the count of this function
 }
 
 static void attempt_ask(struct attempt *attempt, struct start_candidate *candidate)
@@ -225,7 +306,12 @@ static void attempt_ask(struct attempt *attempt, struct start_candidate *candida
 void attempt_start(struct attempt *attempt, struct start_candidate *candidate)
 {
     attempt->account = candidate->has_no_account ? NULL : candidate->account;
+    if (attempt->account != NULL && !attempt_is_dark(attempt)) {
+        attempt->mode = attempt->account->mode;
+    }
     attempt->ceiling = candidate->ceiling;
+    attempt->terms = candidate->terms;
+    attempt->progress_reads = candidate->progress_reads;
     attempt->allocation = search_allocation(attempt->search, attempt->ceiling.us);
     if (candidate->verdict == SCRIPT_DROPPED || (candidate->verdict == SCRIPT_OK && attempt->allocation.us == 0)) {
         attempt->bound = attempt->allocation.bound;
@@ -247,6 +333,7 @@ void attempt_init(struct attempt *attempt, struct search *search, const struct c
         .supplier = supplier,
         .account = supplier->account_count > 1 ? NULL : supplier->account,
         .state = ATTEMPT_WAITING,
+        .mode = supplier->mode,
         .ceiling = { .us = UINT64_MAX },
     };
     attempt->ceiling_timer.on_due = attempt_on_ceiling;

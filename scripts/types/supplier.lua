@@ -15,8 +15,27 @@
 ---@field limits? Limits
 ---@field wants? "client"[] extras of the search: who asks
 ---@field skip? fun(search: Search, ctx: Context): string? a reason to leave it out
----@field ceiling? fun(search: Search, progress: Progress): number milliseconds after arrival
+---@field sells? table<string, number|(string|number|boolean)[]> plurals of segments, max_ and min_; else it is skipped
+---@field ceiling? fun(search: Search, progress: Progress): number? milliseconds after arrival
+---@field login? Login what the supplier needs before it talks: a token, a session
+---@field sign? fun(request: SignedRequest, ctx: Context): table<string, string>? headers to add, over the final bytes
 ---@field revalidate? Revalidate
+
+---A login is of the account, not of a search: `ctx` has no `login` in it, and there is no `search`.
+---@class Login
+---@field build_request fun(ctx: Context): Request
+---@field read fun(response: Response, ctx: Context): (Granted|Failure)
+
+---@class Granted
+---@field value string|table becomes `ctx.login`; what JSON can hold, to 8 KiB; a secret
+---@field expires_in_s? number above 0; nil: it lasts until the supplier refuses it
+
+---What `sign` sees: a request as it goes out, without the headers of an earlier signature.
+---@class SignedRequest read-only
+---@field method string in capitals
+---@field url string absolute, with its query
+---@field headers table<string, string|string[]> names in small letters
+---@field body string empty: none
 
 ---An offer asked for again, before it is booked.
 ---@class Revalidate
@@ -53,12 +72,16 @@
 ---@class Limits
 ---@field body? string "2MiB", after decompression
 
----@class Progress
----@field elapsed_ms number
----@field remaining_ms number
----@field offers integer
----@field answered integer
----@field eligible integer
+---@class Progress read-only; whoever reads a field is asked again when it has changed
+---@field elapsed_ms number since arrival
+---@field remaining_ms number until the search must be finished
+---@field offers integer that are there
+---@field answered integer suppliers that have answered
+---@field eligible integer suppliers to hear from
+---@field cheapest? string the lowest total so far, in the search's currency
+---@field latency? { samples: integer, p50: number, p75: number, p95: number, p99: number } nil while unknown
+---@field win_rate? number nil while unknown
+---@field chance fun(ms: number): number? that its answer comes within that time; nil while unknown
 
 ---@class Instant
 ---@field s number seconds since 1970
@@ -76,7 +99,8 @@
 ---@field parts integer
 ---@field step integer
 ---@field state any what the step before left, else nil
----@field now Instant
+---@field login any the value of the account's login; nil: it has none, or this is for the login itself
+---@field now Instant of the search's arrival; in `sign` the time of signing, in `login` the time of day
 
 ---@class Request
 ---@field method string

@@ -1,10 +1,13 @@
 #include "support/virtual_supplier.h"
 
+#include "model/request_call.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-// A request names its behaviour by number: "http://s/NUMBER/PART/STEP".
+// A request names its behaviour by number, and the login that it was made with: "http://s/NUMBER/PART/STEP/LOGIN". The
+// body of the answer repeats step and login.
 
 enum { URL_MAX = 64 };
 
@@ -36,6 +39,7 @@ static struct virtual_step step_of(const struct virtual_supplier *supplier, uint
         .hangs = supplier->hangs,
         .normalise = supplier->normalise,
         .offers = supplier->offers,
+        .refused_logins = supplier->refused_logins,
     };
 }
 
@@ -55,7 +59,7 @@ static char *write_number(char *at, size_t number)
 }
 
 static struct http_request *request_make(const struct virtual_world *virtual, const struct virtual_supplier *supplier,
-                                         uint32_t part, uint32_t step)
+                                         uint32_t part, uint32_t step, uint64_t login)
 {
     static const char BEGIN[] = "http://s/";
     char url[URL_MAX];
@@ -67,10 +71,27 @@ static struct http_request *request_make(const struct virtual_world *virtual, co
     at = write_number(at, part);
     *at++ = '/';
     at = write_number(at, step);
+    *at++ = '/';
+    at = write_number(at, login);
     struct http_request values = { .method = TEXT("GET"), .url = { url, (size_t)(at - url) } };
     struct http_request *request = http_request_create(&values);
     require(request != NULL);
+    request->signed_us = supplier->signs && step == 1 ? virtual->now_us : 0;
     return request;
+}
+
+/// Of all parts, chained.
+static struct http_request *request_make_all(const struct virtual_world *virtual,
+                                             const struct virtual_supplier *supplier, uint64_t login)
+{
+    struct http_request *requests = NULL;
+    struct http_request **end = &requests;
+
+    for (uint32_t part = 1; part <= (supplier->parts != 0 ? supplier->parts : 1); part++) {
+        *end = request_make(virtual, supplier, part, 1, login);
+        end = &(*end)->next;
+    }
+    return requests;
 }
 
 static uint32_t read_number(struct text *rest)
@@ -129,7 +150,55 @@ void virtual_supplier_respond(struct virtual_world *virtual, const struct virtua
     require(fetch->response != NULL);
     uint16_t status = step->status != 0 ? step->status : supplier->status;
     fetch->response->status = status != 0 ? status : 200;
-    fetch->response->body = make_block(virtual, text_of(supplier->name));
+    struct text rest = { fetch->request->url.data + 9, fetch->request->url.length - 9 };
+    (void)read_number(&rest);
+    (void)read_number(&rest);
+    fetch->response->body = make_block(virtual, rest);
+}
+
+/// What its ceiling reads of the progress: all that its conditions ask for, else the time.
+static uint32_t reads_of(const struct virtual_supplier *supplier)
+{
+    uint32_t reads = 0;
+
+    for (size_t i = 0; i < supplier->again_count; i++) {
+        const struct virtual_ceiling *again = &supplier->again[i];
+        reads |= again->after_us > 0 ? PROGRESS_TIME : 0;
+        reads |= again->offers > 0 ? PROGRESS_OFFERS : 0;
+        reads |= again->answered > 0 ? PROGRESS_ANSWERED : 0;
+    }
+    return supplier->again_count > 0 && reads == 0 ? PROGRESS_TIME : reads;
+}
+
+static void answer_ceiling(const struct virtual_supplier *supplier, const struct search_progress *progress,
+                           struct ceiling_ask *ask)
+{
+    bool fails = false;
+
+    ask->script_us = supplier->ceiling_us;
+    for (size_t i = 0; i < supplier->again_count; i++) {
+        const struct virtual_ceiling *again = &supplier->again[i];
+        if (progress->elapsed_us >= again->after_us && progress->offers >= again->offers &&
+            progress->answered >= again->answered) {
+            ask->script_us = again->ceiling_us;
+            fails = again->fails;
+        }
+    }
+    ask->verdict = fails ? SCRIPT_ERROR : SCRIPT_OK;
+    ask->reads = reads_of(supplier);
+    snprintf(ask->message, sizeof(ask->message), "%s", fails ? "x.lua:1: oops" : "");
+}
+
+static void virtual_supplier_ceilings(struct virtual_world *virtual, struct ceiling_call *ceilings)
+{
+    struct search_progress progress = ceilings->progress;
+
+    progress.elapsed_us = virtual->now_us - ceilings->times.arrival_us;
+    progress.remaining_us = ceilings->times.end_us > virtual->now_us ? ceilings->times.end_us - virtual->now_us : 0;
+    for (size_t i = 0; i < ceilings->ask_count; i++) {
+        require(ceilings->asks[i].supplier < virtual->supplier_count);
+        answer_ceiling(&virtual->suppliers[ceilings->asks[i].supplier], &progress, &ceilings->asks[i]);
+    }
 }
 
 static void fill_candidate(struct virtual_world *virtual, const struct start_call *start,
@@ -137,21 +206,40 @@ static void fill_candidate(struct virtual_world *virtual, const struct start_cal
 {
     const struct virtual_supplier *supplier = supplier_find(virtual, candidate->account->name);
 
+    if (!start_candidate_choose(candidate, TEXT(""))) {
+        candidate->verdict = SCRIPT_SKIPPED;
+        candidate->message = TEXT("no account");
+        return;
+    }
+    if (candidate->is_dark && !start->asks_dark) {
+        return;
+    }
     candidate->verdict = supplier->start;
     candidate->message = text_of(supplier->because != NULL ? supplier->because : "because");
     candidate->ceiling = start_candidate_ceiling(start, candidate, supplier->ceiling_us);
+    candidate->progress_reads = ceiling_terms_ask_script(&candidate->terms) ? reads_of(supplier) : 0;
     if (supplier->start != SCRIPT_OK) {
         return;
     }
-    struct http_request **end = &candidate->request;
-    for (uint32_t part = 1; part <= (supplier->parts != 0 ? supplier->parts : 1); part++) {
-        *end = request_make(virtual, supplier, part, 1);
-        end = &(*end)->next;
+    if (!supplier->logs_in) {
+        candidate->request = request_make_all(virtual, supplier, 0);
+        return;
+    }
+    bool has_account = start_candidate_choose(candidate, TEXT(""));
+    require(has_account);
+    if (candidate->login->value != NULL) {
+        candidate->request = request_make_all(virtual, supplier, candidate->login->number);
     }
 }
 
-void virtual_supplier_start(struct virtual_world *virtual, struct start_call *start)
+static void virtual_supplier_start(struct virtual_world *virtual, struct start_call *start)
 {
+    if (start->facts != NULL) { // the product has spoken in an earlier call
+        for (size_t i = 0; i < start->candidate_count; i++) {
+            fill_candidate(virtual, start, &start->candidates[i]);
+        }
+        return;
+    }
     start->product_verdict = virtual->product;
     if (virtual->product == SCRIPT_FAIL_UNEXPECTED) {
         start->errors = make_block(virtual, TEXT("[{\"pointer\":\"/query\",\"code\":\"bad\",\"detail\":\"no\"}]"));
@@ -275,7 +363,7 @@ static void fill_words(struct normalise_call *normalise, const struct virtual_st
     }
 }
 
-void virtual_supplier_normalise(struct virtual_world *virtual, struct normalise_call *normalise)
+static void virtual_supplier_normalise(struct virtual_world *virtual, struct normalise_call *normalise)
 {
     const struct virtual_supplier *supplier = supplier_find(virtual, normalise->account->name);
     struct virtual_step step = step_of(supplier, normalise->part, normalise->step);
@@ -284,6 +372,15 @@ void virtual_supplier_normalise(struct virtual_world *virtual, struct normalise_
     normalise->merge = step.merge;
     normalise->is_incomplete = step.is_incomplete;
     fill_words(normalise, &step);
+    struct text rest = block_text(normalise->response->body);
+    if (read_number(&rest) != normalise->step) {
+        virtual_world_blame(virtual, "an answer to another step was normalised");
+    }
+    uint32_t login = read_number(&rest);
+    if (supplier->logs_in && login <= step.refused_logins) {
+        normalise->verdict = SCRIPT_FAIL_LOGIN;
+        return;
+    }
     if (step.normalise == SCRIPT_OK) {
         normalise->offers = make_offers(virtual, supplier, &step);
     }
@@ -296,10 +393,46 @@ void virtual_supplier_normalise(struct virtual_world *virtual, struct normalise_
         require(left_by == normalise->step - 1);
         *write_number(state, normalise->step) = '\0';
         normalise->next = (struct next_step){
-            .request = request_make(virtual, supplier, normalise->part, normalise->step + 1),
+            .request = request_make(virtual, supplier, normalise->part, normalise->step + 1, normalise->login.number),
             .after_us = step.next_after_us,
             .state = make_block(virtual, text_of(state)),
         };
+    }
+}
+
+static void virtual_supplier_rebuild(struct virtual_world *virtual, struct request_call *request)
+{
+    const struct virtual_supplier *supplier = supplier_find(virtual, request->account->name);
+
+    request->verdict = supplier->rebuilt;
+    if (supplier->rebuilt != SCRIPT_OK) {
+        return;
+    }
+    if (request->job == REQUEST_BUILD) {
+        request->request = request_make_all(virtual, supplier, request->login.number);
+    } else {
+        request->request->signed_us = virtual->now_us;
+    }
+}
+
+void virtual_supplier_run(struct virtual_world *virtual, struct script_call *call)
+{
+    switch (call->kind) {
+    case SCRIPT_CALL_START:
+        virtual_supplier_start(virtual, CONTAINER_OF(call, struct start_call, call));
+        break;
+    case SCRIPT_CALL_NORMALISE:
+        virtual_supplier_normalise(virtual, CONTAINER_OF(call, struct normalise_call, call));
+        break;
+    case SCRIPT_CALL_REQUEST:
+        virtual_supplier_rebuild(virtual, CONTAINER_OF(call, struct request_call, call));
+        break;
+    case SCRIPT_CALL_CEILING:
+        virtual_supplier_ceilings(virtual, CONTAINER_OF(call, struct ceiling_call, call));
+        break;
+    case SCRIPT_CALL_LOGIN:
+    case SCRIPT_CALL_ASK:
+        require(false); // a virtual login is no script call, and no search asks
     }
 }
 
@@ -307,6 +440,12 @@ uint64_t virtual_supplier_script_us(const struct virtual_world *virtual, struct 
 {
     if (call->kind == SCRIPT_CALL_START) {
         return virtual->start_us;
+    }
+    if (call->kind == SCRIPT_CALL_REQUEST) {
+        return supplier_find(virtual, CONTAINER_OF(call, struct request_call, call)->account->name)->rebuild_us;
+    }
+    if (call->kind == SCRIPT_CALL_CEILING) {
+        return virtual->reask_us;
     }
     struct normalise_call *normalise = CONTAINER_OF(call, struct normalise_call, call);
     const struct virtual_supplier *supplier = supplier_find(virtual, normalise->account->name);
@@ -319,6 +458,13 @@ void virtual_supplier_drop(struct script_call *call)
     if (call->kind == SCRIPT_CALL_NORMALISE) {
         CONTAINER_OF(call, struct normalise_call, call)->verdict = SCRIPT_DROPPED;
         return;
+    }
+    if (call->kind == SCRIPT_CALL_REQUEST) {
+        CONTAINER_OF(call, struct request_call, call)->verdict = SCRIPT_DROPPED;
+        return;
+    }
+    if (call->kind == SCRIPT_CALL_CEILING) {
+        return; // its questions were born so
     }
     struct start_call *start = CONTAINER_OF(call, struct start_call, call);
     start->product_verdict = SCRIPT_DROPPED;

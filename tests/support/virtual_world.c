@@ -1,6 +1,9 @@
 #include "support/virtual_world.h"
 
+#include "support/virtual_login.h"
 #include "support/virtual_supplier.h"
+
+#include "search/part.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,11 +25,17 @@ static struct virtual_world *virtual_of(struct world *world)
     return CONTAINER_OF(world, struct virtual_world, world);
 }
 
-/// The first is kept: what follows comes of it.
-static void blame(struct virtual_world *virtual, const char *rule)
+void virtual_world_blame(struct virtual_world *virtual, const char *rule)
 {
     if (virtual->broken_rule == NULL) {
         virtual->broken_rule = rule;
+    }
+}
+
+void virtual_world_check_begin(struct virtual_world *virtual, const char *rule)
+{
+    if (virtual->is_over) {
+        virtual_world_blame(virtual, rule);
     }
 }
 
@@ -79,7 +88,7 @@ static enum status virtual_timer_start(struct world *world, struct timer *timer,
     struct virtual_world *virtual = virtual_of(world);
 
     if (virtual->is_over) {
-        blame(virtual, "a timer was started after the end of the search");
+        virtual_world_blame(virtual, "a timer was started after the end of the search");
     }
     if (++virtual->timers_asked == virtual->machine.refused_timer) {
         return STATUS_NO_MEMORY;
@@ -122,9 +131,9 @@ static enum status virtual_fetch_start(struct world *world, struct fetch *fetch)
     struct virtual_step step;
 
     if (virtual->is_over) {
-        blame(virtual, "a request was sent after the end of the search");
+        virtual_world_blame(virtual, "a request was sent after the end of the search");
     } else if (virtual->now_us >= fetch->end_us) {
-        blame(virtual, "a request was sent with no time left");
+        virtual_world_blame(virtual, "a request was sent with no time left");
     }
     if (++virtual->fetches_started == virtual->machine.refused_fetch) {
         virtual->fetches_refused++;
@@ -135,6 +144,10 @@ static enum status virtual_fetch_start(struct world *world, struct fetch *fetch)
     bool is_end = virtual->machine.fetch_ends_first && at_us >= fetch->end_us;
     if (is_end) {
         at_us = fetch->end_us - 1;
+    }
+    uint64_t signed_us = fetch->request->signed_us;
+    if (supplier->signs && (signed_us == 0 || virtual->now_us > signed_us + PART_SIGNED_FRESH_US)) {
+        virtual_world_blame(virtual, "a request was sent without a fresh signature");
     }
     enum phase phase = step.phase != PHASE_NONE ? step.phase : supplier->phase;
     fetch->started_us = virtual->now_us;
@@ -153,7 +166,7 @@ static void virtual_fetch_cancel(struct world *world, struct fetch *fetch)
     struct virtual_event *event = fetch->impl;
 
     if (event == NULL) {
-        blame(virtual, "a fetch was cancelled that was over");
+        virtual_world_blame(virtual, "a fetch was cancelled that was over");
         return;
     }
     timer_heap_cancel(&virtual->timers, &event->timer);
@@ -177,7 +190,13 @@ static void call_begin(struct virtual_event *event);
 /// Building requests goes first, then the earliest deadline.
 static bool call_is_before(const struct script_call *a, const struct script_call *b)
 {
-    return a->kind != b->kind ? a->kind == SCRIPT_CALL_START : a->deadline_us < b->deadline_us;
+    bool is_a_first = a->kind != SCRIPT_CALL_NORMALISE && !a->is_last;
+    bool is_b_first = b->kind != SCRIPT_CALL_NORMALISE && !b->is_last;
+
+    if (a->is_last != b->is_last) {
+        return b->is_last;
+    }
+    return is_a_first != is_b_first ? is_a_first : a->deadline_us < b->deadline_us;
 }
 
 static void take_next_call(struct virtual_world *virtual)
@@ -201,6 +220,7 @@ static void call_return(struct virtual_event *event)
 
     free(event);
     virtual->calls_out--;
+    virtual->is_reasking = virtual->is_reasking && call->kind != SCRIPT_CALL_CEILING;
     if (atomic_load(&call->is_cancelled)) {
         script_call_destroy(call);
         return;
@@ -217,10 +237,8 @@ static void virtual_on_call_done(struct timer *timer)
 
     virtual->busy_workers--;
     take_next_call(virtual);
-    if (!atomic_load(&call->is_cancelled) && call->kind == SCRIPT_CALL_START) {
-        virtual_supplier_start(virtual, CONTAINER_OF(call, struct start_call, call));
-    } else if (!atomic_load(&call->is_cancelled)) {
-        virtual_supplier_normalise(virtual, CONTAINER_OF(call, struct normalise_call, call));
+    if (!atomic_load(&call->is_cancelled)) {
+        virtual_supplier_run(virtual, call);
     }
     call_return(event);
 }
@@ -268,15 +286,31 @@ static void virtual_on_call_queued(struct timer *timer)
     *end = event;
 }
 
+/// At most one at a time, and at most one within 100 ms.
+static void note_reask(struct virtual_world *virtual)
+{
+    if (virtual->is_reasking) {
+        virtual_world_blame(virtual, "two calls for ceilings were out at once");
+    } else if (virtual->reasks > 0 && virtual->now_us < virtual->reasked_us + 100000) {
+        virtual_world_blame(virtual, "ceilings were asked twice within 100 ms");
+    }
+    virtual->reasks++;
+    virtual->reasked_us = virtual->now_us;
+    virtual->is_reasking = true;
+}
+
 static enum status virtual_script_submit(struct world *world, struct script_call *call)
 {
     struct virtual_world *virtual = virtual_of(world);
 
     if (virtual->is_over) {
-        blame(virtual, "a script call was submitted after the end of the search");
+        virtual_world_blame(virtual, "a script call was submitted after the end of the search");
     }
     if (virtual->is_start_refused || ++virtual->calls_asked == virtual->machine.refused_call) {
         return STATUS_CLOSED;
+    }
+    if (call->kind == SCRIPT_CALL_CEILING) {
+        note_reask(virtual);
     }
     struct virtual_event *event =
         event_start(virtual, virtual->now_us + virtual->begins_after_us, virtual_on_call_queued);
@@ -291,7 +325,7 @@ static void virtual_script_cancel(struct world *world, struct script_call *call)
     struct virtual_world *virtual = virtual_of(world);
 
     if (atomic_exchange(&call->is_cancelled, true)) {
-        blame(virtual, "a script call was given up twice");
+        virtual_world_blame(virtual, "a script call was given up twice");
         return;
     }
     virtual->calls_settled++;
@@ -317,6 +351,11 @@ void virtual_world_init(struct virtual_world *virtual, const struct virtual_supp
         .script_submit = virtual_script_submit,
         .script_cancel = virtual_script_cancel,
         .script_has_begun = virtual_script_has_begun,
+        .login_peek = virtual_login_peek,
+        .login_take = virtual_login_take,
+        .login_start = virtual_login_start,
+        .login_cancel = virtual_login_cancel,
+        .login_refuse = virtual_login_refuse,
     };
     *virtual = (struct virtual_world){
         .world = { .ops = &OPS },
@@ -326,6 +365,7 @@ void virtual_world_init(struct virtual_world *virtual, const struct virtual_supp
         .start_us = 1000,
     };
     timer_heap_init(&virtual->timers);
+    virtual_logins_init(virtual);
 }
 
 static bool is_own(const struct timer *timer)
@@ -355,6 +395,7 @@ void virtual_world_fini(struct virtual_world *virtual)
         virtual->waiting = event->next;
         event_drop(event);
     }
+    virtual_logins_fini(virtual);
     for (size_t i = 0; i < virtual->block_count; i++) {
         block_release(&virtual->blocks[i]);
     }

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "base/list.h"
+#include "model/ceiling_call.h"
 #include "search/ports.h"
 
 /// One exchange of a supplier that has several parts or steps.
@@ -31,6 +32,15 @@ struct virtual_step {
     uint32_t dropped, warnings;
     uint64_t retry_after_ms;
     const char *code, *message; // NULL: none
+    uint32_t refused_logins;    // requests that were made with the first so many logins are answered by fail.login
+};
+
+/// What a supplier's ceiling says once all conditions that are not 0 hold; of several the last one.
+struct virtual_ceiling {
+    uint64_t after_us; // since arrival
+    uint32_t offers, answered;
+    uint64_t ceiling_us; // 0: nothing
+    bool fails;
 };
 
 struct virtual_supplier {
@@ -39,9 +49,11 @@ struct virtual_supplier {
     size_t step_count;
     uint32_t parts; // 0 reads as 1
     // of the start call
-    enum script_verdict start; // SCRIPT_OK by default
-    const char *because;       // its message; NULL reads as "because"
-    uint64_t ceiling_us;       // 0: none
+    enum script_verdict start;           // SCRIPT_OK by default
+    const char *because;                 // its message; NULL reads as "because"
+    uint64_t ceiling_us;                 // 0: none
+    const struct virtual_ceiling *again; // what it says when it is asked again; NULL: it did not read the progress
+    size_t again_count;
     // of the fetch
     enum fetch_result result;
     uint16_t status; // 0 reads as 200
@@ -58,6 +70,17 @@ struct virtual_supplier {
     uint32_t flag;           // enum offer_flag of each offer
     bool is_odd;             // describes its items in words of its own
     struct text item_json;   // absent: {}; outlives the play
+    // of its logins
+    bool logs_in;
+    bool has_login; // there is one when the search comes
+    bool login_hangs;
+    uint64_t login_after_us;
+    uint64_t login_life_us;      // 0: it lasts
+    enum outcome login_outcome;  // OUTCOME_ANSWERED: it is granted
+    uint32_t refused_logins;     // without steps: as there
+    bool signs;                  // its requests are signed
+    enum script_verdict rebuilt; // how building or signing a request apart from the start call ends
+    uint64_t rebuild_us;
 };
 
 /// All zero: nothing costs anything, no port refuses.
@@ -77,6 +100,7 @@ struct virtual_machine {
 };
 
 struct virtual_event;
+struct virtual_login;
 
 struct virtual_world {
     struct world world;
@@ -88,15 +112,20 @@ struct virtual_world {
     enum script_verdict product;   // of the start call
     uint64_t start_us;             // what the start call takes
     const struct rule_fact *facts; // of the search, for the catalogue's rules; in the order of their segments
+    uint64_t reask_us;             // what a call for ceilings takes
     uint64_t begins_after_us;      // a script call waits this long in the queue
     size_t fetches_running, calls_out, fetches_started;
     size_t calls_asked, calls_submitted, calls_settled;      // settled: came back or given up
+    size_t reasks;                                           // calls for ceilings that were submitted
+    uint64_t reasked_us;                                     // when the last one was; 0: never
+    bool is_reasking;                                        // one is out
     size_t timers_asked, events_running;                     // events: own timers in the heap
     size_t fetches_done, fetches_cancelled, fetches_refused; // of those started
     bool is_start_refused;
     bool is_over;            // the test saw the end of the search: nothing may begin any more
     const char *broken_rule; // the first that the search broke; NULL: none
 
+    struct virtual_login *logins;  // beside the suppliers
     struct virtual_event *waiting; // calls that no worker has taken
     uint32_t busy_workers;
     uint64_t draws, turns;
@@ -107,6 +136,11 @@ struct virtual_world {
 
 void virtual_world_init(struct virtual_world *virtual, const struct virtual_supplier *suppliers, size_t count);
 void virtual_world_fini(struct virtual_world *virtual); // calls and fetches under way end without a callback
+
+/// Notes a rule that the search broke. The first is kept: what follows comes of it.
+void virtual_world_blame(struct virtual_world *virtual, const char *rule);
+/// For what begins: notes the rule when the search is over.
+void virtual_world_check_begin(struct virtual_world *virtual, const char *rule);
 
 /// When the next event is due; UINT64_MAX: never.
 uint64_t virtual_world_next_us(const struct virtual_world *virtual);
