@@ -18,7 +18,9 @@ local duffel_offer = {
           marketing_carrier = { iata_code = text }, marketing_carrier_flight_number = text,
           operating_carrier = { iata_code = text }, operating_carrier_flight_number = text,
           aircraft = { name = text },
-          passengers = { { passenger_id = text, cabin_class = text, baggages = { { type = text, quantity = integer } } } },
+          passengers = {
+            { passenger_id = text, cabin_class = text, baggages = { { type = text, quantity = integer } } },
+          },
         },
       },
     },
