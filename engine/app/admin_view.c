@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "model/data_set.h"
+#include "script/drift.h"
 #include "script/rates.h"
 #include "script/script_set.h"
 #include "telemetry/attribution.h"
@@ -50,6 +51,39 @@ static void write_quarantine(const struct catalogue *catalogue, struct script_id
 
     if (script_set_tell_quarantine(catalogue->set, script, why, sizeof(why))) {
         json_field_c(json, "quarantined", why);
+    }
+}
+
+static void write_drifting(void *context, const char *path, uint64_t since_wall_us)
+{
+    struct json_writer *json = context;
+    char since[CLOCK_UTC_SIZE];
+    size_t length = clock_print_utc(since_wall_us, since);
+
+    json_begin_object(json);
+    json_field_c(json, "path", path);
+    json_field_text(json, "since", (struct text){ since, length });
+    json_end_object(json);
+}
+
+static void count_drifting(void *context, const char *path, uint64_t since_wall_us)
+{
+    (void)path;
+    (void)since_wall_us;
+    (*(size_t *)context)++;
+}
+
+/// The field `drift` with the paths that have stopped appearing, when there are any.
+static void write_drift(const struct drift *drift, struct json_writer *json)
+{
+    size_t count = 0;
+
+    drift_list(drift, count_drifting, &count);
+    if (count > 0) {
+        json_key(json, "drift");
+        json_begin_array(json);
+        drift_list(drift, write_drifting, json);
+        json_end_array(json);
     }
 }
 
@@ -101,6 +135,7 @@ static void write_suppliers(struct engine *engine, const struct catalogue *catal
         }
         write_quarantine(catalogue, (struct script_id){ .index = i }, json);
         write_login(engine, supplier, json);
+        write_drift(script_set_drift(catalogue->set, i), json);
         json_end_object(json);
     }
     json_end_array(json);
@@ -152,9 +187,13 @@ static void sample_suppliers(struct engine *engine, const struct catalogue *cata
     size_t count = catalogue->supplier_count;
     struct text *names = calloc(count + 1, sizeof(*names));
     uint64_t *values[] = { calloc(count + 1, sizeof(uint64_t)), calloc(count + 1, sizeof(uint64_t)),
-                           calloc(count + 1, sizeof(uint64_t)) };
-    static const enum metric rows[] = { METRIC_SCRIPT_CPU, METRIC_SCRIPT_PUT_BACK, METRIC_SCRIPT_IN_QUARANTINE };
-    bool has_memory = names != NULL && values[0] != NULL && values[1] != NULL && values[2] != NULL;
+                           calloc(count + 1, sizeof(uint64_t)), calloc(count + 1, sizeof(uint64_t)) };
+    static const enum metric rows[] = { METRIC_SCRIPT_CPU, METRIC_SCRIPT_PUT_BACK, METRIC_SCRIPT_IN_QUARANTINE,
+                                        METRIC_SCRIPT_DRIFT };
+    bool has_memory = names != NULL;
+    for (size_t i = 0; i < COUNT_OF(values); i++) {
+        has_memory = has_memory && values[i] != NULL;
+    }
 
     for (size_t i = 0; i < count && has_memory; i++) {
         struct cpu_usage usage = worker_pool_usage(engine->workers, catalogue->suppliers[i].name);
@@ -162,6 +201,7 @@ static void sample_suppliers(struct engine *engine, const struct catalogue *cata
         values[0][i] = usage.cpu_us;
         values[1][i] = usage.put_back;
         values[2][i] = script_set_is_quarantined(catalogue->set, (struct script_id){ .index = i }) ? 1 : 0;
+        values[3][i] = drift_answers(script_set_drift(catalogue->set, i));
     }
     for (size_t i = 0; i < COUNT_OF(values); i++) {
         if (has_memory) {

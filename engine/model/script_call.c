@@ -1,5 +1,6 @@
 #include "model/script_call.h"
 
+#include "model/ask_call.h"
 #include "model/request_call.h"
 
 #include <stdlib.h>
@@ -177,6 +178,24 @@ static void normalise_call_destroy(struct normalise_call *normalise)
     free(normalise);
 }
 
+const struct script_account *script_call_account(const struct script_call *call)
+{
+    switch (call->kind) {
+    case SCRIPT_CALL_ASK:
+        return CONTAINER_OF(call, const struct ask_call, call)->account;
+    case SCRIPT_CALL_REQUEST:
+        return CONTAINER_OF(call, const struct request_call, call)->account;
+    case SCRIPT_CALL_LOGIN:
+        return CONTAINER_OF(call, const struct login_call, call)->account;
+    case SCRIPT_CALL_NORMALISE:
+        return CONTAINER_OF(call, const struct normalise_call, call)->account;
+    case SCRIPT_CALL_START:
+        break;
+    }
+    require(false);
+    return NULL;
+}
+
 void script_call_destroy(struct script_call *call)
 {
     if (call == NULL) {
@@ -194,6 +213,9 @@ void script_call_destroy(struct script_call *call)
         break;
     case SCRIPT_CALL_LOGIN:
         login_call_destroy(CONTAINER_OF(call, struct login_call, call));
+        break;
+    case SCRIPT_CALL_ASK:
+        ask_call_destroy(CONTAINER_OF(call, struct ask_call, call));
         break;
     }
 }

@@ -1,6 +1,5 @@
 #include "script/call_lanes.h"
 
-#include "model/request_call.h"
 #include "script/script_set.h"
 
 void call_lanes_init(struct call_lanes *lanes, uint32_t threads)
@@ -21,7 +20,8 @@ void call_lanes_fini(struct call_lanes *lanes)
 
 enum status call_lanes_put(struct call_lanes *lanes, struct script_call *call)
 {
-    return call_queue_put(call->kind != SCRIPT_CALL_NORMALISE ? &lanes->start : &lanes->normalise, call);
+    bool is_answer = call->kind == SCRIPT_CALL_NORMALISE || call->kind == SCRIPT_CALL_ASK;
+    return call_queue_put(is_answer ? &lanes->normalise : &lanes->start, call);
 }
 
 static struct text lanes_supplier(const struct script_call *call, const struct script_account *account)
@@ -31,7 +31,7 @@ static struct text lanes_supplier(const struct script_call *call, const struct s
 
 static struct text lanes_supplier_of(struct script_call *call)
 {
-    return lanes_supplier(call, CONTAINER_OF(call, struct normalise_call, call)->account);
+    return lanes_supplier(call, script_call_account(call));
 }
 
 static struct script_call *lanes_take_hopeless(struct call_lanes *lanes, uint64_t now_us)
@@ -97,26 +97,11 @@ static void lanes_charge_start(struct call_lanes *lanes, const struct start_call
     cpu_share_charge(&lanes->share, (struct text){ NULL, 0 }, cpu_us, now_us); // the product's, and our own
 }
 
-/// Of a call that is one supplier's.
-static const struct script_account *lanes_account(const struct script_call *call)
-{
-    switch (call->kind) {
-    case SCRIPT_CALL_REQUEST:
-        return CONTAINER_OF(call, const struct request_call, call)->account;
-    case SCRIPT_CALL_LOGIN:
-        return CONTAINER_OF(call, const struct login_call, call)->account;
-    case SCRIPT_CALL_NORMALISE:
-    case SCRIPT_CALL_START:
-        break;
-    }
-    return CONTAINER_OF(call, const struct normalise_call, call)->account;
-}
-
 void call_lanes_charge(struct call_lanes *lanes, const struct script_call *call, uint64_t cpu_us, uint64_t now_us)
 {
     if (call->kind == SCRIPT_CALL_START) {
         lanes_charge_start(lanes, CONTAINER_OF(call, struct start_call, call), cpu_us, now_us);
         return;
     }
-    cpu_share_charge(&lanes->share, lanes_supplier(call, lanes_account(call)), cpu_us, now_us);
+    cpu_share_charge(&lanes->share, lanes_supplier(call, script_call_account(call)), cpu_us, now_us);
 }

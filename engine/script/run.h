@@ -23,6 +23,7 @@ struct run {
     struct state *state;
     uint64_t build_limit_us;
     uint64_t normalise_limit_us;
+    uint64_t now_us;            // of the call in hand, as in struct script_call
     struct run_failure failure; // of the last section
     char unparsable[256];       // message of the last error that says the body cannot be read
     uint64_t timeouts, memory, errors;
@@ -33,6 +34,13 @@ struct run {
 struct run_work {
     struct run *run;
 };
+
+struct ask_call; // model/ask_call.h
+
+/// The time that scripts are told.
+uint64_t run_now_us(const struct run *run);
+/// The time of day then.
+uint64_t run_wall_us(const struct run *run, struct script_times times);
 
 enum run_end { RUN_DONE, RUN_FAILED, RUN_LOST };
 
@@ -75,8 +83,8 @@ void run_take_requests(lua_State *L, int index, int function, const struct state
 /// were signed before; `function` returned it.
 struct http_request *run_sign_request(lua_State *L, int index, int function, const struct http_request *request);
 
-/// In a section: has `sign` of the supplier sign each request of the chain anew. `ctx` is that of the first of them;
-/// the others are the parts after it.
+/// In a section: has `sign` of the supplier sign each request of the chain anew. `ctx` is that of the first of them, at
+/// the time of signing; the others are the parts after it.
 void run_sign_all(lua_State *L, struct state *state, size_t supplier, struct run_context context,
                   struct http_request **requests);
 
@@ -99,6 +107,7 @@ MUST_CHECK bool run_start(struct run *run, struct start_call *call);
 MUST_CHECK bool run_normalise(struct run *run, struct normalise_call *call);
 MUST_CHECK bool run_request(struct run *run, struct request_call *call);
 MUST_CHECK bool run_login(struct run *run, struct login_call *call);
+MUST_CHECK bool run_ask(struct run *run, struct ask_call *call);
 
 /// Ends what is unfinished of a call with that verdict.
 void run_fail_all(struct script_call *call, enum script_verdict verdict, const char *message);

@@ -1,5 +1,6 @@
 // How calls end that no script finished: dropped, or taken away from a lost worker. The caller holds the lease.
 
+#include "model/ask_call.h"
 #include "script/run.h"
 
 #include <stdio.h>
@@ -28,6 +29,7 @@ void run_fail_all(struct script_call *call, enum script_verdict verdict, const c
     struct normalise_call *normalise = CONTAINER_OF(call, struct normalise_call, call);
     struct request_call *request = CONTAINER_OF(call, struct request_call, call);
     struct login_call *login = CONTAINER_OF(call, struct login_call, call);
+    struct ask_call *ask = CONTAINER_OF(call, struct ask_call, call);
 
     switch (call->kind) {
     case SCRIPT_CALL_START:
@@ -36,6 +38,10 @@ void run_fail_all(struct script_call *call, enum script_verdict verdict, const c
     case SCRIPT_CALL_NORMALISE:
         normalise->verdict = verdict;
         snprintf(normalise->message, sizeof normalise->message, "%s", message);
+        break;
+    case SCRIPT_CALL_ASK:
+        ask->verdict = verdict;
+        snprintf(ask->message, sizeof ask->message, "%s", message);
         break;
     case SCRIPT_CALL_REQUEST:
         request->verdict = verdict;

@@ -4,11 +4,12 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "script/bind.h"
+#include "script/drift.h"
 #include "script/freeze.h"
 #include "script/offers.h"
 #include "script/plan.h"
 #include "script/rates.h"
-#include "script/run_body.h"
+#include "script/run_response.h"
 
 #include <lauxlib.h>
 #include <stdio.h>
@@ -30,6 +31,7 @@ struct normalise_work {
     struct block *state;
     struct block *login; // NULL: none
     struct rates *rates; // NULL: nothing is converted
+    struct drift_seen seen;
     // out
     struct offer_batch *batch;
     struct run_details details;
@@ -46,7 +48,7 @@ static int normalise_call_prepare(lua_State *L)
     state_push_search(L, state, work->facts);
     state_learn_account(L, state, work->call->account);
     run_response_make(L, &work->view, work->call->response);
-    offers_set_observed(L, clock_wall_us());
+    offers_set_observed(L, run_wall_us(work->work.run, work->call->times));
     offers_set_rates(L, work->rates);
     return 0;
 }
@@ -125,17 +127,17 @@ static void normalise_say(struct normalise_call *call, enum script_verdict verdi
     snprintf(call->message, sizeof call->message, "%s", message);
 }
 
-/// The plain bytes as UTF-8, or a verdict.
-static bool normalise_open(struct normalise_work *work, struct normalise_call *call)
+/// The plain body as UTF-8, or a verdict.
+static bool normalise_open_body(struct normalise_work *work, struct normalise_call *call)
 {
     uint64_t cap = call->body_cap;
-    const char *why = "";
 
     if (cap == 0) {
         cap = script_set_supplier(work->work.run->state->set, work->supplier)->body_cap;
     }
+    const char *why = "";
     enum script_verdict verdict =
-        run_body_open(&work->view, call->response, block_text(work->body), cap, &work->plain, &why);
+        run_response_open(&work->view, call->response, block_text(work->body), (size_t)cap, &work->plain, &why);
     if (verdict != SCRIPT_OK) {
         normalise_say(call, verdict, why);
     }
@@ -149,7 +151,10 @@ static enum run_end normalise_once(struct normalise_work *work)
 
     offer_batch_release(&work->batch);
     run_details_fini(&work->details);
+    work->seen.drift = script_set_drift(run->state->set, work->supplier);
+    work->seen.count = 0;
     work->view.unread.count = 0;
+    work->view.unread.seen = &work->seen;
     work->batch = offer_batch_create(NORMALISE_BATCH_MAX);
     work->view.batch = work->batch;
     work->view.supplier = script_set_supplier(run->state->set, work->supplier);
@@ -222,6 +227,42 @@ static void normalise_fail(struct run *run, struct normalise_call *call)
     call->retry_after_ms = run->failure.retry_after_ms;
 }
 
+/// Does the answer say something about the paths that it lacks? A typed failure has a document of its own.
+static bool tells_of_paths(const struct normalise_call *call)
+{
+    bool is_fine = call->response->status >= 200 && call->response->status <= 299;
+    return is_fine && (call->verdict == SCRIPT_OK || call->verdict == SCRIPT_EMPTY ||
+                       call->verdict == SCRIPT_UNPARSABLE || call->verdict == SCRIPT_FAIL_UNEXPECTED);
+}
+
+/// What has stopped appearing is a warning, or the reason why there are no offers.
+static void normalise_settle_drift(struct normalise_work *work, struct normalise_call *call)
+{
+    bool is_empty = call->verdict == SCRIPT_EMPTY;
+    struct drift_answer answer = { .supplier = work->view.supplier->name,
+                                   .wall_us = call->times.arrival_wall_us,
+                                   .is_empty = is_empty,
+                                   .has_outcome = (call->verdict == SCRIPT_OK || is_empty) &&
+                                                  call->next.request == NULL };
+
+    if (!tells_of_paths(call)) {
+        return;
+    }
+    drift_settle(&work->seen, &answer);
+    if (answer.count == 0) {
+        return;
+    }
+    if (is_empty && answer.lacks_main) {
+        normalise_say(call, SCRIPT_UNPARSABLE, answer.first);
+    } else if (call->verdict == SCRIPT_UNPARSABLE || call->verdict == SCRIPT_FAIL_UNEXPECTED) {
+        size_t length = strlen(call->message);
+        snprintf(call->message + length, sizeof call->message - length, "; %s", answer.first);
+    } else {
+        snprintf(call->warning, sizeof call->warning, "%s", answer.first);
+        call->warning_count += answer.count;
+    }
+}
+
 static enum run_end normalise_run(struct normalise_work *work, struct normalise_call *call)
 {
     struct run *run = work->work.run;
@@ -235,7 +276,7 @@ static enum run_end normalise_run(struct normalise_work *work, struct normalise_
     product = script_set_find_product(run->state->set, script_set_supplier(run->state->set, work->supplier)->product);
     require(product >= 0); // checked when the set was loaded
     work->product = (size_t)product;
-    if (!normalise_open(work, call)) {
+    if (!normalise_open_body(work, call)) {
         return RUN_FAILED;
     }
     enum run_end end = normalise_once(work);
@@ -246,6 +287,9 @@ static enum run_end normalise_run(struct normalise_work *work, struct normalise_
         normalise_fail(run, call);
     } else if (end == RUN_DONE) {
         normalise_commit(work, call);
+    }
+    if (end == RUN_DONE || end == RUN_FAILED) {
+        normalise_settle_drift(work, call);
     }
     return end;
 }
@@ -268,7 +312,7 @@ static struct rates *normalise_rates(const struct normalise_call *call)
 
 bool run_normalise(struct run *run, struct normalise_call *call)
 {
-    uint64_t now_us = clock_now_us();
+    uint64_t now_us = run_now_us(run);
     struct normalise_work work = {
         .work = { .run = run },
         .view = { .run = run, .status = call->response->status },

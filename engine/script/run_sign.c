@@ -1,7 +1,6 @@
 // `sign` sees a request as it will go out and returns headers that are added to it. What it returned before is not
 // shown to it again: those are the last headers of the request, as many as `signed_count` says.
 
-#include "base/clock.h"
 #include "script/freeze.h"
 #include "script/run_response.h"
 
@@ -27,7 +26,6 @@ static void sign_push_request(lua_State *L, const struct http_request *request)
 void run_sign_all(lua_State *L, struct state *state, size_t supplier, struct run_context context,
                   struct http_request **requests)
 {
-    context.wall_us = clock_wall_us();
     for (struct http_request **place = requests; *place != NULL; place = &(*place)->next, context.part++) {
         lua_settop(L, 0);
         state_push_supplier(L, state, supplier);

@@ -156,6 +156,7 @@ static int start_call_sign(lua_State *L)
     struct start_work *work = lua_touserdata(L, 1);
     struct run_context context = start_context(work);
 
+    context.wall_us = run_wall_us(start_run(work), work->times);
     for (const struct http_request *part = work->request->next; part != NULL; part = part->next) {
         context.parts++;
     }
@@ -297,7 +298,7 @@ static enum run_end start_candidate(struct start_work *work, size_t index)
     block_release(&work->login);
     work->login = candidate->login != NULL ? block_acquire(candidate->login->value) : NULL;
     work->is_skipped = false;
-    work->now_us = clock_now_us();
+    work->now_us = run_now_us(start_run(work));
     work->script_ceiling_us = 0;
     work->ceiling_us = start_candidate_ceiling(work->call, candidate, 0).us; // what is known without its script
     if (state_may_have(state, work->supplier, STATE_SKIP)) {
@@ -318,7 +319,7 @@ static enum run_end start_candidate(struct start_work *work, size_t index)
     }
     candidate->ceiling = start_candidate_ceiling(work->call, candidate, work->script_ceiling_us);
     work->ceiling_us = candidate->ceiling.us;
-    work->now_us = clock_now_us();
+    work->now_us = run_now_us(start_run(work));
     uint64_t elapsed_us = run_time_left(work->now_us, work->times.arrival_us);
     if (work->now_us >= work->times.end_us || elapsed_us >= work->ceiling_us) {
         start_say(work->call, index, SCRIPT_DROPPED, "no time is left");

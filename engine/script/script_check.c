@@ -46,7 +46,7 @@ static const struct check_field supplier_fields[] = {
     { "endpoints", LUA_TTABLE, CHECK_UNSUPPORTED },
     { "sign", LUA_TFUNCTION, CHECK_OPTIONAL },
     { "login", LUA_TTABLE, CHECK_OPTIONAL },
-    { "revalidate", LUA_TTABLE, CHECK_UNSUPPORTED },
+    { "revalidate", LUA_TTABLE, CHECK_OPTIONAL },
 };
 
 static const struct check_field product_fields[] = {
@@ -57,6 +57,8 @@ static const struct check_field product_fields[] = {
 
 static const char *const limit_names[] = { "rps",  "per_minute", "per_day",   "concurrent",
                                            "body", "hedge",      "call_cost", "retry_on" };
+
+static const char *const revalidate_names[] = { "build_request", "read" };
 
 struct check_job {
     struct script_check *check;
@@ -170,6 +172,7 @@ static void check_on_hook(lua_State *L, lua_Debug *where)
 static void check_run(lua_State *L, struct check_job *job)
 {
     job->end_cpu_us = clock_thread_cpu_us() + SCRIPT_CHECK_RUN_US;
+    sandbox_of(L)->end_cpu_us = job->end_cpu_us;
     lua_pushlightuserdata(L, (void *)(uintptr_t)&check_job_key);
     lua_pushlightuserdata(L, job);
     lua_rawset(L, LUA_REGISTRYINDEX);
@@ -460,6 +463,18 @@ static void check_product_is_known(struct check_job *job)
                         "there is no product \"%.*s\"", TEXT_ARGS(product));
 }
 
+static void check_logins(lua_State *L, struct check_job *job)
+{
+    static const char *const names[] = { "build_request", "read" };
+
+    script_check_functions(L, job->check, job->file, "login", names, COUNT_OF(names));
+    lua_getfield(L, 1, "login");
+    lua_getfield(L, 1, "sign");
+    job->supplier->logs_in = lua_istable(L, -2);
+    job->supplier->signs = lua_isfunction(L, -1);
+    lua_pop(L, 2);
+}
+
 static int check_supplier_call(lua_State *L)
 {
     struct check_job *job = lua_touserdata(L, 1);
@@ -483,7 +498,8 @@ static int check_supplier_call(lua_State *L)
     check_list(L, job, "wants", check_is_want, "\"client\"", &job->supplier->wants, &job->supplier->want_count);
     check_limits(L, job);
     check_options(L, job);
-    script_check_login(L, job->check, job->file, job->supplier);
+    check_logins(L, job);
+    script_check_functions(L, job->check, job->file, "revalidate", revalidate_names, COUNT_OF(revalidate_names));
     script_check_plans(L, job->check, job->file, job->supplier->product);
     return 0;
 }

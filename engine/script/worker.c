@@ -4,6 +4,7 @@
 #include "script/worker.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "model/ask_call.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -56,6 +57,8 @@ static bool worker_run_kind(struct run *run, struct script_call *call)
         return run_start(run, CONTAINER_OF(call, struct start_call, call));
     case SCRIPT_CALL_NORMALISE:
         return run_normalise(run, CONTAINER_OF(call, struct normalise_call, call));
+    case SCRIPT_CALL_ASK:
+        return run_ask(run, CONTAINER_OF(call, struct ask_call, call));
     case SCRIPT_CALL_REQUEST:
         return run_request(run, CONTAINER_OF(call, struct request_call, call));
     case SCRIPT_CALL_LOGIN:
@@ -76,6 +79,10 @@ static bool worker_run(struct worker *worker, struct script_call *call)
 
     guard_lease(&worker->guard, call);
     run.state = worker_state(worker, call->set);
+    run.now_us = call->now_us;
+    if (run.state != NULL) {
+        state_use_seed(run.state, call->seed);
+    }
     if (run.state == NULL) {
         run_fail_all(call, SCRIPT_MEMORY, "there is no memory for a Lua state");
         run.memory++;

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <openssl/err.h>
+#include <openssl/evp.h>
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
@@ -326,4 +327,10 @@ bool tls_digest(unsigned bits, struct text bytes, char out[TLS_DIGEST_HEX_MAX])
         snprintf(out + (size_t)2 * i, 3, "%02x", digest[i]);
     }
     return true;
+}
+
+void tls_sha512(const char *bytes, size_t length, char hex[TLS_SHA512_HEX + 1])
+{
+    bool is_made = tls_digest(512, (struct text){ bytes, length }, hex);
+    require(is_made);
 }

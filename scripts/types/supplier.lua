@@ -18,6 +18,7 @@
 ---@field ceiling? fun(search: Search, progress: Progress): number milliseconds after arrival
 ---@field login? Login what the supplier needs before it talks: a token, a session
 ---@field sign? fun(request: SignedRequest, ctx: Context): table<string, string>? headers to add, over the final bytes
+---@field revalidate? Revalidate
 
 ---A login is of the account, not of a search: `ctx` has no `login` in it, and there is no `search`.
 ---@class Login
@@ -34,6 +35,26 @@
 ---@field url string absolute, with its query
 ---@field headers table<string, string|string[]> names in small letters
 ---@field body string empty: none
+
+---An offer asked for again, before it is booked.
+---@class Revalidate
+---@field build_request fun(offer: RevalidateOffer, ctx: Context): Request
+---@field read fun(response: Response, offer: RevalidateOffer, ctx: Context): Revalidation|Failure
+
+---@class RevalidateOffer read-only; what was kept of the offer
+---@field id string the script's own
+---@field price Price as it was told, in the currency of the search
+---@field observed_at string
+---@field query table of the search
+---@field ref? string what the script left in the offer
+---@field handoff? { url?: string, ref?: string }
+
+---@class Revalidation
+---@field status "confirmed"|"price_changed"|"changed"|"sold_out"|"expired"|"retry"
+---@field now? { total: string, currency: string } of price_changed, unless `offer` says it
+---@field offer? table of changed: the new one, as `normalise` would give it
+---@field expires_at? string
+---@field handoff? { url?: string, ref?: string }
 
 ---What `normalise` may say beside its offers.
 ---@class Details
@@ -91,3 +112,5 @@
 ---@field headers table<string, string|string[]> names in small letters
 ---@field body string
 ---@field json fun(self: Response, shape?: Shape): any what the shape declares, or all; no JSON: unparsable
+---@field xml fun(self: Response, shape: Shape, options?: { lenient?: boolean }): any the same of XML
+---@field text fun(self: Response): string the body as it came

@@ -368,7 +368,8 @@ void virtual_supplier_run(struct virtual_world *virtual, struct script_call *cal
         virtual_supplier_rebuild(virtual, CONTAINER_OF(call, struct request_call, call));
         break;
     case SCRIPT_CALL_LOGIN:
-        require(false); // a virtual login is no script call
+    case SCRIPT_CALL_ASK:
+        require(false); // a virtual login is no script call, and no search asks
     }
 }
 
