@@ -55,7 +55,7 @@ static int rebuild_call_sign(lua_State *L)
     struct run_context context = work->context;
 
     context.wall_us = run_wall_us(work->work.run, work->times);
-    run_sign_all(L, work->work.run->state, work->supplier, context, &work->request);
+    run_sign_all(L, work->work.run, work->supplier, context, &work->request);
     return 0;
 }
 

@@ -23,9 +23,11 @@ static void sign_push_request(lua_State *L, const struct http_request *request)
     freeze_deep(L);
 }
 
-void run_sign_all(lua_State *L, struct state *state, size_t supplier, struct run_context context,
+void run_sign_all(lua_State *L, const struct run *run, size_t supplier, struct run_context context,
                   struct http_request **requests)
 {
+    struct state *state = run->state;
+
     for (struct http_request **place = requests; *place != NULL; place = &(*place)->next, context.part++) {
         lua_settop(L, 0);
         state_push_supplier(L, state, supplier);
@@ -38,7 +40,7 @@ void run_sign_all(lua_State *L, struct state *state, size_t supplier, struct run
         run_push_context(L, state, &context);
         lua_call(L, 2, 1);
         run_check_failure(L, 3);
-        struct http_request *signed_request = run_sign_request(L, 3, 2, *place);
+        struct http_request *signed_request = run_sign_request(L, 3, 2, *place, run_now_us(run));
         signed_request->next = (*place)->next;
         (*place)->next = NULL;
         http_request_destroy(place);

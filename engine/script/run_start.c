@@ -160,7 +160,7 @@ static int start_call_sign(lua_State *L)
     for (const struct http_request *part = work->request->next; part != NULL; part = part->next) {
         context.parts++;
     }
-    run_sign_all(L, start_run(work)->state, work->supplier, context, &work->request);
+    run_sign_all(L, start_run(work), work->supplier, context, &work->request);
     return 0;
 }
 
