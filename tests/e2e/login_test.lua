@@ -120,6 +120,12 @@ test("the settings of the gates are those that the farm prints", function()
   equal(gates(printed), gates(world.read_file("examples/farm/gates.yaml")), "the end of examples/farm/gates.yaml")
 end)
 
+test("their fixtures pass", function()
+  local output, code = world.shell(world.build .. "/lastcall test -c examples/farm/gates.yaml "
+    .. "farm_oauth farm_session farm_signed")
+  equal(0, code, "exit code of " .. output)
+end)
+
 for _, name in ipairs { "s01", "s03", "s05" } do
   test("cold and warm within one allocation: " .. name, function()
     local cold = ask(name)
