@@ -87,6 +87,28 @@ static void write_drift(const struct drift *drift, struct json_writer *json)
     }
 }
 
+/// The field `limits` with those that the script has met, when there are any.
+static void write_limits(const struct catalogue *catalogue, struct script_id script, struct json_writer *json)
+{
+    bool has_any = false;
+
+    for (size_t i = 0; i < SCRIPT_LIMIT_COUNT; i++) {
+        uint64_t times = script_set_limit_count(catalogue->set, script, (enum script_limit)i);
+        if (times == 0) {
+            continue;
+        }
+        if (!has_any) {
+            json_key(json, "limits");
+            json_begin_object(json);
+            has_any = true;
+        }
+        json_field_u64(json, script_limit_name((enum script_limit)i), times);
+    }
+    if (has_any) {
+        json_end_object(json);
+    }
+}
+
 static void write_products(const struct catalogue *catalogue, struct json_writer *json)
 {
     json_key(json, "products");
@@ -95,6 +117,7 @@ static void write_products(const struct catalogue *catalogue, struct json_writer
         json_begin_object(json);
         json_field_text(json, "name", catalogue->products[i]);
         write_quarantine(catalogue, (struct script_id){ .is_product = true, .index = i }, json);
+        write_limits(catalogue, (struct script_id){ .is_product = true, .index = i }, json);
         json_end_object(json);
     }
     json_end_array(json);
@@ -135,6 +158,7 @@ static void write_suppliers(struct engine *engine, const struct catalogue *catal
         }
         write_quarantine(catalogue, (struct script_id){ .index = i }, json);
         write_login(engine, supplier, json);
+        write_limits(catalogue, (struct script_id){ .index = i }, json);
         write_drift(script_set_drift(catalogue->set, i), json);
         json_end_object(json);
     }
@@ -181,6 +205,19 @@ static void sample_scripts(struct engine *engine)
     metrics_set(engine->metrics, METRIC_SCRIPT_QUEUED, 0, counts.queued);
 }
 
+static void sample_limits(struct engine *engine, const struct catalogue *catalogue, const struct text *names,
+                          uint64_t *values)
+{
+    for (size_t limit = 0; limit < SCRIPT_LIMIT_COUNT; limit++) {
+        for (size_t i = 0; i < catalogue->supplier_count; i++) {
+            values[i] =
+                script_set_limit_count(catalogue->set, (struct script_id){ .index = i }, (enum script_limit)limit);
+        }
+        metrics_set_limits(engine->metrics, METRIC_SCRIPT_LIMITS, (enum script_limit)limit, names, values,
+                           catalogue->supplier_count);
+    }
+}
+
 /// What the script of each supplier has used, and whether it is in quarantine.
 static void sample_suppliers(struct engine *engine, const struct catalogue *catalogue)
 {
@@ -207,6 +244,11 @@ static void sample_suppliers(struct engine *engine, const struct catalogue *cata
         if (has_memory) {
             metrics_set_suppliers(engine->metrics, rows[i], names, values[i], count);
         }
+    }
+    if (has_memory) {
+        sample_limits(engine, catalogue, names, values[0]);
+    }
+    for (size_t i = 0; i < COUNT_OF(values); i++) {
         free(values[i]);
     }
     free(names);

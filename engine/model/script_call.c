@@ -181,19 +181,18 @@ static void normalise_call_destroy(struct normalise_call *normalise)
 const struct script_account *script_call_account(const struct script_call *call)
 {
     switch (call->kind) {
-    case SCRIPT_CALL_ASK:
-        return CONTAINER_OF(call, const struct ask_call, call)->account;
     case SCRIPT_CALL_REQUEST:
         return CONTAINER_OF(call, const struct request_call, call)->account;
     case SCRIPT_CALL_LOGIN:
         return CONTAINER_OF(call, const struct login_call, call)->account;
+    case SCRIPT_CALL_ASK:
+        return CONTAINER_OF(call, const struct ask_call, call)->account;
     case SCRIPT_CALL_NORMALISE:
-        return CONTAINER_OF(call, const struct normalise_call, call)->account;
     case SCRIPT_CALL_START:
         break;
     }
-    require(false);
-    return NULL;
+    require(call->kind == SCRIPT_CALL_NORMALISE); // a START call has many
+    return CONTAINER_OF(call, const struct normalise_call, call)->account;
 }
 
 void script_call_destroy(struct script_call *call)

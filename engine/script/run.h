@@ -106,9 +106,9 @@ void run_details_fini(struct run_details *details);
 /// False: the lease is gone; the call belongs to someone else now.
 MUST_CHECK bool run_start(struct run *run, struct start_call *call);
 MUST_CHECK bool run_normalise(struct run *run, struct normalise_call *call);
+MUST_CHECK bool run_ask(struct run *run, struct ask_call *call);
 MUST_CHECK bool run_request(struct run *run, struct request_call *call);
 MUST_CHECK bool run_login(struct run *run, struct login_call *call);
-MUST_CHECK bool run_ask(struct run *run, struct ask_call *call);
 
 /// Ends what is unfinished of a call with that verdict.
 void run_fail_all(struct script_call *call, enum script_verdict verdict, const char *message);

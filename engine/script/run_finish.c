@@ -39,10 +39,6 @@ void run_fail_all(struct script_call *call, enum script_verdict verdict, const c
         normalise->verdict = verdict;
         snprintf(normalise->message, sizeof normalise->message, "%s", message);
         break;
-    case SCRIPT_CALL_ASK:
-        ask->verdict = verdict;
-        snprintf(ask->message, sizeof ask->message, "%s", message);
-        break;
     case SCRIPT_CALL_REQUEST:
         request->verdict = verdict;
         snprintf(request->message, sizeof request->message, "%s", message);
@@ -50,6 +46,10 @@ void run_fail_all(struct script_call *call, enum script_verdict verdict, const c
     case SCRIPT_CALL_LOGIN:
         login->verdict = verdict;
         snprintf(login->message, sizeof login->message, "%s", message);
+        break;
+    case SCRIPT_CALL_ASK:
+        ask->verdict = verdict;
+        snprintf(ask->message, sizeof ask->message, "%s", message);
         break;
     }
 }

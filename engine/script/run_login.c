@@ -5,7 +5,7 @@
 #include "base/redact.h"
 #include "script/bind.h"
 #include "script/freeze.h"
-#include "script/run_response.h"
+#include "script/run_body.h"
 
 #include <lauxlib.h>
 #include <stdio.h>
@@ -228,8 +228,8 @@ static enum run_end login_run(struct login_work *work, struct login_call *call)
         return RUN_FAILED;
     }
     if (is_reading) {
-        enum script_verdict verdict = run_response_open(&work->view, call->response, block_text(work->body),
-                                                        (size_t)call->body_cap, &work->plain, &why);
+        enum script_verdict verdict =
+            run_body_open(&work->view, call->response, block_text(work->body), call->body_cap, &work->plain, &why);
         if (verdict != SCRIPT_OK) {
             login_say(call, verdict, why);
             return RUN_FAILED;

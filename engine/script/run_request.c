@@ -77,6 +77,13 @@ __attribute__((format(printf, 2, 3), noreturn)) static void request_breach(struc
     __builtin_unreachable(); // it raises
 }
 
+/// The same, when the request is larger than any may be.
+__attribute__((noreturn)) static void request_exceed(struct request_draft *draft, const char *sentence)
+{
+    sandbox_note_limit(draft->L, SCRIPT_LIMIT_REQUEST);
+    request_breach(draft, "%s", sentence);
+}
+
 /// Pushes a field of the request; its index.
 static int request_push(struct request_draft *draft, const char *name)
 {
@@ -233,7 +240,7 @@ static void request_read_url(struct request_draft *draft)
         }
     }
     if (url->is_full) {
-        request_breach(draft, "build_request: the URL is longer than 16 KiB");
+        request_exceed(draft, "build_request: the URL is longer than 16 KiB");
     }
     draft->url = buffer_text(url);
     request_check_host(draft);
@@ -249,7 +256,7 @@ static void request_read_json(struct request_draft *draft, int index)
         request_breach(draft, "build_request: json: %s", lua_tostring(draft->L, -1));
     }
     if (json->is_full) {
-        request_breach(draft, "build_request: the body is larger than 4 MiB");
+        request_exceed(draft, "build_request: the body is larger than 4 MiB");
     }
     draft->body = buffer_text(json);
     draft->content_type = "application/json";
@@ -263,7 +270,7 @@ static void request_read_form(struct request_draft *draft, int index)
         request_breach(draft, "build_request: form: %s", lua_tostring(draft->L, -1));
     }
     if (form->is_full) {
-        request_breach(draft, "build_request: the body is larger than 4 MiB");
+        request_exceed(draft, "build_request: the body is larger than 4 MiB");
     }
     draft->body = form->length > 0 ? buffer_text(form) : TEXT("");
     draft->content_type = "application/x-www-form-urlencoded";
@@ -283,7 +290,7 @@ static void request_read_body(struct request_draft *draft)
     } else {
         draft->body = request_text(draft, "body");
         if (draft->body.length > REQUEST_BODY_MAX) {
-            request_breach(draft, "build_request: the body is larger than 4 MiB");
+            request_exceed(draft, "build_request: the body is larger than 4 MiB");
         }
     }
 }
@@ -326,11 +333,11 @@ static void request_sort_headers(struct request_draft *draft)
 static void request_add_header(struct request_draft *draft, struct text name, struct text value)
 {
     if (draft->header_count >= REQUEST_HEADERS_MAX) {
-        request_breach(draft, "build_request: more than %d headers", REQUEST_HEADERS_MAX);
+        request_exceed(draft, "build_request: more than 64 headers");
     }
     draft->header_bytes += name.length + value.length + 4;
     if (draft->header_bytes > REQUEST_HEADER_BYTES_MAX) {
-        request_breach(draft, "build_request: the headers are larger than 32 KiB");
+        request_exceed(draft, "build_request: the headers are larger than 32 KiB");
     }
     draft->headers[draft->header_count++] = (struct header){ name, value };
 }

@@ -221,51 +221,6 @@ void run_push_headers(lua_State *L, const struct header *headers, size_t count)
     }
 }
 
-static enum script_verdict response_inflate(struct run_response *view, const struct http_response *response,
-                                            struct text wire, struct buffer *plain, const char **why)
-{
-    struct text encoding = http_response_header(response, "content-encoding");
-
-    if (wire.length > plain->ceiling) {
-        *why = "the body is larger than the cap";
-        return SCRIPT_TOO_LARGE;
-    }
-    if (wire.length == 0) {
-        return SCRIPT_OK; // nothing to inflate; what that means is the script's to say
-    }
-    switch (inflate_body(encoding.data == NULL ? TEXT("") : encoding, wire, plain, &view->body)) {
-    case INFLATE_OK:
-        return SCRIPT_OK;
-    case INFLATE_CORRUPT:
-        *why = "the compressed body is corrupt or cut";
-        return SCRIPT_UNPARSABLE;
-    case INFLATE_TOO_LARGE:
-        *why = "the body is larger than the cap once it is inflated";
-        return SCRIPT_TOO_LARGE;
-    case INFLATE_UNKNOWN_ENCODING:
-        break;
-    }
-    *why = "the body has a content-encoding that was not asked for";
-    return SCRIPT_UNPARSABLE;
-}
-
-enum script_verdict run_response_open(struct run_response *view, const struct http_response *response, struct text wire,
-                                      size_t cap, struct buffer *plain, const char **why)
-{
-    buffer_init(plain, cap);
-    enum script_verdict verdict = response_inflate(view, response, wire, plain, why);
-    if (verdict != SCRIPT_OK) {
-        return verdict;
-    }
-    view->reading = charset_begin(http_response_header(response, "content-type"), view->body);
-    buffer_init(&view->converted, cap);
-    if (!charset_open(&view->reading, view->body, &view->converted, &view->body)) {
-        *why = "the body is larger than the cap once it is UTF-8";
-        return SCRIPT_TOO_LARGE;
-    }
-    return SCRIPT_OK;
-}
-
 void run_response_make(lua_State *L, struct run_response *view, const struct http_response *response)
 {
     lua_createtable(L, 0, 6);

@@ -77,7 +77,7 @@ static int start_call_skip(lua_State *L)
         return run_breach(L, 2, "skip must return a reason (a string) or nil, not a %s", luaL_typename(L, -1));
     }
     work->is_skipped = true;
-    snprintf(work->reason, sizeof work->reason, "%s", lua_tostring(L, -1));
+    sandbox_copy_message(L, work->reason, sizeof work->reason, lua_tostring(L, -1));
     return 0;
 }
 

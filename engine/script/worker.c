@@ -57,12 +57,12 @@ static bool worker_run_kind(struct run *run, struct script_call *call)
         return run_start(run, CONTAINER_OF(call, struct start_call, call));
     case SCRIPT_CALL_NORMALISE:
         return run_normalise(run, CONTAINER_OF(call, struct normalise_call, call));
-    case SCRIPT_CALL_ASK:
-        return run_ask(run, CONTAINER_OF(call, struct ask_call, call));
     case SCRIPT_CALL_REQUEST:
         return run_request(run, CONTAINER_OF(call, struct request_call, call));
     case SCRIPT_CALL_LOGIN:
         return run_login(run, CONTAINER_OF(call, struct login_call, call));
+    case SCRIPT_CALL_ASK:
+        return run_ask(run, CONTAINER_OF(call, struct ask_call, call));
     }
     return true;
 }

@@ -173,7 +173,7 @@ static void answer_short(struct connection *connection)
 
 static void answer_faults(struct connection *connection)
 {
-    static const char *const needs[] = { "", "tls", "sources", "field", "login" }; // by enum fault_need
+    static const char *const needs[] = { "", "tls", "sources", "login", "field" }; // by enum fault_need
     struct buffer body;
     struct json_writer writer;
 

@@ -79,13 +79,7 @@ enum fault {
 enum fault_place { FAULT_AT_DOOR, FAULT_AT_NAME, FAULT_AT_ACCEPT, FAULT_AT_ANSWER, FAULT_AT_LOGIN };
 
 /// What a supplier must have in order to play it.
-enum fault_need {
-    FAULT_NEEDS_NOTHING,
-    FAULT_NEEDS_TLS,
-    FAULT_NEEDS_SOURCES,
-    FAULT_NEEDS_FIELD,
-    FAULT_NEEDS_LOGIN,
-};
+enum fault_need { FAULT_NEEDS_NOTHING, FAULT_NEEDS_TLS, FAULT_NEEDS_SOURCES, FAULT_NEEDS_LOGIN, FAULT_NEEDS_FIELD };
 
 struct fault_row {
     const char *name;

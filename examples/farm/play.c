@@ -157,25 +157,6 @@ static void play_garbled(struct connection *connection, enum fault fault, struct
     buffer_fini(&bytes);
 }
 
-/// The answer with a field that has another name, or is not there.
-static void play_rewritten(struct connection *connection, enum fault fault, struct text body)
-{
-    struct buffer bytes;
-    char head[512];
-
-    buffer_init(&bytes, GARBLED_MAX);
-    if (rewrite_field(&bytes, body, text_of(connection->supplier->now.field), fault == FAULT_DROP_FIELD)) {
-        bool is_xml = bytes.length > 0 && bytes.data[0] == '<';
-        connection_send(connection,
-                        write_head(head, sizeof(head), connection, "200 OK",
-                                   is_xml ? "text/xml; charset=utf-8" : "application/json", "", bytes.length),
-                        buffer_text(&bytes));
-    } else {
-        connection_close(connection);
-    }
-    buffer_fini(&bytes);
-}
-
 /// A login takes its time, then it is granted unless a fault says otherwise.
 static void play_login(struct connection *connection)
 {
@@ -227,6 +208,25 @@ static bool play_gate(struct connection *connection, const struct request *reque
     }
     connection_wait(connection, (uint64_t)(supplier->now.login_ms * 1000.0) + 1);
     return true;
+}
+
+/// The answer with a field that has another name, or is not there.
+static void play_rewritten(struct connection *connection, enum fault fault, struct text body)
+{
+    struct buffer bytes;
+    char head[512];
+
+    buffer_init(&bytes, GARBLED_MAX);
+    if (rewrite_field(&bytes, body, text_of(connection->supplier->now.field), fault == FAULT_DROP_FIELD)) {
+        bool is_xml = bytes.length > 0 && bytes.data[0] == '<';
+        connection_send(connection,
+                        write_head(head, sizeof(head), connection, "200 OK",
+                                   is_xml ? "text/xml; charset=utf-8" : "application/json", "", bytes.length),
+                        buffer_text(&bytes));
+    } else {
+        connection_close(connection);
+    }
+    buffer_fini(&bytes);
 }
 
 void play_answer(struct connection *connection)

@@ -16,8 +16,7 @@ struct request {
     struct text target; // as it was sent
     struct text path;   // without the query string
     struct text query_string;
-    struct text head;          // the header lines
-    struct text authorization; // the header
+    struct text head; // the header lines
     struct text body;
     bool closes;   // the caller will not send another
     size_t length; // of all of it

@@ -328,9 +328,3 @@ bool tls_digest(unsigned bits, struct text bytes, char out[TLS_DIGEST_HEX_MAX])
     }
     return true;
 }
-
-void tls_sha512(const char *bytes, size_t length, char hex[TLS_SHA512_HEX + 1])
-{
-    bool is_made = tls_digest(512, (struct text){ bytes, length }, hex);
-    require(is_made);
-}
