@@ -110,7 +110,8 @@ static void push_given(lua_State *L, struct piece *piece)
                                          .part = 1,
                                          .parts = 1,
                                          .step = 1,
-                                         .state = TEXT("{}") };
+                                         .state = TEXT("{}"),
+                                         .login = TEXT("\"a login\"") };
 
     run_response_make(L, piece->view, &response);
     run_response_push(L);
