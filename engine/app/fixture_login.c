@@ -50,6 +50,19 @@ void fixture_login_open(struct fixture_login *own, struct world *world, const st
     list_init(&own->waiting);
 }
 
+void fixture_login_bring(struct fixture_login *own, struct text value)
+{
+    uint64_t now_us = now_us_of(own);
+    struct block *block = block_create(value);
+
+    if (block != NULL && login_lease_begin(&own->lease, now_us)) {
+        login_lease_made(&own->lease, now_us, now_us, UINT64_MAX, 0);
+        own->login = (struct login){ .value = block, .number = own->lease.number };
+    } else {
+        block_release(&block);
+    }
+}
+
 void fixture_login_fini(struct fixture_login *own)
 {
     if (own->world != NULL) {

@@ -23,6 +23,8 @@ struct fixture_login {
 /// For the catalogue's one supplier; a search of it arrives now. The catalogue must outlive the world's run.
 void fixture_login_open(struct fixture_login *own, struct world *world, const struct catalogue *catalogue,
                         uint64_t arrival_wall_us);
+/// There is one already, that does not expire: its JSON.
+void fixture_login_bring(struct fixture_login *own, struct text value);
 /// Without fixture_login_open it does nothing.
 void fixture_login_fini(struct fixture_login *own);
 

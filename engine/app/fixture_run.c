@@ -118,6 +118,9 @@ static bool run_search(struct fixture_play *play, const struct envelope *envelop
     if (play->account->login > 0) {
         fixture_login_open(&world->login, &world->world, &catalogue, play->fixture->wall_us);
     }
+    if (play->account->login > 0 && play->fixture->login != NULL) {
+        fixture_login_bring(&world->login, play->fixture->login->source);
+    }
     play->arrival_us = world->now_us;
     play->budget_us = budget.effective_us;
     const struct search_options options = { .world = &world->world,
