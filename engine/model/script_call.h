@@ -58,10 +58,10 @@ struct script_account {
 enum script_call_kind {
     SCRIPT_CALL_START,
     SCRIPT_CALL_NORMALISE,
-    SCRIPT_CALL_REQUEST,
+    SCRIPT_CALL_REQUEST, // model/request_call.h, as is LOGIN
     SCRIPT_CALL_LOGIN,
-    SCRIPT_CALL_ASK,
-    SCRIPT_CALL_CEILING,
+    SCRIPT_CALL_ASK,     // model/ask_call.h
+    SCRIPT_CALL_CEILING, // model/ceiling_call.h
 };
 
 struct script_call {

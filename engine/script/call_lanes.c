@@ -24,8 +24,8 @@ enum status call_lanes_put(struct call_lanes *lanes, struct script_call *call)
     if (call->is_last) {
         return call_queue_put(&lanes->last, call);
     }
-    bool is_first = call->kind == SCRIPT_CALL_START || call->kind == SCRIPT_CALL_CEILING;
-    return call_queue_put(is_first ? &lanes->start : &lanes->normalise, call);
+    bool is_answer = call->kind == SCRIPT_CALL_NORMALISE || call->kind == SCRIPT_CALL_ASK;
+    return call_queue_put(is_answer ? &lanes->normalise : &lanes->start, call);
 }
 
 static struct text lanes_supplier(const struct script_call *call, const struct script_account *account)

@@ -407,6 +407,18 @@ static void check_product_is_known(struct check_job *job)
                         "there is no product \"%.*s\"", TEXT_ARGS(product));
 }
 
+static void check_logins(lua_State *L, struct check_job *job)
+{
+    static const char *const names[] = { "build_request", "read" };
+
+    script_check_functions(L, job->check, job->file, "login", names, COUNT_OF(names));
+    lua_getfield(L, 1, "login");
+    lua_getfield(L, 1, "sign");
+    job->supplier->logs_in = lua_istable(L, -2);
+    job->supplier->signs = lua_isfunction(L, -1);
+    lua_pop(L, 2);
+}
+
 static int check_supplier_call(lua_State *L)
 {
     struct check_job *job = lua_touserdata(L, 1);
@@ -431,7 +443,7 @@ static int check_supplier_call(lua_State *L)
     sells_check(L, job->check, job->file, job->supplier);
     check_limits(L, job);
     check_options(L, job);
-    script_check_login(L, job->check, job->file, job->supplier);
+    check_logins(L, job);
     script_check_functions(L, job->check, job->file, "revalidate", revalidate_names, COUNT_OF(revalidate_names));
     script_check_plans(L, job->check, job->file, job->supplier->product);
     return 0;
