@@ -298,7 +298,7 @@ static void read_fields(struct fixture *fixture)
     fixture->ceilings = take(fixture, root, "ceilings", JSON_BEGIN_ARRAY, "a list");
     fixture->revalidate = take(fixture, root, "revalidate", JSON_BEGIN_ARRAY, "a list");
     read_now(fixture);
-    (void)fixture_read_exchanges(fixture, root, &fixture->exchanges);
+    (void)!fixture_read_exchanges(fixture, root, &fixture->exchanges);
 }
 
 bool fixture_read(struct fixture *fixture, const char *path, settings_finding report, void *context)

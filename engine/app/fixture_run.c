@@ -62,7 +62,7 @@ static bool read_envelope(struct fixture_play *play, struct envelope *envelope)
     struct problem problem;
 
     problem_init(&problem, 422, "", "");
-    (void)envelope_read(envelope, fixture->search->source, &problem);
+    (void)!envelope_read(envelope, fixture->search->source, &problem);
     for (size_t i = 0; i < problem.error_count; i++) {
         fixture_find(fixture, fixture->search, "", "search%s: %s", problem.errors[i].pointer, problem.errors[i].detail);
     }

@@ -108,11 +108,23 @@ struct http_response *fixture_world_response(const struct fixture_exchange *exch
     return response;
 }
 
+/// The exchange's answer, as far as the supplier's cap lets it through.
+static void take_answer(struct fetch *fetch, const struct fixture_exchange *exchange)
+{
+    if (exchange->body.length > fetch->body_cap) {
+        fetch->result = FETCH_TOO_LARGE;
+        return;
+    }
+    fetch->response = fixture_world_response(exchange);
+    fetch->result = fetch->response == NULL ? FETCH_NO_MEMORY : FETCH_OK;
+    fetch->phase = PHASE_NONE;
+    fetch->first_byte_us = fetch->done_us;
+}
+
 static void on_answered(struct timer *timer)
 {
     struct fixture_event *event = CONTAINER_OF(timer, struct fixture_event, timer);
     struct fetch *fetch = event->fetch;
-    bool is_end = event->played->now_us >= fetch->end_us;
 
     fetch->impl = NULL;
     fetch->done_us = event->played->now_us;
@@ -120,17 +132,10 @@ static void on_answered(struct timer *timer)
         fetch->result = FETCH_CONNECT_FAILED;
         fetch->phase = PHASE_CONNECT;
         (void)snprintf(fetch->detail, sizeof(fetch->detail), "the fixture has no exchange for it");
-    } else if (is_end) {
+    } else if (event->played->now_us >= fetch->end_us) {
         fetch->result = FETCH_ENDED;
     } else {
-        fetch->response = fixture_world_response(event->exchange);
-        fetch->result = fetch->response == NULL ? FETCH_NO_MEMORY : FETCH_OK;
-        fetch->phase = PHASE_NONE;
-        fetch->first_byte_us = fetch->done_us;
-    }
-    if (fetch->result == FETCH_OK && event->exchange->body.length > fetch->body_cap) {
-        http_response_destroy(&fetch->response);
-        fetch->result = FETCH_TOO_LARGE;
+        take_answer(fetch, event->exchange);
     }
     free(event);
     fetch->on_done(fetch);

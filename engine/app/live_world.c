@@ -84,6 +84,33 @@ static bool live_script_has_begun(struct world *world, const struct script_call 
     return call->begun_us != 0;
 }
 
+static struct login live_login_peek(struct world *world, const struct script_account *account)
+{
+    return login_desk_peek(&live_of(world)->logins, account);
+}
+
+static enum login_state live_login_take(struct world *world, const struct script_account *account, uint64_t refused,
+                                        struct login *login, struct part_end *end)
+{
+    return login_desk_take(&live_of(world)->logins, account, refused, login, end);
+}
+
+static enum status live_login_start(struct world *world, struct login_wait *wait)
+{
+    return login_desk_start(&live_of(world)->logins, wait);
+}
+
+static void live_login_cancel(struct world *world, struct login_wait *wait)
+{
+    login_desk_cancel(&live_of(world)->logins, wait);
+}
+
+static void live_login_refuse(struct world *world, const struct script_account *account, uint64_t number,
+                              const struct part_end *end)
+{
+    login_desk_refuse(&live_of(world)->logins, account, number, end);
+}
+
 void live_world_init(struct live_world *live, struct loop *loop, struct fetch_pool *fetches,
                      struct worker_pool *workers)
 {
@@ -97,6 +124,11 @@ void live_world_init(struct live_world *live, struct loop *loop, struct fetch_po
         .script_submit = live_script_submit,
         .script_cancel = live_script_cancel,
         .script_has_begun = live_script_has_begun,
+        .login_peek = live_login_peek,
+        .login_take = live_login_take,
+        .login_start = live_login_start,
+        .login_cancel = live_login_cancel,
+        .login_refuse = live_login_refuse,
     };
     *live = (struct live_world){
         .world = { .ops = &OPS },

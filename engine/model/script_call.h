@@ -1,7 +1,8 @@
 /// Script call: one job for the script workers, its inputs and its results, as plain data.
 ///
 /// START runs once a search: the product validates the query, then `skip`, `ceiling` and `build_request` of every
-/// candidate. NORMALISE turns one response into offers. CEILING asks ceilings again (model/ceiling_call.h).
+/// candidate. NORMALISE turns one response into offers. REQUEST and LOGIN are in request_call.h, CEILING, which asks
+/// ceilings again, in ceiling_call.h.
 ///
 /// Threads: handed over whole: search -> worker -> search.
 /// Memory:  one allocation with its parts; never in a search's arena, because a lost worker may hold it for ever.
@@ -9,6 +10,7 @@
 
 #include "base/message.h"
 #include "model/exchange.h"
+#include "model/login.h"
 #include "model/mode.h"
 #include "model/offer.h"
 #include "model/rule.h"
@@ -49,14 +51,17 @@ struct script_account {
     struct text *markets; // only searches of these are its; none: every search
     size_t market_count;
     const struct fetch_route *route; // NULL: none of its own
+    uint32_t login;                  // its place among the accounts that log in, from 1 on; 0: it does not
     enum mode mode;
 };
 
 enum script_call_kind {
     SCRIPT_CALL_START,
     SCRIPT_CALL_NORMALISE,
-    SCRIPT_CALL_ASK,     // model/ask_call.h
-    SCRIPT_CALL_CEILING, // model/ceiling_call.h
+    SCRIPT_CALL_REQUEST,
+    SCRIPT_CALL_LOGIN,
+    SCRIPT_CALL_ASK,
+    SCRIPT_CALL_CEILING,
 };
 
 struct script_call {
@@ -92,9 +97,12 @@ struct start_candidate {
     uint32_t supplier;                    // in the catalogue, as rules name it
     struct ceiling_terms terms;           // the settings' own; the rules' once the facts are known
     bool is_of_test;                      // the search is a test: accounts of mode TEST are for it, too
+    struct login *logins;                 // of its accounts, in `memory`, held; NULL: they do not log in
+    size_t login_count;
     // out
-    bool has_no_account; // none is for this search: SCRIPT_SKIPPED
-    bool is_dark;        // the chosen account is dark: only a call with `asks_dark` asks it
+    const struct login *login; // of the account that was chosen; without a value its requests are still to be built
+    bool has_no_account;       // none is for this search: SCRIPT_SKIPPED
+    bool is_dark;              // the chosen account is dark: only a call with `asks_dark` asks it
     enum script_verdict verdict;
     struct text message;     // reason to skip, or the error; in `memory` of the call
     struct ceiling ceiling;  // in force
@@ -160,6 +168,7 @@ struct normalise_call {
     uint64_t body_cap;              // after decompression
     uint32_t part, parts, step;     // each from 1 on
     struct block *state;            // what the step before left; NULL: none
+    struct login login;
     // out
     enum script_verdict verdict;
     struct offer_batch *offers; // SCRIPT_OK: at least one offer

@@ -1,6 +1,7 @@
 #include "script/call_lanes.h"
 
 #include "model/ceiling_call.h"
+#include "model/request_call.h"
 #include "script/script_set.h"
 
 void call_lanes_init(struct call_lanes *lanes, uint32_t threads)
@@ -24,8 +25,7 @@ enum status call_lanes_put(struct call_lanes *lanes, struct script_call *call)
     if (call->is_last) {
         return call_queue_put(&lanes->last, call);
     }
-    bool is_first = call->kind == SCRIPT_CALL_START || call->kind == SCRIPT_CALL_CEILING;
-    return call_queue_put(is_first ? &lanes->start : &lanes->normalise, call);
+    return call_queue_put(call->kind != SCRIPT_CALL_NORMALISE ? &lanes->start : &lanes->normalise, call);
 }
 
 static struct text lanes_supplier(const struct script_call *call, const struct script_account *account)

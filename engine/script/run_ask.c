@@ -9,7 +9,7 @@
 #include "script/freeze.h"
 #include "script/offers.h"
 #include "script/progress.h"
-#include "script/run_response.h"
+#include "script/run_body.h"
 
 #include <lauxlib.h>
 #include <stdio.h>
@@ -330,8 +330,8 @@ static enum run_end ask_run(struct ask_work *work, struct ask_call *call, bool *
         return RUN_FAILED;
     }
     if (call->response != NULL) {
-        call->verdict = run_response_open(&work->view, call->response, block_text(work->body),
-                                          (size_t)supplier->body_cap, &work->plain, &why);
+        call->verdict = run_body_open(&work->view, call->response, block_text(work->body), supplier->body_cap,
+                                      &work->plain, &why);
         if (call->verdict != SCRIPT_OK) {
             snprintf(call->message, sizeof call->message, "%s", why);
             *is_told = true;

@@ -380,8 +380,8 @@ static void globals_open_bindings(lua_State *L, int target)
         const char *name;
         void (*push)(lua_State *L);
     } modules[] = {
-        { "json", bind_json },   { "url", bind_url }, { "crypto", bind_crypto }, { "time", bind_time },
-        { "money", bind_money }, { "log", bind_log }, { "fail", bind_fail },     { "lookup", bind_lookup },
+        { "json", bind_json },   { "url", bind_url },   { "crypto", bind_crypto }, { "time", bind_time },
+        { "money", bind_money }, { "log", bind_log },   { "fail", bind_fail },     { "lookup", bind_lookup },
         { "xml", bind_xml },     { "soap", bind_soap }, { "form", bind_form },
     };
 

@@ -45,8 +45,8 @@ static const struct check_field supplier_fields[] = {
     { "ceiling", LUA_TFUNCTION, CHECK_OPTIONAL },
     { "sells", LUA_TTABLE, CHECK_OPTIONAL },
     { "endpoints", LUA_TTABLE, CHECK_UNSUPPORTED },
-    { "sign", LUA_TFUNCTION, CHECK_UNSUPPORTED },
-    { "login", LUA_TTABLE, CHECK_UNSUPPORTED },
+    { "sign", LUA_TFUNCTION, CHECK_OPTIONAL },
+    { "login", LUA_TTABLE, CHECK_OPTIONAL },
     { "revalidate", LUA_TTABLE, CHECK_OPTIONAL },
 };
 
@@ -431,6 +431,7 @@ static int check_supplier_call(lua_State *L)
     sells_check(L, job->check, job->file, job->supplier);
     check_limits(L, job);
     check_options(L, job);
+    script_check_login(L, job->check, job->file, job->supplier);
     script_check_functions(L, job->check, job->file, "revalidate", revalidate_names, COUNT_OF(revalidate_names));
     script_check_plans(L, job->check, job->file, job->supplier->product);
     return 0;

@@ -50,8 +50,10 @@ static void dark_on_started(struct script_call *call)
     script_call_destroy(call);
 }
 
-static void dark_fill(struct search *search, const struct start_call *first, struct start_call *start)
+/// False: no memory.
+static bool dark_fill(struct search *search, const struct start_call *first, struct start_call *start)
 {
+    bool has_memory = true;
     uint32_t next = 0;
 
     start->facts = block_acquire(search->facts); // the product has spoken
@@ -79,8 +81,10 @@ static void dark_fill(struct search *search, const struct start_call *first, str
         candidate->supplier = known->supplier;
         candidate->terms = known->terms;
         candidate->is_of_test = known->is_of_test;
+        has_memory = search_fill_logins(search, start, candidate) && has_memory;
         attempt->candidate = next++;
     }
+    return has_memory;
 }
 
 void dark_submit(struct search *search, const struct start_call *first)
@@ -95,8 +99,7 @@ void dark_submit(struct search *search, const struct start_call *first)
     struct start_call *start =
         count > 0 ? start_call_create(options->product, options->search_id, options->body, count) : NULL;
     if (start != NULL) {
-        dark_fill(search, first, start);
-        if (world->ops->script_submit(world, &start->call) == STATUS_OK) {
+        if (dark_fill(search, first, start) && world->ops->script_submit(world, &start->call) == STATUS_OK) {
             search->dark_start = start;
             return;
         }

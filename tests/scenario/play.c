@@ -2,6 +2,7 @@
 
 #include "policy/traffic.h"
 #include "scenario/stage.h"
+#include "support/virtual_login.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -183,6 +184,7 @@ static void stage_fill(struct stage *stage)
             .serial = i + 1,
             .supplier = (uint32_t)i,
             .name = name,
+            .login = supplier->behaviour.logs_in ? (uint32_t)i + 1 : 0,
             .mode = supplier->mode != MODE_LIVE ? supplier->mode : supplier->account_mode,
         };
         stage->catalogue_suppliers[i] = (struct catalogue_supplier){
@@ -191,6 +193,7 @@ static void stage_fill(struct stage *stage)
             .product = TEXT("flights"),
             .script = TEXT("x@1"),
             .is_enabled = !supplier->is_disabled,
+            .signs = supplier->behaviour.signs,
             .because = text_of(supplier->behaviour.because),
             .body_cap = 1 << 20,
             .ceiling_us = supplier->rule_us,
@@ -293,7 +296,9 @@ static void stage_count(struct stage *stage)
     result->fetches = virtual->fetches_running;
     result->timers = virtual_world_search_timers(virtual);
     result->calls = virtual_world_search_calls(virtual);
-    if (result->fetches + result->timers + result->calls == 0) {
+    result->logins = virtual_logins_fetched(virtual);
+    result->waits = virtual_logins_waiting(virtual);
+    if (result->fetches + result->timers + result->calls + result->waits == 0) {
         while (virtual_world_step(virtual)) {
         }
     }

@@ -59,6 +59,11 @@ static const char *name_of_phase(int number)
     return number < PHASE_COUNT ? phase_name((enum phase)number) : "unknown";
 }
 
+static const char *name_of_outcome(int number)
+{
+    return number < OUTCOME_COUNT ? outcome_name((enum outcome)number) : "unknown";
+}
+
 static const char *result_name(int number)
 {
     static const char *const NAMES[] = {
@@ -132,6 +137,7 @@ static void read_step(lua_State *lua, struct play *play)
     step->retry_after_ms = get_number(lua, "retry_ms", 0);
     step->code = get_string(lua, "code");
     step->message = get_string(lua, "message");
+    step->refused_logins = (uint32_t)get_number(lua, "refused_logins", 0);
 }
 
 /// The list at `again`: what the ceiling says when it is asked again.
@@ -174,6 +180,15 @@ static void read_supplier(lua_State *lua, struct play *play)
     supplier->account_mode = (enum mode)get_named(lua, "account", name_of_mode);
     supplier->traffic = get_number(lua, "traffic", TRAFFIC_ALL);
     read_again(lua, supplier);
+    behaviour->logs_in = get_flag(lua, "logs_in");
+    behaviour->has_login = get_flag(lua, "has_login");
+    behaviour->login_hangs = get_flag(lua, "login_hangs");
+    behaviour->login_after_us = get_number(lua, "login_us", 0);
+    behaviour->login_life_us = get_number(lua, "login_life_us", 0);
+    behaviour->login_outcome = (enum outcome)get_named(lua, "login_outcome", name_of_outcome);
+    behaviour->signs = get_flag(lua, "signs");
+    behaviour->rebuilt = (enum script_verdict)get_named(lua, "rebuilt", verdict_name);
+    behaviour->rebuild_us = get_number(lua, "rebuild_us", 100);
     lua_getfield(lua, -1, "steps");
     for (int i = 1; i <= (int)lua_objlen(lua, -1); i++) {
         lua_rawgeti(lua, -1, i);
@@ -423,6 +438,7 @@ static void push_result(lua_State *lua, const struct play *play, const struct pl
     set_number(lua, "requests", result->requests);
     set_number(lua, "reasks", result->reasks);
     set_number(lua, "troubles", result->troubles);
+    set_number(lua, "logins", result->logins);
     set_number(lua, "fetches", result->fetches);
     set_number(lua, "timers", result->timers);
     set_number(lua, "calls", result->calls);

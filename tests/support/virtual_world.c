@@ -1,6 +1,9 @@
 #include "support/virtual_world.h"
 
+#include "support/virtual_login.h"
 #include "support/virtual_supplier.h"
+
+#include "search/part.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +30,13 @@ static void blame(struct virtual_world *virtual, const char *rule)
 {
     if (virtual->broken_rule == NULL) {
         virtual->broken_rule = rule;
+    }
+}
+
+void virtual_world_check_begin(struct virtual_world *virtual, const char *rule)
+{
+    if (virtual->is_over) {
+        blame(virtual, rule);
     }
 }
 
@@ -136,6 +146,10 @@ static enum status virtual_fetch_start(struct world *world, struct fetch *fetch)
     if (is_end) {
         at_us = fetch->end_us - 1;
     }
+    uint64_t signed_us = fetch->request->signed_us;
+    if (supplier->signs && (signed_us == 0 || virtual->now_us > signed_us + PART_SIGNED_FRESH_US)) {
+        blame(virtual, "a request was sent without a fresh signature");
+    }
     enum phase phase = step.phase != PHASE_NONE ? step.phase : supplier->phase;
     fetch->started_us = virtual->now_us;
     fetch->phase = phase != PHASE_NONE ? phase : PHASE_FIRST_BYTE;
@@ -224,12 +238,8 @@ static void virtual_on_call_done(struct timer *timer)
 
     virtual->busy_workers--;
     take_next_call(virtual);
-    if (!atomic_load(&call->is_cancelled) && call->kind == SCRIPT_CALL_START) {
-        virtual_supplier_start(virtual, CONTAINER_OF(call, struct start_call, call));
-    } else if (!atomic_load(&call->is_cancelled) && call->kind == SCRIPT_CALL_CEILING) {
-        virtual_supplier_ceilings(virtual, CONTAINER_OF(call, struct ceiling_call, call));
-    } else if (!atomic_load(&call->is_cancelled)) {
-        virtual_supplier_normalise(virtual, CONTAINER_OF(call, struct normalise_call, call));
+    if (!atomic_load(&call->is_cancelled)) {
+        virtual_supplier_run(virtual, call);
     }
     call_return(event);
 }
@@ -342,6 +352,11 @@ void virtual_world_init(struct virtual_world *virtual, const struct virtual_supp
         .script_submit = virtual_script_submit,
         .script_cancel = virtual_script_cancel,
         .script_has_begun = virtual_script_has_begun,
+        .login_peek = virtual_login_peek,
+        .login_take = virtual_login_take,
+        .login_start = virtual_login_start,
+        .login_cancel = virtual_login_cancel,
+        .login_refuse = virtual_login_refuse,
     };
     *virtual = (struct virtual_world){
         .world = { .ops = &OPS },
@@ -351,6 +366,7 @@ void virtual_world_init(struct virtual_world *virtual, const struct virtual_supp
         .start_us = 1000,
     };
     timer_heap_init(&virtual->timers);
+    virtual_logins_init(virtual);
 }
 
 static bool is_own(const struct timer *timer)
@@ -380,6 +396,7 @@ void virtual_world_fini(struct virtual_world *virtual)
         virtual->waiting = event->next;
         event_drop(event);
     }
+    virtual_logins_fini(virtual);
     for (size_t i = 0; i < virtual->block_count; i++) {
         block_release(&virtual->blocks[i]);
     }

@@ -32,6 +32,7 @@ struct virtual_step {
     uint32_t dropped, warnings;
     uint64_t retry_after_ms;
     const char *code, *message; // NULL: none
+    uint32_t refused_logins;    // requests that were made with the first so many logins are answered by fail.login
 };
 
 /// What a supplier's ceiling says once all conditions that are not 0 hold; of several the last one.
@@ -69,6 +70,17 @@ struct virtual_supplier {
     uint32_t flag;           // enum offer_flag of each offer
     bool is_odd;             // describes its items in words of its own
     struct text item_json;   // absent: {}; outlives the play
+    // of its logins
+    bool logs_in;
+    bool has_login; // there is one when the search comes
+    bool login_hangs;
+    uint64_t login_after_us;
+    uint64_t login_life_us;      // 0: it lasts
+    enum outcome login_outcome;  // OUTCOME_ANSWERED: it is granted
+    uint32_t refused_logins;     // without steps: as there
+    bool signs;                  // its requests are signed
+    enum script_verdict rebuilt; // how building or signing a request apart from the start call ends
+    uint64_t rebuild_us;
 };
 
 /// All zero: nothing costs anything, no port refuses.
@@ -88,6 +100,7 @@ struct virtual_machine {
 };
 
 struct virtual_event;
+struct virtual_login;
 
 struct virtual_world {
     struct world world;
@@ -112,6 +125,7 @@ struct virtual_world {
     bool is_over;            // the test saw the end of the search: nothing may begin any more
     const char *broken_rule; // the first that the search broke; NULL: none
 
+    struct virtual_login *logins;  // beside the suppliers
     struct virtual_event *waiting; // calls that no worker has taken
     uint32_t busy_workers;
     uint64_t draws, turns;
@@ -122,6 +136,9 @@ struct virtual_world {
 
 void virtual_world_init(struct virtual_world *virtual, const struct virtual_supplier *suppliers, size_t count);
 void virtual_world_fini(struct virtual_world *virtual); // calls and fetches under way end without a callback
+
+/// For what begins: notes the rule when the search is over.
+void virtual_world_check_begin(struct virtual_world *virtual, const char *rule);
 
 /// When the next event is due; UINT64_MAX: never.
 uint64_t virtual_world_next_us(const struct virtual_world *virtual);

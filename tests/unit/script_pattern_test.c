@@ -1,6 +1,7 @@
 // Our matcher beside LuaJIT's own: whatever the pattern, both find, capture, replace and complain alike.
 
 #include "script/sandbox.h"
+#include "support/pattern_probe.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -192,51 +193,6 @@ struct pair {
 static struct pair pairs[BATCH];
 static int side;
 
-static const char prober[] =
-    "local out, n\n"
-    "local function put(...)\n"
-    "  for i = 1, select('#', ...) do\n"
-    "    local v = (select(i, ...))\n"
-    "    n = n + 1\n"
-    "    out[n] = type(v) .. ':' .. tostring(v)\n"
-    "  end\n"
-    "  n = n + 1\n"
-    "  out[n] = ';'\n"
-    "end\n"
-    "local s, p, r, init, most\n"
-    "local map = { a = 'x', b = false, ab = 12, [''] = 'E', [1] = 'one', [2] = 7.5, aa = {} }\n"
-    "local function answer(...)\n"
-    "  put(...)\n"
-    "  local first = ...\n"
-    "  if first == 'a' then return nil end\n"
-    "  if first == 'b' then return false end\n"
-    "  if first == 'c' then return {} end\n"
-    "  if type(first) == 'number' then return first * 2 end\n"
-    "  return '<' .. first .. '>'\n"
-    "end\n"
-    "local acts = {\n"
-    "  function() put(string.find(s, p)) end,\n"
-    "  function() put(s:find(p, init)) end,\n"
-    "  function() put(string.find(s, p, init, true)) end,\n"
-    "  function() put(string.match(s, p)) end,\n"
-    "  function() put(s:match(p, init)) end,\n"
-    "  function() for a, b, c in string.gmatch(s, p) do put(a, b, c) end end,\n"
-    "  function() put(string.gsub(s, p, r)) end,\n"
-    "  function() put(s:gsub(p, r, most)) end,\n"
-    "  function() put(string.gsub(s, p, 17)) end,\n"
-    "  function() put(string.gsub(s, p, map)) end,\n"
-    "  function() put(string.gsub(s, p, answer)) end,\n"
-    "}\n"
-    "return function(...)\n"
-    "  s, p, r, init, most = ...\n"
-    "  out, n = {}, 0\n"
-    "  for i = 1, #acts do\n"
-    "    local ok, e = pcall(acts[i])\n"
-    "    if not ok then put('error', e) end\n"
-    "  end\n"
-    "  return table.concat(out, ' ')\n"
-    "end\n";
-
 /// The probe is on top and stays there.
 static void probe_all(lua_State *L)
 {
@@ -261,7 +217,7 @@ static void probe_all(lua_State *L)
 static int probe_ours(lua_State *L)
 {
     lua_settop(L, 0);
-    if (!sandbox_load(L, TEXT("probe.lua"), text_of(prober))) {
+    if (!sandbox_load(L, TEXT("probe.lua"), text_of(pattern_probe))) {
         return lua_error(L);
     }
     lua_call(L, 0, 1);
@@ -271,7 +227,7 @@ static int probe_ours(lua_State *L)
 
 static int probe_theirs(lua_State *L)
 {
-    if (luaL_loadbuffer(L, prober, sizeof prober - 1, "@probe.lua") != 0) {
+    if (luaL_loadbuffer(L, pattern_probe, sizeof pattern_probe - 1, "@probe.lua") != 0) {
         return lua_error(L);
     }
     lua_call(L, 0, 1);

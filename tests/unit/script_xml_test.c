@@ -336,6 +336,21 @@ static void text_between_many_elements_ends_at_a_cap(void **state)
                  "more values than may be kept");
 }
 
+static void what_the_parser_keeps_has_a_cap(void **state)
+{
+    (void)state;
+    assert_gives("local read = ... local t = {} for i = 1, 100000 do t[i] = '<a' .. i .. '/>' end "
+                 "return select(2, read({ A = raw }, '<A>' .. table.concat(t) .. '</A>'))",
+                 "more values than may be kept"); // names
+    assert_gives("local read = ... return #read({ A = { ['@b'] = text } }, \"<A b='\" .. ('x'):rep(1000000) .. \"'/>\")"
+                 ".A['@b']",
+                 "1000000");
+    assert_gives("local read = ... return select(2, read({ A = { ['@b'] = text } }, \"<A b='\" .. "
+                 "('x'):rep(4100000) .. \"'/>\"))",
+                 "line 1, column 1: a tag or comment of more than 1 MiB");
+    assert_gives("return 'alive'", "alive"); // none of it is out of memory to the script
+}
+
 static int lua_stop(lua_State *L)
 {
     (void)L;
@@ -450,6 +465,7 @@ int main(void)
         cmocka_unit_test(a_doctype_is_refused_or_skipped_and_its_entities_never_expanded),
         cmocka_unit_test(depth_attributes_and_namespaces_have_caps),
         cmocka_unit_test(text_between_many_elements_ends_at_a_cap),
+        cmocka_unit_test(what_the_parser_keeps_has_a_cap),
         cmocka_unit_test(reading_can_be_stopped),
         cmocka_unit_test(no_memory_is_lost_however_reading_ends),
     };
