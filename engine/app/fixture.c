@@ -282,8 +282,8 @@ static void read_name(struct fixture *fixture)
 
 static void read_fields(struct fixture *fixture)
 {
-    static const char *const names[] = { "about",     "search", "now",      "secrets",   "options",
-                                         "exchanges", "expect", "ceilings", "revalidate" };
+    static const char *const names[] = { "about", "search",    "now",    "secrets",  "options",
+                                         "login", "exchanges", "expect", "ceilings", "revalidate" };
     const struct json_node *root = fixture->root;
 
     fixture_check_members(fixture, root, "", names, COUNT_OF(names));
@@ -293,6 +293,7 @@ static void read_fields(struct fixture *fixture)
                      "field `search` is missing");
     }
     fixture->secrets = take(fixture, root, "secrets", JSON_BEGIN_OBJECT, "an object");
+    fixture->login = json_tree_member(root, "login");
     fixture->options = take(fixture, root, "options", JSON_BEGIN_OBJECT, "an object");
     fixture->expect = take(fixture, root, "expect", JSON_BEGIN_OBJECT, "an object");
     fixture->ceilings = take(fixture, root, "ceilings", JSON_BEGIN_ARRAY, "a list");

@@ -263,7 +263,7 @@ static void desk_fetch(struct login_desk *desk, struct login_entry *entry, bool 
 {
     struct part_end end;
 
-    if (!login_errand_start(errand_of(desk, entry), is_renewal, &end)) {
+    if (!login_errand_start(errand_of(desk, entry), is_renewal, clock_wall_us(), &end)) {
         book_note_failure(desk->book, entry, &end);
     }
 }

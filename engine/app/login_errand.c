@@ -51,6 +51,7 @@ static bool errand_submit(struct login_errand *errand, struct login_call *call, 
     call->account = errand->account;
     call->body_cap = errand->supplier->body_cap;
     call->began_us = errand->began_us;
+    call->began_wall_us = errand->began_wall_us;
     if (world->ops->script_submit(world, &call->call) != STATUS_OK) {
         script_call_destroy(&call->call);
         return false;
@@ -132,10 +133,11 @@ static void errand_on_built(struct script_call *call)
     }
 }
 
-bool login_errand_start(struct login_errand *errand, bool is_renewal, struct part_end *end)
+bool login_errand_start(struct login_errand *errand, bool is_renewal, uint64_t wall_us, struct part_end *end)
 {
     require(errand->state == ERRAND_IDLE);
     errand->began_us = errand->world->ops->now_us(errand->world);
+    errand->began_wall_us = wall_us;
     errand->is_renewal = is_renewal;
     errand->state = ERRAND_BUILDING;
     if (errand_submit(errand, login_call_create(NULL), errand_on_built)) {

@@ -22,7 +22,7 @@ struct login_errand {
     const struct script_account *account;
     enum login_errand_state state;
     bool is_renewal;
-    uint64_t began_us;
+    uint64_t began_us, began_wall_us;
     struct script_call *call;
     struct http_request *request;
     struct fetch fetch;
@@ -34,7 +34,8 @@ struct login_errand {
     void *owner;
 };
 
-/// False: it could not be started, `end` says why, and on_end does not come.
-MUST_CHECK bool login_errand_start(struct login_errand *errand, bool is_renewal, struct part_end *end);
+/// `wall_us` is the time of day. False: it could not be started, `end` says why, and on_end does not come.
+MUST_CHECK bool login_errand_start(struct login_errand *errand, bool is_renewal, uint64_t wall_us,
+                                   struct part_end *end);
 /// Without on_end.
 void login_errand_cancel(struct login_errand *errand);

@@ -39,6 +39,7 @@ struct login_call {
     struct http_response *response; // owned by the call
     uint64_t body_cap;
     uint64_t began_us, end_us; // of the login
+    uint64_t began_wall_us;
     // out
     enum script_verdict verdict;
     struct http_request *request; // owned by the call until taken

@@ -346,7 +346,6 @@ bool bind_shape_decode_xml(lua_State *L, int index, struct text xml, bool is_len
     }
     struct making making = { .L = L, .tape = tape, .unread = unread, .is_xml = true };
     note_seen(unread, shape, tape);
-    note_seen(unread, shape, tape);
     push_document(&making, shape, top);
     tape_trim(tape);
     return true;

@@ -82,11 +82,12 @@ void run_take_requests(lua_State *L, int index, int function, const struct state
 
 /// In a section: a copy of the request with the headers of the map at `index` (which may be nil) in place of those that
 /// were signed before; `function` returned it.
-struct http_request *run_sign_request(lua_State *L, int index, int function, const struct http_request *request);
+struct http_request *run_sign_request(lua_State *L, int index, int function, const struct http_request *request,
+                                      uint64_t now_us);
 
-/// In a section: has `sign` of the supplier sign each request of the chain anew. `ctx` is that of the first of them;
-/// the others are the parts after it.
-void run_sign_all(lua_State *L, struct state *state, size_t supplier, struct run_context context,
+/// In a section: has `sign` of the supplier sign each request of the chain anew. `ctx` is that of the first of them, at
+/// the time of signing; the others are the parts after it.
+void run_sign_all(lua_State *L, const struct run *run, size_t supplier, struct run_context context,
                   struct http_request **requests);
 
 /// What `normalise` said beside its offers.

@@ -77,7 +77,7 @@ static int login_call_sign(lua_State *L)
 {
     struct login_work *work = lua_touserdata(L, 1);
 
-    run_sign_all(L, work->work.run->state, work->supplier, work->context, &work->request);
+    run_sign_all(L, work->work.run, work->supplier, work->context, &work->request);
     return 0;
 }
 
@@ -257,12 +257,13 @@ static enum run_end login_run(struct login_work *work, struct login_call *call)
 
 bool run_login(struct run *run, struct login_call *call)
 {
-    uint64_t now_us = clock_now_us();
+    uint64_t now_us = run_now_us(run);
     struct login_work work = {
         .work = { .run = run },
         .view = { .run = run, .status = call->response != NULL ? call->response->status : 0 },
         .context = { .serial = call->account->serial,
-                     .wall_us = clock_wall_us(),
+                     .wall_us = run_wall_us(run, (struct script_times){ .arrival_us = call->began_us,
+                                                                        .arrival_wall_us = call->began_wall_us }),
                      .elapsed_us = run_time_left(now_us, call->began_us),
                      .remaining_us = run_time_left(call->end_us, now_us),
                      .part = 1,

@@ -244,8 +244,8 @@ static void normalise_settle_drift(struct normalise_work *work, struct normalise
     struct drift_answer answer = { .supplier = work->view.supplier->name,
                                    .wall_us = call->times.arrival_wall_us,
                                    .is_empty = is_empty,
-                                   .has_outcome = (call->verdict == SCRIPT_OK || is_empty) &&
-                                                  call->next.request == NULL };
+                                   .has_outcome =
+                                       (call->verdict == SCRIPT_OK || is_empty) && call->next.request == NULL };
 
     if (!tells_of_paths(call)) {
         return;

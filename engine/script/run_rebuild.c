@@ -1,7 +1,6 @@
 // REQUEST: one supplier's requests apart from the start of a search: built when there is a login, or signed when they
 // are sent.
 
-#include "base/clock.h"
 #include "script/run.h"
 
 #include <lauxlib.h>
@@ -12,6 +11,7 @@ struct rebuild_work {
     struct run_work work;
     struct run_context context;
     const struct request_call *call; // only outside of sections
+    struct script_times times;
     struct block *facts;
     struct block *login;
     size_t supplier;
@@ -52,8 +52,10 @@ static int rebuild_call_build(lua_State *L)
 static int rebuild_call_sign(lua_State *L)
 {
     struct rebuild_work *work = lua_touserdata(L, 1);
+    struct run_context context = work->context;
 
-    run_sign_all(L, work->work.run->state, work->supplier, work->context, &work->request);
+    context.wall_us = run_wall_us(work->work.run, work->times);
+    run_sign_all(L, work->work.run, work->supplier, context, &work->request);
     return 0;
 }
 
@@ -124,7 +126,7 @@ static enum run_end rebuild_run(struct rebuild_work *work, struct request_call *
 
 bool run_request(struct run *run, struct request_call *call)
 {
-    uint64_t now_us = clock_now_us();
+    uint64_t now_us = run_now_us(run);
     struct rebuild_work work = {
         .work = { .run = run },
         .context = { .serial = call->account->serial,
@@ -135,6 +137,7 @@ bool run_request(struct run *run, struct request_call *call)
                      .parts = call->parts,
                      .step = call->step },
         .call = call,
+        .times = call->times,
         .facts = block_acquire(call->facts),
         .login = block_acquire(call->login.value),
         .supplier = call->account->supplier,

@@ -1,7 +1,6 @@
 // A request is read with raw access only, so that no metamethod of the script runs here. Maps are written in the order
 // of their sorted keys: the order of `pairs` differs from run to run.
 
-#include "base/clock.h"
 #include "script/bind.h"
 #include "script/bind_support.h"
 #include "script/freeze.h"
@@ -467,7 +466,8 @@ struct http_request *run_take_request(lua_State *L, int index, int function, con
     return request;
 }
 
-struct http_request *run_sign_request(lua_State *L, int index, int function, const struct http_request *request)
+struct http_request *run_sign_request(lua_State *L, int index, int function, const struct http_request *request,
+                                      uint64_t now_us)
 {
     struct request_draft draft = { .L = L, .function = function, .is_signature = true };
     struct http_request values = *request;
@@ -496,7 +496,7 @@ struct http_request *run_sign_request(lua_State *L, int index, int function, con
     values.headers = all;
     values.header_count = own + draft.header_count;
     values.signed_count = draft.header_count;
-    values.signed_us = clock_now_us();
+    values.signed_us = now_us;
     struct http_request *signed_request = http_request_create(&values);
     if (signed_request == NULL) {
         luaL_error(L, "there is no memory for the request");

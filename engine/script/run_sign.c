@@ -1,7 +1,6 @@
 // `sign` sees a request as it will go out and returns headers that are added to it. What it returned before is not
 // shown to it again: those are the last headers of the request, as many as `signed_count` says.
 
-#include "base/clock.h"
 #include "script/freeze.h"
 #include "script/run_response.h"
 
@@ -24,10 +23,11 @@ static void sign_push_request(lua_State *L, const struct http_request *request)
     freeze_deep(L);
 }
 
-void run_sign_all(lua_State *L, struct state *state, size_t supplier, struct run_context context,
+void run_sign_all(lua_State *L, const struct run *run, size_t supplier, struct run_context context,
                   struct http_request **requests)
 {
-    context.wall_us = clock_wall_us();
+    struct state *state = run->state;
+
     for (struct http_request **place = requests; *place != NULL; place = &(*place)->next, context.part++) {
         lua_settop(L, 0);
         state_push_supplier(L, state, supplier);
@@ -40,7 +40,7 @@ void run_sign_all(lua_State *L, struct state *state, size_t supplier, struct run
         run_push_context(L, state, &context);
         lua_call(L, 2, 1);
         run_check_failure(L, 3);
-        struct http_request *signed_request = run_sign_request(L, 3, 2, *place);
+        struct http_request *signed_request = run_sign_request(L, 3, 2, *place, run_now_us(run));
         signed_request->next = (*place)->next;
         (*place)->next = NULL;
         http_request_destroy(place);

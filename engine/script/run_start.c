@@ -132,10 +132,11 @@ static int start_call_sign(lua_State *L)
     struct start_work *work = lua_touserdata(L, 1);
     struct run_context context = start_context(work);
 
+    context.wall_us = run_wall_us(start_run(work), work->times);
     for (const struct http_request *part = work->request->next; part != NULL; part = part->next) {
         context.parts++;
     }
-    run_sign_all(L, start_run(work)->state, work->supplier, context, &work->request);
+    run_sign_all(L, start_run(work), work->supplier, context, &work->request);
     return 0;
 }
 

@@ -14,7 +14,7 @@ equal(0, code, "exit code of farm --properties: " .. printed)
 local w = world.start {
   population = "shapes",
   settings = { "examples/farm/shapes.yaml" },
-  environment = "FARM_RATES_KEY=farm-key FARM_RATES_SECRET=farm-secret",
+  environment = "FARM_RATES_KEY=farm-key FARM_RATES_SECRET=farm-secret FARM_SECRET=farm-secret-of-all",
   overlay = ([[
 data:
   properties_in_city: { file: %s }

@@ -173,6 +173,33 @@ function M.check_context()
   return compare_fields("ctx", "Context", members(sandbox.context(), {}))
 end
 
+-- The rows of the check of suppliers' tables, as its source has them.
+local CHECK = "engine/script/script_check.c"
+local CHECKED_TYPES = { LUA_TSTRING = "^string", LUA_TFUNCTION = "^fun", LUA_TTABLE = "" }
+
+function M.check_supplier()
+  local wrong, checked = {}, {}
+  local rows = assert(read(CHECK):match("supplier_fields%[%] = {(.-)\n};"), "the table was not found")
+  for name, kind, need in rows:gmatch('{ "([%w_]+)", (LUA_T%u+), (CHECK_%u+) }') do
+    local about = classes.Supplier[name]
+    checked[name] = true
+    if need == "CHECK_UNSUPPORTED" then
+      wrong[#wrong + 1] = about and name .. " is declared, but not supported" or nil
+    elseif not about then
+      wrong[#wrong + 1] = name .. " is checked, but not declared"
+    elseif not about.kind:find(CHECKED_TYPES[kind]) then
+      wrong[#wrong + 1] = name .. " is checked as " .. kind .. ", but declared " .. about.kind
+    elseif about.may_miss == (need == "CHECK_REQUIRED") then
+      wrong[#wrong + 1] = name .. " is required in one of both only"
+    end
+  end
+  for _, name in ipairs(sorted(classes.Supplier)) do
+    wrong[#wrong + 1] = not checked[name] and name .. " is declared, but an unknown field" or nil
+  end
+  assert(#sorted(checked) > 15, "the table was not read")
+  return table.concat(wrong, "\n")
+end
+
 -- ---- misuse -------------------------------------------------------------------------------------------------------
 
 local function functions()

@@ -110,7 +110,8 @@ static void push_given(lua_State *L, struct piece *piece)
                                          .part = 1,
                                          .parts = 1,
                                          .step = 1,
-                                         .state = TEXT("{}") };
+                                         .state = TEXT("{}"),
+                                         .login = TEXT("\"token-1\"") };
 
     run_response_make(L, piece->view, &response);
     run_response_push(L);
@@ -405,6 +406,12 @@ static void a_context_has_the_fields_that_are_declared(void **unused)
     assert_right("check_context");
 }
 
+static void a_suppliers_table_has_the_fields_that_are_declared(void **unused)
+{
+    (void)unused;
+    assert_right("check_supplier");
+}
+
 static void every_helper_takes_as_many_arguments_as_declared(void **unused)
 {
     (void)unused;
@@ -447,6 +454,7 @@ int main(void)
         cmocka_unit_test(every_helper_is_declared_and_every_declared_one_exists),
         cmocka_unit_test(a_response_has_the_fields_that_are_declared),
         cmocka_unit_test(a_context_has_the_fields_that_are_declared),
+        cmocka_unit_test(a_suppliers_table_has_the_fields_that_are_declared),
         cmocka_unit_test(every_helper_takes_as_many_arguments_as_declared),
         cmocka_unit_test(a_call_without_its_arguments_raises_at_the_callers_line),
         cmocka_unit_test(an_argument_of_another_type_raises_at_the_callers_line),

@@ -148,6 +148,11 @@ static void what_was_asked_is_a_leaf(void **state)
     assert_offer("\"currency\":\"EUR\"");
     assert_offer("\"count\":8,\"kind\":\"small\"}");
     stage_close(&stage);
+    check("each = 'offers[]', offer = { id = 'id', " PRICE ", box = { width = 'w', label = asked 'query.word' } }",
+          "{\"offers\":[{\"id\":1,\"total\":4}]}", 1);
+    struct text json = stage.call->offers->offers[0].json;
+    assert_null(memmem(json.data, json.length, "box", 3)); // the document says nothing of it
+    stage_close(&stage);
     check_refused("each = 'offers[]', offer = { id = 'id', " PRICE ", kind = asked 'query.rooms' }",
                   "{\"offers\":[{\"id\":1,\"total\":4}]}", SCRIPT_UNPARSABLE,
                   "[1].kind: one of small|large expected, got a table of the search");

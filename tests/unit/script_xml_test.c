@@ -241,6 +241,9 @@ static void a_shape_of_xml_is_checked(void **state)
     assert_raises("local read = ... read({ xmlns = { a = 1 }, A = text }, '<A/>')", "xmlns is a table from prefixes");
     assert_raises("local read = ... read({ xmlns = 'u:1', A = text }, '<A/>')", "xmlns is a table from prefixes");
     assert_raises("local read = ... read({ A = { ['@'] = text } }, '<A/>')", "a name is missing");
+    assert_raises("local read = ... read({ A = { ['@b'] = { text } } }, '<A/>')",
+                  "shape at `A.@b`: expected text, decimal, integer or flag of an attribute");
+    assert_raises("local read = ... read({ A = { ['#text'] = raw } }, '<A/>')", "shape at `A.#text`: expected text");
 }
 
 static void what_is_not_well_formed_is_refused_with_its_place(void **state)

@@ -5,14 +5,12 @@ local PART, TOTALS = 250, "occupancy_pricing{}.totals."
 local ROOMS, CURRENCIES = asked "query.rooms", TOTALS .. "inclusive.request_currency.currency"
 local INCLUSIVE, FEES = TOTALS .. "inclusive.request_currency.value", TOTALS .. "property_fees.request_currency.value"
 
--- The value of any key: of maps whose values say the same.
-local function any(values)
+local function any(values) -- of a map whose values all say the same
   return values and select(2, next(values)) or nil
 end
 
 local function occupancy(room)
-  local ages = table.concat(room.child_ages or {}, ",")
-  return room.adults .. (ages ~= "" and "-" .. ages or "")
+  return room.adults .. (#room.child_ages > 0 and "-" .. table.concat(room.child_ages, ",") or "")
 end
 
 -- What all rooms cost together: equal ones are told once. A room without a fee has none, one without a price no total.
@@ -27,8 +25,7 @@ local function total(rooms, currencies, inclusive, fees)
 end
 
 local function due_later(rooms, currencies, fees)
-  local amount = sum(rooms, currencies, fees)
-  return amount and { { kind = "resort_fee", amount = amount, currency = any(currencies) } }
+  return any(fees) and { { kind = "resort_fee", amount = (sum(rooms, currencies, fees)), currency = any(currencies) } }
 end
 
 local function hotel(column, convert)
@@ -45,21 +42,25 @@ return {
   secrets = { "FARM_RATES_KEY", "FARM_RATES_SECRET" }, options = { base_url = "http://r01.farm.test:8080", last = 5 },
 
   build_request = function(search, ctx)
-    local query, ids, requests, key = search.query, {}, {}, ctx.secret.FARM_RATES_KEY
+    local query, ids, requests = search.query, {}, {}
     for source = 1, ctx.options.last do
       for _, row in ipairs(lookup("properties_in_city", ("h%02d"):format(source), query.place.city) or {}) do
         ids[#ids + 1] = source .. row.property:sub(2)
       end
     end
-    local signature = crypto.hex(crypto.sha512(key .. ctx.secret.FARM_RATES_SECRET .. ctx.now.s))
     for from = 1, #ids, PART do
       requests[#requests + 1] = { method = "GET", path = "/v3/properties/availability",
-        headers = { authorization = ("EAN APIKey=%s,Signature=%s,timestamp=%d"):format(key, signature, ctx.now.s) },
         query = { checkin = query.check_in, checkout = query.check_out, currency = search.currency, language = "en-GB",
           country_code = query.residency or "GB", occupancy = map(query.rooms, occupancy),
           property_id = { unpack(ids, from, math.min(from + PART - 1, #ids)) } } }
     end
     return requests
+  end,
+
+  sign = function(_, ctx)
+    local key, now = ctx.secret.FARM_RATES_KEY, ctx.now.s
+    local signature = crypto.hex(crypto.sha512(key .. ctx.secret.FARM_RATES_SECRET .. now))
+    return { authorization = ("EAN APIKey=%s,Signature=%s,timestamp=%d"):format(key, signature, now) }
   end,
 
   normalise = plan {
@@ -71,8 +72,7 @@ return {
       hotel_id = hotel "hotel", name = hotel "name", stars = hotel("stars", tonumber),
       board = { "amenities{}.name", function(names) return any(names) and "breakfast" or "room_only" end },
       refund = { "refundable", "cancel_penalties[1].start",
-        function(is_refundable, start) return is_refundable and { free_until = start } or nil end },
-      beds = { "bed_groups{}.description", any },
+        function(is, at) return is and { free_until = at } or nil end }, beds = { "bed_groups{}.description", any },
     },
     when = { [404] = "empty", [401] = fail.auth, [429] = fail.quota },
   },
