@@ -131,8 +131,8 @@ static enum status make_accounts(struct generation_builder *builder, const struc
 
     for (size_t i = 0; i < count && status == STATUS_OK; i++) {
         accounts[i].supplier = (uint32_t)index;
-        accounts[i].mode = settings == NULL ? MODE_LIVE : settings_mode_of(settings, &settings->accounts[i]);
         accounts[i].login = script->logs_in ? ++builder->login_count : 0;
+        accounts[i].mode = settings == NULL ? MODE_LIVE : settings_mode_of(settings, &settings->accounts[i]);
         status = generation_make_account(builder, script, settings == NULL ? NULL : &settings->accounts[i], is_wanted,
                                          &accounts[i]);
         if (status == STATUS_OK && is_wanted && accounts[i].host_count == 0) {

@@ -76,9 +76,9 @@ bool start_candidate_choose(struct start_candidate *candidate, struct text marke
     for (size_t i = 0; i == 0 || i < candidate->account_count; i++) {
         if (is_account_of(&account[i], market, candidate->is_of_test)) {
             candidate->account = &account[i];
-            candidate->is_dark = account[i].mode == MODE_DARK;
             candidate->login =
                 candidate->login == NULL && candidate->logins != NULL ? &candidate->logins[i] : candidate->login;
+            candidate->is_dark = account[i].mode == MODE_DARK;
             candidate->account_count = 1; // when it is asked again, it stays with this one
             return true;
         }
@@ -195,11 +195,11 @@ const struct script_account *script_call_account(const struct script_call *call)
     case SCRIPT_CALL_ASK:
         return CONTAINER_OF(call, const struct ask_call, call)->account;
     case SCRIPT_CALL_NORMALISE:
-    case SCRIPT_CALL_START:
     case SCRIPT_CALL_CEILING:
+    case SCRIPT_CALL_START:
         break;
     }
-    require(call->kind == SCRIPT_CALL_NORMALISE); // the others have many
+    require(call->kind == SCRIPT_CALL_NORMALISE); // START and CEILING have many
     return CONTAINER_OF(call, const struct normalise_call, call)->account;
 }
 

@@ -2,7 +2,7 @@
 ///
 /// START runs once a search: the product validates the query, then `skip`, `ceiling` and `build_request` of every
 /// candidate. NORMALISE turns one response into offers. REQUEST and LOGIN are in request_call.h, CEILING, which asks
-/// ceilings again, in ceiling_call.h.
+/// ceilings again, in ceiling_call.h, ASK in ask_call.h.
 ///
 /// Threads: handed over whole: search -> worker -> search.
 /// Memory:  one allocation with its parts; never in a search's arena, because a lost worker may hold it for ever.
@@ -81,9 +81,9 @@ struct start_candidate {
     size_t account_count;                 // 0 is 1
     uint32_t supplier;                    // in the catalogue, as rules name it
     struct ceiling_terms terms;           // the settings' own; the rules' once the facts are known
-    bool is_of_test;                      // the search is a test: accounts of mode TEST are for it, too
     struct login *logins;                 // of its accounts, in `memory`, held; NULL: they do not log in
     size_t login_count;
+    bool is_of_test; // the search is a test: accounts of mode TEST are for it, too
     // out
     const struct login *login; // of the account that was chosen; without a value its requests are still to be built
     bool has_no_account;       // none is for this search: SCRIPT_SKIPPED
@@ -185,7 +185,7 @@ struct ceiling start_candidate_ceiling(const struct start_call *call, const stru
 /// Acquires facts, takes the response. NULL without memory (the response is then still the caller's).
 MUST_CHECK struct normalise_call *normalise_call_create(struct text search_id, struct block *facts,
                                                         struct http_response *response);
-/// Whose script it runs; of a NORMALISE or ASK call, others have many.
+/// Whose script it runs; not of START and CEILING, which have many.
 const struct script_account *script_call_account(const struct script_call *call);
 /// For the makers of calls.
 void script_call_init(struct script_call *call, enum script_call_kind kind);

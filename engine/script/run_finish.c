@@ -47,12 +47,12 @@ void run_fail_all(struct script_call *call, enum script_verdict verdict, const c
         login->verdict = verdict;
         snprintf(login->message, sizeof login->message, "%s", message);
         break;
+    case SCRIPT_CALL_CEILING:
+        run_fail_ceilings(CONTAINER_OF(call, struct ceiling_call, call), verdict, message);
+        break;
     case SCRIPT_CALL_ASK:
         ask->verdict = verdict;
         snprintf(ask->message, sizeof ask->message, "%s", message);
-        break;
-    case SCRIPT_CALL_CEILING:
-        run_fail_ceilings(CONTAINER_OF(call, struct ceiling_call, call), verdict, message);
         break;
     }
 }

@@ -229,22 +229,6 @@ static enum run_end start_fail(struct start_work *work, size_t candidate, enum r
     return end;
 }
 
-/// Whether its declarations, then its function, leave it out.
-static enum run_end start_ask_skip(struct start_work *work, size_t index)
-{
-    const struct state *state = start_run(work)->state;
-    enum run_end end = RUN_DONE;
-
-    work->is_skipped = false;
-    if (script_set_supplier(state->set, work->supplier)->sells_count > 0) {
-        end = run_section(start_run(work), NULL, 0, start_call_sells, &work->work);
-    }
-    if (end == RUN_DONE && !work->is_skipped && state_may_have(state, work->supplier, STATE_SKIP)) {
-        end = start_step(work, index, start_call_skip);
-    }
-    return end;
-}
-
 /// Its requests, signed; when it has to log in first, they are left for later.
 static enum run_end start_build(struct start_work *work, size_t index)
 {
@@ -266,6 +250,22 @@ static enum run_end start_build(struct start_work *work, size_t index)
     candidate->verdict = SCRIPT_OK;
     work->request = NULL;
     return RUN_DONE;
+}
+
+/// Whether its declarations, then its function, leave it out.
+static enum run_end start_ask_skip(struct start_work *work, size_t index)
+{
+    const struct state *state = start_run(work)->state;
+    enum run_end end = RUN_DONE;
+
+    work->is_skipped = false;
+    if (script_set_supplier(state->set, work->supplier)->sells_count > 0) {
+        end = run_section(start_run(work), NULL, 0, start_call_sells, &work->work);
+    }
+    if (end == RUN_DONE && !work->is_skipped && state_may_have(state, work->supplier, STATE_SKIP)) {
+        end = start_step(work, index, start_call_skip);
+    }
+    return end;
 }
 
 static enum run_end start_candidate(struct start_work *work, size_t index)
@@ -327,6 +327,7 @@ static enum run_end start_candidates(struct start_work *work)
 {
     struct start_call *call = work->call;
     const struct script_set *set = start_run(work)->state->set;
+    uint64_t cpu_us = clock_thread_cpu_us(); // asking takes a system call: one for each candidate
 
     for (size_t i = 0; i < call->candidate_count; i++) {
         if (run_is_finished(&call->candidates[i])) {
@@ -339,11 +340,12 @@ static enum run_end start_candidates(struct start_work *work)
         } else if (script_set_tell_quarantine(set, script, why, sizeof why)) {
             start_say(call, i, SCRIPT_ERROR, why);
         } else {
-            uint64_t cpu_us = clock_thread_cpu_us();
             if (start_candidate(work, i) == RUN_LOST) {
                 return RUN_LOST;
             }
-            call->candidates[i].script_cpu_us = clock_thread_cpu_us() - cpu_us;
+            uint64_t begun_us = cpu_us;
+            cpu_us = clock_thread_cpu_us();
+            call->candidates[i].script_cpu_us = cpu_us - begun_us;
         }
     }
     return RUN_DONE;

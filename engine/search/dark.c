@@ -81,8 +81,8 @@ static bool dark_fill(struct search *search, const struct start_call *first, str
         candidate->supplier = known->supplier;
         candidate->terms = known->terms;
         candidate->is_of_test = known->is_of_test;
-        has_memory = search_fill_logins(search, start, candidate) && has_memory;
         attempt->candidate = next++;
+        has_memory = search_fill_logins(search, start, candidate) && has_memory;
     }
     return has_memory;
 }

@@ -37,6 +37,10 @@ struct world *search_world(const struct search *search);
 /// What a supplier with this ceiling gets now.
 struct allocation search_allocation(const struct search *search, uint64_t ceiling_us);
 
+/// The logins of a candidate's accounts, of which one is or will be chosen. False: no memory.
+MUST_CHECK bool search_fill_logins(const struct search *search, struct start_call *start,
+                                   struct start_candidate *candidate);
+
 /// A normalise call with the facts that this supplier may see; takes the response unless NULL is returned.
 MUST_CHECK struct normalise_call *search_normalise_call(const struct search *search,
                                                         const struct catalogue_supplier *supplier,
@@ -46,10 +50,6 @@ MUST_CHECK struct normalise_call *search_normalise_call(const struct search *sea
 MUST_CHECK struct request_call *search_request_call(const struct search *search,
                                                     const struct catalogue_supplier *supplier, enum request_job job,
                                                     const struct login *login, struct http_request *request);
-
-/// Gives a candidate the logins of its accounts, of which one will be chosen. False: no memory.
-MUST_CHECK bool search_fill_logins(const struct search *search, struct start_call *start,
-                                   struct start_candidate *candidate);
 
 /// Zeroed memory that lives as long as the search; NULL without any.
 MUST_CHECK void *search_alloc(struct search *search, size_t size);

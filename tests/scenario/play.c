@@ -182,8 +182,8 @@ static void stage_fill(struct stage *stage)
         stage->behaviours[i].again_count = supplier->again_count;
         stage->accounts[i] = (struct script_account){
             .serial = i + 1,
-            .supplier = (uint32_t)i,
             .name = name,
+            .supplier = (uint32_t)i,
             .login = supplier->behaviour.logs_in ? (uint32_t)i + 1 : 0,
             .mode = supplier->mode != MODE_LIVE ? supplier->mode : supplier->account_mode,
         };

@@ -176,10 +176,6 @@ static void read_supplier(lua_State *lua, struct play *play)
     behaviour->minutes = (uint32_t)get_number(lua, "minutes", 0);
     behaviour->flag = (uint32_t)get_number(lua, "flag", 0);
     behaviour->is_odd = get_flag(lua, "is_odd");
-    supplier->mode = (enum mode)get_named(lua, "mode", name_of_mode);
-    supplier->account_mode = (enum mode)get_named(lua, "account", name_of_mode);
-    supplier->traffic = get_number(lua, "traffic", TRAFFIC_ALL);
-    read_again(lua, supplier);
     behaviour->logs_in = get_flag(lua, "logs_in");
     behaviour->has_login = get_flag(lua, "has_login");
     behaviour->login_hangs = get_flag(lua, "login_hangs");
@@ -189,6 +185,10 @@ static void read_supplier(lua_State *lua, struct play *play)
     behaviour->signs = get_flag(lua, "signs");
     behaviour->rebuilt = (enum script_verdict)get_named(lua, "rebuilt", verdict_name);
     behaviour->rebuild_us = get_number(lua, "rebuild_us", 100);
+    supplier->mode = (enum mode)get_named(lua, "mode", name_of_mode);
+    supplier->account_mode = (enum mode)get_named(lua, "account", name_of_mode);
+    supplier->traffic = get_number(lua, "traffic", TRAFFIC_ALL);
+    read_again(lua, supplier);
     lua_getfield(lua, -1, "steps");
     for (int i = 1; i <= (int)lua_objlen(lua, -1); i++) {
         lua_rawgeti(lua, -1, i);
@@ -436,9 +436,9 @@ static void push_result(lua_State *lua, const struct play *play, const struct pl
     set_number(lua, "status", result->status);
     set_number(lua, "sent_us", result->sent_us);
     set_number(lua, "requests", result->requests);
+    set_number(lua, "logins", result->logins);
     set_number(lua, "reasks", result->reasks);
     set_number(lua, "troubles", result->troubles);
-    set_number(lua, "logins", result->logins);
     set_number(lua, "fetches", result->fetches);
     set_number(lua, "timers", result->timers);
     set_number(lua, "calls", result->calls);

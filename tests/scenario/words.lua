@@ -36,9 +36,9 @@ local STEP = { merge = "string", complete = "boolean", next = "ms" }
 local SUPPLIER = {
   supplier = "string", ceiling = "ms", rule = "ms", skips = "string", disabled = "string", starts = "string",
   item = "string", cheapest = "number", odd = "boolean", parts = "list", display = "string",
-  minutes = "number", flag = "number", again = "list", mode = "string", account = "string", traffic = "number",
-  login = "ms", login_life = "ms", login_ends = "string", login_hangs = "boolean",
+  minutes = "number", flag = "number", login = "ms", login_life = "ms", login_ends = "string", login_hangs = "boolean",
   warm = "boolean", signs = "boolean", rebuilds = "string", rebuild = "ms",
+  again = "list", mode = "string", account = "string", traffic = "number",
 }
 local AGAIN = { after = "ms", offers = "number", answered = "number", ceiling = "ms", fails = "boolean" }
 local MODES = { live = true, dark = true, test = true }
@@ -67,8 +67,7 @@ local OUTCOME = {
 }
 local FINALLY = {
   references = "number", memory = "number", fetches = "number", timers = "number", calls = "number",
-  breaker = "table", outcomes = "table", replies = "number", requests = "number", reasks = "number",
-  logins = "number",
+  breaker = "table", outcomes = "table", replies = "number", requests = "number", logins = "number", reasks = "number",
 }
 local LINES = {
   search = "table", supplier = "string", machine = "table", caller = "string", expect_outcome = "table",
@@ -192,7 +191,8 @@ local function read_exchange(where, given, part, number)
   local step = {
     part = part, step = number, after_us = us(given.after), hangs = given.hangs, phase = given.phase,
     status = given.status, script_us = us(given.script), first_id = given.from, dropped = given.dropped,
-    warnings = given.warnings, retry_ms = given.retry_after, code = given.code, message = given.says, refused_logins = given.refuses,
+    warnings = given.warnings, retry_ms = given.retry_after, code = given.code, message = given.says,
+    refused_logins = given.refuses,
     merge = given.merge, is_incomplete = given.complete == false, next_us = us(given.next),
   }
   one_of(where, "phase", given.phase, PHASES)

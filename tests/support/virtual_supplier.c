@@ -7,7 +7,7 @@
 #include <string.h>
 
 // A request names its behaviour by number, and the login that it was made with: "http://s/NUMBER/PART/STEP/LOGIN". The
-// body of the answer repeats the login.
+// body of the answer repeats step and login.
 
 enum { URL_MAX = 64 };
 
@@ -150,14 +150,10 @@ void virtual_supplier_respond(struct virtual_world *virtual, const struct virtua
     require(fetch->response != NULL);
     uint16_t status = step->status != 0 ? step->status : supplier->status;
     fetch->response->status = status != 0 ? status : 200;
-    struct text login = fetch->request->url;
-    for (size_t i = 0; i < login.length; i++) {
-        if (login.data[i] == '/') {
-            login = (struct text){ login.data + i + 1, login.length - i - 1 };
-            i = (size_t)-1;
-        }
-    }
-    fetch->response->body = make_block(virtual, login);
+    struct text rest = { fetch->request->url.data + 9, fetch->request->url.length - 9 };
+    (void)read_number(&rest);
+    (void)read_number(&rest);
+    fetch->response->body = make_block(virtual, rest);
 }
 
 /// What its ceiling reads of the progress: all that its conditions ask for, else the time.
@@ -374,8 +370,11 @@ static void virtual_supplier_normalise(struct virtual_world *virtual, struct nor
     normalise->merge = step.merge;
     normalise->is_incomplete = step.is_incomplete;
     fill_words(normalise, &step);
-    uint64_t login = 0;
-    require(text_to_u64(block_text(normalise->response->body), &login));
+    struct text rest = block_text(normalise->response->body);
+    if (read_number(&rest) != normalise->step) {
+        virtual_world_blame(virtual, "an answer to another step was normalised");
+    }
+    uint32_t login = read_number(&rest);
     if (supplier->logs_in && login <= step.refused_logins) {
         normalise->verdict = SCRIPT_FAIL_LOGIN;
         return;
@@ -440,11 +439,11 @@ uint64_t virtual_supplier_script_us(const struct virtual_world *virtual, struct 
     if (call->kind == SCRIPT_CALL_START) {
         return virtual->start_us;
     }
-    if (call->kind == SCRIPT_CALL_CEILING) {
-        return virtual->reask_us;
-    }
     if (call->kind == SCRIPT_CALL_REQUEST) {
         return supplier_find(virtual, CONTAINER_OF(call, struct request_call, call)->account->name)->rebuild_us;
+    }
+    if (call->kind == SCRIPT_CALL_CEILING) {
+        return virtual->reask_us;
     }
     struct normalise_call *normalise = CONTAINER_OF(call, struct normalise_call, call);
     const struct virtual_supplier *supplier = supplier_find(virtual, normalise->account->name);
@@ -458,12 +457,12 @@ void virtual_supplier_drop(struct script_call *call)
         CONTAINER_OF(call, struct normalise_call, call)->verdict = SCRIPT_DROPPED;
         return;
     }
-    if (call->kind == SCRIPT_CALL_CEILING) {
-        return; // its questions were born so
-    }
     if (call->kind == SCRIPT_CALL_REQUEST) {
         CONTAINER_OF(call, struct request_call, call)->verdict = SCRIPT_DROPPED;
         return;
+    }
+    if (call->kind == SCRIPT_CALL_CEILING) {
+        return; // its questions were born so
     }
     struct start_call *start = CONTAINER_OF(call, struct start_call, call);
     start->product_verdict = SCRIPT_DROPPED;

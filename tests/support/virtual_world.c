@@ -25,8 +25,7 @@ static struct virtual_world *virtual_of(struct world *world)
     return CONTAINER_OF(world, struct virtual_world, world);
 }
 
-/// The first is kept: what follows comes of it.
-static void blame(struct virtual_world *virtual, const char *rule)
+void virtual_world_blame(struct virtual_world *virtual, const char *rule)
 {
     if (virtual->broken_rule == NULL) {
         virtual->broken_rule = rule;
@@ -36,7 +35,7 @@ static void blame(struct virtual_world *virtual, const char *rule)
 void virtual_world_check_begin(struct virtual_world *virtual, const char *rule)
 {
     if (virtual->is_over) {
-        blame(virtual, rule);
+        virtual_world_blame(virtual, rule);
     }
 }
 
@@ -89,7 +88,7 @@ static enum status virtual_timer_start(struct world *world, struct timer *timer,
     struct virtual_world *virtual = virtual_of(world);
 
     if (virtual->is_over) {
-        blame(virtual, "a timer was started after the end of the search");
+        virtual_world_blame(virtual, "a timer was started after the end of the search");
     }
     if (++virtual->timers_asked == virtual->machine.refused_timer) {
         return STATUS_NO_MEMORY;
@@ -132,9 +131,9 @@ static enum status virtual_fetch_start(struct world *world, struct fetch *fetch)
     struct virtual_step step;
 
     if (virtual->is_over) {
-        blame(virtual, "a request was sent after the end of the search");
+        virtual_world_blame(virtual, "a request was sent after the end of the search");
     } else if (virtual->now_us >= fetch->end_us) {
-        blame(virtual, "a request was sent with no time left");
+        virtual_world_blame(virtual, "a request was sent with no time left");
     }
     if (++virtual->fetches_started == virtual->machine.refused_fetch) {
         virtual->fetches_refused++;
@@ -148,7 +147,7 @@ static enum status virtual_fetch_start(struct world *world, struct fetch *fetch)
     }
     uint64_t signed_us = fetch->request->signed_us;
     if (supplier->signs && (signed_us == 0 || virtual->now_us > signed_us + PART_SIGNED_FRESH_US)) {
-        blame(virtual, "a request was sent without a fresh signature");
+        virtual_world_blame(virtual, "a request was sent without a fresh signature");
     }
     enum phase phase = step.phase != PHASE_NONE ? step.phase : supplier->phase;
     fetch->started_us = virtual->now_us;
@@ -167,7 +166,7 @@ static void virtual_fetch_cancel(struct world *world, struct fetch *fetch)
     struct virtual_event *event = fetch->impl;
 
     if (event == NULL) {
-        blame(virtual, "a fetch was cancelled that was over");
+        virtual_world_blame(virtual, "a fetch was cancelled that was over");
         return;
     }
     timer_heap_cancel(&virtual->timers, &event->timer);
@@ -291,9 +290,9 @@ static void virtual_on_call_queued(struct timer *timer)
 static void note_reask(struct virtual_world *virtual)
 {
     if (virtual->is_reasking) {
-        blame(virtual, "two calls for ceilings were out at once");
+        virtual_world_blame(virtual, "two calls for ceilings were out at once");
     } else if (virtual->reasks > 0 && virtual->now_us < virtual->reasked_us + 100000) {
-        blame(virtual, "ceilings were asked twice within 100 ms");
+        virtual_world_blame(virtual, "ceilings were asked twice within 100 ms");
     }
     virtual->reasks++;
     virtual->reasked_us = virtual->now_us;
@@ -305,7 +304,7 @@ static enum status virtual_script_submit(struct world *world, struct script_call
     struct virtual_world *virtual = virtual_of(world);
 
     if (virtual->is_over) {
-        blame(virtual, "a script call was submitted after the end of the search");
+        virtual_world_blame(virtual, "a script call was submitted after the end of the search");
     }
     if (virtual->is_start_refused || ++virtual->calls_asked == virtual->machine.refused_call) {
         return STATUS_CLOSED;
@@ -326,7 +325,7 @@ static void virtual_script_cancel(struct world *world, struct script_call *call)
     struct virtual_world *virtual = virtual_of(world);
 
     if (atomic_exchange(&call->is_cancelled, true)) {
-        blame(virtual, "a script call was given up twice");
+        virtual_world_blame(virtual, "a script call was given up twice");
         return;
     }
     virtual->calls_settled++;

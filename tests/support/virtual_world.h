@@ -137,6 +137,8 @@ struct virtual_world {
 void virtual_world_init(struct virtual_world *virtual, const struct virtual_supplier *suppliers, size_t count);
 void virtual_world_fini(struct virtual_world *virtual); // calls and fetches under way end without a callback
 
+/// Notes a rule that the search broke. The first is kept: what follows comes of it.
+void virtual_world_blame(struct virtual_world *virtual, const char *rule);
 /// For what begins: notes the rule when the search is over.
 void virtual_world_check_begin(struct virtual_world *virtual, const char *rule);
 

@@ -161,7 +161,7 @@ static void one_that_is_stuck_in_c_is_quarantined_and_the_others_are_asked(void 
         skip();
     }
     add("before", "return 100");
-    add("bomb", "if progress.eligible == 7 then stick(700) end return 1"); // only tests have `stick`
+    add("bomb", "if progress.eligible == 7 then stick(700) end return 1");
     add("after", "return 300");
     struct ceiling_call *call = ask_all(&some);
     assert_ms(call, 0, 100, 0);
