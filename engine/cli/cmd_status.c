@@ -58,11 +58,10 @@ static const struct place view_places[] = {
 };
 
 static const struct place supplier_places[] = {
-    VALUE(status_supplier, "name", name),         VALUE(status_supplier, "script", script),
-    VALUE(status_supplier, "because", because),   VALUE(status_supplier, "quarantined", quarantined),
-    VALUE(status_supplier, "path", path),         VALUE(status_supplier, "since", since),
-    VALUE(status_supplier, "mode", mode),
-    FLAG(status_supplier, "enabled", is_enabled),
+    VALUE(status_supplier, "name", name),       VALUE(status_supplier, "script", script),
+    VALUE(status_supplier, "because", because), VALUE(status_supplier, "quarantined", quarantined),
+    VALUE(status_supplier, "path", path),       VALUE(status_supplier, "since", since),
+    VALUE(status_supplier, "mode", mode),       FLAG(status_supplier, "enabled", is_enabled),
 };
 
 /// Values stay escaped: the page shows them, nothing is decided by them.

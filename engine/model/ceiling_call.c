@@ -20,9 +20,7 @@ struct ceiling_call *ceiling_call_create(struct block *facts, struct block *clie
     if (call == NULL) {
         return NULL;
     }
-    list_init(&call->call.message.node);
-    call->call.kind = SCRIPT_CALL_CEILING;
-    atomic_init(&call->call.is_cancelled, false);
+    script_call_init(&call->call, SCRIPT_CALL_CEILING);
     call->facts = block_acquire(facts);
     call->client_facts = block_acquire(client_facts);
     call->progress.cheapest_micros = INT64_MAX;

@@ -1,8 +1,8 @@
 #include "model/script_call.h"
 
 #include "model/ask_call.h"
-#include "model/request_call.h"
 #include "model/ceiling_call.h"
+#include "model/request_call.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -11,9 +11,9 @@
 #include "base/message.h"
 #include "model/exchange.h"
 #include "model/login.h"
-#include "model/mode.h"
 #include "model/offer.h"
 #include "model/rule.h"
+#include "model/script_account.h"
 
 #include <stdatomic.h>
 
@@ -38,21 +38,6 @@ enum script_verdict {
     SCRIPT_TIMEOUT,
     SCRIPT_MEMORY,
     SCRIPT_DROPPED, // could not finish in its time: never begun
-};
-
-/// One set of credentials and options of a supplier, as its scripts see it in `ctx`. Counted with its generation.
-struct script_account {
-    uint64_t serial;     // unique in the process; workers keep the decoded tables by it
-    uint32_t supplier;   // index within the script set
-    struct text name;    // "main"
-    struct text context; // JSON {"account":…, "options":{…}, "secret":{…}}
-    struct text *hosts;  // "host" or "host:port" where requests may go
-    size_t host_count;
-    struct text *markets; // only searches of these are its; none: every search
-    size_t market_count;
-    const struct fetch_route *route; // NULL: none of its own
-    uint32_t login;                  // its place among the accounts that log in, from 1 on; 0: it does not
-    enum mode mode;
 };
 
 enum script_call_kind {
@@ -98,11 +83,11 @@ struct start_candidate {
     struct ceiling_terms terms;           // the settings' own; the rules' once the facts are known
     struct login *logins;                 // of its accounts, in `memory`, held; NULL: they do not log in
     size_t login_count;
-    bool is_of_test;                      // the search is a test: accounts of mode TEST are for it, too
+    bool is_of_test; // the search is a test: accounts of mode TEST are for it, too
     // out
     const struct login *login; // of the account that was chosen; without a value its requests are still to be built
-    bool has_no_account; // none is for this search: SCRIPT_SKIPPED
-    bool is_dark;        // the chosen account is dark: only a call with `asks_dark` asks it
+    bool has_no_account;       // none is for this search: SCRIPT_SKIPPED
+    bool is_dark;              // the chosen account is dark: only a call with `asks_dark` asks it
     enum script_verdict verdict;
     struct text message;     // reason to skip, or the error; in `memory` of the call
     struct ceiling ceiling;  // in force

@@ -6,8 +6,8 @@
 ///          lasts.
 #pragma once
 
-#include "model/request_call.h"
 #include "model/ceiling_call.h"
+#include "model/request_call.h"
 #include "script/guard.h"
 #include "script/state.h"
 

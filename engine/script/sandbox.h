@@ -49,8 +49,8 @@ struct sandbox {
     void *find_context;
     struct data_set *data;   // what `lookup` reads; borrowed; NULL: none
     struct crypto_seed seed; // of `crypto`'s randomness
-    const char *pure;      // the function within which nothing may differ from call to call; NULL: none
-    bool was_impure;       // it tried what no such function may
+    const char *pure;        // the function within which nothing may differ from call to call; NULL: none
+    bool was_impure;         // it tried what no such function may
 };
 
 /// A state with its globals; NULL without memory. `find_module` may be NULL: `require` then finds nothing.

@@ -33,8 +33,8 @@ struct script_supplier {
     size_t secret_count;
     struct text *wants; // extras of the search that it may see: "client"
     size_t want_count;
-    bool signs;          // it has `sign`
-    bool logs_in;        // it has `login`
+    bool signs;               // it has `sign`
+    bool logs_in;             // it has `login`
     struct text options;      // JSON object of defaults
     struct sells_term *sells; // what it sells (script/sells.h); none: everything
     size_t sells_count;

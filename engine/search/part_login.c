@@ -22,7 +22,9 @@ bool part_submit(struct part *part, struct script_call *call, void (*on_done)(st
 {
     struct world *world = attempt_world(part->attempt);
 
-    call->deadline_us = part->attempt->allocation.end_us;
+    // A request is worth making for as long as the attempt's end may yet be moved to.
+    bool may_move = call->kind == SCRIPT_CALL_REQUEST && part->attempt->progress_reads != 0;
+    call->deadline_us = may_move ? part->attempt->search->end_us : part->attempt->allocation.end_us;
     call->is_last = attempt_is_dark(part->attempt);
     call->on_done = on_done;
     call->owner = part;

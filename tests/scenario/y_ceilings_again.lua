@@ -161,3 +161,12 @@ at(0)     { supplier = "slow", hangs = true, ceiling = 350, again = { { ceiling 
 
 by(400)   { expect_reply = { status = 504, outcomes = { slow = { "cut", bound = "ceiling", ceiling = 320 } } } }
 finally   { references = 0, memory = 0, fetches = 0, timers = 0, calls = 0 }
+
+scenario "a ceiling is asked again while its supplier logs in"
+
+at(0)     { search = { budget = 2000 } }
+at(0)     { supplier = "a", answers = "offers_1", after = 300, login = 250, signs = true, ceiling = 350,
+            again = { { ceiling = 900 } } }
+
+by(700)   { expect_reply = { complete = true, outcomes = { a = { "answered", ceiling = 900 } } } }
+finally   { references = 0, memory = 0, fetches = 0, timers = 0, calls = 0 }

@@ -149,3 +149,12 @@ at(0)     { supplier = "a", answers = "offers_3", after = 50, account = "test" }
 
 by(50)    { expect_reply = { status = 200, eligible = 0, requests = 0, outcomes = { a = "skipped" } } }
 finally   { references = 0, memory = 0, fetches = 0, timers = 0, calls = 0 }
+
+scenario "a dark supplier logs in like any other"
+
+at(0)     { search = { budget = 2000 } }
+at(0)     { supplier = "shown", answers = "offers_2", after = 400 }
+at(0)     { supplier = "new", answers = "offers_3", after = 100, login = 100, mode = "dark" }
+
+by(500)   { expect_reply = { complete = true, eligible = 1, outcomes = { new = { "answered", mode = "dark" } } } }
+finally   { references = 0, memory = 0, fetches = 0, timers = 0, calls = 0 }

@@ -225,8 +225,6 @@ static void fill_candidate(struct virtual_world *virtual, const struct start_cal
         candidate->request = request_make_all(virtual, supplier, 0);
         return;
     }
-    bool has_account = start_candidate_choose(candidate, TEXT(""));
-    require(has_account);
     if (candidate->login->value != NULL) {
         candidate->request = request_make_all(virtual, supplier, candidate->login->number);
     }

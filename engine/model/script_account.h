@@ -1,0 +1,28 @@
+/// Script account: one set of credentials and options of a supplier, as plain data.
+///
+/// Threads: immutable once published.
+/// Memory:  owned by its generation.
+#pragma once
+
+#include "base/text.h"
+#include "model/mode.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct fetch_route; // model/exchange.h
+
+/// What its scripts see in `ctx`, where its requests may go, which searches are its.
+struct script_account {
+    uint64_t serial;     // unique in the process; workers keep the decoded tables by it
+    uint32_t supplier;   // index within the script set
+    struct text name;    // "main"
+    struct text context; // JSON {"account":…, "options":{…}, "secret":{…}}
+    struct text *hosts;  // "host" or "host:port" where requests may go
+    size_t host_count;
+    struct text *markets; // only searches of these are its; none: every search
+    size_t market_count;
+    const struct fetch_route *route; // NULL: none of its own
+    uint32_t login;                  // its place among the accounts that log in, from 1 on; 0: it does not
+    enum mode mode;
+};
