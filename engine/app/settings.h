@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "base/status.h"
 #include "io/resolver.h"
+#include "model/mode.h"
 #include "model/rule.h"
 
 struct settings_pair {
@@ -31,6 +32,7 @@ struct settings_account {
     size_t market_count;
     struct text certificate_file, key_file; // absent: none
     struct text proxy;                      // absent: none
+    struct text mode;                       // live, dark, test; absent: the supplier's
     const char *file;
     uint32_t line, column;
 };
@@ -42,6 +44,8 @@ struct settings_supplier {
     bool is_enabled;
     struct text because;
     uint64_t ceiling_us;               // 0: the script's
+    struct text mode;                  // live, dark, test; absent: live
+    uint64_t traffic;                  // millionths of searches that reach a dark account; 0: the default
     struct settings_account *accounts; // at least one: "main"; in the order in which they are tried
     size_t account_count;
     const char *file; // where it stands, for errors
@@ -49,6 +53,9 @@ struct settings_supplier {
     const char *uses_file; // where `uses` stands; NULL: it does not
     uint32_t uses_line, uses_column;
 };
+
+/// The mode of an account: its own, else its supplier's.
+enum mode settings_mode_of(const struct settings_supplier *supplier, const struct settings_account *account);
 
 /// A look-up table for scripts.
 struct settings_table {

@@ -9,7 +9,7 @@
 #include "app/settings_table.h"
 #include "app/settings_yaml.h"
 
-enum { SETTING_ROWS_MAX = 96 };
+enum { SETTING_ROWS_MAX = 128 };
 
 struct settings_reader {
     struct settings *settings;
@@ -47,6 +47,9 @@ void settings_reader_finish(struct settings_reader *reader);
 
 /// Puts the accounts of a supplier into the order in which they are tried, and reports what is wrong with them.
 void settings_finish_accounts(struct settings_reader *reader, struct settings_supplier *supplier);
+
+/// Reports a share of the traffic that no account of the supplier is for.
+void settings_check_traffic(struct settings_reader *reader, const struct settings_supplier *supplier);
 
 /// Reports a finding at a place.
 void settings_find(struct settings_reader *reader, const char *file, uint32_t line, uint32_t column,

@@ -72,7 +72,7 @@ void transfer_use_socket(struct transfer *transfer, int fd)
     }
 }
 
-bool transfer_is_flooded(struct transfer *transfer)
+static bool transfer_is_flooded(struct transfer *transfer)
 {
     const struct assembly *assembly = &transfer->assembly;
     uint64_t body = assembly->body.length;
@@ -80,6 +80,19 @@ bool transfer_is_flooded(struct transfer *transfer)
 
     transfer->is_flooded = transfer->fd >= 0 && sockets_taken(transfer->fd) > transfer->taken_before + most;
     return transfer->is_flooded;
+}
+
+struct transfer *transfers_take_flooded(struct list *touched)
+{
+    struct list *node;
+
+    while ((node = list_take_first(touched)) != NULL) {
+        struct transfer *transfer = CONTAINER_OF(node, struct transfer, touched_node);
+        if (transfer_is_flooded(transfer)) {
+            return transfer;
+        }
+    }
+    return NULL;
 }
 
 bool transfer_take_line(struct transfer *transfer, struct text line)

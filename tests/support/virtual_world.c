@@ -190,8 +190,13 @@ static void call_begin(struct virtual_event *event);
 /// Building requests goes first, then the earliest deadline.
 static bool call_is_before(const struct script_call *a, const struct script_call *b)
 {
-    bool is_late = a->kind == SCRIPT_CALL_NORMALISE;
-    return is_late != (b->kind == SCRIPT_CALL_NORMALISE) ? !is_late : a->deadline_us < b->deadline_us;
+    bool is_a_first = a->kind != SCRIPT_CALL_NORMALISE && !a->is_last;
+    bool is_b_first = b->kind != SCRIPT_CALL_NORMALISE && !b->is_last;
+
+    if (a->is_last != b->is_last) {
+        return b->is_last;
+    }
+    return is_a_first != is_b_first ? is_a_first : a->deadline_us < b->deadline_us;
 }
 
 static void take_next_call(struct virtual_world *virtual)
@@ -215,6 +220,7 @@ static void call_return(struct virtual_event *event)
 
     free(event);
     virtual->calls_out--;
+    virtual->is_reasking = virtual->is_reasking && call->kind != SCRIPT_CALL_CEILING;
     if (atomic_load(&call->is_cancelled)) {
         script_call_destroy(call);
         return;
@@ -280,6 +286,19 @@ static void virtual_on_call_queued(struct timer *timer)
     *end = event;
 }
 
+/// At most one at a time, and at most one within 100 ms.
+static void note_reask(struct virtual_world *virtual)
+{
+    if (virtual->is_reasking) {
+        virtual_world_blame(virtual, "two calls for ceilings were out at once");
+    } else if (virtual->reasks > 0 && virtual->now_us < virtual->reasked_us + 100000) {
+        virtual_world_blame(virtual, "ceilings were asked twice within 100 ms");
+    }
+    virtual->reasks++;
+    virtual->reasked_us = virtual->now_us;
+    virtual->is_reasking = true;
+}
+
 static enum status virtual_script_submit(struct world *world, struct script_call *call)
 {
     struct virtual_world *virtual = virtual_of(world);
@@ -289,6 +308,9 @@ static enum status virtual_script_submit(struct world *world, struct script_call
     }
     if (virtual->is_start_refused || ++virtual->calls_asked == virtual->machine.refused_call) {
         return STATUS_CLOSED;
+    }
+    if (call->kind == SCRIPT_CALL_CEILING) {
+        note_reask(virtual);
     }
     struct virtual_event *event =
         event_start(virtual, virtual->now_us + virtual->begins_after_us, virtual_on_call_queued);
