@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "model/mode.h"
+#include "model/request_limits.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -23,6 +24,9 @@ struct script_account {
     struct text *markets; // only searches of these are its; none: every search
     size_t market_count;
     const struct fetch_route *route; // NULL: none of its own
+    uint32_t number;                 // from 0 on within its generation
+    struct request_limits limits;    // in force: the settings' over the script's
+    uint64_t body_cap;               // bytes on the wire, and after decompression; 0: the supplier's
     uint32_t login;                  // its place among the accounts that log in, from 1 on; 0: it does not
     enum mode mode;
 };

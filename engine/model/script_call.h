@@ -14,31 +14,13 @@
 #include "model/offer.h"
 #include "model/rule.h"
 #include "model/script_account.h"
+#include "model/script_verdict.h"
 
 #include <stdatomic.h>
 
 struct script_set; // defined in script/; here only carried
 struct data_set;   // model/data_set.h
 struct rates;      // script/rates.h; here only carried
-
-/// How a script function ended.
-enum script_verdict {
-    SCRIPT_OK,
-    SCRIPT_SKIPPED,    // `skip` gave a reason (message)
-    SCRIPT_EMPTY,      // normalise: a well-formed nothing
-    SCRIPT_FAIL_QUOTA, // typed failures of contract.md section 4
-    SCRIPT_FAIL_BUSY,
-    SCRIPT_FAIL_LOGIN,
-    SCRIPT_FAIL_AUTH,
-    SCRIPT_FAIL_SUPPLIER,
-    SCRIPT_FAIL_UNEXPECTED,
-    SCRIPT_UNPARSABLE, // the body could not be inflated or decoded, or held no valid offer
-    SCRIPT_TOO_LARGE,  // body or result over a cap
-    SCRIPT_ERROR,      // a plain error, a contract breach, a quarantined script
-    SCRIPT_TIMEOUT,
-    SCRIPT_MEMORY,
-    SCRIPT_DROPPED, // could not finish in its time: never begun
-};
 
 enum script_call_kind {
     SCRIPT_CALL_START,
@@ -191,4 +173,3 @@ const struct script_account *script_call_account(const struct script_call *call)
 void script_call_init(struct script_call *call, enum script_call_kind kind);
 /// Frees a call of any kind with everything it still owns.
 void script_call_destroy(struct script_call *call);
-const char *script_verdict_name(enum script_verdict verdict);

@@ -1,7 +1,6 @@
 #include "script/call_lanes.h"
 
 #include "model/ceiling_call.h"
-#include "model/request_call.h"
 #include "script/script_set.h"
 
 void call_lanes_init(struct call_lanes *lanes, uint32_t threads)
