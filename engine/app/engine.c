@@ -3,6 +3,7 @@
 #include "app/admin.h"
 #include "app/bearer.h"
 #include "app/io_thread.h"
+#include "app/permits.h"
 #include "app/settings_value.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -261,6 +262,9 @@ static enum status engine_start(struct engine *engine, sigset_t *signals, settin
     engine_tell_tables(engine);
     engine_tell_rates(engine);
     status = complaints_init(&engine->complaints, generation_catalogue(engine->generation)->supplier_count);
+    if (status == STATUS_OK) {
+        status = permits_create(generation_catalogue(engine->generation), &engine->permits);
+    }
     if (status != STATUS_OK) {
         failure_set(why, "out of memory");
         return status;
@@ -316,6 +320,7 @@ static void engine_stop(struct engine *engine)
     metrics_destroy(&engine->metrics);
     timing_close(&engine->timing);
     complaints_fini(&engine->complaints);
+    permits_destroy(&engine->permits);
     if (engine->generation != NULL) {
         generation_release(&engine->generation);
     }

@@ -120,6 +120,7 @@ static enum status make_accounts(struct generation_builder *builder, const struc
 
     for (size_t i = 0; i < count && status == STATUS_OK; i++) {
         accounts[i].supplier = (uint32_t)index;
+        accounts[i].number = builder->account_count++;
         status = generation_make_account(builder, script, settings == NULL ? NULL : &settings->accounts[i], is_wanted,
                                          &accounts[i]);
         if (status == STATUS_OK && is_wanted && accounts[i].host_count == 0) {

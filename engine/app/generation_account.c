@@ -162,6 +162,12 @@ enum status generation_make_account(struct generation_builder *builder, const st
     enum status status = STATUS_OK;
 
     account->serial = atomic_fetch_add(&last_serial, 1) + 1;
+    account->limits = script->limits;
+    account->body_cap = script->body_cap;
+    if (settings != NULL) {
+        account->limits = request_limits_over(settings->limits, script->limits);
+        account->body_cap = settings->body_cap != 0 ? settings->body_cap : script->body_cap;
+    }
     account->name = arena_copy(&builder->arena, settings == NULL ? TEXT("main") : settings->name);
     if (account->name.data == NULL) {
         return STATUS_NO_MEMORY;

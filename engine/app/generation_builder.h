@@ -28,6 +28,7 @@ struct generation_builder {
     size_t reported_count;
     struct missing_secret *missing;
     size_t missing_count;
+    uint32_t account_count; // made so far
 };
 
 /// Reports a finding; `file` NULL: no place.

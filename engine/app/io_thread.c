@@ -147,7 +147,8 @@ static enum status io_thread_open(struct io_thread *thread, struct failure *why)
     if (status != STATUS_OK) {
         return status;
     }
-    live_world_init(&thread->live, thread->loop, thread->fetches, thread->engine->workers);
+    live_world_init(&thread->live, thread->loop, thread->fetches, thread->engine->workers,
+                    thread->engine->permits);
     fetch_pool_set_book(thread->fetches, resolver_book(thread->engine->resolver));
     struct http_server_handlers handlers = routes_handlers(thread);
     return http_server_create(thread->loop, &server_options, &handlers, &thread->server, why);

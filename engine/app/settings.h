@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "base/status.h"
 #include "io/resolver.h"
+#include "model/request_limits.h"
 #include "model/rule.h"
 
 struct settings_pair {
@@ -31,6 +32,8 @@ struct settings_account {
     size_t market_count;
     struct text certificate_file, key_file; // absent: none
     struct text proxy;                      // absent: none
+    struct request_limits limits;           // over the script's, one by one
+    uint64_t body_cap;                      // likewise; 0: the script's
     const char *file;
     uint32_t line, column;
 };

@@ -9,7 +9,7 @@
 #include "app/settings_table.h"
 #include "app/settings_yaml.h"
 
-enum { SETTING_ROWS_MAX = 96 };
+enum { SETTING_ROWS_MAX = 128 };
 
 struct settings_reader {
     struct settings *settings;

@@ -135,6 +135,16 @@ const struct setting SETTINGS[] = {
       "the file with the certificate's private key, PEM, not encrypted", false },
     { "suppliers.*.accounts.*.proxy", SETTING_TEXT, ACCOUNT(proxy), NULL, NULL, NULL, NULL,
       "the HTTP proxy that this account's requests go through, as http://host:port", false },
+    { "suppliers.*.accounts.*.limits.rps", SETTING_INTEGER, ACCOUNT(limits.per_second), "1", "100000", NULL, NULL,
+      "requests of this account that may begin within a second; wins over its script", false },
+    { "suppliers.*.accounts.*.limits.per_minute", SETTING_INTEGER, ACCOUNT(limits.per_minute), "1", "6000000", NULL,
+      NULL, "requests that may begin within a minute; wins over its script", false },
+    { "suppliers.*.accounts.*.limits.per_day", SETTING_INTEGER, ACCOUNT(limits.per_day), "1", "1000000000", NULL, NULL,
+      "requests that may begin within 24 hours; wins over its script", false },
+    { "suppliers.*.accounts.*.limits.concurrent", SETTING_INTEGER, ACCOUNT(limits.concurrent), "1", "100000", NULL,
+      NULL, "requests that may be under way at once; wins over its script", false },
+    { "suppliers.*.accounts.*.limits.body", SETTING_SIZE, ACCOUNT(body_cap), "1KiB", "64MiB", NULL, NULL,
+      "the largest body, on the wire and once it is inflated; wins over its script", false },
 
     LATER("state_dir", "where operators' switches are kept"),
     LATER("extra_calls", "the allowance of retries and hedges"),
@@ -147,7 +157,9 @@ const struct setting SETTINGS[] = {
     LATER("suppliers.*.mode", "test and dark suppliers"),
     LATER("suppliers.*.traffic", "the share of searches that reach a dark supplier"),
     LATER("suppliers.*.limits", "limits of a supplier"),
-    LATER("suppliers.*.accounts.*.limits", "limits of an account"),
+    LATER("suppliers.*.accounts.*.limits.hedge", "whether it may be asked twice"),
+    LATER("suppliers.*.accounts.*.limits.call_cost", "what a call costs"),
+    LATER("suppliers.*.accounts.*.limits.retry_on", "the statuses that are asked again"),
     LATER("suppliers.*.accounts.*.mode", "test and dark accounts"),
 };
 // clang-format on

@@ -1,8 +1,7 @@
 #include "io/identity.h"
 
-#include "base/buffer.h"
+#include "base/file.h"
 
-#include <errno.h>
 #include <openssl/pem.h>
 #include <openssl/x509.h>
 #include <stdio.h>
@@ -19,30 +18,25 @@ static enum status identity_refuse(struct failure *why, const char *file, const 
 
 static enum status identity_read(const char *path, struct arena *arena, struct text *content, struct failure *why)
 {
+    struct file_facts facts;
     struct buffer bytes;
-    char piece[4096];
     char words[160];
-    FILE *file = fopen(path, "re");
 
-    if (file == NULL) {
-        snprintf(words, sizeof(words), "cannot be read: %s", strerror_r(errno, piece, sizeof(piece)));
-        return identity_refuse(why, path, words, "a path that does not begin with / counts from the working directory");
-    }
     buffer_init(&bytes, FILE_BYTES_MAX);
-    for (size_t got = 1; got > 0 && !bytes.is_full;) {
-        got = fread(piece, 1, sizeof(piece), file);
-        buffer_append(&bytes, piece, got);
-    }
-    bool is_read = ferror(file) == 0;
-    fclose(file);
-    enum status status = STATUS_OK;
-    if (!is_read || bytes.is_full || bytes.length == 0) {
-        status = identity_refuse(why, path, "is empty, too large, or cannot be read to its end", "it holds PEM text");
-    } else {
+    enum status status = file_read(path, &bytes, &facts);
+    if (status == STATUS_NOT_FOUND || status == STATUS_INVALID || status == STATUS_IO) {
+        snprintf(words, sizeof(words), "cannot be read: %s", facts.why);
+        status =
+            identity_refuse(why, path, words, "a path that does not begin with / counts from the working directory");
+    } else if (status == STATUS_FULL || (status == STATUS_OK && bytes.length == 0)) {
+        status = identity_refuse(why, path, status == STATUS_FULL ? "is too large" : "is empty", "it holds PEM text");
+    } else if (status == STATUS_OK) {
         *content = arena_copy(arena, buffer_text(&bytes));
         status = content->data == NULL ? STATUS_NO_MEMORY : STATUS_OK;
     }
-    OPENSSL_cleanse(piece, sizeof(piece));
+    if (bytes.data != NULL) {
+        OPENSSL_cleanse(bytes.data, bytes.length);
+    }
     buffer_fini(&bytes);
     return status;
 }

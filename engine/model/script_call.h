@@ -10,6 +10,7 @@
 #include "base/message.h"
 #include "model/exchange.h"
 #include "model/offer.h"
+#include "model/request_limits.h"
 #include "model/rule.h"
 
 #include <stdatomic.h>
@@ -48,6 +49,9 @@ struct script_account {
     struct text *markets; // only searches of these are its; none: every search
     size_t market_count;
     const struct fetch_route *route; // NULL: none of its own
+    uint32_t number;                 // from 0 on within its generation
+    struct request_limits limits;    // in force: the settings' over the script's
+    uint64_t body_cap;               // bytes on the wire, and after decompression; 0: the supplier's
 };
 
 enum script_call_kind { SCRIPT_CALL_START, SCRIPT_CALL_NORMALISE };
@@ -155,7 +159,9 @@ struct normalise_call {
     char warning[256]; // the first one
     char message[256];
     char code[64];           // of fail.supplier
-    uint64_t retry_after_ms; // of fail.quota; 0: not said
+    uint64_t retry_after_ms; // of fail.quota, or of a 429; 0: not said
+    bool is_quota_used;      // the supplier takes no more requests of this account
+    uint64_t quota_wait_ms;  // for so long; 0: not said
 };
 
 /// One candidate slot for each of `candidate_count`; product and search_id are copied, body is acquired. NULL without

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NUMBER_MAX = 64, DECIMALS_MAX = 12, WHOLE_DIGITS = 15 };
+enum { NUMBER_MAX = 64, DECIMALS_MAX = 12 };
 
 static const struct value ABSENT = { .kind = VALUE_ABSENT };
 
@@ -150,19 +150,12 @@ static struct value number_value(double number)
 /// A whole number of at most 15 digits, without more ado.
 static bool read_whole(struct text text, double *number)
 {
-    size_t start = text.length > 0 && text.data[0] == '-' ? 1 : 0;
-    int64_t value = 0;
+    int64_t whole = 0;
 
-    if (text.length == start || text.length - start > WHOLE_DIGITS) {
+    if (!text_to_whole(text, TEXT_DOUBLE_DIGITS, &whole)) {
         return false;
     }
-    for (size_t i = start; i < text.length; i++) {
-        if (text.data[i] < '0' || text.data[i] > '9') {
-            return false;
-        }
-        value = value * 10 + (text.data[i] - '0');
-    }
-    *number = start > 0 ? -(double)value : (double)value;
+    *number = (double)whole;
     return true;
 }
 

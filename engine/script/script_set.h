@@ -10,6 +10,7 @@
 
 #include "base/status.h"
 #include "base/text.h"
+#include "model/request_limits.h"
 
 struct script_set;
 
@@ -33,7 +34,8 @@ struct script_supplier {
     struct text *wants; // extras of the search that it may see: "client"
     size_t want_count;
     struct text options; // JSON object of defaults
-    uint64_t body_cap;   // limits.body, or the default
+    struct request_limits limits;
+    uint64_t body_cap; // limits.body, or the default
 };
 
 /// A look-up in a script that names its table.

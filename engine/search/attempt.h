@@ -63,6 +63,8 @@ void attempt_close_unasked(struct attempt *attempt, enum outcome outcome, struct
 /// that sent nothing yet. What its parts have brought stays.
 void attempt_cut(struct attempt *attempt, enum bound bound, enum phase phase_if_waiting);
 
+/// For parts: the most that a body may have.
+uint64_t attempt_body_cap(const struct attempt *attempt);
 /// For parts: offers of a step; false without memory. A part has ended; the attempt may be gone afterwards.
 MUST_CHECK bool attempt_take_offers(struct attempt *attempt, uint32_t part, struct normalise_call *normalise);
 /// For parts: one of them is stopped by a limit, and the words that people read tell which.

@@ -9,6 +9,7 @@
 /// Memory:  embedded in its attempt's array; owns request, call, pause and state until part_fini.
 #pragma once
 
+#include "search/permit.h"
 #include "search/ports.h"
 
 struct attempt;
@@ -36,6 +37,7 @@ struct part {
     enum part_state state;
     struct http_request *request;
     struct fetch fetch;
+    struct permit permit;             // while FETCHING
     struct normalise_call *normalise; // while NORMALISING
     struct timer pause;               // while PAUSED
     struct next_step next;            // while PAUSED

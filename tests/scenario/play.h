@@ -90,8 +90,8 @@ struct play_result {
     struct play_event *events;
     size_t event_count;
 
-    size_t requests;                           // that were started
-    size_t fetches, timers, calls, references; // that were not given back
+    size_t requests;                                    // that were started
+    size_t fetches, timers, calls, references, permits; // that were not given back
     struct buffer violations;
 };
 

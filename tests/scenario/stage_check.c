@@ -265,6 +265,8 @@ void stage_check(struct stage *stage)
     if (result->fetches + result->timers + result->calls > 0) {
         play_blame(result, "after the end there are %zu fetches, %zu timers, %zu script calls", result->fetches,
                    result->timers, result->calls);
+    } else if (result->permits > 0) {
+        play_blame(result, "%zu permits were not given back", result->permits);
     } else if (result->references > 0) {
         play_blame(result, "%zu references were lost", result->references);
     }

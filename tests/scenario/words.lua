@@ -30,13 +30,14 @@ local RULE = {
 local EXCHANGE = {
   answers = "string", after = "ms", hangs = "boolean", phase = "string", fails = "string", status = "number",
   script = "ms", from = "number", dropped = "number", warnings = "number", retry_after = "ms", code = "string",
-  says = "string",
+  says = "string", quota_used = "boolean",
 }
+local LIMITS = { rps = "number", per_minute = "number", per_day = "number", concurrent = "number" }
 local STEP = { merge = "string", complete = "boolean", next = "ms" }
 local SUPPLIER = {
   supplier = "string", ceiling = "ms", rule = "ms", skips = "string", disabled = "string", starts = "string",
   item = "string", cheapest = "number", odd = "boolean", parts = "list", display = "string",
-  minutes = "number", flag = "number",
+  minutes = "number", flag = "number", limits = "table", used = "number", blocked = "ms",
 }
 for word, kind in pairs(EXCHANGE) do
   STEP[word] = kind
@@ -62,7 +63,7 @@ local OUTCOME = {
 }
 local FINALLY = {
   references = "number", memory = "number", fetches = "number", timers = "number", calls = "number",
-  breaker = "table", outcomes = "table", replies = "number", requests = "number",
+  permits = "number", breaker = "table", outcomes = "table", replies = "number", requests = "number",
 }
 local LINES = {
   search = "table", supplier = "string", machine = "table", caller = "string", expect_outcome = "table",
@@ -187,7 +188,7 @@ local function read_exchange(where, given, part, number)
     part = part, step = number, after_us = us(given.after), hangs = given.hangs, phase = given.phase,
     status = given.status, script_us = us(given.script), first_id = given.from, dropped = given.dropped,
     warnings = given.warnings, retry_ms = given.retry_after, code = given.code, message = given.says,
-    merge = given.merge, is_incomplete = given.complete == false, next_us = us(given.next),
+    is_quota_used = given.quota_used, merge = given.merge, is_incomplete = given.complete == false, next_us = us(given.next),
   }
   one_of(where, "phase", given.phase, PHASES)
   one_of(where, "merge", given.merge, { add = true, replace = true, keep = true })
@@ -222,9 +223,11 @@ local function read_supplier(play, where, given)
   local supplier = {
     name = given.supplier, ceiling_us = us(given.ceiling), rule_us = us(given.rule), item = given.item,
     cheapest = given.cheapest, minutes = given.minutes, flag = given.flag, display = given.display,
+    limits = given.limits, used = given.used, blocked_us = us(given.blocked),
     is_odd = given.odd, is_disabled = given.disabled ~= nil,
     because = given.disabled or given.skips,
   }
+  check_words(where, "limits", given.limits or {}, LIMITS)
   if given.skips then
     supplier.start = "skipped"
   elseif given.starts then

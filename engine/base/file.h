@@ -1,0 +1,20 @@
+/// File: reads a file whole, up to a cap, and never waits for anybody.
+///
+/// Only regular files are read: a pipe that nobody writes into would keep its reader for ever, a device never ends.
+///
+/// Threads: any; not on a loop, for disks are slow.
+/// Memory:  the caller's buffer.
+#pragma once
+
+#include "base/buffer.h"
+#include "base/status.h"
+
+struct file_facts {
+    char why[96];            // when it could not be read: "No such file or directory", "it is not a regular file"
+    uint64_t bytes;          // as the system says
+    bool is_readable_by_all; // its mode lets every user of this machine read it
+};
+
+/// Appends the whole file to `content`, whose ceiling is the cap. STATUS_NOT_FOUND, STATUS_INVALID (no regular file),
+/// STATUS_IO: `facts` says why. STATUS_FULL: it is larger than the cap. `facts` may be NULL.
+MUST_CHECK enum status file_read(const char *path, struct buffer *content, struct file_facts *facts);
