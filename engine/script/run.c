@@ -32,12 +32,11 @@ static enum script_verdict run_verdict_of(const char *kind)
     return SCRIPT_ERROR;
 }
 
-static void run_keep(char *place, size_t size, const char *message)
+void run_keep(char *place, size_t size, const char *words)
 {
-    int length = snprintf(place, size, "%s", message == NULL ? "" : message);
+    int length = snprintf(place, size, "%s", words == NULL ? "" : words);
     bool is_cut = length >= (int)size;
 
-    // Here the message is still whole: what a cut leaves of a secret would match nothing later.
     place[redact_apply(place, is_cut ? size - 1 : (size_t)length, is_cut)] = '\0';
 }
 
@@ -51,7 +50,7 @@ static void run_on_error(lua_State *L, void *context)
     failure->verdict = SCRIPT_ERROR;
     if (bind_fail_read(L, -1, &fail)) {
         failure->verdict = run_verdict_of(fail.kind);
-        failure->retry_after_ms = fail.retry_after_ms;
+        failure->wait = fail.wait;
         run_keep(failure->message, sizeof failure->message, fail.message);
         run_keep(failure->code, sizeof failure->code, fail.code);
         return;

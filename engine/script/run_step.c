@@ -106,7 +106,7 @@ static void step_take_warnings(lua_State *L, int table, int function, struct run
             run_breach(L, function, "normalise: `warnings` must be a list of strings");
         }
         if (details->warning_count++ == 0) {
-            snprintf(details->warning, sizeof details->warning, "%s", lua_tostring(L, -1));
+            run_keep(details->warning, sizeof details->warning, lua_tostring(L, -1));
         }
         lua_pop(L, 1);
     }
@@ -180,6 +180,7 @@ void run_take_details(lua_State *L, int index, int function, const struct state_
     step_take_merge(L, table, function, details);
     step_take_complete(L, table, function, details);
     step_take_warnings(L, table, function, details);
+    run_take_quota(L, table, function, details);
     step_take_next(L, table, function, account, details);
     lua_settop(L, table - 1);
 }
