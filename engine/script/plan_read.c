@@ -1,5 +1,6 @@
 #include "script/plan_read.h"
 
+#include "base/redact.h"
 #include "script/bind_json.h"
 #include "script/bind_shape.h"
 #include "script/bind_support.h"
@@ -407,8 +408,10 @@ static struct value dangling_value(struct plan_row *row)
     struct text id = is_name(name) ? name->text : TEXT("?");
     size_t room = sizeof row->scratch - row->scratch_used;
 
-    (void)snprintf(row->scratch + row->scratch_used, room, "a reference to %.*s, which is not in %.60s",
-                   id.length < NUMBER_MAX ? (int)id.length : NUMBER_MAX, id.data, level->list.text.data);
+    char shown[NUMBER_MAX + 1];
+    (void)redact_copy(shown, sizeof shown, id);
+    (void)snprintf(row->scratch + row->scratch_used, room, "a reference to %s, which is not in %.60s", shown,
+                   level->list.text.data);
     return room > 1 ? other(row->scratch + row->scratch_used) : other("a reference to nothing");
 }
 

@@ -34,10 +34,7 @@ static enum script_verdict run_verdict_of(const char *kind)
 
 void run_keep(char *place, size_t size, const char *words)
 {
-    int length = snprintf(place, size, "%s", words == NULL ? "" : words);
-    bool is_cut = length >= (int)size;
-
-    place[redact_apply(place, is_cut ? size - 1 : (size_t)length, is_cut)] = '\0';
+    (void)redact_copy(place, size, text_of(words));
 }
 
 /// Takes the error value on top of the stack into the run's failure. Still protected.
@@ -141,7 +138,7 @@ int run_breach(lua_State *L, int function, const char *format, ...)
     }
     va_start(arguments, format);
     char message[256];
-    vsnprintf(message, sizeof message, format, arguments);
+    (void)redact_vprint(message, sizeof message, format, arguments);
     va_end(arguments);
     lua_pushstring(L, message);
     lua_concat(L, 2);

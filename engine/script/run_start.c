@@ -71,7 +71,7 @@ static int start_call_skip(lua_State *L)
         return run_breach(L, 2, "skip must return a reason (a string) or nil, not a %s", luaL_typename(L, -1));
     }
     work->is_skipped = true;
-    snprintf(work->reason, sizeof work->reason, "%s", lua_tostring(L, -1));
+    run_keep(work->reason, sizeof work->reason, lua_tostring(L, -1));
     return 0;
 }
 
