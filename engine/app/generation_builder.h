@@ -9,11 +9,13 @@
 #include "model/script_call.h"
 #include "script/script_set.h"
 
-/// A secret that no environment variable holds.
+/// A secret that is not there, or cannot be used.
 struct missing_secret {
     struct text supplier;
+    struct text account;
     struct text secret;
-    struct text variable;
+    struct text why;  // a sentence that goes on after its name
+    struct text help; // the remedy
     struct text file; // where to look: the settings, or the script
     uint32_t line, column;
 };

@@ -108,6 +108,7 @@ struct settings {
     struct text *suppliers_dirs; // one or several
     size_t suppliers_dir_count;
     struct text scripts_dir;
+    struct text secrets_dir; // absent: as the environment says
     struct address_range *allow_private;
     size_t allow_private_count;
     struct text ca_file;

@@ -57,6 +57,8 @@ const struct setting SETTINGS[] = {
       "directories whose *.lua are the suppliers; one, or a list", false },
     { "scripts_dir", SETTING_TEXT, ENGINE(scripts_dir), NULL, NULL, "scripts", NULL,
       "the directory of products and helper modules", false },
+    { "secrets_dir", SETTING_TEXT, ENGINE(secrets_dir), NULL, NULL, NULL, NULL,
+      "the directory whose files are secrets, each named like its own; not set: $CREDENTIALS_DIRECTORY", true },
     { "network.allow_private", SETTING_RANGES, ENGINE_LIST(allow_private, allow_private_count), NULL, NULL, "", NULL,
       "private address ranges that suppliers may live in; all others are refused", true },
     { "network.ca_file", SETTING_TEXT, ENGINE(ca_file), NULL, NULL, "/etc/ssl/certs/ca-certificates.crt", NULL,

@@ -1,6 +1,7 @@
 #include "cli/cli.h"
 
 #include "app/generation.h"
+#include "app/startup.h"
 #include "base/clock.h"
 #include "base/json_write.h"
 #include "model/data_set.h"
@@ -244,6 +245,7 @@ static void check_run(struct check *check, struct settings **settings, struct ge
         }
         return;
     }
+    startup_check(*settings, check_report, check);
     if (options->has_secrets) {
         (void)generation_missing_secrets(*generation, check_report, check);
     }

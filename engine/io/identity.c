@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FILE_BYTES_MAX = 256 * 1024 };
+enum { FILE_BYTES_MAX = 256 * 1024, AUTHORITIES_BYTES_MAX = 16 << 20 };
 
 static enum status identity_refuse(struct failure *why, const char *file, const char *sentence, const char *help)
 {
@@ -100,4 +100,32 @@ enum status identity_load(const char *certificate_file, const char *key_file, st
         status = identity_read(key_file, arena, key, why);
     }
     return status == STATUS_OK ? identity_check(certificate_file, *certificate, key_file, *key, why) : status;
+}
+
+enum status identity_check_authorities(const char *setting, const char *file, struct failure *why)
+{
+    struct file_facts facts;
+    struct buffer bytes;
+    const char *wrong = NULL;
+
+    buffer_init(&bytes, AUTHORITIES_BYTES_MAX);
+    enum status status = file_read(file, &bytes, &facts);
+    if (status == STATUS_FULL) {
+        wrong = "it is larger than 16 MiB";
+    } else if (status == STATUS_OK) {
+        BIO *content = BIO_new_mem_buf(bytes.data, (int)bytes.length);
+        X509 *first = content != NULL ? PEM_read_bio_X509(content, NULL, identity_on_passphrase, NULL) : NULL;
+        wrong = first == NULL ? "there is no certificate in it" : NULL;
+        X509_free(first);
+        BIO_free(content);
+    } else if (status != STATUS_NO_MEMORY) {
+        wrong = facts.why;
+    }
+    buffer_fini(&bytes);
+    if (wrong == NULL) {
+        return status;
+    }
+    failure_set(why, "cannot read certificates of authorities from \"%s\": %s", file, wrong);
+    failure_help(why, "`%s` names a file of certificates in PEM format", setting);
+    return STATUS_INVALID;
 }
