@@ -1,3 +1,4 @@
+#include "base/redact.h"
 #include "script/bind.h"
 #include "script/bind_support.h"
 
@@ -79,6 +80,14 @@ bool bind_fail_read(lua_State *L, int index, struct script_fail *fail)
     return fail->kind != NULL;
 }
 
+// Pushes at most so many of the bytes; secrets are taken out while they are whole.
+static void push_words(lua_State *L, struct text text, size_t most)
+{
+    char words[MESSAGE_MAX + 1];
+
+    lua_pushlstring(L, words, redact_copy(words, most + 1, text));
+}
+
 // Pushes the failure; argument `message` (0: none) becomes its message.
 static void push_fail(lua_State *L, const char *kind, int message)
 {
@@ -90,7 +99,7 @@ static void push_fail(lua_State *L, const char *kind, int message)
     lua_setfield(L, -2, "kind");
     if (message != 0 && !lua_isnoneornil(L, message)) {
         struct text text = bind_check_text(L, message);
-        lua_pushlstring(L, text.data, text.length < MESSAGE_MAX ? text.length : MESSAGE_MAX);
+        push_words(L, text, MESSAGE_MAX);
         lua_setfield(L, -2, "message");
     }
     push_mark(L);
@@ -130,7 +139,7 @@ static void copy_text_option(lua_State *L, const char *name, size_t most)
         if (text.data == NULL) {
             luaL_argerror(L, 1, lua_pushfstring(L, "`%s` must be text, got %s", name, luaL_typename(L, -1)));
         }
-        lua_pushlstring(L, text.data, text.length < most ? text.length : most);
+        push_words(L, text, most);
         lua_setfield(L, -3, name);
     }
     lua_pop(L, 1);

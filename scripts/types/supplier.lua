@@ -30,7 +30,7 @@
 ---@field after_ms? number to wait before it, 0 to 600000; less than 10 counts as 10
 ---@field state? any comes back as `ctx.state`; what JSON can hold, to 64 KiB
 
----What a supplier says of its quota; values of headers can be given as they are, what makes no sense counts as not said.
+---What a supplier says of its quota. Values of headers can be given as they are; what makes no sense was not said.
 ---@class Quota
 ---@field remaining? number|string requests that are left; with none the account is not asked until `reset_at`
 ---@field reset_at? number|string an instant: seconds since 1970, ISO 8601 or a date of HTTP; or seconds to wait

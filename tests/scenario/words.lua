@@ -188,7 +188,8 @@ local function read_exchange(where, given, part, number)
     part = part, step = number, after_us = us(given.after), hangs = given.hangs, phase = given.phase,
     status = given.status, script_us = us(given.script), first_id = given.from, dropped = given.dropped,
     warnings = given.warnings, retry_ms = given.retry_after, code = given.code, message = given.says,
-    is_quota_used = given.quota_used, merge = given.merge, is_incomplete = given.complete == false, next_us = us(given.next),
+    merge = given.merge, is_incomplete = given.complete == false, next_us = us(given.next),
+    is_quota_used = given.quota_used,
   }
   one_of(where, "phase", given.phase, PHASES)
   one_of(where, "merge", given.merge, { add = true, replace = true, keep = true })
