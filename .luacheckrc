@@ -5,7 +5,8 @@ codes = true
 -- What a script sees in its sandbox, beside a part of Lua's own library.
 local helpers = {
   "json", "url", "crypto", "time", "money", "log", "fail", "map", "filter", "first", "get", "lookup", "sorted_pairs",
-  "text", "decimal", "integer", "flag", "raw", "map_of", "plan", "up", "const", "ref",
+  "xml", "soap",
+  "text", "decimal", "integer", "flag", "raw", "map_of", "plan", "up", "const", "ref", "asked",
 }
 
 local sandbox = {
@@ -25,8 +26,8 @@ files["scripts"] = { std = "sandbox" }
 files["suppliers"] = { std = "sandbox" }
 files["examples/farm/suppliers"] = { std = "sandbox" }
 files["examples/farm/hotels"] = { std = "sandbox" }
-files["tests/unit/data"] = { std = "sandbox" }
-files["tests/unit/data/**/faulty.lua"] = { std = "sandbox", ignore = { "2" } } -- broken on purpose
+files["tests/unit/data"] = { std = "sandbox", read_globals = { "stick" } }
+files["tests/unit/data/**/faulty.lua"] = { std = "sandbox", read_globals = { "stick" }, ignore = { "2" } } -- broken on purpose
 files["tests/e2e/suppliers"] = { std = "sandbox", ignore = { "2" } } -- some are broken on purpose
 files["tests/e2e/hog"] = { std = "sandbox" }
 files["tests/e2e/stuck"] = { std = "sandbox" }

@@ -260,6 +260,46 @@ local function normalise(response, _, ctx)
   return fail.unexpected("data.offers")
 end
 
+-- ---- revalidation --------------------------------------------------------------------------------------------------
+
+-- What Duffel says of an offer that cannot be had any more.
+local GONE = {
+  offer_expired = "expired",
+  offer_no_longer_available = "sold_out",
+  offer_request_already_booked = "sold_out",
+}
+
+local function ask_again(offer, ctx)
+  return {
+    method = "GET",
+    path = "/air/offers/" .. url.encode(offer.ref),
+    query = { return_available_services = false },
+    headers = headers(ctx),
+  }
+end
+
+local function read_again(response, offer, ctx)
+  local body = response:json()
+  local gone = GONE[get(body, "errors", 1, "code") or ""]
+  if gone then
+    return { status = gone }
+  end
+  if get(body, "errors") then
+    return failure(body.errors, response, ctx)
+  end
+  local now = get(body, "data")
+  if not get(now, "total_amount") then
+    return fail.unexpected("data.total_amount")
+  end
+  local was = offer.price.supplier_price or { amount = offer.price.total, currency = offer.price.currency }
+  local is_same = now.total_currency == was.currency and money.compare(now.total_amount, was.amount) == 0
+  return {
+    status = is_same and "confirmed" or "price_changed",
+    now = { total = now.total_amount, currency = now.total_currency },
+    expires_at = time.utc(now.expires_at),
+  }
+end
+
 ---@type Supplier
 return {
   name = "duffel",
@@ -290,4 +330,5 @@ return {
 
   build_request = build_request,
   normalise = normalise,
+  revalidate = { build_request = ask_again, read = read_again },
 }

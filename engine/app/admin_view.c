@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "model/data_set.h"
+#include "script/drift.h"
 #include "script/rates.h"
 #include "script/script_set.h"
 #include "telemetry/attribution.h"
@@ -50,6 +51,39 @@ static void write_quarantine(const struct catalogue *catalogue, struct script_id
 
     if (script_set_tell_quarantine(catalogue->set, script, why, sizeof(why))) {
         json_field_c(json, "quarantined", why);
+    }
+}
+
+static void write_drifting(void *context, const char *path, uint64_t since_wall_us)
+{
+    struct json_writer *json = context;
+    char since[CLOCK_UTC_SIZE];
+    size_t length = clock_print_utc(since_wall_us, since);
+
+    json_begin_object(json);
+    json_field_c(json, "path", path);
+    json_field_text(json, "since", (struct text){ since, length });
+    json_end_object(json);
+}
+
+static void count_drifting(void *context, const char *path, uint64_t since_wall_us)
+{
+    (void)path;
+    (void)since_wall_us;
+    (*(size_t *)context)++;
+}
+
+/// The field `drift` with the paths that have stopped appearing, when there are any.
+static void write_drift(const struct drift *drift, struct json_writer *json)
+{
+    size_t count = 0;
+
+    drift_list(drift, count_drifting, &count);
+    if (count > 0) {
+        json_key(json, "drift");
+        json_begin_array(json);
+        drift_list(drift, write_drifting, json);
+        json_end_array(json);
     }
 }
 
@@ -131,6 +165,7 @@ static void write_suppliers(struct engine *engine, const struct catalogue *catal
         }
         write_quarantine(catalogue, (struct script_id){ .index = i }, json);
         write_accounts(engine, supplier, json);
+        write_drift(script_set_drift(catalogue->set, i), json);
         json_end_object(json);
     }
     json_end_array(json);
@@ -176,10 +211,11 @@ static void sample_scripts(struct engine *engine)
     metrics_set(engine->metrics, METRIC_SCRIPT_QUEUED, 0, counts.queued);
 }
 
-enum { SUPPLIER_SAMPLES = 6 };
+enum { SUPPLIER_SAMPLES = 7 };
 static const enum metric SUPPLIER_ROWS[SUPPLIER_SAMPLES] = { METRIC_SCRIPT_CPU,           METRIC_SCRIPT_PUT_BACK,
                                                              METRIC_SCRIPT_IN_QUARANTINE, METRIC_SUPPLIER_RUNNING,
-                                                             METRIC_SUPPLIER_KEPT_IN,     METRIC_SUPPLIER_BLOCKED };
+                                                             METRIC_SUPPLIER_KEPT_IN,     METRIC_SUPPLIER_BLOCKED,
+                                                             METRIC_SCRIPT_DRIFT };
 
 /// What a supplier's script has used, whether it is in quarantine, and how its accounts stand; beside SUPPLIER_ROWS.
 static void sample_supplier(struct engine *engine, const struct catalogue *catalogue, size_t index,
@@ -191,6 +227,7 @@ static void sample_supplier(struct engine *engine, const struct catalogue *catal
     values[0] = usage.cpu_us;
     values[1] = usage.put_back;
     values[2] = script_set_is_quarantined(catalogue->set, (struct script_id){ .index = index }) ? 1 : 0;
+    values[6] = drift_answers(script_set_drift(catalogue->set, index));
     for (size_t i = 0; i < supplier->account_count; i++) {
         struct permits_view view;
         permits_look(engine->permits, &supplier->account[i], &view);

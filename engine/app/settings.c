@@ -31,10 +31,7 @@ static void apply_file(struct settings_reader *reader, struct arena *scratch, co
     enum status status = file_read(path, &bytes, &facts);
     if (status != STATUS_OK) {
         char message[256];
-        snprintf(message, sizeof(message), "the file cannot be read: %s",
-                 status == STATUS_FULL        ? "it is too large"
-                 : status == STATUS_NO_MEMORY ? "out of memory"
-                                              : facts.why);
+        snprintf(message, sizeof(message), "the file cannot be read: %s", facts.why);
         settings_find(reader, name.data, 0, 0, message,
                       status == STATUS_NOT_FOUND
                           ? "examples/farm/lastcall.yaml is one that runs, examples/lastcall.yaml explains "

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FILE_PIECE = 64 * 1024 };
+enum { FILE_PIECE = 64 * 1024, FILE_PATH_SIZE = 4096 };
 
 static enum status file_blame(struct file_facts *facts, int error)
 {
@@ -15,6 +15,12 @@ static enum status file_blame(struct file_facts *facts, int error)
 
     snprintf(facts->why, sizeof(facts->why), "%s", strerror_r(error, words, sizeof(words)));
     return error == ENOENT ? STATUS_NOT_FOUND : STATUS_IO;
+}
+
+static enum status file_refuse(struct file_facts *facts, enum status status, const char *why)
+{
+    snprintf(facts->why, sizeof(facts->why), "%s", why);
+    return status;
 }
 
 static ssize_t file_get(int fd, char *bytes, size_t length)
@@ -35,7 +41,7 @@ static enum status file_get_all(int fd, struct buffer *content, struct file_fact
         size_t piece = room < FILE_PIECE ? room : FILE_PIECE;
         char one_more = 0;
         if (piece > 0 && !buffer_reserve(content, piece)) {
-            return STATUS_NO_MEMORY;
+            return file_refuse(facts, STATUS_NO_MEMORY, "there is no memory for it");
         }
         ssize_t got = file_get(fd, piece > 0 ? content->data + content->length : &one_more, piece > 0 ? piece : 1);
         if (got < 0) {
@@ -45,7 +51,7 @@ static enum status file_get_all(int fd, struct buffer *content, struct file_fact
             return STATUS_OK;
         }
         if (piece == 0) {
-            return STATUS_FULL;
+            return file_refuse(facts, STATUS_FULL, "it is too large");
         }
         content->length += (size_t)got;
     }
@@ -59,14 +65,13 @@ static enum status file_read_open(int fd, struct buffer *content, struct file_fa
         return file_blame(facts, errno);
     }
     if (!S_ISREG(info.st_mode)) {
-        snprintf(facts->why, sizeof(facts->why), "it is %s",
-                 S_ISDIR(info.st_mode) ? "a directory" : "not a regular file");
-        return STATUS_INVALID;
+        return file_refuse(facts, STATUS_INVALID,
+                           S_ISDIR(info.st_mode) ? "it is a directory" : "it is not a regular file");
     }
     facts->bytes = (uint64_t)info.st_size;
     facts->is_readable_by_all = (info.st_mode & S_IROTH) != 0;
     if (facts->bytes > content->ceiling - content->length) {
-        return STATUS_FULL;
+        return file_refuse(facts, STATUS_FULL, "it is too large");
     }
     return file_get_all(fd, content, facts);
 }
@@ -84,4 +89,41 @@ enum status file_read(const char *path, struct buffer *content, struct file_fact
     enum status status = file_read_open(fd, content, facts);
     close(fd);
     return status;
+}
+
+static bool file_put_all(int fd, struct text bytes)
+{
+    while (bytes.length > 0) {
+        ssize_t put = write(fd, bytes.data, bytes.length);
+        if (put < 0 && errno != EINTR) {
+            return false;
+        }
+        size_t done = put > 0 ? (size_t)put : 0;
+        bytes = (struct text){ bytes.data + done, bytes.length - done };
+    }
+    return true;
+}
+
+bool file_replace(const char *path, struct text bytes, const char **why)
+{
+    char beside[FILE_PATH_SIZE];
+    struct stat info;
+
+    if (snprintf(beside, sizeof(beside), "%s.new", path) >= (int)sizeof(beside) || stat(path, &info) != 0) {
+        *why = "it is not there, or its name is too long";
+        return false;
+    }
+    int fd = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, info.st_mode & 0777);
+    if (fd < 0) {
+        *why = strerror(errno);
+        return false;
+    }
+    bool is_written = file_put_all(fd, bytes);
+    bool is_closed = close(fd) == 0;
+    if (!is_written || !is_closed || rename(beside, path) != 0) {
+        *why = strerror(errno);
+        (void)unlink(beside);
+        return false;
+    }
+    return true;
 }

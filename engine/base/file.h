@@ -1,4 +1,4 @@
-/// File: reads a file whole, up to a cap, and never waits for anybody.
+/// File: reads a file whole, up to a cap, and never waits for anybody; puts another one in its place.
 ///
 /// Only regular files are read: a pipe that nobody writes into would keep its reader for ever, a device never ends.
 ///
@@ -10,11 +10,14 @@
 #include "base/status.h"
 
 struct file_facts {
-    char why[96];            // when it could not be read: "No such file or directory", "it is not a regular file"
+    char why[96];            // it could not be read: "No such file or directory", "it is not a regular file"
     uint64_t bytes;          // as the system says
     bool is_readable_by_all; // its mode lets every user of this machine read it
 };
 
-/// Appends the whole file to `content`, whose ceiling is the cap. STATUS_NOT_FOUND, STATUS_INVALID (no regular file),
-/// STATUS_IO: `facts` says why. STATUS_FULL: it is larger than the cap. `facts` may be NULL.
+/// Appends the whole file to `content`, whose ceiling is the cap. STATUS_NOT_FOUND, STATUS_INVALID: no regular file;
+/// STATUS_FULL: larger than the cap; STATUS_IO, STATUS_NO_MEMORY. `facts` says why; it may be NULL.
 MUST_CHECK enum status file_read(const char *path, struct buffer *content, struct file_facts *facts);
+
+/// Writes the bytes beside the file, with its mode, and puts them in its place. False: `*why`, the file is as it was.
+MUST_CHECK bool file_replace(const char *path, struct text bytes, const char **why);

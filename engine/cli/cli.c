@@ -29,6 +29,10 @@ static const struct cli_command commands[] = {
       "Findings are one line each, with file and line, and exit code 1; 3 when a file ran for too long while it was\n"
       "loaded. --secrets makes a finding of each secret that is not set in the environment.\n",
       "cjns", 0, 0, cmd_check },
+    { "test", "[NAME]... [-c FILE]... [--update]", "run the fixtures of suppliers",
+      "Plays suppliers/NAME.test/*.json through the scripts, without a socket, and tells what came that was not\n"
+      "expected. Without a name all suppliers are tested. --update writes what came into the fixtures.\n",
+      "cjnU", 0, CLI_MAX_ARGUMENTS, cmd_test },
     { "explain", "SEARCH_ID [--admin URL]", "draw what became of a recent search",
       "Asks a running engine for the record of a search: who was asked, answered, was cut by what and where it stood.\n"
       "The engine keeps the newest 1,024. A token is taken from LASTCALL_ADMIN_TOKEN.\n",
@@ -69,6 +73,8 @@ static const struct option_row {
       "columns to draw on (default: COLUMNS, else the terminal's, else 100)" },
     { 's', false, "secrets", NULL, OPTION_FLAG, offsetof(struct cli_options, has_secrets), 0, 0,
       "missing secrets are findings" },
+    { 'U', false, "update", NULL, OPTION_FLAG, offsetof(struct cli_options, is_updating), 0, 0,
+      "write what came into the fixtures" },
 };
 
 static int usage_error(const char *help, const char *format, ...) PRINTF_LIKE(2, 3);

@@ -31,7 +31,7 @@ struct cli_options {
     const char *url, *admin;
     uint64_t budget_ms; // 0: not given
     uint64_t width;     // 0: the terminal's
-    bool is_json, is_colourless, has_secrets;
+    bool is_json, is_colourless, has_secrets, is_updating;
 };
 
 struct cli_command {
@@ -49,11 +49,23 @@ int cli_main(int argc, char **argv);
 int cmd_serve(const struct cli_options *options);
 int cmd_search(const struct cli_options *options);
 int cmd_check(const struct cli_options *options);
+int cmd_test(const struct cli_options *options);
 int cmd_explain(const struct cli_options *options);
 int cmd_status(const struct cli_options *options);
 
 /// `place: error: sentence`, then `help: remedy`. The first line can be read by an editor.
 void cli_print_failure(FILE *stream, const struct failure *failure, bool is_colourless);
+
+/// A finding: an object in the list that `json` has open, or, when that is NULL, lines on standard output.
+struct json_writer;
+void cli_tell_finding(struct json_writer *json, const struct failure *failure, bool is_colourless);
+
+/// Settings and scripts, with every finding reported, one at least unless the status is OK.
+struct settings;
+struct generation;
+MUST_CHECK enum status cli_load(const struct cli_options *options,
+                                void (*report)(void *context, const struct failure *failure), void *context,
+                                struct settings **settings, struct generation **generation);
 
 /// How to draw on standard output: its width, encoding and colours.
 void cli_paint_init(struct paint *paint, const struct cli_options *options, struct buffer *out);

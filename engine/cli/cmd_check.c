@@ -1,5 +1,6 @@
 #include "cli/cli.h"
 
+#include "app/fixture_suite.h"
 #include "app/generation.h"
 #include "app/startup.h"
 #include "base/clock.h"
@@ -14,6 +15,7 @@ struct check {
     struct json_writer *json; // NULL: for a person
     size_t findings;
     bool is_overdue; // a file took too long to load
+    struct fixture_suite suite;
 };
 
 static void check_report(void *context, const struct failure *failure)
@@ -21,17 +23,7 @@ static void check_report(void *context, const struct failure *failure)
     struct check *check = context;
 
     check->findings++;
-    if (check->json == NULL) {
-        cli_print_failure(stdout, failure, check->options->is_colourless);
-        return;
-    }
-    json_begin_object(check->json);
-    json_field_c(check->json, "file", failure->file);
-    json_field_u64(check->json, "line", failure->line);
-    json_field_u64(check->json, "column", failure->column);
-    json_field_c(check->json, "message", failure->message);
-    json_field_c(check->json, "help", failure->help);
-    json_end_object(check->json);
+    cli_tell_finding(check->json, failure, check->options->is_colourless);
 }
 
 struct check_counts {
@@ -49,6 +41,23 @@ static struct check_counts check_count(const struct catalogue *catalogue)
     return counts;
 }
 
+/// What fixtures looked up, and what was not there.
+static void check_print_look_ups(const struct data_set *data, size_t index, struct buffer *out)
+{
+    uint64_t misses = data_set_misses(data, index), all = misses + data_set_hits(data, index);
+
+    if (all == 0) {
+        return;
+    }
+    buffer_printf(out, "; fixtures: %llu look-up%s, %llu miss%s", (unsigned long long)all, all == 1 ? "" : "s",
+                  (unsigned long long)misses, misses == 1 ? "" : "es");
+    if (misses > 0) {
+        buffer_append_c(out, " (");
+        data_set_tell_misses(data, index, out);
+        buffer_append_byte(out, ')');
+    }
+}
+
 static void check_print_tables(const struct data_set *data, struct buffer *out)
 {
     if (data_set_count(data) > 0) {
@@ -61,7 +70,9 @@ static void check_print_tables(const struct data_set *data, struct buffer *out)
         if (stats.repeated > 0) {
             buffer_printf(out, ", %zu of them with several rows, at most %zu", stats.repeated, stats.most);
         }
-        buffer_printf(out, "; %.1f MiB\n", (double)stats.bytes / 1048576.0);
+        buffer_printf(out, "; %.1f MiB", (double)stats.bytes / 1048576.0);
+        check_print_look_ups(data, i, out);
+        buffer_append_byte(out, '\n');
     }
 }
 
@@ -78,6 +89,8 @@ static void check_write_tables(const struct data_set *data, struct json_writer *
         json_field_u64(json, "repeated_keys", stats.repeated);
         json_field_u64(json, "most_rows", stats.most);
         json_field_u64(json, "bytes", stats.bytes);
+        json_field_u64(json, "look_ups", data_set_hits(data, i) + data_set_misses(data, i));
+        json_field_u64(json, "misses", data_set_misses(data, i));
         json_end_object(json);
     }
     json_end_array(json);
@@ -228,24 +241,21 @@ static void check_write(const struct catalogue *catalogue, struct json_writer *j
     check_write_rules(catalogue, json);
 }
 
-/// Settings first: without them there is nothing to load scripts by.
+/// What can be loaded is also tested.
 static void check_run(struct check *check, struct settings **settings, struct generation **generation)
 {
     const struct cli_options *options = check->options;
 
-    enum status status = settings_read(options->files, options->file_count, check_report, check, settings);
-    if (status == STATUS_OK) {
-        status = generation_build(*settings, check_report, check, generation);
-    }
+    enum status status = cli_load(options, check_report, check, settings, generation);
     if (status != STATUS_OK) {
         check->is_overdue = status == STATUS_TIMEOUT;
-        if (check->findings == 0) {
-            struct failure why = { .message = "the settings or scripts could not be loaded: out of memory" };
-            check_report(check, &why);
-        }
         return;
     }
     startup_check(*settings, check_report, check);
+    check->suite = (struct fixture_suite){
+        .settings = *settings, .generation = *generation, .report = check_report, .context = check
+    };
+    fixture_suite_run(&check->suite);
     if (options->has_secrets) {
         (void)generation_missing_secrets(*generation, check_report, check);
     }
@@ -273,12 +283,16 @@ int cmd_check(const struct cli_options *options)
         json_end_array(&json);
         if (catalogue != NULL) {
             check_write(catalogue, &json);
+            json_field_u64(&json, "fixtures", check.suite.fixtures);
+            json_field_u64(&json, "fixtures_failed", check.suite.failed);
         }
         json_end_object(&json);
         buffer_append_byte(&out, '\n');
     } else {
         if (catalogue != NULL) {
             check_print(catalogue, &out);
+            buffer_printf(&out, "fixtures   %zu of %zu suppliers: %zu failed\n", check.suite.fixtures,
+                          check.suite.suppliers, check.suite.failed);
         }
         buffer_printf(&out, "%zu finding%s\n", check.findings, check.findings == 1 ? "" : "s");
     }

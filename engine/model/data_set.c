@@ -1,18 +1,26 @@
 #include "model/data_set.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { MISSES_KEPT = 8, MISS_SIZE = 96 };
 
 struct data_entry {
     char *name;
     struct data_table *table;
-    atomic_uint_fast64_t misses;
+    atomic_uint_fast64_t hits, misses;
+    char kept[MISSES_KEPT][MISS_SIZE]; // under the lock
+    size_t kept_count;
 };
 
 struct data_set {
     atomic_uint references;
     size_t count, capacity;
+    bool keeps_misses;
+    pthread_mutex_t lock;
     struct data_entry entries[];
 };
 
@@ -21,6 +29,7 @@ struct data_set *data_set_create(size_t capacity)
     struct data_set *set = calloc(1, sizeof(*set) + capacity * sizeof(set->entries[0]));
     if (set != NULL) {
         atomic_init(&set->references, 1);
+        pthread_mutex_init(&set->lock, NULL);
         set->capacity = capacity;
     }
     return set;
@@ -45,6 +54,7 @@ void data_set_release(struct data_set **set)
         free(released->entries[i].name);
         data_table_destroy(&released->entries[i].table);
     }
+    pthread_mutex_destroy(&released->lock);
     free(released);
 }
 
@@ -101,14 +111,73 @@ const char *data_set_nearest(const struct data_set *set, struct text name)
     return text_nearest(name, candidates, count);
 }
 
-void data_set_note_miss(struct data_set *set, size_t index)
+void data_set_note_hit(struct data_set *set, size_t index)
+{
+    require(index < set->count);
+    atomic_fetch_add_explicit(&set->entries[index].hits, 1, memory_order_relaxed);
+}
+
+/// "acme/LON", cut where it is long.
+static void print_key(const struct data_entry *entry, const struct text *key, char out[MISS_SIZE])
+{
+    size_t count, length = 0;
+
+    (void)data_table_keys(entry->table, &count);
+    out[0] = '\0';
+    for (size_t i = 0; i < count && length < MISS_SIZE; i++) {
+        int more = snprintf(out + length, MISS_SIZE - length, "%s%.*s", i == 0 ? "" : "/", TEXT_ARGS(key[i]));
+        length += more > 0 ? (size_t)more : 0;
+    }
+}
+
+static void keep_miss(struct data_set *set, struct data_entry *entry, const struct text *key)
+{
+    char printed[MISS_SIZE];
+    bool is_known = false;
+
+    print_key(entry, key, printed);
+    pthread_mutex_lock(&set->lock);
+    for (size_t i = 0; i < entry->kept_count; i++) {
+        is_known = is_known || strcmp(entry->kept[i], printed) == 0;
+    }
+    if (!is_known && entry->kept_count < MISSES_KEPT) {
+        memcpy(entry->kept[entry->kept_count++], printed, sizeof(printed));
+    }
+    pthread_mutex_unlock(&set->lock);
+}
+
+void data_set_note_miss(struct data_set *set, size_t index, const struct text *key)
 {
     require(index < set->count);
     atomic_fetch_add_explicit(&set->entries[index].misses, 1, memory_order_relaxed);
+    if (set->keeps_misses) {
+        keep_miss(set, &set->entries[index], key);
+    }
+}
+
+uint64_t data_set_hits(const struct data_set *set, size_t index)
+{
+    require(index < set->count);
+    return atomic_load_explicit(&set->entries[index].hits, memory_order_relaxed);
 }
 
 uint64_t data_set_misses(const struct data_set *set, size_t index)
 {
     require(index < set->count);
     return atomic_load_explicit(&set->entries[index].misses, memory_order_relaxed);
+}
+
+void data_set_keep_misses(struct data_set *set)
+{
+    if (set != NULL) {
+        set->keeps_misses = true;
+    }
+}
+
+void data_set_tell_misses(const struct data_set *set, size_t index, struct buffer *out)
+{
+    require(index < set->count);
+    for (size_t i = 0; i < set->entries[index].kept_count; i++) {
+        buffer_printf(out, "%s%s", i == 0 ? "" : ", ", set->entries[index].kept[i]);
+    }
 }

@@ -4,6 +4,7 @@
 /// Memory:  counted; owns its tables. A worker holds it for a call, so a lost thread cannot outlive what it reads.
 #pragma once
 
+#include "base/buffer.h"
 #include "base/data_table.h"
 
 struct data_set;
@@ -26,5 +27,13 @@ ptrdiff_t data_set_find(const struct data_set *set, struct text name);
 /// The name that was probably meant, or NULL.
 const char *data_set_nearest(const struct data_set *set, struct text name);
 
-void data_set_note_miss(struct data_set *set, size_t index);
+void data_set_note_hit(struct data_set *set, size_t index);
+/// `key` has one text for each column of the table's key.
+void data_set_note_miss(struct data_set *set, size_t index, const struct text *key);
+uint64_t data_set_hits(const struct data_set *set, size_t index);
 uint64_t data_set_misses(const struct data_set *set, size_t index);
+
+/// From now on the first few keys that were not there are kept, each once, for a check to tell. Before it is shared.
+void data_set_keep_misses(struct data_set *set);
+/// "acme/XXX, acme/YYY"; empty: none. Once nothing looks up any more.
+void data_set_tell_misses(const struct data_set *set, size_t index, struct buffer *out);

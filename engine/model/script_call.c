@@ -1,11 +1,13 @@
 #include "model/script_call.h"
 
+#include "model/ask_call.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 enum { START_MEMORY_CEILING = 8 * 1024 * 1024 };
 
-static void script_call_init(struct script_call *call, enum script_call_kind kind)
+void script_call_init(struct script_call *call, enum script_call_kind kind)
 {
     list_init(&call->message.node);
     call->kind = kind;
@@ -169,6 +171,13 @@ static void normalise_call_destroy(struct normalise_call *normalise)
     free(normalise);
 }
 
+const struct script_account *script_call_account(const struct script_call *call)
+{
+    require(call->kind != SCRIPT_CALL_START);
+    return call->kind == SCRIPT_CALL_ASK ? CONTAINER_OF(call, struct ask_call, call)->account
+                                         : CONTAINER_OF(call, struct normalise_call, call)->account;
+}
+
 void script_call_destroy(struct script_call *call)
 {
     if (call == NULL) {
@@ -180,6 +189,9 @@ void script_call_destroy(struct script_call *call)
         break;
     case SCRIPT_CALL_NORMALISE:
         normalise_call_destroy(CONTAINER_OF(call, struct normalise_call, call));
+        break;
+    case SCRIPT_CALL_ASK:
+        ask_call_destroy(CONTAINER_OF(call, struct ask_call, call));
         break;
     }
 }

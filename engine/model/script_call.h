@@ -54,7 +54,11 @@ struct script_account {
     uint64_t body_cap;               // bytes on the wire, and after decompression; 0: the supplier's
 };
 
-enum script_call_kind { SCRIPT_CALL_START, SCRIPT_CALL_NORMALISE };
+enum script_call_kind {
+    SCRIPT_CALL_START,
+    SCRIPT_CALL_NORMALISE,
+    SCRIPT_CALL_ASK, // model/ask_call.h
+};
 
 struct script_call {
     struct message message; // delivers the call back to its loop; on_receive is set by the world
@@ -70,6 +74,8 @@ struct script_call {
     uint64_t queued_us, done_us;
     _Atomic uint64_t begun_us; // 0: not begun; its loop looks while a worker sets it
     uint64_t script_cpu_us;
+    uint64_t now_us; // what scripts are told of the time; 0: the clock's, which it is wherever time is real
+    uint64_t seed;   // of their randomness; 0: the machine's
 };
 
 /// The budget as scripts see it; absolute monotonic times.
@@ -182,6 +188,10 @@ struct ceiling start_candidate_ceiling(const struct start_call *call, const stru
 /// Acquires facts, takes the response. NULL without memory (the response is then still the caller's).
 MUST_CHECK struct normalise_call *normalise_call_create(struct text search_id, struct block *facts,
                                                         struct http_response *response);
-/// Frees a call of either kind with everything it still owns.
+/// Whose script it runs; not of a START call, which has many.
+const struct script_account *script_call_account(const struct script_call *call);
+/// For the makers of calls.
+void script_call_init(struct script_call *call, enum script_call_kind kind);
+/// Frees a call of any kind with everything it still owns.
 void script_call_destroy(struct script_call *call);
 const char *script_verdict_name(enum script_verdict verdict);

@@ -15,6 +15,7 @@
 
 void bind_json(lua_State *L); // encode (canonical: keys sorted), decode (strict, doubles), array, null
 void bind_url(lua_State *L);
+void bind_form(lua_State *L); // encode, decode, pairs
 void bind_crypto(lua_State *L);
 void bind_time(lua_State *L);
 
@@ -26,7 +27,10 @@ const struct places *bind_time_places(lua_State *L);
 void bind_money(lua_State *L);
 void bind_log(lua_State *L);
 void bind_lookup(lua_State *L); // a function: rows of the settings' data tables
+void bind_xml(lua_State *L);    // parse, build
+void bind_soap(lua_State *L);   // envelope, fault, security
 void bind_fail(lua_State *L);   // typed failures: tables with a private metatable, see bind_fail_read
+void bind_pattern(lua_State *L); // adds find, match, gmatch, gsub to the table on top, which is `string`
 void bind_text(lua_State *L);   // map, filter, first, get, sorted_pairs: pushes a table of them for the globals
 
 /// What a script returned or raised, when it is a typed failure; false: it is not one.
@@ -55,5 +59,11 @@ bool bind_json_decode_keeping_nulls(lua_State *L, struct text json);
 /// that is a list repeats its key. False: it cannot be one; a sentence is pushed.
 bool bind_url_query(lua_State *L, int index, struct buffer *out);
 
-/// SHA-256 of the bytes; the only door to OpenSSL for the rest of this folder.
+/// Appends the bytes of a piece of a query or form, decoded: %41 is A, + a blank. 0, or the number of the byte (from 1)
+/// that two hexadecimal digits do not follow.
+size_t bind_url_decode(struct text text, struct buffer *out);
+
+/// Digests of the bytes, and their spelling; the only doors to OpenSSL for the rest of this folder.
+void bind_crypto_sha1(struct text bytes, unsigned char digest[20]);
+void bind_crypto_push_base64(lua_State *L, struct text bytes);
 void bind_crypto_sha256(struct text bytes, unsigned char digest[32]);

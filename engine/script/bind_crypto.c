@@ -1,6 +1,7 @@
 #include "base/check.h"
 #include "script/bind.h"
 #include "script/bind_support.h"
+#include "script/sandbox.h"
 
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
@@ -25,6 +26,11 @@ void bind_crypto_sha256(struct text bytes, unsigned char digest[32])
     SHA256((const unsigned char *)(bytes.data != NULL ? bytes.data : ""), bytes.length, digest);
 }
 
+void bind_crypto_sha1(struct text bytes, unsigned char digest[20])
+{
+    SHA1((const unsigned char *)(bytes.data != NULL ? bytes.data : ""), bytes.length, digest);
+}
+
 // ---- digests -------------------------------------------------------------------------------------------------------
 
 static int push_digest(lua_State *L, const EVP_MD *algorithm)
@@ -42,27 +48,32 @@ static int push_digest(lua_State *L, const EVP_MD *algorithm)
 
 static int crypto_sha1(lua_State *L)
 {
+    bind_at_most(L, 1);
     return push_digest(L, EVP_sha1());
 }
 
 static int crypto_sha256(lua_State *L)
 {
+    bind_at_most(L, 1);
     return push_digest(L, EVP_sha256());
 }
 
 static int crypto_sha512(lua_State *L)
 {
+    bind_at_most(L, 1);
     return push_digest(L, EVP_sha512());
 }
 
 static int crypto_md5(lua_State *L)
 {
+    bind_at_most(L, 1);
     return push_digest(L, EVP_md5());
 }
 
 // hmac(algorithm, key, message)
 static int crypto_hmac(lua_State *L)
 {
+    bind_at_most(L, 3);
     struct text name = bind_check_text(L, 1);
     struct text key = bind_check_text(L, 2);
     struct text message = bind_check_text(L, 3);
@@ -91,9 +102,8 @@ static int crypto_hmac(lua_State *L)
 static const char STANDARD[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 static const char URL_SAFE[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-static int push_base64(lua_State *L, const char *alphabet, bool is_padded)
+static int push_base64(lua_State *L, struct text text, const char *alphabet, bool is_padded)
 {
-    struct text text = bind_check_text(L, 1);
     struct buffer *out = bind_push_buffer(L, BIND_OUTPUT_MAX);
 
     for (size_t i = 0; i < text.length; i += 3) {
@@ -112,8 +122,29 @@ static int push_base64(lua_State *L, const char *alphabet, bool is_padded)
     return 1;
 }
 
+void bind_crypto_push_base64(lua_State *L, struct text bytes)
+{
+    (void)push_base64(L, bytes, STANDARD, true);
+    lua_remove(L, -2); // its buffer
+}
+
+/// What a digit of base64 stands for; 64 and more: it is none.
+static uint32_t base64_value(char c, bool is_url_safe)
+{
+    if (c >= 'A' && c <= 'Z') {
+        return (uint32_t)(c - 'A');
+    }
+    if (c >= 'a' && c <= 'z') {
+        return (uint32_t)(c - 'a') + 26;
+    }
+    if (c >= '0' && c <= '9') {
+        return (uint32_t)(c - '0') + 52;
+    }
+    return c == (is_url_safe ? '-' : '+') ? 62 : c == (is_url_safe ? '_' : '/') ? 63 : 64;
+}
+
 // Padding may be left out; bits that do not make a byte must be zero.
-static int push_base64_decoded(lua_State *L, const char *alphabet)
+static int push_base64_decoded(lua_State *L, bool is_url_safe)
 {
     struct text text = bind_check_text(L, 1);
     struct buffer *out = bind_push_buffer(L, BIND_OUTPUT_MAX);
@@ -127,12 +158,12 @@ static int push_base64_decoded(lua_State *L, const char *alphabet)
         return bind_refuse(L, "not base64: wrong length");
     }
     for (size_t i = 0; i < end; i++) {
-        const char *place = text.data[i] == '\0' ? NULL : strchr(alphabet, text.data[i]);
-        if (place == NULL) {
+        uint32_t value = base64_value(text.data[i], is_url_safe);
+        if (value > 63) {
             bind_drop_buffer(out);
             return bind_refuse(L, "not base64: byte %d", (int)i + 1);
         }
-        bits = bits << 6 | (uint32_t)(place - alphabet);
+        bits = bits << 6 | value;
         count += 6;
         if (count >= 8) {
             count -= 8;
@@ -149,26 +180,31 @@ static int push_base64_decoded(lua_State *L, const char *alphabet)
 
 static int crypto_base64(lua_State *L)
 {
-    return push_base64(L, STANDARD, true);
+    bind_at_most(L, 1);
+    return push_base64(L, bind_check_text(L, 1), STANDARD, true);
 }
 
 static int crypto_base64url(lua_State *L)
 {
-    return push_base64(L, URL_SAFE, false);
+    bind_at_most(L, 1);
+    return push_base64(L, bind_check_text(L, 1), URL_SAFE, false);
 }
 
 static int crypto_base64_decode(lua_State *L)
 {
-    return push_base64_decoded(L, STANDARD);
+    bind_at_most(L, 1);
+    return push_base64_decoded(L, false);
 }
 
 static int crypto_base64url_decode(lua_State *L)
 {
-    return push_base64_decoded(L, URL_SAFE);
+    bind_at_most(L, 1);
+    return push_base64_decoded(L, true);
 }
 
 static int crypto_hex(lua_State *L)
 {
+    bind_at_most(L, 1);
     static const char digits[] = "0123456789abcdef";
     struct text text = bind_check_text(L, 1);
     struct buffer *out = bind_push_buffer(L, BIND_OUTPUT_MAX);
@@ -193,6 +229,7 @@ static int hex_digit(char c)
 
 static int crypto_hex_decode(lua_State *L)
 {
+    bind_at_most(L, 1);
     struct text text = bind_check_text(L, 1);
     struct buffer *out = bind_push_buffer(L, BIND_OUTPUT_MAX);
 
@@ -213,14 +250,33 @@ static int crypto_hex_decode(lua_State *L)
 
 // ---- randomness ----------------------------------------------------------------------------------------------------
 
+/// The machine's randomness; within a seeded call bytes that come of its seed alone, so that a fixture gives the same
+/// request each time.
+static void fill_random(lua_State *L, unsigned char *bytes, size_t count)
+{
+    struct sandbox *sandbox = sandbox_of(L);
+
+    if (sandbox->seed == 0) {
+        if (RAND_bytes(bytes, (int)count) != 1) {
+            luaL_error(L, "no random bytes to be had");
+        }
+        return;
+    }
+    for (size_t i = 0; i < count; i += SHA256_DIGEST_LENGTH) {
+        const uint64_t draw[2] = { sandbox->seed, ++sandbox->seed_draws };
+        unsigned char digest[SHA256_DIGEST_LENGTH];
+        SHA256((const unsigned char *)draw, sizeof draw, digest);
+        memcpy(bytes + i, digest, count - i < sizeof digest ? count - i : sizeof digest);
+    }
+}
+
 static int crypto_random(lua_State *L)
 {
+    bind_at_most(L, 1);
     unsigned char bytes[RANDOM_MAX];
     int count = (int)bind_check_integer(L, 1, 1, RANDOM_MAX);
 
-    if (RAND_bytes(bytes, count) != 1) {
-        return luaL_error(L, "no random bytes to be had");
-    }
+    fill_random(L, bytes, (size_t)count);
     lua_pushlstring(L, (const char *)bytes, (size_t)count);
     return 1;
 }
@@ -228,14 +284,13 @@ static int crypto_random(lua_State *L)
 // Version 4, RFC 9562.
 static int crypto_uuid(lua_State *L)
 {
+    bind_at_most(L, 0);
     static const char digits[] = "0123456789abcdef";
     unsigned char bytes[16];
     char text[36];
     size_t length = 0;
 
-    if (RAND_bytes(bytes, sizeof bytes) != 1) {
-        return luaL_error(L, "no random bytes to be had");
-    }
+    fill_random(L, bytes, sizeof bytes);
     bytes[6] = (unsigned char)((bytes[6] & 0x0f) | 0x40);
     bytes[8] = (unsigned char)((bytes[8] & 0x3f) | 0x80);
     for (size_t i = 0; i < sizeof bytes; i++) {

@@ -148,6 +148,7 @@ static void copy_text_option(lua_State *L, const char *name, size_t most)
 // quota{ retry_after = seconds, message = … }
 static int fail_quota(lua_State *L)
 {
+    bind_at_most(L, 1);
     check_options(L);
     push_fail(L, "quota", 0);
     copy_text_option(L, "message", MESSAGE_MAX);
@@ -159,6 +160,7 @@ static int fail_quota(lua_State *L)
 // supplier{ code = …, message = … }
 static int fail_supplier(lua_State *L)
 {
+    bind_at_most(L, 1);
     check_options(L);
     push_fail(L, "supplier", 0);
     copy_text_option(L, "message", MESSAGE_MAX);
@@ -168,18 +170,21 @@ static int fail_supplier(lua_State *L)
 
 static int fail_busy(lua_State *L)
 {
+    bind_at_most(L, 1);
     push_fail(L, "busy", 1);
     return 1;
 }
 
 static int fail_login(lua_State *L)
 {
+    bind_at_most(L, 1);
     push_fail(L, "login", 1);
     return 1;
 }
 
 static int fail_auth(lua_State *L)
 {
+    bind_at_most(L, 1);
     push_fail(L, "auth", 1);
     return 1;
 }
@@ -187,6 +192,7 @@ static int fail_auth(lua_State *L)
 // unexpected(path): the body is readable but not what it should be.
 static int fail_unexpected(lua_State *L)
 {
+    bind_at_most(L, 1);
     bind_check_text(L, 1);
     push_fail(L, "unexpected", 1);
     return 1;

@@ -142,9 +142,12 @@ static int compare_keys(const void *a, const void *b)
 static bool encode_object(lua_State *L, struct encoder *encoder, int index, size_t count)
 {
     struct text few[KEYS_ON_STACK];
-    struct text *keys = count <= KEYS_ON_STACK ? few : lua_newuserdata(L, count * sizeof *keys);
     size_t i = 0;
 
+    if (count > BIND_KEYS_MAX) {
+        return encode_failed(L, encoder, "a table of at most 50000 keys expected");
+    }
+    struct text *keys = count <= KEYS_ON_STACK ? few : lua_newuserdata(L, count * sizeof *keys);
     // The views stay valid while the table holds its keys.
     for (lua_pushnil(L); lua_next(L, index) != 0; lua_pop(L, 1)) {
         keys[i++] = bind_to_text(L, -2);
@@ -221,6 +224,9 @@ static bool encode_value(lua_State *L, struct encoder *encoder, int index)
     }
     switch (lua_type(L, index)) {
     case LUA_TSTRING:
+        if (lua_objlen(L, index) > BIND_INPUT_MAX) {
+            return encode_failed(L, encoder, "the text is too long");
+        }
         if (!text_is_utf8(bind_to_text(L, index))) {
             return encode_failed(L, encoder, "the text is not UTF-8");
         }
@@ -273,6 +279,7 @@ bool bind_json_encode(lua_State *L, int index, struct buffer *out)
 
 static int json_encode(lua_State *L)
 {
+    bind_at_most(L, 1);
     luaL_checkany(L, 1);
     struct buffer *out = bind_push_buffer(L, BIND_OUTPUT_MAX);
 
@@ -287,6 +294,7 @@ static int json_encode(lua_State *L)
 
 static int json_decode(lua_State *L)
 {
+    bind_at_most(L, 1);
     struct text json = bind_check_text(L, 1);
 
     if (bind_json_decode(L, json)) {
@@ -299,6 +307,7 @@ static int json_decode(lua_State *L)
 
 static int json_array(lua_State *L)
 {
+    bind_at_most(L, 1);
     if (lua_isnoneornil(L, 1)) {
         lua_settop(L, 0);
         lua_newtable(L);

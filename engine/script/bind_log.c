@@ -23,21 +23,25 @@ static int write_line(lua_State *L, enum log_level level)
 
 static int log_debug(lua_State *L)
 {
+    bind_at_most(L, 1);
     return write_line(L, LOG_DEBUG);
 }
 
 static int log_info(lua_State *L)
 {
+    bind_at_most(L, 1);
     return write_line(L, LOG_INFO);
 }
 
 static int log_warning(lua_State *L)
 {
+    bind_at_most(L, 1);
     return write_line(L, LOG_WARNING);
 }
 
 static int log_error(lua_State *L)
 {
+    bind_at_most(L, 1);
     return write_line(L, LOG_ERROR);
 }
 

@@ -122,9 +122,10 @@ static int lookup_rows(lua_State *L)
     if (!check_key(L, table, key)) {
         lua_pushnil(L);
     } else if (!data_table_find(table, key, &rows)) {
-        data_set_note_miss(data, index);
+        data_set_note_miss(data, index, key);
         lua_pushnil(L);
     } else {
+        data_set_note_hit(data, index);
         push_rows(L, table, &rows);
     }
     return 1;

@@ -1,6 +1,7 @@
 #include "script/amount.h"
 #include "script/bind.h"
 #include "script/bind_support.h"
+#include "script/sandbox.h"
 
 #include <string.h>
 
@@ -54,12 +55,13 @@ static bool read_amount(lua_State *L, bool is_rounded, int64_t *micros, int *dec
     if (lua_type(L, 1) == LUA_TNUMBER) {
         refuse_number(L, 1);
     }
-    if (lua_isnoneornil(L, 1) || lua_isnoneornil(L, 2)) {
+    struct text text = lua_isnoneornil(L, 1) ? (struct text){ NULL, 0 } : bind_check_text(L, 1);
+    struct text currency = lua_isnoneornil(L, 2) ? (struct text){ NULL, 0 } : bind_check_text(L, 2);
+    if (text.data == NULL || currency.data == NULL) {
         lua_pushnil(L);
         return false;
     }
-    struct text text = bind_check_text(L, 1);
-    *decimals = amount_exponent(bind_check_text(L, 2));
+    *decimals = amount_exponent(currency);
     if (*decimals < 0) {
         *results = bind_refuse(L, "a currency of ISO 4217 expected, got \"%s\"", lua_tostring(L, 2));
         return false;
@@ -73,6 +75,7 @@ static bool read_amount(lua_State *L, bool is_rounded, int64_t *micros, int *dec
 
 static int money_parse(lua_State *L)
 {
+    bind_at_most(L, 2);
     int64_t micros = 0;
     int decimals = 0, results = 0;
 
@@ -81,6 +84,7 @@ static int money_parse(lua_State *L)
 
 static int money_round(lua_State *L)
 {
+    bind_at_most(L, 2);
     int64_t micros = 0;
     int decimals = 0, results = 0;
 
@@ -96,6 +100,7 @@ static int money_round(lua_State *L)
 // split("EUR178.74") -> "178.74", "EUR"
 static int money_split(lua_State *L)
 {
+    bind_at_most(L, 1);
     if (lua_isnoneornil(L, 1)) {
         lua_pushnil(L);
         return 1;
@@ -118,6 +123,7 @@ static int money_split(lua_State *L)
 // scaled("41230", 2, "EUR") -> "412.30": a whole number and how many of its digits are decimals.
 static int money_scaled(lua_State *L)
 {
+    bind_at_most(L, 3);
     int64_t micros = 0;
     const char *why = NULL;
     int scale = (int)bind_check_integer(L, 2, 0, AMOUNT_MAX_DECIMALS);
@@ -151,6 +157,7 @@ static int out_of_range(lua_State *L)
 
 static int money_add(lua_State *L)
 {
+    bind_at_most(L, 3);
     int decimals = check_currency(L, 3);
     int64_t sum = 0;
 
@@ -162,6 +169,7 @@ static int money_add(lua_State *L)
 
 static int money_sub(lua_State *L)
 {
+    bind_at_most(L, 3);
     int decimals = check_currency(L, 3);
     int64_t sum = 0;
 
@@ -173,6 +181,7 @@ static int money_sub(lua_State *L)
 
 static int money_mul(lua_State *L)
 {
+    bind_at_most(L, 3);
     int decimals = check_currency(L, 3);
     int64_t factor = bind_check_integer(L, 2, -1000000000, 1000000000);
     int64_t product = 0;
@@ -183,8 +192,11 @@ static int money_mul(lua_State *L)
     return push_amount(L, product, decimals);
 }
 
+enum { SUM_STEPS = 32 }; // for each amount
+
 static int money_sum(lua_State *L)
 {
+    bind_at_most(L, 2);
     int decimals = check_currency(L, 2);
     int64_t sum = 0;
 
@@ -195,6 +207,7 @@ static int money_sum(lua_State *L)
     for (int i = 1; i <= count; i++) {
         const char *why = "money is decimal text; a float is an error";
         int64_t micros = 0;
+        sandbox_spend(L, SUM_STEPS);
         lua_rawgeti(L, 1, i);
         if (lua_type(L, -1) != LUA_TSTRING || !amount_parse(bind_to_text(L, -1), decimals, &micros, &why)) {
             return luaL_argerror(L, 1, lua_pushfstring(L, "[%d]: %s", i, why));
@@ -210,6 +223,7 @@ static int money_sum(lua_State *L)
 // compare(a, b): -1, 0 or 1; both in the same currency.
 static int money_compare(lua_State *L)
 {
+    bind_at_most(L, 2);
     int64_t a = check_amount(L, 1, AMOUNT_MAX_DECIMALS);
     int64_t b = check_amount(L, 2, AMOUNT_MAX_DECIMALS);
 
@@ -219,6 +233,7 @@ static int money_compare(lua_State *L)
 
 static int money_exponent(lua_State *L)
 {
+    bind_at_most(L, 1);
     int decimals = amount_exponent(bind_check_text(L, 1));
 
     if (decimals < 0) {

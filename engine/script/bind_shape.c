@@ -5,8 +5,10 @@
 
 #include "script/bind_json.h"
 #include "script/bind_support.h"
+#include "script/drift.h"
 #include "script/sandbox.h"
 #include "script/shape.h"
+#include "script/tape_xml.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -49,6 +51,7 @@ struct making {
     struct shape_unread *unread;
     int makers;     // stack index
     int array_mark; // stack index
+    bool is_xml;
     // where we are, for what could not be read
     struct {
         struct text name;
@@ -72,6 +75,12 @@ bool shape_is_decimal(struct text text)
         }
     }
     return digits > 0;
+}
+
+bool shape_is_flag(struct text text, bool *flag)
+{
+    *flag = text_equals_c(text, "true") || text_equals_c(text, "1");
+    return *flag || text_equals_c(text, "false") || text_equals_c(text, "0");
 }
 
 static void describe_place(const struct making *making, char *out, size_t size)
@@ -120,10 +129,15 @@ static void push_scalar(struct making *making, const struct declared *declared, 
     lua_State *L = making->L;
     bool is_text = node->kind == TAPE_TEXT;
     bool is_number = node->kind == TAPE_NUMBER;
+    bool flag;
 
+    if (node->kind == TAPE_EMPTY && declared->leaf != LEAF_TEXT) {
+        lua_pushnil(L); // <Seats/> is no number, but no mistake either
+        return;
+    }
     switch ((enum shape_leaf)declared->leaf) {
     case LEAF_TEXT:
-        if (is_text || is_number) {
+        if (is_text || is_number || node->kind == TAPE_EMPTY) {
             bind_push_text(L, node->text);
             return;
         }
@@ -142,6 +156,10 @@ static void push_scalar(struct making *making, const struct declared *declared, 
     case LEAF_FLAG:
         if (node->kind == TAPE_TRUE || node->kind == TAPE_FALSE) {
             lua_pushboolean(L, node->kind == TAPE_TRUE);
+            return;
+        }
+        if (making->is_xml && shape_is_flag(node->text, &flag)) {
+            lua_pushboolean(L, flag);
             return;
         }
         break;
@@ -248,11 +266,32 @@ static bool is_stopped(void *context)
     return sandbox_is_interrupted(context);
 }
 
+/// The tape has been read by the shape on top: pushes its value in place of everything above `top`.
+static void push_document(struct making *making, const struct shape *shape, int top)
+{
+    lua_State *L = making->L;
+
+    lua_getfenv(L, -1);
+    making->makers = lua_gettop(L);
+    bind_json_push_array_mark(L);
+    making->array_mark = lua_gettop(L);
+    push_value(making, shape->root, tape_root(making->tape));
+    lua_replace(L, top + 1);
+    lua_settop(L, top + 1);
+}
+
+static void note_seen(const struct shape_unread *unread, const struct shape *shape, const struct tape *tape)
+{
+    if (unread != NULL && unread->seen != NULL) {
+        drift_look(unread->seen, shape->root, tape);
+    }
+}
+
 bool bind_shape_decode(lua_State *L, int index, struct text json, struct shape_unread *unread)
 {
     int top = lua_gettop(L);
     struct tape *tape = bind_shape_tape(L, TAPE_OF_SHAPES);
-    struct shape *shape = shape_push(L, index); // stays on the stack
+    struct shape *shape = shape_push(L, index, SHAPE_OF_JSON); // stays on the stack
 
     enum tape_result result = tape_read_json(tape, json, shape->root, is_stopped, L);
     sandbox_stop_here(L);
@@ -266,13 +305,39 @@ bool bind_shape_decode(lua_State *L, int index, struct text json, struct shape_u
         return false;
     }
     struct making making = { .L = L, .tape = tape, .unread = unread };
-    lua_getfenv(L, -1);
-    making.makers = lua_gettop(L);
-    bind_json_push_array_mark(L);
-    making.array_mark = lua_gettop(L);
-    push_value(&making, shape->root, tape_root(tape));
-    lua_replace(L, top + 1);
-    lua_settop(L, top + 1);
+    note_seen(unread, shape, tape);
+    push_document(&making, shape, top);
+    tape_trim(tape);
+    return true;
+}
+
+enum tape_result bind_shape_read_xml(lua_State *L, struct tape *tape, struct text xml, struct declared *declared,
+                                     const struct xml_names *names, bool is_lenient, char sentence[XML_SENTENCE_MAX])
+{
+    struct tape_xml options = { .names = names, .is_lenient = is_lenient, .heap = &sandbox_of(L)->heap };
+    enum tape_result result = tape_read_xml(tape, xml, declared, &options, is_stopped, L);
+
+    (void)snprintf(sentence, XML_SENTENCE_MAX, "%s", options.sentence);
+    return result;
+}
+
+bool bind_shape_decode_xml(lua_State *L, int index, struct text xml, bool is_lenient, struct shape_unread *unread)
+{
+    int top = lua_gettop(L);
+    char sentence[XML_SENTENCE_MAX];
+    struct tape *tape = bind_shape_tape(L, TAPE_OF_SHAPES);
+    struct shape *shape = shape_push(L, index, SHAPE_OF_XML);
+
+    enum tape_result result = bind_shape_read_xml(L, tape, xml, shape->root, &shape->names, is_lenient, sentence);
+    sandbox_stop_here(L);
+    if (result != TAPE_OK) {
+        lua_settop(L, top);
+        lua_pushstring(L, result == TAPE_BROKEN ? sentence : "more values than may be kept");
+        return false;
+    }
+    struct making making = { .L = L, .tape = tape, .unread = unread, .is_xml = true };
+    note_seen(unread, shape, tape);
+    push_document(&making, shape, top);
     tape_trim(tape);
     return true;
 }

@@ -60,6 +60,13 @@ struct text bind_to_text(lua_State *L, int index)
     return text;
 }
 
+void bind_at_most(lua_State *L, int count)
+{
+    if (lua_gettop(L) > count) {
+        luaL_argerror(L, count + 1, lua_pushfstring(L, "%d argument(s) at most, got %d", count, lua_gettop(L)));
+    }
+}
+
 struct text bind_check_text(lua_State *L, int argument)
 {
     struct text text = bind_to_text(L, argument);

@@ -9,7 +9,11 @@
 #include <lauxlib.h>
 #include <lua.h>
 
-enum { BIND_INPUT_MAX = 4 << 20, BIND_OUTPUT_MAX = 8 << 20 };
+enum {
+    BIND_INPUT_MAX = 4 << 20,
+    BIND_OUTPUT_MAX = 8 << 20,
+    BIND_KEYS_MAX = 50000, // of a table that is sorted: 15 ms
+};
 
 /// Pushes a collected buffer; it lives as long as its stack slot (or its reference) does.
 struct buffer *bind_push_buffer(lua_State *L, size_t ceiling);
@@ -20,6 +24,9 @@ void bind_drop_buffer(struct buffer *buffer);
 
 /// Pushes the buffer's bytes as a string and frees them; raises when an append did not fit.
 void bind_push_result(lua_State *L, struct buffer *buffer);
+
+/// Raises when there are more arguments than that: one that is passed over in silence is a mistake nobody finds.
+void bind_at_most(lua_State *L, int count);
 
 /// The argument, which must be a string (a number is not one) of at most BIND_INPUT_MAX bytes.
 struct text bind_check_text(lua_State *L, int argument);

@@ -4,6 +4,7 @@
 #include "script/bind_support.h"
 #include "script/plan.h"
 #include "script/plan_term.h"
+#include "script/sandbox.h"
 
 #include <stdlib.h>
 
@@ -20,6 +21,7 @@ static int check_list(lua_State *L)
 // map(list, f): a new list of f(value, index); nil results are left out. map(path, table) is a term of a plan.
 static int text_map(lua_State *L)
 {
+    bind_at_most(L, 4);
     if (lua_type(L, 1) == LUA_TSTRING || term_at(L, 1) != NULL) {
         return plan_map(L);
     }
@@ -33,6 +35,7 @@ static int text_map(lua_State *L)
         lua_rawgeti(L, 1, i);
         lua_pushinteger(L, i);
         lua_call(L, 2, 1);
+        sandbox_stop_here(L); // the function may be one of C, which no hook ends
         if (lua_isnil(L, -1)) {
             lua_pop(L, 1);
         } else {
@@ -45,6 +48,7 @@ static int text_map(lua_State *L)
 // filter(list, f): a new list of the values for which f(value, index) holds.
 static int text_filter(lua_State *L)
 {
+    bind_at_most(L, 2);
     int count = check_list(L), kept = 0;
 
     luaL_checktype(L, 2, LUA_TFUNCTION);
@@ -56,6 +60,7 @@ static int text_filter(lua_State *L)
         lua_pushvalue(L, -2);
         lua_pushinteger(L, i);
         lua_call(L, 2, 1);
+        sandbox_stop_here(L); // the function may be one of C, which no hook ends
         bool is_kept = lua_toboolean(L, -1) != 0;
         lua_pop(L, 1);
         if (is_kept) {
@@ -70,6 +75,7 @@ static int text_filter(lua_State *L)
 // first(list, f): the first value for which f(value, index) holds, or the first of all; nil when there is none.
 static int text_first(lua_State *L)
 {
+    bind_at_most(L, 2);
     int count = check_list(L);
 
     if (lua_isnoneornil(L, 2)) {
@@ -84,6 +90,7 @@ static int text_first(lua_State *L)
         lua_pushvalue(L, -2);
         lua_pushinteger(L, i);
         lua_call(L, 2, 1);
+        sandbox_stop_here(L); // the function may be one of C, which no hook ends
         if (lua_toboolean(L, -1)) {
             lua_pop(L, 1);
             return 1;
@@ -154,6 +161,7 @@ static int next_sorted(lua_State *L)
 // sorted_pairs(table): like pairs, numbers first, then texts, each in order.
 static int text_sorted_pairs(lua_State *L)
 {
+    bind_at_most(L, 1);
     size_t count = 0, i = 0;
 
     if (!bind_unwrap(L, 1)) {
@@ -167,6 +175,7 @@ static int text_sorted_pairs(lua_State *L)
         }
         count++;
     }
+    luaL_argcheck(L, count <= BIND_KEYS_MAX, 1, "a table of at most 50000 keys expected");
     struct sort_key *keys = lua_newuserdata(L, (count + 1) * sizeof *keys);
     for (lua_pushnil(L); lua_next(L, 1) != 0; lua_pop(L, 1)) {
         keys[i] = (struct sort_key){ bind_to_text(L, -2), 0 };

@@ -57,6 +57,7 @@ static int push_date(lua_State *L, const struct moment *moment)
 
 static int time_date(lua_State *L)
 {
+    bind_at_most(L, 1);
     struct moment moment;
     int results = 0;
 
@@ -65,6 +66,7 @@ static int time_date(lua_State *L)
 
 static int time_local_time(lua_State *L)
 {
+    bind_at_most(L, 1);
     struct moment moment;
     struct calendar_spelling spelling;
     int results = 0;
@@ -99,6 +101,7 @@ static bool read_instant(lua_State *L, struct moment *moment, int *results)
 
 static int time_utc(lua_State *L)
 {
+    bind_at_most(L, 1);
     struct moment moment, utc;
     struct calendar_spelling spelling;
     int results = 0;
@@ -121,6 +124,7 @@ static int time_utc(lua_State *L)
 
 static int time_epoch(lua_State *L)
 {
+    bind_at_most(L, 1);
     struct moment moment;
     int results = 0;
 
@@ -134,6 +138,7 @@ static int time_epoch(lua_State *L)
 // iso(epoch_s, offset_min): UTC, or the same instant with the offset written out.
 static int time_iso(lua_State *L)
 {
+    bind_at_most(L, 2);
     double epoch_s = luaL_checknumber(L, 1);
     int offset_min = lua_isnoneornil(L, 2) ? 0 : (int)bind_check_integer(L, 2, -18 * 60, 18 * 60);
     struct moment moment;
@@ -155,6 +160,7 @@ static int time_iso(lua_State *L)
 
 static int time_http(lua_State *L)
 {
+    bind_at_most(L, 1);
     struct text text = { NULL, 0 };
     int64_t epoch_s = 0;
 
@@ -172,6 +178,7 @@ static int time_http(lua_State *L)
 
 static int time_minutes(lua_State *L)
 {
+    bind_at_most(L, 1);
     struct text text = { NULL, 0 };
     int64_t seconds = 0;
 
@@ -188,6 +195,7 @@ static int time_minutes(lua_State *L)
 
 static int time_duration(lua_State *L)
 {
+    bind_at_most(L, 1);
     int64_t minutes = bind_check_integer(L, 1, 0, 100000000);
     char out[32];
     size_t length = 0;
@@ -207,6 +215,7 @@ static int time_duration(lua_State *L)
 
 static int time_add_days(lua_State *L)
 {
+    bind_at_most(L, 2);
     struct moment moment = check_date(L, 1);
     int64_t count = bind_check_integer(L, 2, -4000000, 4000000);
 
@@ -218,6 +227,7 @@ static int time_add_days(lua_State *L)
 
 static int time_days_between(lua_State *L)
 {
+    bind_at_most(L, 2);
     struct moment from = check_date(L, 1);
     struct moment to = check_date(L, 2);
 
@@ -227,6 +237,7 @@ static int time_days_between(lua_State *L)
 
 static int time_weekday(lua_State *L)
 {
+    bind_at_most(L, 1);
     struct moment moment = check_date(L, 1);
 
     lua_pushinteger(L, (lua_Integer)calendar_weekday(moment.days));
@@ -235,6 +246,7 @@ static int time_weekday(lua_State *L)
 
 static int time_minutes_between(lua_State *L)
 {
+    bind_at_most(L, 2);
     struct moment from = check_date(L, 1);
     struct moment to = check_date(L, 2);
 
@@ -248,6 +260,7 @@ static int time_minutes_between(lua_State *L)
 // at(date, days, time): the local time `time` ("20:05", "2005") on the day `days` after `date`.
 static int time_at(lua_State *L)
 {
+    bind_at_most(L, 3);
     struct moment moment = check_date(L, 1);
     int64_t days = bind_check_integer(L, 2, -4000000, 4000000);
     struct text clock = bind_check_text(L, 3);
@@ -272,6 +285,7 @@ static int time_at(lua_State *L)
 // ddmmyy("160427") of this century.
 static int time_ddmmyy(lua_State *L)
 {
+    bind_at_most(L, 1);
     struct text text = { NULL, 0 };
     struct moment moment;
 
@@ -305,8 +319,12 @@ const struct places *bind_time_places(lua_State *L)
 static const struct zone *find_zone(lua_State *L, int argument)
 {
     const struct places *places = bind_time_places(L);
-    struct text code = bind_check_text(L, argument);
 
+    if (lua_isnoneornil(L, argument)) {
+        (void)bind_refuse(L, "there is no airport");
+        return NULL;
+    }
+    struct text code = bind_check_text(L, argument);
     if (places == NULL) {
         luaL_error(L, "there are no airports while a file is loaded: ask within a function, such as build_request");
     }
@@ -319,9 +337,18 @@ static const struct zone *find_zone(lua_State *L, int argument)
     return zone;
 }
 
+// A wrong type is told whatever the time before it is.
+static void check_airport(lua_State *L, int argument)
+{
+    if (!lua_isnoneornil(L, argument)) {
+        (void)bind_check_text(L, argument);
+    }
+}
+
 // zone("SYD") -> "Australia/Sydney"
 static int time_zone(lua_State *L)
 {
+    bind_at_most(L, 1);
     if (lua_isnoneornil(L, 1)) {
         lua_pushnil(L);
         return 1;
@@ -337,6 +364,8 @@ static int time_zone(lua_State *L)
 // utc_at("2027-05-03T20:05", "SYD") -> "2027-05-03T10:05:00Z"; of a time that comes twice, the first.
 static int time_utc_at(lua_State *L)
 {
+    bind_at_most(L, 2);
+    check_airport(L, 2);
     struct moment moment, utc;
     int64_t instants[2];
     int results = 0;
@@ -365,6 +394,8 @@ static int time_utc_at(lua_State *L)
 // local_at("2027-05-03T10:05:00Z", "SYD") -> "2027-05-03T20:05:00"
 static int time_local_at(lua_State *L)
 {
+    bind_at_most(L, 2);
+    check_airport(L, 2);
     struct moment moment, local;
     int results = 0;
     char out[CALENDAR_TEXT_MAX];

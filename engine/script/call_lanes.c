@@ -30,7 +30,7 @@ static struct text lanes_supplier(const struct script_call *call, const struct s
 
 static struct text lanes_supplier_of(struct script_call *call)
 {
-    return lanes_supplier(call, CONTAINER_OF(call, struct normalise_call, call)->account);
+    return lanes_supplier(call, script_call_account(call));
 }
 
 static struct script_call *lanes_take_hopeless(struct call_lanes *lanes, uint64_t now_us)
@@ -102,6 +102,5 @@ void call_lanes_charge(struct call_lanes *lanes, const struct script_call *call,
         lanes_charge_start(lanes, CONTAINER_OF(call, struct start_call, call), cpu_us, now_us);
         return;
     }
-    const struct normalise_call *normalise = CONTAINER_OF(call, struct normalise_call, call);
-    cpu_share_charge(&lanes->share, lanes_supplier(call, normalise->account), cpu_us, now_us);
+    cpu_share_charge(&lanes->share, lanes_supplier(call, script_call_account(call)), cpu_us, now_us);
 }

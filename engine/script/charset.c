@@ -201,6 +201,10 @@ struct charset_reading charset_begin(struct text content_type, struct text body)
     }
     if (!reading.is_declared && reading.unknown[0] == '\0') {
         charset_declare(&reading, charset_of_xml(body), body);
+        if (reading.charset >= CHARSET_UTF16_LE && reading.charset <= CHARSET_UTF32_BE) {
+            reading.charset = CHARSET_UTF8; // the declaration itself was read byte by byte, so it is not what it says
+            reading.is_declared = false;
+        }
     }
     return reading;
 }

@@ -2,10 +2,10 @@
 ///
 /// The encoding is, in this order: what a byte-order mark says, the `charset` of the Content-Type, what the zero bytes
 /// among the first four say (RFC 4627 section 3: how JSON without a mark is told apart), the encoding in an XML
-/// declaration, UTF-8. A body that declares nothing we know and is no UTF-8 is windows-1252, as on the web, where
-/// ISO-8859-1 and ASCII are names of it too (WHATWG Encoding Standard, sections 4.2 and 9). Known are UTF-8, UTF-16 and
-/// UTF-32 of both orders, windows-1252 and ISO-8859-15. What cannot be read becomes U+FFFD, one for each maximal part
-/// of a sequence, and is counted.
+/// declaration (UTF-16 and UTF-32 apart, for then it could not have been read), UTF-8. A body that declares nothing we
+/// know and is no UTF-8 is windows-1252, as on the web, where ISO-8859-1 and ASCII are names of it too (WHATWG Encoding
+/// Standard, sections 4.2 and 9). Known are UTF-8, UTF-16 and UTF-32 of both orders, windows-1252 and ISO-8859-15. What
+/// cannot be read becomes U+FFFD, one for each maximal part of a sequence, and is counted.
 ///
 /// UTF-8 is not checked until somebody needs it valid (charset_check), because the JSON decoder checks what it reads.
 ///

@@ -27,6 +27,11 @@ struct declared {
     struct declared *parent;
     uint32_t place; // among its object's members
 
+    // of drift.h
+    bool is_main;         // on the way to the list of offers
+    uint32_t number;      // among the watched paths of its tree, from 1 on; 0: not watched
+    uint64_t fingerprint; // of a root: of all below; 0: not known yet
+
     struct declared *element; // of a list or map
 
     struct declared **members; // of an object

@@ -206,6 +206,9 @@ static struct value planned_value(struct walk *walk, const struct schema_object 
                                   size_t field)
 {
     const struct plan_node *leaf = node->by_field[field];
+    if (leaf != NULL && leaf->op == PLAN_OBJECT && object->fields[field].is_required) {
+        return (struct value){ .kind = VALUE_PLANNED, .node = leaf }; // what it lacks has a path of its own
+    }
     return leaf != NULL ? plan_value(walk->row, leaf, plan_wants_text(object->fields[field].kind))
                         : (struct value){ .kind = VALUE_ABSENT };
 }

@@ -2,6 +2,7 @@
 
 #include "base/redact.h"
 #include "script/amount.h"
+#include "script/bind_shape.h"
 #include "script/calendar.h"
 #include "script/offers_scope.h"
 #include "script/plan_read.h"
@@ -471,10 +472,13 @@ static bool walk_list(struct walk *walk, const struct schema_field *field, const
 
 static bool walk_flag(struct walk *walk, const struct value *value)
 {
-    if (value->kind != VALUE_FLAG) {
+    bool flag = value->index != 0;
+    bool is_xml = walk->row != NULL && walk->row->plan->is_xml; // which knows text only
+
+    if (value->kind != VALUE_FLAG && !(is_xml && value->kind == VALUE_TEXT && shape_is_flag(value->text, &flag))) {
         return expected(walk, value, "true or false");
     }
-    buffer_append_text(walk->out, value->index != 0 ? TEXT("true") : TEXT("false"));
+    buffer_append_text(walk->out, flag ? TEXT("true") : TEXT("false"));
     return true;
 }
 

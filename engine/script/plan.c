@@ -32,6 +32,16 @@ static void compile_action(struct plan_compiler *compiler, int index, struct pla
     when->action = plan_keep(compiler, index);
 }
 
+/// What stands behind the path of a condition: behind the first `:=`, or the last `:`, for names of XML may have one.
+static struct text test_of(struct text condition)
+{
+    const char *equals = memmem(condition.data, condition.length, ":=", 2);
+    const char *colon = equals != NULL ? equals : memrchr(condition.data, ':', condition.length);
+    size_t length = colon != NULL ? condition.length - (size_t)(colon - condition.data) - 1 : 0;
+
+    return (struct text){ condition.data + condition.length - length, length };
+}
+
 static void compile_when(struct plan_compiler *compiler, struct plan_when *when)
 {
     lua_State *L = compiler->L;
@@ -45,20 +55,22 @@ static void compile_when(struct plan_compiler *compiler, struct plan_when *when)
         when->status = (uint16_t)status;
     } else {
         struct text condition = bind_to_text(L, key);
-        struct text rest;
-        struct text path = text_split(condition, ':', &rest);
+        struct text rest = condition.data != NULL ? test_of(condition) : TEXT("");
         bool is_absent = text_equals_c(rest, "absent");
-        if (condition.data == NULL || (!is_absent && !text_equals_c(rest, "present"))) {
-            plan_failed(compiler, "a status, \"path:absent\" or \"path:present\" expected, got %s",
+        bool is_value = rest.length > 0 && rest.data[0] == '=';
+        if (!is_absent && !is_value && !text_equals_c(rest, "present")) {
+            plan_failed(compiler, "a status, \"path:=value\", \"path:absent\" or \"path:present\" expected, got %s",
                         condition.data != NULL ? condition.data : "something else");
         }
-        when->test = is_absent ? PLAN_ABSENT : PLAN_PRESENT;
+        struct text path = { condition.data, condition.length - rest.length - 1 };
+        when->test = is_value ? PLAN_EQUALS : is_absent ? PLAN_ABSENT : PLAN_PRESENT;
+        when->value = plan_copy(compiler, is_value ? (struct text){ rest.data + 1, rest.length - 1 } : TEXT(""));
         plan_compile_path(compiler, plan_copy(compiler, path), 0, &when->path);
     }
     compile_action(compiler, key + 1, when);
 }
 
-/// Statuses first, then paths in the order of their spelling.
+/// Statuses first, then values, then what is absent or present, paths in the order of their spelling.
 static int compare_whens(const void *a, const void *b)
 {
     const struct plan_when *first = a;
@@ -68,7 +80,8 @@ static int compare_whens(const void *a, const void *b)
         return first->test != second->test ? (int)first->test - (int)second->test
                                            : (int)first->status - (int)second->status;
     }
-    return text_compare(first->path.text, second->path.text);
+    int order = text_compare(first->path.text, second->path.text);
+    return order != 0 ? order : text_compare(first->value, second->value);
 }
 
 static void compile_whens(struct plan_compiler *compiler, int table)
@@ -87,7 +100,7 @@ static void compile_whens(struct plan_compiler *compiler, int table)
 
 static void check_keys(struct plan_compiler *compiler, int table)
 {
-    static const char *const known[] = { "each", "offer", "when" };
+    static const char *const known[] = { "each", "offer", "when", "from", "xmlns", "lenient" };
     lua_State *L = compiler->L;
 
     for (lua_pushnil(L); lua_next(L, table) != 0; lua_pop(L, 1)) {
@@ -97,8 +110,46 @@ static void check_keys(struct plan_compiler *compiler, int table)
             is_known = is_known || text_equals_c(key, known[i]);
         }
         if (!is_known) {
-            plan_failed(compiler, "there are each, offer and when, but no %s", key.data != NULL ? key.data : "list");
+            plan_failed(compiler, "there are each, offer, when, from, xmlns and lenient, but no %s",
+                        key.data != NULL ? key.data : "list");
         }
+    }
+}
+
+/// What the answer is: JSON, or `from = "xml"`, with what its paths and its reader need to know.
+static void compile_source(struct plan_compiler *compiler, int table)
+{
+    lua_State *L = compiler->L;
+    struct plan *plan = compiler->plan;
+
+    lua_getfield(L, table, "from");
+    plan->is_xml = text_equals_c(bind_to_text(L, -1), "xml");
+    if (!lua_isnil(L, -1) && !plan->is_xml && !text_equals_c(bind_to_text(L, -1), "json")) {
+        plan_failed(compiler, "`from` is \"json\" or \"xml\"%s", "");
+    }
+    lua_getfield(L, table, "xmlns");
+    lua_getfield(L, table, "lenient");
+    if (!plan->is_xml && (!lua_isnil(L, -1) || !lua_isnil(L, -2))) {
+        plan_failed(compiler, "`xmlns` and `lenient` are for `from = \"xml\"`%s", "");
+    }
+    plan->is_lenient = lua_toboolean(L, -1) != 0;
+    lua_pop(L, 1);
+    if (!lua_isnil(L, -1)) {
+        const char *wrong = freeze_raw(L, lua_gettop(L))
+                                ? xml_names_take(&plan->names, L, lua_gettop(L), &plan->arena)
+                                : "xmlns is a table from prefixes to the namespaces that they mean";
+        if (wrong != NULL) {
+            plan_failed(compiler, "%s", wrong);
+        }
+    }
+    lua_settop(L, table);
+}
+
+/// What is on the way to the offers.
+static void mark_main(struct plan *plan)
+{
+    for (struct declared *at = plan->levels[plan->offer_level].element; at != NULL; at = at->parent) {
+        at->is_main = at != plan->levels[plan->offer_level].element;
     }
 }
 
@@ -115,9 +166,11 @@ static void compile_plan(struct plan_compiler *compiler, int table)
     }
     plan->levels[0] = (struct plan_level){ .element = plan->root };
     plan->level_count = 1;
+    compile_source(compiler, table);
     lua_getfield(L, table, "each");
     if (lua_type(L, -1) == LUA_TSTRING) {
         plan->offer_level = plan_compile_each(compiler, bind_text_at(L, lua_gettop(L)), 0);
+        mark_main(plan);
     } else if (!lua_isnil(L, -1)) {
         plan_failed(compiler, "`each` is the path of a list, not a %s", luaL_typename(L, -1));
     }

@@ -11,20 +11,23 @@
 ///       when  = { [404] = "empty", [429] = fail.quota, ["hotels:absent"] = fail.unexpected "hotels" },
 ///     }
 ///
-/// A text is a path from the element in hand; `up(n)` begins n levels of `[]` further out. `of = ref(list, key, path)`
-/// means that elements name others, which are in a list of the document: it is one more level. A function behind paths
-/// or terms is given their values, one that stands alone the element as a table. The plan declares what it reads, so a
-/// document is kept as a tape and nothing becomes a Lua value but what a function of the plan asks for.
+/// A text is a path from the element in hand; `up(n)` begins n levels of `[]` further out. `{}` stands for the values
+/// of a map with free keys as `[]` does for the elements of a list, and alone both are the key or number of the one in
+/// hand. `of = ref(list, key, path)` means that elements name others, which are in a list or map of the document: it is
+/// one more level; `ref(list, key, path).field` is a leaf of what is named. A function behind paths or terms is given
+/// their values, one that stands alone the element as a table. The plan declares what it reads, so a document is kept
+/// as a tape and nothing becomes a Lua value but what a function of the plan asks for.
 ///
 /// Threads: those of the lua_State.
 /// Memory:  a Lua userdata with an arena; its environment keeps the functions and tables of the script alive.
 #pragma once
 
 #include "script/tape.h"
+#include "script/xml_names.h"
 
 #include <lua.h>
 
-enum { PLAN_LEVELS_MAX = 16, PLAN_FIELDS_MAX = 64, PLAN_WHENS_MAX = 32, PLAN_STEPS_MAX = 16 };
+enum { PLAN_LEVELS_MAX = 32, PLAN_FIELDS_MAX = 64, PLAN_WHENS_MAX = 32, PLAN_STEPS_MAX = 16 };
 
 /// One step of a path: a member's place, or an element's number.
 struct plan_step {
@@ -39,10 +42,18 @@ struct plan_path {
     struct plan_step *steps;
     struct declared *declared; // what it names
     struct text text;          // as the script wrote it, for errors
+    bool is_key;               // the key of the level's element in its map, or its number in its list
 };
+
+/// The members of an object that PLAN_TIME puts together.
+enum { PLAN_YEAR, PLAN_MONTH, PLAN_DAY, PLAN_HOUR, PLAN_MINUTE, PLAN_TIME_PARTS };
 
 enum plan_op {
     PLAN_PATH,
+    PLAN_VALUES, // for a function only: what `inner` names of each element of the list or map at `path`
+    PLAN_REF,    // parts[0], a path from what the reference of the level `level` names
+    PLAN_ASKED,  // a value of the search; `value` is its path
+    PLAN_TIME,   // clock time of the `fields` year to minute
     PLAN_CONST,  // text, number or flag
     PLAN_MONEY,  // parts[0]: amount; parts[1]: currency; parts[2]: how many of its digits are decimals, or NULL
     PLAN_MAP,    // parts[0]: the key; `value` is what an unknown one gives
@@ -64,7 +75,7 @@ struct plan_entry {
 struct plan_node {
     enum plan_op op;
     struct text name; // of the field
-    struct plan_path path;
+    struct plan_path path, inner;
     struct plan_constant value;
     struct plan_node *parts[3];
     struct plan_entry *entries; // of a map, sorted by key
@@ -79,24 +90,26 @@ struct plan_node {
     struct plan_node **by_field; // one for each field of that object; NULL: absent
 };
 
-/// A level of `[]`: the list, from the element of the level before. Or a reference: the one element of a list of the
-/// document whose `key` is what `reference` says.
+/// A level of `[]` or `{}`: the list or map, from the element of the level before. Or a reference: the one element of a
+/// list or map of the document whose `key` is what `reference` says.
 struct plan_level {
     uint32_t outer; // the level that `list` begins at, or `reference`
     struct plan_path list;
     struct declared *element;
+    bool is_map;
     bool is_reference;
     struct plan_path key, reference;
 };
 
-enum plan_test { PLAN_STATUS, PLAN_ABSENT, PLAN_PRESENT };
+enum plan_test { PLAN_STATUS, PLAN_EQUALS, PLAN_ABSENT, PLAN_PRESENT };
 
-/// What to do when the answer has that status, or a path is there or not.
+/// What to do when the answer has that status, or a path is there or not, or has that value.
 struct plan_when {
     enum plan_test test;
     uint16_t status;
     struct plan_path path;
-    bool is_empty; // "empty"; else the failure, or the function that makes it, at `action` in the environment
+    struct text value; // EQUALS: its literal
+    bool is_empty;     // "empty"; else the failure, or the function that makes it, at `action` in the environment
     int action;
 };
 
@@ -104,6 +117,8 @@ struct plan {
     struct arena arena;
     struct text file; // where it was made; absent: that is not known
     uint32_t line;
+    bool is_xml, is_lenient;
+    struct xml_names names; // of XML: what prefixes of paths mean
     struct declared *root;
     struct plan_level levels[PLAN_LEVELS_MAX];
     uint32_t level_count; // [0] is the document
@@ -114,9 +129,9 @@ struct plan {
     int kept; // values in the environment
 };
 
-/// Pushes a table of the globals plan, up, const and ref. `plan{…}` gives a function (response, search, ctx), which
-/// takes the offers and returns a marker; a supplier's `normalise` may be that function, or call it and return what it
-/// gave.
+/// Pushes a table of the globals plan, up, const, ref and asked. `plan{…}` gives a function (response, search, ctx),
+/// which takes the offers and returns a marker; a supplier's `normalise` may be that function, or call it and return
+/// what it gave.
 void bind_plan(lua_State *L);
 
 /// The value at `index` is that marker.
@@ -127,6 +142,9 @@ int plan_money(lua_State *L);
 
 /// map(path, table, otherwise?) as a term of a plan.
 int plan_map(lua_State *L);
+
+/// time(path) as a term of a plan.
+int plan_time(lua_State *L);
 
 /// Pushes the plan compiled from the table at `index`; raises when it is none, with its place.
 void plan_make(lua_State *L, int index);

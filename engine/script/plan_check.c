@@ -95,8 +95,13 @@ static void check_value(struct checking *checking, const struct plan_node *node,
             tell(checking, field->name, NULL, "is %s, not a list", what);
         }
         break;
+    case PLAN_VALUES: // never a leaf
+        break;
     case PLAN_PATH:
     case PLAN_CONST:
+    case PLAN_REF:
+    case PLAN_ASKED:
+    case PLAN_TIME:
     case PLAN_MONEY:
     case PLAN_MAP:
         if (is_object || is_list) {

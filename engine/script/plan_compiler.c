@@ -134,6 +134,53 @@ static void compile_entries(struct plan_compiler *compiler, int term, struct pla
     lua_pop(L, 1);
 }
 
+/// The level of what ref(list, key, path), at `index`, names.
+static uint32_t compile_reference(struct plan_compiler *compiler, int index, uint32_t level)
+{
+    int top = lua_gettop(compiler->L);
+
+    for (int i = 1; i <= 3; i++) {
+        term_push_argument(compiler->L, index, i);
+    }
+    level = plan_compile_reference(compiler, bind_text_at(compiler->L, top + 1), bind_text_at(compiler->L, top + 2),
+                                   bind_text_at(compiler->L, top + 3), level);
+    lua_settop(compiler->L, top);
+    return level;
+}
+
+/// ref(…).field as a leaf.
+static struct plan_node *compile_ref(struct plan_compiler *compiler, int index, uint32_t level)
+{
+    lua_State *L = compiler->L;
+    struct plan_node *node = make_node(compiler, PLAN_REF);
+
+    node->level = compile_reference(compiler, index, level);
+    term_push_argument(L, index, 4);
+    node->parts[0] = make_node(compiler, PLAN_PATH);
+    plan_compile_path(compiler, lua_objlen(L, -1) > 0 ? bind_text_at(L, lua_gettop(L)) : TEXT("."), node->level,
+                      &node->parts[0]->path);
+    lua_pop(L, 1);
+    return node;
+}
+
+static struct plan_node *compile_time(struct plan_compiler *compiler, int index, uint32_t level)
+{
+    static const char *const names[] = { "year", "month", "day", "hour", "minute" };
+    struct plan_node *node = make_node(compiler, PLAN_TIME);
+    const struct plan_node *object = compile_argument(compiler, index, 1, level);
+
+    if (object->op != PLAN_PATH) {
+        plan_failed(compiler, "time(…) takes a path%s", "");
+    }
+    node->field_count = PLAN_TIME_PARTS;
+    node->fields = plan_alloc(compiler, PLAN_TIME_PARTS, sizeof(struct plan_node *));
+    for (size_t i = 0; i < PLAN_TIME_PARTS; i++) {
+        node->fields[i] = make_node(compiler, PLAN_PATH);
+        plan_compile_member(compiler, &object->path, names[i], &node->fields[i]->path);
+    }
+    return node;
+}
+
 static struct plan_node *compile_term(struct plan_compiler *compiler, int index, const struct term *term,
                                       uint32_t level)
 {
@@ -166,7 +213,17 @@ static struct plan_node *compile_term(struct plan_compiler *compiler, int index,
         compile_entries(compiler, index, node);
         break;
     case TERM_REF:
-        plan_failed(compiler, "ref(…) stands behind `of`, beside `each`%s", "");
+        node = compile_ref(compiler, index, level);
+        break;
+    case TERM_ASKED:
+        node = make_node(compiler, PLAN_ASKED);
+        term_push_argument(L, index, 1);
+        node->value = compile_constant(compiler, lua_gettop(L));
+        lua_pop(L, 1);
+        break;
+    case TERM_TIME:
+        node = compile_time(compiler, index, level);
+        break;
     case TERM_NONE:
         break;
     }
@@ -229,13 +286,38 @@ static uint32_t compile_of(struct plan_compiler *compiler, int table, uint32_t l
     if (term == NULL || term->op != TERM_REF) {
         plan_failed(compiler, "`of` is ref(list, key), not a %s", luaL_typename(L, index));
     }
-    for (int i = 1; i <= 3; i++) {
-        term_push_argument(L, index, i);
+    term_push_argument(L, index, 4);
+    if (lua_objlen(L, -1) > 0) {
+        plan_failed(compiler, "`of` is what ref(…) names, without `.%s`", lua_tostring(L, -1));
     }
-    level = plan_compile_reference(compiler, bind_text_at(L, index + 1), bind_text_at(L, index + 2),
-                                   bind_text_at(L, index + 3), level);
+    level = compile_reference(compiler, index, level);
     lua_settop(L, index - 1);
     return level;
+}
+
+/// "a[].b" or up(n)["a[].b"], of a function only; NULL: it is something else.
+static struct plan_node *compile_values(struct plan_compiler *compiler, int index, uint32_t level)
+{
+    lua_State *L = compiler->L;
+    const struct term *term = term_at(L, index);
+    struct plan_node *node = NULL;
+    bool is_up = term != NULL && term->op == TERM_UP;
+
+    if (!is_up && lua_type(L, index) != LUA_TSTRING) {
+        return NULL;
+    }
+    if (is_up) {
+        term_push_argument(L, index, 1);
+    } else {
+        lua_pushvalue(L, index);
+    }
+    if (plan_is_values(bind_text_at(L, lua_gettop(L)))) {
+        node = make_node(compiler, PLAN_VALUES);
+        plan_compile_values(compiler, bind_text_at(L, lua_gettop(L)),
+                            is_up ? outer_level(compiler, level, term->levels) : level, node);
+    }
+    lua_pop(L, 1);
+    return node;
 }
 
 /// `{ "path", term, …, function }`: the function of those values.
@@ -250,14 +332,12 @@ static void compile_call(struct plan_compiler *compiler, int table, uint32_t lev
     for (int i = 1; i <= count; i++) {
         lua_rawgeti(L, table, i);
         int index = lua_gettop(L);
-        struct text text = bind_to_text(L, index);
-        if (text.length > 2 && memcmp(text.data + text.length - 2, "[]", 2) == 0) {
-            node->fields[i - 1] = make_node(compiler, PLAN_PATH);
-            plan_compile_values(compiler, text, level, &node->fields[i - 1]->path);
-        } else if (text.data != NULL || term_at(L, index) != NULL) {
+        node->fields[i - 1] = compile_values(compiler, index, level);
+        if (node->fields[i - 1] == NULL) {
+            if (lua_type(L, index) != LUA_TSTRING && term_at(L, index) == NULL) {
+                plan_failed(compiler, "before its function stand paths and terms, not a %s", luaL_typename(L, index));
+            }
             node->fields[i - 1] = compile_leaf(compiler, index, level);
-        } else {
-            plan_failed(compiler, "before its function stand paths and terms, not a %s", luaL_typename(L, index));
         }
         lua_pop(L, 1);
     }
@@ -278,6 +358,27 @@ static bool is_call(lua_State *L, int table)
     return is;
 }
 
+/// `each = "legs[]"` or `each = up(1)["legs[]"]`: the level of its elements. `list->outer` is that of the element in
+/// hand and becomes the one that the path begins at.
+static uint32_t compile_each(struct plan_compiler *compiler, int index, struct plan_node *list)
+{
+    lua_State *L = compiler->L;
+    const struct term *term = term_at(L, index);
+
+    if (term != NULL && term->op == TERM_UP) {
+        list->outer = outer_level(compiler, list->outer, term->levels);
+        term_push_argument(L, index, 1);
+    } else if (lua_type(L, index) == LUA_TSTRING) {
+        lua_pushvalue(L, index);
+    } else {
+        plan_failed(compiler, "`each` is the path of a list, not a %s", luaL_typename(L, index));
+    }
+    list->first_level = compiler->plan->level_count;
+    uint32_t level = plan_compile_each(compiler, bind_text_at(L, lua_gettop(L)), list->outer);
+    lua_pop(L, 1);
+    return level;
+}
+
 struct plan_node *plan_compile_table(struct plan_compiler *compiler, int index, uint32_t level)
 {
     lua_State *L = compiler->L;
@@ -288,15 +389,12 @@ struct plan_node *plan_compile_table(struct plan_compiler *compiler, int index, 
     }
     int table = lua_gettop(L);
     lua_getfield(L, table, "each");
-    if (lua_type(L, -1) == LUA_TSTRING) {
+    if (!lua_isnil(L, -1)) {
         node->op = PLAN_LIST;
         node->outer = level;
-        node->first_level = compiler->plan->level_count;
-        node->level = plan_compile_each(compiler, bind_text_at(L, lua_gettop(L)), level);
-        node->level = compile_of(compiler, table, node->level);
+        level = compile_each(compiler, lua_gettop(L), node);
+        node->level = compile_of(compiler, table, level);
         level = node->level;
-    } else if (!lua_isnil(L, -1)) {
-        plan_failed(compiler, "`each` is the path of a list, not a %s", luaL_typename(L, -1));
     }
     size_t keywords = node->op == PLAN_LIST ? 1 : 0; // each …
     lua_getfield(L, table, "of");

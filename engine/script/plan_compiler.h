@@ -31,12 +31,20 @@ struct plan_node *plan_compile_table(struct plan_compiler *compiler, int index, 
 /// A path from the element of `level`; what it names is declared. Raises when it is none.
 void plan_compile_path(struct plan_compiler *compiler, struct text text, uint32_t level, struct plan_path *path);
 
-/// `hotels[].rooms[]` from the element of `level`: one more level for each `[]`. The innermost.
+/// One more member behind a path.
+void plan_compile_member(struct plan_compiler *compiler, const struct plan_path *path, const char *name,
+                         struct plan_path *made);
+
+/// `hotels[].rooms{}` from the element of `level`: one more level for each `[]` and `{}`. The innermost.
 uint32_t plan_compile_each(struct plan_compiler *compiler, struct text text, uint32_t level);
 
-/// What `path` of the element of `level` names: the element with that `key` in `list` of the document. Its level.
+/// What `path` of the element of `level` names: the element with that `key` in `list` of the document, which is a map
+/// when it ends with `{}`. Its level.
 uint32_t plan_compile_reference(struct plan_compiler *compiler, struct text list, struct text key, struct text path,
                                 uint32_t level);
 
-/// A path to a list of values.
-void plan_compile_values(struct plan_compiler *compiler, struct text text, uint32_t level, struct plan_path *path);
+/// Is it a path to the values of a list or map: `amounts[]`, `rooms{}.total`?
+bool plan_is_values(struct text text);
+
+/// … from the element of `level` to the list or map, and from each of its elements on.
+void plan_compile_values(struct plan_compiler *compiler, struct text text, uint32_t level, struct plan_node *node);

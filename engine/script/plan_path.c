@@ -39,7 +39,7 @@ struct text plan_copy(struct plan_compiler *compiler, struct text text)
 static void check_declared(struct plan_compiler *compiler, enum declared_result result, const char *path)
 {
     if (result == DECLARED_CONFLICT) {
-        plan_failed(compiler, "`%s` is a list here and an object elsewhere", path);
+        plan_failed(compiler, "`%s` is a list, map or object here and another one elsewhere", path);
     }
     if (result != DECLARED_OK) {
         plan_failed(compiler, "`%s`: too many names, or one of more than 128 bytes", path);
@@ -68,8 +68,14 @@ static void step_to_member(struct path_reader *reader, struct text name)
     struct arena *arena = &reader->compiler->plan->arena;
     struct declared *member = NULL;
 
+    const struct plan *plan = reader->compiler->plan;
+
     if (name.length == 0) {
         plan_failed(reader->compiler, "`%s`: a name is missing", reader->whole);
+    }
+    if (plan->is_xml && xml_names_check(&plan->names, name) != NULL) {
+        lua_pushfstring(reader->compiler->L, "`%s`: %s", reader->whole, xml_names_check(&plan->names, name));
+        plan_failed(reader->compiler, "%s", lua_tostring(reader->compiler->L, -1));
     }
     check_declared(reader->compiler, declared_member(arena, reader->node, name, &member), reader->whole);
     require(member != NULL);
@@ -96,11 +102,10 @@ static void step_to_element(struct path_reader *reader, struct text number)
     add_step(reader, (struct plan_step){ .index = (int16_t)(is_from_end ? -(int)value : (int)value) });
 }
 
-static void reader_begin(struct path_reader *reader, struct plan_compiler *compiler, struct text whole, uint32_t level)
+static void reader_begin(struct path_reader *reader, struct plan_compiler *compiler, struct text whole,
+                         struct declared *from)
 {
-    *reader = (struct path_reader){ .compiler = compiler,
-                                    .whole = whole.data,
-                                    .node = compiler->plan->levels[level].element };
+    *reader = (struct path_reader){ .compiler = compiler, .whole = whole.data, .node = from };
 }
 
 static void reader_end(struct path_reader *reader, struct text text, uint32_t level, struct plan_path *path)
@@ -112,13 +117,24 @@ static void reader_end(struct path_reader *reader, struct text text, uint32_t le
     memcpy(path->steps, reader->steps, reader->count * sizeof(struct plan_step));
 }
 
-/// Reads up to the first `[]` or the end. What is left.
+/// Does it begin with `[]` or `{}`?
+static bool is_all(struct text text)
+{
+    return text_starts_with(text, TEXT("[]")) || text_starts_with(text, TEXT("{}"));
+}
+
+static struct text text_behind(struct text text, size_t count)
+{
+    return (struct text){ text.data + count, text.length - count };
+}
+
+/// Reads up to the first `[]` or `{}`, or the end. What is left.
 static struct text read_steps(struct path_reader *reader, struct text text)
 {
     bool is_first = true;
 
     while (text.length > 0) {
-        if (text_starts_with(text, TEXT("[]"))) {
+        if (is_all(text)) {
             return text;
         }
         if (text.data[0] == '[') {
@@ -135,11 +151,12 @@ static struct text read_steps(struct path_reader *reader, struct text text)
             }
             size_t start = text.data[0] == '.' ? 1 : 0;
             size_t end = start;
-            while (end < text.length && text.data[end] != '.' && text.data[end] != '[') {
+            while (end < text.length && text.data[end] != '.' && text.data[end] != '[' &&
+                   !is_all(text_behind(text, end))) {
                 end++;
             }
             step_to_member(reader, (struct text){ text.data + start, end - start });
-            text = (struct text){ text.data + end, text.length - end };
+            text = text_behind(text, end);
         }
         is_first = false;
     }
@@ -153,11 +170,43 @@ void plan_compile_path(struct plan_compiler *compiler, struct text text, uint32_
     if (text.length == 0) {
         plan_failed(compiler, "an empty path: the element itself is `.`%s", "");
     }
-    reader_begin(&reader, compiler, text, level);
-    if (!text_equals_c(text, ".") && read_steps(&reader, text).length > 0) {
+    bool is_key = text.length == 2 && is_all(text);
+    bool is_of_map = compiler->plan->levels[level].is_map;
+    if (is_key && (level == 0 || is_of_map != (text.data[0] == '{'))) {
+        plan_failed(compiler, "`{}` is the key of an element of a map, `[]` the number of one of a list; this is no %s",
+                    text.data[0] == '{' ? "map's" : "list's");
+    }
+    reader_begin(&reader, compiler, text, compiler->plan->levels[level].element);
+    if (!is_key && !text_equals_c(text, ".") && read_steps(&reader, text).length > 0) {
         plan_failed(compiler, "`%s`: lists of lists belong into `each`", text.data);
     }
     reader_end(&reader, text, level, path);
+    path->is_key = is_key;
+}
+
+void plan_compile_member(struct plan_compiler *compiler, const struct plan_path *path, const char *name,
+                         struct plan_path *made)
+{
+    struct path_reader reader;
+
+    reader_begin(&reader, compiler, path->text, path->declared);
+    for (uint32_t i = 0; i < path->count; i++) {
+        add_step(&reader, path->steps[i]);
+    }
+    step_to_member(&reader, text_of(name));
+    reader_end(&reader, path->text, path->level, made);
+}
+
+/// What the elements of the list or map `node` are, by the brackets in hand.
+static struct declared *declare_elements(struct plan_compiler *compiler, struct declared *node, struct text brackets,
+                                         const char *path)
+{
+    struct declared *element = NULL;
+    enum declared_kind kind = brackets.data[0] == '{' ? DECLARED_MAP : DECLARED_LIST;
+
+    check_declared(compiler, declared_element(&compiler->plan->arena, node, kind, &element), path);
+    require(element != NULL);
+    return element;
 }
 
 uint32_t plan_compile_each(struct plan_compiler *compiler, struct text text, uint32_t level)
@@ -165,40 +214,56 @@ uint32_t plan_compile_each(struct plan_compiler *compiler, struct text text, uin
     struct plan *plan = compiler->plan;
     struct text rest = text;
 
-    if (text.length < 2 || text.data[text.length - 1] != ']' || text.data[text.length - 2] != '[') {
-        plan_failed(compiler, "`each = \"%s\"` must end with []", text.data);
+    if (text.length < 2 || !is_all(text_behind(text, text.length - 2))) {
+        plan_failed(compiler, "`each = \"%s\"` must end with [] or {}", text.data);
     }
     while (rest.length > 0) {
         struct path_reader reader;
-        struct declared *element = NULL;
-        reader_begin(&reader, compiler, text, level);
+        reader_begin(&reader, compiler, text, plan->levels[level].element);
         if (rest.data[0] == '.' && rest.data != text.data) {
-            rest = (struct text){ rest.data + 1, rest.length - 1 };
-        } else if (rest.data[0] != '[' && rest.data != text.data) {
+            rest = text_behind(rest, 1);
+        } else if (rest.data[0] != '[' && rest.data[0] != '{' && rest.data != text.data) {
             plan_failed(compiler, "`each = \"%s\"`: a point is missing", text.data);
         }
         struct text behind = read_steps(&reader, rest);
         if (behind.length < 2 || plan->level_count == PLAN_LEVELS_MAX) {
             plan_failed(compiler, "`each = \"%s\"`: too many levels, or something behind the last []", text.data);
         }
-        check_declared(compiler, declared_element(&plan->arena, reader.node, DECLARED_LIST, &element), text.data);
         struct plan_level *made = &plan->levels[plan->level_count];
         made->outer = level;
-        made->element = element;
+        made->element = declare_elements(compiler, reader.node, behind, text.data);
+        made->is_map = behind.data[0] == '{';
         reader_end(&reader, text, level, &made->list);
         level = plan->level_count++;
-        rest = (struct text){ behind.data + 2, behind.length - 2 };
+        rest = text_behind(behind, 2);
     }
     return level;
 }
 
-void plan_compile_values(struct plan_compiler *compiler, struct text text, uint32_t level, struct plan_path *path)
+bool plan_is_values(struct text text)
 {
-    struct declared *element = NULL;
+    for (size_t i = 0; i + 1 < text.length; i++) {
+        if (is_all(text_behind(text, i))) {
+            return text.length > 2; // alone they are the key or number of the element
+        }
+    }
+    return false;
+}
 
-    plan_compile_path(compiler, plan_copy(compiler, (struct text){ text.data, text.length - 2 }), level, path);
-    check_declared(compiler, declared_element(&compiler->plan->arena, path->declared, DECLARED_LIST, &element),
-                   text.data);
+void plan_compile_values(struct plan_compiler *compiler, struct text text, uint32_t level, struct plan_node *node)
+{
+    struct path_reader reader;
+
+    reader_begin(&reader, compiler, text, compiler->plan->levels[level].element);
+    struct text brackets = read_steps(&reader, text);
+    struct declared *list = reader.node;
+    reader_end(&reader, text, level, &node->path);
+    struct text behind = text_behind(brackets, 2);
+    reader_begin(&reader, compiler, text, declare_elements(compiler, list, brackets, text.data));
+    if (behind.length > 0 && (behind.data[0] != '.' || read_steps(&reader, text_behind(behind, 1)).length > 0)) {
+        plan_failed(compiler, "`%s`: a list of values has one [] or {}, then a path", text.data);
+    }
+    reader_end(&reader, text, level, &node->inner);
 }
 
 uint32_t plan_compile_reference(struct plan_compiler *compiler, struct text list, struct text key, struct text path,
@@ -206,17 +271,23 @@ uint32_t plan_compile_reference(struct plan_compiler *compiler, struct text list
 {
     struct plan *plan = compiler->plan;
     struct plan_level *made = &plan->levels[plan->level_count];
+    bool is_map = list.length > 2 && text_equals_c(text_behind(list, list.length - 2), "{}");
 
     if (plan->level_count == PLAN_LEVELS_MAX) {
         plan_failed(compiler, "`%s`: too many levels", list.data);
     }
     made->outer = level;
     made->is_reference = true;
-    plan_compile_path(compiler, list, 0, &made->list);
-    check_declared(compiler, declared_element(&plan->arena, made->list.declared, DECLARED_LIST, &made->element),
-                   list.data);
+    made->is_map = is_map;
+    plan_compile_path(compiler, is_map ? plan_copy(compiler, (struct text){ list.data, list.length - 2 }) : list, 0,
+                      &made->list);
+    made->element = declare_elements(compiler, made->list.declared, is_map ? TEXT("{}") : TEXT("[]"), list.data);
+    made->list.text = plan_copy(compiler, list);
     plan->level_count++;
     plan_compile_path(compiler, key, plan->level_count - 1, &made->key);
+    if (made->key.is_key && !is_map) {
+        plan_failed(compiler, "ref: `[]` is no key%s", "");
+    }
     plan_compile_path(compiler, path, level, &made->reference);
     return plan->level_count - 1;
 }

@@ -15,122 +15,6 @@ enum { NUMBER_MAX = 64, DECIMALS_MAX = 12 };
 
 static const struct value ABSENT = { .kind = VALUE_ABSENT };
 
-void plan_row_init(struct plan_row *row, lua_State *L, const struct plan *plan, const struct tape *tape, int kept)
-{
-    luaL_checkstack(L, PLAN_LEVELS_MAX + 8, "the plan has too many levels");
-    memset(row->at, 0, sizeof row->at);
-    memset(row->has_table, 0, sizeof row->has_table);
-    memset(row->found, 0, sizeof row->found);
-    row->dangling = NULL;
-    row->tables = lua_gettop(L) + 1;
-    lua_settop(L, lua_gettop(L) + (int)plan->level_count);
-    row->L = L;
-    row->plan = plan;
-    row->tape = tape;
-    row->kept = kept;
-    row->at[0] = 1;
-    row->scratch_used = 0;
-}
-
-void plan_row_renew(struct plan_row *row)
-{
-    row->dangling = NULL;
-    row->scratch_used = 0;
-}
-
-static bool is_name(const struct tape_node *node)
-{
-    return node != NULL && (node->kind == TAPE_TEXT || node->kind == TAPE_NUMBER);
-}
-
-/// The element that the reference in hand means. References mostly come in the order of what they mean, so the search
-/// goes on behind the element found last.
-static uint32_t find_referred(struct plan_row *row, uint32_t level)
-{
-    const struct plan_level *this = &row->plan->levels[level];
-    const struct tape_node *name = plan_find(row, &this->reference);
-    const struct tape_node *list = plan_find(row, &this->list);
-
-    sandbox_stop_here(row->L); // a long list, and many references
-    if (!is_name(name) || list == NULL || list->kind != TAPE_LIST) {
-        return 0;
-    }
-    uint32_t at = row->found[level] != 0 ? row->tape->nodes[row->found[level]].next : 0;
-    for (uint32_t i = 0; i < list->count; i++) {
-        at = at != 0 ? at : list->first;
-        row->at[level] = at;
-        const struct tape_node *key = plan_find(row, &this->key);
-        if (is_name(key) && text_equals(key->text, name->text)) {
-            row->found[level] = at;
-            return at;
-        }
-        at = row->tape->nodes[at].next;
-    }
-    return 0;
-}
-
-/// The first element of a level, seen from the one further out that is in hand; 0: there is none.
-static uint32_t first_element(struct plan_row *row, uint32_t level)
-{
-    const struct plan_level *this = &row->plan->levels[level];
-
-    if (this->is_reference) {
-        uint32_t found = find_referred(row, level);
-        row->dangling = found == 0 ? this : row->dangling;
-        return found != 0 ? found : row->at[this->outer]; // it counts, so that nothing is left out in silence
-    }
-    const struct tape_node *list = plan_find(row, &this->list);
-    return list != NULL && list->kind == TAPE_LIST ? list->first : 0;
-}
-
-bool plan_row_next(struct plan_row *row, uint32_t level, uint32_t stop)
-{
-    const struct plan_level *this = &row->plan->levels[level];
-    uint32_t next = row->at[level] != 0 && !this->is_reference ? row->tape->nodes[row->at[level]].next : 0;
-    bool is_new = row->at[level] == 0;
-
-    row->has_table[level] = false;
-    while (next == 0) {
-        if (this->outer == stop ? !is_new : !plan_row_next(row, this->outer, stop)) {
-            row->at[level] = 0;
-            return false;
-        }
-        next = first_element(row, level);
-        is_new = false;
-    }
-    row->at[level] = next;
-    return true;
-}
-
-static const struct tape_node *find_element(const struct tape *tape, const struct tape_node *list, int index)
-{
-    int64_t steps = index > 0 ? index - 1 : (int64_t)list->count + index;
-    uint32_t at = list->first;
-
-    if (list->kind != TAPE_LIST || steps < 0 || steps >= (int64_t)list->count) {
-        return NULL;
-    }
-    for (; steps > 0; steps--) {
-        at = tape->nodes[at].next;
-    }
-    return &tape->nodes[at];
-}
-
-const struct tape_node *plan_find(const struct plan_row *row, const struct plan_path *path)
-{
-    const struct tape_node *node = &row->tape->nodes[row->at[path->level]];
-
-    for (uint32_t i = 0; i < path->count && node != NULL; i++) {
-        const struct plan_step *step = &path->steps[i];
-        if (step->index != 0) {
-            node = find_element(row->tape, node, step->index);
-        } else {
-            node = node->kind == TAPE_OBJECT ? tape_member(row->tape, node, step->place) : NULL;
-        }
-    }
-    return node;
-}
-
 // ---- leaves --------------------------------------------------------------------------------------------------------
 
 static struct value other(const char *what)
@@ -183,6 +67,7 @@ static struct value value_of(enum tape_kind kind, struct text text, bool wants_t
     switch (kind) {
     case TAPE_NONE:
     case TAPE_NULL:
+    case TAPE_EMPTY:
         return ABSENT;
     case TAPE_TRUE:
     case TAPE_FALSE:
@@ -191,8 +76,12 @@ static struct value value_of(enum tape_kind kind, struct text text, bool wants_t
         return wants_text ? text_value(text) : number_of_literal(text);
     case TAPE_TEXT:
         return !wants_text && read_whole(text, &number) ? number_value(number) : text_value(text);
-    case TAPE_RAW:
     case TAPE_OBJECT:
+        if (text.data != NULL) { // an element of XML, of which more is read than its text
+            return value_of(TAPE_TEXT, text, wants_text, node);
+        }
+        break;
+    case TAPE_RAW:
     case TAPE_MAP:
     case TAPE_LIST:
     case TAPE_OTHER:
@@ -201,8 +90,32 @@ static struct value value_of(enum tape_kind kind, struct text text, bool wants_t
     return other(node != NULL ? tape_kind_name(node) : "a value");
 }
 
-static struct value path_value(const struct plan_row *row, const struct plan_node *node, bool wants_text)
+static bool is_number(const struct plan_row *row, const struct plan_path *path)
 {
+    return path->is_key && !row->plan->levels[path->level].is_map;
+}
+
+static struct value print_number(struct plan_row *row, uint32_t number, bool wants_text)
+{
+    size_t room = sizeof row->scratch - row->scratch_used;
+    char *out = row->scratch + row->scratch_used;
+    int length = snprintf(out, room, "%u", number);
+
+    if (!wants_text) {
+        return number_value(number);
+    }
+    if (length < 0 || (size_t)length >= room) {
+        return other("too many numbers");
+    }
+    row->scratch_used += (size_t)length;
+    return text_value((struct text){ out, (size_t)length });
+}
+
+static struct value path_value(struct plan_row *row, const struct plan_node *node, bool wants_text)
+{
+    if (is_number(row, &node->path)) {
+        return print_number(row, plan_row_number(row, node->path.level), wants_text);
+    }
     const struct tape_node *found = plan_find(row, &node->path);
     return found != NULL ? value_of(found->kind, found->text, wants_text, found) : ABSENT;
 }
@@ -286,6 +199,105 @@ static struct value money_value(struct plan_row *row, const struct plan_node *no
     return scaled(row, amount.text, (size_t)decimals.number);
 }
 
+/// Why a reference names nothing.
+static struct value dangling_value(struct plan_row *row, const struct plan_level *level)
+{
+    const struct tape_node *name = plan_find(row, &level->reference);
+    struct text id = plan_is_name(name) ? name->text : TEXT("?");
+    size_t room = sizeof row->scratch - row->scratch_used;
+
+    char shown[NUMBER_MAX + 1];
+    (void)redact_copy(shown, sizeof shown, id);
+    (void)snprintf(row->scratch + row->scratch_used, room, "a reference to %s, which is not in %.60s", shown,
+                   level->list.text.data);
+    return room > 1 ? other(row->scratch + row->scratch_used) : other("a reference to nothing");
+}
+
+/// What the reference names, or nothing when there is no reference.
+static struct value referred_value(struct plan_row *row, const struct plan_node *node, bool wants_text)
+{
+    const struct plan_level *level = &row->plan->levels[node->level];
+    const struct tape_node *name = plan_find(row, &level->reference);
+
+    if (name == NULL || name->kind == TAPE_NONE || name->kind == TAPE_NULL) {
+        return ABSENT;
+    }
+    bool is_found = plan_row_refer(row, node->level) != 0;
+    struct value value = is_found ? plan_value(row, node->parts[0], wants_text) : dangling_value(row, level);
+    row->at[node->level] = 0;
+    return value;
+}
+
+/// Pushes what the search says at a path like `query.cabin`.
+static void push_asked(struct plan_row *row, struct text path)
+{
+    lua_State *L = row->L;
+
+    lua_pushvalue(L, row->search);
+    while (path.length > 0 && (lua_type(L, -1) == LUA_TUSERDATA || lua_type(L, -1) == LUA_TTABLE)) {
+        struct text name = text_split(path, '.', &path);
+        bind_push_text(L, name);
+        lua_gettable(L, -2);
+        lua_remove(L, -2);
+    }
+    if (path.length > 0) {
+        lua_pop(L, 1);
+        lua_pushnil(L);
+    }
+}
+
+static struct value asked_value(struct plan_row *row, const struct plan_node *node, bool wants_text)
+{
+    if (row->search == 0) {
+        return ABSENT;
+    }
+    push_asked(row, node->value.text);
+    struct value value = walk_lua_value(row->L, lua_gettop(row->L), lua_type(row->L, -1));
+    lua_pop(row->L, 1); // the search keeps its texts
+    if (value.kind == VALUE_TABLE) {
+        return other("a table of the search");
+    }
+    return value.kind == VALUE_TEXT ? value_of(TAPE_TEXT, value.text, wants_text, NULL) : value;
+}
+
+/// {year, month, day, hour, minute} as `2030-05-12T20:05`.
+static struct value time_value(struct plan_row *row, const struct plan_node *node)
+{
+    static const char *const lacks[] = { "a time without its year", "a time without its month",
+                                         "a time without its day", "a time without its hour",
+                                         "a time without its minute" };
+    double parts[PLAN_TIME_PARTS];
+    size_t count = 0;
+    size_t missing = PLAN_TIME_PARTS;
+
+    for (size_t i = 0; i < PLAN_TIME_PARTS; i++) {
+        struct value part = path_value(row, node->fields[i], false);
+        if (part.kind == VALUE_ABSENT) {
+            missing = missing == PLAN_TIME_PARTS ? i : missing;
+            continue;
+        }
+        if (part.kind != VALUE_NUMBER || !(part.number >= 0 && part.number <= 9999)) {
+            return other("a time of something else than whole numbers");
+        }
+        parts[count++] = part.number;
+    }
+    if (count == 0) {
+        return ABSENT;
+    }
+    if (count < PLAN_TIME_PARTS) {
+        return other(lacks[missing]);
+    }
+    size_t room = sizeof row->scratch - row->scratch_used;
+    char *out = row->scratch + row->scratch_used;
+    int length = snprintf(out, room, "%04d-%02d-%02dT%02d:%02d", (int)parts[PLAN_YEAR], (int)parts[PLAN_MONTH],
+                          (int)parts[PLAN_DAY], (int)parts[PLAN_HOUR], (int)parts[PLAN_MINUTE]);
+    if (length < 0 || (size_t)length >= room) {
+        return other("too many times");
+    }
+    row->scratch_used += (size_t)length;
+    return text_value((struct text){ out, (size_t)length });
+}
+
 // ---- functions -----------------------------------------------------------------------------------------------------
 
 static void push_node(struct plan_row *row, const struct declared *declared, const struct tape_node *node);
@@ -299,6 +311,10 @@ static void push_members(struct plan_row *row, const struct declared *declared, 
         bind_push_text(L, declared->members[i]->name);
         push_node(row, declared->members[i], tape_member(row->tape, node, i));
         lua_rawset(L, -3);
+    }
+    if (node->text.data != NULL) { // an element of XML
+        bind_push_text(L, node->text);
+        lua_setfield(L, -2, "#text");
     }
 }
 
@@ -336,18 +352,75 @@ static void push_node(struct plan_row *row, const struct declared *declared, con
     }
 }
 
+/// Pushes what a path names. An element of XML that has a text of its own is that text, whatever else is read of it.
+static void push_named(struct plan_row *row, const struct declared *declared, const struct tape_node *node)
+{
+    if (node->kind == TAPE_OBJECT && node->text.data != NULL) {
+        bind_push_text(row->L, node->text);
+    } else {
+        push_node(row, declared, node);
+    }
+}
+
+/// Pushes what `inner` names of each element: a list, or a table by the keys of a map.
+static void push_values(struct plan_row *row, const struct plan_node *node)
+{
+    lua_State *L = row->L;
+    const struct tape_node *list = plan_find(row, &node->path);
+    bool is_map = list != NULL && list->kind == TAPE_MAP;
+    int place = 0;
+
+    if (list == NULL || (!is_map && list->kind != TAPE_LIST)) {
+        lua_pushnil(L);
+        return;
+    }
+    lua_createtable(L, 0, 0);
+    for (uint32_t at = list->first; at != 0; at = row->tape->nodes[at].next) {
+        const struct tape_node *value =
+            plan_find_from(row->tape, &row->tape->nodes[at + (is_map ? 1 : 0)], &node->inner);
+        if (is_map) {
+            bind_push_text(L, row->tape->nodes[at].text);
+        } else {
+            lua_pushinteger(L, ++place);
+        }
+        if (value != NULL) {
+            push_named(row, node->inner.declared, value);
+        } else {
+            lua_pushnil(L);
+        }
+        lua_rawset(L, -3);
+    }
+    if (!is_map) {
+        bind_json_mark_array(L, lua_gettop(L));
+    }
+}
+
 /// An argument of a function: what the plan declares of a node, or what a term says.
 static void push_argument(struct plan_row *row, const struct plan_node *node)
 {
     lua_State *L = row->L;
 
+    if (node->op == PLAN_PATH && is_number(row, &node->path)) {
+        lua_pushinteger(L, (lua_Integer)plan_row_number(row, node->path.level));
+        return;
+    }
     if (node->op == PLAN_PATH) {
         const struct tape_node *found = plan_find(row, &node->path);
-        if (found != NULL) {
-            push_node(row, node->path.declared, found);
+        if (found != NULL && node->path.is_key) {
+            bind_push_text(L, found->text);
+        } else if (found != NULL) {
+            push_named(row, node->path.declared, found);
         } else {
             lua_pushnil(L);
         }
+        return;
+    }
+    if (node->op == PLAN_VALUES) {
+        push_values(row, node);
+        return;
+    }
+    if (node->op == PLAN_ASKED && row->search != 0) {
+        push_asked(row, node->value.text);
         return;
     }
     struct value value = plan_value(row, node, true);
@@ -393,32 +466,10 @@ static struct value call_value(struct plan_row *row, const struct plan_node *nod
     return walk_lua_value(L, lua_gettop(L), lua_type(L, -1));
 }
 
-void plan_row_leave(struct plan_row *row, const struct plan_node *list)
-{
-    for (uint32_t level = list->level; level != list->outer; level = row->plan->levels[level].outer) {
-        row->at[level] = 0;
-    }
-}
-
-/// Why the element in hand is none.
-static struct value dangling_value(struct plan_row *row)
-{
-    const struct plan_level *level = row->dangling;
-    const struct tape_node *name = plan_find(row, &level->reference);
-    struct text id = is_name(name) ? name->text : TEXT("?");
-    size_t room = sizeof row->scratch - row->scratch_used;
-
-    char shown[NUMBER_MAX + 1];
-    (void)redact_copy(shown, sizeof shown, id);
-    (void)snprintf(row->scratch + row->scratch_used, room, "a reference to %s, which is not in %.60s", shown,
-                   level->list.text.data);
-    return room > 1 ? other(row->scratch + row->scratch_used) : other("a reference to nothing");
-}
-
 struct value plan_element(struct plan_row *row, const struct plan_node *list, bool wants_text)
 {
     if (row->dangling != NULL) {
-        return dangling_value(row);
+        return dangling_value(row, row->dangling);
     }
     if (list->parts[0] != NULL) {
         return plan_value(row, list->parts[0], wants_text);
@@ -452,8 +503,8 @@ static bool has_any(struct plan_row *row, const struct plan_node *object)
 
 static bool has_list(const struct plan_row *row, const struct plan_node *list)
 {
-    const struct tape_node *node = plan_find(row, &row->plan->levels[list->first_level].list);
-    return node != NULL && node->kind == TAPE_LIST;
+    const struct plan_level *level = &row->plan->levels[list->first_level];
+    return plan_is_list_of(level, plan_find(row, &level->list));
 }
 
 struct value plan_value(struct plan_row *row, const struct plan_node *node, bool wants_text)
@@ -463,6 +514,14 @@ struct value plan_value(struct plan_row *row, const struct plan_node *node, bool
         return path_value(row, node, wants_text);
     case PLAN_CONST:
         return constant_value(&node->value, wants_text);
+    case PLAN_REF:
+        return referred_value(row, node, wants_text);
+    case PLAN_ASKED:
+        return asked_value(row, node, wants_text);
+    case PLAN_TIME:
+        return time_value(row, node);
+    case PLAN_VALUES: // an argument only
+        break;
     case PLAN_MONEY:
         return money_value(row, node);
     case PLAN_MAP:

@@ -16,6 +16,7 @@ struct plan_row {
     const struct plan *plan;
     const struct tape *tape;
     int kept;                          // stack index of the plan's environment
+    int search;                        // … of the search; 0: there is none
     uint32_t at[PLAN_LEVELS_MAX];      // the node of each level's element; 0: none
     uint32_t found[PLAN_LEVELS_MAX];   // of a level of references: the element found last
     const struct plan_level *dangling; // whose reference in hand leads nowhere; NULL: none
@@ -35,6 +36,12 @@ MUST_CHECK bool plan_row_next(struct plan_row *row, uint32_t level, uint32_t sto
 /// The levels of a list are at nowhere again, whatever is left of it.
 void plan_row_leave(struct plan_row *row, const struct plan_node *list);
 
+/// All levels are at nowhere again, but the document.
+void plan_row_rewind(struct plan_row *row);
+
+/// Is the node what the level goes over, a list or a map?
+bool plan_is_list_of(const struct plan_level *level, const struct tape_node *node);
+
 /// A planned value is a list of elements, not an object.
 bool plan_is_list(const struct value *value);
 
@@ -46,6 +53,19 @@ bool plan_wants_text(enum schema_kind kind);
 
 /// A new offer: what was made for the last one is forgotten.
 void plan_row_renew(struct plan_row *row);
+
+/// The element that the reference in hand of `level` means is in hand then; 0: there is none.
+uint32_t plan_row_refer(struct plan_row *row, uint32_t level);
+
+/// The number of the level's element in its list, from 1 on; 0: there is none.
+uint32_t plan_row_number(const struct plan_row *row, uint32_t level);
+
+/// Can the node name an element?
+bool plan_is_name(const struct tape_node *node);
+
+/// What the steps of a path lead to from a node; NULL: something on the way is missing.
+const struct tape_node *plan_find_from(const struct tape *tape, const struct tape_node *node,
+                                       const struct plan_path *path);
 
 /// The node that a path names, or NULL: something on the way is missing.
 const struct tape_node *plan_find(const struct plan_row *row, const struct plan_path *path);

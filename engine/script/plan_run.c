@@ -3,6 +3,7 @@
 #include "script/bind.h"
 #include "script/bind_shape.h"
 #include "script/bind_support.h"
+#include "script/drift.h"
 #include "script/freeze.h"
 #include "script/offers.h"
 #include "script/plan_read.h"
@@ -10,6 +11,8 @@
 #include "script/run_response.h"
 #include "script/sandbox.h"
 #include "script/script_set.h"
+
+#include <stdio.h>
 
 static const char MARKER; // its address, as a light userdata: the offers have been taken
 
@@ -31,28 +34,39 @@ static int give_marker(lua_State *L, struct run_response *view)
     return 1;
 }
 
+/// One reading of the body. False: it is broken, and the sentence says how.
+static enum tape_result read_once(lua_State *L, const struct run_response *view, const struct plan *plan,
+                                  struct tape *tape, char sentence[XML_SENTENCE_MAX])
+{
+    if (plan->is_xml) {
+        return bind_shape_read_xml(L, tape, view->body, plan->root, &plan->names, plan->is_lenient, sentence);
+    }
+    enum tape_result result = tape_read_json(tape, view->body, plan->root, is_stopped, L);
+    if (result == TAPE_BROKEN) {
+        (void)snprintf(sentence, XML_SENTENCE_MAX, "not JSON at byte %zu: %s", tape->offset + 1, tape->error);
+    }
+    return result;
+}
+
 /// The document as the state's tape, or an error.
 static void read_document(lua_State *L, struct run_response *view, const struct plan *plan, struct tape *tape)
 {
-    struct text body = text_trim(view->body);
+    char sentence[XML_SENTENCE_MAX];
+    const char *wanted = plan->is_xml ? "XML" : "JSON";
 
-    if (body.length == 0) {
-        run_response_unparsable(L, view, "the body is empty, JSON was expected");
-    }
-    if (body.data[0] == '<') {
-        run_response_unparsable(L, view, "the body is HTML or XML, JSON was expected");
-    }
-    enum tape_result result = tape_read_json(tape, view->body, plan->root, is_stopped, L);
+    run_response_expect(L, view, plan->is_xml);
+    enum tape_result result = read_once(L, view, plan, tape, sentence);
     if (result == TAPE_BROKEN && run_response_reread(L, view)) {
-        result = tape_read_json(tape, view->body, plan->root, is_stopped, L);
+        result = read_once(L, view, plan, tape, sentence);
     }
     sandbox_stop_here(L);
     if (result == TAPE_BROKEN) {
-        run_response_unparsable(
-            L, view,
-            lua_pushfstring(L, "the body is no JSON: not JSON at byte %d: %s", (int)tape->offset + 1, tape->error));
+        run_response_unparsable(L, view, lua_pushfstring(L, "the body is no %s: %s", wanted, sentence));
     } else if (result != TAPE_OK) {
         run_response_unparsable(L, view, "more values than may be kept");
+    }
+    if (view->unread.seen != NULL) {
+        drift_look(view->unread.seen, plan->root, tape);
     }
 }
 
@@ -91,6 +105,22 @@ static const struct plan_when *find_status(const struct plan *plan, uint16_t sta
     return NULL;
 }
 
+/// Is it a scalar that is spelt so?
+static bool has_literal(const struct tape_node *node, struct text literal)
+{
+    switch (node == NULL ? TAPE_NONE : node->kind) {
+    case TAPE_TEXT:
+    case TAPE_NUMBER:
+        return text_equals(node->text, literal);
+    case TAPE_TRUE:
+        return text_equals_c(literal, "true");
+    case TAPE_FALSE:
+        return text_equals_c(literal, "false");
+    default:
+        return false;
+    }
+}
+
 static const struct plan_when *find_condition(const struct plan *plan, const struct plan_row *row)
 {
     for (size_t i = 0; i < plan->when_count; i++) {
@@ -99,30 +129,55 @@ static const struct plan_when *find_condition(const struct plan *plan, const str
             continue;
         }
         const struct tape_node *node = plan_find(row, &when->path);
-        bool is_absent = node == NULL || node->kind == TAPE_NONE || node->kind == TAPE_NULL;
-        if (is_absent == (when->test == PLAN_ABSENT)) {
+        bool is_absent = node == NULL || node->kind == TAPE_NONE || node->kind == TAPE_NULL ||
+                         (plan->is_xml && node->kind == TAPE_LIST && node->count == 0);
+        bool holds =
+            when->test == PLAN_EQUALS ? has_literal(node, when->value) : is_absent == (when->test == PLAN_ABSENT);
+        if (holds) {
             return when;
         }
     }
     return NULL;
 }
 
-/// An answer without its list of offers is none that says "nothing for you".
-static void check_list(lua_State *L, struct run_response *view, const struct plan_row *row)
+/// Unparsable: the list or map of a level is not there, though something is that should have it.
+static void refuse_list(lua_State *L, struct run_response *view, const struct plan_level *level,
+                        const struct tape_node *node)
 {
-    const struct plan_level *level = &row->plan->levels[row->plan->offer_level];
+    char path[200];
 
-    if (row->plan->offer_level == 0) {
-        return;
+    declared_path(level->element, path, sizeof path);
+    lua_pushfstring(L, "%s: %s expected, got %s", path, level->is_map ? "an object" : "a list",
+                    node == NULL ? "nothing" : tape_kind_name(node));
+    run_response_unparsable(L, view, lua_tostring(L, -1));
+}
+
+/// An answer without its list of offers is none that says "nothing for you"; neither is one that has elements, none of
+/// which has the list further in.
+static void check_lists(lua_State *L, struct run_response *view, struct plan_row *row)
+{
+    const struct plan *plan = row->plan;
+    uint32_t chain[PLAN_LEVELS_MAX];
+    uint32_t depth = 0;
+
+    for (uint32_t level = plan->offer_level; level != 0; level = plan->levels[level].outer) {
+        chain[depth++] = level;
     }
-    while (level->outer != 0) {
-        level = &row->plan->levels[level->outer];
-    }
-    const struct tape_node *node = plan_find(row, &level->list);
-    if (node == NULL || node->kind != TAPE_LIST) {
-        lua_pushfstring(L, "%s: a list expected, got %s", level->list.text.data,
-                        node == NULL ? "nothing" : tape_kind_name(node));
-        run_response_unparsable(L, view, lua_tostring(L, -1));
+    while (depth > 0) {
+        const struct plan_level *level = &plan->levels[chain[--depth]];
+        const struct tape_node *list = plan_find(row, &level->list);
+        bool has_outer = level->outer == 0;
+        bool has_list = has_outer && plan_is_list_of(level, list);
+        while (level->outer != 0 && !has_list && plan_row_next(row, level->outer, 0)) {
+            sandbox_stop_here(L);
+            has_outer = true;
+            list = plan_find(row, &level->list);
+            has_list = plan_is_list_of(level, list);
+        }
+        plan_row_rewind(row);
+        if (!has_list && has_outer) {
+            refuse_list(L, view, level, list);
+        }
     }
 }
 
@@ -152,11 +207,12 @@ static int run(lua_State *L)
     read_document(L, view, plan, tape);
     struct plan_row row;
     plan_row_init(&row, L, plan, tape, 4);
+    row.search = 2;
     when = find_condition(plan, &row);
     if (when != NULL) {
         return act(L, view, when, 4);
     }
-    check_list(L, view, &row);
+    check_lists(L, view, &row);
     view->is_planned = true; // even if a function of the plan raises: the batch is begun
     view->taken = offers_take_planned(L, &row, 2, view->supplier->product.data, view->supplier->name, view->batch);
     tape_trim(tape);
@@ -165,6 +221,7 @@ static int run(lua_State *L)
 
 static int make(lua_State *L)
 {
+    bind_at_most(L, 1);
     lua_settop(L, 1);
     plan_make(L, 1);
     lua_pushcclosure(L, run, 1);
@@ -173,9 +230,8 @@ static int make(lua_State *L)
 
 void bind_plan(lua_State *L)
 {
-    static const luaL_Reg functions[] = {
-        { "plan", make }, { "up", term_up }, { "const", term_const }, { "ref", term_ref }, { NULL, NULL }
-    };
+    static const luaL_Reg functions[] = { { "plan", make },    { "up", term_up },       { "const", term_const },
+                                          { "ref", term_ref }, { "asked", term_asked }, { NULL, NULL } };
 
     bind_push_module(L, functions);
 }

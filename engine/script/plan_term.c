@@ -1,5 +1,5 @@
-// `up(2).currency` extends its path by indexing: each step gives a new term, so a term can be kept in a local and used
-// twice.
+// `up(2).currency` and `ref(…).name` extend their paths by indexing: each step gives a new term, so a term can be kept
+// in a local and used twice.
 
 #include "script/plan_term.h"
 
@@ -10,9 +10,11 @@
 static const char TERM_KEY; // registry: the metatable of terms
 
 static const char *const TERM_NAMES[] = {
-    [TERM_NONE] = "?",      [TERM_CONST] = "const", [TERM_UP] = "up",
-    [TERM_MONEY] = "money", [TERM_MAP] = "map",     [TERM_REF] = "ref",
+    [TERM_NONE] = "?",  [TERM_CONST] = "const", [TERM_UP] = "up",       [TERM_MONEY] = "money",
+    [TERM_MAP] = "map", [TERM_REF] = "ref",     [TERM_ASKED] = "asked", [TERM_TIME] = "time",
 };
+
+enum { TERM_REF_PATH = 4 }; // the argument of ref that indexing extends
 
 static int term_on_index(lua_State *L);
 
@@ -87,12 +89,13 @@ static int term_on_index(lua_State *L)
 {
     const struct term *term = term_at(L, 1);
 
-    if (term == NULL || term->op != TERM_UP) {
-        return luaL_error(L, "only up(n) has fields in a plan");
+    if (term == NULL || (term->op != TERM_UP && term->op != TERM_REF)) {
+        return luaL_error(L, "only up(n) and ref(…) have fields in a plan");
     }
+    enum term_op op = term->op;
     int levels = term->levels;
     lua_settop(L, 2);
-    term_push_argument(L, 1, 1); // 3: the path so far
+    term_push_argument(L, 1, op == TERM_REF ? TERM_REF_PATH : 1); // 3: the path so far
     if (lua_type(L, 2) == LUA_TNUMBER) {
         lua_pushfstring(L, "%s[%d]", lua_tostring(L, 3), (int)lua_tointeger(L, 2));
     } else {
@@ -100,12 +103,21 @@ static int term_on_index(lua_State *L)
         bool is_first = lua_objlen(L, 3) == 0;
         lua_pushfstring(L, "%s%s%s", lua_tostring(L, 3), is_first ? "" : ".", name.data);
     }
-    push_term(L, TERM_UP, 1)->levels = levels;
+    if (op == TERM_REF) { // list, key and path before it
+        for (int i = 1; i < TERM_REF_PATH; i++) {
+            term_push_argument(L, 1, i);
+            lua_insert(L, -2);
+        }
+        (void)push_term(L, op, TERM_REF_PATH);
+    } else {
+        push_term(L, op, 1)->levels = levels;
+    }
     return 1;
 }
 
 int term_up(lua_State *L)
 {
+    bind_at_most(L, 1);
     int levels = (int)bind_check_integer(L, 1, 1, PLAN_LEVELS_MAX);
 
     lua_pushliteral(L, "");
@@ -115,6 +127,7 @@ int term_up(lua_State *L)
 
 int term_const(lua_State *L)
 {
+    bind_at_most(L, 1);
     int type = lua_type(L, 1);
 
     if (type != LUA_TSTRING && type != LUA_TNUMBER && type != LUA_TBOOLEAN) {
@@ -125,9 +138,10 @@ int term_const(lua_State *L)
     return 1;
 }
 
-/// ref(list, key, path): the element of the document's list whose `key` is what `path` says.
+/// ref(list, key, path): the element of the document's list or map whose `key` is what `path` says.
 int term_ref(lua_State *L)
 {
+    bind_at_most(L, 3);
     lua_settop(L, 3);
     if (lua_isnil(L, 3)) {
         lua_pushliteral(L, ".");
@@ -138,7 +152,30 @@ int term_ref(lua_State *L)
             return bind_expected(L, i, "a path");
         }
     }
-    (void)push_term(L, TERM_REF, 3);
+    lua_pushliteral(L, ""); // … and a path from what is named
+    (void)push_term(L, TERM_REF, TERM_REF_PATH);
+    return 1;
+}
+
+/// asked(path): what the search says there.
+int term_asked(lua_State *L)
+{
+    bind_at_most(L, 1);
+    if (lua_type(L, 1) != LUA_TSTRING || lua_objlen(L, 1) == 0) {
+        return bind_expected(L, 1, "a path in the search: \"currency\", \"query.cabin\"");
+    }
+    lua_settop(L, 1);
+    (void)push_term(L, TERM_ASKED, 1);
+    return 1;
+}
+
+int plan_time(lua_State *L)
+{
+    if (lua_type(L, 1) != LUA_TSTRING && term_at(L, 1) == NULL) {
+        return bind_expected(L, 1, "where an object with year, month, day, hour and minute is");
+    }
+    lua_settop(L, 1);
+    (void)push_term(L, TERM_TIME, 1);
     return 1;
 }
 

@@ -1,4 +1,4 @@
-/// Plan terms: what `up`, `const`, `ref`, `money(…)` and `map("…")` give while a script is loaded.
+/// Plan terms: what `up`, `const`, `ref`, `asked`, `time(…)`, `money(…)` and `map("…")` give while a script is loaded.
 ///
 /// Threads: those of the lua_State.
 /// Memory:  userdata; their environment holds the arguments.
@@ -6,7 +6,7 @@
 
 #include <lua.h>
 
-enum term_op { TERM_NONE, TERM_CONST, TERM_UP, TERM_MONEY, TERM_MAP, TERM_REF };
+enum term_op { TERM_NONE, TERM_CONST, TERM_UP, TERM_MONEY, TERM_MAP, TERM_REF, TERM_ASKED, TERM_TIME };
 
 struct term {
     enum term_op op;
@@ -22,3 +22,4 @@ void term_push_argument(lua_State *L, int index, int number);
 int term_up(lua_State *L);
 int term_const(lua_State *L);
 int term_ref(lua_State *L);
+int term_asked(lua_State *L);

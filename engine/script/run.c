@@ -108,6 +108,16 @@ enum run_end run_section(struct run *run, const struct guard_blame *blame, uint6
     return RUN_FAILED;
 }
 
+uint64_t run_now_us(const struct run *run)
+{
+    return run->now_us != 0 ? run->now_us : clock_now_us();
+}
+
+uint64_t run_wall_us(const struct run *run, struct script_times times)
+{
+    return run->now_us != 0 ? times.arrival_wall_us + run_time_left(run->now_us, times.arrival_us) : clock_wall_us();
+}
+
 void run_count_failure(struct run *run)
 {
     switch (run->failure.verdict) {

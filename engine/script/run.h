@@ -24,6 +24,7 @@ struct run {
     struct state *state;
     uint64_t build_limit_us;
     uint64_t normalise_limit_us;
+    uint64_t now_us;            // of the call in hand, as in struct script_call
     struct run_failure failure; // of the last section
     char unparsable[256];       // message of the last error that says the body cannot be read
     uint64_t timeouts, memory, errors;
@@ -34,6 +35,13 @@ struct run {
 struct run_work {
     struct run *run;
 };
+
+struct ask_call; // model/ask_call.h
+
+/// The time that scripts are told.
+uint64_t run_now_us(const struct run *run);
+/// The time of day then.
+uint64_t run_wall_us(const struct run *run, struct script_times times);
 
 enum run_end { RUN_DONE, RUN_FAILED, RUN_LOST };
 
@@ -97,6 +105,7 @@ void run_details_fini(struct run_details *details);
 /// False: the lease is gone; the call belongs to someone else now.
 MUST_CHECK bool run_start(struct run *run, struct start_call *call);
 MUST_CHECK bool run_normalise(struct run *run, struct normalise_call *call);
+MUST_CHECK bool run_ask(struct run *run, struct ask_call *call);
 
 /// Ends what is unfinished of a call with that verdict.
 void run_fail_all(struct script_call *call, enum script_verdict verdict, const char *message);

@@ -1,5 +1,6 @@
 // How calls end that no script finished: dropped, or taken away from a lost worker. The caller holds the lease.
 
+#include "model/ask_call.h"
 #include "script/run.h"
 
 #include <stdio.h>
@@ -22,6 +23,12 @@ void run_fail_all(struct script_call *call, enum script_verdict verdict, const c
         snprintf(normalise->message, sizeof normalise->message, "%s", message);
         return;
     }
+    if (call->kind == SCRIPT_CALL_ASK) {
+        struct ask_call *ask = CONTAINER_OF(call, struct ask_call, call);
+        ask->verdict = verdict;
+        snprintf(ask->message, sizeof ask->message, "%s", message);
+        return;
+    }
     struct start_call *start = CONTAINER_OF(call, struct start_call, call);
     if (start->facts == NULL) {
         start->product_verdict = verdict;
@@ -34,7 +41,7 @@ bool run_lose(struct script_call *call, const struct guard_blame *blame)
 {
     static const char sentence[] = "stuck where it could not be stopped; quarantined";
 
-    if (call->kind == SCRIPT_CALL_NORMALISE || blame->script.is_product) {
+    if (call->kind != SCRIPT_CALL_START || blame->script.is_product) {
         run_fail_all(call, SCRIPT_TIMEOUT, sentence);
         return false;
     }

@@ -4,8 +4,8 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "script/bind.h"
+#include "script/drift.h"
 #include "script/freeze.h"
-#include "script/inflate.h"
 #include "script/offers.h"
 #include "script/plan.h"
 #include "script/rates.h"
@@ -30,6 +30,7 @@ struct normalise_work {
     size_t product;
     struct block *state;
     struct rates *rates; // NULL: nothing is converted
+    struct drift_seen seen;
     // out
     struct offer_batch *batch;
     struct run_details details;
@@ -46,7 +47,7 @@ static int normalise_call_prepare(lua_State *L)
     state_push_search(L, state, work->facts);
     state_learn_account(L, state, work->call->account);
     run_response_make(L, &work->view, work->call->response);
-    offers_set_observed(L, clock_wall_us());
+    offers_set_observed(L, run_wall_us(work->work.run, work->call->times));
     offers_set_rates(L, work->rates);
     return 0;
 }
@@ -125,52 +126,21 @@ static void normalise_say(struct normalise_call *call, enum script_verdict verdi
     snprintf(call->message, sizeof call->message, "%s", message);
 }
 
-/// The plain bytes, or a verdict.
-static bool normalise_inflate(struct normalise_work *work, struct normalise_call *call)
+/// The plain body as UTF-8, or a verdict.
+static bool normalise_open_body(struct normalise_work *work, struct normalise_call *call)
 {
     uint64_t cap = call->body_cap;
-    struct text encoding = http_response_header(call->response, "content-encoding");
-    struct text wire = block_text(work->body);
 
     if (cap == 0) {
         cap = script_set_supplier(work->work.run->state->set, work->supplier)->body_cap;
     }
-    buffer_init(&work->plain, (size_t)cap);
-    if (wire.length > cap) {
-        normalise_say(call, SCRIPT_TOO_LARGE, "the body is larger than the cap");
-        return false;
+    const char *why = "";
+    enum script_verdict verdict =
+        run_response_open(&work->view, call->response, block_text(work->body), (size_t)cap, &work->plain, &why);
+    if (verdict != SCRIPT_OK) {
+        normalise_say(call, verdict, why);
     }
-    if (wire.length == 0) {
-        return true; // nothing to inflate; what that means is the script's to say
-    }
-    switch (inflate_body(encoding.data == NULL ? TEXT("") : encoding, wire, &work->plain, &work->view.body)) {
-    case INFLATE_OK:
-        return true;
-    case INFLATE_CORRUPT:
-        normalise_say(call, SCRIPT_UNPARSABLE, "the compressed body is corrupt or cut");
-        return false;
-    case INFLATE_TOO_LARGE:
-        normalise_say(call, SCRIPT_TOO_LARGE, "the body is larger than the cap once it is inflated");
-        return false;
-    case INFLATE_UNKNOWN_ENCODING:
-        normalise_say(call, SCRIPT_UNPARSABLE, "the body has a content-encoding that was not asked for");
-        return false;
-    }
-    return false;
-}
-
-/// The body as UTF-8, or a verdict.
-static bool normalise_open_charset(struct normalise_work *work, struct normalise_call *call)
-{
-    struct run_response *view = &work->view;
-
-    view->reading = charset_begin(http_response_header(call->response, "content-type"), view->body);
-    buffer_init(&view->converted, work->plain.ceiling);
-    if (!charset_open(&view->reading, view->body, &view->converted, &view->body)) {
-        normalise_say(call, SCRIPT_TOO_LARGE, "the body is larger than the cap once it is UTF-8");
-        return false;
-    }
-    return true;
+    return verdict == SCRIPT_OK;
 }
 
 static enum run_end normalise_once(struct normalise_work *work)
@@ -180,7 +150,10 @@ static enum run_end normalise_once(struct normalise_work *work)
 
     offer_batch_release(&work->batch);
     run_details_fini(&work->details);
+    work->seen.drift = script_set_drift(run->state->set, work->supplier);
+    work->seen.count = 0;
     work->view.unread.count = 0;
+    work->view.unread.seen = &work->seen;
     work->batch = offer_batch_create(NORMALISE_BATCH_MAX);
     work->view.batch = work->batch;
     work->view.supplier = script_set_supplier(run->state->set, work->supplier);
@@ -274,6 +247,42 @@ static void normalise_take_retry_after(struct normalise_work *work, struct norma
     }
 }
 
+/// Does the answer say something about the paths that it lacks? A typed failure has a document of its own.
+static bool tells_of_paths(const struct normalise_call *call)
+{
+    bool is_fine = call->response->status >= 200 && call->response->status <= 299;
+    return is_fine && (call->verdict == SCRIPT_OK || call->verdict == SCRIPT_EMPTY ||
+                       call->verdict == SCRIPT_UNPARSABLE || call->verdict == SCRIPT_FAIL_UNEXPECTED);
+}
+
+/// What has stopped appearing is a warning, or the reason why there are no offers.
+static void normalise_settle_drift(struct normalise_work *work, struct normalise_call *call)
+{
+    bool is_empty = call->verdict == SCRIPT_EMPTY;
+    struct drift_answer answer = { .supplier = work->view.supplier->name,
+                                   .wall_us = call->times.arrival_wall_us,
+                                   .is_empty = is_empty,
+                                   .has_outcome =
+                                       (call->verdict == SCRIPT_OK || is_empty) && call->next.request == NULL };
+
+    if (!tells_of_paths(call)) {
+        return;
+    }
+    drift_settle(&work->seen, &answer);
+    if (answer.count == 0) {
+        return;
+    }
+    if (is_empty && answer.lacks_main) {
+        normalise_say(call, SCRIPT_UNPARSABLE, answer.first);
+    } else if (call->verdict == SCRIPT_UNPARSABLE || call->verdict == SCRIPT_FAIL_UNEXPECTED) {
+        size_t length = strlen(call->message);
+        snprintf(call->message + length, sizeof call->message - length, "; %s", answer.first);
+    } else {
+        snprintf(call->warning, sizeof call->warning, "%s", answer.first);
+        call->warning_count += answer.count;
+    }
+}
+
 static enum run_end normalise_run(struct normalise_work *work, struct normalise_call *call)
 {
     struct run *run = work->work.run;
@@ -287,7 +296,7 @@ static enum run_end normalise_run(struct normalise_work *work, struct normalise_
     product = script_set_find_product(run->state->set, script_set_supplier(run->state->set, work->supplier)->product);
     require(product >= 0); // checked when the set was loaded
     work->product = (size_t)product;
-    if (!normalise_inflate(work, call) || !normalise_open_charset(work, call)) {
+    if (!normalise_open_body(work, call)) {
         return RUN_FAILED;
     }
     enum run_end end = normalise_once(work);
@@ -299,8 +308,9 @@ static enum run_end normalise_run(struct normalise_work *work, struct normalise_
     } else if (end == RUN_DONE) {
         normalise_commit(work, call);
     }
-    if (end != RUN_LOST) {
+    if (end == RUN_DONE || end == RUN_FAILED) {
         normalise_take_retry_after(work, call);
+        normalise_settle_drift(work, call);
     }
     return end;
 }
@@ -323,7 +333,7 @@ static struct rates *normalise_rates(const struct normalise_call *call)
 
 bool run_normalise(struct run *run, struct normalise_call *call)
 {
-    uint64_t now_us = clock_now_us();
+    uint64_t now_us = run_now_us(run);
     struct normalise_work work = {
         .work = { .run = run },
         .view = { .run = run, .status = call->response->status },

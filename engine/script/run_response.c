@@ -3,7 +3,9 @@
 
 #include "script/run_response.h"
 #include "script/bind.h"
+#include "script/bind_support.h"
 #include "script/freeze.h"
+#include "script/inflate.h"
 
 #include <lauxlib.h>
 #include <stdio.h>
@@ -78,6 +80,29 @@ static bool response_decode(lua_State *L, struct run_response *view)
     return lua_isnoneornil(L, 2) ? bind_json_decode(L, view->body) : bind_shape_decode(L, 2, view->body, &view->unread);
 }
 
+/// By the shape in argument 2, as argument 3 says.
+static bool response_decode_xml(lua_State *L, struct run_response *view)
+{
+    view->unread.count = 0;
+    lua_getfield(L, 3, "lenient");
+    bool is_lenient = lua_toboolean(L, -1) != 0;
+    lua_pop(L, 1);
+    return bind_shape_decode_xml(L, 2, view->body, is_lenient, &view->unread);
+}
+
+void run_response_expect(lua_State *L, struct run_response *view, bool is_xml)
+{
+    struct text body = text_trim(view->body);
+    const char *wanted = is_xml ? "XML" : "JSON";
+
+    if (body.length == 0) {
+        run_response_unparsable(L, view, lua_pushfstring(L, "the body is empty, %s was expected", wanted));
+    } else if ((body.data[0] == '<') != is_xml) {
+        run_response_unparsable(
+            L, view, lua_pushfstring(L, "the body is %s, %s was expected", is_xml ? "no XML" : "HTML or XML", wanted));
+    }
+}
+
 bool run_response_reread(lua_State *L, struct run_response *view)
 {
     const char *before = view->body.data;
@@ -86,35 +111,48 @@ bool run_response_reread(lua_State *L, struct run_response *view)
     return view->body.data != before;
 }
 
-/// The message of a failed decoding is on top. The body may be in another charset than UTF-8; if that changes it, it is
-/// decoded again: one value, or another message, in place of the first.
-static bool response_retry_json(lua_State *L, struct run_response *view)
+/// One value, or an error. The body may be in another charset than UTF-8; if that changes it, it is decoded again.
+static int response_read(lua_State *L, struct run_response *view, bool is_xml)
 {
-    if (!run_response_reread(L, view)) {
-        return false;
-    }
-    lua_pop(L, 1);
-    return response_decode(L, view);
-}
+    bool (*decode)(lua_State *, struct run_response *) = is_xml ? response_decode_xml : response_decode;
 
-static int response_json(lua_State *L)
-{
-    struct run_response *view = response_check(L, "json");
-    struct text body = text_trim(view->body);
-
-    if (body.length == 0) {
-        return run_response_unparsable(L, view, "the body is empty, JSON was expected");
+    run_response_expect(L, view, is_xml);
+    bool is_read = decode(L, view);
+    if (!is_read && run_response_reread(L, view)) {
+        lua_pop(L, 1);
+        is_read = decode(L, view);
     }
-    if (body.data[0] == '<') {
-        return run_response_unparsable(L, view, "the body is HTML or XML, JSON was expected");
-    }
-    if (!response_decode(L, view) && !response_retry_json(L, view)) {
-        lua_pushliteral(L, "the body is no JSON: ");
+    if (!is_read) {
+        lua_pushstring(L, is_xml ? "the body is no XML: " : "the body is no JSON: ");
         lua_insert(L, -2);
         lua_concat(L, 2);
         return run_response_unparsable(L, view, lua_tostring(L, -1));
     }
     return 1;
+}
+
+static int response_json(lua_State *L)
+{
+    return response_read(L, response_check(L, "json"), false);
+}
+
+/// response:xml(shape, { lenient = true })
+static int response_xml(lua_State *L)
+{
+    struct run_response *view = response_check(L, "xml");
+
+    lua_settop(L, 3);
+    if (!freeze_is_table(L, 2)) {
+        return bind_expected(L, 2, "the shape of what is read");
+    }
+    if (lua_isnil(L, 3)) {
+        lua_newtable(L);
+        lua_replace(L, 3);
+    }
+    if (!freeze_is_table(L, 3)) {
+        return bind_expected(L, 3, "a table like { lenient = true }");
+    }
+    return response_read(L, view, true);
 }
 
 static int response_text(lua_State *L)
@@ -172,9 +210,54 @@ static void response_push_headers(lua_State *L, const struct http_response *resp
     }
 }
 
+static enum script_verdict response_inflate(struct run_response *view, const struct http_response *response,
+                                            struct text wire, struct buffer *plain, const char **why)
+{
+    struct text encoding = http_response_header(response, "content-encoding");
+
+    if (wire.length > plain->ceiling) {
+        *why = "the body is larger than the cap";
+        return SCRIPT_TOO_LARGE;
+    }
+    if (wire.length == 0) {
+        return SCRIPT_OK; // nothing to inflate; what that means is the script's to say
+    }
+    switch (inflate_body(encoding.data == NULL ? TEXT("") : encoding, wire, plain, &view->body)) {
+    case INFLATE_OK:
+        return SCRIPT_OK;
+    case INFLATE_CORRUPT:
+        *why = "the compressed body is corrupt or cut";
+        return SCRIPT_UNPARSABLE;
+    case INFLATE_TOO_LARGE:
+        *why = "the body is larger than the cap once it is inflated";
+        return SCRIPT_TOO_LARGE;
+    case INFLATE_UNKNOWN_ENCODING:
+        break;
+    }
+    *why = "the body has a content-encoding that was not asked for";
+    return SCRIPT_UNPARSABLE;
+}
+
+enum script_verdict run_response_open(struct run_response *view, const struct http_response *response, struct text wire,
+                                      size_t cap, struct buffer *plain, const char **why)
+{
+    buffer_init(plain, cap);
+    enum script_verdict verdict = response_inflate(view, response, wire, plain, why);
+    if (verdict != SCRIPT_OK) {
+        return verdict;
+    }
+    view->reading = charset_begin(http_response_header(response, "content-type"), view->body);
+    buffer_init(&view->converted, cap);
+    if (!charset_open(&view->reading, view->body, &view->converted, &view->body)) {
+        *why = "the body is larger than the cap once it is UTF-8";
+        return SCRIPT_TOO_LARGE;
+    }
+    return SCRIPT_OK;
+}
+
 void run_response_make(lua_State *L, struct run_response *view, const struct http_response *response)
 {
-    lua_createtable(L, 0, 5);
+    lua_createtable(L, 0, 6);
     lua_pushinteger(L, response->status);
     lua_setfield(L, -2, "status");
     response_push_headers(L, response);
@@ -182,6 +265,8 @@ void run_response_make(lua_State *L, struct run_response *view, const struct htt
     lua_setfield(L, -2, "headers");
     lua_pushcfunction(L, response_json);
     lua_setfield(L, -2, "json");
+    lua_pushcfunction(L, response_xml);
+    lua_setfield(L, -2, "xml");
     lua_pushcfunction(L, response_text);
     lua_setfield(L, -2, "text");
     lua_createtable(L, 0, 1);

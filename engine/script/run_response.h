@@ -29,6 +29,12 @@ struct run_response {
     enum status taken;
 };
 
+/// Not in a section: the bytes of the wire, unpacked (into `plain`, unless they were plain) and in UTF-8, become the
+/// view's body. Another verdict than OK: `why` is a constant sentence. `plain` was not begun before and is the caller's
+/// to end, as is the view's `converted`.
+enum script_verdict run_response_open(struct run_response *view, const struct http_response *response, struct text wire,
+                                      size_t cap, struct buffer *plain, const char **why);
+
 /// Not in a section: makes the frozen table and keeps it for run_response_push. `response` is read here only.
 void run_response_make(lua_State *L, struct run_response *view, const struct http_response *response);
 
@@ -37,6 +43,9 @@ void run_response_push(lua_State *L);
 
 /// In a section: the view, when the value at `index` is the response in hand; NULL otherwise.
 struct run_response *run_response_at(lua_State *L, int index);
+
+/// In a section: raises as unparsable when the body is empty, or plainly something else than XML or JSON.
+void run_response_expect(lua_State *L, struct run_response *view, bool is_xml);
 
 /// In a section: makes the body's charset certain, because it could not be read. True: it changed, try again. Raises
 /// when it is too large.

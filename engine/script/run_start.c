@@ -254,7 +254,7 @@ static enum run_end start_candidate(struct start_work *work, size_t index)
     }
     work->serial = candidate->account->serial;
     work->is_skipped = false;
-    work->now_us = clock_now_us();
+    work->now_us = run_now_us(start_run(work));
     work->script_ceiling_us = 0;
     work->ceiling_us = start_candidate_ceiling(work->call, candidate, 0).us; // what is known without its script
     if (state_may_have(state, work->supplier, STATE_SKIP)) {
@@ -275,7 +275,7 @@ static enum run_end start_candidate(struct start_work *work, size_t index)
     }
     candidate->ceiling = start_candidate_ceiling(work->call, candidate, work->script_ceiling_us);
     work->ceiling_us = candidate->ceiling.us;
-    work->now_us = clock_now_us();
+    work->now_us = run_now_us(start_run(work));
     uint64_t elapsed_us = run_time_left(work->now_us, work->times.arrival_us);
     if (work->now_us >= work->times.end_us || elapsed_us >= work->ceiling_us) {
         start_say(work->call, index, SCRIPT_DROPPED, "no time is left");

@@ -2,6 +2,7 @@
 // error. The hook stays in place with count 1, so whatever would catch the error meets the next one at once.
 
 #include "script/sandbox.h"
+#include "base/clock.h"
 #include "script/freeze.h"
 #include "script/sandbox_globals.h"
 
@@ -10,10 +11,13 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
-    GARBAGE_SHARE = 24, // of the cap that garbage may take up between calls
-    CALL_SHARE = 4,     // of the cap that a call may add before the collector starts
+    STEPS_AT_ONCE = 1 << 14, // of C code, between two looks at the stop
+    STEPS_MAX = 1 << 30,     // in one call, should nobody stop it
+    GARBAGE_SHARE = 24,      // of the cap that garbage may take up between calls
+    CALL_SHARE = 4,          // of the cap that a call may add before the collector starts
 };
 
 #if defined(__SANITIZE_THREAD__)
@@ -46,6 +50,17 @@ static int sandbox_open(lua_State *L)
     return 0;
 }
 
+/// C code looks here now and then whether it must stop.
+static bool sandbox_refill(struct pattern_allowance *allowance)
+{
+    struct sandbox *sandbox = CONTAINER_OF(allowance, struct sandbox, allowance);
+
+    sandbox->steps += (uint64_t)(STEPS_AT_ONCE - allowance->left);
+    allowance->left = STEPS_AT_ONCE;
+    return !sandbox_is_interrupted(sandbox->L) && sandbox->steps < STEPS_MAX &&
+           (sandbox->end_cpu_us == 0 || clock_thread_cpu_us() < sandbox->end_cpu_us);
+}
+
 struct sandbox *sandbox_create(size_t growth_cap, sandbox_find_module find_module, void *context)
 {
     struct sandbox *sandbox = calloc(1, sizeof *sandbox);
@@ -60,6 +75,7 @@ struct sandbox *sandbox_create(size_t growth_cap, sandbox_find_module find_modul
         return NULL;
     }
     sandbox->L = L;
+    sandbox->allowance.refill = sandbox_refill;
     sandbox->find_module = find_module;
     sandbox->find_context = context;
     lua_atpanic(L, sandbox_on_panic);
@@ -106,14 +122,11 @@ bool sandbox_is_interrupted(lua_State *L)
     return lua_gethook(L) == sandbox_on_hook; // so that a state without a sandbox can be asked too
 }
 
-void sandbox_stop_here(lua_State *L)
+void sandbox_stop(lua_State *L)
 {
+    struct sandbox *sandbox = sandbox_of(L);
     lua_Debug where;
 
-    if (!sandbox_is_interrupted(L)) {
-        return;
-    }
-    struct sandbox *sandbox = sandbox_of(L);
     if (!sandbox->is_stopped) {
         sandbox->is_stopped = true;
         if (lua_getstack(L, 1, &where) != 0 && lua_getinfo(L, "Sl", &where) != 0) {
@@ -122,6 +135,48 @@ void sandbox_stop_here(lua_State *L)
     }
     lua_pushnil(L);
     lua_error(L);
+}
+
+void sandbox_stop_here(lua_State *L)
+{
+    if (sandbox_is_interrupted(L)) {
+        sandbox_stop(L);
+    }
+}
+
+// ---- the steps of C code
+
+struct pattern_allowance *sandbox_allowance(lua_State *L)
+{
+    return &sandbox_of(L)->allowance;
+}
+
+void sandbox_spend(lua_State *L, size_t steps)
+{
+    void *context;
+
+    if (lua_getallocf(L, &context) != heap_allocate) {
+        return; // a state without a sandbox
+    }
+    if (!pattern_spend(sandbox_allowance(L), steps)) {
+        sandbox_stop(L);
+    }
+}
+
+uint32_t sandbox_nest(lua_State *L, const char *what)
+{
+    struct sandbox *sandbox = sandbox_of(L);
+
+    sandbox_check(L);
+    if (sandbox->depth >= SANDBOX_MAX_DEPTH) {
+        luaL_error(L, "%s is nested too deeply (at most %d)", what, SANDBOX_MAX_DEPTH);
+    }
+    return sandbox->depth++;
+}
+
+void sandbox_unnest(lua_State *L, uint32_t depth)
+{
+    sandbox_of(L)->depth = depth;
 }
 
 void sandbox_interrupt(struct sandbox *sandbox)
@@ -155,6 +210,8 @@ static void sandbox_begin(struct sandbox *sandbox)
         lua_gc(sandbox->L, LUA_GCSETPAUSE, (int)(100 + sandbox->growth_cap / CALL_SHARE / (heap->used / 100 + 1)));
         lua_gc(sandbox->L, LUA_GCRESTART, -1);
     }
+    sandbox->allowance.left = 0;
+    sandbox->steps = 0;
     sandbox->is_stopped = false;
     sandbox->depth = 0;
     sandbox->stopped_at[0] = '\0';
@@ -216,7 +273,7 @@ void sandbox_calm(struct sandbox *sandbox)
     }
 }
 
-bool sandbox_load(lua_State *L, struct text path, struct text source)
+bool sandbox_compile(lua_State *L, struct text path, struct text source)
 {
     lua_pushliteral(L, "@");
     lua_pushlstring(L, path.data, path.length);
@@ -225,6 +282,20 @@ bool sandbox_load(lua_State *L, struct text path, struct text source)
     lua_remove(L, -2);
     if (status != 0) {
         sandbox_check(L);
+        if (strstr(lua_tostring(L, -1), "wrong mode") != NULL) { // LuaJIT's words for a chunk that is no text
+            lua_pop(L, 1);
+            lua_pushlstring(L, path.data, path.length);
+            lua_pushliteral(L, ":1: this is bytecode: scripts are loaded as text only");
+            lua_concat(L, 2);
+        }
+        return false;
+    }
+    return true;
+}
+
+bool sandbox_load(lua_State *L, struct text path, struct text source)
+{
+    if (!sandbox_compile(L, path, source)) {
         return false;
     }
     sandbox_globals_push_environment(L);

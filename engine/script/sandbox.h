@@ -12,12 +12,13 @@
 #include "base/status.h"
 #include "base/text.h"
 #include "script/heap.h"
+#include "script/pattern.h"
 
 #include <lua.h>
 
 #include <signal.h>
 
-enum { SANDBOX_MAX_DEPTH = 150 }; // pcall, gsub, sort within each other
+enum { SANDBOX_MAX_DEPTH = 150 }; // pcall, gsub, sort, map within each other
 
 /// Where `require` looks: the module's path (for errors) and source. False: there is none.
 typedef bool (*sandbox_find_module)(void *context, struct text name, struct text *path, struct text *source);
@@ -33,9 +34,14 @@ struct sandbox {
     uint32_t depth;
     char stopped_at[128];
     volatile sig_atomic_t is_interrupted;
+    struct pattern_allowance allowance; // steps of C code until it looks whether it must stop
+    uint64_t steps;                     // that the call in hand was given so far
+    uint64_t end_cpu_us;                // of the thread's CPU time, when C code stops by itself; 0: never
     sandbox_find_module find_module;
     void *find_context;
     struct data_set *data; // what `lookup` reads; borrowed; NULL: none
+    uint64_t seed;         // of `crypto`'s randomness; 0: the machine's
+    uint64_t seed_draws;   // what came of it so far
 };
 
 /// A state with its globals; NULL without memory. `find_module` may be NULL: `require` then finds nothing.
@@ -63,10 +69,26 @@ bool sandbox_is_interrupted(lua_State *L);
 /// Within a protected call: raises the stop when there is one.
 void sandbox_stop_here(lua_State *L);
 
+/// Within a protected call: raises the stop, whoever wants it.
+void sandbox_stop(lua_State *L);
+
+/// C code that works through much of a script's data takes steps off its allowance, about one for a nanosecond or two;
+/// raises the stop when there is one, or when a call has used up all the steps that any call gets.
+void sandbox_spend(lua_State *L, size_t steps);
+struct pattern_allowance *sandbox_allowance(lua_State *L);
+
+/// C code that calls functions of a script counts how deep such calls nest: raises when they are too deep, else gives
+/// what sandbox_unnest must get. Errors need no unnesting.
+uint32_t sandbox_nest(lua_State *L, const char *what);
+void sandbox_unnest(lua_State *L, uint32_t depth);
+
 /// Takes an interruption back, once no further one can come. Not within a call.
 void sandbox_calm(struct sandbox *sandbox);
 
-/// Within a protected call: pushes the compiled chunk in an environment of its own. False: the error message is pushed.
+/// Within a protected call: pushes the compiled chunk, which has no globals yet. False: the error message is pushed.
+bool sandbox_compile(lua_State *L, struct text path, struct text source);
+
+/// The same, in an environment of its own.
 bool sandbox_load(lua_State *L, struct text path, struct text source);
 
 /// Within a protected call, before untrusted code may go on: raises again when the script was stopped or out of memory.

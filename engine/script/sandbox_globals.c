@@ -3,9 +3,7 @@
 //
 //   pcall, xpcall          pass the watchdog's stop and out of memory on, and may nest only so deep
 //   pairs, ipairs, next,   see through frozen tables
-//   type, unpack, rawget, getmetatable, table.concat, table.maxn
-//   string.rep, gsub,      bounded, because C code that runs long or recurses deep cannot be stopped
-//   table.insert, sort
+//   type, unpack, rawget, getmetatable
 
 #include "script/sandbox_globals.h"
 #include "script/bind.h"
@@ -13,21 +11,16 @@
 #include "script/freeze.h"
 #include "script/plan.h"
 #include "script/sandbox.h"
+#include "script/sandbox_library.h"
 #include "script/schema.h"
 
 #include <lauxlib.h>
-#include <lualib.h>
 #include <stdlib.h>
 
-enum {
-    GLOBALS_REP_MAX = 4 << 20, // bytes that string.rep may make
-    GLOBALS_SORT_MAX = 20000,  // items that table.sort takes: 15 ms in C
-    GLOBALS_NAMES_MAX = 128,
-};
+enum { GLOBALS_NAMES_MAX = 128 };
 
 static const char globals_key;     // registry: the table of globals
 static const char environment_key; // registry: the metatable of environments
-static const char modules_key;     // registry: what `require` has loaded
 
 static const char *const forbidden[] = { "io",         "os",      "ffi",       "jit",      "debug",   "package",
                                          "load",       "print",   "dofile",    "newproxy", "getfenv", "collectgarbage",
@@ -48,27 +41,15 @@ static void globals_set_key(lua_State *L, const void *key)
 
 // ---- errors, passed on
 
-static void globals_enter(lua_State *L, const char *what)
-{
-    struct sandbox *sandbox = sandbox_of(L);
-    sandbox_check(L);
-    if (sandbox->depth >= SANDBOX_MAX_DEPTH) {
-        luaL_error(L, "%s is nested too deeply (at most %d)", what, SANDBOX_MAX_DEPTH);
-    }
-    sandbox->depth++;
-}
-
 /// pcall for our own use: the depth is back where it was, whatever happened; what may not be caught is raised again.
 static int globals_protected(lua_State *L, int arguments, const char *what)
 {
-    struct sandbox *sandbox = sandbox_of(L);
-
-    globals_enter(L, what);
-    uint32_t depth = sandbox->depth;
+    uint32_t depth = sandbox_nest(L, what);
     int status = lua_pcall(L, arguments, LUA_MULTRET, 0);
-    sandbox->depth = depth - 1;
+
+    sandbox_unnest(L, depth);
     if (status == LUA_ERRMEM) {
-        sandbox->heap.is_exhausted = true;
+        sandbox_of(L)->heap.is_exhausted = true;
     }
     sandbox_check(L);
     return status;
@@ -100,10 +81,9 @@ static int globals_xpcall(lua_State *L)
     }
     lua_pushvalue(L, 1);
     lua_insert(L, -2);
-    globals_enter(L, "xpcall");
-    uint32_t depth = sandbox_of(L)->depth;
+    uint32_t depth = sandbox_nest(L, "xpcall");
     lua_call(L, 1, LUA_MULTRET);
-    sandbox_of(L)->depth = depth - 1;
+    sandbox_unnest(L, depth);
     lua_pushboolean(L, 0);
     lua_replace(L, 1);
     return lua_gettop(L);
@@ -198,84 +178,11 @@ static int globals_reading(lua_State *L)
     return lua_gettop(L);
 }
 
-// ---- bounded
-
-/// Calls the function in the upvalue with all arguments, counting how deep such calls nest.
-static int globals_call_counted(lua_State *L, const char *what)
-{
-    struct sandbox *sandbox = sandbox_of(L);
-
-    globals_enter(L, what);
-    uint32_t depth = sandbox->depth;
-    lua_pushvalue(L, lua_upvalueindex(1));
-    lua_insert(L, 1);
-    lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
-    sandbox->depth = depth - 1;
-    return lua_gettop(L);
-}
-
-static int globals_gsub(lua_State *L)
-{
-    return globals_call_counted(L, "gsub");
-}
-
-static int globals_rep(lua_State *L)
-{
-    size_t length;
-    size_t separator_length = 0;
-
-    luaL_checklstring(L, 1, &length);
-    lua_Number count = luaL_checknumber(L, 2);
-    if (!lua_isnoneornil(L, 3)) {
-        luaL_checklstring(L, 3, &separator_length);
-    }
-    if (length + separator_length == 0 || !(count > 0)) {
-        lua_pushliteral(L, "");
-        return 1;
-    }
-    if (count * (lua_Number)(length + separator_length) > GLOBALS_REP_MAX) {
-        return luaL_error(L, "string.rep: the result would be larger than 4 MiB");
-    }
-    return globals_call_counted(L, "rep");
-}
-
-static void globals_check_writable(lua_State *L)
-{
-    if (freeze_is(L, 1)) {
-        luaL_error(L, "this table is read-only");
-    }
-    luaL_checktype(L, 1, LUA_TTABLE);
-}
-
-static int globals_sort(lua_State *L)
-{
-    globals_check_writable(L);
-    if (lua_objlen(L, 1) > GLOBALS_SORT_MAX) {
-        return luaL_error(L, "table.sort: more than %d items", GLOBALS_SORT_MAX);
-    }
-    return globals_call_counted(L, "sort");
-}
-
-static int globals_insert(lua_State *L)
-{
-    globals_check_writable(L);
-    if (lua_gettop(L) >= 3) {
-        lua_Number position = luaL_checknumber(L, 2);
-        if (!(position >= 1 && position <= (lua_Number)lua_objlen(L, 1) + 1)) {
-            return luaL_error(L, "table.insert: position %f is outside of the list", position);
-        }
-    }
-    return globals_call_counted(L, "insert");
-}
-
-static int globals_remove(lua_State *L)
-{
-    globals_check_writable(L);
-    return globals_call_counted(L, "remove");
-}
-
 // ---- require
 
+static void globals_push_environment(lua_State *L, int modules);
+
+/// Upvalue: the modules that the chunk, or one of its modules, has loaded.
 static int globals_require(lua_State *L)
 {
     const struct sandbox *sandbox = sandbox_of(L);
@@ -285,7 +192,7 @@ static int globals_require(lua_State *L)
 
     name.data = luaL_checklstring(L, 1, &name.length);
     lua_settop(L, 1);
-    globals_push_key(L, &modules_key); // 2
+    lua_pushvalue(L, lua_upvalueindex(1)); // 2
     lua_pushvalue(L, 1);
     lua_rawget(L, 2);
     if (lua_isboolean(L, -1) && !lua_toboolean(L, -1)) {
@@ -298,9 +205,11 @@ static int globals_require(lua_State *L)
     if (sandbox->find_module == NULL || !sandbox->find_module(sandbox->find_context, name, &path, &source)) {
         return luaL_error(L, "there is no module \"%s\" in the scripts directory", name.data);
     }
-    if (!sandbox_load(L, path, source)) {
+    if (!sandbox_compile(L, path, source)) {
         return lua_error(L);
     }
+    globals_push_environment(L, 2);
+    lua_setfenv(L, -2);
     lua_pushvalue(L, 1);
     lua_pushboolean(L, 0);
     lua_rawset(L, 2); // being loaded
@@ -358,11 +267,22 @@ static int globals_on_write(lua_State *L)
     return luaL_error(L, "global \"%s\" cannot be set: declare it with local", name);
 }
 
+/// An environment whose `require` keeps what it loads in the table at `modules`.
+static void globals_push_environment(lua_State *L, int modules)
+{
+    lua_createtable(L, 0, 1);
+    lua_pushvalue(L, modules);
+    lua_pushcclosure(L, globals_require, 1);
+    lua_setfield(L, -2, "require");
+    globals_push_key(L, &environment_key);
+    lua_setmetatable(L, -2);
+}
+
 void sandbox_globals_push_environment(lua_State *L)
 {
     lua_newtable(L);
-    globals_push_key(L, &environment_key);
-    lua_setmetatable(L, -2);
+    globals_push_environment(L, lua_gettop(L));
+    lua_remove(L, -2);
 }
 
 // ---- opening
@@ -388,12 +308,6 @@ static void globals_wrap(lua_State *L, int target, const char *name, lua_CFuncti
     lua_setfield(L, target, name);
 }
 
-static void globals_remove_field(lua_State *L, int target, const char *name)
-{
-    lua_pushnil(L);
-    lua_setfield(L, target, name);
-}
-
 static void globals_open_base(lua_State *L, int target)
 {
     static const char *const kept[] = { "assert",   "error",  "select", "tonumber", "tostring",
@@ -409,7 +323,9 @@ static void globals_open_base(lua_State *L, int target)
     globals_set_function(L, target, "type", globals_type);
     globals_set_function(L, target, "next", globals_next);
     globals_set_function(L, target, "getmetatable", globals_getmetatable);
-    globals_set_function(L, target, "require", globals_require);
+    lua_newtable(L);
+    lua_pushcclosure(L, globals_require, 1); // its name; each environment has one of its own
+    lua_setfield(L, target, "require");
 
     lua_getfield(L, LUA_GLOBALSINDEX, "next");
     lua_pushcfunction(L, globals_next);
@@ -424,56 +340,6 @@ static void globals_open_base(lua_State *L, int target)
     lua_setfield(L, target, "ipairs");
 }
 
-/// Pushes library `name` of Lua without what scripts must not have.
-static void globals_push_library(lua_State *L, const char *name)
-{
-    lua_getfield(L, LUA_GLOBALSINDEX, name);
-    int library = lua_gettop(L);
-
-    if (text_equals_c(text_of(name), "string")) {
-        globals_remove_field(L, library, "dump");
-        globals_wrap(L, library, "rep", globals_rep);
-        globals_wrap(L, library, "gsub", globals_gsub);
-        lua_pushliteral(L, "");
-        lua_getmetatable(L, -1);
-        lua_pushboolean(L, 0);
-        lua_setfield(L, -2, "__metatable");
-        lua_pop(L, 2);
-    } else if (text_equals_c(text_of(name), "table")) {
-        static const char *const left_out[] = { "foreach", "foreachi", "getn", "move", "new", "clear" };
-        for (size_t i = 0; i < COUNT_OF(left_out); i++) {
-            globals_remove_field(L, library, left_out[i]);
-        }
-        globals_wrap(L, library, "concat", globals_reading);
-        globals_wrap(L, library, "maxn", globals_reading);
-        globals_wrap(L, library, "insert", globals_insert);
-        globals_wrap(L, library, "remove", globals_remove);
-        globals_wrap(L, library, "sort", globals_sort);
-    } else if (text_equals_c(text_of(name), "math")) {
-        globals_remove_field(L, library, "random");
-        globals_remove_field(L, library, "randomseed");
-    }
-}
-
-static void globals_open_libraries(lua_State *L, int target)
-{
-    static const luaL_Reg libraries[] = {
-        { "", luaopen_base },     { "string", luaopen_string }, { "table", luaopen_table },
-        { "math", luaopen_math }, { "bit", luaopen_bit },
-    };
-
-    for (size_t i = 0; i < COUNT_OF(libraries); i++) {
-        lua_pushcfunction(L, libraries[i].func);
-        lua_pushstring(L, libraries[i].name);
-        lua_call(L, 1, 0);
-    }
-    for (size_t i = 1; i < COUNT_OF(libraries); i++) {
-        globals_push_library(L, libraries[i].name);
-        freeze_shallow(L);
-        lua_setfield(L, target, libraries[i].name);
-    }
-}
-
 /// The fields of the table on top become globals; it is popped.
 static void globals_spread(lua_State *L, int target)
 {
@@ -486,11 +352,26 @@ static void globals_spread(lua_State *L, int target)
     lua_pop(L, 1);
 }
 
-/// money(currency, amount) is a term of a plan.
+/// money(currency, amount) is a term of a plan, and so is time(path).
 static int globals_money(lua_State *L)
 {
     lua_remove(L, 1);
     return plan_money(L);
+}
+
+static int globals_time(lua_State *L)
+{
+    lua_remove(L, 1);
+    return plan_time(L);
+}
+
+static void globals_make_callable(lua_State *L, int target, const char *name, lua_CFunction call)
+{
+    lua_getfield(L, target, name);
+    lua_getmetatable(L, -1);
+    lua_pushcfunction(L, call);
+    lua_setfield(L, -2, "__call");
+    lua_pop(L, 2);
 }
 
 static void globals_open_bindings(lua_State *L, int target)
@@ -501,6 +382,7 @@ static void globals_open_bindings(lua_State *L, int target)
     } modules[] = {
         { "json", bind_json },   { "url", bind_url }, { "crypto", bind_crypto }, { "time", bind_time },
         { "money", bind_money }, { "log", bind_log }, { "fail", bind_fail },     { "lookup", bind_lookup },
+        { "xml", bind_xml },     { "soap", bind_soap }, { "form", bind_form },
     };
 
     for (size_t i = 0; i < COUNT_OF(modules); i++) {
@@ -514,11 +396,15 @@ static void globals_open_bindings(lua_State *L, int target)
     globals_spread(L, target);
     bind_plan(L);
     globals_spread(L, target);
-    lua_getfield(L, target, "money");
-    lua_getmetatable(L, -1);
-    lua_pushcfunction(L, globals_money);
-    lua_setfield(L, -2, "__call");
-    lua_pop(L, 2);
+    globals_make_callable(L, target, "money", globals_money);
+    globals_make_callable(L, target, "time", globals_time);
+}
+
+static void (*globals_extension)(lua_State *L, int target);
+
+void sandbox_globals_extend(void (*extend)(lua_State *L, int target))
+{
+    globals_extension = extend;
 }
 
 static void globals_clear(lua_State *L)
@@ -537,9 +423,12 @@ void sandbox_globals_open(lua_State *L)
     lua_newtable(L);
     int target = lua_gettop(L);
 
-    globals_open_libraries(L, target);
+    sandbox_library_open(L, target);
     globals_open_base(L, target);
     globals_open_bindings(L, target);
+    if (globals_extension != NULL) {
+        globals_extension(L, target);
+    }
     schema_keep_next(L);
     globals_clear(L);
 
@@ -557,7 +446,5 @@ void sandbox_globals_open(lua_State *L)
     lua_setfield(L, -2, "__metatable");
     globals_set_key(L, &environment_key);
 
-    lua_newtable(L);
-    globals_set_key(L, &modules_key);
     globals_set_key(L, &globals_key);
 }

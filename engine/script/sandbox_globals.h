@@ -10,9 +10,14 @@
 /// table of globals in the registry for sandbox_globals_push_environment.
 void sandbox_globals_open(lua_State *L);
 
-/// Pushes a new environment for one chunk: reads see the globals, writes raise.
+/// Pushes a new environment for a chunk: reads see the globals, writes raise. What `require` loads for the chunk, its
+/// modules, and theirs, are instances of its own, so that nothing passes from one supplier to another through them.
 void sandbox_globals_push_environment(lua_State *L);
 
 /// The name of an allowed global that is nearest to `word`, or NULL; valid until the next call of the garbage
 /// collector.
 const char *sandbox_globals_nearest(lua_State *L, const char *word);
+
+/// For tests: `extend` is called for each state that is opened from now on, with the index of its table of globals.
+/// NULL: nothing is added, as in the engine. Not while other threads open states.
+void sandbox_globals_extend(void (*extend)(lua_State *L, int target));

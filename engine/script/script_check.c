@@ -43,7 +43,7 @@ static const struct check_field supplier_fields[] = {
     { "endpoints", LUA_TTABLE, CHECK_UNSUPPORTED },
     { "sign", LUA_TFUNCTION, CHECK_UNSUPPORTED },
     { "login", LUA_TTABLE, CHECK_UNSUPPORTED },
-    { "revalidate", LUA_TTABLE, CHECK_UNSUPPORTED },
+    { "revalidate", LUA_TTABLE, CHECK_OPTIONAL },
 };
 
 static const struct check_field product_fields[] = {
@@ -51,6 +51,8 @@ static const struct check_field product_fields[] = {
     { "query", LUA_TFUNCTION, CHECK_REQUIRED },
     { "offer", LUA_TNIL, CHECK_REQUIRED }, // its shape is the schema's affair
 };
+
+static const char *const revalidate_names[] = { "build_request", "read" };
 
 struct check_job {
     struct script_check *check;
@@ -164,6 +166,7 @@ static void check_on_hook(lua_State *L, lua_Debug *where)
 static void check_run(lua_State *L, struct check_job *job)
 {
     job->end_cpu_us = clock_thread_cpu_us() + SCRIPT_CHECK_RUN_US;
+    sandbox_of(L)->end_cpu_us = job->end_cpu_us;
     lua_pushlightuserdata(L, (void *)(uintptr_t)&check_job_key);
     lua_pushlightuserdata(L, job);
     lua_rawset(L, LUA_REGISTRYINDEX);
@@ -411,6 +414,7 @@ static int check_supplier_call(lua_State *L)
     check_list(L, job, "wants", check_is_want, "\"client\"", &job->supplier->wants, &job->supplier->want_count);
     script_check_limits(L, job->check, job->file, job->supplier);
     check_options(L, job);
+    script_check_functions(L, job->check, job->file, "revalidate", revalidate_names, COUNT_OF(revalidate_names));
     script_check_plans(L, job->check, job->file, job->supplier->product);
     return 0;
 }

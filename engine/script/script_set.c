@@ -8,6 +8,7 @@
 #include "base/places.h"
 #include "script/bind.h"
 #include "script/check_task.h"
+#include "script/drift.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -50,6 +51,8 @@ struct script_set {
     size_t segment_count;
     struct script_health *product_health;
     struct script_health *supplier_health;
+    struct drift *drifts; // beside `suppliers`
+    size_t drift_count;
 };
 
 /// Reads the file at `file->path`; what goes wrong is a finding.
@@ -202,8 +205,15 @@ static struct script_set *set_create(size_t source_count)
     set->declared = arena_alloc_array(&set->arena, source_count + 1, sizeof *set->declared);
     set->sources.items = arena_alloc_array(&set->arena, source_count + 1, sizeof *set->sources.items);
     set->supplier_health = arena_alloc_array(&set->arena, source_count + 1, sizeof(struct script_health));
-    if (set->suppliers == NULL || set->declared == NULL || set->sources.items == NULL || set->supplier_health == NULL) {
+    set->drifts = arena_alloc_array(&set->arena, source_count + 1, sizeof(struct drift));
+    if (set->suppliers == NULL || set->declared == NULL || set->sources.items == NULL || set->supplier_health == NULL ||
+        set->drifts == NULL) {
         script_set_release(&set);
+        return NULL;
+    }
+    set->drift_count = source_count;
+    for (size_t i = 0; i < source_count; i++) {
+        drift_init(&set->drifts[i]);
     }
     return set;
 }
@@ -316,6 +326,9 @@ void script_set_drop(struct script_set **set)
             arena_fini(&(*set)->declared[i]);
         }
         places_destroy(&(*set)->places);
+        for (size_t i = 0; i < (*set)->drift_count; i++) {
+            drift_fini(&(*set)->drifts[i]);
+        }
         arena_fini(&(*set)->arena);
         free(*set);
     }
@@ -380,6 +393,12 @@ const struct script_file *script_set_product_file(const struct script_set *set, 
 const struct script_file *script_set_module_file(const struct script_set *set, struct text name)
 {
     return set_find(&set->modules, name);
+}
+
+struct drift *script_set_drift(const struct script_set *set, size_t supplier)
+{
+    require(supplier < set->drift_count);
+    return &set->drifts[supplier];
 }
 
 ptrdiff_t script_set_find_product(const struct script_set *set, struct text name)

@@ -66,6 +66,9 @@ MUST_CHECK enum status script_set_load(const char *scripts_dir, const struct scr
 /// The airports and their zones, from `data/airports.txt` of the scripts; NULL: there is no such file.
 struct places;
 const struct places *script_set_places(const struct script_set *set);
+/// What has stopped appearing in the answers of a supplier.
+struct drift;
+struct drift *script_set_drift(const struct script_set *set, size_t supplier);
 
 struct script_set *script_set_acquire(struct script_set *set);
 void script_set_release(struct script_set **set);

@@ -18,7 +18,8 @@ static const char *const LEAF_NAMES[] = {
     [LEAF_RAW] = "value",  [LEAF_FLAG] = "true or false", [LEAF_MAP] = "map",
 };
 
-static const char LEAF_KEY, CACHE_KEY; // registry: the leaves' metatable, compiled shapes
+static const char LEAF_KEY;      // registry: the leaves' metatable
+static const char CACHE_KEYS[2]; // registry: compiled shapes, by what they are of
 
 static void push_key(lua_State *L, const void *key)
 {
@@ -80,6 +81,7 @@ static enum shape_leaf leaf_at(lua_State *L, int index)
 
 static int shape_map_of(lua_State *L)
 {
+    bind_at_most(L, 1);
     if (leaf_at(L, 1) == LEAF_NONE && !freeze_is_table(L, 1)) {
         return bind_expected(L, 1, "what the values of the map are: a shape");
     }
@@ -146,6 +148,23 @@ static int compare_names(const void *a, const void *b)
     return text_compare(*(const struct text *)a, *(const struct text *)b);
 }
 
+/// `xmlns` beside the root element of XML. The table of the members is on top.
+static void compile_namespaces(struct compiler *compiler, int table, struct declared *node)
+{
+    lua_State *L = compiler->L;
+
+    lua_getfield(L, table, "xmlns");
+    if (!lua_isnil(L, -1)) {
+        const char *wrong = freeze_raw(L, lua_gettop(L))
+                                ? xml_names_take(&compiler->shape->names, L, lua_gettop(L), &compiler->shape->arena)
+                                : "xmlns is a table from prefixes to the namespaces that they mean";
+        if (wrong != NULL) {
+            compile_failed(compiler, node, wrong);
+        }
+    }
+    lua_settop(L, table);
+}
+
 /// In the order of their names, so that equal shapes are read alike.
 static void compile_members(struct compiler *compiler, int table, struct declared *node)
 {
@@ -153,10 +172,19 @@ static void compile_members(struct compiler *compiler, int table, struct declare
     struct text names[DECLARED_MEMBERS_MAX];
     size_t count = 0;
 
+    bool is_xml = compiler->shape->of == SHAPE_OF_XML;
+    bool has_namespaces = is_xml && node->parent == NULL;
+
     node->kind = DECLARED_OBJECT;
+    if (has_namespaces) {
+        compile_namespaces(compiler, table, node);
+    }
     for (lua_pushnil(L); lua_next(L, table) != 0; lua_pop(L, 1)) {
         if (lua_type(L, -2) != LUA_TSTRING) {
             compile_failed(compiler, node, "names and a list at once; a list is a table with one element");
+        }
+        if (has_namespaces && text_equals_c(bind_text_at(L, lua_gettop(L) - 1), "xmlns")) {
+            continue;
         }
         check_result(compiler, node, count < COUNT_OF(names) ? DECLARED_OK : DECLARED_TOO_MANY);
         names[count++] = bind_text_at(L, lua_gettop(L) - 1);
@@ -165,6 +193,10 @@ static void compile_members(struct compiler *compiler, int table, struct declare
     for (size_t i = 0; i < count; i++) {
         struct declared *member = NULL;
         check_result(compiler, node, declared_member(&compiler->shape->arena, node, names[i], &member));
+        const char *wrong = is_xml ? xml_names_check(&compiler->shape->names, names[i]) : NULL;
+        if (wrong != NULL) {
+            compile_failed(compiler, member, wrong);
+        }
         bind_push_text(L, names[i]);
         lua_rawget(L, table);
         compile(compiler, lua_gettop(L), member);
@@ -279,12 +311,14 @@ static int shape_collect(lua_State *L)
 }
 
 /// Pushes a new shape, compiled from the value at `index`.
-static void shape_make(lua_State *L, int index)
+static void shape_make(lua_State *L, int index, enum shape_of of)
 {
     struct shape *shape = lua_newuserdata(L, sizeof *shape);
     int place = lua_gettop(L);
 
     arena_init(&shape->arena, SHAPE_BYTES);
+    shape->of = of;
+    shape->names = (struct xml_names){ .count = 0 };
     lua_createtable(L, 0, 1);
     lua_pushcfunction(L, shape_collect);
     lua_setfield(L, -2, "__gc");
@@ -308,9 +342,9 @@ const char *shape_expected(const struct declared *node)
                                                                          : LEAF_NAMES[node->leaf];
 }
 
-struct shape *shape_push(lua_State *L, int index)
+struct shape *shape_push(lua_State *L, int index, enum shape_of of)
 {
-    push_key(L, &CACHE_KEY);
+    push_key(L, &CACHE_KEYS[of]);
     if (lua_isnil(L, -1)) {
         lua_pop(L, 1);
         lua_newtable(L);
@@ -319,13 +353,13 @@ struct shape *shape_push(lua_State *L, int index)
         lua_setfield(L, -2, "__mode");
         lua_setmetatable(L, -2);
         lua_pushvalue(L, -1);
-        set_key(L, &CACHE_KEY);
+        set_key(L, &CACHE_KEYS[of]);
     }
     lua_pushvalue(L, index);
     lua_rawget(L, -2);
     if (lua_isnil(L, -1)) {
         lua_pop(L, 1);
-        shape_make(L, index);
+        shape_make(L, index, of);
         lua_pushvalue(L, index);
         lua_pushvalue(L, -2);
         lua_rawset(L, -4);

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "script/declared.h"
+#include "script/xml_names.h"
 
 #include <lua.h>
 
@@ -16,13 +17,19 @@ enum shape_leaf { LEAF_NONE, LEAF_TEXT, LEAF_DECIMAL, LEAF_INTEGER, LEAF_FLAG, L
 
 enum { SHAPE_DEPTH = 60 };
 
+/// Of which documents: names, and so what is wrong with a shape, are not the same.
+enum shape_of { SHAPE_OF_JSON, SHAPE_OF_XML };
+
 struct shape {
     struct arena arena;
-    struct declared *root; // `leaf` of a scalar is an enum shape_leaf
+    enum shape_of of;
+    struct xml_names names; // of XML: what prefixes mean
+    struct declared *root;  // `leaf` of a scalar is an enum shape_leaf
 };
 
-/// Pushes the compiled shape of the value at `index`; raises when it is none, with the path in it.
-struct shape *shape_push(lua_State *L, int index);
+/// Pushes the compiled shape of the value at `index`; raises when it is none, with the path in it. One of XML may have
+/// `xmlns` beside its root element.
+struct shape *shape_push(lua_State *L, int index, enum shape_of of);
 
 /// What an error says was expected at a node.
 const char *shape_expected(const struct declared *node);

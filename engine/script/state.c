@@ -50,6 +50,7 @@ bool state_renew(struct state *state)
     state->sandbox = sandbox_create(state->growth_cap, state_find_module, state->set);
     if (state->sandbox != NULL) {
         state->sandbox->data = state->data;
+        state->sandbox->seed = state->seed;
     }
     return state->sandbox != NULL;
 }
@@ -69,6 +70,15 @@ void state_use_data(struct state *state, struct data_set *data)
     }
     if (state->sandbox != NULL) {
         state->sandbox->data = data;
+    }
+}
+
+void state_use_seed(struct state *state, uint64_t seed)
+{
+    state->seed = seed;
+    if (state->sandbox != NULL) {
+        state->sandbox->seed = seed;
+        state->sandbox->seed_draws = 0;
     }
 }
 

@@ -36,6 +36,7 @@ struct state {
     size_t account_count;
     uint64_t now_us; // of the table kept under `now`
     int now;
+    uint64_t seed;         // of the call in hand
     struct data_set *data; // of the call in hand, held; NULL: none
     void *response;        // the run_response of the call in hand; NULL: none
 };
@@ -58,6 +59,9 @@ void state_refresh(struct state *state);
 
 /// Before a call: holds its tables; after it, with NULL: lets them go. Not within a section.
 void state_use_data(struct state *state, struct data_set *data);
+
+/// Before a call: where its randomness comes from; 0: the machine. Not within a section.
+void state_use_seed(struct state *state, uint64_t seed);
 
 /// False: the supplier is loaded and has no such function.
 bool state_may_have(const struct state *state, size_t supplier, enum state_ability ability);

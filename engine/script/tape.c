@@ -43,11 +43,8 @@ static bool fail(struct reading *reading, enum tape_result result)
     return false;
 }
 
-/// `count` empty nodes side by side; 0: no room.
-static uint32_t take_nodes(struct reading *reading, uint32_t count)
+uint32_t tape_take(struct tape *tape, uint32_t count)
 {
-    struct tape *tape = reading->tape;
-
     if (tape->count + count > tape->capacity) {
         uint32_t capacity = tape->capacity == 0 ? TAPE_FIRST : tape->capacity * 2;
         while (capacity < tape->count + count) {
@@ -56,7 +53,6 @@ static uint32_t take_nodes(struct reading *reading, uint32_t count)
         struct tape_node *grown =
             capacity <= TAPE_MAX ? realloc(tape->nodes, capacity * sizeof(struct tape_node)) : NULL;
         if (grown == NULL) {
-            (void)fail(reading, TAPE_FULL);
             return 0;
         }
         tape->nodes = grown;
@@ -65,6 +61,18 @@ static uint32_t take_nodes(struct reading *reading, uint32_t count)
     uint32_t first = tape->count;
     memset(&tape->nodes[first], 0, count * sizeof(struct tape_node));
     tape->count += count;
+    return first;
+}
+
+/// Nodes, or 0 and FULL.
+static uint32_t take_nodes(struct reading *reading, uint32_t count)
+{
+    uint32_t count_before = reading->tape->count;
+    uint32_t first = tape_take(reading->tape, count);
+
+    if (reading->tape->count == count_before) {
+        (void)fail(reading, TAPE_FULL);
+    }
     return first;
 }
 
@@ -151,15 +159,15 @@ static bool read_object(struct reading *reading, struct declared *object, uint32
     }
 }
 
-static void chain(struct tape *tape, uint32_t at, uint32_t *last, uint32_t element)
+void tape_chain(struct tape *tape, uint32_t list, uint32_t *last, uint32_t element)
 {
     if (*last == 0) {
-        tape->nodes[at].first = element;
+        tape->nodes[list].first = element;
     } else {
         tape->nodes[*last].next = element;
     }
     *last = element;
-    tape->nodes[at].count++;
+    tape->nodes[list].count++;
 }
 
 static bool read_list(struct reading *reading, struct declared *list, uint32_t at)
@@ -176,7 +184,7 @@ static bool read_list(struct reading *reading, struct declared *list, uint32_t a
         if (element == 0) {
             return false;
         }
-        chain(reading->tape, at, &last, element);
+        tape_chain(reading->tape, at, &last, element);
         if (!read_value(reading, list->element, token, element)) {
             return false;
         }
@@ -203,7 +211,7 @@ static bool read_map(struct reading *reading, struct declared *map, uint32_t at)
         }
         reading->tape->nodes[element].kind = TAPE_TEXT;
         reading->tape->nodes[element].text = key;
-        chain(reading->tape, at, &last, element);
+        tape_chain(reading->tape, at, &last, element);
         if (!read_value(reading, map->element, json_next(&reading->reader), element + 1)) {
             return false;
         }
@@ -322,7 +330,12 @@ const char *tape_kind_name(const struct tape_node *node)
     case TAPE_LIST:
         return "a list";
     case TAPE_OTHER:
-        return node->text.length > 0 && node->text.data[0] == '[' ? "a list" : "an object";
+        return node->text.length == 0      ? "an object"
+               : node->text.data[0] == '[' ? "a list"
+               : node->text.data[0] == '<' ? "elements"
+                                           : "an object";
+    case TAPE_EMPTY:
+        return "nothing in it";
     }
     return "a value";
 }

@@ -24,10 +24,11 @@ enum tape_kind {
     TAPE_MAP, // elements are pairs: a TEXT node with the key, right behind it the value
     TAPE_LIST,
     TAPE_OTHER, // an object or list where something else was declared; its bytes
+    TAPE_EMPTY, // of XML: an element or attribute without text
 };
 
 struct tape_node {
-    struct text text; // NUMBER, TEXT, RAW, OTHER
+    struct text text; // NUMBER, TEXT, RAW, OTHER; of XML's OBJECT its text, absent: none
     uint32_t first;   // OBJECT: its first member; LIST, MAP: its first element; 0: none
     uint32_t next;    // of an element: the one behind it; 0: the last
     uint32_t count;   // LIST, MAP: elements
@@ -54,6 +55,12 @@ typedef bool (*tape_is_stopped)(void *context);
 /// valid until the next call, texts as long as the document too.
 MUST_CHECK enum tape_result tape_read_json(struct tape *tape, struct text json, struct declared *declared,
                                            tape_is_stopped is_stopped, void *context);
+
+/// `count` empty nodes side by side; 0: past the cap or out of memory. For readers of documents.
+MUST_CHECK uint32_t tape_take(struct tape *tape, uint32_t count);
+
+/// Puts `element` behind the list's or map's element `*last` (0: there is none), which it then is.
+void tape_chain(struct tape *tape, uint32_t list, uint32_t *last, uint32_t element);
 
 /// Gives memory back that only an unusually large document needed. Nodes are gone.
 void tape_trim(struct tape *tape);

@@ -4,6 +4,7 @@
 #include "script/worker.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "model/ask_call.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -60,12 +61,19 @@ static bool worker_run(struct worker *worker, struct script_call *call)
 
     guard_lease(&worker->guard, call);
     run.state = worker_state(worker, call->set);
+    run.now_us = call->now_us;
+    if (run.state != NULL) {
+        state_use_seed(run.state, call->seed);
+    }
     if (run.state == NULL) {
         run_fail_all(call, SCRIPT_MEMORY, "there is no memory for a Lua state");
         run.memory++;
     } else if (call->kind == SCRIPT_CALL_START) {
         state_use_data(run.state, call->data);
         is_ours = run_start(&run, CONTAINER_OF(call, struct start_call, call));
+    } else if (call->kind == SCRIPT_CALL_ASK) {
+        state_use_data(run.state, call->data);
+        is_ours = run_ask(&run, CONTAINER_OF(call, struct ask_call, call));
     } else {
         state_use_data(run.state, call->data);
         is_ours = run_normalise(&run, CONTAINER_OF(call, struct normalise_call, call));

@@ -34,6 +34,7 @@ struct world_ops {
     /// Has a worker begun it?
     bool (*script_has_begun)(struct world *world, const struct script_call *call);
 
+    /// Limits of accounts; NULL, all three: this world has none.
     /// May one more request of this account go out now? On QUOTA_FREE its end is told by permit_end, once; else
     /// `*wait_us` is as quota_begin says.
     MUST_CHECK enum quota_answer (*permit_begin)(struct world *world, const struct script_account *account,

@@ -22,6 +22,8 @@ struct change {
     double numbers[BEHAVIOUR_FIELDS]; // by behaviour_field()
     double delay_ms, seed;
     int model, mode, fault, outage; // a fault of FAULT_COUNT: "mix"
+    bool has_field;
+    char field[64];
 };
 
 double admin_cpu_share(struct farm *farm)
@@ -168,6 +170,7 @@ static void answer_short(struct connection *connection)
 
 static void answer_faults(struct connection *connection)
 {
+    static const char *const needs[] = { "", "tls", "sources", "field" }; // by enum fault_need
     struct buffer body;
     struct json_writer writer;
 
@@ -184,7 +187,7 @@ static void answer_faults(struct connection *connection)
         json_field_c(&writer, "at", fault_place_name(row->place));
         json_field_c(&writer, "about", row->about);
         if (row->need != FAULT_NEEDS_NOTHING) {
-            json_field_c(&writer, "needs", row->need == FAULT_NEEDS_TLS ? "tls" : "sources");
+            json_field_c(&writer, "needs", needs[row->need]);
         }
         json_end_object(&writer);
     }
@@ -271,6 +274,11 @@ static bool change_read_word(struct change *change, struct text key, struct text
     if (text_equals_c(key, "mode")) {
         return (change->mode = change_find_word(key, value, modes, COUNT_OF(modes), sentence)) >= 0;
     }
+    if (text_equals_c(key, "field")) {
+        change->has_field = true;
+        snprintf(change->field, sizeof(change->field), "%.*s", TEXT_ARGS(value));
+        return true;
+    }
     change->outage = change_find_fault(key, value, sentence);
     if (change->outage == FAULT_COUNT ||
         (change->outage >= 0 && fault_row((enum fault)change->outage)->place != FAULT_AT_ANSWER)) {
@@ -297,7 +305,7 @@ static double *change_find_number(struct change *change, struct text key, double
 static bool change_read_member(struct change *change, struct text key, enum json_token token, struct text value,
                                struct buffer *sentence)
 {
-    static const char *const words[] = { "fault", "model", "mode", "outage" };
+    static const char *const words[] = { "fault", "model", "mode", "outage", "field" };
     double most;
 
     for (size_t i = 0; i < COUNT_OF(words); i++) {
@@ -317,7 +325,7 @@ static bool change_read_member(struct change *change, struct text key, enum json
         buffer_printf(sentence, "\"%.*s\" takes a number from 0 to %.0f", TEXT_ARGS(key), most);
         return false;
     }
-    buffer_printf(sentence, "\"%.*s\" is unknown; there are fault, model, mode, outage", TEXT_ARGS(key));
+    buffer_printf(sentence, "\"%.*s\" is unknown; there are fault, model, mode, outage, field", TEXT_ARGS(key));
     for (size_t i = 0; i < BEHAVIOUR_FIELDS; i++) {
         buffer_printf(sentence, ", %s", behaviour_field(i)->name);
     }
@@ -381,6 +389,10 @@ static void change_supplier(struct connection *connection, struct supplier *supp
 {
     struct failure why = { 0 };
     const int faults[] = { change->fault, change->outage };
+
+    if (change->has_field) {
+        memcpy(supplier->now.field, change->field, sizeof(change->field));
+    }
 
     for (size_t i = 0; i < COUNT_OF(faults); i++) {
         bool is_played = faults[i] >= 0 && faults[i] < FAULT_COUNT;

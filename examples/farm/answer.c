@@ -316,13 +316,9 @@ size_t answer_length(const struct answer_template *answer)
 struct rendering {
     const struct answer_template *answer;
     const struct query *query;
-    struct leg legs[ANSWER_OFFERS][QUERY_SLICES_MAX][TIMETABLE_LEGS];
-    int durations[ANSWER_OFFERS][QUERY_SLICES_MAX];
-    struct route routes[QUERY_SLICES_MAX];
+    struct answer_sale *sale;
     char dates[QUERY_SLICES_MAX][8][10]; // from two days before the slice's day
     unsigned currency;
-    uint64_t hash;
-    int64_t totals[ANSWER_OFFERS], taxes[ANSWER_OFFERS]; // in hundredths
 };
 
 static void rendering_prices(struct rendering *rendering)
@@ -332,14 +328,14 @@ static void rendering_prices(struct rendering *rendering)
     double base = 0;
 
     for (unsigned i = 0; i < query->slice_count; i++) {
-        base += 22.0 + 0.62 * rendering->routes[i].direct.flight_min;
+        base += 22.0 + 0.62 * rendering->sale->routes[i].direct.flight_min;
     }
     base *= cabins[query->cabin] * currencies[rendering->currency].units * query->party;
     for (unsigned i = 0; i < ANSWER_OFFERS; i++) {
-        double noise = 0.97 + 0.06 * (double)(draw_mix(rendering->hash, i) >> 40) * 0x1p-24;
+        double noise = 0.97 + 0.06 * (double)(draw_mix(rendering->sale->hash, i) >> 40) * 0x1p-24;
         double total = base * rendering->answer->price * rendering->answer->itineraries[i].price * noise;
-        rendering->totals[i] = (int64_t)(total * 100.0);
-        rendering->taxes[i] = (int64_t)(total * 18.0);
+        rendering->sale->totals[i] = (int64_t)(total * 100.0);
+        rendering->sale->taxes[i] = (int64_t)(total * 18.0);
     }
 }
 
@@ -347,7 +343,7 @@ static void rendering_init(struct rendering *rendering, const struct answer_temp
 {
     rendering->answer = answer;
     rendering->query = query;
-    rendering->hash = draw_mix(answer->salt, query->hash);
+    rendering->sale->hash = draw_mix(answer->salt, query->hash);
     rendering->currency = 0;
     for (unsigned i = 0; i < COUNT_OF(currencies); i++) {
         if (memcmp(query->currency, currencies[i].code, 3) == 0) {
@@ -356,16 +352,27 @@ static void rendering_init(struct rendering *rendering, const struct answer_temp
     }
     for (unsigned i = 0; i < query->slice_count; i++) {
         const struct query_slice *slice = &query->slices[i];
-        timetable_route(&rendering->routes[i], slice->from, slice->to);
+        timetable_route(&rendering->sale->routes[i], slice->from, slice->to);
         for (int day = 0; day < 8; day++) {
             query_write_date(slice->day + day - 2, rendering->dates[i][day]);
         }
         for (int offer = 0; offer < ANSWER_OFFERS; offer++) {
-            rendering->durations[offer][i] = timetable_legs(
-                &answer->itineraries[offer].slices[i], &rendering->routes[i], slice->day, rendering->legs[offer][i]);
+            rendering->sale->durations[offer][i] =
+                timetable_legs(&answer->itineraries[offer].slices[i], &rendering->sale->routes[i], slice->day,
+                               rendering->sale->legs[offer][i]);
         }
     }
     rendering_prices(rendering);
+    rendering->sale->itineraries = answer->itineraries;
+    rendering->sale->currency = currencies[rendering->currency].code;
+}
+
+void answer_sell(const struct answer_template *answer, const struct query *query, struct answer_sale *sale)
+{
+    struct rendering rendering = { .sale = sale };
+
+    require(query->slice_count == answer->slice_count);
+    rendering_init(&rendering, answer, query);
 }
 
 static void write_two(char *out, int value)
@@ -433,7 +440,7 @@ static void write_hex(char *out, uint64_t value, int digits)
 
 static void fill_leg(const struct rendering *rendering, const struct slot *slot, char *out)
 {
-    const struct leg *leg = &rendering->legs[slot->offer][slot->slice][slot->leg];
+    const struct leg *leg = &rendering->sale->legs[slot->offer][slot->slice][slot->leg];
 
     switch (slot->kind) {
     case SLOT_FROM:
@@ -477,22 +484,22 @@ static void fill(const struct rendering *rendering, const struct slot *slot, cha
         memcpy(out, rendering->query->slices[slot->slice].to, 3);
         break;
     case SLOT_DURATION:
-        write_number(out, rendering->durations[slot->offer][slot->slice]);
+        write_number(out, rendering->sale->durations[slot->offer][slot->slice]);
         break;
     case SLOT_ID:
-        write_hex(out, draw_mix(rendering->hash, 0x0ffe5 + slot->offer), 12);
+        write_hex(out, draw_mix(rendering->sale->hash, 0x0ffe5 + slot->offer), 12);
         break;
     case SLOT_TOTAL_MINOR:
-        write_number(out, rendering->totals[slot->offer]);
+        write_number(out, rendering->sale->totals[slot->offer]);
         break;
     case SLOT_TAX_MINOR:
-        write_number(out, rendering->taxes[slot->offer]);
+        write_number(out, rendering->sale->taxes[slot->offer]);
         break;
     case SLOT_TOTAL:
-        write_money(out, rendering->totals[slot->offer]);
+        write_money(out, rendering->sale->totals[slot->offer]);
         break;
     case SLOT_TAX:
-        write_money(out, rendering->taxes[slot->offer]);
+        write_money(out, rendering->sale->taxes[slot->offer]);
         break;
     case SLOT_CABIN:
         memcpy(out, cabins[rendering->query->cabin].data, cabins[rendering->query->cabin].length);
@@ -504,7 +511,7 @@ static void fill(const struct rendering *rendering, const struct slot *slot, cha
         memcpy(out, currencies[rendering->currency].code, 3);
         break;
     case SLOT_REFERENCE:
-        write_hex(out, rendering->hash, 16);
+        write_hex(out, rendering->sale->hash, 16);
         break;
     default:
         fill_leg(rendering, slot, out);
@@ -513,7 +520,8 @@ static void fill(const struct rendering *rendering, const struct slot *slot, cha
 
 void answer_render(const struct answer_template *answer, const struct query *query, char *out)
 {
-    struct rendering rendering;
+    struct answer_sale sale;
+    struct rendering rendering = { .sale = &sale };
 
     require(query->slice_count == answer->slice_count);
     rendering_init(&rendering, answer, query);

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "farm/query.h"
+#include "farm/timetable.h"
 
 enum { ANSWER_OFFERS = 30, ANSWER_SHARED = 12 };
 
@@ -25,6 +26,19 @@ size_t answer_length(const struct answer_template *answer);
 
 /// Writes answer_length() bytes. The query has as many slices as the template.
 void answer_render(const struct answer_template *answer, const struct query *query, char *out);
+
+/// The offers of an answer as numbers, for shapes that are written otherwise.
+struct answer_sale {
+    struct route routes[QUERY_SLICES_MAX]; // which the legs point into
+    struct leg legs[ANSWER_OFFERS][QUERY_SLICES_MAX][TIMETABLE_LEGS];
+    int durations[ANSWER_OFFERS][QUERY_SLICES_MAX];
+    int64_t totals[ANSWER_OFFERS], taxes[ANSWER_OFFERS]; // in hundredths
+    const struct itinerary *itineraries;
+    const char *currency;
+    uint64_t hash;
+};
+
+void answer_sell(const struct answer_template *answer, const struct query *query, struct answer_sale *sale);
 
 /// Keeps `count` offers from `first` on of a rendered answer of shape A and opens its end: what is left lacks the
 /// closing brace, so that members can follow. Returns the new length.

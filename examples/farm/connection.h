@@ -9,6 +9,8 @@
 #include "farm/farm.h"
 #include "farm/hotels.h"
 #include "farm/recording.h"
+#include "farm/shape_rates.h"
+#include "farm/shape_xml.h"
 #include "farm/step.h"
 
 enum connection_state {
@@ -38,6 +40,8 @@ struct connection {
     uint32_t exchanges;
     struct step step; // what was asked
     struct hotels_query hotels;
+    struct rates_query rates;
+    struct shape_xml xml;
     const struct recorded_answer *recorded; // NULL: the answer is made
     char *input;                            // the start of a request
     size_t input_length, input_capacity;

@@ -12,10 +12,7 @@ enum status content_read(const char *path, char **bytes, size_t *length, struct 
     buffer_init(&buffer, CONTENT_MAX);
     enum status status = file_read(path, &buffer, &facts);
     if (status != STATUS_OK) {
-        failure_set(why, "%s: %s", path,
-                    status == STATUS_FULL        ? "too large"
-                    : status == STATUS_NO_MEMORY ? "out of memory"
-                                                 : facts.why);
+        failure_set(why, "%s: %s", path, facts.why);
         buffer_fini(&buffer);
         return status == STATUS_NO_MEMORY ? status : STATUS_IO;
     }

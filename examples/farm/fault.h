@@ -38,6 +38,8 @@ enum fault {
     FAULT_STATUS_500,
     FAULT_STATUS_503,
     FAULT_SOURCE_DOWN,
+    FAULT_RENAME_FIELD,
+    FAULT_DROP_FIELD,
     FAULT_HTML,
     FAULT_EMPTY,
     // answers whose bytes are wrong: garble.c
@@ -72,7 +74,7 @@ enum fault {
 enum fault_place { FAULT_AT_DOOR, FAULT_AT_NAME, FAULT_AT_ACCEPT, FAULT_AT_ANSWER };
 
 /// What a supplier must have in order to play it.
-enum fault_need { FAULT_NEEDS_NOTHING, FAULT_NEEDS_TLS, FAULT_NEEDS_SOURCES };
+enum fault_need { FAULT_NEEDS_NOTHING, FAULT_NEEDS_TLS, FAULT_NEEDS_SOURCES, FAULT_NEEDS_FIELD };
 
 struct fault_row {
     const char *name;

@@ -1,6 +1,8 @@
 #include "farm/play.h"
 #include "base/clock.h"
 #include "farm/garble.h"
+#include "farm/rewrite.h"
+#include "farm/shapes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,6 +75,18 @@ static struct text answer_body(struct connection *connection)
         size_t length = hotels_render(&connection->hotels, supplier->seed, hotels_supplier(supplier->name), out);
         return (struct text){ out, length };
     }
+    if (supplier->shape == SUPPLIER_RATES) {
+        char *out = connection->farm->output;
+        return (struct text){ out, rates_render(&connection->rates, supplier->seed, out) };
+    }
+    if (supplier->shape == SUPPLIER_XML) {
+        char *out = connection->farm->output;
+        return (struct text){ out, shape_xml_render(&connection->xml, supplier, out) };
+    }
+    if (shapes_is_needed(supplier)) {
+        char *out = connection->farm->output;
+        return (struct text){ out, shapes_render(&connection->step, supplier, out) };
+    }
     const struct step *step = &connection->step;
     const struct answer_template *answer = supplier->templates[step->query.slice_count - 1];
     char *output = connection->farm->output;
@@ -132,6 +146,25 @@ static void play_garbled(struct connection *connection, enum fault fault, struct
     buffer_fini(&bytes);
 }
 
+/// The answer with a field that has another name, or is not there.
+static void play_rewritten(struct connection *connection, enum fault fault, struct text body)
+{
+    struct buffer bytes;
+    char head[512];
+
+    buffer_init(&bytes, GARBLED_MAX);
+    if (rewrite_field(&bytes, body, text_of(connection->supplier->now.field), fault == FAULT_DROP_FIELD)) {
+        bool is_xml = bytes.length > 0 && bytes.data[0] == '<';
+        connection_send(connection,
+                        write_head(head, sizeof(head), connection, "200 OK",
+                                   is_xml ? "text/xml; charset=utf-8" : "application/json", "", bytes.length),
+                        buffer_text(&bytes));
+    } else {
+        connection_close(connection);
+    }
+    buffer_fini(&bytes);
+}
+
 void play_answer(struct connection *connection)
 {
     struct supplier *supplier = connection->supplier;
@@ -153,9 +186,16 @@ void play_answer(struct connection *connection)
         return;
     }
     static const struct recorded_answer made = { "200 OK", "application/json", "", { NULL, 0 } };
-    const struct recorded_answer *answer = connection->recorded != NULL ? connection->recorded : &made;
+    static const struct recorded_answer made_xml = { "200 OK", "text/xml", "", { NULL, 0 } };
+    const struct recorded_answer *answer = connection->recorded != NULL      ? connection->recorded
+                                           : supplier->shape == SUPPLIER_XML ? &made_xml
+                                                                             : &made;
     char bytes[256 + RECORDING_HEADERS_MAX];
     struct text body = answer_body(connection);
+    if (fault == FAULT_RENAME_FIELD || fault == FAULT_DROP_FIELD) {
+        play_rewritten(connection, fault, body);
+        return;
+    }
     if (garble_is(fault)) {
         play_garbled(connection, fault, body);
         return;
@@ -181,6 +221,9 @@ static bool read_request(struct connection *connection, const struct request *re
     if (step_is_needed(supplier)) {
         return step_read(&connection->step, supplier, connection->farm->sessions, request, status, why);
     }
+    if (shapes_is_needed(supplier)) {
+        return shapes_read(&connection->step, supplier, connection->farm->sessions, request, status, why);
+    }
     *status = "404 Not Found";
     *why = "there is nothing at this path";
     if (supplier->shape == SUPPLIER_RECORDING) {
@@ -188,8 +231,14 @@ static bool read_request(struct connection *connection, const struct request *re
         return connection->recorded != NULL;
     }
     connection->recorded = NULL;
+    if (supplier->shape == SUPPLIER_XML) {
+        return shape_xml_read(&connection->xml, supplier, connection->farm->sessions, request);
+    }
     if (!text_equals_c(request->path, shape->path)) {
         return false;
+    }
+    if (supplier->shape == SUPPLIER_RATES) {
+        return rates_read(&connection->rates, request, clock_wall_us() / 1000000, status, why);
     }
     *status = "405 Method Not Allowed";
     *why = "POST is expected";
@@ -228,7 +277,7 @@ void play_request(struct connection *connection, const struct request *request)
 
 enum status play_prepare(struct farm *farm)
 {
-    size_t longest = HOTELS_ANSWER_MAX;
+    size_t longest = RATES_ANSWER_MAX; // of those that are not templates
 
     for (size_t i = 0; i < farm->population->count; i++) {
         struct supplier *supplier = &farm->population->suppliers[i];

@@ -195,6 +195,10 @@ static enum status read_extra(struct supplier *supplier, struct text word, struc
         supplier->planned.has_no_tickets = true;
         return STATUS_OK;
     }
+    if (text_equals_c(key, "field") && value.length > 0 && value.length < sizeof(supplier->planned.field)) {
+        memcpy(supplier->planned.field, value.data, value.length);
+        return STATUS_OK;
+    }
     if (text_equals_c(key, "outage")) {
         return read_outage(supplier, value, why);
     }
@@ -202,7 +206,7 @@ static enum status read_extra(struct supplier *supplier, struct text word, struc
         return STATUS_OK;
     }
     if (!fault_find(key, &fault) || fault == FAULT_NONE || !read_number(value, 0, 1, &number)) {
-        failure_set(why, "\"%.*s\" is no FAULT=SHARE, outage=FAULT, close, no_tickets or NUMBER_NAME=N",
+        failure_set(why, "\"%.*s\" is no FAULT=SHARE, outage=FAULT, field=NAME, close, no_tickets or NUMBER_NAME=N",
                     TEXT_ARGS(word));
         return STATUS_INVALID;
     }

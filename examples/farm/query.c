@@ -246,6 +246,11 @@ bool query_read(struct query *query, enum query_shape shape, struct text body, c
         return false;
     }
     *why = "the journey is missing";
+    return query_finish(query);
+}
+
+bool query_finish(struct query *query)
+{
     uint64_t hash = draw_mix(query->party, query->cabin);
     hash = draw_mix(hash, text_hash((struct text){ query->currency, 3 }));
     for (unsigned i = 0; i < query->slice_count; i++) {

@@ -31,6 +31,9 @@ struct query {
 /// False: `*why` is a constant sentence for the caller.
 MUST_CHECK bool query_read(struct query *query, enum query_shape shape, struct text body, const char **why);
 
+/// Fills the hash of a query that was read otherwise. False: it has no slice.
+MUST_CHECK bool query_finish(struct query *query);
+
 /// False: not a date, or not of these two centuries.
 MUST_CHECK bool query_read_date(struct text text, int32_t *day);
 

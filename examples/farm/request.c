@@ -14,6 +14,9 @@ static bool read_head_line(struct request *request, struct text line, uint64_t *
     if (text_equals_nocase(name, TEXT("transfer-encoding"))) {
         return false;
     }
+    if (text_equals_nocase(name, TEXT("authorization"))) {
+        request->authorization = value;
+    }
     if (text_equals_nocase(name, TEXT("connection"))) {
         request->closes = text_equals_nocase(value, TEXT("close"));
     }

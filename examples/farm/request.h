@@ -15,6 +15,7 @@ struct request {
     struct text method;
     struct text path; // without the query string
     struct text query_string;
+    struct text authorization; // the header
     struct text body;
     bool closes;   // the caller will not send another
     size_t length; // of all of it

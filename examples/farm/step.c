@@ -70,6 +70,27 @@ static struct session *session_find(struct sessions *sessions, const struct supp
     return *end == '\0' && id != 0 && session->id == id && session->supplier == supplier->index ? session : NULL;
 }
 
+uint64_t sessions_add(struct sessions *sessions, const struct supplier *supplier, const struct query *query)
+{
+    struct session *session = session_add(sessions, supplier, query);
+    session->rounds_told = 1;
+    return session->id;
+}
+
+bool sessions_poll(struct sessions *sessions, const struct supplier *supplier, struct text id, struct step *step,
+                   unsigned *told)
+{
+    struct session *session = session_find(sessions, supplier, id);
+
+    if (session == NULL) {
+        return false;
+    }
+    step->query = session->query;
+    step->session = session->id;
+    *told = session->rounds_told++;
+    return true;
+}
+
 // ------------------------------------------------------------------------------------------------------------ windows
 
 /// Round `round` of `rounds` brings the next share of all offers.
@@ -81,8 +102,7 @@ static void window_of_share(struct step *step, unsigned round, unsigned rounds)
     step->is_last = round + 1 >= rounds;
 }
 
-/// Two thirds of all offers, moving on from the first of them to the last.
-static void window_of_list(struct step *step, unsigned round, unsigned rounds)
+void step_window(struct step *step, unsigned round, unsigned rounds)
 {
     const unsigned kept = ANSWER_OFFERS * 2 / 3;
 
@@ -123,25 +143,22 @@ static void poll_window(struct step *step, const struct supplier *supplier, unsi
     if (supplier->shape == SUPPLIER_POLL_ADD) {
         window_of_share(step, round, supplier->rounds);
     } else {
-        window_of_list(step, round, supplier->rounds);
+        step_window(step, round, supplier->rounds);
     }
 }
 
 static bool read_poll(struct step *step, struct supplier *supplier, struct sessions *sessions,
                       const struct request *request, struct text id, const char **status, const char **why)
 {
-    struct session *session = session_find(sessions, supplier, id);
+    unsigned told;
 
-    if (session == NULL) {
+    if (!sessions_poll(sessions, supplier, id, step, &told)) {
         *status = not_found;
         *why = "there is no search of this id, or it is too old";
         return false;
     }
     supplier->counters.steps++;
-    step->query = session->query;
-    step->session = session->id;
-    unsigned round = session->rounds_told < supplier->rounds ? session->rounds_told : supplier->rounds - 1;
-    session->rounds_told++;
+    unsigned round = told < supplier->rounds ? told : supplier->rounds - 1;
     poll_window(step, supplier, round);
     uint64_t after;
     if (supplier->shape == SUPPLIER_POLL_ADD) {
@@ -172,9 +189,7 @@ static bool read_search(struct step *step, struct supplier *supplier, struct ses
     if (!read_query(step, request, status, why)) {
         return false;
     }
-    struct session *session = session_add(sessions, supplier, &step->query);
-    session->rounds_told = 1;
-    step->session = session->id;
+    step->session = sessions_add(sessions, supplier, &step->query);
     poll_window(step, supplier, 0);
     return true;
 }

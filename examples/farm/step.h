@@ -28,6 +28,9 @@ void sessions_destroy(struct sessions **sessions);
 /// Forgets all; ids that follow are drawn from the seed.
 void sessions_reset(struct sessions *sessions, uint64_t seed);
 
+/// A new search that waits to be polled; its id.
+uint64_t sessions_add(struct sessions *sessions, const struct supplier *supplier, const struct query *query);
+
 struct step {
     struct query query;
     uint64_t session; // of a poll; 0: none
@@ -36,6 +39,14 @@ struct step {
     unsigned source; // from 1 on; 0: not of the shape `parts`
     bool is_last;
 };
+
+/// Fills query and session by an id of sixteen digits; `told` is how often it was told before, which counts. False:
+/// there is no such search.
+MUST_CHECK bool sessions_poll(struct sessions *sessions, const struct supplier *supplier, struct text id,
+                              struct step *step, unsigned *told);
+
+/// Two thirds of all offers, moving on from the first of them to the last in so many rounds.
+void step_window(struct step *step, unsigned round, unsigned rounds);
 
 /// The kind of shape that this is about.
 static inline bool step_is_needed(const struct supplier *supplier)

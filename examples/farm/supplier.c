@@ -80,6 +80,8 @@ const char *supplier_cannot_play(const struct supplier *supplier, enum fault fau
         return supplier->speaks_tls ? NULL : "this supplier does not speak TLS";
     case FAULT_NEEDS_SOURCES:
         return supplier->shape == SUPPLIER_PARTS ? NULL : "this supplier has no sources";
+    case FAULT_NEEDS_FIELD:
+        return supplier->now.field[0] != '\0' || supplier->planned.field[0] != '\0' ? NULL : "no field is set";
     case FAULT_NEEDS_NOTHING:
         break;
     }
@@ -194,6 +196,10 @@ const struct supplier_shape_row *supplier_shape_row(enum supplier_shape shape)
         [SUPPLIER_POLL_REPLACE] = { "poll_replace", "/v1/searches", "farm_poll_replace", QUERY_SHAPE_A },
         [SUPPLIER_PAGES] = { "pages", "/v1/pages", "farm_pages", QUERY_SHAPE_A },
         [SUPPLIER_PARTS] = { "parts", "/v1/sources", "farm_parts", QUERY_SHAPE_A },
+        [SUPPLIER_MAPS] = { "maps", "/v3/search/create", "farm_maps", QUERY_SHAPE_A },
+        [SUPPLIER_TABLES] = { "tables", "/v4/offers/shop", "farm_tables", QUERY_SHAPE_A },
+        [SUPPLIER_XML] = { "xml", "/xml", "farm_xml", QUERY_SHAPE_A },
+        [SUPPLIER_RATES] = { "rates", "/v3/properties/availability", "farm_rates", QUERY_SHAPE_A },
         [SUPPLIER_HOTELS] = { "h", "/v2/rates", "farm_hotels", QUERY_SHAPE_A },
         [SUPPLIER_FILE] = { "file", "/air/offer_requests", "duffel", QUERY_SHAPE_A },
         [SUPPLIER_RECORDING] = { "recording", "", "duffel", QUERY_SHAPE_A },

@@ -24,8 +24,8 @@ enum latency_model {
     LATENCY_MODELS,
 };
 
-/// What it sells through: one exchange (a, b, hotels, a file), or several that belong together (step.h), or a
-/// recording, which has paths of its own. Those before the hotels answer out of templates.
+/// What it sells through: one exchange (a, b, hotels, a file), or several that belong together (step.h), in the manner
+/// of large suppliers (shapes.h, shape_xml.h), or a recording, which has paths of its own. Those before the hotels answer out of templates.
 enum supplier_shape {
     SUPPLIER_SHAPE_A,
     SUPPLIER_SHAPE_B,
@@ -33,7 +33,11 @@ enum supplier_shape {
     SUPPLIER_POLL_REPLACE,
     SUPPLIER_PAGES,
     SUPPLIER_PARTS,
+    SUPPLIER_MAPS,
+    SUPPLIER_TABLES,
+    SUPPLIER_XML,
     SUPPLIER_HOTELS,
+    SUPPLIER_RATES,
     SUPPLIER_FILE,
     SUPPLIER_RECORDING,
     SUPPLIER_SHAPES,
@@ -58,6 +62,7 @@ struct behaviour {
     enum fault outage;                                 // what all answers of the window play; FAULT_NONE: no outage
     double name_delay_ms;                              // of the name server about its name
     double shares[FAULT_COUNT];
+    char field[64];      // that FAULT_RENAME_FIELD and FAULT_DROP_FIELD are about; empty: none
     bool closes;         // closes the connection after each answer
     bool has_no_tickets; // no TLS session to resume
 };

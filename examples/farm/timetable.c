@@ -1,6 +1,6 @@
 #include "farm/timetable.h"
 
-static const char *const carriers[] = {
+static const char *const carriers[TIMETABLE_CARRIERS] = {
     "LH", "AF", "KL", "BA", "IB", "LX", "OS", "SK", "TK", "AZ", "TP", "LO", "AY", "VY", "EI", "UA",
 };
 

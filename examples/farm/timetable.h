@@ -11,7 +11,7 @@
 #include "farm/draw.h"
 #include "farm/query.h"
 
-enum { TIMETABLE_LEGS = 2 };
+enum { TIMETABLE_LEGS = 2, TIMETABLE_CARRIERS = 16 };
 
 struct itinerary_slice {
     uint8_t leg_count; // 1 or 2

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <openssl/err.h>
+#include <openssl/evp.h>
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
@@ -312,4 +313,17 @@ ssize_t tls_write(struct tls_session *session, const void *bytes, size_t length)
     ERR_clear_error();
     int result = SSL_write_ex(session->ssl, bytes, length, &sent);
     return result == 1 ? (ssize_t)sent : verdict(session, result);
+}
+
+void tls_sha512(const char *bytes, size_t length, char hex[TLS_SHA512_HEX + 1])
+{
+    unsigned char digest[EVP_MAX_MD_SIZE];
+    unsigned size = 0;
+
+    require(EVP_Digest(bytes, length, digest, &size, EVP_sha512(), NULL) == 1 && size * 2 == TLS_SHA512_HEX);
+    for (unsigned i = 0; i < size; i++) {
+        hex[2 * i] = "0123456789abcdef"[digest[i] >> 4];
+        hex[2 * i + 1] = "0123456789abcdef"[digest[i] & 15];
+    }
+    hex[TLS_SHA512_HEX] = '\0';
 }

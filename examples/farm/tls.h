@@ -17,6 +17,11 @@ struct tls_session;
 
 enum { TLS_AGAIN = -1, TLS_FAILED = -2 };
 
+enum { TLS_SHA512_HEX = 128 };
+
+/// The SHA-512 digest in hexadecimal digits.
+void tls_sha512(const char *bytes, size_t length, char hex[TLS_SHA512_HEX + 1]);
+
 /// `names` is a list for the certificate, "DNS:a.test,IP:127.0.0.1".
 MUST_CHECK enum status tls_create(const char *directory, const char *names, struct tls **tls, struct failure *why);
 void tls_destroy(struct tls **tls);

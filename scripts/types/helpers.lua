@@ -38,6 +38,39 @@ function url.query(fields) end
 ---@return string
 function url.join(base, path, fields) end
 
+---@class UrlParts
+---@field scheme "http"|"https"
+---@field host string without brackets
+---@field port integer the scheme's own when not written
+---@field path string
+---@field query? string
+---@field fragment? string
+
+---The parts of an absolute URL as they stand, nothing decoded.
+---@param text string?
+---@return UrlParts? parts
+---@return string? why
+function url.parse(text) end
+---@param parts { scheme: "http"|"https", host: string, port?: integer, path?: string, query?: string|table, fragment?: string }
+---@return string
+function url.build(parts) end
+
+---What HTML forms post.
+---@class form
+form = {}
+---A map is sorted by key, a list of pairs keeps its order, a list of values repeats its key.
+---@param fields table<string, QueryValue|QueryValue[]>|{[1]:string,[2]:QueryValue|QueryValue[]}[]
+---@return string
+function form.encode(fields) end
+---@param text string?
+---@return table<string, string|string[]>? fields a key that comes again has a list
+---@return string? why
+function form.decode(text) end
+---@param text string?
+---@return {[1]:string,[2]:string}[]? pairs in the order of the text
+---@return string? why
+function form.pairs(text) end
+
 ---@class crypto
 crypto = {}
 ---@param bytes string
@@ -146,12 +179,12 @@ function time.ddmmyy(text) end
 ---@return string? why
 function time.zone(airport) end
 ---@param text string? a local time
----@param airport string
+---@param airport string?
 ---@return string? time YYYY-MM-DDTHH:MM:SSZ
 ---@return string? why
 function time.utc_at(text, airport) end
 ---@param text string? a time with Z or an offset
----@param airport string
+---@param airport string?
 ---@return string? time YYYY-MM-DDTHH:MM:SS
 ---@return string? why
 function time.local_at(text, airport) end
@@ -206,6 +239,56 @@ function money.compare(a, b) end
 ---@param currency string
 ---@return integer? decimals nil: no currency in use
 function money.exponent(currency) end
+
+---@class XmlNode an element of a small document
+---@field name string without its prefix
+---@field prefix? string as written
+---@field uri? string its namespace
+---@field attrs table<string, string> by their names as written
+---@field text? string its own, without blanks at its ends
+---@field [integer] XmlNode elements in it
+
+---@class XmlElement { "prefix:Name", child, … }; other fields are attributes
+---@field [1] string
+---@field [integer] XmlElement|string|number|boolean nil and false are left out
+---@field attrs? {[1]:string,[2]:string|number|boolean}[] attributes whose order matters, in front of the others
+---@field [string] string|number|boolean|table
+
+---@class xml
+xml = {}
+---A document of at most 1 MiB and 10,000 elements; for answers take response:xml(shape).
+---@param text string?
+---@param options? { lenient?: boolean }
+---@return XmlNode? root
+---@return string? why when it is not XML
+function xml.parse(text, options) end
+---@param element XmlElement
+---@param options? { declaration?: boolean } true unless said: <?xml version="1.0" encoding="UTF-8"?> in front
+---@return string
+function xml.build(element, options) end
+
+---@class SoapFault
+---@field code? string
+---@field subcode? string of SOAP 1.2
+---@field reason? string
+---@field actor? string
+---@field detail? XmlNode
+
+---@class soap
+soap = {}
+---@param parts { version?: "1.1"|"1.2", header?: XmlElement|XmlElement[], body: XmlElement|XmlElement[] }
+---@return string
+function soap.envelope(parts) end
+---The fault of an answer, of either version, read leniently; nil: there is none.
+---@param answer Response|string|nil
+---@return SoapFault?
+---@return string? why when it speaks of a fault and cannot be read
+function soap.fault(answer) end
+---WS-Security's UsernameToken, for the header of an envelope; without nonce (raw bytes) and created the password stands
+---in it as it is.
+---@param token { username: string, password: string, nonce?: string, created?: string }
+---@return XmlElement
+function soap.security(token) end
 
 ---@class log
 log = {}
@@ -268,7 +351,8 @@ function sorted_pairs(fields) end
 
 ---@class ShapeLeaf
 
----@alias Shape ShapeLeaf|table<string, Shape>|Shape[] a list has one element: what it is a list of
+---A list has one element: what it is a list of; beside the root of XML may stand `xmlns`.
+---@alias Shape ShapeLeaf|table<string, Shape>|Shape[]
 
 ---@type ShapeLeaf text, or a number's literal
 text = {}
@@ -299,6 +383,9 @@ function map_of(shape) end
 ---@alias PlanLeaf string|number|boolean|PlanTerm|function|table a text is a path
 
 ---@class Plan
+---@field from? "json"|"xml" what the answer is; JSON unless said
+---@field xmlns? table<string, string> of XML: what prefixes of paths mean; "" for names without one
+---@field lenient? boolean of XML: see response:xml
 ---@field each? string one offer for each element: "hotels[].rooms[].rates[]"; without it the document is one
 ---@field offer table<string, PlanLeaf> the fields of the product's offer
 ---@field when? table<integer|string, "empty"|Failure|function> a status, "path:absent" or "path:present"

@@ -16,6 +16,27 @@
 ---@field wants? "client"[] extras of the search: who asks
 ---@field skip? fun(search: Search, ctx: Context): string? a reason to leave it out
 ---@field ceiling? fun(search: Search, progress: Progress): number milliseconds after arrival
+---@field revalidate? Revalidate
+
+---An offer asked for again, before it is booked.
+---@class Revalidate
+---@field build_request fun(offer: RevalidateOffer, ctx: Context): Request
+---@field read fun(response: Response, offer: RevalidateOffer, ctx: Context): Revalidation|Failure
+
+---@class RevalidateOffer read-only; what was kept of the offer
+---@field id string the script's own
+---@field price Price as it was told, in the currency of the search
+---@field observed_at string
+---@field query table of the search
+---@field ref? string what the script left in the offer
+---@field handoff? { url?: string, ref?: string }
+
+---@class Revalidation
+---@field status "confirmed"|"price_changed"|"changed"|"sold_out"|"expired"|"retry"
+---@field now? { total: string, currency: string } of price_changed, unless `offer` says it
+---@field offer? table of changed: the new one, as `normalise` would give it
+---@field expires_at? string
+---@field handoff? { url?: string, ref?: string }
 
 ---What `normalise` may say beside its offers.
 ---@class Details
@@ -83,3 +104,5 @@
 ---@field headers table<string, string|string[]> names in small letters
 ---@field body string
 ---@field json fun(self: Response, shape?: Shape): any what the shape declares, or all; no JSON: unparsable
+---@field xml fun(self: Response, shape: Shape, options?: { lenient?: boolean }): any the same of XML
+---@field text fun(self: Response): string the body as it came

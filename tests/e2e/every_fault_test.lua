@@ -340,7 +340,9 @@ test(COUNT .. " searches under every fault agree, search by search and supplier 
       end
     end
     before = after
-    warm = phase == math.ceil(PHASES / 4) and w:usage() or warm
+    -- The heap of a loop keeps its highest mark, which such bursts reach late: in use it has 14 to 19 MiB between
+    -- phases from the first to the last, resident 75 MiB after the first quarter and 110 after the second.
+    warm = phase == PHASES / 2 and w:usage() or warm
   end
   assert(totals.left > 0 and totals.refused > 0 and totals.cancelled > 0, "callers of each kind")
 end)

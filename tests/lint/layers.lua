@@ -37,6 +37,7 @@ M.foreign = {
   { pattern = "^microhttpd%.h$", in_folders = { "io" }, package = "MICROHTTPD" },
   { pattern = "^lua", in_folders = { "script" }, everywhere = { "script" }, headers = { "script" }, package = "LUAJIT" },
   { pattern = "^lauxlib%.h$", in_folders = { "script" }, everywhere = { "script" }, headers = { "script" }, package = "LUAJIT" },
+  { pattern = "^expat%.h$", in_folders = { "script" }, package = "EXPAT" },
   { pattern = "^zlib%.h$", in_folders = { "script", "examples/farm/" }, package = "ZLIB" },
   { pattern = "^openssl/", in_folders = { "script", "io", "examples/farm/" }, package = "CRYPTO" },
   { pattern = "^yaml%.h$", in_folders = { "app" }, package = "YAML" },

@@ -22,9 +22,12 @@ static const struct fault matrix[] = {
     { "caught_bomb", "ceiling", SCRIPT_MEMORY, false },
     { "endless_table", "build_request", SCRIPT_MEMORY, false },
     { "deep_gsub", "skip", SCRIPT_ERROR, false },
-    { "pattern_bomb", "skip", SCRIPT_TIMEOUT, true },
-    { "pattern_bomb", "ceiling", SCRIPT_TIMEOUT, true },
-    { "pattern_bomb", "build_request", SCRIPT_TIMEOUT, true },
+    { "pattern_bomb", "skip", SCRIPT_TIMEOUT, false },
+    { "pattern_bomb", "ceiling", SCRIPT_TIMEOUT, false },
+    { "pattern_bomb", "build_request", SCRIPT_TIMEOUT, false },
+    { "stuck", "skip", SCRIPT_TIMEOUT, true },
+    { "stuck", "ceiling", SCRIPT_TIMEOUT, true },
+    { "stuck", "build_request", SCRIPT_TIMEOUT, true },
     { "write_search", "skip", SCRIPT_ERROR, false },
     { "write_item", "ceiling", SCRIPT_ERROR, false },
     { "insert_item", "build_request", SCRIPT_ERROR, false },
@@ -103,8 +106,9 @@ static void faults_in_normalise_end_only_their_own_call(void **state)
 {
     static const struct fault faults[] = {
         { "loop", "normalise", SCRIPT_TIMEOUT, false },       { "caught_loop", "normalise", SCRIPT_TIMEOUT, false },
-        { "caught_bomb", "normalise", SCRIPT_MEMORY, false }, { "pattern_bomb", "normalise", SCRIPT_TIMEOUT, true },
-        { "write_search", "normalise", SCRIPT_ERROR, false }, { "quota", "normalise", SCRIPT_FAIL_QUOTA, false },
+        { "caught_bomb", "normalise", SCRIPT_MEMORY, false }, { "pattern_bomb", "normalise", SCRIPT_TIMEOUT, false },
+        { "stuck", "normalise", SCRIPT_TIMEOUT, true },       { "write_search", "normalise", SCRIPT_ERROR, false },
+        { "quota", "normalise", SCRIPT_FAIL_QUOTA, false },
     };
     (void)state;
     size_t good = support_add(&world, "good", SUPPORT_DATA "/suppliers/good.lua");
@@ -205,7 +209,7 @@ static void a_product_that_runs_wild_fails_its_search_only(void **state)
         assert_int_equal(call->product_verdict, SCRIPT_OK);
         script_call_destroy(&call->call);
 
-        call = support_start(&world, "bomb");
+        call = support_start(&world, "stuck");
         support_run(&pool, &call->call);
         assert_int_equal(call->product_verdict, SCRIPT_TIMEOUT);
         script_call_destroy(&call->call);

@@ -74,11 +74,11 @@ static void plans_have_their_parts(void **state)
     assert_refused("{ offer = {}, wen = {} }", "plan: there are each, offer and when, but no wen");
     assert_refused("{ 'x', offer = {} }", "plan: there are each, offer and when, but no ");
     assert_refused("{ each = 7, offer = {} }", "plan: `each` is the path of a list, not a number");
-    assert_refused("{ each = 'offers', offer = {} }", "plan: `each = \"offers\"` must end with []");
-    assert_refused("{ each = '', offer = {} }", "plan: `each = \"\"` must end with []");
+    assert_refused("{ each = 'offers', offer = {} }", "plan: `each = \"offers\"` must end with [] or {}");
+    assert_refused("{ each = '', offer = {} }", "plan: `each = \"\"` must end with [] or {}");
     assert_refused("{ each = 'a[]b[]', offer = {} }", "plan: `each = \"a[]b[]\"`: a point is missing");
     assert_refused("{ each = 'a..b[]', offer = {} }", "plan: `a..b[]`: a name is missing");
-    assert_refused("{ each = ('a[].'):rep(17) .. 'b[]', offer = {} }", "plan: ");
+    assert_refused("{ each = ('a[].'):rep(33) .. 'b[]', offer = {} }", "plan: ");
 }
 
 static void leaves_are_terms(void **state)
@@ -96,7 +96,21 @@ static void leaves_are_terms(void **state)
     assert_leaf_refused("('a.'):rep(20) .. 'b'", "offer.box.label: `a.a.");
     assert_leaf_refused("('a'):rep(200)", "offer.box.label: `aaa");
     assert_leaf_refused("up(3).a", "offer.box.label: up(n) goes further out than the document");
-    assert_leaf_refused("ref('a', 'b')", "offer.box.label: ref(…) stands behind `of`, beside `each`");
+    assert_leaf_refused("ref('a', 'b')['c[]']", "offer.box.label: `c[]`: lists of lists belong into `each`");
+    assert_leaf_refused(
+        "ref('a', '{}')",
+        "offer.box.label: `{}` is the key of an element of a map, `[]` the number of one of a list; this is no map's");
+    assert_leaf_refused(
+        "'{}'",
+        "offer.box.label: `{}` is the key of an element of a map, `[]` the number of one of a list; this is no map's");
+    assert_leaf_refused("{ each = 'a[]', of = ref('b', 'c').d, '.' }",
+                        "offer.box.label: `of` is what ref(…) names, without `.d`");
+    assert_leaf_refused("{ 'a[].b[]', function() end }",
+                        "offer.box.label: `a[].b[]`: a list of values has one [] or {}");
+    assert_leaf_refused("{ 'a[]b', function() end }", "offer.box.label: `a[]b`: a list of values has one [] or {}");
+    assert_leaf_refused("ref('a', '[]').x", "offer.box.label: ref: `[]` is no key");
+    assert_leaf_refused("up(2)['[]']", "offer.box.label: `{}` is the key");
+    assert_leaf_refused("time(const '1')", "offer.box.label: time(…) takes a path");
     assert_leaf_refused("map('k', { a = {} })",
                         "offer.box.label: a text, a number, true or false expected, got a table");
     assert_leaf_refused("map('k', {}, {})", "offer.box.label: a text, a number, true or false expected, got a table");
@@ -111,7 +125,7 @@ static void leaves_are_terms(void **state)
     assert_leaf_refused("{ each = true }", "offer.box.label: `each` is the path of a list, not a boolean");
     assert_leaf_refused("{{{{{{{{{{{{{{ a = 'b' }}}}}}}}}}}}}}", "offer.box.label");
     assert_refused("{ each = 'a[]', offer = { name = 'b', kind = 'b[1]', day = 'b.c' } }",
-                   "offer.kind: `b[1]` is a list here and an object elsewhere");
+                   "offer.kind: `b[1]` is a list, map or object here and another one elsewhere");
     assert_refused("{ offer = { name = function() end, { } } }", "offer: fields with names expected");
 }
 
@@ -125,7 +139,10 @@ static void terms_check_what_they_are_given(void **state)
     assert_found(HEAD "normalise = money('a') }", "acme.lua:2: bad argument #2 to 'money' (where the amount is");
     assert_found(HEAD "normalise = map('a', function() end) }", "acme.lua:2: bad argument #2 to 'map' (a table from");
     assert_found(HEAD "normalise = ref('a') }", "acme.lua:2: bad argument #2 to 'ref' (a path expected");
-    assert_found(HEAD "normalise = const(1).x }", "acme.lua:2: only up(n) has fields in a plan");
+    assert_found(HEAD "normalise = const(1).x }", "acme.lua:2: only up(n) and ref(…) have fields in a plan");
+    assert_found(HEAD "normalise = asked(7) }", "acme.lua:2: bad argument #1 to 'asked' (a path in the search");
+    assert_found(HEAD "normalise = asked('') }", "acme.lua:2: bad argument #1 to 'asked' (a path in the search");
+    assert_found(HEAD "normalise = time({}) }", "acme.lua:2: bad argument #1 to");
     assert_found("up(1).x = 1", "acme.lua:1: ");
     assert_found(HEAD "normalise = money }", "field `normalise` must be a function, not a userdata");
 }
@@ -142,9 +159,9 @@ static void conditions_are_statuses_and_paths(void **state)
     assert_refused("{ offer = {}, when = { [404] = true } }", "when: \"empty\", a failure or a function that makes one "
                                                               "expected, got a boolean");
     assert_refused("{ offer = {}, when = { ['a:gone'] = 'empty' } }",
-                   "when: a status, \"path:absent\" or \"path:present\" expected, got a:gone");
+                   "when: a status, \"path:=value\", \"path:absent\" or \"path:present\" expected, got a:gone");
     assert_refused("{ offer = {}, when = { [true] = 'empty' } }",
-                   "when: a status, \"path:absent\" or \"path:present\" expected");
+                   "when: a status, \"path:=value\", \"path:absent\" or \"path:present\" expected");
     assert_refused("{ offer = {}, when = { ['a[]:absent'] = 'empty' } }", "when: `a[]`: lists of lists belong into");
 }
 

@@ -169,7 +169,7 @@ static void long_and_deep_calls_into_c_are_bounded(void **state)
     assert_raises("return ('x'):rep(1e9)", "larger than 4 MiB");
     assert_raises("return ('x'):rep(1e5, ('y'):rep(1000))", "larger than 4 MiB");
     assert_gives("return #(''):rep(1e15)", "0");
-    assert_raises("local t = {} for i = 1, 20001 do t[i] = -i end table.sort(t)", "more than 20000 items");
+    assert_raises("table.sort({ 1, 2, \"3\" })", "attempt to compare");
     assert_raises("table.insert({}, -1e9, 1)", "outside of the list");
     assert_raises("local function f() return (('a'):gsub('a', f)) end f()", "nested too deeply");
     assert_raises("local function f() table.sort({ 1, 2 }, f) end f()", "nested too deeply");

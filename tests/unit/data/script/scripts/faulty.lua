@@ -68,9 +68,13 @@ function faults.endless_table()
   end
 end
 
--- Runs for about a second inside one C function, so that the worker which got lost comes back before the test ends.
 function faults.pattern_bomb()
-  return string.find(("a"):rep(34), ("a-"):rep(7) .. "b")
+  return string.find(("a"):rep(60), ("a-"):rep(60) .. "b")
+end
+
+-- Stays inside one C function, and comes back before the test ends. Only tests have it.
+function faults.stuck()
+  stick(700)
 end
 
 function faults.deep_gsub()

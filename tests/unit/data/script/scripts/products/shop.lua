@@ -17,8 +17,8 @@ local function query(request, arrival)
   if asked.thing == "loop" then
     while true do end
   end
-  if asked.thing == "bomb" then
-    return string.find(("a"):rep(34), ("a-"):rep(7) .. "b")
+  if asked.thing == "stuck" then
+    stick(700) -- only tests have it
   end
   if asked.thing == "broken" then
     return 42

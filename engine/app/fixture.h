@@ -1,0 +1,78 @@
+/// Fixture: one test of a supplier as data, `suppliers/NAME.test/ok-….json` (contract.md section 5), read and checked.
+///
+/// A search, what the supplier answers to each request, and what must come of it. Everything that is wrong with a
+/// fixture, or with what it met, is a finding at its line.
+///
+/// Threads: one.
+/// Memory:  owns its bytes and everything read from them.
+#pragma once
+
+#include "app/settings.h"
+#include "base/json_tree.h"
+#include "model/exchange.h"
+
+enum { FIXTURE_FILE_MAX = 4 << 20, FIXTURE_BODY_MAX = 64 << 20, FIXTURE_EXCHANGES_MAX = 256 };
+
+/// One request of the supplier's script, and the answer that is played to it.
+struct fixture_exchange {
+    const struct json_node *node;   // the entry
+    const struct json_node *expect; // of the request; NULL: anything
+    uint16_t status;
+    uint64_t after_us; // from the sending to the last byte
+    struct header *headers;
+    size_t header_count;
+    struct text body;
+};
+
+struct fixture_exchanges {
+    const struct json_node *node; // the list, or what it is missing from
+    struct fixture_exchange *items;
+    size_t count;
+};
+
+/// Bytes of the file that `--update` puts others in place of.
+struct fixture_edit {
+    size_t from, length;
+    struct text text;
+    struct fixture_edit *next;
+};
+
+struct fixture {
+    struct text path;
+    struct arena arena;
+    struct buffer bytes;
+    const struct json_node *root;
+    bool must_not_fail;                                                                  // ok-…
+    uint64_t wall_us;                                                                    // `now`
+    const struct json_node *search, *secrets, *options, *expect, *ceilings, *revalidate; // all but `search` may be NULL
+    struct fixture_exchanges exchanges;
+    settings_finding report;
+    void *context;
+    size_t findings;
+    bool is_updating; // what differs becomes an edit
+    struct fixture_edit *edits;
+    size_t edit_count;
+};
+
+/// Reads the file; `path` is copied. False: it cannot be played, and a finding says why. fixture_fini either way.
+MUST_CHECK bool fixture_read(struct fixture *fixture, const char *path, settings_finding report, void *context);
+void fixture_fini(struct fixture *fixture);
+
+/// Reads `exchanges`, a member of `owner`; none is an empty list. False: a finding says why.
+MUST_CHECK bool fixture_read_exchanges(struct fixture *fixture, const struct json_node *owner,
+                                       struct fixture_exchanges *exchanges);
+
+/// Reports a finding at `node`; NULL: the file as such.
+void fixture_find(struct fixture *fixture, const struct json_node *node, const char *help, const char *format, ...)
+    PRINTF_LIKE(4, 5);
+
+/// Reports the members of `object` that are none of the names, and those that stand twice; `where` is "" or "expect.".
+void fixture_check_members(struct fixture *fixture, const struct json_node *object, const char *where,
+                           const char *const *names, size_t count);
+
+/// Notes that `text` (copied) takes the place of the node's bytes.
+void fixture_edit(struct fixture *fixture, const struct json_node *node, struct text text);
+/// Notes a new member at the end of the object.
+void fixture_add_member(struct fixture *fixture, const struct json_node *object, const char *key, struct text text);
+/// Writes the file with its edits. False: a finding says why.
+MUST_CHECK bool fixture_save(struct fixture *fixture);

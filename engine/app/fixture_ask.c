@@ -1,0 +1,301 @@
+// What a fixture asks of a supplier beside its search: ceilings at some moment of it, and revalidations of its offers.
+
+#include "app/fixture_match.h"
+#include "app/fixture_run.h"
+
+#include "base/json_write.h"
+#include "model/ask_call.h"
+#include "search/verdict.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { PATH_SIZE = 96, INPUT_MAX = 1 << 20 };
+
+/// An ask call, run; NULL: a finding says that there was no memory. Whoever gets it destroys it.
+static struct ask_call *ask(const struct fixture_play *play, struct fixture_world *world, enum ask_what what,
+                            struct text input, struct http_response *response)
+{
+    struct block *block = block_create(input);
+    struct ask_call *call = block == NULL ? NULL : ask_call_create(what, play->world->facts, block, response);
+
+    block_release(&block);
+    if (call == NULL) {
+        http_response_destroy(&response);
+    } else {
+        call->call.set = play->subject->catalogue->set;
+        call->call.data = play->subject->catalogue->data;
+        call->call.rates = play->subject->catalogue->rates;
+        call->account = play->account;
+        call->times =
+            (struct script_times){ play->arrival_us, play->arrival_us + play->budget_us, play->fixture->wall_us };
+        call->allocation_end_us = call->times.end_us;
+        if (fixture_world_call(world, &call->call)) {
+            return call;
+        }
+        script_call_destroy(&call->call);
+    }
+    fixture_find(play->fixture, NULL, "", "the script could not be asked: out of memory");
+    return NULL;
+}
+
+// ---- ceilings
+
+/// What is known at the beginning of a search, but for what the fixture says.
+static void write_progress(const struct fixture_play *play, const struct json_node *given, struct buffer *out)
+{
+    static const char *const names[] = { "elapsed_ms", "remaining_ms", "offers", "answered", "eligible" };
+    uint64_t elapsed_ms = 0;
+    uint64_t values[COUNT_OF(names)] = { 0, play->budget_us / 1000, 0, 0, 1 };
+    struct json_writer json;
+
+    if (json_tree_to_u64(json_tree_member(given, "elapsed_ms"), &elapsed_ms)) {
+        values[1] = values[1] > elapsed_ms ? values[1] - elapsed_ms : 0;
+    }
+    json_writer_init(&json, out);
+    json_begin_object(&json);
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        if (json_tree_member(given, names[i]) == NULL) {
+            json_field_u64(&json, names[i], values[i]);
+        }
+    }
+    if (json_tree_member(given, "latency") == NULL) {
+        json_key(&json, "latency");
+        json_raw(&json, TEXT("{\"samples\":0}"));
+    }
+    for (const struct json_node *at = given == NULL ? NULL : given->first; at != NULL; at = at->next) {
+        json_key_text(&json, at->key);
+        json_raw(&json, at->source);
+    }
+    json_end_object(&json);
+}
+
+static void check_ceiling(const struct fixture_play *play, const struct json_node *entry, size_t index)
+{
+    static const char *const names[] = { "about", "progress", "expect_ms" };
+    struct fixture *fixture = play->fixture;
+    const struct json_node *expected = json_tree_member(entry, "expect_ms");
+    struct buffer input;
+    char path[PATH_SIZE], got[32];
+
+    if (entry->kind != JSON_BEGIN_OBJECT || expected == NULL) {
+        fixture_find(fixture, entry, "", "a ceiling is {progress, expect_ms}");
+        return;
+    }
+    (void)snprintf(path, sizeof(path), "ceilings[%zu].", index);
+    fixture_check_members(fixture, entry, path, names, COUNT_OF(names));
+    buffer_init(&input, INPUT_MAX);
+    write_progress(play, json_tree_member(entry, "progress"), &input);
+    struct ask_call *call = ask(play, play->world, ASK_CEILING, buffer_text(&input), NULL);
+    buffer_fini(&input);
+    if (call == NULL) {
+        return;
+    }
+    if (call->verdict != SCRIPT_OK) {
+        fixture_find(fixture, entry, "", "ceilings[%zu]: %s: %s", index, script_verdict_name(call->verdict),
+                     call->message);
+    } else {
+        (void)snprintf(got, sizeof(got), call->ceiling_us == 0 ? "null" : "%.10g", (double)call->ceiling_us / 1000);
+        (void)snprintf(path, sizeof(path), "ceilings[%zu].expect_ms", index);
+        fixture_match(fixture, path, expected, fixture_value(fixture, text_of(got)), MATCH_WHOLE);
+    }
+    script_call_destroy(&call->call);
+}
+
+// ---- revalidations
+
+/// The offer of the reply that an entry means, by its place or its id; NULL: a finding says why.
+static const struct json_node *offer_of(const struct fixture_play *play, const struct json_node *which)
+{
+    const struct json_node *offers = json_tree_member(play->root, "offers");
+    struct text supplier = play->subject->script->name;
+    uint64_t index;
+
+    if (json_tree_to_u64(which, &index)) {
+        const struct json_node *offer = json_tree_element(offers, (size_t)index);
+        if (offer == NULL) {
+            fixture_find(play->fixture, which, "", "the search gave no offer %llu", (unsigned long long)index);
+        }
+        return offer;
+    }
+    for (const struct json_node *at = offers == NULL ? NULL : offers->first; at != NULL; at = at->next) {
+        const struct json_node *id = json_tree_member(at, "id");
+        if (id != NULL && which->kind == JSON_STRING && id->text.length > supplier.length &&
+            text_equals(which->text,
+                        (struct text){ id->text.data + supplier.length + 1, id->text.length - supplier.length - 1 })) {
+            return at;
+        }
+    }
+    fixture_find(play->fixture, which, "its id, its place in the reply from 0 on, or an object",
+                 "the search gave no such offer");
+    return NULL;
+}
+
+/// The script's own id: that of the reply without the supplier.
+static void write_own_id(const struct fixture_play *play, const struct json_node *id, struct json_writer *json)
+{
+    size_t head = play->subject->script->name.length + 1;
+
+    json_field_text(json, "id", (struct text){ id->text.data + head, id->text.length - head });
+}
+
+/// What a token carries of an offer: its id, price, when it was seen, the query, and what the script left in `ref` and
+/// `handoff`. False: a finding says why there is none.
+static bool write_offer(const struct fixture_play *play, const struct json_node *entry, struct buffer *out)
+{
+    static const char *const kept[] = { "price", "observed_at" };
+    static const char *const names[] = { "id", "price", "observed_at", "ref", "handoff" };
+    const struct json_node *which = json_tree_member(entry, "offer");
+    const struct json_node *ref = json_tree_member(entry, "ref");
+    const struct json_node *query =
+        json_tree_member(fixture_value(play->fixture, block_text(play->world->facts)), "query");
+    bool is_given = which != NULL && which->kind == JSON_BEGIN_OBJECT;
+    const struct json_node *offer = which == NULL || is_given ? which : offer_of(play, which);
+    struct json_writer json;
+
+    if (which != NULL && offer == NULL) {
+        return false;
+    }
+    json_writer_init(&json, out);
+    json_begin_object(&json);
+    if (is_given) {
+        fixture_check_members(play->fixture, offer, "offer.", names, COUNT_OF(names));
+        for (const struct json_node *at = offer->first; at != NULL; at = at->next) {
+            json_key_text(&json, at->key);
+            json_raw(&json, at->source);
+        }
+    } else if (offer != NULL) {
+        write_own_id(play, json_tree_member(offer, "id"), &json);
+        for (size_t i = 0; i < COUNT_OF(kept); i++) {
+            const struct json_node *member = json_tree_member(offer, kept[i]);
+            if (member != NULL) {
+                json_key(&json, kept[i]);
+                json_raw(&json, member->source);
+            }
+        }
+    }
+    if (ref != NULL) {
+        json_key(&json, "ref");
+        json_raw(&json, ref->source);
+    }
+    if (query != NULL) {
+        json_key(&json, "query");
+        json_raw(&json, query->source);
+    }
+    json_end_object(&json);
+    return true;
+}
+
+/// What came of it: the script's result, or an outcome with its words.
+static const struct json_node *result_of(const struct fixture_play *play, const struct ask_call *call)
+{
+    struct json_writer json;
+    struct buffer out;
+
+    if (call->verdict == SCRIPT_OK) {
+        return fixture_value(play->fixture, block_text(call->result));
+    }
+    buffer_init(&out, INPUT_MAX);
+    json_writer_init(&json, &out);
+    json_begin_object(&json);
+    json_field_c(&json, "outcome", outcome_name(verdict_outcome(call->verdict)));
+    if (verdict_rejection(call->verdict) != REJECTION_NONE) {
+        json_field_c(&json, "kind", rejection_name(verdict_rejection(call->verdict)));
+    }
+    if (call->code[0] != '\0') {
+        json_field_c(&json, "code", call->code);
+    }
+    json_field_c(&json, "detail", call->message);
+    json_end_object(&json);
+    const struct json_node *node = fixture_value(play->fixture, buffer_text(&out));
+    buffer_fini(&out);
+    return node;
+}
+
+static void match_result(const struct fixture_play *play, const struct json_node *expected, size_t index,
+                         const struct ask_call *call)
+{
+    const struct json_node *got = result_of(play, call);
+    size_t before = play->fixture->findings;
+    char path[PATH_SIZE];
+
+    (void)snprintf(path, sizeof(path), "revalidate[%zu].expect", index);
+    fixture_match(play->fixture, path, expected, got, MATCH_NAMED);
+    if (play->fixture->findings > before && call->verdict != SCRIPT_OK) {
+        fixture_find(play->fixture, expected, "", "because: %s", call->message);
+    }
+}
+
+/// Sends the one request, and has its answer read.
+static void revalidate(const struct fixture_play *play, const struct json_node *entry, size_t index,
+                       const struct fixture_exchanges *exchanges, struct text offer)
+{
+    struct fixture *fixture = play->fixture;
+    const struct json_node *expected = json_tree_member(entry, "expect");
+    char where[PATH_SIZE];
+
+    (void)snprintf(where, sizeof(where), "revalidate[%zu].", index);
+    struct ask_call *call = ask(play, play->world, ASK_REVALIDATE_REQUEST, offer, NULL);
+    if (call == NULL || call->verdict != SCRIPT_OK) {
+        if (call != NULL) {
+            match_result(play, expected, index, call);
+            fixture_check_sent(fixture, where, exchanges, 0);
+            script_call_destroy(&call->call);
+        }
+        return;
+    }
+    const struct fixture_exchange *exchange = exchanges->count > 0 ? &exchanges->items[0] : NULL;
+    fixture_watch(fixture, where, exchanges, exchange, 0, call->request);
+    fixture_check_sent(fixture, where, exchanges, 1);
+    script_call_destroy(&call->call);
+    if (exchange == NULL) {
+        return;
+    }
+    play->world->now_us += exchange->after_us;
+    call = ask(play, play->world, ASK_REVALIDATE_READ, offer, fixture_world_response(exchange));
+    if (call != NULL) {
+        match_result(play, expected, index, call);
+        script_call_destroy(&call->call);
+    }
+}
+
+static void check_revalidation(const struct fixture_play *play, const struct json_node *entry, size_t index)
+{
+    static const char *const names[] = { "about", "offer", "ref", "exchanges", "expect" };
+    struct fixture *fixture = play->fixture;
+    const struct json_node *expected = json_tree_member(entry, "expect");
+    struct fixture_exchanges exchanges;
+    struct buffer offer;
+    char where[PATH_SIZE];
+
+    if (entry->kind != JSON_BEGIN_OBJECT || expected == NULL || expected->kind != JSON_BEGIN_OBJECT ||
+        expected->count == 0) {
+        fixture_find(fixture, entry, "such as \"expect\": { \"status\": \"confirmed\" }",
+                     "a revalidation is {offer or ref, exchanges, expect}");
+        return;
+    }
+    (void)snprintf(where, sizeof(where), "revalidate[%zu].", index);
+    fixture_check_members(fixture, entry, where, names, COUNT_OF(names));
+    if (!fixture_read_exchanges(fixture, entry, &exchanges)) {
+        return;
+    }
+    buffer_init(&offer, INPUT_MAX);
+    if (write_offer(play, entry, &offer)) {
+        revalidate(play, entry, index, &exchanges, buffer_text(&offer));
+    }
+    buffer_fini(&offer);
+}
+
+void fixture_ask(const struct fixture_play *play)
+{
+    const struct json_node *ceilings = play->fixture->ceilings, *revalidations = play->fixture->revalidate;
+    size_t index = 0;
+
+    for (const struct json_node *at = ceilings == NULL ? NULL : ceilings->first; at != NULL; at = at->next) {
+        check_ceiling(play, at, index++);
+    }
+    index = 0;
+    for (const struct json_node *at = revalidations == NULL ? NULL : revalidations->first; at != NULL; at = at->next) {
+        check_revalidation(play, at, index++);
+    }
+}

@@ -1,0 +1,162 @@
+// `expect`: members are those of the supplier in a reply, `offers` how many there are, `first` and `offers[3]` those of
+// the reply's offers. What an ok fixture does not expect of trouble is a finding.
+
+#include "app/fixture_match.h"
+#include "app/fixture_run.h"
+
+#include "base/json_write.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { PATH_SIZE = 128, EXPECTATION_MAX = 64 << 10 };
+
+/// The number in "offers[3]"; false: the key is something else.
+static bool is_offer_key(struct text key, uint64_t *index)
+{
+    struct text rest = key;
+    struct text head = text_split(key, '[', &rest);
+
+    if (!text_equals(head, TEXT("offers")) || rest.length < 2 || rest.data[rest.length - 1] != ']') {
+        return false;
+    }
+    rest.length--;
+    return text_to_u64(rest, index);
+}
+
+/// What stands for the member of `expect`; NULL: nothing does.
+static const struct json_node *got_of(const struct fixture_play *play, const struct json_node *report, struct text key)
+{
+    const struct json_node *offers = json_tree_member(play->root, "offers");
+    const struct json_node *got = json_tree_member_text(report, key);
+    uint64_t index = 0;
+
+    if (text_equals(key, TEXT("offers"))) {
+        return got != NULL ? got : fixture_value(play->fixture, TEXT("0"));
+    }
+    if (text_equals(key, TEXT("first")) || is_offer_key(key, &index)) {
+        return json_tree_element(offers, (size_t)index);
+    }
+    return got;
+}
+
+/// A line about why, for a wrong outcome.
+static void find_detail(struct fixture *fixture, const struct json_node *at, const struct json_node *report)
+{
+    static const char *const names[] = { "detail", "reason", "first_dropped", "first_warning" };
+
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        const struct json_node *words = json_tree_member(report, names[i]);
+        if (words != NULL) {
+            fixture_find(fixture, at, "", "because: %.*s", TEXT_ARGS(words->text));
+            return;
+        }
+    }
+}
+
+static void match_members(const struct fixture_play *play, const struct json_node *report)
+{
+    struct fixture *fixture = play->fixture;
+    char path[PATH_SIZE];
+
+    for (const struct json_node *at = fixture->expect->first; at != NULL; at = at->next) {
+        size_t before = fixture->findings;
+        (void)snprintf(path, sizeof(path), "expect.%.*s", TEXT_ARGS(at->key));
+        fixture_match(fixture, path, at, got_of(play, report, at->key), MATCH_NAMED);
+        if (fixture->findings > before && text_equals(at->key, TEXT("outcome"))) {
+            find_detail(fixture, at, report);
+        }
+    }
+}
+
+/// What nobody expects of a fixture that must not fail.
+static void check_is_fine(const struct fixture_play *play, const struct json_node *report)
+{
+    static const struct {
+        const char *member, *words, *sentence;
+    } TROUBLES[] = {
+        { "offers_dropped", "first_dropped", "offers were dropped" },
+        { "warnings", "first_warning", "the answer has warnings" },
+        { "partial", "detail", "the answer is partial" },
+    };
+    struct fixture *fixture = play->fixture;
+    const struct json_node *outcome = json_tree_member(report, "outcome");
+    const struct json_node *at = fixture->expect != NULL ? fixture->expect : fixture->root;
+
+    if (outcome != NULL && !text_equals(outcome->text, TEXT("answered")) &&
+        !text_equals(outcome->text, TEXT("empty"))) {
+        fixture_find(fixture, at, "a fixture of trouble is called odd-…", "an ok fixture must not fail, but it is %.*s",
+                     TEXT_ARGS(outcome->text));
+        find_detail(fixture, at, report);
+        return;
+    }
+    for (size_t i = 0; i < COUNT_OF(TROUBLES); i++) {
+        const struct json_node *words = json_tree_member(report, TROUBLES[i].words);
+        if (json_tree_member(report, TROUBLES[i].member) != NULL &&
+            json_tree_member(fixture->expect, TROUBLES[i].member) == NULL) {
+            char help[128];
+            (void)snprintf(help, sizeof(help), "name it in `expect` (\"%s\": …) where it is meant to be so",
+                           TROUBLES[i].member);
+            fixture_find(fixture, at, help, "%s: %.*s", TROUBLES[i].sentence,
+                         words == NULL ? 0 : (int)words->text.length, words == NULL ? "" : words->text.data);
+        }
+    }
+}
+
+/// The expectation that a fixture without one should have.
+static void propose(const struct fixture_play *play, const struct json_node *report)
+{
+    struct json_writer json;
+    struct buffer out;
+    const struct json_node *first = json_tree_element(json_tree_member(play->root, "offers"), 0);
+    static const char *const names[] = { "outcome", "kind", "code", "reason", "offers" };
+
+    buffer_init(&out, EXPECTATION_MAX);
+    json_writer_init(&json, &out);
+    json_begin_object(&json);
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        const struct json_node *member = json_tree_member(report, names[i]);
+        if (member != NULL) {
+            json_key(&json, names[i]);
+            json_raw(&json, member->source);
+        }
+    }
+    if (json_tree_member(first, "price") != NULL) {
+        json_key(&json, "first");
+        json_begin_object(&json);
+        json_key(&json, "price");
+        json_raw(&json, json_tree_member(first, "price")->source);
+        json_end_object(&json);
+    }
+    json_end_object(&json);
+    fixture_add_member(play->fixture, play->fixture->root, "expect", buffer_text(&out));
+    buffer_fini(&out);
+}
+
+static bool has_items(const struct json_node *node)
+{
+    return node != NULL && node->count > 0;
+}
+
+void fixture_expect(const struct fixture_play *play)
+{
+    struct fixture *fixture = play->fixture;
+    const struct json_node *report = json_tree_element(json_tree_member(play->root, "suppliers"), 0);
+
+    if (report == NULL) {
+        fixture_find(fixture, fixture->search, "", "the search did not ask the supplier");
+        return;
+    }
+    if (fixture->expect != NULL && fixture->expect->count > 0) {
+        match_members(play, report);
+    } else if (fixture->is_updating && fixture->expect == NULL) {
+        propose(play, report);
+    } else if (!has_items(fixture->ceilings) && !has_items(fixture->revalidate)) {
+        fixture_find(fixture, fixture->expect != NULL ? fixture->expect : fixture->root,
+                     "\"expect\": { \"outcome\": …, \"offers\": … }; `lastcall test --update` writes what came",
+                     "the fixture expects nothing");
+    }
+    if (fixture->must_not_fail) {
+        check_is_fine(play, report);
+    }
+}

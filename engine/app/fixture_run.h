@@ -1,0 +1,52 @@
+/// Fixture run: one fixture played through the real thing: its product's query, the supplier's script on a worker, the
+/// verdicts and the reply of search/, and what came of it held against what was expected.
+///
+/// Threads: one, beside the workers.
+/// Memory:  borrows everything.
+#pragma once
+
+#include "app/fixture_world.h"
+#include "app/generation.h"
+#include "script/script_set.h"
+
+/// Whose fixtures they are.
+struct fixture_subject {
+    const struct settings *settings;
+    const struct catalogue *catalogue; // for its script set, tables and rates
+    const struct script_supplier *script;
+    size_t index; // of the supplier, in the script set
+    struct worker_pool *workers;
+};
+
+/// What the parts of a run share.
+struct fixture_play {
+    struct fixture *fixture;
+    const struct fixture_subject *subject;
+    const struct script_account *account;
+    struct fixture_world *world;
+    uint64_t arrival_us, budget_us;
+    struct buffer reply;
+    const struct json_node *root; // of the reply
+};
+
+/// Findings go where the fixture's go.
+void fixture_run(struct fixture *fixture, const struct fixture_subject *subject);
+
+/// The account that a fixture describes: options of the script and its own, its secrets. NULL: a finding says why.
+const struct script_account *fixture_account(struct fixture *fixture, const struct fixture_subject *subject);
+
+/// The reply's report on the supplier and its offers, held against `expect`.
+void fixture_expect(const struct fixture_play *play);
+
+/// The ceilings and revalidations of a fixture, once its search is over.
+void fixture_ask(const struct fixture_play *play);
+
+/// For the watcher of a world: the request held against what its exchange expects.
+void fixture_watch(struct fixture *fixture, const char *where, const struct fixture_exchanges *exchanges,
+                   const struct fixture_exchange *exchange, size_t index, const struct http_request *request);
+/// Reports the exchanges that nobody asked for.
+void fixture_check_sent(struct fixture *fixture, const char *where, const struct fixture_exchanges *exchanges,
+                        size_t sent);
+
+/// A node of a value that stands nowhere in a file; NULL without memory.
+const struct json_node *fixture_value(struct fixture *fixture, struct text json);

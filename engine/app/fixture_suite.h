@@ -1,0 +1,27 @@
+/// Fixture suite: every fixture of the suppliers of a generation, each in its turn.
+///
+/// The fixtures of `suppliers/NAME.lua` are the files `suppliers/NAME.test/*.json`, in the order of their names; what
+/// ends in `.body.json` is a body of one. A file that plays several suppliers is tested once, as the supplier of its
+/// own name, whether the settings switch that on or not.
+///
+/// Threads: its caller's, and a worker of its own.
+/// Memory:  nothing is left.
+#pragma once
+
+#include "app/generation.h"
+
+struct fixture_suite {
+    const struct settings *settings;
+    const struct generation *generation;
+    const char *const *names; // of suppliers; none: all
+    size_t name_count;
+    bool is_updating; // writes what came in place of what was expected
+    settings_finding report;
+    void *context;
+    // out
+    size_t suppliers; // that have fixtures
+    size_t fixtures, failed, updated;
+};
+
+/// Runs them; every finding is reported.
+void fixture_suite_run(struct fixture_suite *suite);

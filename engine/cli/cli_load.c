@@ -1,0 +1,52 @@
+// What the commands that load settings and scripts themselves have in common: the loading, and how findings are told.
+
+#include "cli/cli.h"
+
+#include "app/generation.h"
+#include "base/json_write.h"
+
+struct loading {
+    void (*report)(void *context, const struct failure *failure);
+    void *context;
+    size_t findings;
+};
+
+static void load_report(void *context, const struct failure *failure)
+{
+    struct loading *loading = context;
+
+    loading->findings++;
+    loading->report(loading->context, failure);
+}
+
+enum status cli_load(const struct cli_options *options, void (*report)(void *context, const struct failure *failure),
+                     void *context, struct settings **settings, struct generation **generation)
+{
+    struct loading loading = { report, context, 0 };
+
+    // Settings first: without them there is nothing to load scripts by.
+    enum status status = settings_read(options->files, options->file_count, load_report, &loading, settings);
+    if (status == STATUS_OK) {
+        status = generation_build(*settings, load_report, &loading, generation);
+    }
+    if (status != STATUS_OK && loading.findings == 0) {
+        struct failure why = { .message = "the settings or scripts could not be loaded: out of memory" };
+        report(context, &why);
+    }
+    return status;
+}
+
+void cli_tell_finding(struct json_writer *json, const struct failure *failure, bool is_colourless)
+{
+    if (json == NULL) {
+        cli_print_failure(stdout, failure, is_colourless);
+        return;
+    }
+    json_begin_object(json);
+    json_field_c(json, "file", failure->file);
+    json_field_u64(json, "line", failure->line);
+    json_field_u64(json, "column", failure->column);
+    json_field_c(json, "message", failure->message);
+    json_field_c(json, "help", failure->help);
+    json_end_object(json);
+}

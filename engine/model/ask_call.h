@@ -1,0 +1,40 @@
+/// Ask call: one function of a supplier's script by itself, beside any search: its ceiling at some moment, the two
+/// halves of a revalidation.
+///
+/// Threads: as any script call.
+/// Memory:  one allocation with its parts.
+#pragma once
+
+#include "model/script_call.h"
+
+enum ask_what {
+    ASK_CEILING,            // ceiling(search, progress)
+    ASK_REVALIDATE_REQUEST, // revalidate.build_request(offer, ctx)
+    ASK_REVALIDATE_READ,    // revalidate.read(response, offer, ctx)
+};
+
+struct ask_call {
+    struct script_call call;
+    // in
+    enum ask_what what;
+    const struct script_account *account;
+    struct block *facts; // of the search
+    struct block *input; // JSON: the progress, or the offer
+    struct script_times times;
+    uint64_t allocation_end_us;
+    struct http_response *response; // of READ; owned by the call
+    // out
+    enum script_verdict verdict;
+    uint64_t ceiling_us;          // 0: the script says nothing
+    struct http_request *request; // owned by the call until taken
+    struct block *result;         // of READ: JSON {status, offer?, now?, expires_at?, handoff?}, checked
+    char message[256];
+    char code[64]; // of fail.supplier
+};
+
+/// Acquires facts and input, takes the response (which may be NULL). NULL without memory; the response is then still
+/// the caller's.
+MUST_CHECK struct ask_call *ask_call_create(enum ask_what what, struct block *facts, struct block *input,
+                                            struct http_response *response);
+/// By script_call_destroy only.
+void ask_call_destroy(struct ask_call *ask);

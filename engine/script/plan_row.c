@@ -1,0 +1,178 @@
+// The levels of a plan over a document: stepping through lists and maps, following references and paths.
+
+#include "script/plan_read.h"
+
+#include "script/sandbox.h"
+
+#include <lauxlib.h>
+#include <string.h>
+
+void plan_row_init(struct plan_row *row, lua_State *L, const struct plan *plan, const struct tape *tape, int kept)
+{
+    luaL_checkstack(L, PLAN_LEVELS_MAX + 8, "the plan has too many levels");
+    memset(row->at, 0, sizeof row->at);
+    memset(row->has_table, 0, sizeof row->has_table);
+    memset(row->found, 0, sizeof row->found);
+    row->dangling = NULL;
+    row->search = 0;
+    row->tables = lua_gettop(L) + 1;
+    lua_settop(L, lua_gettop(L) + (int)plan->level_count);
+    row->L = L;
+    row->plan = plan;
+    row->tape = tape;
+    row->kept = kept;
+    row->at[0] = 1;
+    row->scratch_used = 0;
+}
+
+void plan_row_renew(struct plan_row *row)
+{
+    row->dangling = NULL;
+    row->scratch_used = 0;
+}
+
+bool plan_is_name(const struct tape_node *node)
+{
+    return node != NULL && (node->kind == TAPE_TEXT || node->kind == TAPE_NUMBER ||
+                            (node->kind == TAPE_OBJECT && node->text.data != NULL)); // an element of XML with a text
+}
+
+bool plan_is_list_of(const struct plan_level *level, const struct tape_node *node)
+{
+    return node != NULL && node->kind == (level->is_map ? TAPE_MAP : TAPE_LIST);
+}
+
+/// The value of the first element; of a map it stands behind its key. 0: there is none.
+static uint32_t first_value(const struct plan_level *level, const struct tape_node *list)
+{
+    bool has_any = plan_is_list_of(level, list) && list->first != 0;
+    return has_any ? list->first + (level->is_map ? 1 : 0) : 0;
+}
+
+static uint32_t next_value(const struct plan_row *row, const struct plan_level *level, uint32_t at)
+{
+    uint32_t next = row->tape->nodes[at - (level->is_map ? 1 : 0)].next;
+    return next != 0 && level->is_map ? next + 1 : next;
+}
+
+/// The element that the reference in hand means. References mostly come in the order of what they mean, so the search
+/// begins at the element found last.
+uint32_t plan_row_refer(struct plan_row *row, uint32_t level)
+{
+    const struct plan_level *this = &row->plan->levels[level];
+    const struct tape_node *name = plan_find(row, &this->reference);
+    const struct tape_node *list = plan_find(row, &this->list);
+
+    sandbox_stop_here(row->L); // a long list, and many references
+    if (!plan_is_name(name) || !plan_is_list_of(this, list)) {
+        return 0;
+    }
+    uint32_t at = row->found[level];
+    for (uint32_t i = 0; i < list->count; i++) {
+        at = at != 0 ? at : first_value(this, list);
+        row->at[level] = at;
+        const struct tape_node *key = plan_find(row, &this->key);
+        if (plan_is_name(key) && text_equals(key->text, name->text)) {
+            row->found[level] = at;
+            return at;
+        }
+        at = next_value(row, this, at);
+    }
+    return 0;
+}
+
+/// The first element of a level, seen from the one further out that is in hand; 0: there is none.
+static uint32_t first_element(struct plan_row *row, uint32_t level)
+{
+    const struct plan_level *this = &row->plan->levels[level];
+
+    if (this->is_reference) {
+        uint32_t found = plan_row_refer(row, level);
+        row->dangling = found == 0 ? this : row->dangling;
+        return found != 0 ? found : row->at[this->outer]; // it counts, so that nothing is left out in silence
+    }
+    return first_value(this, plan_find(row, &this->list));
+}
+
+bool plan_row_next(struct plan_row *row, uint32_t level, uint32_t stop)
+{
+    const struct plan_level *this = &row->plan->levels[level];
+    uint32_t next = row->at[level] != 0 && !this->is_reference ? next_value(row, this, row->at[level]) : 0;
+    bool is_new = row->at[level] == 0;
+
+    row->has_table[level] = false;
+    while (next == 0) {
+        if (this->outer == stop ? !is_new : !plan_row_next(row, this->outer, stop)) {
+            row->at[level] = 0;
+            return false;
+        }
+        next = first_element(row, level);
+        is_new = false;
+    }
+    row->at[level] = next;
+    return true;
+}
+
+static const struct tape_node *find_element(const struct tape *tape, const struct tape_node *list, int index)
+{
+    int64_t steps = index > 0 ? index - 1 : (int64_t)list->count + index;
+    uint32_t at = list->first;
+
+    if (list->kind != TAPE_LIST || steps < 0 || steps >= (int64_t)list->count) {
+        return NULL;
+    }
+    for (; steps > 0; steps--) {
+        at = tape->nodes[at].next;
+    }
+    return &tape->nodes[at];
+}
+
+const struct tape_node *plan_find_from(const struct tape *tape, const struct tape_node *node,
+                                       const struct plan_path *path)
+{
+    for (uint32_t i = 0; i < path->count && node != NULL; i++) {
+        const struct plan_step *step = &path->steps[i];
+        if (step->index != 0) {
+            node = find_element(tape, node, step->index);
+        } else {
+            node = node->kind == TAPE_OBJECT ? tape_member(tape, node, step->place) : NULL;
+        }
+    }
+    return node;
+}
+
+const struct tape_node *plan_find(const struct plan_row *row, const struct plan_path *path)
+{
+    uint32_t at = row->at[path->level];
+    const struct tape_node *node = &row->tape->nodes[path->is_key && at > 0 ? at - 1 : at];
+
+    return plan_find_from(row->tape, node, path);
+}
+
+uint32_t plan_row_number(const struct plan_row *row, uint32_t level)
+{
+    const struct plan_level *this = &row->plan->levels[level];
+    uint32_t number = 1;
+
+    for (uint32_t at = first_value(this, plan_find(row, &this->list)); at != 0; at = next_value(row, this, at)) {
+        if (at == row->at[level]) {
+            return number;
+        }
+        number++;
+    }
+    return 0;
+}
+
+void plan_row_rewind(struct plan_row *row)
+{
+    memset(row->at, 0, sizeof row->at);
+    memset(row->has_table, 0, sizeof row->has_table);
+    row->at[0] = 1;
+}
+
+void plan_row_leave(struct plan_row *row, const struct plan_node *list)
+{
+    for (uint32_t level = list->level; level != list->outer; level = row->plan->levels[level].outer) {
+        row->at[level] = 0;
+    }
+}

@@ -1,0 +1,179 @@
+// `lastcall test` and what `lastcall check` says of fixtures: exit codes and what is printed.
+
+#include "cli/cli.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { MAX_ARGUMENTS = 16 };
+
+static char folder[64];
+static char printed[65536];
+
+static const char *path_of(const char *name)
+{
+    static char path[256];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return path;
+}
+
+static void write_as(const char *name, const char *text)
+{
+    FILE *file = fopen(path_of(name), "w");
+    assert_non_null(file);
+    assert_int_equal(fwrite(text, 1, strlen(text), file), strlen(text));
+    assert_int_equal(fclose(file), 0);
+}
+
+static const char SUPPLIER[] =
+    "return { name = \"acme\", product = \"flights\", owner = \"test@example.com\", hosts = { \"acme.example\" },\n"
+    "  options = { base_url = \"https://acme.example\" },\n"
+    "  build_request = function(search)\n"
+    "    local city = lookup(\"cities\", search.query.slices[1].origin)\n"
+    "    return { path = \"/\" .. (city and city[1] or \"none\") }\n"
+    "  end,\n"
+    "  normalise = function() return {} end }\n";
+
+#define FIXTURE(origin)                                                                                                \
+    "{ \"search\": { \"product\": \"flights\", \"query\": { \"slices\": [{ \"origin\": \"" origin                      \
+    "\", \"destination\": \"LHR\",\n"                                                                                  \
+    "  \"date\": \"2027-05-12\" }], \"travellers\": [{ \"type\": \"adult\" }] } },\n"                                  \
+    "  \"now\": \"2026-11-29T09:00:00Z\",\n"                                                                           \
+    "  \"exchanges\": [{ \"expect_request\": { \"url\": \"https://acme.example/Madrid\" }, \"response\": {} }],\n"     \
+    "  \"expect\": { \"outcome\": \"empty\" } }\n"
+
+static int set_up(void **state)
+{
+    char document[512];
+
+    (void)state;
+    snprintf(folder, sizeof folder, "/tmp/cli_fixtures_test.XXXXXX");
+    assert_non_null(mkdtemp(folder));
+    assert_int_equal(mkdir(path_of("acme.test"), 0700), 0);
+    write_as("acme.lua", SUPPLIER);
+    write_as("acme.test/ok-a.json", FIXTURE("MAD"));
+    write_as("cities.tsv", "airport\tcity\nMAD\tMadrid\n");
+    snprintf(document, sizeof document,
+             "suppliers_dir: %s\nscripts_dir: scripts\ndata: { cities: { file: %s/cities.tsv, key: [airport] } }\n",
+             folder, folder);
+    write_as("lastcall.yaml", document);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    static const char *const names[] = { "acme.test/ok-a.json", "acme.test", "acme.lua", "cities.tsv",
+                                         "lastcall.yaml" };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        (void)remove(path_of(names[i]));
+    }
+    return rmdir(folder);
+}
+
+/// Calls the command line with `words`, a NULL at their end, and the settings; keeps what it prints.
+static int lastcall(const char *const *words)
+{
+    char settings[256];
+    char *arguments[MAX_ARGUMENTS] = { "lastcall" };
+    int count = 1;
+    FILE *out = tmpfile();
+    int old_out = dup(STDOUT_FILENO);
+
+    for (; words[count - 1] != NULL; count++) {
+        arguments[count] = (char *)(uintptr_t)words[count - 1];
+    }
+    snprintf(settings, sizeof settings, "--config=%s", path_of("lastcall.yaml"));
+    arguments[count++] = settings;
+    fflush(stdout);
+    dup2(fileno(out), STDOUT_FILENO);
+    int code = cli_main(count, arguments);
+    fflush(stdout);
+    dup2(old_out, STDOUT_FILENO);
+    close(old_out);
+    rewind(out);
+    printed[fread(printed, 1, sizeof printed - 1, out)] = '\0';
+    fclose(out);
+    return code;
+}
+
+#define LASTCALL(...) lastcall((const char *const[]){ __VA_ARGS__, NULL })
+
+static void assert_says(const char *expected)
+{
+    if (strstr(printed, expected) == NULL) {
+        fail_msg("expected `%s` in:\n%s", expected, printed);
+    }
+}
+
+static void a_right_fixture_is_counted_by_both(void **state)
+{
+    (void)state;
+    assert_int_equal(LASTCALL("test"), CLI_OK);
+    assert_says("1 fixture of 1 supplier: 1 passed, 0 failed; 0 findings\n");
+    assert_int_equal(LASTCALL("test", "acme"), CLI_OK);
+    assert_int_equal(LASTCALL("check"), CLI_OK);
+    assert_says("cities: 1 rows, 1 keys; 0.0 MiB; fixtures: 1 look-up, 0 misses\n");
+    assert_says("fixtures   1 of 1 suppliers: 0 failed\n");
+}
+
+static void a_miss_is_named(void **state)
+{
+    (void)state;
+    write_as("acme.test/ok-a.json", FIXTURE("BCN"));
+    assert_int_equal(LASTCALL("check"), CLI_FINDINGS);
+    assert_says("fixtures: 1 look-up, 1 miss (BCN)\n");
+    assert_says("acme.test/ok-a.json:4:");
+    assert_says("exchanges[0].expect_request.url: expected \"https://acme.example/Madrid\", got "
+                "\"https://acme.example/none\"");
+    assert_int_equal(LASTCALL("check", "--json"), CLI_FINDINGS);
+    assert_says("\"look_ups\":1,\"misses\":1");
+    assert_says("\"fixtures\":1,\"fixtures_failed\":1");
+}
+
+static void test_finds_and_updates(void **state)
+{
+    (void)state;
+    write_as("acme.test/ok-a.json", FIXTURE("BCN"));
+    assert_int_equal(LASTCALL("test"), CLI_FINDINGS);
+    assert_says("1 fixture of 1 supplier: 0 passed, 1 failed; 1 finding\n");
+    assert_int_equal(LASTCALL("test", "--json"), CLI_FINDINGS);
+    assert_says("\"fixtures\":1,\"failed\":1,\"updated\":0");
+    assert_int_equal(LASTCALL("test", "--update"), CLI_OK);
+    assert_says("1 passed, 0 failed, 1 updated; 0 findings\n");
+    assert_int_equal(LASTCALL("test"), CLI_OK);
+}
+
+static void test_says_what_it_cannot_find(void **state)
+{
+    (void)state;
+    assert_int_equal(LASTCALL("test", "acne"), CLI_FINDINGS);
+    assert_says("there is no supplier `acne`");
+    (void)remove(path_of("acme.test/ok-a.json"));
+    assert_int_equal(LASTCALL("test", "acme"), CLI_FINDINGS);
+    assert_says("`acme` has no fixtures");
+    assert_int_equal(LASTCALL("test"), CLI_OK);
+    write_as("acme.lua", "return {");
+    assert_int_equal(LASTCALL("test"), CLI_CANNOT_LOAD);
+}
+
+#define ON_STAGE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_STAGE(a_right_fixture_is_counted_by_both),
+        ON_STAGE(a_miss_is_named),
+        ON_STAGE(test_finds_and_updates),
+        ON_STAGE(test_says_what_it_cannot_find),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

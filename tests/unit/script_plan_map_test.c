@@ -1,0 +1,270 @@
+// Plans over maps with free keys, references as leaves, times in pieces, what was asked, and lists that are not there.
+
+#include "unit/script_plan_stage.h"
+
+#define HEAD "return { name = 'acme', product = 'things', owner = 'o', hosts = {}, build_request = function() end,\n"
+#define PRICE "price = { total = money(asked 'currency', 'total') }"
+
+static struct plan_stage stage;
+
+/// A supplier with this plan, alone on the stage.
+static void open_plan(const char *plan)
+{
+    char source[4096];
+
+    memset(&stage, 0, sizeof stage);
+    support_open(&stage.world);
+    (void)snprintf(source, sizeof source, HEAD "normalise = plan { %s } }", plan);
+    support_add_source(&stage.world, "acme", source);
+    stage_open(&stage, "tests/unit/data/plan/scripts",
+               "{\"product\":\"things\",\"currency\":\"EUR\",\"query\":{\"word\":\"small\",\"rooms\":[2,3]}}");
+}
+
+static const struct normalise_call *answer(const char *body)
+{
+    return stage_normalise(&stage, 0, &(struct stage_answer){ .status = 200, .body = text_of(body) });
+}
+
+static void assert_verdict(const struct normalise_call *call, enum script_verdict verdict, const char *message)
+{
+    if (call->verdict != verdict || strstr(call->message, message) == NULL) {
+        fail_msg("%s: %s instead of %s: %s", script_verdict_name(call->verdict), call->message,
+                 script_verdict_name(verdict), message);
+    }
+}
+
+/// Some offer of the answer in hand holds this JSON.
+static void assert_offer(const char *part)
+{
+    const struct offer_batch *offers = stage.call->offers;
+
+    for (size_t i = 0; i < offers->count; i++) {
+        struct text json = offers->offers[i].json;
+        if (memmem(json.data, json.length, part, strlen(part)) != NULL) {
+            return;
+        }
+    }
+    fail_msg("%s is in none of %zu offers: %.*s", part, offers->count, TEXT_ARGS(offers->offers[0].json));
+}
+
+static void check(const char *plan, const char *body, size_t count)
+{
+    open_plan(plan);
+    assert_verdict(answer(body), SCRIPT_OK, "");
+    if (stage.call->offers->count != count) {
+        fail_msg("%zu offers: %s", stage.call->offers->count, stage.call->offers->dropped_first);
+    }
+}
+
+static void check_refused(const char *plan, const char *body, enum script_verdict verdict, const char *why)
+{
+    open_plan(plan);
+    assert_verdict(answer(body), verdict, why);
+    stage_close(&stage);
+}
+
+static void each_goes_over_the_values_of_a_map_and_knows_their_keys(void **state)
+{
+    (void)state;
+    check(
+        "each = 'offers{}', offer = { id = '{}', " PRICE ", count = 'n' }",
+        "{\"offers\":{\"k1\":{\"total\":1,\"n\":7},\"k2\":{\"total\":2,\"n\":8},\"k\\u00333\":{\"total\":3,\"n\":9}}}",
+        3);
+    assert_offer("\"id\":\"acme:k1\"");
+    assert_offer("\"id\":\"acme:k33\"");
+    stage_close(&stage);
+}
+
+static void maps_and_lists_nest_in_each_other(void **state)
+{
+    (void)state;
+    check("each = 'shops{}.shelves[].things{}', offer = { id = { up(2)['{}'], '{}', function(a, b) return a .. b end "
+          "}," PRICE ", count = up(1).number, tags = { each = 'tags{}', '{}' },\n"
+          "parts = { each = 'parts{}', name = '{}', weight = '.' } }",
+          "{\"shops\":{\"s\":{\"shelves\":[{\"number\":4,\"things\":{}},{\"number\":5,\"things\":{\"a\":{\"total\":1,"
+          "\"tags\":{\"x\":{},\"y\":1},\"parts\":{\"p\":10,\"q\":20}},\"b\":{\"total\":2}}}]},\"t\":{\"shelves\":[]}}}",
+          2);
+    assert_offer("\"id\":\"acme:sa\"");
+    assert_offer("\"count\":5,\"tags\":[\"x\",\"y\"],\"parts\":[{\"name\":\"p\",\"weight\":10},"
+                 "{\"name\":\"q\",\"weight\":20}]");
+    stage_close(&stage);
+}
+
+static void elements_of_lists_know_their_number(void **state)
+{
+    (void)state;
+    check("each = 'shops[].things[]', offer = { id = { up(1)['[]'], '[]', function(a, b) return a .. '-' .. b end "
+          "}," PRICE ", count = '[]', box = { label = '[]' },"
+          "kind = { up(2)['kinds[].k'], '[]', function(kinds, n) return kinds[n] end } }",
+          "{\"kinds\":[{\"k\":\"small\"},{\"k\":\"large\"}],\"shops\":[{\"things\":[]},"
+          "{\"things\":[{\"total\":1},{\"total\":2}]}]}",
+          2);
+    assert_offer("\"id\":\"acme:2-1\"");
+    assert_offer("\"count\":2,\"kind\":\"large\",\"box\":{\"label\":\"2\"}}");
+    stage_close(&stage);
+}
+
+static void references_find_their_elements_in_maps(void **state)
+{
+    (void)state;
+    check("each = 'offers[]', offer = { id = 'id', " PRICE ",\n"
+          "parts = { each = 'legs[]', of = ref('legs{}', '{}'), name = '{}', weight = 'min' } }",
+          "{\"legs\":{\"l1\":{\"min\":5},\"l2\":{\"min\":6},\"7\":{\"min\":8}},\n"
+          "\"offers\":[{\"id\":1,\"total\":1,\"legs\":[\"l2\",\"l1\",\"l2\",7]}]}",
+          1);
+    assert_offer(
+        "\"parts\":[{\"name\":\"l2\",\"weight\":6},{\"name\":\"l1\",\"weight\":5},{\"name\":\"l2\",\"weight\":6},"
+        "{\"name\":\"7\",\"weight\":8}]");
+    stage_close(&stage);
+}
+
+static void a_reference_is_a_leaf_of_what_it_names(void **state)
+{
+    (void)state;
+    const char *plan = "each = 'offers[]', offer = { id = 'id', " PRICE ", parts = { each = 'legs[]', name = ref("
+                       "'places{}', '{}', 'at').iata, weight = ref('sizes', 'id', 'size').size.grams } }";
+    const char *tables = "\"places\":{\"9\":{\"iata\":\"LHR\"},\"8\":{\"iata\":\"JFK\"}},"
+                         "\"sizes\":[{\"id\":1,\"size\":{\"grams\":10}},{\"id\":2,\"size\":{\"grams\":20}}]";
+    char body[1024];
+
+    (void)snprintf(body, sizeof body,
+                   "{%s,\"offers\":[{\"id\":1,\"total\":1,\"legs\":[{\"at\":9,\"size\":2},{\"at\":\"8\"},"
+                   "{\"at\":\"9\",\"size\":1}]}]}",
+                   tables);
+    check(plan, body, 1);
+    assert_offer("\"parts\":[{\"name\":\"LHR\",\"weight\":20},{\"name\":\"JFK\"},{\"name\":\"LHR\",\"weight\":10}]");
+    stage_close(&stage);
+    (void)snprintf(body, sizeof body, "{%s,\"offers\":[{\"id\":1,\"total\":1,\"legs\":[{\"at\":7}]}]}", tables);
+    check_refused(plan, body, SCRIPT_UNPARSABLE,
+                  "[1].parts[1].name: text expected, got a reference to 7, which is not in places{}");
+}
+
+static void what_was_asked_is_a_leaf(void **state)
+{
+    (void)state;
+    check("each = 'offers[]', offer = { id = 'id', " PRICE ", kind = asked 'query.word', name = asked 'query.none',\n"
+          "count = { asked 'query.rooms', 'total', function(rooms, total) return #rooms * total end } }",
+          "{\"offers\":[{\"id\":1,\"total\":4}]}", 1);
+    assert_offer("\"currency\":\"EUR\"");
+    assert_offer("\"count\":8,\"kind\":\"small\"}");
+    stage_close(&stage);
+    check_refused("each = 'offers[]', offer = { id = 'id', " PRICE ", kind = asked 'query.rooms' }",
+                  "{\"offers\":[{\"id\":1,\"total\":4}]}", SCRIPT_UNPARSABLE,
+                  "[1].kind: one of small|large expected, got a table of the search");
+}
+
+#define TIMES "each = 'offers[]', offer = { id = 'id', " PRICE ", box = { label = time('at') }, name = time(up(1).at) }"
+
+static void times_in_pieces_are_put_together(void **state)
+{
+    (void)state;
+    check(
+        TIMES,
+        "{\"at\":{\"year\":2030,\"month\":12,\"day\":31,\"hour\":23,\"minute\":59,\"second\":0},\"offers\":[{\"id\":1,"
+        "\"total\":1,\"at\":{\"year\":2030,\"month\":1,\"day\":\"2\",\"hour\":0,\"minute\":5}},{\"id\":2,\"total\":1}]"
+        "}",
+        2);
+    assert_offer("\"box\":{\"label\":\"2030-01-02T00:05\"}");
+    assert_true(stage.call->offers->offers[1].item_json.length > 0);
+    stage_close(&stage);
+    check_refused(TIMES,
+                  "{\"offers\":[{\"id\":1,\"total\":1,\"at\":{\"year\":2030,\"month\":1,\"day\":2,\"minute\":5}}]}",
+                  SCRIPT_UNPARSABLE, "[1].box.label: text expected, got a time without its hour");
+    check_refused(TIMES,
+                  "{\"offers\":[{\"id\":1,\"total\":1,\"at\":{\"year\":2030,\"month\":\"May\",\"day\":2,\"hour\":5}}]}",
+                  SCRIPT_UNPARSABLE, "got a time of something else than whole numbers");
+}
+
+static void functions_get_the_values_of_lists_and_maps(void **state)
+{
+    (void)state;
+    check("each = 'offers[]', offer = { id = 'id', price = { currency = 'cur',\n"
+          "total = { 'rooms{}.totals.due', function(due) return due['2-7'] .. '0' end } },\n"
+          "count = { 'list[].a.n', function(list) return #list * 100 + list[2] end },\n"
+          "is_open = { 'none{}.a', function(none) return none == nil end } }",
+          "{\"offers\":[{\"id\":1,\"cur\":\"EUR\",\"rooms\":{\"2\":{\"totals\":{\"due\":1}},\"2-7\":{\"totals\":{"
+          "\"due\":4.5}},"
+          "\"3\":{}},\"list\":[{\"a\":{\"n\":1}},{\"a\":{\"n\":2}}]}]}",
+          1);
+    assert_offer("\"total\":\"4.50\"");
+    assert_offer("\"count\":202,\"is_open\":true}");
+    stage_close(&stage);
+}
+
+static void a_value_decides_what_an_answer_is(void **state)
+{
+    const char *plan =
+        "each = 'offers[]', offer = { id = 'id', " PRICE " },\n"
+        "when = { ['status:=FAILED'] = fail.busy('later'), ['code:=7'] = 'empty', ['ok:=false'] = 'empty',\n"
+        "['offers:absent'] = fail.unexpected 'offers' }";
+
+    (void)state;
+    check_refused(plan, "{\"status\":\"FAILED\"}", SCRIPT_FAIL_BUSY, "later");
+    check_refused(plan, "{\"code\":7}", SCRIPT_EMPTY, "");
+    check_refused(plan, "{\"ok\":false}", SCRIPT_EMPTY, "");
+    check_refused(plan, "{\"status\":\"FINE\",\"code\":8,\"ok\":true}", SCRIPT_FAIL_UNEXPECTED, "offers");
+    check_refused(plan, "{\"status\":{\"a\":\"FAILED\"},\"offers\":[]}", SCRIPT_EMPTY, "");
+}
+
+static void a_list_that_no_element_has_is_no_empty_answer(void **state)
+{
+    const char *plan = "each = 'shops[].shelves{}.offers[]', offer = { id = 'id', " PRICE " }";
+
+    (void)state;
+    check_refused(plan, "{\"shops\":{}}", SCRIPT_UNPARSABLE, "shops[]: a list expected, got an object");
+    check_refused(plan, "{\"shops\":[{\"regale\":{}},{\"regale\":{}}]}", SCRIPT_UNPARSABLE,
+                  "shops[].shelves{}: an object expected, got nothing");
+    check_refused(plan, "{\"shops\":[{\"shelves\":{\"a\":{\"angebote\":[]}}}]}", SCRIPT_UNPARSABLE,
+                  "shops[].shelves{}.offers[]: a list expected, got nothing");
+    check_refused(plan, "{\"shops\":[]}", SCRIPT_EMPTY, "");
+    check_refused(plan, "{\"shops\":[{\"shelves\":{}},{}]}", SCRIPT_EMPTY, "");
+    check_refused(plan, "{\"shops\":[{\"shelves\":{\"a\":{},\"b\":{\"offers\":[]}}}]}", SCRIPT_EMPTY, "");
+    check(plan, "{\"shops\":[{},{\"shelves\":{\"a\":{},\"b\":{\"offers\":[{\"id\":1,\"total\":1}]}}}]}", 1);
+    stage_close(&stage);
+}
+
+static void references_are_found_in_whatever_order(void **state)
+{
+    char body[40000];
+    size_t length = 0;
+
+    (void)state;
+    length += (size_t)snprintf(body, sizeof body, "{\"places\":{");
+    for (int i = 0; i < 400; i++) {
+        length +=
+            (size_t)snprintf(body + length, sizeof body - length, "%s\"%d\":{\"n\":%d}", i > 0 ? "," : "", i, i * 3);
+    }
+    length += (size_t)snprintf(body + length, sizeof body - length, "},\"offers\":[");
+    for (int i = 0; i < 400; i++) {
+        length += (size_t)snprintf(body + length, sizeof body - length, "%s{\"id\":\"o%d\",\"total\":1,\"at\":%d}",
+                                   i > 0 ? "," : "", i, i * 7 % 400);
+    }
+    (void)snprintf(body + length, sizeof body - length, "]}");
+    check("each = 'offers[]', offer = { id = 'id', " PRICE ", count = ref('places{}', '{}', 'at').n }", body, 400);
+    for (size_t i = 0; i < 400; i++) {
+        const struct offer *offer = &stage.call->offers->offers[i];
+        char expected[40];
+        int number = atoi(offer->id.data + 1);
+        (void)snprintf(expected, sizeof expected, "\"count\":%d}", number * 7 % 400 * 3);
+        assert_non_null(memmem(offer->json.data, offer->json.length, expected, strlen(expected)));
+    }
+    stage_close(&stage);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_goes_over_the_values_of_a_map_and_knows_their_keys),
+        cmocka_unit_test(maps_and_lists_nest_in_each_other),
+        cmocka_unit_test(elements_of_lists_know_their_number),
+        cmocka_unit_test(references_find_their_elements_in_maps),
+        cmocka_unit_test(a_reference_is_a_leaf_of_what_it_names),
+        cmocka_unit_test(what_was_asked_is_a_leaf),
+        cmocka_unit_test(times_in_pieces_are_put_together),
+        cmocka_unit_test(functions_get_the_values_of_lists_and_maps),
+        cmocka_unit_test(a_value_decides_what_an_answer_is),
+        cmocka_unit_test(a_list_that_no_element_has_is_no_empty_answer),
+        cmocka_unit_test(references_are_found_in_whatever_order),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,293 @@
+// Plans over XML: offers of documents, conditions, and what a mistake in a plan says.
+#include "unit/script_plan_stage.h"
+
+static const char facts[] = "{\"product\":\"flights\",\"currency\":\"EUR\",\"query\":{\"cabin\":\"economy\"}}";
+
+static struct plan_stage stage;
+
+#define SEGMENT                                                                                                        \
+    "<Leg No='17' Late='false'><From Time='2030-01-12T20:45:00'>MAD</From><To Time='2030-01-12T22:15:00'>LHR</To>"     \
+    "<Air>IB</Air></Leg>"
+
+static const char plan_source[] =
+    "return { name = '%s', product = 'flights', owner = 'o', hosts = {}, build_request = function() end,\n"
+    "  normalise = plan { from = 'xml', xmlns = { a = 'urn:a' }, lenient = %s, each = 'a:Resp.a:Offers.a:Offer[]',\n"
+    "  offer = { id = '@Id', brand = 'a:Name',\n"
+    "    price = { total = { 'a:Total', 'a:Total.@Cur', function(total, currency)\n"
+    "      local amount = money.parse(total, currency) return amount end }, currency = 'a:Total.@Cur' },\n"
+    "    refundable = 'a:Refund', changeable = 'a:Total.@Change', seats_left = 'a:Seats',\n"
+    "    slices = { each = 'a:Way[]', of = ref('a:Resp.a:Ways.a:Way', '@Key', '@Ref'), segments = {\n"
+    "      each = 'a:Leg[]', carrier = 'a:Air', number = '@No', origin = 'a:From', destination = 'a:To',\n"
+    "      departs = { ['local'] = 'a:From.@Time' }, arrives = { ['local'] = 'a:To.@Time' } } } },\n"
+    "  when = { ['a:Resp.a:Errors:present'] = function(response)\n"
+    "      local doc = response:xml { xmlns = { a = 'urn:a' }, ['a:Resp'] = { ['a:Errors'] = { ['a:Error'] = {\n"
+    "        { ['@Code'] = text, ['#text'] = text } } } } }\n"
+    "      local first = doc['a:Resp']['a:Errors']['a:Error'][1]\n"
+    "      return fail.supplier { code = first['@Code'], message = first['#text'] } end,\n"
+    "    ['a:Resp.a:Offers.a:None:present'] = 'empty', ['a:Resp.@Status:=busy'] = fail.busy 'busy' } } }\n";
+
+static int open_stage(void **state)
+{
+    char source[4096];
+
+    (void)state;
+    support_open(&stage.world);
+    snprintf(source, sizeof source, plan_source, "made", "nil");
+    support_add_source(&stage.world, "made", source);
+    snprintf(source, sizeof source, plan_source, "lenient", "true");
+    support_add_source(&stage.world, "lenient", source);
+    stage_open(&stage, "scripts", facts);
+    return 0;
+}
+
+enum { MADE, LENIENT };
+
+static int close_stage(void **state)
+{
+    (void)state;
+    stage_close(&stage);
+    return 0;
+}
+
+static const struct normalise_call *give(size_t supplier, const char *body)
+{
+    return stage_normalise(&stage, supplier, &(struct stage_answer){ .status = 200, .body = text_of(body) });
+}
+
+static void assert_message(const struct normalise_call *call, enum script_verdict verdict, const char *wanted)
+{
+    if (call->verdict != verdict || strstr(call->message, wanted) == NULL) {
+        fail_msg("%s: %s (%s)", script_verdict_name(call->verdict), call->message, wanted);
+    }
+}
+
+/// Offers of the plan above, and the JSON of the first.
+static void assert_offer(const struct normalise_call *call, size_t count, const char *part)
+{
+    if (call->verdict != SCRIPT_OK || call->offers->count != count) {
+        fail_msg("%s: %s", script_verdict_name(call->verdict), call->message);
+    }
+    const struct text json = call->offers->offers[0].json;
+    if (memmem(json.data, json.length, part, strlen(part)) == NULL) {
+        fail_msg("%.*s\nlacks %s", TEXT_ARGS(json), part);
+    }
+}
+
+#define DOCUMENT(root, offer)                                                                                          \
+    "<?xml version='1.0'?><Resp xmlns='urn:a'" root "><Ways><Way Key='w0'/><Way Key='w1'>" SEGMENT                     \
+    "</Way></Ways><Offers>" offer "</Offers></Resp>"
+#define OFFER(more)                                                                                                    \
+    "<Offer Id='o&amp;1'><Name>A <![CDATA[<b>]]></Name><Total Cur='EUR' Change='0'>412.3</Total>" more                 \
+    "<Way Ref='w1'/></Offer>"
+
+static void an_answer_in_xml_becomes_offers(void **state)
+{
+    const struct normalise_call *call = give(MADE, DOCUMENT("", OFFER("<Refund>true</Refund><Seats>4</Seats>")));
+
+    (void)state;
+    assert_offer(call, 1, "\"total\":\"412.30\",\"currency\":\"EUR\"");
+    assert_offer(call, 1, "\"brand\":\"A <b>\"");
+    assert_offer(call, 1, "\"refundable\":true");
+    assert_offer(call, 1, "\"changeable\":false");
+    assert_offer(call, 1, "\"seats_left\":4");
+    assert_offer(give(MADE, DOCUMENT("", OFFER("<Refund> 1 </Refund>"))), 1, "\"refundable\":true");
+    // <Seats/> says nothing, so the field is left out
+    call = give(MADE, DOCUMENT("", OFFER("<Seats/>")));
+    assert_offer(call, 1, "o&1");
+    assert_null(memmem(call->offers->offers[0].json.data, call->offers->offers[0].json.length, "seats_left", 10));
+}
+
+static void what_is_no_value_of_its_field_loses_the_offer(void **state)
+{
+    (void)state;
+    assert_message(give(MADE, DOCUMENT("", OFFER("<Refund>yes</Refund>"))), SCRIPT_UNPARSABLE,
+                   "refundable: true or false expected, got \"yes\"");
+    assert_message(give(MADE, DOCUMENT("", OFFER("<Seats><More/></Seats>"))), SCRIPT_UNPARSABLE,
+                   "seats_left: whole number");
+    assert_message(give(MADE, DOCUMENT("", "<Offer Id='1'><Total Cur='EUR'>1</Total><Way Ref='w9'/></Offer>")),
+                   SCRIPT_UNPARSABLE, "a reference to w9, which is not in a:Resp.a:Ways.a:Way");
+}
+
+static void conditions_see_the_document(void **state)
+{
+    (void)state;
+    const struct normalise_call *call =
+        give(MADE, "<Resp xmlns='urn:a'><Errors><Error Code='77'>no such day</Error></Errors></Resp>");
+    assert_int_equal(call->verdict, SCRIPT_FAIL_SUPPLIER);
+    assert_string_equal(call->code, "77");
+    assert_string_equal(call->message, "no such day");
+    assert_int_equal(give(MADE, "<Resp xmlns='urn:a'><Offers><None/></Offers></Resp>")->verdict, SCRIPT_EMPTY);
+    assert_message(give(MADE, "<Resp xmlns='urn:a' Status='busy'><Offers/></Resp>"), SCRIPT_FAIL_BUSY, "busy");
+}
+
+static void only_an_empty_parent_is_an_empty_list(void **state)
+{
+    (void)state;
+    assert_int_equal(give(MADE, "<Resp xmlns='urn:a'><Offers/></Resp>")->verdict, SCRIPT_EMPTY);
+    assert_message(give(MADE, "<Resp xmlns='urn:a'><Offers><Fare/></Offers></Resp>"), SCRIPT_UNPARSABLE,
+                   "a:Resp.a:Offers.a:Offer[]: a list expected, got nothing");
+    assert_message(give(MADE, "<Resp xmlns='urn:a'/>"), SCRIPT_UNPARSABLE, "a list expected, got nothing");
+    assert_message(give(MADE, "<Resp xmlns='urn:b'><Offers/></Resp>"), SCRIPT_UNPARSABLE,
+                   "a list expected, got nothing");
+}
+
+static void what_is_no_xml_is_unparsable(void **state)
+{
+    (void)state;
+    assert_message(give(MADE, ""), SCRIPT_UNPARSABLE, "the body is empty, XML was expected");
+    assert_message(give(MADE, "{\"a\":1}"), SCRIPT_UNPARSABLE, "the body is no XML, XML was expected");
+    assert_message(give(MADE, "<!DOCTYPE html><html></html>"), SCRIPT_UNPARSABLE,
+                   "the body is no XML: line 1, column 15: a DOCTYPE: this is an HTML page");
+    assert_message(give(MADE, "<Resp xmlns='urn:a'><Offers>"), SCRIPT_UNPARSABLE, "in Resp.Offers: no element found");
+    assert_message(give(MADE, "<p:Resp xmlns='urn:a'/>"), SCRIPT_UNPARSABLE, "a prefix that nobody has declared");
+    assert_message(give(LENIENT, "<p:Resp xmlns='urn:a'/>"), SCRIPT_UNPARSABLE, "a list expected");
+    assert_int_equal(give(LENIENT, "<Resp xmlns='urn:a' p:x='1'><Offers/></Resp>")->verdict, SCRIPT_EMPTY);
+}
+
+static void bodies_come_in_any_charset(void **state)
+{
+    const char *windows = "<?xml version='1.0' encoding='windows-1252'?><Resp xmlns='urn:a'><Ways><Way "
+                          "Key='w1'>" SEGMENT "</Way></Ways><Offers><Offer Id='caf\xe9'><Total Cur='EUR'>1</Total><Way "
+                          "Ref='w1'/></Offer></Offers></Resp>";
+    const char *lies = "<?xml version='1.0' encoding='utf-16'?><Resp xmlns='urn:a'><Ways><Way Key='w1'>" SEGMENT
+                       "</Way></Ways><Offers><Offer Id='caf\xc3\xa9'><Total Cur='EUR'>1</Total><Way "
+                       "Ref='w1'/></Offer></Offers></Resp>";
+    const char *undeclared = "<Resp xmlns='urn:a'><Ways><Way Key='w1'>" SEGMENT
+                             "</Way></Ways><Offers><Offer Id='caf\xe9'><Total Cur='EUR'>1</Total><Way "
+                             "Ref='w1'/></Offer></Offers></Resp>";
+    (void)state;
+    assert_offer(give(MADE, windows), 1, "caf\xc3\xa9");
+    assert_offer(give(MADE, undeclared), 1, "caf\xc3\xa9");
+    assert_offer(give(MADE, lies), 1, "caf\xc3\xa9");
+}
+
+/// The block of Lua of a document that has `mark` in it.
+static void read_block(const char *path, const char *mark, char *out, size_t size)
+{
+    static char document[1 << 18];
+    FILE *file = fopen(path, "re");
+
+    assert_non_null(file);
+    size_t length = fread(document, 1, sizeof document - 1, file);
+    fclose(file);
+    document[length] = '\0';
+    const char *begin = strstr(document, "```lua\n");
+    while (begin != NULL) {
+        const char *end = strstr(begin + 7, "```");
+        assert_non_null(end);
+        const char *found = strstr(begin, mark);
+        if (found != NULL && found < end) {
+            snprintf(out, size, "%.*s", (int)(end - begin - 7), begin + 7);
+            return;
+        }
+        begin = strstr(end + 3, "```lua\n");
+    }
+    fail_msg("%s has no %s", path, mark);
+}
+
+static void the_supplier_of_the_documentation_works(void **state)
+{
+    static const char body[] =
+        "<e:Envelope xmlns:e='http://schemas.xmlsoap.org/soap/envelope/'><e:Body><Found "
+        "xmlns='http://acme.example/air'>"
+        "<Flight key='k' carrier='IB' number='17'><From at='2030-01-12T20:45'>MAD</From><To "
+        "at='2030-01-12T22:15'>LHR</To></Flight><Offer id='o1'><Price currency='EUR'>412.30</Price><Way><Flight "
+        "ref='k'/></Way></Offer></Found></e:Body></e:Envelope>";
+    static struct plan_stage own;
+    char source[8192];
+
+    (void)state;
+    read_block("suppliers/README.md", "acme_soap", source, sizeof source);
+    support_open(&own.world);
+    support_add_source(&own.world, "acme_soap", source);
+    stage_open(&own, "scripts", facts);
+    assert_offer(stage_normalise(&own, 0, &(struct stage_answer){ .status = 200, .body = text_of(body) }), 1, "412.30");
+    const struct normalise_call *call = stage_normalise(
+        &own, 0,
+        &(struct stage_answer){ .status = 500,
+                                .body = TEXT("<e:Envelope xmlns:e='http://schemas.xmlsoap.org/soap/envelope/'><e:Body>"
+                                             "<e:Fault><faultcode>e:Server</faultcode><faultstring>no</faultstring>"
+                                             "</e:Fault></e:Body></e:Envelope>") });
+    assert_message(call, SCRIPT_FAIL_SUPPLIER, "no");
+    assert_string_equal(call->code, "e:Server");
+    stage_close(&own);
+}
+
+static void the_shape_of_the_documentation_reads(void **state)
+{
+    static const char body[] = "<x:Answer xmlns:x='http://acme.example/air'><x:Offer id='o1'><x:Price "
+                               "currency='EUR'> 412.30 </x:Price><x:Seats/></x:Offer></x:Answer>";
+    static struct plan_stage own;
+    char source[8192], block[4096];
+
+    (void)state;
+    read_block("scripts/README.md", "response:xml(SHAPE)", block, sizeof block);
+    snprintf(source, sizeof source,
+             "return { name = 'shaped', product = 'flights', owner = 'o', hosts = {}, build_request = function() end,\n"
+             "normalise = function(response)\n%s\n local offer = answer['a:Offer'][1] return fail.supplier { code = "
+             "offer['@id'], message = offer['a:Price']['#text'] .. offer['a:Price']['@currency'] } end }",
+             block);
+    support_open(&own.world);
+    support_add_source(&own.world, "shaped", source);
+    stage_open(&own, "scripts", facts);
+    const struct normalise_call *call =
+        stage_normalise(&own, 0, &(struct stage_answer){ .status = 200, .body = text_of(body) });
+    assert_message(call, SCRIPT_FAIL_SUPPLIER, "412.30EUR");
+    assert_string_equal(call->code, "o1");
+    stage_close(&own);
+}
+
+static void mistakes_in_a_plan_are_findings(void **state)
+{
+    static const char *const cases[][2] = {
+        { "from = 'yaml', offer = {}", "`from` is \"json\" or \"xml\"" },
+        { "xmlns = {}, offer = {}", "`xmlns` and `lenient` are for `from = \"xml\"`" },
+        { "lenient = true, offer = {}", "`xmlns` and `lenient` are for `from = \"xml\"`" },
+        { "from = 'xml', xmlns = 'urn:a', offer = {}", "xmlns is a table from prefixes to the namespaces" },
+        { "from = 'xml', xmlns = { a = '' }, offer = {}", "xmlns is a table from prefixes to the namespaces" },
+        { "from = 'xml', xmlns = { ['a:b'] = 'u' }, offer = {}", "xmlns is a table from prefixes" },
+        { "from = 'xml', offer = { id = 'b:Id' }", "`b:Id`: a prefix that xmlns does not have" },
+        { "from = 'xml', xmlns = { a = 'u' }, each = 'b:A[]', offer = {}",
+          "`b:A[]`: a prefix that xmlns does not have" },
+        { "from = 'xml', offer = { id = '@' }", "`@`: a name is missing" },
+        { "from = 'xml', xmlns = { a = 'u' }, offer = { id = 'x' }, when = { ['b:A:present'] = 'empty' }",
+          "`b:A`: a prefix that xmlns does not have" },
+        { "form = 'xml', offer = {}", "there are each, offer, when, from, xmlns and lenient, but no form" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct support_world world;
+        struct support_findings findings = { .count = 0 };
+        char source[512];
+        support_open(&world);
+        snprintf(source, sizeof source,
+                 "return { name = 'wrong', product = 'flights', owner = 'o', hosts = {}, build_request = function() "
+                 "end,\nnormalise = plan { %s } }",
+                 cases[i][0]);
+        support_add_source(&world, "wrong", source);
+        assert_int_not_equal(script_set_load("scripts", world.sources, 1, support_on_finding, &findings, &world.set),
+                             STATUS_OK);
+        if (strstr(findings.text, cases[i][1]) == NULL) {
+            fail_msg("%s: %s", cases[i][0], findings.text);
+        }
+        support_close(&world);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_answer_in_xml_becomes_offers),
+        cmocka_unit_test(what_is_no_value_of_its_field_loses_the_offer),
+        cmocka_unit_test(conditions_see_the_document),
+        cmocka_unit_test(only_an_empty_parent_is_an_empty_list),
+        cmocka_unit_test(what_is_no_xml_is_unparsable),
+        cmocka_unit_test(bodies_come_in_any_charset),
+        cmocka_unit_test(the_supplier_of_the_documentation_works),
+        cmocka_unit_test(the_shape_of_the_documentation_reads),
+        cmocka_unit_test(mistakes_in_a_plan_are_findings),
+    };
+
+    return cmocka_run_group_tests(tests, open_stage, close_stage);
+}
