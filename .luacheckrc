@@ -32,6 +32,7 @@ files["tests/e2e/suppliers"] = { std = "sandbox", ignore = { "2" } } -- some are
 files["tests/e2e/hog"] = { std = "sandbox" }
 files["tests/e2e/stuck"] = { std = "sandbox" }
 files["tests/e2e/leaky"] = { std = "sandbox" }
+files["tests/e2e/gate"] = { std = "sandbox" }
 files["tests/lint"] = { ignore = { "631" } } -- tables and whole sources as texts
 files["scripts/types"] = { std = "sandbox", ignore = { "111", "112", "113", "131", "121", "122", "212" } }
 files["tests/scenario"] = { read_globals = { "scenario", "at", "by", "finally", "play_once" } }
