@@ -155,25 +155,6 @@ static void every_file_is_a_supplier_of_its_name(void **state)
     assert_null(generation);
 }
 
-static void an_accounts_limits_stand_in_for_the_scripts_one_by_one(void **state)
-{
-    (void)state;
-    struct generation *generation = build_good(
-        ACME "suppliers: { acme: { accounts: { uk: { when: { market: GB }, limits: { rps: 5, body: 1MiB } },\n"
-             "  main: { limits: { concurrent: 7 } } } } }\n");
-    const struct script_account *accounts = generation_catalogue(generation)->suppliers[0].account;
-    assert_int_equal(accounts[0].limits.per_second, 5);
-    assert_int_equal(accounts[0].limits.per_day, 50000); // the script's
-    assert_int_equal(accounts[0].limits.concurrent, 64);
-    assert_int_equal(accounts[0].body_cap, 1024 * 1024);
-    assert_int_equal(accounts[1].limits.per_second, 0);
-    assert_int_equal(accounts[1].limits.per_day, 50000);
-    assert_int_equal(accounts[1].limits.concurrent, 7);
-    assert_int_equal(accounts[1].body_cap, 2 * 1024 * 1024);
-    assert_int_equal(accounts[1].number, 1);
-    generation_release(&generation);
-}
-
 static void options_and_secrets_of_the_settings_reach_the_context(void **state)
 {
     (void)state;
@@ -590,7 +571,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(every_file_is_a_supplier_of_its_name, set_key),
-        cmocka_unit_test_setup(an_accounts_limits_stand_in_for_the_scripts_one_by_one, set_key),
         cmocka_unit_test_setup(options_and_secrets_of_the_settings_reach_the_context, set_key),
         cmocka_unit_test_setup(the_resolver_gets_each_name_once_and_no_literal, set_key),
         cmocka_unit_test_setup(names_of_suppliers_that_are_off_are_not_resolved, set_key),

@@ -1,11 +1,7 @@
 #include "app/permits.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "app/generation.h"
+#include "unit/app_settings_support.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -92,11 +88,43 @@ static void an_account_knows_nothing_of_the_others(void **state)
     assert_null(permits);
 }
 
+#define ACME                                                                                                           \
+    "suppliers_dir: tests/unit/data/generation/suppliers\nscripts_dir: tests/unit/data/generation/scripts\n"           \
+    "suppliers: { acme: { accounts: { uk: { when: { market: GB }, limits: { rps: 5, body: 1MiB } },\n"                 \
+    "  main: { limits: { concurrent: 7 } } } } }\n"
+
+static void an_accounts_limits_stand_in_for_the_scripts_one_by_one(void **state)
+{
+    (void)state;
+    const char *document = ACME;
+    struct findings findings = { 0 };
+    struct settings *settings = NULL;
+    struct generation *generation = NULL;
+
+    setenv("GENERATION_TEST_KEY", "a key of this test", 1);
+    assert_int_equal(read_documents(&document, 1, &findings, &settings), STATUS_OK);
+    assert_int_equal(generation_build(settings, on_finding, &findings, &generation), STATUS_OK);
+    const struct script_account *made = generation_catalogue(generation)->suppliers[0].account;
+    assert_int_equal(made[0].limits.per_second, 5);
+    assert_int_equal(made[0].limits.per_day, 50000); // the script's
+    assert_int_equal(made[0].limits.concurrent, 64);
+    assert_int_equal(made[0].body_cap, 1024 * 1024);
+    assert_int_equal(made[1].limits.per_second, 0);
+    assert_int_equal(made[1].limits.per_day, 50000);
+    assert_int_equal(made[1].limits.concurrent, 7);
+    assert_int_equal(made[1].body_cap, 2 * 1024 * 1024);
+    assert_int_equal(made[1].number, 1);
+    generation_release(&generation);
+    settings_destroy(&settings);
+    unsetenv("GENERATION_TEST_KEY");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loops_share_the_limits_of_an_account),
         cmocka_unit_test(an_account_knows_nothing_of_the_others),
+        cmocka_unit_test(an_accounts_limits_stand_in_for_the_scripts_one_by_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
