@@ -12,12 +12,13 @@
 // before they look; what was replaced is freed by a later change that sees no reader: whoever comes after that has the
 // newer table. A reader that is kept from running keeps memory, and nobody waiting.
 
-enum { PAIR_WORDS = 1024 };
+enum { BUCKETS = 4096, PAIRS_EACH = REDACT_PATTERNS * REDACT_PAIRS };
 
+/// One allocation: `slots` are the secrets in the order of their coming, then the patterns, bucket by bucket.
 struct redact_table {
-    size_t count;
-    uint64_t pairs[PAIR_WORDS];      // of all of them
-    struct redact_secret *secrets[]; // in the order of their coming
+    size_t count;                  // of secrets
+    uint32_t buckets[BUCKETS + 1]; // where each begins among the patterns: those whose first two characters lead to it
+    const void *slots[];
 };
 
 /// Something that no table has any more, but perhaps a reader.
@@ -49,12 +50,44 @@ static void redact_bury(struct redact_grave *grave)
     }
 }
 
-static void redact_table_note(struct redact_table *table, struct redact_secret *secret)
+static struct redact_secret *secret_at(const struct redact_table *table, size_t index)
 {
-    for (size_t i = 0; i < REDACT_PATTERNS; i++) {
-        redact_pattern_begin(&secret->patterns[i], table->pairs);
+    return (struct redact_secret *)(uintptr_t)table->slots[index];
+}
+
+static const struct redact_pattern *pattern_at(const struct redact_table *table, size_t place)
+{
+    return table->slots[table->count + place];
+}
+
+static size_t bucket_of(uint16_t pair)
+{
+    return (pair * 40503u >> 4) % BUCKETS; // Knuth's multiplicative hash of 16 bits
+}
+
+/// Sorts the patterns of its secrets into the buckets: counts, then places each before the ones that are there.
+static void redact_table_index(struct redact_table *table)
+{
+    uint16_t pairs[REDACT_PAIRS];
+
+    for (int pass = 0; pass < 2; pass++) {
+        for (size_t i = 0; i < table->count * REDACT_PATTERNS; i++) {
+            const struct redact_pattern *pattern =
+                &secret_at(table, i / REDACT_PATTERNS)->patterns[i % REDACT_PATTERNS];
+            size_t pair_count = redact_pattern_pairs(pattern, pairs);
+            for (size_t j = 0; j < pair_count; j++) {
+                size_t bucket = bucket_of(pairs[j]);
+                if (pass == 0) {
+                    table->buckets[bucket]++;
+                } else {
+                    table->slots[table->count + --table->buckets[bucket]] = pattern;
+                }
+            }
+        }
+        for (size_t i = 0; pass == 0 && i < BUCKETS; i++) {
+            table->buckets[i + 1] += table->buckets[i]; // the end of each, until its patterns are placed
+        }
     }
-    table->secrets[table->count++] = secret;
 }
 
 /// Publishes a table without `gone` and with `added` as its newest. What it replaces is buried. False: no memory.
@@ -62,7 +95,7 @@ static bool redact_publish(struct redact_secret *gone, struct redact_secret *add
 {
     struct redact_table *old = atomic_load(&redact_table);
     size_t count = old == NULL ? 0 : old->count;
-    struct redact_table *table = calloc(1, sizeof(*table) + (count + 1) * sizeof(struct redact_secret *));
+    struct redact_table *table = calloc(1, sizeof(*table) + (count + 1) * (1 + PAIRS_EACH) * sizeof(table->slots[0]));
     struct redact_grave *grave = calloc(1, sizeof(*grave));
 
     if (table == NULL || grave == NULL) {
@@ -71,11 +104,12 @@ static bool redact_publish(struct redact_secret *gone, struct redact_secret *add
         return false;
     }
     for (size_t i = 0; i < count; i++) {
-        if (old->secrets[i] != gone) {
-            redact_table_note(table, old->secrets[i]);
+        if (secret_at(old, i) != gone) {
+            table->slots[table->count++] = secret_at(old, i);
         }
     }
-    redact_table_note(table, added);
+    table->slots[table->count++] = added;
+    redact_table_index(table);
     atomic_store(&redact_table, table);
     *grave = (struct redact_grave){ .table = old, .secret = gone };
     redact_bury(grave);
@@ -94,7 +128,7 @@ static struct redact_found redact_find(struct text secret)
     struct redact_found found = { .same = NULL };
 
     for (size_t i = 0; table != NULL && i < table->count; i++) {
-        struct redact_secret *known = table->secrets[i];
+        struct redact_secret *known = secret_at(table, i);
         found.lasting += known->is_passing ? 0 : 1;
         found.passing += known->is_passing ? 1 : 0;
         if (known->is_passing && found.oldest_passing == NULL) {
@@ -158,30 +192,39 @@ enum status redact_add_passing(struct text secret)
 
 // ------------------------------------------------------------------------------------------------------------ applying
 
-/// The length of the longest spelling of a secret at the start of `rest`; 0: none.
-static size_t redact_match(const struct redact_table *table, struct text rest, bool *is_cut)
-{
-    size_t longest = 0;
+/// The longest match at a place, so far.
+struct redact_match {
+    size_t length; // 0: none
+    bool is_cut;   // the text ends within a spelling
+};
 
-    *is_cut = false;
-    for (size_t i = 0; i < table->count; i++) {
-        for (size_t j = 0; j < REDACT_PATTERNS; j++) {
-            bool is_this_cut = false;
-            size_t length = redact_pattern_match(&table->secrets[i]->patterns[j], rest, &is_this_cut);
-            longest = length > longest ? length : longest;
-            *is_cut = *is_cut || is_this_cut;
-        }
+static void redact_try(const struct redact_table *table, size_t from, size_t to, struct text rest,
+                       struct redact_match *match)
+{
+    for (size_t i = from; i < to; i++) {
+        bool is_cut = false;
+        size_t length = redact_pattern_match(pattern_at(table, i), rest, &is_cut);
+        match->length = length > match->length ? length : match->length;
+        match->is_cut = match->is_cut || is_cut;
     }
-    return longest;
 }
 
-/// Can a spelling of any secret begin here?
-static bool redact_may_begin(const struct redact_table *table, struct text rest)
+static struct redact_match redact_match(const struct redact_table *table, struct text rest)
 {
-    unsigned char first = (unsigned char)rest.data[0];
+    uint16_t pairs[REDACT_PAIRS];
+    struct redact_match match = { .length = 0 };
+    bool is_cut = false;
 
-    return rest.length == 1 || first == '%' || first == '\\' ||
-           redact_pair_is_set(table->pairs, first, (unsigned char)rest.data[1]);
+    size_t count = redact_text_pairs(rest, pairs, &is_cut);
+    if (is_cut) { // near the end of the text: any may begin here
+        redact_try(table, 0, table->buckets[BUCKETS], rest, &match);
+        return match;
+    }
+    for (size_t i = 0; i < count; i++) {
+        size_t bucket = bucket_of(pairs[i]);
+        redact_try(table, table->buckets[bucket], table->buckets[bucket + 1], rest, &match);
+    }
+    return match;
 }
 
 static size_t redact_apply_table(const struct redact_table *table, char *bytes, size_t length, bool is_cut)
@@ -191,17 +234,16 @@ static size_t redact_apply_table(const struct redact_table *table, char *bytes, 
 
     while (i < length) {
         struct text rest = { bytes + i, length - i };
-        bool is_match_cut = false;
-        size_t match = redact_may_begin(table, rest) ? redact_match(table, rest, &is_match_cut) : 0;
-        if (is_cut && is_match_cut) {
+        struct redact_match match = redact_match(table, rest);
+        if (is_cut && match.is_cut) {
             break; // the beginning of one, whatever shorter one ends within it
         }
-        if (match == 0) {
+        if (match.length == 0) {
             bytes[kept++] = bytes[i++];
         } else {
             memset(bytes + kept, '*', 3); // shorter than any secret
             kept += 3;
-            i += match;
+            i += match.length;
         }
     }
     return kept;

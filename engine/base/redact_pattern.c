@@ -170,17 +170,74 @@ size_t redact_pattern_match(const struct redact_pattern *pattern, struct text te
     return match_from(pattern, 0, text, is_cut);
 }
 
-void redact_pattern_begin(const struct redact_pattern *pattern, uint64_t pairs[1024])
+// -------------------------------------------------------------------------------------------------------------- pairs
+
+static uint16_t pair_of(char first, char second)
 {
-    for (unsigned first = 0; first < 256; first++) {
-        if (!is_same(pattern->spelling, pattern->bytes.data[0], (char)first)) {
-            continue;
-        }
-        for (unsigned second = 0; second < 256; second++) {
-            if (second == '%' || second == '\\' || is_same(pattern->spelling, pattern->bytes.data[1], (char)second)) {
-                unsigned bit = first * 256 + second;
-                pairs[bit / 64] |= UINT64_C(1) << (bit % 64);
-            }
+    return (uint16_t)((unsigned)(unsigned char)first << 8 | (unsigned char)second);
+}
+
+/// The characters that are `wanted` in this spelling; one or two.
+static size_t same_as(enum redact_spelling spelling, char wanted, char same[2])
+{
+    char other = spelling == REDACT_PLAIN                  ? '+'
+                 : spelling == REDACT_HEX && wanted >= 'a' ? (char)(wanted - 'a' + 'A')
+                 : wanted == '+'                           ? '-'
+                                                           : '_';
+    same[0] = wanted;
+    same[1] = other;
+    return other != wanted && is_same(spelling, wanted, other) ? 2 : 1;
+}
+
+size_t redact_pattern_pairs(const struct redact_pattern *pattern, uint16_t pairs[REDACT_PAIRS])
+{
+    char firsts[2], seconds[2];
+    size_t first_count = same_as(pattern->spelling, pattern->bytes.data[0], firsts);
+    size_t second_count = same_as(pattern->spelling, pattern->bytes.data[1], seconds);
+    size_t count = 0;
+
+    for (size_t i = 0; i < first_count; i++) {
+        for (size_t j = 0; j < second_count; j++) {
+            pairs[count++] = pair_of(firsts[i], seconds[j]);
         }
     }
+    return count;
+}
+
+/// What the first character of a text may be, and what is left behind each; none or one, and one more if it is escaped.
+static size_t characters_of(struct text text, char characters[2], struct text rests[2], bool *is_cut)
+{
+    size_t length = 0;
+
+    if (text.length == 0) {
+        *is_cut = true;
+        return 0;
+    }
+    characters[0] = text.data[0];
+    rests[0] = (struct text){ text.data + 1, text.length - 1 };
+    int escaped = read_escape(text, &length);
+    *is_cut = *is_cut || escaped == -2;
+    if (escaped < 0) {
+        return 1;
+    }
+    characters[1] = (char)escaped;
+    rests[1] = (struct text){ text.data + length, text.length - length };
+    return 2;
+}
+
+size_t redact_text_pairs(struct text text, uint16_t pairs[REDACT_PAIRS], bool *is_cut)
+{
+    char firsts[2], seconds[2];
+    struct text rests[2], ignored[2];
+    size_t count = 0;
+
+    *is_cut = false;
+    size_t first_count = characters_of(text, firsts, rests, is_cut);
+    for (size_t i = 0; i < first_count; i++) {
+        size_t second_count = characters_of(rests[i], seconds, ignored, is_cut);
+        for (size_t j = 0; j < second_count; j++) {
+            pairs[count++] = pair_of(firsts[i], seconds[j]);
+        }
+    }
+    return count;
 }

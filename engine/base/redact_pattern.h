@@ -32,11 +32,10 @@ MUST_CHECK struct redact_secret *redact_secret_create(struct text secret);
 /// text ends there.
 size_t redact_pattern_match(const struct redact_pattern *pattern, struct text text, bool *is_cut);
 
-/// Notes which two bytes may begin a match: `pairs` has a bit for each of 256 × 256. A match may also begin with an
-/// escaped character, that is with % or \.
-void redact_pattern_begin(const struct redact_pattern *pattern, uint64_t pairs[1024]);
-static inline bool redact_pair_is_set(const uint64_t pairs[1024], unsigned char first, unsigned char second)
-{
-    unsigned bit = first * 256u + second;
-    return (pairs[bit / 64] >> (bit % 64) & 1) != 0;
-}
+/// The first two characters of a spelling, unescaped; by them patterns are found among many.
+enum { REDACT_PAIRS = 4 };
+/// Those of a pattern: letters of either case, signs that stand for each other. Returns how many.
+size_t redact_pattern_pairs(const struct redact_pattern *pattern, uint16_t pairs[REDACT_PAIRS]);
+/// Those that a text may begin with, each character as it stands and as an escape. `*is_cut`: the text ends within
+/// them.
+size_t redact_text_pairs(struct text text, uint16_t pairs[REDACT_PAIRS], bool *is_cut);
