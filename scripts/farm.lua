@@ -40,6 +40,8 @@ end
 function M.refusals(list)
   return {
     [400] = refusal,
+    [401] = fail.login,
+    [403] = refusal,
     [404] = refusal,
     [405] = refusal,
     [429] = fail.quota,

@@ -1,5 +1,6 @@
 #include "app/admin_view.h"
 
+#include "app/login_book.h"
 #include "app/permits.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -87,6 +88,28 @@ static void write_drift(const struct drift *drift, struct json_writer *json)
     }
 }
 
+/// The field `limits` with those that the script has met, when there are any.
+static void write_limits(const struct catalogue *catalogue, struct script_id script, struct json_writer *json)
+{
+    bool has_any = false;
+
+    for (size_t i = 0; i < SCRIPT_LIMIT_COUNT; i++) {
+        uint64_t times = script_set_limit_count(catalogue->set, script, (enum script_limit)i);
+        if (times == 0) {
+            continue;
+        }
+        if (!has_any) {
+            json_key(json, "limits");
+            json_begin_object(json);
+            has_any = true;
+        }
+        json_field_u64(json, script_limit_name((enum script_limit)i), times);
+    }
+    if (has_any) {
+        json_end_object(json);
+    }
+}
+
 static void write_products(const struct catalogue *catalogue, struct json_writer *json)
 {
     json_key(json, "products");
@@ -95,6 +118,7 @@ static void write_products(const struct catalogue *catalogue, struct json_writer
         json_begin_object(json);
         json_field_text(json, "name", catalogue->products[i]);
         write_quarantine(catalogue, (struct script_id){ .is_product = true, .index = i }, json);
+        write_limits(catalogue, (struct script_id){ .is_product = true, .index = i }, json);
         json_end_object(json);
     }
     json_end_array(json);
@@ -149,6 +173,25 @@ static void write_accounts(struct engine *engine, const struct catalogue_supplie
     json_end_array(json);
 }
 
+/// The field `login` of a supplier whose accounts log in.
+static void write_login(struct engine *engine, const struct catalogue_supplier *supplier, struct json_writer *json)
+{
+    if (supplier->account->login == 0) {
+        return;
+    }
+    struct login_counts counts = login_book_counts(engine->logins, supplier);
+    json_key(json, "login");
+    json_begin_object(json);
+    json_field_u64(json, "accounts", supplier->account_count);
+    json_field_u64(json, "held", counts.held);
+    json_field_u64(json, "made", counts.made);
+    json_field_u64(json, "renewed", counts.renewed);
+    json_field_u64(json, "failed", counts.failed);
+    json_field_u64(json, "refused", counts.refused);
+    json_field_u64(json, "waiting", counts.waiting);
+    json_end_object(json);
+}
+
 static void write_suppliers(struct engine *engine, const struct catalogue *catalogue, struct json_writer *json)
 {
     json_key(json, "suppliers");
@@ -165,6 +208,8 @@ static void write_suppliers(struct engine *engine, const struct catalogue *catal
         }
         write_quarantine(catalogue, (struct script_id){ .index = i }, json);
         write_accounts(engine, supplier, json);
+        write_login(engine, supplier, json);
+        write_limits(catalogue, (struct script_id){ .index = i }, json);
         write_drift(script_set_drift(catalogue->set, i), json);
         json_end_object(json);
     }
@@ -211,6 +256,19 @@ static void sample_scripts(struct engine *engine)
     metrics_set(engine->metrics, METRIC_SCRIPT_QUEUED, 0, counts.queued);
 }
 
+static void sample_limits(struct engine *engine, const struct catalogue *catalogue, const struct text *names,
+                          uint64_t *values)
+{
+    for (size_t limit = 0; limit < SCRIPT_LIMIT_COUNT; limit++) {
+        for (size_t i = 0; i < catalogue->supplier_count; i++) {
+            values[i] =
+                script_set_limit_count(catalogue->set, (struct script_id){ .index = i }, (enum script_limit)limit);
+        }
+        metrics_set_limits(engine->metrics, METRIC_SCRIPT_LIMITS, (enum script_limit)limit, names, values,
+                           catalogue->supplier_count);
+    }
+}
+
 enum { SUPPLIER_SAMPLES = 7 };
 static const enum metric SUPPLIER_ROWS[SUPPLIER_SAMPLES] = { METRIC_SCRIPT_CPU,           METRIC_SCRIPT_PUT_BACK,
                                                              METRIC_SCRIPT_IN_QUARANTINE, METRIC_SUPPLIER_RUNNING,
@@ -254,6 +312,34 @@ static void sample_suppliers(struct engine *engine, const struct catalogue *cata
     for (size_t row = 0; row < SUPPLIER_SAMPLES && names != NULL && values != NULL; row++) {
         metrics_set_suppliers(engine->metrics, SUPPLIER_ROWS[row], names, values + row * count, count);
     }
+    if (names != NULL && values != NULL) {
+        sample_limits(engine, catalogue, names, values);
+    }
+    free(values);
+    free(names);
+}
+
+static void sample_logins(struct engine *engine, const struct catalogue *catalogue)
+{
+    enum { ROWS = 5 };
+    static const enum metric rows[ROWS] = { METRIC_LOGINS, METRIC_LOGINS_RENEWED, METRIC_LOGINS_FAILED,
+                                            METRIC_LOGINS_REFUSED, METRIC_LOGINS_WAITING };
+    size_t count = catalogue->supplier_count;
+    struct text *names = calloc(count + 1, sizeof(*names));
+    uint64_t *values = calloc(ROWS * (count + 1), sizeof(*values));
+
+    for (size_t i = 0; i < count && names != NULL && values != NULL; i++) {
+        struct login_counts counts = login_book_counts(engine->logins, &catalogue->suppliers[i]);
+        const uint64_t row_values[ROWS] = { counts.made, counts.renewed, counts.failed, counts.refused,
+                                            counts.waiting };
+        names[i] = catalogue->suppliers[i].name;
+        for (size_t row = 0; row < ROWS; row++) {
+            values[row * count + i] = row_values[row];
+        }
+    }
+    for (size_t row = 0; row < ROWS && names != NULL && values != NULL; row++) {
+        metrics_set_suppliers(engine->metrics, rows[row], names, &values[row * count], count);
+    }
     free(values);
     free(names);
 }
@@ -270,6 +356,7 @@ void admin_view_sample(struct engine *engine)
     }
     sample_scripts(engine);
     sample_suppliers(engine, catalogue);
+    sample_logins(engine, catalogue);
     for (size_t i = 0; i < data_set_count(catalogue->data); i++) {
         metrics_set(engine->metrics, METRIC_LOOKUP_MISSES, i, data_set_misses(catalogue->data, i));
     }

@@ -271,6 +271,9 @@ static enum status engine_start(struct engine *engine, sigset_t *signals, settin
     if (status == STATUS_OK) {
         status = permits_create(generation_catalogue(engine->generation), &engine->permits);
     }
+    if (status == STATUS_OK) {
+        status = login_book_create(generation_catalogue(engine->generation), &engine->logins);
+    }
     if (status != STATUS_OK) {
         failure_set(why, "out of memory");
         return status;
@@ -322,6 +325,7 @@ static void engine_stop(struct engine *engine)
         io_thread_fini(&engine->threads[i]);
     }
     free(engine->threads);
+    login_book_destroy(&engine->logins);
     attribution_destroy(&engine->attribution); // what the last searches left is written
     metrics_destroy(&engine->metrics);
     timing_close(&engine->timing);

@@ -16,6 +16,7 @@
 struct admin;
 struct attribution;
 struct io_thread;
+struct login_book;
 struct metrics;
 struct permits;
 struct search_record;
@@ -25,6 +26,7 @@ struct engine {
     struct generation *generation;
     struct resolver *resolver;
     struct worker_pool *workers;
+    struct login_book *logins; // of the generation's accounts
     struct io_thread *threads;
     size_t thread_count;        // made, be they whole or not; the control thread's
     atomic_size_t threads_live; // whole ones, which the resolver may tell of a new book

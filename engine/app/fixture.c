@@ -283,8 +283,8 @@ static void read_name(struct fixture *fixture)
 
 static void read_fields(struct fixture *fixture)
 {
-    static const char *const names[] = { "about",     "search", "now",      "secrets",   "options",
-                                         "exchanges", "expect", "ceilings", "revalidate" };
+    static const char *const names[] = { "about", "search",    "now",    "secrets",  "options",
+                                         "login", "exchanges", "expect", "ceilings", "revalidate" };
     const struct json_node *root = fixture->root;
 
     fixture_check_members(fixture, root, "", names, COUNT_OF(names));
@@ -294,12 +294,13 @@ static void read_fields(struct fixture *fixture)
                      "field `search` is missing");
     }
     fixture->secrets = take(fixture, root, "secrets", JSON_BEGIN_OBJECT, "an object");
+    fixture->login = json_tree_member(root, "login");
     fixture->options = take(fixture, root, "options", JSON_BEGIN_OBJECT, "an object");
     fixture->expect = take(fixture, root, "expect", JSON_BEGIN_OBJECT, "an object");
     fixture->ceilings = take(fixture, root, "ceilings", JSON_BEGIN_ARRAY, "a list");
     fixture->revalidate = take(fixture, root, "revalidate", JSON_BEGIN_ARRAY, "a list");
     read_now(fixture);
-    (void)fixture_read_exchanges(fixture, root, &fixture->exchanges);
+    (void)!fixture_read_exchanges(fixture, root, &fixture->exchanges);
 }
 
 bool fixture_read(struct fixture *fixture, const char *path, settings_finding report, void *context)

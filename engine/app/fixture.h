@@ -42,9 +42,10 @@ struct fixture {
     struct arena arena;
     struct buffer bytes;
     const struct json_node *root;
-    bool must_not_fail;                                                                  // ok-…
-    uint64_t wall_us;                                                                    // `now`
-    const struct json_node *search, *secrets, *options, *expect, *ceilings, *revalidate; // all but `search` may be NULL
+    bool must_not_fail;             // ok-…
+    uint64_t wall_us;               // `now`
+    const struct json_node *search; // the others may be NULL
+    const struct json_node *secrets, *options, *login, *expect, *ceilings, *revalidate;
     struct fixture_exchanges exchanges;
     settings_finding report;
     void *context;

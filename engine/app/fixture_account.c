@@ -126,6 +126,7 @@ const struct script_account *fixture_account(struct fixture *fixture, const stru
                    generation_make_account(&builder, subject->script, &settings, false, account) == STATUS_OK;
     if (is_made) {
         account->supplier = (uint32_t)subject->index;
+        account->login = subject->script->logs_in ? 1 : 0;
         account->context = write_context(fixture, subject->script, account->context);
         account->name = TEXT("main");
         account->markets = NULL;

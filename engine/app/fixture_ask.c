@@ -27,6 +27,9 @@ static struct ask_call *ask(const struct fixture_play *play, struct fixture_worl
         call->call.data = play->subject->catalogue->data;
         call->call.rates = play->subject->catalogue->rates;
         call->account = play->account;
+        if (play->account->login != 0) {
+            call->login = fixture_login_peek(&play->world->login);
+        }
         call->times =
             (struct script_times){ play->arrival_us, play->arrival_us + play->budget_us, play->fixture->wall_us };
         call->allocation_end_us = call->times.end_us;

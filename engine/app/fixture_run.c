@@ -62,7 +62,7 @@ static bool read_envelope(struct fixture_play *play, struct envelope *envelope)
     struct problem problem;
 
     problem_init(&problem, 422, "", "");
-    (void)envelope_read(envelope, fixture->search->source, &problem);
+    (void)!envelope_read(envelope, fixture->search->source, &problem);
     for (size_t i = 0; i < problem.error_count; i++) {
         fixture_find(fixture, fixture->search, "", "search%s: %s", problem.errors[i].pointer, problem.errors[i].detail);
     }
@@ -94,11 +94,13 @@ static struct catalogue catalogue_of(const struct fixture_play *play, struct cat
                                              .script = script->label,
                                              .is_enabled = true,
                                              .wants_client = script->want_count > 0,
+                                             .signs = script->signs,
                                              .body_cap = script->body_cap,
                                              .account = play->account,
                                              .account_count = 1 };
     catalogue.suppliers = supplier;
     catalogue.supplier_count = 1;
+    catalogue.login_count = script->logs_in ? 1 : 0;
     catalogue.rules = NULL;
     return catalogue;
 }
@@ -113,6 +115,12 @@ static bool run_search(struct fixture_play *play, const struct envelope *envelop
     struct block *body = block_create(play->fixture->search->source);
     struct search *search;
 
+    if (play->account->login > 0) {
+        fixture_login_open(&world->login, &world->world, &catalogue, play->fixture->wall_us);
+    }
+    if (play->account->login > 0 && play->fixture->login != NULL) {
+        fixture_login_bring(&world->login, play->fixture->login->source);
+    }
     play->arrival_us = world->now_us;
     play->budget_us = budget.effective_us;
     const struct search_options options = { .world = &world->world,

@@ -108,11 +108,23 @@ struct http_response *fixture_world_response(const struct fixture_exchange *exch
     return response;
 }
 
+/// The exchange's answer, as far as the supplier's cap lets it through.
+static void take_answer(struct fetch *fetch, const struct fixture_exchange *exchange)
+{
+    if (exchange->body.length > fetch->body_cap) {
+        fetch->result = FETCH_TOO_LARGE;
+        return;
+    }
+    fetch->response = fixture_world_response(exchange);
+    fetch->result = fetch->response == NULL ? FETCH_NO_MEMORY : FETCH_OK;
+    fetch->phase = PHASE_NONE;
+    fetch->first_byte_us = fetch->done_us;
+}
+
 static void on_answered(struct timer *timer)
 {
     struct fixture_event *event = CONTAINER_OF(timer, struct fixture_event, timer);
     struct fetch *fetch = event->fetch;
-    bool is_end = event->played->now_us >= fetch->end_us;
 
     fetch->impl = NULL;
     fetch->done_us = event->played->now_us;
@@ -120,17 +132,10 @@ static void on_answered(struct timer *timer)
         fetch->result = FETCH_CONNECT_FAILED;
         fetch->phase = PHASE_CONNECT;
         (void)snprintf(fetch->detail, sizeof(fetch->detail), "the fixture has no exchange for it");
-    } else if (is_end) {
+    } else if (event->played->now_us >= fetch->end_us) {
         fetch->result = FETCH_ENDED;
     } else {
-        fetch->response = fixture_world_response(event->exchange);
-        fetch->result = fetch->response == NULL ? FETCH_NO_MEMORY : FETCH_OK;
-        fetch->phase = PHASE_NONE;
-        fetch->first_byte_us = fetch->done_us;
-    }
-    if (fetch->result == FETCH_OK && event->exchange->body.length > fetch->body_cap) {
-        http_response_destroy(&fetch->response);
-        fetch->result = FETCH_TOO_LARGE;
+        take_answer(fetch, event->exchange);
     }
     free(event);
     fetch->on_done(fetch);
@@ -259,6 +264,39 @@ static bool world_script_has_begun(struct world *world, const struct script_call
     return atomic_load(&call->begun_us) != 0;
 }
 
+// ---- logins
+
+static struct login world_login_peek(struct world *world, const struct script_account *account)
+{
+    (void)account; // a fixture has one
+    return fixture_login_peek(&played_of(world)->login);
+}
+
+static enum login_state world_login_take(struct world *world, const struct script_account *account, uint64_t refused,
+                                         struct login *login, struct part_end *end)
+{
+    (void)account;
+    return fixture_login_take(&played_of(world)->login, refused, login, end);
+}
+
+static enum status world_login_start(struct world *world, struct login_wait *wait)
+{
+    return fixture_login_start(&played_of(world)->login, wait);
+}
+
+static void world_login_cancel(struct world *world, struct login_wait *wait)
+{
+    (void)world;
+    list_remove(&wait->node);
+}
+
+static void world_login_refuse(struct world *world, const struct script_account *account, uint64_t number,
+                               const struct part_end *end)
+{
+    (void)account;
+    fixture_login_refuse(&played_of(world)->login, number, end);
+}
+
 // ---- world
 
 void fixture_world_init(struct fixture_world *played, struct worker_pool *workers,
@@ -274,6 +312,11 @@ void fixture_world_init(struct fixture_world *played, struct worker_pool *worker
         .script_submit = world_script_submit,
         .script_cancel = world_script_cancel,
         .script_has_begun = world_script_has_begun,
+        .login_peek = world_login_peek,
+        .login_take = world_login_take,
+        .login_start = world_login_start,
+        .login_cancel = world_login_cancel,
+        .login_refuse = world_login_refuse,
     };
     *played = (struct fixture_world){
         .world = { .ops = &OPS }, .now_us = clock_now_us() + AHEAD_US, .workers = workers, .exchanges = exchanges
@@ -286,6 +329,7 @@ void fixture_world_init(struct fixture_world *played, struct worker_pool *worker
 void fixture_world_fini(struct fixture_world *played)
 {
     require(played->timers.count == 0);
+    fixture_login_fini(&played->login);
     block_release(&played->facts);
     timer_heap_fini(&played->timers);
     pthread_cond_destroy(&played->is_back);

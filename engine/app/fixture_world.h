@@ -8,6 +8,7 @@
 #pragma once
 
 #include "app/fixture.h"
+#include "app/fixture_login.h"
 #include "script/worker_pool.h"
 #include "search/ports.h"
 
@@ -25,6 +26,7 @@ struct fixture_world {
                     const struct http_request *request);
     void *owner;
     struct block *facts; // of the search, once its START call is back
+    struct fixture_login login;
     uint64_t calls;
     pthread_mutex_t lock;
     pthread_cond_t is_back;

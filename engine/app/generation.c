@@ -121,6 +121,7 @@ static enum status make_accounts(struct generation_builder *builder, const struc
     for (size_t i = 0; i < count && status == STATUS_OK; i++) {
         accounts[i].supplier = (uint32_t)index;
         accounts[i].number = builder->account_count++;
+        accounts[i].login = script->logs_in ? ++builder->login_count : 0;
         status = generation_make_account(builder, script, settings == NULL ? NULL : &settings->accounts[i], is_wanted,
                                          &accounts[i]);
         if (status == STATUS_OK && is_wanted && accounts[i].host_count == 0) {
@@ -153,6 +154,7 @@ static enum status make_supplier(struct generation_builder *builder, const struc
                                              .script = script->label,
                                              .is_enabled = is_wanted,
                                              .wants_client = script->want_count > 0,
+                                             .signs = script->signs,
                                              .body_cap = script->body_cap,
                                              .ceiling_us = settings == NULL ? 0 : settings->ceiling_us };
     enum status status = make_accounts(builder, source, script, index, is_wanted, supplier);
@@ -196,6 +198,7 @@ static enum status fill_catalogue(struct generation_builder *builder, const stru
                                                 .rates = generation->rates,
                                                 .suppliers = suppliers,
                                                 .supplier_count = sources->count,
+                                                .login_count = builder->login_count,
                                                 .products = products,
                                                 .product_count = product_count,
                                                 .deadline_default_us = settings->deadline_default_us,

@@ -147,8 +147,12 @@ static enum status io_thread_open(struct io_thread *thread, struct failure *why)
     if (status != STATUS_OK) {
         return status;
     }
-    live_world_init(&thread->live, thread->loop, thread->fetches, thread->engine->workers,
-                    thread->engine->permits);
+    live_world_init(&thread->live, thread->loop, thread->fetches, thread->engine->workers, thread->engine->permits);
+    status = login_desk_open(&thread->live.logins, thread->engine->logins, &thread->live.world, thread->loop);
+    if (status != STATUS_OK) {
+        failure_set(why, "out of memory");
+        return status;
+    }
     fetch_pool_set_book(thread->fetches, resolver_book(thread->engine->resolver));
     struct http_server_handlers handlers = routes_handlers(thread);
     return http_server_create(thread->loop, &server_options, &handlers, &thread->server, why);
@@ -192,6 +196,7 @@ void io_thread_close(struct io_thread *thread)
     if (thread->server != NULL) {
         http_server_destroy(&thread->server); // open searches are cancelled through on_gone
     }
+    login_desk_close(&thread->live.logins);
 }
 
 void io_thread_fini(struct io_thread *thread)

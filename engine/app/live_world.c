@@ -99,6 +99,33 @@ static void live_account_block(struct world *world, const struct script_account 
     permits_block(live_of(world)->permits, account, wait_us);
 }
 
+static struct login live_login_peek(struct world *world, const struct script_account *account)
+{
+    return login_desk_peek(&live_of(world)->logins, account);
+}
+
+static enum login_state live_login_take(struct world *world, const struct script_account *account, uint64_t refused,
+                                        struct login *login, struct part_end *end)
+{
+    return login_desk_take(&live_of(world)->logins, account, refused, login, end);
+}
+
+static enum status live_login_start(struct world *world, struct login_wait *wait)
+{
+    return login_desk_start(&live_of(world)->logins, wait);
+}
+
+static void live_login_cancel(struct world *world, struct login_wait *wait)
+{
+    login_desk_cancel(&live_of(world)->logins, wait);
+}
+
+static void live_login_refuse(struct world *world, const struct script_account *account, uint64_t number,
+                              const struct part_end *end)
+{
+    login_desk_refuse(&live_of(world)->logins, account, number, end);
+}
+
 void live_world_init(struct live_world *live, struct loop *loop, struct fetch_pool *fetches,
                      struct worker_pool *workers, struct permits *permits)
 {
@@ -115,6 +142,11 @@ void live_world_init(struct live_world *live, struct loop *loop, struct fetch_po
         .permit_begin = live_permit_begin,
         .permit_end = live_permit_end,
         .account_block = live_account_block,
+        .login_peek = live_login_peek,
+        .login_take = live_login_take,
+        .login_start = live_login_start,
+        .login_cancel = live_login_cancel,
+        .login_refuse = live_login_refuse,
     };
     *live = (struct live_world){
         .world = { .ops = &OPS },

@@ -1,9 +1,12 @@
-/// Live world: the ports of search/ over real sockets, timers and script workers.
+/// Live world: the ports of search/ over real sockets, timers, script workers and logins.
+///
+/// `logins` is opened and closed by its thread.
 ///
 /// Threads: one per loop thread, except live_world_deliver, which workers call.
 /// Memory:  borrows everything.
 #pragma once
 
+#include "app/login_book.h"
 #include "app/permits.h"
 #include "io/fetch.h"
 #include "io/loop.h"
@@ -16,6 +19,7 @@ struct live_world {
     struct fetch_pool *fetches;
     struct worker_pool *workers;
     struct permits *permits;
+    struct login_desk logins;
     uint64_t calls_out; // script calls not yet back
 };
 

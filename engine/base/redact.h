@@ -20,8 +20,9 @@ enum { REDACT_MAX = 1024, REDACT_PASSING_MAX = 1024, REDACT_SECRET_MIN = 4 };
 
 /// STATUS_INVALID: shorter than REDACT_SECRET_MIN. STATUS_FULL: already REDACT_MAX. A known one is STATUS_OK.
 MUST_CHECK enum status redact_add(struct text secret);
-/// The same for a passing one; it takes the place of the oldest of those when there are many.
-MUST_CHECK enum status redact_add_passing(struct text secret);
+/// The same for a passing one; it takes the place of the oldest of those when there are many. What it returns may be
+/// passed over.
+enum status redact_add_passing(struct text secret);
 
 /// Replaces every secret by *** in place and returns the new length, which is never larger.
 /// `is_cut`: the bytes end where a longer text was cut, so a beginning of a secret at the end goes as well.

@@ -15,7 +15,12 @@ struct status_view {
 
 struct status_supplier {
     struct text name, script, because, quarantined;
+    struct text path, since; // of what drifts
     bool is_enabled;
+    bool has_drift;
+    struct json_reader drift; // where its list begins
+    bool has_limits;
+    struct json_reader limits; // likewise, an object
 };
 
 struct place {
@@ -55,6 +60,7 @@ static const struct place view_places[] = {
 static const struct place supplier_places[] = {
     VALUE(status_supplier, "name", name),         VALUE(status_supplier, "script", script),
     VALUE(status_supplier, "because", because),   VALUE(status_supplier, "quarantined", quarantined),
+    VALUE(status_supplier, "path", path),         VALUE(status_supplier, "since", since),
     FLAG(status_supplier, "enabled", is_enabled),
 };
 
@@ -75,6 +81,43 @@ static void take_value(const struct json_reader *json, enum json_token token, st
     }
 }
 
+static bool read_list(struct json_reader *json, struct paint *paint,
+                      void (*print)(struct paint *paint, const struct status_supplier *item));
+
+/// A path that has stopped appearing in the supplier's answers.
+static void print_drift(struct paint *paint, const struct status_supplier *drift)
+{
+    paint_spaces(paint, STATUS_NAME_COLUMNS + 8);
+    paint_on(paint, PAINT_YELLOW);
+    buffer_append_c(paint->out, "drift: ");
+    paint_text(paint, drift->path, 200);
+    paint_off(paint, PAINT_YELLOW);
+    buffer_append_c(paint->out, " has stopped appearing, since ");
+    paint_text(paint, drift->since, 40);
+    buffer_append_byte(paint->out, '\n');
+}
+
+/// How often its script met which limit.
+static void print_limits(struct paint *paint, const struct status_supplier *supplier)
+{
+    struct json_reader limits = supplier->limits;
+    bool is_first = true;
+
+    paint_spaces(paint, STATUS_NAME_COLUMNS + 8);
+    buffer_append_c(paint->out, "limits met: ");
+    while (json_next(&limits) == JSON_KEY) {
+        buffer_append_c(paint->out, is_first ? "" : ", ");
+        paint_text(paint, limits.value, 40);
+        buffer_append_byte(paint->out, ' ');
+        if (json_next(&limits) != JSON_NUMBER) {
+            break;
+        }
+        paint_text(paint, limits.value, 20);
+        is_first = false;
+    }
+    buffer_append_byte(paint->out, '\n');
+}
+
 /// on, off, or in quarantine; each with what one wants to know then.
 static void print_supplier(struct paint *paint, const struct status_supplier *supplier)
 {
@@ -93,6 +136,13 @@ static void print_supplier(struct paint *paint, const struct status_supplier *su
     paint_spaces(paint, 2);
     paint_text(paint, about, paint->width > STATUS_NAME_COLUMNS + 8 ? paint->width - STATUS_NAME_COLUMNS - 8 : 40);
     buffer_append_byte(paint->out, '\n');
+    if (supplier->has_limits) {
+        print_limits(paint, supplier);
+    }
+    if (supplier->has_drift) {
+        struct json_reader drift = supplier->drift;
+        (void)read_list(&drift, paint, print_drift); // it was skipped before, so it can be read
+    }
 }
 
 /// A product has a line only when its script is in quarantine.
@@ -107,7 +157,7 @@ static void print_product(struct paint *paint, const struct status_supplier *pro
     }
 }
 
-/// A list of suppliers or products, drawn as it is read.
+/// A list of suppliers or products, or of what drifts, drawn as it is read.
 static bool read_list(struct json_reader *json, struct paint *paint,
                       void (*print)(struct paint *paint, const struct status_supplier *item))
 {
@@ -119,6 +169,14 @@ static bool read_list(struct json_reader *json, struct paint *paint,
             struct text key = json->value;
             token = json_next(json);
             take_value(json, token, key, supplier_places, COUNT_OF(supplier_places), &supplier);
+            if (token == JSON_BEGIN_ARRAY && text_equals_c(key, "drift")) {
+                supplier.has_drift = true;
+                supplier.drift = *json;
+            }
+            if (token == JSON_BEGIN_OBJECT && text_equals_c(key, "limits")) {
+                supplier.has_limits = true;
+                supplier.limits = *json;
+            }
             if (!json_skip(json, token)) {
                 return false;
             }

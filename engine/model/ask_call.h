@@ -20,6 +20,7 @@ struct ask_call {
     const struct script_account *account;
     struct block *facts; // of the search
     struct block *input; // JSON: the progress, or the offer
+    struct login login;  // of the account; without a value: there is none
     struct script_times times;
     uint64_t allocation_end_us;
     struct http_response *response; // of READ; owned by the call

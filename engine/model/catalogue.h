@@ -14,6 +14,7 @@ struct catalogue_supplier {
     struct text script; // "duffel@3f9a"
     bool is_enabled;
     bool wants_client;                    // its scripts see who asks
+    bool signs;                           // its requests are signed when they are sent
     struct text because;                  // why not
     uint64_t body_cap;                    // bytes on the wire, and after decompression
     uint64_t ceiling_us;                  // from its settings, over the script's, under rules; 0: the script's own
@@ -29,6 +30,7 @@ struct catalogue {
     const struct rule_set *rules;               // NULL: none
     const struct catalogue_supplier *suppliers; // sorted by name
     size_t supplier_count;
+    size_t login_count; // accounts that log in
     const struct text *products;
     size_t product_count;
     uint64_t deadline_default_us, deadline_min_us, deadline_max_us;

@@ -62,6 +62,8 @@ struct http_request *http_request_create(const struct http_request *values)
     request->body = request_put(&end, values->body);
     request->headers = values->header_count != 0 ? headers : NULL;
     request->header_count = values->header_count;
+    request->signed_count = values->signed_count;
+    request->signed_us = values->signed_us;
     request->next = NULL;
     for (size_t i = 0; i < values->header_count; i++) {
         headers[i].name = request_put(&end, values->headers[i].name);

@@ -21,6 +21,8 @@ struct http_request {
     struct text body;   // absent: no body
     struct header *headers;
     size_t header_count;
+    size_t signed_count;       // how many of them, the last ones, its signature is made of
+    uint64_t signed_us;        // when that was; 0: it is not signed
     struct http_request *next; // the request of the next part; owned by this one
 };
 

@@ -1,6 +1,7 @@
 #include "model/script_call.h"
 
 #include "model/ask_call.h"
+#include "model/request_call.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -69,6 +70,8 @@ bool start_candidate_choose(struct start_candidate *candidate, struct text marke
     for (size_t i = 0; i == 0 || i < candidate->account_count; i++) {
         if (is_account_of(&account[i], market)) {
             candidate->account = &account[i];
+            candidate->login =
+                candidate->login == NULL && candidate->logins != NULL ? &candidate->logins[i] : candidate->login;
             candidate->account_count = 1; // when it is asked again, it stays with this one
             return true;
         }
@@ -150,6 +153,9 @@ static void start_call_destroy(struct start_call *start)
 {
     for (size_t i = 0; i < start->candidate_count; i++) {
         http_request_destroy(&start->candidates[i].request);
+        for (size_t j = 0; j < start->candidates[i].login_count; j++) {
+            login_drop(&start->candidates[i].logins[j]);
+        }
     }
     block_release(&start->body);
     block_release(&start->errors);
@@ -168,14 +174,25 @@ static void normalise_call_destroy(struct normalise_call *normalise)
     block_release(&normalise->state);
     http_request_destroy(&normalise->next.request);
     block_release(&normalise->next.state);
+    login_drop(&normalise->login);
     free(normalise);
 }
 
 const struct script_account *script_call_account(const struct script_call *call)
 {
-    require(call->kind != SCRIPT_CALL_START);
-    return call->kind == SCRIPT_CALL_ASK ? CONTAINER_OF(call, struct ask_call, call)->account
-                                         : CONTAINER_OF(call, struct normalise_call, call)->account;
+    switch (call->kind) {
+    case SCRIPT_CALL_REQUEST:
+        return CONTAINER_OF(call, const struct request_call, call)->account;
+    case SCRIPT_CALL_LOGIN:
+        return CONTAINER_OF(call, const struct login_call, call)->account;
+    case SCRIPT_CALL_ASK:
+        return CONTAINER_OF(call, const struct ask_call, call)->account;
+    case SCRIPT_CALL_NORMALISE:
+    case SCRIPT_CALL_START:
+        break;
+    }
+    require(call->kind == SCRIPT_CALL_NORMALISE); // a START call has many
+    return CONTAINER_OF(call, const struct normalise_call, call)->account;
 }
 
 void script_call_destroy(struct script_call *call)
@@ -189,6 +206,12 @@ void script_call_destroy(struct script_call *call)
         break;
     case SCRIPT_CALL_NORMALISE:
         normalise_call_destroy(CONTAINER_OF(call, struct normalise_call, call));
+        break;
+    case SCRIPT_CALL_REQUEST:
+        request_call_destroy(CONTAINER_OF(call, struct request_call, call));
+        break;
+    case SCRIPT_CALL_LOGIN:
+        login_call_destroy(CONTAINER_OF(call, struct login_call, call));
         break;
     case SCRIPT_CALL_ASK:
         ask_call_destroy(CONTAINER_OF(call, struct ask_call, call));

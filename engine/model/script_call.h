@@ -1,7 +1,7 @@
 /// Script call: one job for the script workers, its inputs and its results, as plain data.
 ///
 /// START runs once a search: the product validates the query, then `skip`, `ceiling` and `build_request` of every
-/// candidate. NORMALISE turns one response into offers.
+/// candidate. NORMALISE turns one response into offers. REQUEST and LOGIN are in request_call.h.
 ///
 /// Threads: handed over whole: search -> worker -> search.
 /// Memory:  one allocation with its parts; never in a search's arena, because a lost worker may hold it for ever.
@@ -9,6 +9,7 @@
 
 #include "base/message.h"
 #include "model/exchange.h"
+#include "model/login.h"
 #include "model/offer.h"
 #include "model/request_limits.h"
 #include "model/rule.h"
@@ -52,13 +53,10 @@ struct script_account {
     uint32_t number;                 // from 0 on within its generation
     struct request_limits limits;    // in force: the settings' over the script's
     uint64_t body_cap;               // bytes on the wire, and after decompression; 0: the supplier's
+    uint32_t login;                  // its place among the accounts that log in, from 1 on; 0: it does not
 };
 
-enum script_call_kind {
-    SCRIPT_CALL_START,
-    SCRIPT_CALL_NORMALISE,
-    SCRIPT_CALL_ASK, // model/ask_call.h
-};
+enum script_call_kind { SCRIPT_CALL_START, SCRIPT_CALL_NORMALISE, SCRIPT_CALL_REQUEST, SCRIPT_CALL_LOGIN, SCRIPT_CALL_ASK };
 
 struct script_call {
     struct message message; // delivers the call back to its loop; on_receive is set by the world
@@ -91,8 +89,11 @@ struct start_candidate {
     size_t account_count;                 // 0 is 1
     uint32_t supplier;                    // in the catalogue, as rules name it
     struct ceiling_terms terms;           // the settings' own; the rules' once the facts are known
+    struct login *logins;                 // of its accounts, in `memory`, held; NULL: they do not log in
+    size_t login_count;
     // out
-    bool has_no_account; // none is for this search: SCRIPT_SKIPPED
+    const struct login *login; // of the account that was chosen; without a value its requests are still to be built
+    bool has_no_account;       // none is for this search: SCRIPT_SKIPPED
     enum script_verdict verdict;
     struct text message;    // reason to skip, or the error; in `memory` of the call
     struct ceiling ceiling; // in force
@@ -155,6 +156,7 @@ struct normalise_call {
     uint64_t body_cap;              // after decompression
     uint32_t part, parts, step;     // each from 1 on
     struct block *state;            // what the step before left; NULL: none
+    struct login login;
     // out
     enum script_verdict verdict;
     struct offer_batch *offers; // SCRIPT_OK: at least one offer

@@ -17,6 +17,15 @@ void bind_json(lua_State *L); // encode (canonical: keys sorted), decode (strict
 void bind_url(lua_State *L);
 void bind_form(lua_State *L); // encode, decode, pairs
 void bind_crypto(lua_State *L);
+
+/// Where `crypto`'s randomness comes from.
+struct crypto_seed {
+    uint64_t value; // 0: the machine
+    uint64_t draws; // what came of it so far
+};
+/// Within a protected call: from now on from there; borrowed. Without it the machine's.
+void bind_crypto_set_seed(lua_State *L, struct crypto_seed *seed);
+
 void bind_time(lua_State *L);
 
 /// The airports and their zones that `time` and the check of offers know from now on; borrowed. NULL: none.
@@ -26,12 +35,12 @@ const struct places *bind_time_places(lua_State *L);
 
 void bind_money(lua_State *L);
 void bind_log(lua_State *L);
-void bind_lookup(lua_State *L); // a function: rows of the settings' data tables
-void bind_xml(lua_State *L);    // parse, build
-void bind_soap(lua_State *L);   // envelope, fault, security
-void bind_fail(lua_State *L);   // typed failures: tables with a private metatable, see bind_fail_read
+void bind_lookup(lua_State *L);  // a function: rows of the settings' data tables
+void bind_xml(lua_State *L);     // parse, build
+void bind_soap(lua_State *L);    // envelope, fault, security
+void bind_fail(lua_State *L);    // typed failures: tables with a private metatable, see bind_fail_read
 void bind_pattern(lua_State *L); // adds find, match, gmatch, gsub to the table on top, which is `string`
-void bind_text(lua_State *L);   // map, filter, first, get, sorted_pairs: pushes a table of them for the globals
+void bind_text(lua_State *L);    // map, filter, first, get, sorted_pairs: pushes a table of them for the globals
 
 /// What a script returned or raised, when it is a typed failure; false: it is not one.
 struct script_fail {

@@ -1,7 +1,6 @@
 #include "base/check.h"
 #include "script/bind.h"
 #include "script/bind_support.h"
-#include "script/sandbox.h"
 
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
@@ -250,20 +249,27 @@ static int crypto_hex_decode(lua_State *L)
 
 // ---- randomness ----------------------------------------------------------------------------------------------------
 
+static const char seed_key; // registry: the seed
+
+void bind_crypto_set_seed(lua_State *L, struct crypto_seed *seed)
+{
+    bind_keep_pointer(L, &seed_key, seed);
+}
+
 /// The machine's randomness; within a seeded call bytes that come of its seed alone, so that a fixture gives the same
 /// request each time.
 static void fill_random(lua_State *L, unsigned char *bytes, size_t count)
 {
-    struct sandbox *sandbox = sandbox_of(L);
+    struct crypto_seed *seed = (struct crypto_seed *)(uintptr_t)bind_kept_pointer(L, &seed_key);
 
-    if (sandbox->seed == 0) {
+    if (seed == NULL || seed->value == 0) {
         if (RAND_bytes(bytes, (int)count) != 1) {
             luaL_error(L, "no random bytes to be had");
         }
         return;
     }
     for (size_t i = 0; i < count; i += SHA256_DIGEST_LENGTH) {
-        const uint64_t draw[2] = { sandbox->seed, ++sandbox->seed_draws };
+        const uint64_t draw[2] = { seed->value, ++seed->draws };
         unsigned char digest[SHA256_DIGEST_LENGTH];
         SHA256((const unsigned char *)draw, sizeof draw, digest);
         memcpy(bytes + i, digest, count - i < sizeof digest ? count - i : sizeof digest);

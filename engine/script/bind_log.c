@@ -3,6 +3,7 @@
 
 #include "script/bind.h"
 #include "script/bind_support.h"
+#include "script/sandbox.h"
 
 enum { MESSAGE_MAX = 1000 };
 
@@ -15,6 +16,9 @@ static int write_line(lua_State *L, enum log_level level)
 
     for (size_t i = 0; i < length; i++) {
         line[i] = (unsigned char)line[i] < 0x20 || line[i] == 0x7f ? ' ' : line[i];
+    }
+    if (!sandbox_may_log(L)) {
+        return 0;
     }
     luaL_where(L, 1);
     log_line(level, "script", "%s%.*s", lua_tostring(L, -1), (int)length, line);

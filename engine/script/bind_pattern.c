@@ -221,7 +221,7 @@ static void push_replacement(lua_State *L, struct substitution *job, struct text
     if (job->type == LUA_TFUNCTION) {
         lua_pushvalue(L, 3);
         lua_call(L, push_captures(L, &job->match, whole), 1);
-        sandbox_stop_here(L);
+        sandbox_called_back(L);
     } else {
         push_capture(L, &job->match, 0, whole);
         lua_gettable(L, 3);

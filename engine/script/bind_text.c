@@ -35,7 +35,7 @@ static int text_map(lua_State *L)
         lua_rawgeti(L, 1, i);
         lua_pushinteger(L, i);
         lua_call(L, 2, 1);
-        sandbox_stop_here(L); // the function may be one of C, which no hook ends
+        sandbox_called_back(L);
         if (lua_isnil(L, -1)) {
             lua_pop(L, 1);
         } else {
@@ -60,7 +60,7 @@ static int text_filter(lua_State *L)
         lua_pushvalue(L, -2);
         lua_pushinteger(L, i);
         lua_call(L, 2, 1);
-        sandbox_stop_here(L); // the function may be one of C, which no hook ends
+        sandbox_called_back(L);
         bool is_kept = lua_toboolean(L, -1) != 0;
         lua_pop(L, 1);
         if (is_kept) {
@@ -90,7 +90,7 @@ static int text_first(lua_State *L)
         lua_pushvalue(L, -2);
         lua_pushinteger(L, i);
         lua_call(L, 2, 1);
-        sandbox_stop_here(L); // the function may be one of C, which no hook ends
+        sandbox_called_back(L);
         if (lua_toboolean(L, -1)) {
             lua_pop(L, 1);
             return 1;

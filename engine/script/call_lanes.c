@@ -1,5 +1,6 @@
 #include "script/call_lanes.h"
 
+#include "model/request_call.h"
 #include "script/script_set.h"
 
 void call_lanes_init(struct call_lanes *lanes, uint32_t threads)
@@ -20,7 +21,7 @@ void call_lanes_fini(struct call_lanes *lanes)
 
 enum status call_lanes_put(struct call_lanes *lanes, struct script_call *call)
 {
-    return call_queue_put(call->kind == SCRIPT_CALL_START ? &lanes->start : &lanes->normalise, call);
+    return call_queue_put(call->kind != SCRIPT_CALL_NORMALISE ? &lanes->start : &lanes->normalise, call);
 }
 
 static struct text lanes_supplier(const struct script_call *call, const struct script_account *account)

@@ -1,6 +1,6 @@
 /// Call lanes: the script calls that wait for a worker, and which of them is next.
 ///
-/// START calls first, then NORMALISE, then the NORMALISE calls of suppliers that are over their share of the processor;
+/// START calls and others that make requests first, then NORMALISE, then the NORMALISE calls of suppliers that are over their share of the processor;
 /// within each lane by earliest deadline. Whoever is over its share loses nothing but its turn: without others that
 /// wait it is served at once, and what waits past its deadline ends as any call that came too late.
 ///

@@ -437,6 +437,7 @@ static void close_batch(struct taking *taking, size_t count)
     struct offer_batch *batch = taking->batch;
 
     if (count > OFFER_MAX_PER_ANSWER) {
+        sandbox_note_limit(taking->walk.L, SCRIPT_LIMIT_OFFERS);
         taking->walk.depth = 0;
         walk_failed(&taking->walk, "%zu offers, of which %d are read", count, OFFER_MAX_PER_ANSWER);
         (void)drop(taking);

@@ -18,6 +18,8 @@
 /// their values, one that stands alone the element as a table. The plan declares what it reads, so a document is kept
 /// as a tape and nothing becomes a Lua value but what a function of the plan asks for.
 ///
+/// `from = "xml"` reads XML by the same paths (tape_xml.h); `xmlns` says what their prefixes mean (xml_names.h).
+///
 /// Threads: those of the lua_State.
 /// Memory:  a Lua userdata with an arena; its environment keeps the functions and tables of the script alive.
 #pragma once

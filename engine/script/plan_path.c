@@ -63,13 +63,21 @@ static void add_step(struct path_reader *reader, struct plan_step step)
     reader->steps[reader->count++] = step;
 }
 
+/// What goes on behind `node` must not, when it is an attribute or a text of XML.
+static void check_goes_on(struct plan_compiler *compiler, const struct declared *node, const char *path)
+{
+    if (compiler->plan->is_xml && xml_names_is_leaf(node->name)) {
+        plan_failed(compiler, "`%s`: nothing stands within an attribute or #text", path);
+    }
+}
+
 static void step_to_member(struct path_reader *reader, struct text name)
 {
     struct arena *arena = &reader->compiler->plan->arena;
+    const struct plan *plan = reader->compiler->plan;
     struct declared *member = NULL;
 
-    const struct plan *plan = reader->compiler->plan;
-
+    check_goes_on(reader->compiler, reader->node, reader->whole);
     if (name.length == 0) {
         plan_failed(reader->compiler, "`%s`: a name is missing", reader->whole);
     }
@@ -97,6 +105,7 @@ static void step_to_element(struct path_reader *reader, struct text number)
         plan_failed(reader->compiler, "`%s`: in brackets stands a number from 1 on, or from the end: -1",
                     reader->whole);
     }
+    check_goes_on(reader->compiler, reader->node, reader->whole);
     check_declared(reader->compiler, declared_element(arena, reader->node, DECLARED_LIST, &element), reader->whole);
     reader->node = element;
     add_step(reader, (struct plan_step){ .index = (int16_t)(is_from_end ? -(int)value : (int)value) });
@@ -204,6 +213,7 @@ static struct declared *declare_elements(struct plan_compiler *compiler, struct 
     struct declared *element = NULL;
     enum declared_kind kind = brackets.data[0] == '{' ? DECLARED_MAP : DECLARED_LIST;
 
+    check_goes_on(compiler, node, path);
     check_declared(compiler, declared_element(&compiler->plan->arena, node, kind, &element), path);
     require(element != NULL);
     return element;

@@ -490,8 +490,8 @@ static bool has_any(struct plan_row *row, const struct plan_node *object)
 
     for (size_t i = 0; i < object->field_count; i++) {
         const struct plan_node *field = object->fields[i];
-        if (field->op == PLAN_CALL || field->op == PLAN_CONST) {
-            continue; // neither tells whether the document has something
+        if (field->op == PLAN_CALL || field->op == PLAN_CONST || field->op == PLAN_ASKED) {
+            continue; // none of them tells whether the document has something
         }
         asks_document = true;
         if (plan_value(row, field, true).kind != VALUE_ABSENT) {

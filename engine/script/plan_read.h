@@ -14,11 +14,13 @@ enum { PLAN_SCRATCH = 4096 };
 struct plan_row {
     lua_State *L;
     const struct plan *plan;
-    const struct tape *tape;
+    struct tape *tape;
     int kept;                          // stack index of the plan's environment
     int search;                        // … of the search; 0: there is none
     uint32_t at[PLAN_LEVELS_MAX];      // the node of each level's element; 0: none
     uint32_t found[PLAN_LEVELS_MAX];   // of a level of references: the element found last
+    uint32_t slots[PLAN_LEVELS_MAX];   // … where its index begins in the tape's slots
+    uint32_t mask[PLAN_LEVELS_MAX];    // … and its size less 1; 0: there is none yet
     const struct plan_level *dangling; // whose reference in hand leads nowhere; NULL: none
     int tables;                        // stack index of level 0's element as a table, the others' behind it
     bool has_table[PLAN_LEVELS_MAX];   // … once a function has asked
@@ -27,7 +29,7 @@ struct plan_row {
 };
 
 /// Begins a document: its root is level 0. Pushes a slot for each level, which must stay below everything else.
-void plan_row_init(struct plan_row *row, lua_State *L, const struct plan *plan, const struct tape *tape, int kept);
+void plan_row_init(struct plan_row *row, lua_State *L, const struct plan *plan, struct tape *tape, int kept);
 
 /// Steps `level` to its next element, over the levels between it and `stop`; from nowhere to the first.
 /// False: there are no more, and the levels are at nowhere again.

@@ -7,12 +7,16 @@
 #include <lauxlib.h>
 #include <string.h>
 
-void plan_row_init(struct plan_row *row, lua_State *L, const struct plan *plan, const struct tape *tape, int kept)
+enum { REFERENCES_PLAIN = 16 }; // so many elements are looked through one by one
+
+void plan_row_init(struct plan_row *row, lua_State *L, const struct plan *plan, struct tape *tape, int kept)
 {
     luaL_checkstack(L, PLAN_LEVELS_MAX + 8, "the plan has too many levels");
     memset(row->at, 0, sizeof row->at);
     memset(row->has_table, 0, sizeof row->has_table);
     memset(row->found, 0, sizeof row->found);
+    memset(row->mask, 0, sizeof row->mask);
+    tape->slot_count = 0;
     row->dangling = NULL;
     row->search = 0;
     row->tables = lua_gettop(L) + 1;
@@ -55,8 +59,52 @@ static uint32_t next_value(const struct plan_row *row, const struct plan_level *
     return next != 0 && level->is_map ? next + 1 : next;
 }
 
+/// Is the element at `at` called so?
+static bool is_called(struct plan_row *row, uint32_t level, uint32_t at, struct text name)
+{
+    row->at[level] = at;
+    const struct tape_node *key = plan_find(row, &row->plan->levels[level].key);
+    return plan_is_name(key) && text_equals(key->text, name);
+}
+
+/// The slot in which an element of that name is, or would be.
+static uint32_t *find_slot(struct plan_row *row, uint32_t level, struct text name)
+{
+    uint32_t *slots = &row->tape->slots[row->slots[level]];
+    uint32_t slot = (uint32_t)(text_hash(name) >> 7) & row->mask[level];
+
+    while (slots[slot] != 0 && !is_called(row, level, slots[slot], name)) {
+        slot = (slot + 1) & row->mask[level];
+    }
+    return &slots[slot];
+}
+
+/// An open hash of names to elements; of equal names the first counts. Without memory there is none.
+static void index_elements(struct plan_row *row, uint32_t level, const struct tape_node *list)
+{
+    const struct plan_level *this = &row->plan->levels[level];
+    uint32_t size = 4;
+
+    while (size < list->count * 2) {
+        size *= 2;
+    }
+    if (!tape_take_slots(row->tape, size, &row->slots[level])) {
+        return;
+    }
+    row->mask[level] = size - 1;
+    for (uint32_t at = first_value(this, list); at != 0; at = next_value(row, this, at)) {
+        row->at[level] = at;
+        sandbox_stop_here(row->L);
+        const struct tape_node *key = plan_find(row, &this->key);
+        uint32_t *slot = plan_is_name(key) ? find_slot(row, level, key->text) : NULL;
+        if (slot != NULL && *slot == 0) {
+            *slot = at;
+        }
+    }
+}
+
 /// The element that the reference in hand means. References mostly come in the order of what they mean, so the search
-/// begins at the element found last.
+/// begins at the element found last; a list of more than a few is indexed once.
 uint32_t plan_row_refer(struct plan_row *row, uint32_t level)
 {
     const struct plan_level *this = &row->plan->levels[level];
@@ -67,12 +115,19 @@ uint32_t plan_row_refer(struct plan_row *row, uint32_t level)
     if (!plan_is_name(name) || !plan_is_list_of(this, list)) {
         return 0;
     }
+    if (row->mask[level] == 0 && list->count > REFERENCES_PLAIN) {
+        index_elements(row, level, list);
+    }
     uint32_t at = row->found[level];
+    if (row->mask[level] != 0) {
+        bool is_same = at != 0 && is_called(row, level, at, name->text);
+        row->found[level] = is_same ? at : *find_slot(row, level, name->text);
+        row->at[level] = row->found[level];
+        return row->found[level];
+    }
     for (uint32_t i = 0; i < list->count; i++) {
         at = at != 0 ? at : first_value(this, list);
-        row->at[level] = at;
-        const struct tape_node *key = plan_find(row, &this->key);
-        if (plan_is_name(key) && text_equals(key->text, name->text)) {
+        if (is_called(row, level, at, name->text)) {
             row->found[level] = at;
             return at;
         }

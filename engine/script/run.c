@@ -63,6 +63,32 @@ static void run_on_error(lua_State *L, void *context)
              luaL_typename(L, -1));
 }
 
+static void run_allow_log(const struct script_set *set, struct sandbox *sandbox, struct script_id script,
+                          uint64_t now_us)
+{
+    uint32_t left = script_set_log_lines_left(set, script, now_us);
+    sandbox->log_most = left < SANDBOX_LOG_LINES ? left : SANDBOX_LOG_LINES;
+}
+
+/// Which limits the section met, on its script's account.
+static void run_count_limits(struct script_set *set, const struct sandbox *sandbox, struct script_id script,
+                             enum sandbox_result result, uint64_t now_us)
+{
+    for (size_t i = 0; i < SCRIPT_LIMIT_COUNT; i++) {
+        if (sandbox->met_limits[i] > 0) {
+            script_set_note_limit(set, script, (enum script_limit)i, sandbox->met_limits[i]);
+        }
+    }
+    if (sandbox->log_lines > 0) {
+        script_set_note_log_lines(set, script, now_us, sandbox->log_lines);
+    }
+    if (result == SANDBOX_STOPPED) {
+        script_set_note_limit(set, script, SCRIPT_LIMIT_TIME, 1);
+    } else if (result == SANDBOX_OUT_OF_MEMORY) {
+        script_set_note_limit(set, script, SCRIPT_LIMIT_MEMORY, 1);
+    }
+}
+
 enum run_end run_section(struct run *run, const struct guard_blame *blame, uint64_t limit_us, lua_CFunction function,
                          struct run_work *work)
 {
@@ -76,12 +102,17 @@ enum run_end run_section(struct run *run, const struct guard_blame *blame, uint6
         return RUN_FAILED;
     }
     struct sandbox *sandbox = run->state->sandbox;
+    uint64_t begun_us = clock_now_us();
     if (blame != NULL) {
+        run_allow_log(run->state->set, sandbox, blame->script, begun_us);
         guard_enter(run->guard, sandbox, blame, limit_us);
     }
     enum sandbox_result result = sandbox_call(sandbox, function, run_on_error, work);
     if (blame != NULL && !guard_leave(run->guard)) {
         return RUN_LOST;
+    }
+    if (blame != NULL) {
+        run_count_limits(run->state->set, sandbox, blame->script, result, begun_us);
     }
     switch (result) {
     case SANDBOX_OK:
@@ -198,6 +229,13 @@ void run_push_context(lua_State *L, struct state *state, const struct run_contex
             lua_error(L);
         }
         lua_setfield(L, -2, "state");
+    }
+    if (context->login.data != NULL) {
+        if (!bind_json_decode(L, context->login)) {
+            lua_error(L);
+        }
+        freeze_deep(L);
+        lua_setfield(L, -2, "login");
     }
     freeze_shallow(L);
 }

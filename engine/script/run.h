@@ -6,7 +6,7 @@
 ///          lasts.
 #pragma once
 
-#include "model/script_call.h"
+#include "model/request_call.h"
 #include "script/guard.h"
 #include "script/state.h"
 #include "script/wait.h"
@@ -68,6 +68,7 @@ struct run_context {
     uint64_t remaining_us;
     uint32_t part, parts, step;
     struct text state; // JSON that the step before left; absent: none
+    struct text login; // JSON; absent: none
 };
 void run_push_context(lua_State *L, struct state *state, const struct run_context *context);
 
@@ -78,6 +79,16 @@ struct http_request *run_take_request(lua_State *L, int index, int function, con
 /// there for the caller to free.
 void run_take_requests(lua_State *L, int index, int function, const struct state_account *account,
                        struct http_request **requests);
+
+/// In a section: a copy of the request with the headers of the map at `index` (which may be nil) in place of those that
+/// were signed before; `function` returned it.
+struct http_request *run_sign_request(lua_State *L, int index, int function, const struct http_request *request,
+                                      uint64_t now_us);
+
+/// In a section: has `sign` of the supplier sign each request of the chain anew. `ctx` is that of the first of them, at
+/// the time of signing; the others are the parts after it.
+void run_sign_all(lua_State *L, const struct run *run, size_t supplier, struct run_context context,
+                  struct http_request **requests);
 
 /// What `normalise` said beside its offers.
 struct run_details {
@@ -106,6 +117,8 @@ void run_details_fini(struct run_details *details);
 MUST_CHECK bool run_start(struct run *run, struct start_call *call);
 MUST_CHECK bool run_normalise(struct run *run, struct normalise_call *call);
 MUST_CHECK bool run_ask(struct run *run, struct ask_call *call);
+MUST_CHECK bool run_request(struct run *run, struct request_call *call);
+MUST_CHECK bool run_login(struct run *run, struct login_call *call);
 
 /// Ends what is unfinished of a call with that verdict.
 void run_fail_all(struct script_call *call, enum script_verdict verdict, const char *message);

@@ -8,7 +8,7 @@
 #include "script/bind_support.h"
 #include "script/freeze.h"
 #include "script/offers.h"
-#include "script/run_response.h"
+#include "script/run_body.h"
 
 #include <lauxlib.h>
 #include <math.h>
@@ -25,6 +25,7 @@ struct ask_work {
     const struct ask_call *call; // only outside of sections
     enum ask_what what;
     struct block *facts, *input, *body;
+    struct login login;
     struct buffer plain;
     size_t supplier, product;
     // out
@@ -118,6 +119,7 @@ static int ask_revalidate_request(lua_State *L)
         return luaL_error(L, "the account is not known to this worker");
     }
     work->request = run_take_request(L, 3, 2, account);
+    run_sign_all(L, work->work.run, work->supplier, work->context, &work->request);
     return 0;
 }
 
@@ -332,8 +334,8 @@ static enum run_end ask_run(struct ask_work *work, struct ask_call *call, bool *
         return RUN_FAILED;
     }
     if (call->response != NULL) {
-        call->verdict = run_response_open(&work->view, call->response, block_text(work->body),
-                                          (size_t)supplier->body_cap, &work->plain, &why);
+        call->verdict =
+            run_body_open(&work->view, call->response, block_text(work->body), supplier->body_cap, &work->plain, &why);
         if (call->verdict != SCRIPT_OK) {
             snprintf(call->message, sizeof call->message, "%s", why);
             *is_told = true;
@@ -374,17 +376,19 @@ bool run_ask(struct run *run, struct ask_call *call)
         .work = { .run = run },
         .view = { .run = run, .status = call->response == NULL ? 0 : call->response->status },
         .context = { .serial = call->account->serial,
-                     .wall_us = call->times.arrival_wall_us,
+                     .wall_us = run_wall_us(run, call->times),
                      .elapsed_us = run_time_left(now_us, call->times.arrival_us),
                      .remaining_us = run_time_left(call->allocation_end_us, now_us),
                      .part = 1,
                      .parts = 1,
-                     .step = 1 },
+                     .step = 1,
+                     .login = block_text(call->login.value) },
         .call = call,
         .what = call->what,
         .facts = block_acquire(call->facts),
         .input = block_acquire(call->input),
         .body = block_acquire(call->response == NULL ? NULL : call->response->body),
+        .login = login_hold(&call->login),
         .supplier = call->account->supplier,
     };
     bool is_told = false;
@@ -409,5 +413,6 @@ bool run_ask(struct run *run, struct ask_call *call)
     block_release(&work.facts);
     block_release(&work.input);
     block_release(&work.body);
+    login_drop(&work.login);
     return end != RUN_LOST;
 }

@@ -15,26 +15,43 @@ static void finish_candidates(struct start_call *call, enum script_verdict verdi
     }
 }
 
-void run_fail_all(struct script_call *call, enum script_verdict verdict, const char *message)
+static void finish_start(struct start_call *start, enum script_verdict verdict, const char *message)
 {
-    if (call->kind == SCRIPT_CALL_NORMALISE) {
-        struct normalise_call *normalise = CONTAINER_OF(call, struct normalise_call, call);
-        normalise->verdict = verdict;
-        snprintf(normalise->message, sizeof normalise->message, "%s", message);
-        return;
-    }
-    if (call->kind == SCRIPT_CALL_ASK) {
-        struct ask_call *ask = CONTAINER_OF(call, struct ask_call, call);
-        ask->verdict = verdict;
-        snprintf(ask->message, sizeof ask->message, "%s", message);
-        return;
-    }
-    struct start_call *start = CONTAINER_OF(call, struct start_call, call);
     if (start->facts == NULL) {
         start->product_verdict = verdict;
         snprintf(start->message, sizeof start->message, "%s", message);
     }
     finish_candidates(start, verdict, message);
+}
+
+void run_fail_all(struct script_call *call, enum script_verdict verdict, const char *message)
+{
+    struct normalise_call *normalise = CONTAINER_OF(call, struct normalise_call, call);
+    struct request_call *request = CONTAINER_OF(call, struct request_call, call);
+    struct login_call *login = CONTAINER_OF(call, struct login_call, call);
+    struct ask_call *ask = CONTAINER_OF(call, struct ask_call, call);
+
+    switch (call->kind) {
+    case SCRIPT_CALL_START:
+        finish_start(CONTAINER_OF(call, struct start_call, call), verdict, message);
+        break;
+    case SCRIPT_CALL_NORMALISE:
+        normalise->verdict = verdict;
+        snprintf(normalise->message, sizeof normalise->message, "%s", message);
+        break;
+    case SCRIPT_CALL_REQUEST:
+        request->verdict = verdict;
+        snprintf(request->message, sizeof request->message, "%s", message);
+        break;
+    case SCRIPT_CALL_LOGIN:
+        login->verdict = verdict;
+        snprintf(login->message, sizeof login->message, "%s", message);
+        break;
+    case SCRIPT_CALL_ASK:
+        ask->verdict = verdict;
+        snprintf(ask->message, sizeof ask->message, "%s", message);
+        break;
+    }
 }
 
 bool run_lose(struct script_call *call, const struct guard_blame *blame)

@@ -9,7 +9,7 @@
 #include "script/offers.h"
 #include "script/plan.h"
 #include "script/rates.h"
-#include "script/run_response.h"
+#include "script/run_body.h"
 
 #include <lauxlib.h>
 #include <stdio.h>
@@ -29,6 +29,7 @@ struct normalise_work {
     size_t supplier;
     size_t product;
     struct block *state;
+    struct block *login; // NULL: none
     struct rates *rates; // NULL: nothing is converted
     struct drift_seen seen;
     // out
@@ -126,17 +127,17 @@ static void normalise_say(struct normalise_call *call, enum script_verdict verdi
     snprintf(call->message, sizeof call->message, "%s", message);
 }
 
-/// The plain body as UTF-8, or a verdict.
-static bool normalise_open_body(struct normalise_work *work, struct normalise_call *call)
+/// The plain bytes as UTF-8, or a verdict.
+static bool normalise_open(struct normalise_work *work, struct normalise_call *call)
 {
     uint64_t cap = call->body_cap;
+    const char *why = "";
 
     if (cap == 0) {
         cap = script_set_supplier(work->work.run->state->set, work->supplier)->body_cap;
     }
-    const char *why = "";
     enum script_verdict verdict =
-        run_response_open(&work->view, call->response, block_text(work->body), (size_t)cap, &work->plain, &why);
+        run_body_open(&work->view, call->response, block_text(work->body), cap, &work->plain, &why);
     if (verdict != SCRIPT_OK) {
         normalise_say(call, verdict, why);
     }
@@ -209,6 +210,8 @@ static void normalise_commit(struct normalise_work *work, struct normalise_call 
         normalise_say(call, SCRIPT_EMPTY, "");
         normalise_take_details(work, call);
     } else if (work->taken == STATUS_FULL) {
+        script_set_note_limit(work->work.run->state->set, (struct script_id){ .index = work->supplier },
+                              SCRIPT_LIMIT_RESULT, 1);
         normalise_say(call, SCRIPT_TOO_LARGE, "the offers are larger than 16 MiB");
     } else if (work->taken == STATUS_NO_MEMORY) {
         normalise_say(call, SCRIPT_MEMORY, "there is no memory for the offers");
@@ -296,7 +299,7 @@ static enum run_end normalise_run(struct normalise_work *work, struct normalise_
     product = script_set_find_product(run->state->set, script_set_supplier(run->state->set, work->supplier)->product);
     require(product >= 0); // checked when the set was loaded
     work->product = (size_t)product;
-    if (!normalise_open_body(work, call)) {
+    if (!normalise_open(work, call)) {
         return RUN_FAILED;
     }
     enum run_end end = normalise_once(work);
@@ -344,11 +347,13 @@ bool run_normalise(struct run *run, struct normalise_call *call)
                      .part = call->part,
                      .parts = call->parts,
                      .step = call->step,
-                     .state = block_text(call->state) },
+                     .state = block_text(call->state),
+                     .login = block_text(call->login.value) },
         .call = call,
         .facts = block_acquire(call->facts),
         .body = block_acquire(call->response->body),
         .state = block_acquire(call->state),
+        .login = block_acquire(call->login.value),
         .rates = normalise_rates(call),
         .supplier = call->account->supplier,
     };
@@ -364,6 +369,7 @@ bool run_normalise(struct run *run, struct normalise_call *call)
     block_release(&work.facts);
     block_release(&work.body);
     block_release(&work.state);
+    block_release(&work.login);
     rates_release(&work.rates);
     return end != RUN_LOST;
 }

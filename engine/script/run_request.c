@@ -34,6 +34,7 @@ struct request_draft {
     int function; // whom to blame
     int anchor;   // index of a table that keeps strings alive
     const struct state_account *account;
+    bool is_signature; // headers of `sign`
     struct text url;
     struct text body;
     struct text method;
@@ -71,8 +72,17 @@ __attribute__((format(printf, 2, 3), noreturn)) static void request_breach(struc
     (void)redact_vprint(message, sizeof message, format, arguments);
     va_end(arguments);
     request_drop_buffers(draft);
-    run_breach(draft->L, draft->function, "%s", message);
+    static const char builder[] = "build_request"; // for whom all sentences are written
+    size_t skipped = draft->is_signature && strncmp(message, builder, sizeof builder - 1) == 0 ? sizeof builder - 1 : 0;
+    run_breach(draft->L, draft->function, "%s%s", skipped > 0 ? "sign" : "", message + skipped);
     __builtin_unreachable(); // it raises
+}
+
+/// The same, when the request is larger than any may be.
+__attribute__((noreturn)) static void request_exceed(struct request_draft *draft, const char *sentence)
+{
+    sandbox_note_limit(draft->L, SCRIPT_LIMIT_REQUEST);
+    request_breach(draft, "%s", sentence);
 }
 
 /// Pushes a field of the request; its index.
@@ -231,7 +241,7 @@ static void request_read_url(struct request_draft *draft)
         }
     }
     if (url->is_full) {
-        request_breach(draft, "build_request: the URL is longer than 16 KiB");
+        request_exceed(draft, "build_request: the URL is longer than 16 KiB");
     }
     draft->url = buffer_text(url);
     request_check_host(draft);
@@ -247,7 +257,7 @@ static void request_read_json(struct request_draft *draft, int index)
         request_breach(draft, "build_request: json: %s", lua_tostring(draft->L, -1));
     }
     if (json->is_full) {
-        request_breach(draft, "build_request: the body is larger than 4 MiB");
+        request_exceed(draft, "build_request: the body is larger than 4 MiB");
     }
     draft->body = buffer_text(json);
     draft->content_type = "application/json";
@@ -261,7 +271,7 @@ static void request_read_form(struct request_draft *draft, int index)
         request_breach(draft, "build_request: form: %s", lua_tostring(draft->L, -1));
     }
     if (form->is_full) {
-        request_breach(draft, "build_request: the body is larger than 4 MiB");
+        request_exceed(draft, "build_request: the body is larger than 4 MiB");
     }
     draft->body = form->length > 0 ? buffer_text(form) : TEXT("");
     draft->content_type = "application/x-www-form-urlencoded";
@@ -281,7 +291,7 @@ static void request_read_body(struct request_draft *draft)
     } else {
         draft->body = request_text(draft, "body");
         if (draft->body.length > REQUEST_BODY_MAX) {
-            request_breach(draft, "build_request: the body is larger than 4 MiB");
+            request_exceed(draft, "build_request: the body is larger than 4 MiB");
         }
     }
 }
@@ -324,11 +334,11 @@ static void request_sort_headers(struct request_draft *draft)
 static void request_add_header(struct request_draft *draft, struct text name, struct text value)
 {
     if (draft->header_count >= REQUEST_HEADERS_MAX) {
-        request_breach(draft, "build_request: more than %d headers", REQUEST_HEADERS_MAX);
+        request_exceed(draft, "build_request: more than 64 headers");
     }
     draft->header_bytes += name.length + value.length + 4;
     if (draft->header_bytes > REQUEST_HEADER_BYTES_MAX) {
-        request_breach(draft, "build_request: the headers are larger than 32 KiB");
+        request_exceed(draft, "build_request: the headers are larger than 32 KiB");
     }
     draft->headers[draft->header_count++] = (struct header){ name, value };
 }
@@ -394,10 +404,10 @@ static void request_add_content_type(struct request_draft *draft)
     draft->headers[draft->header_count++] = (struct header){ TEXT("content-type"), text_of(draft->content_type) };
 }
 
-static void request_read_headers(struct request_draft *draft)
+/// Adds the headers of the map at `field`, unless it is nil.
+static void request_read_header_map(struct request_draft *draft, int field)
 {
     lua_State *L = draft->L;
-    int field = request_push(draft, "headers");
 
     if (!lua_isnil(L, field) && !bind_unwrap(L, field)) {
         request_breach(draft, "build_request: `headers` must be a table");
@@ -419,6 +429,11 @@ static void request_read_headers(struct request_draft *draft)
         }
         lua_pop(L, 1);
     }
+}
+
+static void request_read_headers(struct request_draft *draft)
+{
+    request_read_header_map(draft, request_push(draft, "headers"));
     request_sort_headers(draft);
     request_add_content_type(draft);
 }
@@ -450,4 +465,42 @@ struct http_request *run_take_request(lua_State *L, int index, int function, con
         luaL_error(L, "there is no memory for the request");
     }
     return request;
+}
+
+struct http_request *run_sign_request(lua_State *L, int index, int function, const struct http_request *request,
+                                      uint64_t now_us)
+{
+    struct request_draft draft = { .L = L, .function = function, .is_signature = true };
+    struct http_request values = *request;
+
+    luaL_checkstack(L, 40, "the headers are nested too deeply");
+    if (!lua_isnil(L, index) && !freeze_is_table(L, index)) {
+        run_breach(L, function, "sign must return a table of headers or nil, not a %s", luaL_typename(L, index));
+    }
+    request_read_header_map(&draft, index);
+    request_sort_headers(&draft);
+    size_t own = request->header_count - request->signed_count;
+    struct header all[2 * REQUEST_HEADERS_MAX + 2];
+    require(own <= COUNT_OF(all) - draft.header_count);
+    for (size_t i = 0; i < own; i++) {
+        all[i] = request->headers[i];
+        for (size_t j = 0; j < draft.header_count; j++) {
+            if (text_equals_nocase(all[i].name, draft.headers[j].name)) {
+                request_breach(&draft, "build_request: the request has a header %.*s already",
+                               TEXT_ARGS(draft.headers[j].name));
+            }
+        }
+    }
+    for (size_t i = 0; i < draft.header_count; i++) {
+        all[own + i] = draft.headers[i];
+    }
+    values.headers = all;
+    values.header_count = own + draft.header_count;
+    values.signed_count = draft.header_count;
+    values.signed_us = now_us;
+    struct http_request *signed_request = http_request_create(&values);
+    if (signed_request == NULL) {
+        luaL_error(L, "there is no memory for the request");
+    }
+    return signed_request;
 }

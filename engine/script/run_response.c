@@ -184,14 +184,25 @@ static int response_on_index(lua_State *L)
     return 1;
 }
 
-/// Pushes the map of headers; a repeated name has a list.
-static void response_push_headers(lua_State *L, const struct http_response *response)
+static void response_push_lower(lua_State *L, struct text name)
 {
-    lua_createtable(L, 0, (int)response->header_count);
+    luaL_Buffer lower;
+
+    luaL_buffinit(L, &lower);
+    for (size_t i = 0; i < name.length; i++) {
+        char byte = name.data[i];
+        luaL_addchar(&lower, (char)(byte >= 'A' && byte <= 'Z' ? byte - 'A' + 'a' : byte));
+    }
+    luaL_pushresult(&lower);
+}
+
+void run_push_headers(lua_State *L, const struct header *headers, size_t count)
+{
+    lua_createtable(L, 0, (int)count);
     int map = lua_gettop(L);
-    for (size_t i = 0; i < response->header_count; i++) {
-        const struct header *header = &response->headers[i];
-        lua_pushlstring(L, header->name.data, header->name.length);
+    for (size_t i = 0; i < count; i++) {
+        const struct header *header = &headers[i];
+        response_push_lower(L, header->name);
         lua_pushvalue(L, -1);
         lua_rawget(L, map);
         if (lua_type(L, -1) == LUA_TSTRING) {
@@ -210,57 +221,12 @@ static void response_push_headers(lua_State *L, const struct http_response *resp
     }
 }
 
-static enum script_verdict response_inflate(struct run_response *view, const struct http_response *response,
-                                            struct text wire, struct buffer *plain, const char **why)
-{
-    struct text encoding = http_response_header(response, "content-encoding");
-
-    if (wire.length > plain->ceiling) {
-        *why = "the body is larger than the cap";
-        return SCRIPT_TOO_LARGE;
-    }
-    if (wire.length == 0) {
-        return SCRIPT_OK; // nothing to inflate; what that means is the script's to say
-    }
-    switch (inflate_body(encoding.data == NULL ? TEXT("") : encoding, wire, plain, &view->body)) {
-    case INFLATE_OK:
-        return SCRIPT_OK;
-    case INFLATE_CORRUPT:
-        *why = "the compressed body is corrupt or cut";
-        return SCRIPT_UNPARSABLE;
-    case INFLATE_TOO_LARGE:
-        *why = "the body is larger than the cap once it is inflated";
-        return SCRIPT_TOO_LARGE;
-    case INFLATE_UNKNOWN_ENCODING:
-        break;
-    }
-    *why = "the body has a content-encoding that was not asked for";
-    return SCRIPT_UNPARSABLE;
-}
-
-enum script_verdict run_response_open(struct run_response *view, const struct http_response *response, struct text wire,
-                                      size_t cap, struct buffer *plain, const char **why)
-{
-    buffer_init(plain, cap);
-    enum script_verdict verdict = response_inflate(view, response, wire, plain, why);
-    if (verdict != SCRIPT_OK) {
-        return verdict;
-    }
-    view->reading = charset_begin(http_response_header(response, "content-type"), view->body);
-    buffer_init(&view->converted, cap);
-    if (!charset_open(&view->reading, view->body, &view->converted, &view->body)) {
-        *why = "the body is larger than the cap once it is UTF-8";
-        return SCRIPT_TOO_LARGE;
-    }
-    return SCRIPT_OK;
-}
-
 void run_response_make(lua_State *L, struct run_response *view, const struct http_response *response)
 {
     lua_createtable(L, 0, 6);
     lua_pushinteger(L, response->status);
     lua_setfield(L, -2, "status");
-    response_push_headers(L, response);
+    run_push_headers(L, response->headers, response->header_count);
     freeze_deep(L);
     lua_setfield(L, -2, "headers");
     lua_pushcfunction(L, response_json);

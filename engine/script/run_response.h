@@ -29,11 +29,8 @@ struct run_response {
     enum status taken;
 };
 
-/// Not in a section: the bytes of the wire, unpacked (into `plain`, unless they were plain) and in UTF-8, become the
-/// view's body. Another verdict than OK: `why` is a constant sentence. `plain` was not begun before and is the caller's
-/// to end, as is the view's `converted`.
-enum script_verdict run_response_open(struct run_response *view, const struct http_response *response, struct text wire,
-                                      size_t cap, struct buffer *plain, const char **why);
+/// Pushes the plain map of headers by their lower-case names; a repeated one has a list.
+void run_push_headers(lua_State *L, const struct header *headers, size_t count);
 
 /// Not in a section: makes the frozen table and keeps it for run_response_push. `response` is read here only.
 void run_response_make(lua_State *L, struct run_response *view, const struct http_response *response);

@@ -31,8 +31,8 @@ static bool start_push_function(lua_State *L, struct start_work *work, const cha
     return lua_isfunction(L, 2) != 0;
 }
 
-/// Pushes `ctx`: what is left is what the ceiling, once it is known, leaves.
-static void start_push_context(lua_State *L, struct start_work *work)
+/// For `ctx`: what is left is what the ceiling, once it is known, leaves.
+static struct run_context start_context(const struct start_work *work)
 {
     uint64_t elapsed_us = run_time_left(work->now_us, work->times.arrival_us);
     uint64_t left_us = run_time_left(work->times.end_us, work->now_us);
@@ -41,13 +41,19 @@ static void start_push_context(lua_State *L, struct start_work *work)
         uint64_t ceiling_left_us = run_time_left(work->ceiling_us, elapsed_us);
         left_us = ceiling_left_us < left_us ? ceiling_left_us : left_us;
     }
-    const struct run_context context = { .serial = work->serial,
-                                         .wall_us = work->times.arrival_wall_us,
-                                         .elapsed_us = elapsed_us,
-                                         .remaining_us = left_us,
-                                         .part = 1,
-                                         .parts = 1,
-                                         .step = 1 };
+    return (struct run_context){ .serial = work->serial,
+                                 .wall_us = work->times.arrival_wall_us,
+                                 .elapsed_us = elapsed_us,
+                                 .remaining_us = left_us,
+                                 .part = 1,
+                                 .parts = 1,
+                                 .step = 1,
+                                 .login = block_text(work->login) };
+}
+
+static void start_push_context(lua_State *L, struct start_work *work)
+{
+    const struct run_context context = start_context(work);
     run_push_context(L, start_run(work)->state, &context);
 }
 
@@ -71,7 +77,7 @@ static int start_call_skip(lua_State *L)
         return run_breach(L, 2, "skip must return a reason (a string) or nil, not a %s", luaL_typename(L, -1));
     }
     work->is_skipped = true;
-    run_keep(work->reason, sizeof work->reason, lua_tostring(L, -1));
+    sandbox_copy_message(L, work->reason, sizeof work->reason, lua_tostring(L, -1));
     return 0;
 }
 
@@ -142,6 +148,19 @@ static int start_call_build(lua_State *L)
         return luaL_error(L, "the account is not known to this worker");
     }
     run_take_requests(L, 3, 2, account, &work->request);
+    return 0;
+}
+
+static int start_call_sign(lua_State *L)
+{
+    struct start_work *work = lua_touserdata(L, 1);
+    struct run_context context = start_context(work);
+
+    context.wall_us = run_wall_us(start_run(work), work->times);
+    for (const struct http_request *part = work->request->next; part != NULL; part = part->next) {
+        context.parts++;
+    }
+    run_sign_all(L, start_run(work), work->supplier, context, &work->request);
     return 0;
 }
 
@@ -234,6 +253,29 @@ static enum run_end start_fail(struct start_work *work, size_t candidate, enum r
     return end;
 }
 
+/// Its requests, signed; when it has to log in first, they are left for later.
+static enum run_end start_build(struct start_work *work, size_t index)
+{
+    struct start_candidate *candidate = &work->call->candidates[index];
+
+    if (candidate->login != NULL && candidate->login->value == NULL) {
+        candidate->verdict = SCRIPT_OK; // its requests are built when there is a login
+        return RUN_DONE;
+    }
+    http_request_destroy(&work->request); // of one that failed after it was made
+    enum run_end end = start_step(work, index, start_call_build);
+    if (end == RUN_DONE && state_may_have(start_run(work)->state, work->supplier, STATE_SIGN)) {
+        end = start_step(work, index, start_call_sign);
+    }
+    if (end != RUN_DONE) {
+        return start_fail(work, index, end);
+    }
+    candidate->request = work->request;
+    candidate->verdict = SCRIPT_OK;
+    work->request = NULL;
+    return RUN_DONE;
+}
+
 static enum run_end start_candidate(struct start_work *work, size_t index)
 {
     struct start_candidate *candidate = &work->call->candidates[index];
@@ -253,6 +295,8 @@ static enum run_end start_candidate(struct start_work *work, size_t index)
         return RUN_DONE;
     }
     work->serial = candidate->account->serial;
+    block_release(&work->login);
+    work->login = candidate->login != NULL ? block_acquire(candidate->login->value) : NULL;
     work->is_skipped = false;
     work->now_us = run_now_us(start_run(work));
     work->script_ceiling_us = 0;
@@ -281,15 +325,7 @@ static enum run_end start_candidate(struct start_work *work, size_t index)
         start_say(work->call, index, SCRIPT_DROPPED, "no time is left");
         return RUN_DONE;
     }
-    http_request_destroy(&work->request); // of one that failed after it was made
-    end = start_step(work, index, start_call_build);
-    if (end != RUN_DONE) {
-        return start_fail(work, index, end);
-    }
-    candidate->request = work->request;
-    candidate->verdict = SCRIPT_OK;
-    work->request = NULL;
-    return RUN_DONE;
+    return start_build(work, index);
 }
 
 static enum run_end start_candidates(struct start_work *work)
@@ -343,6 +379,7 @@ bool run_start(struct run *run, struct start_call *call)
     buffer_fini(&work.client_out);
     buffer_fini(&work.key_out);
     http_request_destroy(&work.request);
+    block_release(&work.login);
     block_release(&work.body);
     block_release(&work.facts);
     block_release(&work.client_facts);

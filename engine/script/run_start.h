@@ -41,6 +41,7 @@ struct start_work {
     bool is_skipped;
     char reason[256];
     struct http_request *request;
+    struct block *login; // NULL: none
 };
 
 static inline struct run *start_run(struct start_work *work)

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { STEP_PARTS_MAX = 16, STEP_STATE_MAX = 64 << 10, STEP_AFTER_MAX_MS = 600000 };
+enum { STEP_PARTS_MAX = 16, STEP_STATE_MAX = 64 << 10, STEP_AFTER_MAX_MS = 600000, STEP_WARNINGS_MAX = 100 };
 
 void run_take_requests(lua_State *L, int index, int function, const struct state_account *account,
                        struct http_request **requests)
@@ -100,13 +100,18 @@ static void step_take_warnings(lua_State *L, int table, int function, struct run
         run_breach(L, function, "normalise: `warnings` must be a list of strings");
     }
     int list = lua_gettop(L);
-    for (size_t i = 1; i <= lua_objlen(L, list); i++) {
+    size_t count = lua_objlen(L, list);
+    if (count > STEP_WARNINGS_MAX) {
+        sandbox_note_limit(L, SCRIPT_LIMIT_WARNINGS);
+        count = STEP_WARNINGS_MAX;
+    }
+    for (size_t i = 1; i <= count; i++) {
         lua_rawgeti(L, list, (int)i);
         if (lua_type(L, -1) != LUA_TSTRING) {
             run_breach(L, function, "normalise: `warnings` must be a list of strings");
         }
         if (details->warning_count++ == 0) {
-            run_keep(details->warning, sizeof details->warning, lua_tostring(L, -1));
+            sandbox_copy_message(L, details->warning, sizeof details->warning, lua_tostring(L, -1));
         }
         lua_pop(L, 1);
     }
@@ -127,6 +132,7 @@ static void step_take_state(lua_State *L, int table, int function, struct run_de
     }
     buffer_fini(&buffer);
     if (is_full) {
+        sandbox_note_limit(L, SCRIPT_LIMIT_STATE);
         run_breach(L, function, "normalise: `next.state` is larger than 64 KiB");
     }
     if (!is_json) {

@@ -3,6 +3,7 @@
 
 #include "script/sandbox.h"
 #include "base/clock.h"
+#include "base/redact.h"
 #include "script/freeze.h"
 #include "script/sandbox_globals.h"
 
@@ -16,6 +17,7 @@
 enum {
     STEPS_AT_ONCE = 1 << 14, // of C code, between two looks at the stop
     STEPS_MAX = 1 << 30,     // in one call, should nobody stop it
+    CALL_STEPS = 1 << 10,    // that a call of who knows what counts for
     GARBAGE_SHARE = 24,      // of the cap that garbage may take up between calls
     CALL_SHARE = 4,          // of the cap that a call may add before the collector starts
 };
@@ -29,6 +31,13 @@ const char *__tsan_default_options(void)
     return "ignore_noninstrumented_modules=1";
 }
 #endif
+
+/// Bindings are also used in plain states, by tests and by tools.
+static bool sandbox_has(lua_State *L)
+{
+    void *context;
+    return lua_getallocf(L, &context) == heap_allocate;
+}
 
 struct sandbox *sandbox_of(lua_State *L)
 {
@@ -47,6 +56,7 @@ static int sandbox_on_panic(lua_State *L)
 static int sandbox_open(lua_State *L)
 {
     sandbox_globals_open(L);
+    bind_crypto_set_seed(L, &sandbox_of(L)->seed);
     return 0;
 }
 
@@ -76,6 +86,7 @@ struct sandbox *sandbox_create(size_t growth_cap, sandbox_find_module find_modul
     }
     sandbox->L = L;
     sandbox->allowance.refill = sandbox_refill;
+    sandbox->log_most = SANDBOX_LOG_LINES;
     sandbox->find_module = find_module;
     sandbox->find_context = context;
     lua_atpanic(L, sandbox_on_panic);
@@ -122,16 +133,27 @@ bool sandbox_is_interrupted(lua_State *L)
     return lua_gethook(L) == sandbox_on_hook; // so that a state without a sandbox can be asked too
 }
 
+/// The innermost line of a script; a function that was left by a tail call is not known any more.
+static void sandbox_keep_place(lua_State *L, struct sandbox *sandbox)
+{
+    lua_Debug where;
+
+    for (int level = 1; lua_getstack(L, level, &where) != 0 && lua_getinfo(L, "Sl", &where) != 0; level++) {
+        if (where.currentline >= 0) {
+            snprintf(sandbox->stopped_at, sizeof sandbox->stopped_at, "%s:%d", where.short_src, where.currentline);
+            return;
+        }
+    }
+    snprintf(sandbox->stopped_at, sizeof sandbox->stopped_at, "in a tail call");
+}
+
 void sandbox_stop(lua_State *L)
 {
     struct sandbox *sandbox = sandbox_of(L);
-    lua_Debug where;
 
     if (!sandbox->is_stopped) {
         sandbox->is_stopped = true;
-        if (lua_getstack(L, 1, &where) != 0 && lua_getinfo(L, "Sl", &where) != 0) {
-            snprintf(sandbox->stopped_at, sizeof sandbox->stopped_at, "%s:%d", where.short_src, where.currentline);
-        }
+        sandbox_keep_place(L, sandbox);
     }
     lua_pushnil(L);
     lua_error(L);
@@ -153,14 +175,51 @@ struct pattern_allowance *sandbox_allowance(lua_State *L)
 
 void sandbox_spend(lua_State *L, size_t steps)
 {
-    void *context;
-
-    if (lua_getallocf(L, &context) != heap_allocate) {
-        return; // a state without a sandbox
-    }
-    if (!pattern_spend(sandbox_allowance(L), steps)) {
+    if (sandbox_has(L) && !pattern_spend(sandbox_allowance(L), steps)) {
         sandbox_stop(L);
     }
+}
+
+void sandbox_called_back(lua_State *L)
+{
+    sandbox_stop_here(L);
+    sandbox_spend(L, CALL_STEPS);
+}
+
+void sandbox_note_limit(lua_State *L, enum script_limit limit)
+{
+    if (sandbox_has(L)) {
+        sandbox_of(L)->met_limits[limit]++;
+    }
+}
+
+bool sandbox_may_log(lua_State *L)
+{
+    if (!sandbox_has(L)) {
+        return true;
+    }
+    struct sandbox *sandbox = sandbox_of(L);
+    if (sandbox->log_lines >= sandbox->log_most) {
+        sandbox_note_limit(L, SCRIPT_LIMIT_LOG);
+        return false;
+    }
+    sandbox->log_lines++;
+    return true;
+}
+
+void sandbox_copy_message(lua_State *L, char *place, size_t size, const char *message)
+{
+    size_t length = strlen(message);
+
+    if (length >= size) {
+        sandbox_note_limit(L, SCRIPT_LIMIT_MESSAGE);
+        length = size - 1;
+        while (length > 0 && ((unsigned char)message[length] & 0xc0) == 0x80) {
+            length--; // not within a character
+        }
+    }
+    memcpy(place, message, length);
+    place[redact_apply(place, length, message[length] != '\0')] = '\0'; // while what was cut can still be told
 }
 
 uint32_t sandbox_nest(lua_State *L, const char *what)
@@ -212,6 +271,8 @@ static void sandbox_begin(struct sandbox *sandbox)
     }
     sandbox->allowance.left = 0;
     sandbox->steps = 0;
+    sandbox->log_lines = 0;
+    memset(sandbox->met_limits, 0, sizeof sandbox->met_limits);
     sandbox->is_stopped = false;
     sandbox->depth = 0;
     sandbox->stopped_at[0] = '\0';

@@ -11,6 +11,8 @@
 
 #include "base/status.h"
 #include "base/text.h"
+#include "model/script_limit.h"
+#include "script/bind.h"
 #include "script/heap.h"
 #include "script/pattern.h"
 
@@ -18,7 +20,10 @@
 
 #include <signal.h>
 
-enum { SANDBOX_MAX_DEPTH = 150 }; // pcall, gsub, sort, map within each other
+enum {
+    SANDBOX_MAX_DEPTH = 150, // pcall, gsub, sort, xpcall within each other
+    SANDBOX_LOG_LINES = 20,  // that a call may log
+};
 
 /// Where `require` looks: the module's path (for errors) and source. False: there is none.
 typedef bool (*sandbox_find_module)(void *context, struct text name, struct text *path, struct text *source);
@@ -34,14 +39,16 @@ struct sandbox {
     uint32_t depth;
     char stopped_at[128];
     volatile sig_atomic_t is_interrupted;
-    struct pattern_allowance allowance; // steps of C code until it looks whether it must stop
-    uint64_t steps;                     // that the call in hand was given so far
-    uint64_t end_cpu_us;                // of the thread's CPU time, when C code stops by itself; 0: never
+    struct pattern_allowance allowance;      // steps of C code until it looks whether it must stop
+    uint64_t steps;                          // that the call in hand was given so far
+    uint64_t end_cpu_us;                     // of the thread's CPU time, when C code stops by itself; 0: never
+    uint32_t log_most;                       // lines that a call may log
+    uint32_t log_lines;                      // that the call in hand has logged
+    uint64_t met_limits[SCRIPT_LIMIT_COUNT]; // by the call in hand
     sandbox_find_module find_module;
     void *find_context;
-    struct data_set *data; // what `lookup` reads; borrowed; NULL: none
-    uint64_t seed;         // of `crypto`'s randomness; 0: the machine's
-    uint64_t seed_draws;   // what came of it so far
+    struct data_set *data;   // what `lookup` reads; borrowed; NULL: none
+    struct crypto_seed seed; // of `crypto`'s randomness
 };
 
 /// A state with its globals; NULL without memory. `find_module` may be NULL: `require` then finds nothing.
@@ -76,6 +83,19 @@ void sandbox_stop(lua_State *L);
 /// raises the stop when there is one, or when a call has used up all the steps that any call gets.
 void sandbox_spend(lua_State *L, size_t steps);
 struct pattern_allowance *sandbox_allowance(lua_State *L);
+
+/// C code that calls a function of a script's choice, again and again, calls this each time: the function may be one of
+/// C, which no hook ends.
+void sandbox_called_back(lua_State *L);
+
+/// Counts that the call in hand met a limit.
+void sandbox_note_limit(lua_State *L, enum script_limit limit);
+
+/// Counts a line that is about to be logged. False: the call has logged enough.
+bool sandbox_may_log(lua_State *L);
+
+/// Copies a terminated text to `place`; one that is too long is cut between two characters, and counted.
+void sandbox_copy_message(lua_State *L, char *place, size_t size, const char *message);
 
 /// C code that calls functions of a script counts how deep such calls nest: raises when they are too deep, else gives
 /// what sandbox_unnest must get. Errors need no unnesting.

@@ -15,7 +15,7 @@
 #include "script/schema.h"
 
 #include <lauxlib.h>
-#include <stdlib.h>
+#include <stdatomic.h>
 
 enum { GLOBALS_NAMES_MAX = 128 };
 
@@ -380,8 +380,8 @@ static void globals_open_bindings(lua_State *L, int target)
         const char *name;
         void (*push)(lua_State *L);
     } modules[] = {
-        { "json", bind_json },   { "url", bind_url }, { "crypto", bind_crypto }, { "time", bind_time },
-        { "money", bind_money }, { "log", bind_log }, { "fail", bind_fail },     { "lookup", bind_lookup },
+        { "json", bind_json },   { "url", bind_url },   { "crypto", bind_crypto }, { "time", bind_time },
+        { "money", bind_money }, { "log", bind_log },   { "fail", bind_fail },     { "lookup", bind_lookup },
         { "xml", bind_xml },     { "soap", bind_soap }, { "form", bind_form },
     };
 
@@ -400,11 +400,12 @@ static void globals_open_bindings(lua_State *L, int target)
     globals_make_callable(L, target, "time", globals_time);
 }
 
-static void (*globals_extension)(lua_State *L, int target);
+typedef void (*globals_extender)(lua_State *L, int target);
+static _Atomic(globals_extender) globals_extension;
 
 void sandbox_globals_extend(void (*extend)(lua_State *L, int target))
 {
-    globals_extension = extend;
+    atomic_store(&globals_extension, extend);
 }
 
 static void globals_clear(lua_State *L)
@@ -426,8 +427,9 @@ void sandbox_globals_open(lua_State *L)
     sandbox_library_open(L, target);
     globals_open_base(L, target);
     globals_open_bindings(L, target);
-    if (globals_extension != NULL) {
-        globals_extension(L, target);
+    globals_extender extend = atomic_load(&globals_extension);
+    if (extend != NULL) {
+        extend(L, target);
     }
     schema_keep_next(L);
     globals_clear(L);

@@ -103,7 +103,7 @@ static int library_less(lua_State *L)
 /// A comparison that is a function of C, in the upvalue: no hook ends it.
 static int library_compare(lua_State *L)
 {
-    sandbox_stop_here(L);
+    sandbox_called_back(L);
     return library_call(L);
 }
 

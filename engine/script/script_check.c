@@ -41,8 +41,8 @@ static const struct check_field supplier_fields[] = {
     { "ceiling", LUA_TFUNCTION, CHECK_OPTIONAL },
     { "sells", LUA_TTABLE, CHECK_UNSUPPORTED },
     { "endpoints", LUA_TTABLE, CHECK_UNSUPPORTED },
-    { "sign", LUA_TFUNCTION, CHECK_UNSUPPORTED },
-    { "login", LUA_TTABLE, CHECK_UNSUPPORTED },
+    { "sign", LUA_TFUNCTION, CHECK_OPTIONAL },
+    { "login", LUA_TTABLE, CHECK_OPTIONAL },
     { "revalidate", LUA_TTABLE, CHECK_OPTIONAL },
 };
 
@@ -414,6 +414,7 @@ static int check_supplier_call(lua_State *L)
     check_list(L, job, "wants", check_is_want, "\"client\"", &job->supplier->wants, &job->supplier->want_count);
     script_check_limits(L, job->check, job->file, job->supplier);
     check_options(L, job);
+    script_check_login(L, job->check, job->file, job->supplier);
     script_check_functions(L, job->check, job->file, "revalidate", revalidate_names, COUNT_OF(revalidate_names));
     script_check_plans(L, job->check, job->file, job->supplier->product);
     return 0;

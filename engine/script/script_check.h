@@ -51,9 +51,13 @@ void script_check_plans(lua_State *L, struct script_check *check, const struct s
 void script_check_limits(lua_State *L, struct script_check *check, const struct script_file *file,
                          struct script_supplier *supplier);
 
-/// In a protected call: the field of the supplier's table at 1, when there is one, is a table of exactly these functions.
-void script_check_functions(lua_State *L, struct script_check *check, const struct script_file *file,
-                            const char *field, const char *const *names, size_t count);
+/// In a protected call: checks `sign` and `login` of the supplier's table at 1, and notes which it has.
+void script_check_login(lua_State *L, struct script_check *check, const struct script_file *file,
+                        struct script_supplier *supplier);
+/// In a protected call: the field of the supplier's table at 1, when there is one, is a table of exactly these
+/// functions.
+void script_check_functions(lua_State *L, struct script_check *check, const struct script_file *file, const char *field,
+                            const char *const *names, size_t count);
 
 /// Runs a module's file; it only has to load.
 void script_check_module(struct script_check *check, const struct script_file *file);

@@ -33,6 +33,8 @@ struct script_health {
     char place[128];                                   // where it was stopped the last time; empty: it was stuck
     atomic_uint next;                                  // the slot of the next time-out
     _Atomic uint64_t timeouts_us[SCRIPT_TIMEOUTS_MAX]; // 0: none yet
+    _Atomic uint64_t limits[SCRIPT_LIMIT_COUNT];
+    _Atomic uint64_t log_second; // and how many lines were logged in it: in the lowest 16 bits
 };
 
 struct script_set {
@@ -443,6 +445,37 @@ bool script_set_note_timeout(struct script_set *set, struct script_id script, co
     uint64_t oldest_us = atomic_load(&health->timeouts_us[(slot + 1) % SCRIPT_TIMEOUTS_MAX]);
     bool is_often = oldest_us != 0 && now_us - oldest_us <= SCRIPT_TIMEOUTS_WITHIN_US;
     return is_often && !script.is_product && set_quarantine(health, place);
+}
+
+void script_set_note_limit(struct script_set *set, struct script_id script, enum script_limit limit, uint64_t times)
+{
+    atomic_fetch_add(&set_health(set, script)->limits[limit], times);
+}
+
+uint64_t script_set_limit_count(const struct script_set *set, struct script_id script, enum script_limit limit)
+{
+    return atomic_load(&set_health(set, script)->limits[limit]);
+}
+
+uint32_t script_set_log_lines_left(const struct script_set *set, struct script_id script, uint64_t now_us)
+{
+    uint64_t logged = atomic_load(&set_health(set, script)->log_second);
+    uint64_t lines = logged >> 16 == now_us / 1000000 ? logged & 0xffff : 0;
+
+    return lines < SCRIPT_LOG_LINES_MAX ? (uint32_t)(SCRIPT_LOG_LINES_MAX - lines) : 0;
+}
+
+void script_set_note_log_lines(struct script_set *set, struct script_id script, uint64_t now_us, uint32_t lines)
+{
+    _Atomic uint64_t *place = &set_health(set, script)->log_second;
+    uint64_t logged = atomic_load(place);
+    uint64_t then;
+
+    do {
+        uint64_t before = logged >> 16 == now_us / 1000000 ? logged & 0xffff : 0;
+        uint64_t sum = before + lines < 0xffff ? before + lines : 0xffff;
+        then = now_us / 1000000 << 16 | sum;
+    } while (!atomic_compare_exchange_weak(place, &logged, then));
 }
 
 bool script_set_is_quarantined(const struct script_set *set, struct script_id script)

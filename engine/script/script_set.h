@@ -11,6 +11,7 @@
 #include "base/status.h"
 #include "base/text.h"
 #include "model/request_limits.h"
+#include "model/script_limit.h"
 
 struct script_set;
 
@@ -36,6 +37,8 @@ struct script_supplier {
     struct text options; // JSON object of defaults
     struct request_limits limits;
     uint64_t body_cap; // limits.body, or the default
+    bool signs;        // it has `sign`
+    bool logs_in;      // it has `login`
 };
 
 /// A look-up in a script that names its table.
@@ -110,7 +113,11 @@ struct script_id {
     size_t index;
 };
 
-enum { SCRIPT_TIMEOUTS_MAX = 3, SCRIPT_TIMEOUTS_WITHIN_US = 60 * 1000 * 1000 };
+enum {
+    SCRIPT_TIMEOUTS_MAX = 3,
+    SCRIPT_TIMEOUTS_WITHIN_US = 60 * 1000 * 1000,
+    SCRIPT_LOG_LINES_MAX = 50, // of one script within a second
+};
 
 /// Counts a time-out at `place` ("acme.lua:12"). True: it is the third within 60 s, and the supplier's script was taken
 /// out of service. A product's never is: its queries come from callers, who could switch it off for everybody.
@@ -120,3 +127,10 @@ bool script_set_quarantine(struct script_set *set, struct script_id script);
 bool script_set_is_quarantined(const struct script_set *set, struct script_id script);
 /// The same, with a sentence of why: "quarantined: …".
 bool script_set_tell_quarantine(const struct script_set *set, struct script_id script, char *sentence, size_t size);
+
+/// How often a script met one of its limits.
+void script_set_note_limit(struct script_set *set, struct script_id script, enum script_limit limit, uint64_t times);
+uint64_t script_set_limit_count(const struct script_set *set, struct script_id script, enum script_limit limit);
+/// How many lines a script may still log within the second of `now_us`, and how many it did.
+uint32_t script_set_log_lines_left(const struct script_set *set, struct script_id script, uint64_t now_us);
+void script_set_note_log_lines(struct script_set *set, struct script_id script, uint64_t now_us, uint32_t lines);

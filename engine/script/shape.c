@@ -171,7 +171,6 @@ static void compile_members(struct compiler *compiler, int table, struct declare
     lua_State *L = compiler->L;
     struct text names[DECLARED_MEMBERS_MAX];
     size_t count = 0;
-
     bool is_xml = compiler->shape->of == SHAPE_OF_XML;
     bool has_namespaces = is_xml && node->parent == NULL;
 
@@ -201,6 +200,9 @@ static void compile_members(struct compiler *compiler, int table, struct declare
         lua_rawget(L, table);
         compile(compiler, lua_gettop(L), member);
         lua_pop(L, 1);
+        if (is_xml && member->kind != DECLARED_SCALAR && xml_names_is_leaf(names[i])) {
+            compile_failed(compiler, member, "expected text, decimal, integer or flag of an attribute or #text");
+        }
     }
 }
 

@@ -50,7 +50,7 @@ bool state_renew(struct state *state)
     state->sandbox = sandbox_create(state->growth_cap, state_find_module, state->set);
     if (state->sandbox != NULL) {
         state->sandbox->data = state->data;
-        state->sandbox->seed = state->seed;
+        state->sandbox->seed.value = state->seed;
     }
     return state->sandbox != NULL;
 }
@@ -77,8 +77,7 @@ void state_use_seed(struct state *state, uint64_t seed)
 {
     state->seed = seed;
     if (state->sandbox != NULL) {
-        state->sandbox->seed = seed;
-        state->sandbox->seed_draws = 0;
+        state->sandbox->seed = (struct crypto_seed){ .value = seed };
     }
 }
 
@@ -158,7 +157,9 @@ void state_push_supplier(lua_State *L, struct state *state, size_t index)
     able |= lua_isfunction(L, -1) ? STATE_SKIP : 0;
     lua_getfield(L, -2, "ceiling");
     able |= lua_isfunction(L, -1) ? STATE_CEILING : 0;
-    lua_pop(L, 2);
+    lua_getfield(L, -3, "sign");
+    able |= lua_isfunction(L, -1) ? STATE_SIGN : 0;
+    lua_pop(L, 3);
     state->abilities[index] = (uint8_t)able;
 }
 

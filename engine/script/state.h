@@ -14,7 +14,7 @@
 enum { STATE_SEARCHES = 64, STATE_ACCOUNTS_MAX = 512 };
 
 /// Optional functions of a supplier.
-enum state_ability { STATE_LOADED = 1, STATE_SKIP = 2, STATE_CEILING = 4 };
+enum state_ability { STATE_LOADED = 1, STATE_SKIP = 2, STATE_CEILING = 4, STATE_SIGN = 8 };
 
 struct state_search {
     struct block *facts;

@@ -26,15 +26,33 @@ void tape_init(struct tape *tape)
 void tape_fini(struct tape *tape)
 {
     free(tape->nodes);
+    free(tape->slots);
     buffer_fini(&tape->texts);
     tape_init(tape);
 }
 
 void tape_trim(struct tape *tape)
 {
-    if (tape->capacity > TAPE_KEEP || tape->texts.capacity > TEXTS_KEEP) {
+    if (tape->capacity > TAPE_KEEP || tape->texts.capacity > TEXTS_KEEP || tape->slot_capacity > TAPE_KEEP) {
         tape_fini(tape);
     }
+}
+
+bool tape_take_slots(struct tape *tape, uint32_t count, uint32_t *first)
+{
+    if (tape->slot_count + count > tape->slot_capacity) {
+        uint32_t capacity = tape->slot_count + count;
+        uint32_t *grown = capacity <= 4 * TAPE_MAX ? realloc(tape->slots, capacity * sizeof(uint32_t)) : NULL;
+        if (grown == NULL) {
+            return false;
+        }
+        tape->slots = grown;
+        tape->slot_capacity = capacity;
+    }
+    *first = tape->slot_count;
+    memset(&tape->slots[*first], 0, count * sizeof(uint32_t));
+    tape->slot_count += count;
+    return true;
 }
 
 static bool fail(struct reading *reading, enum tape_result result)

@@ -39,6 +39,8 @@ struct tape {
     struct tape_node *nodes; // [0] is no node, [1] the root
     uint32_t count, capacity;
     struct buffer texts;
+    uint32_t *slots; // of whoever looks elements up by their names
+    uint32_t slot_count, slot_capacity;
     const char *error; // what was wrong, a constant sentence
     size_t offset;     // where
 };
@@ -61,6 +63,9 @@ MUST_CHECK uint32_t tape_take(struct tape *tape, uint32_t count);
 
 /// Puts `element` behind the list's or map's element `*last` (0: there is none), which it then is.
 void tape_chain(struct tape *tape, uint32_t list, uint32_t *last, uint32_t element);
+
+/// Takes `count` slots, all 0, and tells where they begin in `slots`, which may move. False: out of memory.
+MUST_CHECK bool tape_take_slots(struct tape *tape, uint32_t count, uint32_t *first);
 
 /// Gives memory back that only an unusually large document needed. Nodes are gone.
 void tape_trim(struct tape *tape);

@@ -12,8 +12,7 @@ struct level {
     struct declared *declared;
     uint32_t at;      // its node
     size_t begin;     // of its tag
-    struct text text; // so far; absent: none
-    bool is_kept;     // the text is in the tape
+    struct text text; // so far, in the tape; absent: none
     bool has_elements;
     bool is_nil;
 };
@@ -80,51 +79,28 @@ static bool is_blank(struct text text)
     return true;
 }
 
-static bool is_of_document(const struct reading *reading, struct text piece)
+static bool on_text(void *context, struct text piece)
 {
-    uintptr_t begin = (uintptr_t)reading->document.data;
-    uintptr_t at = (uintptr_t)piece.data;
-
-    return at >= begin && at + piece.length <= begin + reading->document.length;
-}
-
-/// The text in hand grows: in its place when it is the last of the tape's, else as a new one.
-static bool append_piece(struct reading *reading, struct level *level, struct text piece)
-{
-    struct buffer *texts = &reading->tape->texts;
-    bool is_last = level->is_kept && level->text.data + level->text.length == texts->data + texts->length;
+    struct reading *reading = context;
+    struct level *level = &reading->levels[reading->depth - 1];
+    const struct buffer *texts = &reading->tape->texts;
+    bool is_wanted = level->declared->kind == DECLARED_SCALAR || level->declared->kind == DECLARED_OBJECT;
     struct text added;
 
-    if (!is_last && !keep_text(reading, level->text, &level->text)) {
+    if (reading->skipping > 0 || !is_wanted || (level->text.data == NULL && is_blank(piece))) {
+        return true;
+    }
+    // It grows where it is, unless texts of elements in it came behind: then it moves.
+    bool is_last = level->text.data != NULL && level->text.data + level->text.length == texts->data + texts->length;
+    if (level->text.data != NULL && !is_last && !keep_text(reading, level->text, &level->text)) {
         return false;
     }
     if (!keep_text(reading, piece, &added)) {
         return false;
     }
-    level->is_kept = true;
-    level->text.length += added.length;
+    level->text =
+        level->text.data != NULL ? (struct text){ level->text.data, level->text.length + added.length } : added;
     return true;
-}
-
-static bool on_text(void *context, struct text piece)
-{
-    struct reading *reading = context;
-    struct level *level = &reading->levels[reading->depth - 1];
-    bool is_wanted = level->declared->kind == DECLARED_SCALAR || level->declared->kind == DECLARED_OBJECT;
-
-    if (reading->skipping > 0 || !is_wanted || (level->text.data == NULL && is_blank(piece))) {
-        return true;
-    }
-    if (level->text.data == NULL) {
-        level->is_kept = !is_of_document(reading, piece);
-        level->text = piece;
-        return !level->is_kept || keep_text(reading, piece, &level->text);
-    }
-    if (!level->is_kept && piece.data == level->text.data + level->text.length && is_of_document(reading, piece)) {
-        level->text.length += piece.length;
-        return true;
-    }
-    return append_piece(reading, level, piece);
 }
 
 // ---- elements ------------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@
 /// that says xsi:nil is NULL.
 ///
 /// Threads: one owner.
-/// Memory:  texts point into the document, or, when they had to be put together, into the tape.
+/// Memory:  texts are in the tape; what is raw points into the document.
 #pragma once
 
 #include "script/tape.h"

@@ -51,6 +51,7 @@ static void watchdog_give_up(struct worker_pool *pool, size_t slot)
 
     pool->workers[slot] = NULL;
     atomic_fetch_add(&pool->lost, 1);
+    script_set_note_limit(set, blame.script, SCRIPT_LIMIT_STUCK, 1);
     if (script_set_quarantine(set, blame.script)) {
         atomic_fetch_add(&pool->quarantined, 1);
         log_line(LOG_ERROR, "script", "stuck and quarantined script=%.*s file=%.*s", TEXT_ARGS(file->name),

@@ -50,6 +50,24 @@ static struct state *worker_state(struct worker *worker, struct script_set *set)
 }
 
 /// False: the lease is gone.
+static bool worker_run_kind(struct run *run, struct script_call *call)
+{
+    switch (call->kind) {
+    case SCRIPT_CALL_START:
+        return run_start(run, CONTAINER_OF(call, struct start_call, call));
+    case SCRIPT_CALL_NORMALISE:
+        return run_normalise(run, CONTAINER_OF(call, struct normalise_call, call));
+    case SCRIPT_CALL_REQUEST:
+        return run_request(run, CONTAINER_OF(call, struct request_call, call));
+    case SCRIPT_CALL_LOGIN:
+        return run_login(run, CONTAINER_OF(call, struct login_call, call));
+    case SCRIPT_CALL_ASK:
+        return run_ask(run, CONTAINER_OF(call, struct ask_call, call));
+    }
+    return true;
+}
+
+/// False: the lease is gone.
 static bool worker_run(struct worker *worker, struct script_call *call)
 {
     struct worker_pool *pool = worker->pool;
@@ -68,15 +86,9 @@ static bool worker_run(struct worker *worker, struct script_call *call)
     if (run.state == NULL) {
         run_fail_all(call, SCRIPT_MEMORY, "there is no memory for a Lua state");
         run.memory++;
-    } else if (call->kind == SCRIPT_CALL_START) {
-        state_use_data(run.state, call->data);
-        is_ours = run_start(&run, CONTAINER_OF(call, struct start_call, call));
-    } else if (call->kind == SCRIPT_CALL_ASK) {
-        state_use_data(run.state, call->data);
-        is_ours = run_ask(&run, CONTAINER_OF(call, struct ask_call, call));
     } else {
         state_use_data(run.state, call->data);
-        is_ours = run_normalise(&run, CONTAINER_OF(call, struct normalise_call, call));
+        is_ours = worker_run_kind(&run, call);
     }
     if (!is_ours || !guard_return(&worker->guard)) {
         return false; // a lost state keeps the tables until it ends

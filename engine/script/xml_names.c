@@ -56,6 +56,11 @@ const char *xml_names_check(const struct xml_names *names, struct text name)
     return "a prefix that xmlns does not have";
 }
 
+bool xml_names_is_leaf(struct text name)
+{
+    return name.length > 0 && (name.data[0] == '@' || text_equals_c(name, "#text"));
+}
+
 /// The member `MARKPREFIX:LOCAL`, or `MARKLOCAL` when the prefix is absent.
 static struct declared *find(const struct declared *object, bool has_mark, struct text prefix, struct text local)
 {

@@ -30,6 +30,9 @@ MUST_CHECK const char *xml_names_take(struct xml_names *names, lua_State *L, int
 /// What is wrong with the name of a member, or NULL.
 const char *xml_names_check(const struct xml_names *names, struct text name);
 
+/// Is it the name of what nothing can stand in, an attribute or `#text`?
+bool xml_names_is_leaf(struct text name);
+
 /// The member of `object` that the element is, or NULL.
 struct declared *xml_names_element(const struct xml_names *names, const struct declared *object,
                                    const struct xml_name *name);

@@ -1,9 +1,9 @@
 // Over libexpat, the only file that sees it. It is used without its own handling of namespaces, which knows no way to
 // go on after a prefix that nobody has declared.
 //
-// The document is fed in pieces that end behind a `>`, so that the parser reads them in place, without a copy. A piece
-// without any event is a tag or comment of its size: that is refused, because the parser begins such a one anew with
-// each piece.
+// The document is fed in pieces, because the parser copies each into a buffer of its own. They end behind a `>`, so
+// that little is left over for the next one. A piece without any event is a tag or comment of its size: that is
+// refused, for the parser would look through all of it again with each further piece.
 
 #include "script/xml_reader.h"
 
@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PIECE = 4 << 20, EVENTS_BETWEEN_LOOKS = 16 };
+enum { PIECE = 1 << 20, PARSER_BYTES_MAX = 4 << 20, EVENTS_BETWEEN_LOOKS = 16 };
 
 struct reading {
     struct text document;
@@ -34,8 +34,12 @@ struct reading {
 
 // ---- memory --------------------------------------------------------------------------------------------------------
 
-/// The parser's functions get no context, so the reading's heap waits here.
-static _Thread_local struct heap *current_heap;
+/// The parser's functions get no context, so the reading's heap waits here. What the parser may hold is less than what
+/// a call may: a document of nothing but new names is the supplier's fault, not its script's.
+static _Thread_local struct {
+    struct heap *heap;
+    size_t used;
+} memory;
 
 /// In front of each block: its size, which a heap wants to be told. Keeps what follows aligned.
 struct block_head {
@@ -46,16 +50,17 @@ struct block_head {
 static void *resize(void *block, size_t size)
 {
     struct block_head *head = block != NULL ? (struct block_head *)block - 1 : NULL;
-    size_t whole = size + sizeof *head;
+    size_t before = head != NULL ? head->size : 0;
 
-    if (whole < size) {
+    if (size > PARSER_BYTES_MAX || memory.used - before + size > PARSER_BYTES_MAX) {
         return NULL;
     }
-    struct block_head *made = heap_allocate(current_heap, head, head != NULL ? head->size : 0, whole);
+    struct block_head *made = heap_allocate(memory.heap, head, before, size + sizeof *head);
     if (made == NULL) {
         return NULL;
     }
-    made->size = whole;
+    made->size = size + sizeof *head;
+    memory.used += made->size - before;
     return made + 1;
 }
 
@@ -68,7 +73,8 @@ static void give(void *block)
 {
     if (block != NULL) {
         struct block_head *head = (struct block_head *)block - 1;
-        (void)heap_allocate(current_heap, head, head->size, 0);
+        memory.used -= head->size;
+        (void)heap_allocate(memory.heap, head, head->size, 0);
     }
 }
 
@@ -350,7 +356,7 @@ static void feed(struct reading *reading, struct text text)
             return;
         }
         if (reading->event_count == before) {
-            (void)broken(reading, "a tag or comment of several megabytes");
+            (void)broken(reading, "a tag or comment of more than 1 MiB");
             return;
         }
         text = (struct text){ text.data + size, text.length - size };
@@ -371,13 +377,14 @@ static void set_handlers(XML_Parser parser, struct reading *reading)
 enum xml_result xml_read(struct text document, bool is_lenient, struct heap *heap, const struct xml_events *events,
                          char sentence[XML_SENTENCE_MAX])
 {
-    static const XML_Memory_Handling_Suite memory = { take, resize, give };
+    static const XML_Memory_Handling_Suite functions = { take, resize, give };
     struct reading reading;
     struct text text = document.data != NULL ? document : TEXT("");
 
     sentence[0] = '\0';
-    current_heap = heap;
-    reading.parser = XML_ParserCreate_MM("UTF-8", &memory, NULL);
+    memory.heap = heap;
+    memory.used = 0;
+    reading.parser = XML_ParserCreate_MM("UTF-8", &functions, NULL);
     if (reading.parser == NULL) {
         return XML_READER_NO_MEMORY;
     }
@@ -401,6 +408,6 @@ enum xml_result xml_read(struct text document, bool is_lenient, struct heap *hea
         describe(&reading, sentence);
     }
     XML_ParserFree(reading.parser);
-    current_heap = NULL;
+    memory.heap = NULL;
     return reading.result;
 }

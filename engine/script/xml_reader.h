@@ -5,8 +5,8 @@
 /// is an entity expanded but the five that XML has and numbers: a DOCTYPE that declares one is refused. The document is
 /// UTF-8, whatever its declaration says.
 ///
-/// Caps: 64 elements within each other, 256 attributes of an element, 128 namespaces in force, 8 MiB for one tag or
-/// comment. Reading asks now and then whether it must end.
+/// Caps: 64 elements within each other, 256 attributes of an element, 128 namespaces in force, 1 MiB for one tag or
+/// comment, 4 MiB for what the parser itself keeps. Reading asks now and then whether it must end.
 ///
 /// Threads: any; one reading at a time on each.
 /// Memory:  the parser's is the heap that is given, freed before the call returns. Nothing here raises.
@@ -51,7 +51,7 @@ enum xml_result {
     XML_READER_BROKEN,    // the sentence says why
     XML_READER_REFUSED,   // an event did
     XML_READER_STOPPED,   // is_stopped did
-    XML_READER_NO_MEMORY, // the heap's limit
+    XML_READER_NO_MEMORY, // the heap's limit, or the parser's
 };
 
 /// Reads a whole document. BROKEN: the sentence is `line 3, column 7, in Envelope.Body: mismatched tag`.

@@ -100,7 +100,7 @@ static bool on_text(void *context, struct text piece)
         return true;
     }
     size_t length = node->text.length + piece.length;
-    if (length > node->text_room) {
+    if (node->text.data == NULL || length > node->text_room) {
         size_t room = node->text_room == 0 ? length : length * 2;
         char *text = arena_alloc(&tree->arena, room);
         if (text == NULL) {

@@ -202,25 +202,65 @@ bool attempt_take_offers(struct attempt *attempt, uint32_t part, struct normalis
 
 // --------------------------------------------------------------------------------------------------------------- start
 
+/// Parts for a chain of requests, which are taken.
+static void attempt_add_parts(struct attempt *attempt, struct http_request **requests, const struct login *login)
+{
+    while (*requests != NULL && attempt->part_count < ATTEMPT_MAX_PARTS) {
+        struct http_request *request = *requests;
+        struct part *part = &attempt->parts[attempt->part_count++];
+        *requests = request->next;
+        request->next = NULL;
+        part_init(part, attempt, attempt->part_count, request);
+        part->login = login_hold(login);
+    }
+}
+
+/// The login that its requests were built with is in use now.
+static void attempt_use_login(struct attempt *attempt)
+{
+    struct world *world = attempt_world(attempt);
+    struct login login = { 0 };
+    struct part_end end;
+
+    (void)world->ops->login_take(world, attempt->account, 0, &login, &end);
+    login_drop(&login);
+}
+
 static bool attempt_make_parts(struct attempt *attempt, struct start_candidate *candidate)
 {
+    static const struct login none = { NULL, 0 };
+    const struct login *login = candidate->login != NULL ? candidate->login : &none;
     uint32_t count = 0;
 
     for (const struct http_request *request = candidate->request; request != NULL; request = request->next) {
         count++;
     }
+    count = count == 0 ? ATTEMPT_MAX_PARTS : count; // how many there will be, its script will say
     attempt->parts = search_alloc(attempt->search, count * sizeof(*attempt->parts));
     if (attempt->parts == NULL) {
         return false;
     }
-    for (uint32_t i = 0; i < count; i++) {
-        struct http_request *request = candidate->request;
-        candidate->request = request->next;
-        request->next = NULL;
-        part_init(&attempt->parts[i], attempt, i + 1, request);
+    if (candidate->request == NULL) {
+        part_init(&attempt->parts[0], attempt, 1, NULL);
+        attempt->part_count = 1;
+    } else if (login->value != NULL) {
+        attempt_use_login(attempt);
     }
-    attempt->part_count = count;
+    attempt_add_parts(attempt, &candidate->request, login);
     return true;
+}
+
+void attempt_on_built(struct attempt *attempt, struct part *first, struct http_request **others)
+{
+    uint32_t known = attempt->part_count;
+
+    attempt_add_parts(attempt, others, &first->login);
+    attempt->open_parts += attempt->part_count - known + 1;
+    part_start(first);
+    for (uint32_t i = known; i < attempt->part_count; i++) {
+        part_start(&attempt->parts[i]);
+    }
+    attempt_on_part_ended(attempt); // the count of this function
 }
 
 static void attempt_ask(struct attempt *attempt, struct start_candidate *candidate)

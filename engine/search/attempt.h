@@ -73,6 +73,9 @@ void attempt_warn(struct attempt *attempt, const char *warning);
 bool attempt_is_full(const struct attempt *attempt);
 void attempt_stop_others(struct attempt *attempt, const struct part *noticed);
 void attempt_on_part_ended(struct attempt *attempt);
+/// For the first part, when its attempt had no login to build requests with: takes the requests of the others, and
+/// sends them all. The attempt may be gone afterwards.
+void attempt_on_built(struct attempt *attempt, struct part *first, struct http_request **others);
 
 /// Releases everything; what still runs is cancelled without a verdict.
 void attempt_fini(struct attempt *attempt);

@@ -1,5 +1,6 @@
-#include "search/part.h"
+#include "search/part_internal.h"
 
+#include "search/attempt.h"
 #include "search/say.h"
 #include "search/search_internal.h"
 #include "search/verdict.h"
@@ -11,8 +12,10 @@
 //               ^              |
 //               +--- PAUSED <--+   a next step: poll, page, look-up
 //   any --> ENDED on an error, or when the attempt is cut
+//
+// What comes before FETCHING when there is a login or a signature: part_login.c.
 
-static void part_enter(struct part *part, enum part_state state)
+void part_enter(struct part *part, enum part_state state)
 {
     part->state = state;
 }
@@ -28,14 +31,14 @@ static void part_say(struct part *part, const char *detail)
     say(part->end.detail, sizeof(part->end.detail), text_of(detail));
 }
 
-static void part_finish(struct part *part, enum outcome outcome)
+void part_finish(struct part *part, enum outcome outcome)
 {
     part_enter(part, PART_ENDED);
     part->end.outcome = outcome;
     attempt_on_part_ended(part->attempt);
 }
 
-static void part_finish_saying(struct part *part, enum outcome outcome, const char *detail)
+void part_finish_saying(struct part *part, enum outcome outcome, const char *detail)
 {
     part_say(part, detail);
     part_finish(part, outcome);
@@ -86,7 +89,7 @@ static void part_on_pause_over(struct timer *timer)
     part->state_block = part->next.state;
     part->next = (struct next_step){ 0 };
     part->step++;
-    part_start(part);
+    part_send(part);
 }
 
 // ----------------------------------------------------------------------------------------------------------- normalise
@@ -124,6 +127,10 @@ static void part_take_answer(struct part *part, struct normalise_call *normalise
     if (answer.outcome == OUTCOME_CUT) {
         part->end.phase = PHASE_SCRIPT_QUEUE;
     }
+    if (normalise->verdict == SCRIPT_FAIL_LOGIN && part_redo(part)) {
+        script_call_destroy(&normalise->call);
+        return;
+    }
     if (is_good && !attempt_take_offers(part->attempt, part->index, normalise)) {
         is_good = false;
         answer.outcome = OUTCOME_FAILED;
@@ -138,6 +145,7 @@ static void part_take_answer(struct part *part, struct normalise_call *normalise
     } else if (is_good && normalise->next.request != NULL) {
         part->next = normalise->next;
         normalise->next = (struct next_step){ 0 };
+        part_keep_answer(part, normalise);
         script_call_destroy(&normalise->call);
         part_pause(part);
         return;
@@ -157,7 +165,6 @@ static void part_on_normalised(struct script_call *call)
 static void part_start_normalise(struct part *part)
 {
     struct attempt *attempt = part->attempt;
-    struct world *world = attempt_world(attempt);
     struct normalise_call *call = search_normalise_call(attempt->search, attempt->supplier, part->fetch.response);
 
     part->end.http_status = part->fetch.response->status;
@@ -175,12 +182,8 @@ static void part_start_normalise(struct part *part)
     call->parts = attempt->part_count;
     call->step = part->step;
     call->state = block_acquire(part->state_block);
-    call->call.deadline_us = attempt->allocation.end_us;
-    call->call.on_done = part_on_normalised;
-    call->call.owner = part;
-    if (world->ops->script_submit(world, &call->call) != STATUS_OK) {
-        script_call_destroy(&call->call);
-        part_finish_saying(part, OUTCOME_SHED, "the script queue is closed");
+    call->login = login_hold(&part->login);
+    if (!part_submit(part, &call->call, part_on_normalised)) {
         return;
     }
     part->normalise = call;
@@ -212,9 +215,32 @@ static void part_refuse(struct part *part, const struct permit_refusal *refusal)
 
 void part_start(struct part *part)
 {
+    if (part->request == NULL) {
+        part_log_in(part, 0);
+    } else {
+        part_send(part);
+    }
+}
+
+void part_send(struct part *part)
+{
+    if (part_is_signed(part)) {
+        part_fetch(part);
+    } else {
+        part_sign(part);
+    }
+}
+
+void part_fetch(struct part *part)
+{
     struct world *world = attempt_world(part->attempt);
     struct permit_refusal refusal;
 
+    if (world->ops->now_us(world) >= part->attempt->allocation.end_us) {
+        part->end.phase = PHASE_SCRIPT; // the worker was late: there is no time left to send in
+        part_finish(part, OUTCOME_CUT);
+        return;
+    }
     part->fetch = (struct fetch){
         .request = part->request,
         .route = part->attempt->account->route,
@@ -242,6 +268,11 @@ enum phase part_phase(const struct part *part)
     struct world *world = attempt_world(part->attempt);
 
     switch (part->state) {
+    case PART_LOGGING_IN:
+        return PHASE_LOGIN;
+    case PART_BUILDING:
+    case PART_SIGNING:
+        return world->ops->script_has_begun(world, part->making) ? PHASE_SCRIPT : PHASE_SCRIPT_QUEUE;
     case PART_FETCHING:
         return world->ops->fetch_phase(world, (struct fetch *)&part->fetch);
     case PART_NORMALISING:
@@ -272,6 +303,13 @@ static void part_stop(struct part *part)
         world->ops->fetch_cancel(world, &part->fetch);
         permit_return(&part->permit, world);
     }
+    if (part->state == PART_LOGGING_IN) {
+        world->ops->login_cancel(world, &part->wait);
+    }
+    if (part->making != NULL) {
+        world->ops->script_cancel(world, part->making);
+        part->making = NULL;
+    }
     if (part->state == PART_NORMALISING && part->normalise != NULL) {
         world->ops->script_cancel(world, &part->normalise->call);
         part->normalise = NULL;
@@ -300,4 +338,7 @@ void part_fini(struct part *part)
     block_release(&part->state_block);
     http_request_destroy(&part->request);
     http_response_destroy(&part->fetch.response);
+    login_drop(&part->login);
+    http_response_destroy(&part->before);
+    block_release(&part->before_state);
 }

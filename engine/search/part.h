@@ -9,6 +9,7 @@
 /// Memory:  embedded in its attempt's array; owns request, call, pause and state until part_fini.
 #pragma once
 
+#include "model/request_call.h"
 #include "search/permit.h"
 #include "search/ports.h"
 
@@ -17,17 +18,18 @@ struct attempt;
 /// A part has only so many steps, and each costs some time, so that a script that always asks for one more ends.
 enum { PART_MAX_STEPS = 100, PART_MIN_PAUSE_US = 10000 };
 
-enum part_state { PART_IDLE, PART_FETCHING, PART_NORMALISING, PART_PAUSED, PART_ENDED };
+/// A signature older than this is made anew when the request is sent.
+enum { PART_SIGNED_FRESH_US = 100000 };
 
-/// How a part ended; the attempt makes its own outcome of it.
-struct part_end {
-    enum outcome outcome; // OUTCOME_ANSWERED or OUTCOME_EMPTY: good
-    enum phase phase;
-    enum rejection rejection;
-    uint16_t http_status; // of its last answer; 0: none
-    uint64_t retry_after_ms;
-    char detail[256];
-    char code[64];
+enum part_state {
+    PART_IDLE,
+    PART_LOGGING_IN,
+    PART_BUILDING, // its request anew, with another login
+    PART_SIGNING,
+    PART_FETCHING,
+    PART_NORMALISING,
+    PART_PAUSED,
+    PART_ENDED
 };
 
 struct part {
@@ -46,9 +48,16 @@ struct part {
     bool is_incomplete;               // its last step said so
     struct part_end end;              // once ENDED
     uint32_t requests;                // that went out whole; of ended fetches
+
+    struct login login;           // that its request was made with
+    bool is_redone;               // a login was refused to it already
+    struct login_wait wait;       // while LOGGING_IN
+    struct script_call *making;   // while BUILDING or SIGNING
+    struct http_response *before; // what the step before answered: its request can be made anew of it
+    struct block *before_state;   // ctx.state of that step
 };
 
-/// Takes the request.
+/// Takes the request; NULL: it is still to be built, when there is a login.
 void part_init(struct part *part, struct attempt *attempt, uint32_t index, struct http_request *request);
 void part_start(struct part *part);
 

@@ -38,18 +38,18 @@ void permit_return(struct permit *permit, struct world *world)
     }
 }
 
+void permit_block(struct world *world, const struct script_account *account, uint64_t wait_ms)
+{
+    if (world->ops->account_block != NULL) {
+        world->ops->account_block(world, account, wait_ms * 1000);
+    }
+}
+
 void permit_learn(struct world *world, const struct normalise_call *answer, enum rejection rejection)
 {
-    uint64_t wait_ms = 0;
-
     if (rejection == REJECTION_QUOTA) {
-        wait_ms = answer->retry_after_ms;
+        permit_block(world, answer->account, answer->retry_after_ms);
     } else if (answer->is_quota_used) {
-        wait_ms = answer->quota_wait_ms;
-    } else {
-        return;
-    }
-    if (world->ops->account_block != NULL) {
-        world->ops->account_block(world, answer->account, wait_ms * 1000);
+        permit_block(world, answer->account, answer->quota_wait_ms);
     }
 }

@@ -25,5 +25,7 @@ MUST_CHECK bool permit_take(struct permit *permit, struct world *world, const st
 /// Gives it back, if it is held.
 void permit_return(struct permit *permit, struct world *world);
 
+/// The supplier wants no requests of the account for so long; 0: it did not say how long.
+void permit_block(struct world *world, const struct script_account *account, uint64_t wait_ms);
 /// Passes on what an answer tells of the account's quota.
 void permit_learn(struct world *world, const struct normalise_call *answer, enum rejection rejection);

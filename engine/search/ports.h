@@ -1,8 +1,8 @@
 /// Ports: the world as a search sees it.
 ///
-/// Clock, timers, fetching and scripts come through one struct of functions, so that the same search runs live and in
-/// virtual time. If `start` or `submit` returns OK, its callback comes exactly once, later, on the same loop, never
-/// from inside the call; `cancel` is synchronous and final.
+/// Clock, timers, fetching, scripts and logins come through one struct of functions, so that the same search runs live
+/// and in virtual time. If `start` or `submit` returns OK, its callback comes exactly once, later, on the same loop,
+/// never from inside the call; `cancel` is synchronous and final.
 ///
 /// Threads: one world a loop thread; everything is called and calls back on it.
 /// Memory:  timers and fetches are embedded in their owners; script calls are handed over and come back.
@@ -12,8 +12,28 @@
 #include "model/exchange.h"
 #include "model/script_call.h"
 #include "policy/quota.h"
+#include "search/part_end.h"
 
 struct world;
+
+enum login_state {
+    LOGIN_HERE,
+    LOGIN_ABSENT, // whoever needs it waits for it
+    LOGIN_FAILED, // there will be none for a while
+};
+
+/// Somebody waits for the login of an account. Filled by the owner up to `on_done`, by the world below.
+struct login_wait {
+    const struct script_account *account;
+    uint64_t refused; // the number of the login that the supplier has refused to him; 0: none
+    void (*on_done)(struct login_wait *wait);
+
+    struct login login;  // the owner's once done; without a value `end` says why
+    struct part_end end; // its phase is PHASE_LOGIN
+    struct list node;
+    uint64_t rounds;
+    void *impl;
+};
 
 struct world_ops {
     /// Reads the clock now; µs.
@@ -42,6 +62,19 @@ struct world_ops {
     void (*permit_end)(struct world *world, const struct script_account *account);
     /// The supplier wants no request of this account for so long; 0: it did not say how long.
     void (*account_block)(struct world *world, const struct script_account *account, uint64_t wait_us);
+    /// The login of an account for a start call, as it is now; nobody has used it yet. Whoever gets it drops it.
+    struct login (*login_peek)(struct world *world, const struct script_account *account);
+    /// The login to use now; login number `refused` (0: none) is given up if it is still the current one. LOGIN_HERE:
+    /// `login` is the caller's to drop; LOGIN_FAILED: `end` says why.
+    enum login_state (*login_take)(struct world *world, const struct script_account *account, uint64_t refused,
+                                   struct login *login, struct part_end *end);
+    /// Waits for the next login, which is fetched for all that wait. It has a limit of its own, and goes on when they
+    /// leave.
+    MUST_CHECK enum status (*login_start)(struct world *world, struct login_wait *wait);
+    void (*login_cancel)(struct world *world, struct login_wait *wait);
+    /// A login was refused to a request that had waited for it; `end` is what the supplier said.
+    void (*login_refuse)(struct world *world, const struct script_account *account, uint64_t number,
+                         const struct part_end *end);
 };
 
 struct world {

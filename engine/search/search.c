@@ -27,24 +27,51 @@ struct allocation search_allocation(const struct search *search, uint64_t ceilin
     return allocation_of(search->options.arrival_us, ceiling_us, search->end_us, world->ops->now_us(world));
 }
 
-struct normalise_call *search_normalise_call(const struct search *search, const struct catalogue_supplier *supplier,
-                                             struct http_response *response)
+/// What the scripts of this supplier see of the search.
+static struct block *search_facts(const struct search *search, const struct catalogue_supplier *supplier)
 {
     bool has_client = supplier->wants_client && search->client_facts != NULL;
-    struct block *facts = has_client ? search->client_facts : search->facts;
-    struct normalise_call *call = normalise_call_create(search->options.search_id, facts, response);
-    if (call == NULL) {
-        return NULL;
-    }
-    call->call.kind = SCRIPT_CALL_NORMALISE;
-    call->call.set = search->options.catalogue->set;
-    call->call.data = search->options.catalogue->data;
-    call->call.rates = search->options.catalogue->rates;
-    call->times = (struct script_times){
+    return has_client ? search->client_facts : search->facts;
+}
+
+static struct script_times search_times(const struct search *search)
+{
+    return (struct script_times){
         .arrival_us = search->options.arrival_us,
         .end_us = search->end_us,
         .arrival_wall_us = search->options.arrival_wall_us,
     };
+}
+
+static void search_fill_call(const struct search *search, struct script_call *call)
+{
+    call->set = search->options.catalogue->set;
+    call->data = search->options.catalogue->data;
+    call->rates = search->options.catalogue->rates;
+}
+
+struct normalise_call *search_normalise_call(const struct search *search, const struct catalogue_supplier *supplier,
+                                             struct http_response *response)
+{
+    struct normalise_call *call =
+        normalise_call_create(search->options.search_id, search_facts(search, supplier), response);
+    if (call == NULL) {
+        return NULL;
+    }
+    search_fill_call(search, &call->call);
+    call->times = search_times(search);
+    return call;
+}
+
+struct request_call *search_request_call(const struct search *search, const struct catalogue_supplier *supplier,
+                                         enum request_job job, const struct login *login, struct http_request *request)
+{
+    struct request_call *call = request_call_create(job, search_facts(search, supplier), login, request);
+    if (call == NULL) {
+        return NULL;
+    }
+    search_fill_call(search, &call->call);
+    call->times = search_times(search);
     return call;
 }
 
@@ -298,13 +325,34 @@ static bool search_foresee(const struct search *search, struct start_call *start
     return start->rule_ends_us != NULL;
 }
 
-static void search_fill_candidate(const struct search *search, const struct attempt *attempt,
+/// The logins of its accounts, of which one will be chosen. False: no memory.
+static bool search_fill_logins(const struct search *search, struct start_call *start, struct start_candidate *candidate)
+{
+    struct world *world = search->options.world;
+    size_t count = candidate->account_count > 0 ? candidate->account_count : 1;
+
+    if (candidate->account->login == 0) {
+        return true;
+    }
+    candidate->logins = arena_alloc_array(&start->memory, count, sizeof *candidate->logins);
+    if (candidate->logins == NULL) {
+        return false;
+    }
+    for (; candidate->login_count < count; candidate->login_count++) {
+        candidate->logins[candidate->login_count] =
+            world->ops->login_peek(world, &candidate->account[candidate->login_count]);
+    }
+    return true;
+}
+
+static bool search_fill_candidate(const struct search *search, const struct attempt *attempt, struct start_call *start,
                                   struct start_candidate *candidate)
 {
     candidate->account = attempt->supplier->account;
     candidate->account_count = attempt->supplier->account_count;
     candidate->supplier = (uint32_t)(attempt->supplier - search->options.catalogue->suppliers);
     candidate->terms.settings_us = attempt->supplier->ceiling_us;
+    return search_fill_logins(search, start, candidate);
 }
 
 static enum status search_submit_start(struct search *search, size_t candidates)
@@ -332,13 +380,14 @@ static enum status search_submit_start(struct search *search, size_t candidates)
         .end_us = search->end_us,
         .arrival_wall_us = options->arrival_wall_us,
     };
+    bool has_memory = true;
     for (size_t i = 0; i < search->attempt_count; i++) {
         const struct attempt *attempt = &search->attempts[i];
         if (attempt->state == ATTEMPT_WAITING) {
-            search_fill_candidate(search, attempt, &start->candidates[next++]);
+            has_memory = search_fill_candidate(search, attempt, start, &start->candidates[next++]) && has_memory;
         }
     }
-    enum status status = world->ops->script_submit(world, &start->call);
+    enum status status = has_memory ? world->ops->script_submit(world, &start->call) : STATUS_NO_MEMORY;
     if (status != STATUS_OK) {
         script_call_destroy(&start->call);
         return status;

@@ -38,6 +38,11 @@ MUST_CHECK struct normalise_call *search_normalise_call(const struct search *sea
                                                         const struct catalogue_supplier *supplier,
                                                         struct http_response *response);
 
+/// Likewise a request call; takes the request unless NULL is returned.
+MUST_CHECK struct request_call *search_request_call(const struct search *search,
+                                                    const struct catalogue_supplier *supplier, enum request_job job,
+                                                    const struct login *login, struct http_request *request);
+
 /// Zeroed memory that lives as long as the search; NULL without any.
 MUST_CHECK void *search_alloc(struct search *search, size_t size);
 

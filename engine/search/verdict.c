@@ -74,6 +74,21 @@ struct verdict_answer verdict_of_answer(enum script_verdict verdict, uint16_t ht
     return (struct verdict_answer){ verdict_outcome(verdict), verdict_rejection(verdict), false };
 }
 
+struct verdict_answer verdict_of_login(enum script_verdict verdict, uint16_t http_status)
+{
+    bool is_untyped = verdict == SCRIPT_OK || verdict == SCRIPT_UNPARSABLE || verdict == SCRIPT_ERROR;
+
+    if (is_untyped && (http_status == 401 || http_status == 403)) {
+        return (struct verdict_answer){ OUTCOME_REJECTED, REJECTION_AUTH, true };
+    }
+    bool is_error_page = http_status >= 400 && verdict == SCRIPT_ERROR;
+    struct verdict_answer answer = verdict_of_answer(is_error_page ? SCRIPT_UNPARSABLE : verdict, http_status);
+    if (answer.outcome == OUTCOME_CUT) { // no worker was free in time
+        answer.outcome = OUTCOME_SHED;
+    }
+    return answer;
+}
+
 enum outcome verdict_of_fetch(enum fetch_result result)
 {
     switch (result) {

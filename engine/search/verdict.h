@@ -21,5 +21,9 @@ struct verdict_answer {
 };
 struct verdict_answer verdict_of_answer(enum script_verdict verdict, uint16_t http_status);
 
+/// Of the answer to a login; OUTCOME_ANSWERED: it was granted. A script that finds nothing in an error page is no bug:
+/// there a status decides, and 401 and 403 say that the credentials are no good.
+struct verdict_answer verdict_of_login(enum script_verdict verdict, uint16_t http_status);
+
 /// Of a fetch that brought no answer.
 enum outcome verdict_of_fetch(enum fetch_result result);

@@ -17,6 +17,7 @@ enum metric_labels {
     LABELS_SUPPLIER,
     LABELS_SUPPLIER_OUTCOME,
     LABELS_SUPPLIER_BOUND_PHASE,
+    LABELS_SUPPLIER_LIMIT,
     LABELS_THREAD,
     LABELS_TABLE,
     LABELS_VERSION,
@@ -99,6 +100,8 @@ static size_t labels_count(const struct metrics *metrics, enum metric_labels lab
         return metrics->supplier_count * OUTCOME_COUNT;
     case LABELS_SUPPLIER_BOUND_PHASE:
         return metrics->supplier_count * BOUND_LABELS * PHASE_COUNT;
+    case LABELS_SUPPLIER_LIMIT:
+        return metrics->supplier_count * SCRIPT_LIMIT_COUNT;
     case LABELS_THREAD:
         return metrics->thread_count;
     case LABELS_TABLE:
@@ -317,22 +320,36 @@ void metrics_set(struct metrics *metrics, enum metric metric, size_t label, uint
     }
 }
 
-void metrics_set_suppliers(struct metrics *metrics, enum metric metric, const struct text *names,
-                           const uint64_t *values, size_t count)
+/// `kinds` labels for each supplier, of which this is `kind`.
+static void set_suppliers(struct metrics *metrics, enum metric metric, size_t kinds, size_t kind,
+                          const struct text *names, const uint64_t *values, size_t count)
 {
     size_t other = metrics->supplier_count - 1;
     uint64_t others = 0;
 
-    require(rows[metric].labels == LABELS_SUPPLIER);
     for (size_t i = 0; i < count; i++) {
         size_t supplier = supplier_index(metrics, names[i], i);
         if (supplier == other) {
             others += values[i];
         } else {
-            metrics_set(metrics, metric, supplier, values[i]);
+            metrics_set(metrics, metric, supplier * kinds + kind, values[i]);
         }
     }
-    metrics_set(metrics, metric, other, others);
+    metrics_set(metrics, metric, other * kinds + kind, others);
+}
+
+void metrics_set_suppliers(struct metrics *metrics, enum metric metric, const struct text *names,
+                           const uint64_t *values, size_t count)
+{
+    require(rows[metric].labels == LABELS_SUPPLIER);
+    set_suppliers(metrics, metric, 1, 0, names, values, count);
+}
+
+void metrics_set_limits(struct metrics *metrics, enum metric metric, enum script_limit limit, const struct text *names,
+                        const uint64_t *values, size_t count)
+{
+    require(rows[metric].labels == LABELS_SUPPLIER_LIMIT);
+    set_suppliers(metrics, metric, SCRIPT_LIMIT_COUNT, (size_t)limit, names, values, count);
 }
 
 uint64_t metrics_sum(const struct metrics *metrics, enum metric metric)
@@ -418,6 +435,10 @@ static void write_labels(const struct metrics *metrics, enum metric_labels label
         write_label("phase", phase == PHASE_NONE ? "none" : phase_name(phase), false, out);
         break;
     }
+    case LABELS_SUPPLIER_LIMIT:
+        write_label("supplier", metrics->suppliers[label / SCRIPT_LIMIT_COUNT], true, out);
+        write_label("limit", script_limit_name((enum script_limit)(label % SCRIPT_LIMIT_COUNT)), false, out);
+        break;
     case LABELS_THREAD:
         (void)snprintf(number, sizeof(number), "%zu", label);
         write_label("thread", number, true, out);
@@ -486,7 +507,8 @@ static void write_histogram(const struct metrics *metrics, enum metric metric, s
 static bool is_shown(const struct metrics *metrics, enum metric metric, size_t label)
 {
     enum metric_labels labels = rows[metric].labels;
-    bool is_always = labels != LABELS_SUPPLIER_OUTCOME && labels != LABELS_SUPPLIER_BOUND_PHASE;
+    bool is_always = labels != LABELS_SUPPLIER_OUTCOME && labels != LABELS_SUPPLIER_BOUND_PHASE &&
+                     labels != LABELS_SUPPLIER_LIMIT;
     size_t each = rows[metric].type == METRIC_HISTOGRAM ? HISTOGRAM_CELLS : 1;
 
     if (labels == LABELS_SUPPLIER) {

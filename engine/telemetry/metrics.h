@@ -10,6 +10,7 @@
 
 #include "base/buffer.h"
 #include "base/status.h"
+#include "model/script_limit.h"
 #include "model/search_record.h"
 
 struct metrics;
@@ -49,6 +50,10 @@ void metrics_set(struct metrics *metrics, enum metric metric, size_t label, uint
 /// Sets a row of type SAMPLE_* whose label is the supplier; names without a line of their own add up to "other".
 void metrics_set_suppliers(struct metrics *metrics, enum metric metric, const struct text *names,
                            const uint64_t *values, size_t count);
+
+/// The same for a row whose second label is the limit: `values` of this one.
+void metrics_set_limits(struct metrics *metrics, enum metric metric, enum script_limit limit, const struct text *names,
+                        const uint64_t *values, size_t count);
 
 /// The sum over all labels of a counter; of a histogram, how many values it has seen.
 uint64_t metrics_sum(const struct metrics *metrics, enum metric metric);

@@ -20,7 +20,7 @@ static const char *const modes[] = {
 /// What a change asks for; NAN and -1: nothing.
 struct change {
     double numbers[BEHAVIOUR_FIELDS]; // by behaviour_field()
-    double delay_ms, seed;
+    double delay_ms, seed, revoke;
     int model, mode, fault, outage; // a fault of FAULT_COUNT: "mix"
     bool has_field;
     char field[64];
@@ -97,6 +97,9 @@ static void write_counters(struct json_writer *writer, const struct supplier *su
     json_field_u64(writer, "steps", counters->steps);
     json_field_u64(writer, "abandoned", counters->abandoned);
     json_field_u64(writer, "names", counters->names);
+    json_field_u64(writer, "logins", counters->logins);
+    json_field_u64(writer, "denied", counters->denied);
+    json_field_u64(writer, "strangers", counters->strangers);
     json_key(writer, "faults");
     json_begin_object(writer);
     for (unsigned i = 0; i < FAULT_COUNT; i++) {
@@ -170,7 +173,7 @@ static void answer_short(struct connection *connection)
 
 static void answer_faults(struct connection *connection)
 {
-    static const char *const needs[] = { "", "tls", "sources", "field" }; // by enum fault_need
+    static const char *const needs[] = { "", "tls", "sources", "login", "field" }; // by enum fault_need
     struct buffer body;
     struct json_writer writer;
 
@@ -297,6 +300,10 @@ static double *change_find_number(struct change *change, struct text key, double
         *most = field->most;
         return &change->numbers[field - behaviour_field(0)];
     }
+    if (text_equals_c(key, "revoke")) {
+        *most = 1;
+        return &change->revoke;
+    }
     *most = text_equals_c(key, "seed") ? 0x1p53 : 600000;
     return text_equals_c(key, "seed") ? &change->seed : text_equals_c(key, "delay_ms") ? &change->delay_ms : NULL;
 }
@@ -329,7 +336,7 @@ static bool change_read_member(struct change *change, struct text key, enum json
     for (size_t i = 0; i < BEHAVIOUR_FIELDS; i++) {
         buffer_printf(sentence, ", %s", behaviour_field(i)->name);
     }
-    buffer_append_c(sentence, ", delay_ms, seed");
+    buffer_append_c(sentence, ", revoke, delay_ms, seed");
     return false;
 }
 
@@ -339,7 +346,9 @@ static bool change_read(struct change *change, struct text body, struct buffer *
     struct json_reader reader;
     enum json_token token;
 
-    *change = (struct change){ .delay_ms = NAN, .seed = NAN, .model = -1, .mode = -1, .fault = -1, .outage = -1 };
+    *change = (struct change){
+        .delay_ms = NAN, .seed = NAN, .revoke = NAN, .model = -1, .mode = -1, .fault = -1, .outage = -1
+    };
     for (size_t i = 0; i < BEHAVIOUR_FIELDS; i++) {
         change->numbers[i] = NAN;
     }
@@ -403,6 +412,9 @@ static void change_supplier(struct connection *connection, struct supplier *supp
         }
     }
     change_behaviour(supplier, change);
+    if (change->revoke == 1) {
+        supplier->gate.revoked = supplier->gate.granted;
+    }
     if (change->fault >= 0) {
         supplier->is_forced = change->fault != FAULT_COUNT;
         supplier->forced = supplier->is_forced ? (enum fault)change->fault : FAULT_NONE;

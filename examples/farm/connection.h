@@ -39,6 +39,7 @@ struct connection {
     bool turns_silent; // after the first exchange
     uint32_t exchanges;
     struct step step; // what was asked
+    bool is_login;    // a login was asked for
     struct hotels_query hotels;
     struct rates_query rates;
     struct shape_xml xml;

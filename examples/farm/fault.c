@@ -81,6 +81,10 @@ static const struct fault_row rows[FAULT_COUNT] = {
     [FAULT_UTF16] = { "utf16", FAULT_AT_ANSWER, "UTF-16 with its mark, declared", FAULT_NEEDS_NOTHING },
     [FAULT_CP1252] = { "cp1252", FAULT_AT_ANSWER, "windows-1252, declared", FAULT_NEEDS_NOTHING },
     [FAULT_CHARSET_LIE] = { "charset_lie", FAULT_AT_ANSWER, "windows-1252 that says it is UTF-8", FAULT_NEEDS_NOTHING },
+    [FAULT_LOGIN_HANG] = { "login_hang", FAULT_AT_LOGIN, "reads the login, then silence", FAULT_NEEDS_LOGIN },
+    [FAULT_LOGIN_500] = { "login_500", FAULT_AT_LOGIN, "500 for a login", FAULT_NEEDS_LOGIN },
+    [FAULT_LOGIN_DENIED] = { "login_denied", FAULT_AT_LOGIN, "401 for a login with the right secret",
+                             FAULT_NEEDS_LOGIN },
 };
 
 const struct fault_row *fault_row(enum fault fault)
@@ -92,10 +96,8 @@ const struct fault_row *fault_row(enum fault fault)
 const char *fault_place_name(enum fault_place place)
 {
     static const char *const names[] = {
-        [FAULT_AT_DOOR] = "door",
-        [FAULT_AT_NAME] = "name",
-        [FAULT_AT_ACCEPT] = "accept",
-        [FAULT_AT_ANSWER] = "answer",
+        [FAULT_AT_DOOR] = "door",     [FAULT_AT_NAME] = "name",   [FAULT_AT_ACCEPT] = "accept",
+        [FAULT_AT_ANSWER] = "answer", [FAULT_AT_LOGIN] = "login",
     };
     return names[place];
 }

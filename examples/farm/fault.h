@@ -67,14 +67,19 @@ enum fault {
     FAULT_UTF16,
     FAULT_CP1252,
     FAULT_CHARSET_LIE,
+    // of a login
+    FAULT_LOGIN_HANG,
+    FAULT_LOGIN_500,
+    FAULT_LOGIN_DENIED,
     FAULT_COUNT,
 };
 
-/// Where a fault is decided: once for the supplier's door, once for its name, at each accept, or at each answer.
-enum fault_place { FAULT_AT_DOOR, FAULT_AT_NAME, FAULT_AT_ACCEPT, FAULT_AT_ANSWER };
+/// Where a fault is decided: once for the supplier's door, once for its name, at each accept, at each answer, or at
+/// each login.
+enum fault_place { FAULT_AT_DOOR, FAULT_AT_NAME, FAULT_AT_ACCEPT, FAULT_AT_ANSWER, FAULT_AT_LOGIN };
 
 /// What a supplier must have in order to play it.
-enum fault_need { FAULT_NEEDS_NOTHING, FAULT_NEEDS_TLS, FAULT_NEEDS_SOURCES, FAULT_NEEDS_FIELD };
+enum fault_need { FAULT_NEEDS_NOTHING, FAULT_NEEDS_TLS, FAULT_NEEDS_SOURCES, FAULT_NEEDS_LOGIN, FAULT_NEEDS_FIELD };
 
 struct fault_row {
     const char *name;

@@ -32,6 +32,17 @@ static const struct fixed_answer fixed_answers[FAULT_COUNT] = {
     [FAULT_EMPTY] = { "200 OK", "application/json", "", "" },
 };
 
+static const struct fixed_answer denied_answer = { "401 Unauthorized", "application/json", "",
+                                                   "{\"error\":\"invalid_client\"}" };
+static const struct fixed_answer stranger_answer = {
+    "401 Unauthorized", "application/json", "",
+    "{\"error\":{\"code\":\"login_expired\",\"message\":\"this login is unknown or over\"}}"
+};
+static const struct fixed_answer unsigned_answer = {
+    "403 Forbidden", "application/json", "",
+    "{\"error\":{\"code\":\"bad_signature\",\"message\":\"the signature is missing, wrong or too old\"}}"
+};
+
 static struct text write_head(char *out, size_t size, const struct connection *connection, const char *status,
                               const char *type, const char *extra, size_t length)
 {
@@ -146,6 +157,59 @@ static void play_garbled(struct connection *connection, enum fault fault, struct
     buffer_fini(&bytes);
 }
 
+/// A login takes its time, then it is granted unless a fault says otherwise.
+static void play_login(struct connection *connection)
+{
+    struct supplier *supplier = connection->supplier;
+    enum fault fault = supplier_fault(supplier, FAULT_AT_LOGIN, clock_now_us());
+    char body[GATE_BODY_MAX];
+    char head[256];
+
+    if (fault != FAULT_NONE) {
+        supplier_count_fault(supplier, fault);
+    }
+    if (fault == FAULT_LOGIN_HANG) {
+        connection_hang(connection);
+    } else if (fault == FAULT_LOGIN_500) {
+        send_fixed(connection, &fixed_answers[FAULT_STATUS_500]);
+    } else if (fault == FAULT_LOGIN_DENIED) {
+        supplier->counters.denied++;
+        send_fixed(connection, &denied_answer);
+    } else {
+        supplier->counters.logins++;
+        size_t length = gate_grant(&supplier->gate, supplier->name, supplier->seed, supplier->now.login_life_s,
+                                   clock_wall_us(), body);
+        connection_send(connection,
+                        write_head(head, sizeof(head), connection, "200 OK", "application/json", "", length),
+                        (struct text){ body, length });
+    }
+}
+
+/// True: the request is answered, or will be, by the gate.
+static bool play_gate(struct connection *connection, const struct request *request)
+{
+    struct supplier *supplier = connection->supplier;
+    const struct gate *gate = &supplier->gate;
+
+    connection->is_login = gate_is_login(gate, request);
+    if (!connection->is_login) {
+        enum gate_verdict verdict = gate_check(gate, supplier->name, supplier->seed, request, clock_wall_us());
+        if (verdict == GATE_PASSED) {
+            return false;
+        }
+        supplier->counters.strangers++;
+        send_fixed(connection, verdict == GATE_NOT_SIGNED ? &unsigned_answer : &stranger_answer);
+        return true;
+    }
+    if (gate_check_login(gate, supplier->name, request) != GATE_PASSED) {
+        supplier->counters.denied++;
+        send_fixed(connection, &denied_answer);
+        return true;
+    }
+    connection_wait(connection, (uint64_t)(supplier->now.login_ms * 1000.0) + 1);
+    return true;
+}
+
 /// The answer with a field that has another name, or is not there.
 static void play_rewritten(struct connection *connection, enum fault fault, struct text body)
 {
@@ -167,6 +231,10 @@ static void play_rewritten(struct connection *connection, enum fault fault, stru
 
 void play_answer(struct connection *connection)
 {
+    if (connection->is_login) {
+        play_login(connection);
+        return;
+    }
     struct supplier *supplier = connection->supplier;
     enum fault fault = supplier_fault(supplier, FAULT_AT_ANSWER, clock_now_us());
 
@@ -261,6 +329,9 @@ void play_request(struct connection *connection, const struct request *request)
     if (supplier->is_forced && supplier->forced == FAULT_SILENT_KEPT && connection->exchanges > 0) {
         supplier_count_fault(supplier, FAULT_SILENT_KEPT);
         connection_hang(connection);
+        return;
+    }
+    if (play_gate(connection, request)) {
         return;
     }
     if (!read_request(connection, request, &status, &why)) {

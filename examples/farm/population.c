@@ -106,6 +106,8 @@ static enum status read_identity(struct supplier *supplier, const struct populat
     supplier->shape = (enum supplier_shape)shape;
     supplier->rounds = 3;
     supplier->poll_ms = 100;
+    supplier->planned.login_ms = 30;
+    supplier->planned.login_life_s = 1800;
     if (supplier->shape == SUPPLIER_HOTELS && hotels_supplier(supplier->name) == 0) {
         failure_set(why, "a supplier of hotels (shape h) is called h01 to h20");
         return STATUS_INVALID;
@@ -136,6 +138,30 @@ static enum status read_latency(struct supplier *supplier, const struct text *wo
     }
     planned->model = (enum latency_model)model;
     supplier->ceiling_ms = (uint32_t)ceiling_ms;
+    return STATUS_OK;
+}
+
+/// login=oauth (shape a), login=session (shape poll_add), sign=sha256 or sha512 (shape pages). False: the word is none.
+static enum status read_gate(struct supplier *supplier, struct text key, struct text value, struct failure *why)
+{
+    struct gate *gate = &supplier->gate;
+
+    for (int i = 1; i < GATE_LOGINS && text_equals_c(key, "login"); i++) {
+        gate->login = text_equals_c(value, gate_login_name((enum gate_login)i)) ? (enum gate_login)i : gate->login;
+    }
+    for (int i = 1; i < GATE_SIGNATURES && text_equals_c(key, "sign"); i++) {
+        bool is_it = text_equals_c(value, gate_signature_name((enum gate_signature)i));
+        gate->signature = is_it ? (enum gate_signature)i : gate->signature;
+    }
+    enum supplier_shape wanted = gate->login == GATE_OAUTH     ? SUPPLIER_SHAPE_A
+                                 : gate->login == GATE_SESSION ? SUPPLIER_POLL_ADD
+                                                               : SUPPLIER_PAGES;
+    bool is_known = gate->login != GATE_NO_LOGIN || gate->signature != GATE_UNSIGNED;
+    if (!is_known || supplier->shape != wanted || (gate->login != GATE_NO_LOGIN && gate->signature != GATE_UNSIGNED)) {
+        failure_set(why,
+                    "there are login=oauth (shape a), login=session (poll_add), sign=sha256 and sign=sha512 (pages)");
+        return STATUS_INVALID;
+    }
     return STATUS_OK;
 }
 
@@ -201,6 +227,9 @@ static enum status read_extra(struct supplier *supplier, struct text word, struc
     }
     if (text_equals_c(key, "outage")) {
         return read_outage(supplier, value, why);
+    }
+    if (text_equals_c(key, "login") || text_equals_c(key, "sign")) {
+        return read_gate(supplier, key, value, why);
     }
     if (read_extra_number(supplier, key, value)) {
         return STATUS_OK;
@@ -356,6 +385,27 @@ struct supplier *population_find(struct population *population, struct text name
     return NULL;
 }
 
+static bool has_gates(const struct population *population)
+{
+    for (size_t i = 0; i < population->count; i++) {
+        const struct gate *gate = &population->suppliers[i].gate;
+        if (gate->login != GATE_NO_LOGIN || gate->signature != GATE_UNSIGNED) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/// The options by which a script knows who it is.
+static void print_gate(const struct gate *gate, const char *name)
+{
+    if (gate->login != GATE_NO_LOGIN) {
+        printf(", user: %s", name);
+    } else if (gate->signature != GATE_UNSIGNED) {
+        printf(", key: %s, digest: %s", name, gate_signature_name(gate->signature));
+    }
+}
+
 void population_print_settings(const struct population *population, bool is_plain)
 {
     printf("suppliers:\n");
@@ -363,17 +413,23 @@ void population_print_settings(const struct population *population, bool is_plai
         printf("  %s: { enabled: false, because: \"a template: s01 to s40 use it\" }\n",
                supplier_shape_row((enum supplier_shape)i)->script);
     }
+    static const char *const gates[] = { "farm_oauth", "farm_session", "farm_signed" };
+    for (size_t i = 0; i < COUNT_OF(gates) && has_gates(population); i++) {
+        printf("  %s: { enabled: false, because: \"a template: s01 to s40 use it\" }\n", gates[i]);
+    }
     for (size_t i = 0; i < population->count; i++) {
         const struct supplier *supplier = &population->suppliers[i];
         if (!supplier_has_templates(supplier)) {
             continue;
         }
         bool is_http = supplier->speaks_http && (is_plain || !supplier->speaks_tls);
-        printf("  %s:\n    uses: %s\n", supplier->name, supplier_shape_row(supplier->shape)->script);
+        printf("  %s:\n    uses: %s\n", supplier->name, supplier_script(supplier));
         if (supplier->ceiling_ms > 0) {
             printf("    ceiling: %ums\n", supplier->ceiling_ms);
         }
-        printf("    accounts: { main: { options: { base_url: \"%s://%s.farm.test:%d\" } } }\n",
-               is_http ? "http" : "https", supplier->name, is_http ? POPULATION_HTTP_PORT : POPULATION_TLS_PORT);
+        printf("    accounts: { main: { options: { base_url: \"%s://%s.farm.test:%d\"", is_http ? "http" : "https",
+               supplier->name, is_http ? POPULATION_HTTP_PORT : POPULATION_TLS_PORT);
+        print_gate(&supplier->gate, supplier->name);
+        printf(" } } }\n");
     }
 }

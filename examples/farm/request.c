@@ -14,13 +14,24 @@ static bool read_head_line(struct request *request, struct text line, uint64_t *
     if (text_equals_nocase(name, TEXT("transfer-encoding"))) {
         return false;
     }
-    if (text_equals_nocase(name, TEXT("authorization"))) {
-        request->authorization = value;
-    }
     if (text_equals_nocase(name, TEXT("connection"))) {
         request->closes = text_equals_nocase(value, TEXT("close"));
     }
     return true;
+}
+
+struct text request_header(const struct request *request, const char *name)
+{
+    struct text rest = request->head;
+
+    while (rest.length > 0) {
+        struct text value;
+        struct text key = text_split(text_split(rest, '\n', &rest), ':', &value);
+        if (text_equals_nocase(key, text_of(name))) {
+            return text_trim(value);
+        }
+    }
+    return (struct text){ NULL, 0 };
 }
 
 enum request_verdict request_read(struct request *request, struct text bytes)
@@ -42,6 +53,8 @@ enum request_verdict request_read(struct request *request, struct text bytes)
     if (!text_starts_with(version, TEXT("HTTP/1.")) || !text_starts_with(target, TEXT("/"))) {
         return REQUEST_BROKEN;
     }
+    request->target = target;
+    request->head = rest;
     request->path = text_split(target, '?', &request->query_string);
     request->closes = text_starts_with(version, TEXT("HTTP/1.0"));
     while (rest.length > 0) {

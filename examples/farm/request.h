@@ -13,12 +13,16 @@ enum request_verdict { REQUEST_INCOMPLETE, REQUEST_BROKEN, REQUEST_WHOLE };
 
 struct request {
     struct text method;
-    struct text path; // without the query string
+    struct text target; // as it was sent
+    struct text path;   // without the query string
     struct text query_string;
-    struct text authorization; // the header
+    struct text head; // the header lines
     struct text body;
     bool closes;   // the caller will not send another
     size_t length; // of all of it
 };
+
+/// The first header of this name (lower case); the absent text without one.
+struct text request_header(const struct request *request, const char *name);
 
 enum request_verdict request_read(struct request *request, struct text bytes);

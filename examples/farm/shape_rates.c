@@ -35,7 +35,7 @@ static struct text find_credential(struct text header, const char *name)
 static bool is_signed(struct text header, uint64_t wall_s)
 {
     static const struct text scheme = { "EAN ", 4 };
-    char plain[128], digest[TLS_SHA512_HEX + 1];
+    char plain[128], digest[TLS_DIGEST_HEX_MAX];
     uint64_t seconds;
 
     if (!text_starts_with(header, scheme)) {
@@ -48,8 +48,8 @@ static bool is_signed(struct text header, uint64_t wall_s)
         return false;
     }
     int length = snprintf(plain, sizeof plain, "%s%s%.*s", RATES_KEY, RATES_SECRET, TEXT_ARGS(written));
-    tls_sha512(plain, (size_t)length, digest);
-    return text_equals_c(find_credential(header, "Signature"), digest);
+    return tls_digest(512, (struct text){ plain, (size_t)length }, digest) &&
+           text_equals_c(find_credential(header, "Signature"), digest);
 }
 
 /// "2-7,9": two adults, children of seven and nine. Commas may come escaped.
@@ -126,7 +126,7 @@ bool rates_read(struct rates_query *query, const struct request *request, uint64
     }
     *status = "401 Unauthorized";
     *why = "the signature is wrong, or its time is";
-    if (!is_signed(request->authorization, wall_s)) {
+    if (!is_signed(request_header(request, "authorization"), wall_s)) {
         return false;
     }
     *status = "400 Bad Request";

@@ -83,9 +83,9 @@ static bool read_rest(struct query *query, struct text search)
         return false;
     }
     query->party = (uint8_t)party;
-    for (uint8_t i = 0; i < COUNT_OF(cabins); i++) {
+    for (size_t i = 0; i < COUNT_OF(cabins); i++) {
         if (text_equals_c(cabin, cabins[i])) {
-            query->cabin = i;
+            query->cabin = (uint8_t)i;
             return true;
         }
     }

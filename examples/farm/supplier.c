@@ -42,6 +42,8 @@ const struct behaviour_field *behaviour_field(size_t index)
         { "over_ms", LONGEST_MS, offsetof(struct behaviour, over_ms) },
         { "outage_from_ms", LONGEST_MS, offsetof(struct behaviour, outage_from_ms) },
         { "outage_ms", LONGEST_MS, offsetof(struct behaviour, outage_ms) },
+        { "login_ms", LONGEST_MS, offsetof(struct behaviour, login_ms) },
+        { "login_life_s", LONGEST_MS, offsetof(struct behaviour, login_life_s) },
         { "outage_every_ms", LONGEST_MS, offsetof(struct behaviour, outage_every_ms) },
     };
     require(index < BEHAVIOUR_FIELDS);
@@ -80,6 +82,8 @@ const char *supplier_cannot_play(const struct supplier *supplier, enum fault fau
         return supplier->speaks_tls ? NULL : "this supplier does not speak TLS";
     case FAULT_NEEDS_SOURCES:
         return supplier->shape == SUPPLIER_PARTS ? NULL : "this supplier has no sources";
+    case FAULT_NEEDS_LOGIN:
+        return supplier->gate.login != GATE_NO_LOGIN ? NULL : "this supplier has no login";
     case FAULT_NEEDS_FIELD:
         return supplier->now.field[0] != '\0' || supplier->planned.field[0] != '\0' ? NULL : "no field is set";
     case FAULT_NEEDS_NOTHING:
@@ -185,6 +189,17 @@ uint64_t supplier_latency_us(struct supplier *supplier, uint64_t now_us)
 bool supplier_has_templates(const struct supplier *supplier)
 {
     return supplier->shape < SUPPLIER_HOTELS;
+}
+
+const char *supplier_script(const struct supplier *supplier)
+{
+    if (supplier->gate.login != GATE_NO_LOGIN) {
+        return supplier->gate.login == GATE_OAUTH ? "farm_oauth" : "farm_session";
+    }
+    if (supplier->gate.signature != GATE_UNSIGNED) {
+        return "farm_signed";
+    }
+    return supplier_shape_row(supplier->shape)->script;
 }
 
 const struct supplier_shape_row *supplier_shape_row(enum supplier_shape shape)

@@ -10,6 +10,7 @@
 #include "farm/answer.h"
 #include "farm/draw.h"
 #include "farm/fault.h"
+#include "farm/gate.h"
 
 #include <netinet/in.h>
 
@@ -25,7 +26,8 @@ enum latency_model {
 };
 
 /// What it sells through: one exchange (a, b, hotels, a file), or several that belong together (step.h), in the manner
-/// of large suppliers (shapes.h, shape_xml.h), or a recording, which has paths of its own. Those before the hotels answer out of templates.
+/// of large suppliers (shapes.h, shape_xml.h), or a recording, which has paths of its own. Those before the hotels
+/// answer out of templates.
 enum supplier_shape {
     SUPPLIER_SHAPE_A,
     SUPPLIER_SHAPE_B,
@@ -58,6 +60,7 @@ struct behaviour {
     double cap_ms; // nothing takes longer
     double other_ms, other_share;
     double peak_ms, over_ms;
+    double login_ms, login_life_s;                     // how long a login takes; how long it counts
     double outage_from_ms, outage_ms, outage_every_ms; // one window, or one in every period; from `began_us` on
     enum fault outage;                                 // what all answers of the window play; FAULT_NONE: no outage
     double name_delay_ms;                              // of the name server about its name
@@ -74,7 +77,7 @@ struct behaviour_field {
     size_t offset; // of a double in struct behaviour
 };
 
-enum { BEHAVIOUR_FIELDS = 12 };
+enum { BEHAVIOUR_FIELDS = 14 };
 
 struct supplier_counters {
     uint64_t connections;
@@ -85,6 +88,9 @@ struct supplier_counters {
     uint64_t steps;     // requests that went on with an earlier one: polls and pages
     uint64_t abandoned; // the caller left before its answer
     uint64_t names;     // look-ups of its name
+    uint64_t logins;    // that were granted
+    uint64_t denied;    // logins that were not
+    uint64_t strangers; // requests without a good login or signature: 401, 403
     uint64_t faults[FAULT_COUNT];
 };
 
@@ -100,6 +106,7 @@ struct supplier {
     uint32_t rounds;     // in how many polls or pages all of its offers have come
     uint32_t poll_ms;    // how long it asks to wait before a poll
     uint32_t index;
+    struct gate gate;
     struct behaviour planned;
     struct behaviour now;
     bool is_forced; // `forced` replaces the shares
@@ -138,5 +145,8 @@ uint64_t supplier_latency_us(struct supplier *supplier, uint64_t now_us);
 
 /// Its answers are made of templates.
 bool supplier_has_templates(const struct supplier *supplier);
+
+/// The Lua that speaks it: of its shape, or of its gate.
+const char *supplier_script(const struct supplier *supplier);
 
 const struct supplier_shape_row *supplier_shape_row(enum supplier_shape shape);

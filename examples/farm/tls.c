@@ -315,15 +315,16 @@ ssize_t tls_write(struct tls_session *session, const void *bytes, size_t length)
     return result == 1 ? (ssize_t)sent : verdict(session, result);
 }
 
-void tls_sha512(const char *bytes, size_t length, char hex[TLS_SHA512_HEX + 1])
+bool tls_digest(unsigned bits, struct text bytes, char out[TLS_DIGEST_HEX_MAX])
 {
     unsigned char digest[EVP_MAX_MD_SIZE];
-    unsigned size = 0;
+    unsigned length = 0;
 
-    require(EVP_Digest(bytes, length, digest, &size, EVP_sha512(), NULL) == 1 && size * 2 == TLS_SHA512_HEX);
-    for (unsigned i = 0; i < size; i++) {
-        hex[2 * i] = "0123456789abcdef"[digest[i] >> 4];
-        hex[2 * i + 1] = "0123456789abcdef"[digest[i] & 15];
+    if (EVP_Digest(bytes.data, bytes.length, digest, &length, bits == 512 ? EVP_sha512() : EVP_sha256(), NULL) != 1) {
+        return false;
     }
-    hex[TLS_SHA512_HEX] = '\0';
+    for (unsigned i = 0; i < length; i++) {
+        snprintf(out + (size_t)2 * i, 3, "%02x", digest[i]);
+    }
+    return true;
 }

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "base/status.h"
+#include "base/text.h"
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -17,17 +18,16 @@ struct tls_session;
 
 enum { TLS_AGAIN = -1, TLS_FAILED = -2 };
 
-enum { TLS_SHA512_HEX = 128 };
-
-/// The SHA-512 digest in hexadecimal digits.
-void tls_sha512(const char *bytes, size_t length, char hex[TLS_SHA512_HEX + 1]);
-
 /// `names` is a list for the certificate, "DNS:a.test,IP:127.0.0.1".
 MUST_CHECK enum status tls_create(const char *directory, const char *names, struct tls **tls, struct failure *why);
 void tls_destroy(struct tls **tls);
 
 /// What a session shows: the certificate that is right, or one that nobody should trust.
 enum tls_certificate { TLS_RIGHT, TLS_UNKNOWN_AUTHORITY, TLS_OTHER_NAME, TLS_EXPIRED, TLS_CERTIFICATES };
+
+/// Writes the hex of a SHA-2 digest of 256 or 512 bits, terminated. False: it could not be made.
+enum { TLS_DIGEST_HEX_MAX = 129 };
+MUST_CHECK bool tls_digest(unsigned bits, struct text bytes, char out[TLS_DIGEST_HEX_MAX]);
 
 /// NULL without memory. The descriptor stays the caller's.
 MUST_CHECK struct tls_session *tls_session_create(struct tls *tls, enum tls_certificate certificate, int fd,

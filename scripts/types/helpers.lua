@@ -46,12 +46,20 @@ function url.join(base, path, fields) end
 ---@field query? string
 ---@field fragment? string
 
+---@class UrlPieces
+---@field scheme "http"|"https"
+---@field host string
+---@field port? integer
+---@field path? string
+---@field query? string|table what url.query takes, or its text
+---@field fragment? string
+
 ---The parts of an absolute URL as they stand, nothing decoded.
 ---@param text string?
 ---@return UrlParts? parts
 ---@return string? why
 function url.parse(text) end
----@param parts { scheme: "http"|"https", host: string, port?: integer, path?: string, query?: string|table, fragment?: string }
+---@param parts UrlPieces
 ---@return string
 function url.build(parts) end
 
@@ -117,7 +125,9 @@ function crypto.random(count) end
 ---@return string
 function crypto.uuid() end
 
+---Called, it is a term of a plan: an object of year, month, day, hour and minute as a time.
 ---@class time
+---@overload fun(path: string|PlanPath): PlanTerm
 time = {}
 ---@param text string?
 ---@return string? date YYYY-MM-DD
@@ -374,7 +384,8 @@ function map_of(shape) end
 ---@class PlanPath: PlanTerm a path that grows by its fields: up(2).prices[1].amount
 ---@field [string|integer] PlanPath
 
----@class PlanReference what `of` takes
+---@class PlanReference: PlanTerm what `of` takes, and a path in what is named: ref("places{}", "{}", "at").iata
+---@field [string|integer] PlanReference
 
 ---@class PlanGiven what a plan made of the answer in hand; return it from normalise
 
@@ -386,27 +397,32 @@ function map_of(shape) end
 ---@field from? "json"|"xml" what the answer is; JSON unless said
 ---@field xmlns? table<string, string> of XML: what prefixes of paths mean; "" for names without one
 ---@field lenient? boolean of XML: see response:xml
----@field each? string one offer for each element: "hotels[].rooms[].rates[]"; without it the document is one
+---@field each? string one offer for each element: "hotels[].rooms{}.rates[]"; without it the document is one
 ---@field offer table<string, PlanLeaf> the fields of the product's offer
----@field when? table<integer|string, "empty"|Failure|function> a status, "path:absent" or "path:present"
+---@field when? table<integer|string, "empty"|Failure|function> a status, "path:=value", "path:absent" or "path:present"
 
 ---The mapping of an answer to offers as data; scripts/README.md has its terms.
 ---@param parts Plan
 ---@return fun(response: Response, search: Search, ctx: Context): PlanGiven|Failure|table[]
 function plan(parts) end
----The element that many levels of [] further out.
+---The element that many levels of [] and {} further out.
 ---@param levels integer from 1
 ---@return PlanPath
 function up(levels) end
 ---@param value PlanConstant
 ---@return PlanTerm
 function const(value) end
----`of = ref("segments", "id", "segmentId")`: what the elements of `each` name.
----@param list string path of a list, from the document
----@param key string path in its elements
----@param path? string where an element of `each` says the name; without it the element is the name
+---`of = ref("segments", "id", "segmentId")`: what the elements of `each` name; with fields behind it a leaf.
+---@param list string path of a list, or of a map with {} behind it, from the document
+---@param key string path in its elements; "{}" is the key of a map's
+---@param path? string where the element in hand says the name; without it the element is the name
 ---@return PlanReference
 function ref(list, key, path) end
+
+---What the search says at that path.
+---@param path string "currency", "query.cabin"
+---@return PlanTerm
+function asked(path) end
 
 ---Rows of a table of the settings; cells are text. A row is a text when the table has one column beside its key,
 ---a table by column names when it has several, true when it has none.

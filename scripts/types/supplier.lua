@@ -16,7 +16,25 @@
 ---@field wants? "client"[] extras of the search: who asks
 ---@field skip? fun(search: Search, ctx: Context): string? a reason to leave it out
 ---@field ceiling? fun(search: Search, progress: Progress): number milliseconds after arrival
+---@field login? Login what the supplier needs before it talks: a token, a session
+---@field sign? fun(request: SignedRequest, ctx: Context): table<string, string>? headers to add, over the final bytes
 ---@field revalidate? Revalidate
+
+---A login is of the account, not of a search: `ctx` has no `login` in it, and there is no `search`.
+---@class Login
+---@field build_request fun(ctx: Context): Request
+---@field read fun(response: Response, ctx: Context): (Granted|Failure)
+
+---@class Granted
+---@field value string|table becomes `ctx.login`; what JSON can hold, to 8 KiB; a secret
+---@field expires_in_s? number above 0; nil: it lasts until the supplier refuses it
+
+---What `sign` sees: a request as it goes out, without the headers of an earlier signature.
+---@class SignedRequest read-only
+---@field method string in capitals
+---@field url string absolute, with its query
+---@field headers table<string, string|string[]> names in small letters
+---@field body string empty: none
 
 ---An offer asked for again, before it is booked.
 ---@class Revalidate
@@ -87,7 +105,8 @@
 ---@field parts integer
 ---@field step integer
 ---@field state any what the step before left, else nil
----@field now Instant
+---@field login any the value of the account's login; nil: it has none, or this is for the login itself
+---@field now Instant of the search's arrival; in `sign` the time of signing, in `login` the time of day
 
 ---@class Request
 ---@field method string

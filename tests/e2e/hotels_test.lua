@@ -214,6 +214,7 @@ test("check counts rows and keys, and finds the table that a script misses", fun
   equal(0, exit, text)
   assert(text:match("properties: 100000 rows, 100000 keys"), text)
   assert(text:match("properties_in_city: 100000 rows, 1000 keys, 1000 of them with several rows, at most 152"), text)
+  assert(text:match("properties: [^\n]*; fixtures: %d+ look%-ups, 1 miss %(h01/P9999999%)"), text)
   local settings = world.read_file("examples/farm/hotels.yaml"):gsub("  properties_of_hotel:", "  property_of_hotel:")
   world.write_file(site, (settings:gsub("%.build/farm/properties%.tsv", properties)))
   text, exit = world.shell(world.build .. "/lastcall check -c " .. site)

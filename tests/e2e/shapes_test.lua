@@ -14,7 +14,7 @@ equal(0, code, "exit code of farm --properties: " .. printed)
 local w = world.start {
   population = "shapes",
   settings = { "examples/farm/shapes.yaml" },
-  environment = "FARM_RATES_KEY=farm-key FARM_RATES_SECRET=farm-secret",
+  environment = "FARM_RATES_KEY=farm-key FARM_RATES_SECRET=farm-secret FARM_SECRET=farm-secret-of-all",
   overlay = ([[
 data:
   properties_in_city: { file: %s }
@@ -179,13 +179,18 @@ for _, case in ipairs {
   { "t01", FLIGHTS, "totalPrice", "price.total" },
   { "t01", FLIGHTS, "departureDate", "slices[1].segments[1].departs.local" },
   { "t01", FLIGHTS, "id", "id" },
+  { "x01", FLIGHTS, "Price", "price.total" },
+  { "x01", FLIGHTS, "Offers", "f:Offers" },
+  { "x01", FLIGHTS, "Offer", "f:Offer", { "rename_field" } }, -- without them the list is an empty one
+  { "x01", FLIGHTS, "Flight", "slices[1].segments" },
+  { "x01", FLIGHTS, "Departs", "slices[1].segments[1].departs.local" },
   { "r01", HOTELS, "rooms", "[].rooms[]: a list expected" },
   { "r01", HOTELS, "rates", "[].rooms[].rates[]: a list expected" },
   { "r01", HOTELS, "inclusive", "price.total" },
   { "r01", HOTELS, "value", "price.total" },
 } do
-  local name, query, field, path = unpack(case)
-  for _, fault in ipairs { "rename_field", "drop_field" } do
+  local name, query, field, path, faults = unpack(case)
+  for _, fault in ipairs(faults or { "rename_field", "drop_field" }) do
     test(name .. " with " .. field .. " under " .. fault .. " is unparsable, with the path", function()
       world.farm(name, { fault = fault, field = field, median_ms = 0 })
       local entry, reply = ask(name, query)
@@ -231,6 +236,8 @@ test("an optional field that stops appearing is told as drift, and again when it
   equal(1, #list, "paths that drift")
   equal(path, list[1].path, "path")
   assert(list[1].since:match("^20%d%d%-%d%d%-%d%dT"), list[1].since)
+  local shown = world.shell(world.build .. "/lastcall status --no-color --admin " .. w.admin_url)
+  assert(shown:find("drift: " .. path .. " has stopped appearing, since " .. list[1].since, 1, true), shown)
   local _, count = w:engine_output():gsub("has stopped appearing", "")
   equal(1, count, "lines in the log")
   world.farm("t01", { fault = "none" })

@@ -11,13 +11,19 @@ local printed, code = world.shell(("%s/examples/farm/farm --population %s --plai
 assert(code == 0, printed)
 world.write_file(SETTINGS, printed .. "\n")
 
-local w = world.start { population = POPULATION, settings = { world.settings_without_ceilings(), SETTINGS } }
+local w = world.start {
+  population = POPULATION,
+  settings = { world.settings_without_ceilings(), SETTINGS },
+  environment = "FARM_SECRET=farm-secret-of-all",
+}
 
 -- Long enough for all that end by themselves, also on a machine that does other things.
 local LONG_MS = 8000
 
-local function reset()
-  equal(200, world.http("POST", "http://" .. world.network .. ".254:9999/reset").status, "reset of the farm")
+-- The farm counts from 0; with another seed all logins are over.
+local function reset(seed)
+  local body = seed and world.json.encode { seed = seed }
+  equal(200, world.http("POST", world.farm_url .. "/reset", { body = body }).status, "reset of the farm")
 end
 
 -- A search of one supplier whose offers are all in the reply; its entry, its offers, the reply.
@@ -39,6 +45,7 @@ end
 for _, case in ipairs { { "s01", 4 }, { "s02", 6 }, { "s03", 2 } } do
   local name, requests = unpack(case)
   test("a search is begun and polled until it is complete (" .. name .. ")", function()
+    ask(name) -- it has a login then
     reset()
     local entry, offers, reply = ask(name)
     equal("answered", entry.outcome, "outcome of " .. world.json.encode(entry))
@@ -49,6 +56,16 @@ for _, case in ipairs { { "s01", 4 }, { "s02", 6 }, { "s03", 2 } } do
     equal(requests, on_wire(name).requests, "requests on the wire")
   end)
 end
+
+test("the first search logs in, and so does one whose login is over", function()
+  for _, seed in ipairs { 11, 12 } do
+    reset(seed)
+    local entry = ask("s01")
+    equal("answered", entry.outcome, "outcome of " .. world.json.encode(entry))
+    equal(30, entry.offers, "offers")
+    equal(6, on_wire("s01").requests, "requests on the wire: one refused, a login, one begun, three polls")
+  end
+end)
 
 test("an offer of XML has all its fields", function()
   local _, offers, reply = ask("s01")

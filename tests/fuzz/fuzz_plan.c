@@ -17,13 +17,18 @@ static const char script[] =
     "local SHAPE = { c = text, o = { { id = text, t = decimal, n = integer, f = flag, p = raw, d = map_of(text) } } }\n"
     "local offers = plan { each = 'o[]', offer = { id = 'id',\n"
     "  price = { total = money(up(1).c, 't', map('k', { x = 2, y = 0 }, 3)), taxes = money('c', 'x'),\n"
-    "    due_later = { each = 'u[]', kind = 'k', amount = 't', currency = 'c' } },\n"
+    "    due_later = { each = 'u[]', kind = 'k', amount = 't', currency = 'c' },\n"
+    "    per_traveller = { each = up(1)['q{}'], type = map('{}', { a = 'adult' }, 'child'), total = 't',\n"
+    "      currency = asked 'currency' } },\n"
     "  slices = { each = 'l[]', of = ref('j', 'id'), duration_min = 'n', segments = { each = 's[].p[]',\n"
     "    carrier = 'c', number = 'n', origin = 'a', destination = 'b', departs = { ['local'] = 'd', utc = 'u' },\n"
     "    arrives = { ['local'] = 'x[1]', zone = 'z' }, duration_min = 'm', cabin = map('k', { x = 'economy' }) } },\n"
-    "  brand = { 't', 'l[]', function(t, l) return t or l and l[1] end }, refundable = 'f', seats_left = 'n',\n"
+    "  brand = { 't', 'l[]', '[]', up(1)['q{}.t'], function(t, l, n, q) return t or l and l[1] or q and next(q) end "
+    "},\n"
+    "  seller = { id = ref('w{}', '{}', 'r').n, name = time('y') },\n"
+    "  refundable = ref('j', 'id', 'p').f, seats_left = 'n',\n"
     "  bags = { cabin = up(1).n, checked = 'x[-1]' }, changeable = function(row) return row.id == 'a' end },\n"
-    "  when = { ['z:present'] = 'empty' } }\n"
+    "  when = { ['z:present'] = 'empty', ['m:=x'] = 'empty' } }\n"
     "return { name = 'fuzz', product = 'flights', owner = 'o', hosts = {}, build_request = function() end,\n"
     "  normalise = function(r, search, ctx) pcall(r.json, r, SHAPE) return offers(r, search, ctx) end }\n";
 
@@ -139,7 +144,8 @@ static void make_scalar(struct choices *choices)
 
 static void make_object(struct choices *choices, int depth)
 {
-    static const char names[] = "abcdfjklmnopstuxz";
+    static const char names[] = "abcdfjklmnopqrstuwxyz";
+    static const char *const long_names[] = { "id", "year", "month", "day", "hour", "minute" };
     uint8_t count = choose(choices, MEMBERS_MAX);
 
     buffer_append_byte(choices->out, '{');
@@ -147,7 +153,7 @@ static void make_object(struct choices *choices, int depth)
         char name[2] = { names[choose(choices, sizeof names - 1)], '\0' };
         bool is_id = choose(choices, 6) == 0;
         buffer_append_c(choices->out, i > 0 ? ",\"" : "\"");
-        buffer_append_c(choices->out, is_id ? "id" : name);
+        buffer_append_c(choices->out, is_id ? long_names[choose(choices, COUNT_OF(long_names))] : name);
         buffer_append_c(choices->out, "\":");
         make_value(choices, depth + 1);
     }
@@ -184,12 +190,16 @@ static void make_document(struct choices *choices)
     make_value(choices, 1);
     buffer_append_c(choices->out, "],\"o\":[{\"id\":\"a\",\"t\":\"1250\",\"l\":[\"a\"],\"x\":");
     make_value(choices, 3);
-    buffer_append_c(choices->out, "}");
+    buffer_append_c(choices->out, ",\"y\":");
+    make_value(choices, 4);
+    buffer_append_c(choices->out, ",\"r\":\"a\"}");
     for (uint8_t more = choose(choices, 6); more > 0; more--) {
         buffer_append_c(choices->out, ",");
         make_value(choices, 2);
     }
-    buffer_append_c(choices->out, "],\"n\":");
+    buffer_append_c(choices->out, "],\"q\":{\"a\":");
+    make_value(choices, 3);
+    buffer_append_c(choices->out, "},\"w\":{\"b\":{},\"a\":{\"n\":1}},\"n\":");
     make_value(choices, 5);
     buffer_append_c(choices->out, "}");
 }

@@ -126,6 +126,7 @@ static enum outcome fill_step(struct dice *dice, const struct habits *habits, st
     step->dropped = one_in(dice, 10) ? 2 : 0;
     step->warnings = one_in(dice, 10) ? 1 : 0;
     step->message = one_in(dice, 4) ? "words of the supplier" : NULL;
+    step->refused_logins = one_in(dice, 5) ? (uint32_t)between(dice, 1, 3) : 0;
     return exchange->outcome;
 }
 
@@ -188,6 +189,24 @@ static void fill_limits(struct dice *dice, struct play_supplier *supplier)
     }
 }
 
+/// A login that may be slow, missing, denied or refused: how such an attempt ends is not foretold.
+static void fill_login(struct dice *dice, const struct habits *habits, struct play_supplier *supplier)
+{
+    static const enum outcome ENDS[] = { OUTCOME_FAILED, OUTCOME_REJECTED, OUTCOME_SCRIPT_ERROR };
+    struct virtual_supplier *behaviour = &supplier->behaviour;
+
+    behaviour->logs_in = true;
+    behaviour->has_login = one_in(dice, 2);
+    behaviour->login_hangs = one_in(dice, 10);
+    behaviour->login_after_us = some_time(dice, habits) / 2;
+    behaviour->login_life_us = one_in(dice, 4) ? some_time(dice, habits) + 1 : 0;
+    behaviour->login_outcome = one_in(dice, 6) ? ENDS[roll(dice) % COUNT_OF(ENDS)] : OUTCOME_ANSWERED;
+    behaviour->rebuilt = one_in(dice, 12) ? SCRIPT_ERROR : SCRIPT_OK;
+    behaviour->rebuild_us = habits->is_on_grid ? 0 : between(dice, 0, 2 * MS);
+    supplier->is_in_time = false;
+    supplier->expected = OUTCOME_COUNT;
+}
+
 /// What strangers see instead of the names below.
 static const char *const DISPLAYS[] = { "A & Co", "B-s",  "C",  "D.",  "E-E", "F F", "G/", "H~", "I's",
                                         "J",      "K, L", "LL", "M M", "N",   "O!",  "P+", "Q",  "R",
@@ -218,6 +237,10 @@ static void fill_supplier(struct dice *dice, const struct habits *habits, struct
         fill_exchanges(dice, habits, play);
     } else {
         fill_one_exchange(dice, habits, play, supplier);
+    }
+    behaviour->signs = one_in(dice, 6);
+    if (behaviour->start == SCRIPT_OK && one_in(dice, 4)) {
+        fill_login(dice, habits, supplier);
     }
     if (behaviour->start == SCRIPT_OK && one_in(dice, 4)) {
         fill_limits(dice, supplier);

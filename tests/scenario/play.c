@@ -1,6 +1,7 @@
 #include "scenario/play.h"
 
 #include "scenario/stage.h"
+#include "support/virtual_login.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -161,13 +162,18 @@ static void stage_fill(struct stage *stage)
         const struct play_supplier *supplier = &play->suppliers[i];
         struct text name = text_of(supplier->behaviour.name);
         stage->behaviours[i] = supplier->behaviour;
-        stage->accounts[i] = (struct script_account){ .serial = i + 1, .name = name };
+        stage->accounts[i] = (struct script_account){
+            .serial = i + 1,
+            .name = name,
+            .login = supplier->behaviour.logs_in ? (uint32_t)i + 1 : 0,
+        };
         stage->catalogue_suppliers[i] = (struct catalogue_supplier){
             .name = name,
             .display_name = text_of(supplier->display),
             .product = TEXT("flights"),
             .script = TEXT("x@1"),
             .is_enabled = !supplier->is_disabled,
+            .signs = supplier->behaviour.signs,
             .because = text_of(supplier->behaviour.because),
             .body_cap = 1 << 20,
             .ceiling_us = supplier->rule_us,
@@ -265,7 +271,9 @@ static void stage_count(struct stage *stage)
     result->permits = virtual_world_permits(virtual);
     result->timers = virtual_world_search_timers(virtual);
     result->calls = virtual_world_search_calls(virtual);
-    if (result->fetches + result->timers + result->calls == 0) {
+    result->logins = virtual_logins_fetched(virtual);
+    result->waits = virtual_logins_waiting(virtual);
+    if (result->fetches + result->timers + result->calls + result->waits == 0) {
         while (virtual_world_step(virtual)) {
         }
     }

@@ -91,6 +91,8 @@ struct play_result {
     size_t event_count;
 
     size_t requests;                                    // that were started
+    size_t logins;                                      // that were asked for
+    size_t waits;                                       // for logins, that were not given back
     size_t fetches, timers, calls, references, permits; // that were not given back
     struct buffer violations;
 };

@@ -58,6 +58,11 @@ static const char *name_of_phase(int number)
     return number < PHASE_COUNT ? phase_name((enum phase)number) : "unknown";
 }
 
+static const char *name_of_outcome(int number)
+{
+    return number < OUTCOME_COUNT ? outcome_name((enum outcome)number) : "unknown";
+}
+
 static const char *result_name(int number)
 {
     static const char *const NAMES[] = {
@@ -127,6 +132,7 @@ static void read_step(lua_State *lua, struct play *play)
     step->is_quota_used = get_flag(lua, "is_quota_used");
     step->code = get_string(lua, "code");
     step->message = get_string(lua, "message");
+    step->refused_logins = (uint32_t)get_number(lua, "refused_logins", 0);
 }
 
 static void read_limits(lua_State *lua, struct virtual_supplier *behaviour)
@@ -163,6 +169,15 @@ static void read_supplier(lua_State *lua, struct play *play)
     behaviour->flag = (uint32_t)get_number(lua, "flag", 0);
     behaviour->is_odd = get_flag(lua, "is_odd");
     read_limits(lua, behaviour);
+    behaviour->logs_in = get_flag(lua, "logs_in");
+    behaviour->has_login = get_flag(lua, "has_login");
+    behaviour->login_hangs = get_flag(lua, "login_hangs");
+    behaviour->login_after_us = get_number(lua, "login_us", 0);
+    behaviour->login_life_us = get_number(lua, "login_life_us", 0);
+    behaviour->login_outcome = (enum outcome)get_named(lua, "login_outcome", name_of_outcome);
+    behaviour->signs = get_flag(lua, "signs");
+    behaviour->rebuilt = (enum script_verdict)get_named(lua, "rebuilt", verdict_name);
+    behaviour->rebuild_us = get_number(lua, "rebuild_us", 100);
     lua_getfield(lua, -1, "steps");
     for (int i = 1; i <= (int)lua_objlen(lua, -1); i++) {
         lua_rawgeti(lua, -1, i);
@@ -407,6 +422,7 @@ static void push_result(lua_State *lua, const struct play *play, const struct pl
     set_number(lua, "status", result->status);
     set_number(lua, "sent_us", result->sent_us);
     set_number(lua, "requests", result->requests);
+    set_number(lua, "logins", result->logins);
     set_number(lua, "fetches", result->fetches);
     set_number(lua, "timers", result->timers);
     set_number(lua, "calls", result->calls);

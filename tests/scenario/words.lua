@@ -30,14 +30,16 @@ local RULE = {
 local EXCHANGE = {
   answers = "string", after = "ms", hangs = "boolean", phase = "string", fails = "string", status = "number",
   script = "ms", from = "number", dropped = "number", warnings = "number", retry_after = "ms", code = "string",
-  says = "string", quota_used = "boolean",
+  says = "string", refuses = "number", quota_used = "boolean",
 }
 local LIMITS = { rps = "number", per_minute = "number", per_day = "number", concurrent = "number" }
 local STEP = { merge = "string", complete = "boolean", next = "ms" }
 local SUPPLIER = {
   supplier = "string", ceiling = "ms", rule = "ms", skips = "string", disabled = "string", starts = "string",
   item = "string", cheapest = "number", odd = "boolean", parts = "list", display = "string",
-  minutes = "number", flag = "number", limits = "table", used = "number", blocked = "ms",
+  minutes = "number", flag = "number", login = "ms", login_life = "ms", login_ends = "string", login_hangs = "boolean",
+  warm = "boolean", signs = "boolean", rebuilds = "string", rebuild = "ms",
+  limits = "table", used = "number", blocked = "ms",
 }
 for word, kind in pairs(EXCHANGE) do
   STEP[word] = kind
@@ -63,7 +65,8 @@ local OUTCOME = {
 }
 local FINALLY = {
   references = "number", memory = "number", fetches = "number", timers = "number", calls = "number",
-  permits = "number", breaker = "table", outcomes = "table", replies = "number", requests = "number",
+  breaker = "table", outcomes = "table", replies = "number", requests = "number",
+  logins = "number", permits = "number",
 }
 local LINES = {
   search = "table", supplier = "string", machine = "table", caller = "string", expect_outcome = "table",
@@ -187,7 +190,7 @@ local function read_exchange(where, given, part, number)
   local step = {
     part = part, step = number, after_us = us(given.after), hangs = given.hangs, phase = given.phase,
     status = given.status, script_us = us(given.script), first_id = given.from, dropped = given.dropped,
-    warnings = given.warnings, retry_ms = given.retry_after, code = given.code, message = given.says,
+    warnings = given.warnings, retry_ms = given.retry_after, code = given.code, message = given.says, refused_logins = given.refuses,
     merge = given.merge, is_incomplete = given.complete == false, next_us = us(given.next),
     is_quota_used = given.quota_used,
   }
@@ -227,8 +230,13 @@ local function read_supplier(play, where, given)
     limits = given.limits, used = given.used, blocked_us = us(given.blocked),
     is_odd = given.odd, is_disabled = given.disabled ~= nil,
     because = given.disabled or given.skips,
+    logs_in = given.login ~= nil or given.login_hangs, login_us = us(given.login), login_hangs = given.login_hangs,
+    login_life_us = us(given.login_life), login_outcome = given.login_ends, has_login = given.warm, signs = given.signs,
+    rebuild_us = us(given.rebuild),
+    rebuilt = given.rebuilds and one_of(where, "rebuilds", given.rebuilds, VERDICTS),
   }
   check_words(where, "limits", given.limits or {}, LIMITS)
+  one_of(where, "login_ends", given.login_ends, { failed = true, rejected = true, script_error = true })
   if given.skips then
     supplier.start = "skipped"
   elseif given.starts then

@@ -1,10 +1,13 @@
 #include "support/virtual_supplier.h"
 
+#include "model/request_call.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-// A request names its behaviour by number: "http://s/NUMBER/PART/STEP".
+// A request names its behaviour by number, and the login that it was made with: "http://s/NUMBER/PART/STEP/LOGIN". The
+// body of the answer repeats the login.
 
 enum { URL_MAX = 64 };
 
@@ -41,6 +44,7 @@ static struct virtual_step step_of(const struct virtual_supplier *supplier, uint
         .hangs = supplier->hangs,
         .normalise = supplier->normalise,
         .offers = supplier->offers,
+        .refused_logins = supplier->refused_logins,
     };
 }
 
@@ -60,7 +64,7 @@ static char *write_number(char *at, size_t number)
 }
 
 static struct http_request *request_make(const struct virtual_world *virtual, const struct virtual_supplier *supplier,
-                                         uint32_t part, uint32_t step)
+                                         uint32_t part, uint32_t step, uint64_t login)
 {
     static const char BEGIN[] = "http://s/";
     char url[URL_MAX];
@@ -72,10 +76,27 @@ static struct http_request *request_make(const struct virtual_world *virtual, co
     at = write_number(at, part);
     *at++ = '/';
     at = write_number(at, step);
+    *at++ = '/';
+    at = write_number(at, login);
     struct http_request values = { .method = TEXT("GET"), .url = { url, (size_t)(at - url) } };
     struct http_request *request = http_request_create(&values);
     require(request != NULL);
+    request->signed_us = supplier->signs && step == 1 ? virtual->now_us : 0;
     return request;
+}
+
+/// Of all parts, chained.
+static struct http_request *request_make_all(const struct virtual_world *virtual,
+                                             const struct virtual_supplier *supplier, uint64_t login)
+{
+    struct http_request *requests = NULL;
+    struct http_request **end = &requests;
+
+    for (uint32_t part = 1; part <= (supplier->parts != 0 ? supplier->parts : 1); part++) {
+        *end = request_make(virtual, supplier, part, 1, login);
+        end = &(*end)->next;
+    }
+    return requests;
 }
 
 static uint32_t read_number(struct text *rest)
@@ -134,7 +155,14 @@ void virtual_supplier_respond(struct virtual_world *virtual, const struct virtua
     require(fetch->response != NULL);
     uint16_t status = step->status != 0 ? step->status : supplier->status;
     fetch->response->status = status != 0 ? status : 200;
-    fetch->response->body = make_block(virtual, text_of(supplier->name));
+    struct text login = fetch->request->url;
+    for (size_t i = 0; i < login.length; i++) {
+        if (login.data[i] == '/') {
+            login = (struct text){ login.data + i + 1, login.length - i - 1 };
+            i = (size_t)-1;
+        }
+    }
+    fetch->response->body = make_block(virtual, login);
 }
 
 static void fill_candidate(struct virtual_world *virtual, const struct start_call *start,
@@ -148,14 +176,18 @@ static void fill_candidate(struct virtual_world *virtual, const struct start_cal
     if (supplier->start != SCRIPT_OK) {
         return;
     }
-    struct http_request **end = &candidate->request;
-    for (uint32_t part = 1; part <= (supplier->parts != 0 ? supplier->parts : 1); part++) {
-        *end = request_make(virtual, supplier, part, 1);
-        end = &(*end)->next;
+    if (!supplier->logs_in) {
+        candidate->request = request_make_all(virtual, supplier, 0);
+        return;
+    }
+    bool has_account = start_candidate_choose(candidate, TEXT(""));
+    require(has_account);
+    if (candidate->login->value != NULL) {
+        candidate->request = request_make_all(virtual, supplier, candidate->login->number);
     }
 }
 
-void virtual_supplier_start(struct virtual_world *virtual, struct start_call *start)
+static void virtual_supplier_start(struct virtual_world *virtual, struct start_call *start)
 {
     start->product_verdict = virtual->product;
     if (virtual->product == SCRIPT_FAIL_UNEXPECTED) {
@@ -282,7 +314,7 @@ static void fill_words(struct normalise_call *normalise, const struct virtual_st
     }
 }
 
-void virtual_supplier_normalise(struct virtual_world *virtual, struct normalise_call *normalise)
+static void virtual_supplier_normalise(struct virtual_world *virtual, struct normalise_call *normalise)
 {
     const struct virtual_supplier *supplier = supplier_find(virtual, normalise->account->name);
     struct virtual_step step = step_of(supplier, normalise->part, normalise->step);
@@ -291,6 +323,12 @@ void virtual_supplier_normalise(struct virtual_world *virtual, struct normalise_
     normalise->merge = step.merge;
     normalise->is_incomplete = step.is_incomplete;
     fill_words(normalise, &step);
+    uint64_t login = 0;
+    require(text_to_u64(block_text(normalise->response->body), &login));
+    if (supplier->logs_in && login <= step.refused_logins) {
+        normalise->verdict = SCRIPT_FAIL_LOGIN;
+        return;
+    }
     if (step.normalise == SCRIPT_OK) {
         normalise->offers = make_offers(virtual, supplier, &step);
     }
@@ -303,10 +341,43 @@ void virtual_supplier_normalise(struct virtual_world *virtual, struct normalise_
         require(left_by == normalise->step - 1);
         *write_number(state, normalise->step) = '\0';
         normalise->next = (struct next_step){
-            .request = request_make(virtual, supplier, normalise->part, normalise->step + 1),
+            .request = request_make(virtual, supplier, normalise->part, normalise->step + 1, normalise->login.number),
             .after_us = step.next_after_us,
             .state = make_block(virtual, text_of(state)),
         };
+    }
+}
+
+static void virtual_supplier_rebuild(struct virtual_world *virtual, struct request_call *request)
+{
+    const struct virtual_supplier *supplier = supplier_find(virtual, request->account->name);
+
+    request->verdict = supplier->rebuilt;
+    if (supplier->rebuilt != SCRIPT_OK) {
+        return;
+    }
+    if (request->job == REQUEST_BUILD) {
+        request->request = request_make_all(virtual, supplier, request->login.number);
+    } else {
+        request->request->signed_us = virtual->now_us;
+    }
+}
+
+void virtual_supplier_run(struct virtual_world *virtual, struct script_call *call)
+{
+    switch (call->kind) {
+    case SCRIPT_CALL_START:
+        virtual_supplier_start(virtual, CONTAINER_OF(call, struct start_call, call));
+        break;
+    case SCRIPT_CALL_NORMALISE:
+        virtual_supplier_normalise(virtual, CONTAINER_OF(call, struct normalise_call, call));
+        break;
+    case SCRIPT_CALL_REQUEST:
+        virtual_supplier_rebuild(virtual, CONTAINER_OF(call, struct request_call, call));
+        break;
+    case SCRIPT_CALL_LOGIN:
+    case SCRIPT_CALL_ASK:
+        require(false); // a virtual login is no script call, and no search asks
     }
 }
 
@@ -314,6 +385,9 @@ uint64_t virtual_supplier_script_us(const struct virtual_world *virtual, struct 
 {
     if (call->kind == SCRIPT_CALL_START) {
         return virtual->start_us;
+    }
+    if (call->kind == SCRIPT_CALL_REQUEST) {
+        return supplier_find(virtual, CONTAINER_OF(call, struct request_call, call)->account->name)->rebuild_us;
     }
     struct normalise_call *normalise = CONTAINER_OF(call, struct normalise_call, call);
     const struct virtual_supplier *supplier = supplier_find(virtual, normalise->account->name);
@@ -325,6 +399,10 @@ void virtual_supplier_drop(struct script_call *call)
 {
     if (call->kind == SCRIPT_CALL_NORMALISE) {
         CONTAINER_OF(call, struct normalise_call, call)->verdict = SCRIPT_DROPPED;
+        return;
+    }
+    if (call->kind == SCRIPT_CALL_REQUEST) {
+        CONTAINER_OF(call, struct request_call, call)->verdict = SCRIPT_DROPPED;
         return;
     }
     struct start_call *start = CONTAINER_OF(call, struct start_call, call);

@@ -12,8 +12,8 @@ const struct virtual_supplier *virtual_supplier_of(const struct virtual_world *v
 
 void virtual_supplier_respond(struct virtual_world *virtual, const struct virtual_supplier *supplier,
                               const struct virtual_step *step, struct fetch *fetch);
-void virtual_supplier_start(struct virtual_world *virtual, struct start_call *start);
-void virtual_supplier_normalise(struct virtual_world *virtual, struct normalise_call *normalise);
+/// Runs a call of any kind.
+void virtual_supplier_run(struct virtual_world *virtual, struct script_call *call);
 
 /// Which of the world's suppliers an account belongs to.
 size_t virtual_supplier_index(const struct virtual_world *virtual, const struct script_account *account);

@@ -1,6 +1,9 @@
 #include "support/virtual_world.h"
 
+#include "support/virtual_login.h"
 #include "support/virtual_supplier.h"
+
+#include "search/part.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +30,13 @@ static void blame(struct virtual_world *virtual, const char *rule)
 {
     if (virtual->broken_rule == NULL) {
         virtual->broken_rule = rule;
+    }
+}
+
+void virtual_world_check_begin(struct virtual_world *virtual, const char *rule)
+{
+    if (virtual->is_over) {
+        blame(virtual, rule);
     }
 }
 
@@ -136,6 +146,10 @@ static enum status virtual_fetch_start(struct world *world, struct fetch *fetch)
     if (is_end) {
         at_us = fetch->end_us - 1;
     }
+    uint64_t signed_us = fetch->request->signed_us;
+    if (supplier->signs && (signed_us == 0 || virtual->now_us > signed_us + PART_SIGNED_FRESH_US)) {
+        blame(virtual, "a request was sent without a fresh signature");
+    }
     enum phase phase = step.phase != PHASE_NONE ? step.phase : supplier->phase;
     fetch->started_us = virtual->now_us;
     fetch->phase = phase != PHASE_NONE ? phase : PHASE_FIRST_BYTE;
@@ -177,7 +191,8 @@ static void call_begin(struct virtual_event *event);
 /// Building requests goes first, then the earliest deadline.
 static bool call_is_before(const struct script_call *a, const struct script_call *b)
 {
-    return a->kind != b->kind ? a->kind == SCRIPT_CALL_START : a->deadline_us < b->deadline_us;
+    bool is_late = a->kind == SCRIPT_CALL_NORMALISE;
+    return is_late != (b->kind == SCRIPT_CALL_NORMALISE) ? !is_late : a->deadline_us < b->deadline_us;
 }
 
 static void take_next_call(struct virtual_world *virtual)
@@ -217,10 +232,8 @@ static void virtual_on_call_done(struct timer *timer)
 
     virtual->busy_workers--;
     take_next_call(virtual);
-    if (!atomic_load(&call->is_cancelled) && call->kind == SCRIPT_CALL_START) {
-        virtual_supplier_start(virtual, CONTAINER_OF(call, struct start_call, call));
-    } else if (!atomic_load(&call->is_cancelled)) {
-        virtual_supplier_normalise(virtual, CONTAINER_OF(call, struct normalise_call, call));
+    if (!atomic_load(&call->is_cancelled)) {
+        virtual_supplier_run(virtual, call);
     }
     call_return(event);
 }
@@ -372,6 +385,11 @@ void virtual_world_init(struct virtual_world *virtual, const struct virtual_supp
         .permit_begin = virtual_permit_begin,
         .permit_end = virtual_permit_end,
         .account_block = virtual_account_block,
+        .login_peek = virtual_login_peek,
+        .login_take = virtual_login_take,
+        .login_start = virtual_login_start,
+        .login_cancel = virtual_login_cancel,
+        .login_refuse = virtual_login_refuse,
     };
     *virtual = (struct virtual_world){
         .world = { .ops = &OPS },
@@ -382,6 +400,7 @@ void virtual_world_init(struct virtual_world *virtual, const struct virtual_supp
     };
     timer_heap_init(&virtual->timers);
     quotas_open(virtual);
+    virtual_logins_init(virtual);
 }
 
 static bool is_own(const struct timer *timer)
@@ -411,6 +430,7 @@ void virtual_world_fini(struct virtual_world *virtual)
         virtual->waiting = event->next;
         event_drop(event);
     }
+    virtual_logins_fini(virtual);
     for (size_t i = 0; i < virtual->block_count; i++) {
         block_release(&virtual->blocks[i]);
     }

@@ -32,6 +32,7 @@ struct virtual_step {
     uint64_t retry_after_ms;
     bool is_quota_used;         // the account's quota is used up, as the script reads it
     const char *code, *message; // NULL: none
+    uint32_t refused_logins;    // requests that were made with the first so many logins are answered by fail.login
 };
 
 struct virtual_supplier {
@@ -63,6 +64,17 @@ struct virtual_supplier {
     struct request_limits limits;
     uint32_t used;       // requests that count in its windows when the play begins
     uint64_t blocked_us; // the supplier wants no requests for so long from then on; 0: it takes them
+    // of its logins
+    bool logs_in;
+    bool has_login; // there is one when the search comes
+    bool login_hangs;
+    uint64_t login_after_us;
+    uint64_t login_life_us;      // 0: it lasts
+    enum outcome login_outcome;  // OUTCOME_ANSWERED: it is granted
+    uint32_t refused_logins;     // without steps: as there
+    bool signs;                  // its requests are signed
+    enum script_verdict rebuilt; // how building or signing a request apart from the start call ends
+    uint64_t rebuild_us;
 };
 
 /// All zero: nothing costs anything, no port refuses.
@@ -82,6 +94,7 @@ struct virtual_machine {
 };
 
 struct virtual_event;
+struct virtual_login;
 
 struct virtual_world {
     struct world world;
@@ -102,6 +115,7 @@ struct virtual_world {
     bool is_over;            // the test saw the end of the search: nothing may begin any more
     const char *broken_rule; // the first that the search broke; NULL: none
 
+    struct virtual_login *logins;  // beside the suppliers
     struct virtual_event *waiting; // calls that no worker has taken
     uint32_t busy_workers;
     uint64_t draws, turns;
@@ -113,6 +127,9 @@ struct virtual_world {
 
 void virtual_world_init(struct virtual_world *virtual, const struct virtual_supplier *suppliers, size_t count);
 void virtual_world_fini(struct virtual_world *virtual); // calls and fetches under way end without a callback
+
+/// For what begins: notes the rule when the search is over.
+void virtual_world_check_begin(struct virtual_world *virtual, const char *rule);
 
 /// When the next event is due; UINT64_MAX: never.
 uint64_t virtual_world_next_us(const struct virtual_world *virtual);

@@ -1,5 +1,6 @@
 // The admin listener over a real socket, with an engine that serves no searches.
 #include "app/admin.h"
+#include "app/login_book.h"
 #include "app/permits.h"
 
 #include "script/script_set.h"
@@ -13,7 +14,7 @@
 #define ACME "suppliers_dir: " DATA "suppliers\nscripts_dir: " DATA "scripts\n"
 #define TOKEN "0123456789-a-token"
 
-struct world {
+struct admin_world {
     struct settings *settings;
     struct engine engine;
 };
@@ -25,9 +26,9 @@ static void deliver_nothing(void *home, struct script_call *call)
 }
 
 /// An engine that is whole but for its loops.
-static struct world *world_make(const char *document)
+static struct admin_world *world_make(const char *document)
 {
-    struct world *world = calloc(1, sizeof(*world));
+    struct admin_world *world = calloc(1, sizeof(*world));
     struct findings findings = { 0 };
     struct failure why = { 0 };
     struct worker_pool_options workers = { .threads = 1, .deliver = deliver_nothing };
@@ -46,17 +47,19 @@ static struct world *world_make(const char *document)
     assert_int_equal(permits_create(generation_catalogue(engine->generation), &engine->permits), STATUS_OK);
     assert_int_equal(worker_pool_create(&workers, &engine->workers, &why), STATUS_OK);
     assert_int_equal(resolver_create(&names, &engine->resolver, &why), STATUS_OK);
+    assert_int_equal(login_book_create(generation_catalogue(engine->generation), &engine->logins), STATUS_OK);
     assert_int_equal(metrics_create(&metrics, &engine->metrics), STATUS_OK);
     assert_int_equal(attribution_create(&attribution, &engine->attribution, &why), STATUS_OK);
     return world;
 }
 
-static void world_free(struct world *world)
+static void world_free(struct admin_world *world)
 {
     struct engine *engine = &world->engine;
     admin_stop(&engine->admin);
     attribution_destroy(&engine->attribution);
     metrics_destroy(&engine->metrics);
+    login_book_destroy(&engine->logins);
     resolver_destroy(&engine->resolver);
     worker_pool_destroy(&engine->workers);
     permits_destroy(&engine->permits);
@@ -65,9 +68,9 @@ static void world_free(struct world *world)
     free(world);
 }
 
-static struct world *world_start(const char *document)
+static struct admin_world *world_start(const char *document)
 {
-    struct world *world = world_make(document);
+    struct admin_world *world = world_make(document);
     struct failure why = { 0 };
     if (admin_start(&world->engine, &world->engine.admin, &why) != STATUS_OK) {
         fail_msg("%s", why.message);
@@ -78,7 +81,7 @@ static struct world *world_start(const char *document)
 static char body[1 << 20];
 
 /// The status of a request; its body is in `body`.
-static int ask(struct world *world, const char *request)
+static int ask(struct admin_world *world, const char *request)
 {
     size_t length = 0;
     int fd = caller_connect(admin_port(world->engine.admin));
@@ -96,7 +99,7 @@ static void assert_body(const char *part)
     }
 }
 
-static void attribute(struct world *world, const char *id)
+static void attribute(struct admin_world *world, const char *id)
 {
     struct search_record *record = search_record_create(1, 64);
     assert_non_null(record);
@@ -114,7 +117,7 @@ static void attribute(struct world *world, const char *id)
 static void a_search_can_be_asked_for_as_soon_as_it_is_over(void **state)
 {
     (void)state;
-    struct world *world = world_start(ACME "admin: { listen: '127.0.0.1:0' }\n");
+    struct admin_world *world = world_start(ACME "admin: { listen: '127.0.0.1:0' }\n");
 
     assert_int_equal(ask(world, GET("/admin/v1/searches/01ABC")), 404);
     assert_body("unknown_search");
@@ -135,7 +138,7 @@ static void a_search_can_be_asked_for_as_soon_as_it_is_over(void **state)
 static void metrics_count_what_was_attributed(void **state)
 {
     (void)state;
-    struct world *world = world_start(ACME "admin: { listen: '127.0.0.1:0' }\n");
+    struct admin_world *world = world_start(ACME "admin: { listen: '127.0.0.1:0' }\n");
 
     attribute(world, "a");
     attribute(world, "b");
@@ -150,8 +153,8 @@ static void metrics_count_what_was_attributed(void **state)
 static void status_tells_who_is_on_and_why_not(void **state)
 {
     (void)state;
-    struct world *world = world_start(ACME "admin: { listen: '127.0.0.1:0' }\n"
-                                           "suppliers: { acme: { enabled: false, because: contract ended } }\n");
+    struct admin_world *world = world_start(ACME "admin: { listen: '127.0.0.1:0' }\n"
+                                                 "suppliers: { acme: { enabled: false, because: contract ended } }\n");
 
     assert_int_equal(ask(world, GET("/admin/v1/status")), 200);
     assert_body("\"name\":\"acme\"");
@@ -166,7 +169,7 @@ static void status_tells_who_is_on_and_why_not(void **state)
 static void status_and_metrics_tell_which_scripts_are_in_quarantine_and_why(void **state)
 {
     (void)state;
-    struct world *world = world_start(ACME "admin: { listen: '127.0.0.1:0' }\n");
+    struct admin_world *world = world_start(ACME "admin: { listen: '127.0.0.1:0' }\n");
     struct script_set *set = generation_catalogue(world->engine.generation)->set;
     struct script_id acme = { .index = 0 };
 
@@ -221,7 +224,7 @@ static void status_and_metrics_tell_how_much_of_an_account_is_used(void **state)
 static void what_is_not_there_is_refused(void **state)
 {
     (void)state;
-    struct world *world = world_start(ACME "admin: { listen: '127.0.0.1:0' }\n");
+    struct admin_world *world = world_start(ACME "admin: { listen: '127.0.0.1:0' }\n");
 
     assert_int_equal(ask(world, GET("/")), 404);
     assert_int_equal(ask(world, GET("/admin/v1/searches/")), 404);
@@ -234,7 +237,7 @@ static void with_a_token_every_request_must_carry_it(void **state)
 {
     (void)state;
     setenv("ADMIN_TEST_TOKEN", TOKEN, 1);
-    struct world *world = world_start(ACME "admin: { listen: '127.0.0.1:0', token_env: ADMIN_TEST_TOKEN }\n");
+    struct admin_world *world = world_start(ACME "admin: { listen: '127.0.0.1:0', token_env: ADMIN_TEST_TOKEN }\n");
 
     assert_int_equal(ask(world, GET("/metrics")), 401);
     assert_int_equal(ask(world, GET("/nowhere")), 401);
@@ -249,7 +252,7 @@ static void with_a_token_every_request_must_carry_it(void **state)
 
 static void assert_start_fails(const char *document, const char *message)
 {
-    struct world *world = world_make(document);
+    struct admin_world *world = world_make(document);
     struct failure why = { 0 };
 
     assert_int_equal(admin_start(&world->engine, &world->engine.admin, &why), STATUS_INVALID);
@@ -279,7 +282,7 @@ static void beyond_loopback_it_does_not_start_without_a_token(void **state)
 static void all_of_127_is_loopback_and_an_empty_address_is_off(void **state)
 {
     (void)state;
-    struct world *world = world_start(ACME "admin: { listen: '127.1.2.3:0' }\n");
+    struct admin_world *world = world_start(ACME "admin: { listen: '127.1.2.3:0' }\n");
     assert_non_null(world->engine.admin);
     world_free(world);
     world = world_start(ACME "admin: { listen: '' }\n");

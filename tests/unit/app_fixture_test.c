@@ -540,6 +540,20 @@ static void what_is_skipped_needs_no_exchange(void **state)
     free(text);
 }
 
+static void a_script_that_never_ends_is_stopped(void **state)
+{
+    char *text = with(RIGHT, "\"exchanges\"", "\"options\": { \"loops\": true }, \"exchanges\"");
+    char *expect = strstr(text, "  \"expect\": { \"outcome\"");
+
+    (void)state;
+    assert_non_null(expect);
+    snprintf(expect, 64, "  \"expect\": { \"outcome\": \"script_timeout\" } }\n");
+    write_as("acme.test/odd-a.json", text);
+    assert_int_equal(run(false).failed, 0);
+    assert_int_equal(findings.count, 0);
+    free(text);
+}
+
 static void an_unknown_supplier_gets_a_suggestion(void **state)
 {
     static const char *const names[] = { "acmee" };
@@ -574,6 +588,7 @@ int main(void)
         ON_STAGE(what_a_revalidation_says_is_held_against_the_contract),
         ON_STAGE(look_ups_and_misses_are_counted),
         ON_STAGE(what_is_skipped_needs_no_exchange),
+        ON_STAGE(a_script_that_never_ends_is_stopped),
         ON_STAGE(an_unknown_supplier_gets_a_suggestion),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -165,6 +165,31 @@ static void test_says_what_it_cannot_find(void **state)
     assert_int_equal(LASTCALL("test"), CLI_CANNOT_LOAD);
 }
 
+static void the_suppliers_of_this_project_pass(void **state)
+{
+    (void)state;
+    write_as("lastcall.yaml",
+             "suppliers_dir: [examples/farm/suppliers, examples/farm/gates, suppliers]\nscripts_dir: scripts\n");
+    int code = LASTCALL("test");
+    if (code != CLI_OK) {
+        fail_msg("%s", printed);
+    }
+    assert_int_equal(LASTCALL("test", "duffel"), CLI_OK);
+    assert_says(" of 1 supplier: ");
+    assert_null(strstr(printed, "\n0 fixtures"));
+}
+
+static void logins_and_signatures_are_played_too(void **state)
+{
+    (void)state;
+    write_as("lastcall.yaml", "suppliers_dir: tests/unit/data/fixture_login\nscripts_dir: scripts\n");
+    int code = LASTCALL("test");
+    if (code != CLI_OK) {
+        fail_msg("%s", printed);
+    }
+    assert_says("7 fixtures of 1 supplier: 7 passed, 0 failed; 0 findings\n");
+}
+
 #define ON_STAGE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
@@ -174,6 +199,8 @@ int main(void)
         ON_STAGE(a_miss_is_named),
         ON_STAGE(test_finds_and_updates),
         ON_STAGE(test_says_what_it_cannot_find),
+        ON_STAGE(the_suppliers_of_this_project_pass),
+        ON_STAGE(logins_and_signatures_are_played_too),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

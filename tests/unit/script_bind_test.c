@@ -197,6 +197,12 @@ static void digests_agree_with_published_vectors(void **state)
         { "crypto.hex(crypto.sha512('abc')):sub(1, 32)", "ddaf35a193617abacc417349ae204131" },
         { "crypto.hex(crypto.hmac('sha256', 'Jefe', 'what do ya want for nothing?'))",
           "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843" },
+        { "crypto.hex(crypto.hmac('sha1', 'Jefe', 'what do ya want for nothing?'))", // RFC 2202
+          "effcdf6ae5eb2fa2d27416d5f184df9c259a7c79" },
+        { "crypto.hex(crypto.hmac('md5', 'Jefe', 'what do ya want for nothing?'))",
+          "750c783e6ab0b503eaa86e310a5db738" },
+        { "crypto.hex(crypto.hmac('sha512', 'Jefe', 'what do ya want for nothing?')):sub(1, 32)", // RFC 4231
+          "164b7a7bfcf819e2e395fbe73b56e0a3" },
         { "crypto.base64('fo'), crypto.base64('foobar'), crypto.base64url('\\251\\239\\255')",
           "Zm8= | Zm9vYmFy | --__" },
         { "crypto.base64_decode('Zm8='), crypto.base64_decode('Zm8'), crypto.base64url_decode('--__') == "

@@ -1,5 +1,5 @@
 // What is said of the helpers held against the helpers: types in scripts/types/, the reference in scripts/README.md,
-// and how they take misuse. The comparing is done in Lua (data/docs/docs.lua), in a plain state; this runs pieces of
+// and how they take misuse. The comparing is done in Lua (script_docs.lua), in a plain state; this runs pieces of
 // script in a sandbox for it.
 
 #include "base/places.h"
@@ -9,6 +9,7 @@
 #include "script/freeze.h"
 #include "script/run_response.h"
 #include "script/sandbox.h"
+#include "unit/script_stick.h"
 
 #include <lauxlib.h>
 #include <lualib.h>
@@ -21,9 +22,21 @@
 
 #include <cmocka.h>
 
+#define TEXT_LITERAL(literal)                                                                                          \
+    {                                                                                                                  \
+        "" literal, sizeof(literal) - 1                                                                                \
+    }
+
 enum { RESULTS_MAX = 8, GROWTH_CAP = 64 << 20 };
 
-static struct sandbox *sandbox;
+static struct script_set *set;
+static struct state *state;
+static struct sandbox *sandbox; // the state's
+static const struct script_account account = {
+    .serial = 1,
+    .name = TEXT_LITERAL("main"),
+    .context = TEXT_LITERAL("{\"account\":\"main\",\"options\":{},\"secret\":{\"ACME_PASSWORD\":\"secret\"}}"),
+};
 static struct places *places;
 static struct data_set *data;
 static lua_State *plain;
@@ -84,20 +97,26 @@ static void take_result(lua_State *L, int index, struct result *result)
     }
 }
 
-/// Pushes what a function of a supplier is given: a response, and a context as far as the reference speaks of it.
+/// Pushes what a function of a supplier is given: a response and a context.
 static void push_given(lua_State *L, struct piece *piece)
 {
     const struct header header = { TEXT("content-type"), TEXT("application/json") };
     const struct http_response response = { .status = 200,
                                             .headers = (struct header *)(uintptr_t)&header,
                                             .header_count = 1 };
+    const struct run_context context = { .serial = account.serial,
+                                         .wall_us = UINT64_C(1795942800) * 1000000,
+                                         .remaining_us = 1000000,
+                                         .part = 1,
+                                         .parts = 1,
+                                         .step = 1,
+                                         .state = TEXT("{}"),
+                                         .login = TEXT("\"token-1\"") };
 
     run_response_make(L, piece->view, &response);
     run_response_push(L);
-    if (luaL_dostring(L, "return { now = { s = 1795942800, iso = '2026-11-29T09:00:00.000Z' },"
-                         " secret = { ACME_PASSWORD = 'secret' } }") != 0) {
-        lua_error(L);
-    }
+    state_learn_account(L, state, &account);
+    run_push_context(L, state, &context);
 }
 
 static int run_piece(lua_State *L)
@@ -140,8 +159,7 @@ static void push_text(lua_State *L, const struct buffer *buffer)
 /// sandbox_run(name, source, body) -> true and a list of {kind, text}, or false and the message.
 static int docs_run(lua_State *L)
 {
-    struct state state = { .sandbox = sandbox };
-    struct run run = { .state = &state };
+    struct run run = { .state = state };
     struct run_response view = { .run = &run, .status = 200 };
     struct piece piece = { .name = text_of(luaL_checkstring(L, 1)), .view = &view };
 
@@ -169,6 +187,7 @@ static int docs_run(lua_State *L)
         buffer_fini(&piece.results[i].text);
     }
     buffer_fini(&piece.message);
+    run_response_forget(state);
     buffer_fini(&view.converted);
     return 2;
 }
@@ -220,8 +239,7 @@ static int list_response(lua_State *L)
 {
     struct piece *piece = lua_touserdata(L, 1);
     struct http_response response = { .status = 200 };
-    struct state state = { .sandbox = sandbox };
-    struct run run = { .state = &state };
+    struct run run = { .state = state };
     struct run_response view = { .run = &run };
 
     lua_settop(L, 0);
@@ -230,7 +248,22 @@ static int list_response(lua_State *L)
     run_response_push(L);
     require(freeze_raw(L, 1));
     list_members(L, 2, "", &piece->message, 0);
-    run_response_forget(&state);
+    run_response_forget(state);
+    return 0;
+}
+
+static int list_context(lua_State *L)
+{
+    struct piece *piece = lua_touserdata(L, 1);
+    struct run run = { .state = state };
+    struct run_response view = { .run = &run };
+
+    piece->view = &view;
+    lua_settop(L, 0);
+    push_given(L, piece);
+    require(freeze_raw(L, 2));
+    list_members(L, 3, "", &piece->message, 0);
+    run_response_forget(state);
     return 0;
 }
 
@@ -253,6 +286,11 @@ static int docs_globals(lua_State *L)
 static int docs_response(lua_State *L)
 {
     return docs_list(L, list_response);
+}
+
+static int docs_context(lua_State *L)
+{
+    return docs_list(L, list_context);
 }
 
 // ---- stage
@@ -283,11 +321,17 @@ static void add_table(const char *name, const struct text *keys, size_t key_coun
     unlink(path);
 }
 
-static int set_up(void **state)
+static int set_up(void **unused)
 {
-    (void)state;
-    sandbox = sandbox_create(GROWTH_CAP, NULL, NULL);
-    assert_non_null(sandbox);
+    const struct script_source source = { TEXT("good"), TEXT("tests/unit/data/script/suppliers/good.lua") };
+
+    (void)unused;
+    stick_add(); // that supplier's product calls it
+    assert_int_equal(script_set_load("tests/unit/data/script/scripts", &source, 1, on_finding, NULL, &set), STATUS_OK);
+    sandbox_globals_extend(NULL);
+    state = state_create(set, GROWTH_CAP);
+    assert_non_null(state);
+    sandbox = state->sandbox;
     assert_int_equal(places_load("scripts/data/airports.txt", on_finding, NULL, &places), STATUS_OK);
     data = data_set_create(3);
     const struct text pair[] = { TEXT("supplier"), TEXT("city") };
@@ -298,29 +342,39 @@ static int set_up(void **state)
     sandbox->data = data;
     plain = luaL_newstate();
     luaL_openlibs(plain);
-    lua_register(plain, "sandbox_run", docs_run);
-    lua_register(plain, "sandbox_globals", docs_globals);
-    lua_register(plain, "sandbox_response", docs_response);
-    if (luaL_dofile(plain, "tests/unit/data/docs/docs.lua") != 0) {
+    if (luaL_loadfile(plain, "tests/unit/script_docs.lua") != 0) {
         fail_msg("%s", lua_tostring(plain, -1));
     }
+    static const luaL_Reg functions[] = { { "run", docs_run },
+                                          { "globals", docs_globals },
+                                          { "response", docs_response },
+                                          { "context", docs_context },
+                                          { NULL, NULL } };
+    lua_newtable(plain);
+    luaL_register(plain, NULL, functions);
+    if (lua_pcall(plain, 1, 1, 0) != 0) {
+        fail_msg("%s", lua_tostring(plain, -1));
+    }
+    lua_setglobal(plain, "docs");
     return 0;
 }
 
-static int tear_down(void **state)
+static int tear_down(void **unused)
 {
-    (void)state;
+    (void)unused;
     lua_close(plain);
-    sandbox_destroy(&sandbox);
+    state_destroy(&state);
+    script_set_release(&set);
     places_destroy(&places);
     data_set_release(&data);
     return 0;
 }
 
-/// A function of docs.lua returns what is wrong, a line each.
+/// A function of script_docs.lua returns what is wrong, a line each.
 static void assert_right(const char *function)
 {
-    lua_getglobal(plain, function);
+    lua_getglobal(plain, "docs");
+    lua_getfield(plain, -1, function);
     if (lua_pcall(plain, 0, 1, 0) != 0) {
         fail_msg("%s: %s", function, lua_tostring(plain, -1));
     }
@@ -331,54 +385,66 @@ static void assert_right(const char *function)
         fputs(wrong, stderr);
         fail_msg("%s: see above", function);
     }
-    lua_pop(plain, 1);
+    lua_settop(plain, 0);
 }
 
-static void every_helper_is_declared_and_every_declared_one_exists(void **state)
+static void every_helper_is_declared_and_every_declared_one_exists(void **unused)
 {
-    (void)state;
+    (void)unused;
     assert_right("check_globals");
 }
 
-static void a_response_has_the_fields_that_are_declared(void **state)
+static void a_response_has_the_fields_that_are_declared(void **unused)
 {
-    (void)state;
+    (void)unused;
     assert_right("check_response");
 }
 
-static void every_helper_takes_as_many_arguments_as_declared(void **state)
+static void a_context_has_the_fields_that_are_declared(void **unused)
 {
-    (void)state;
+    (void)unused;
+    assert_right("check_context");
+}
+
+static void a_suppliers_table_has_the_fields_that_are_declared(void **unused)
+{
+    (void)unused;
+    assert_right("check_supplier");
+}
+
+static void every_helper_takes_as_many_arguments_as_declared(void **unused)
+{
+    (void)unused;
     assert_right("check_too_many");
 }
 
-static void a_call_without_its_arguments_raises_at_the_callers_line(void **state)
+static void a_call_without_its_arguments_raises_at_the_callers_line(void **unused)
 {
-    (void)state;
+    (void)unused;
     assert_right("check_too_few");
 }
 
-static void an_argument_of_another_type_raises_at_the_callers_line(void **state)
+static void an_argument_of_another_type_raises_at_the_callers_line(void **unused)
 {
-    (void)state;
+    (void)unused;
     assert_right("check_types");
 }
 
-static void every_row_of_the_reference_gives_what_it_says(void **state)
+static void every_row_of_the_reference_gives_what_it_says(void **unused)
 {
-    (void)state;
+    (void)unused;
     assert_right("check_rows");
 }
 
-static void every_block_of_the_reference_loads(void **state)
+static void every_block_of_the_reference_loads(void **unused)
 {
-    (void)state;
+    (void)unused;
     assert_right("check_blocks");
 }
 
-static void every_helper_has_an_example(void **state)
+static void every_helper_has_an_example(void **unused)
 {
-    (void)state;
+    (void)unused;
     assert_right("check_examples");
 }
 
@@ -387,6 +453,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_helper_is_declared_and_every_declared_one_exists),
         cmocka_unit_test(a_response_has_the_fields_that_are_declared),
+        cmocka_unit_test(a_context_has_the_fields_that_are_declared),
+        cmocka_unit_test(a_suppliers_table_has_the_fields_that_are_declared),
         cmocka_unit_test(every_helper_takes_as_many_arguments_as_declared),
         cmocka_unit_test(a_call_without_its_arguments_raises_at_the_callers_line),
         cmocka_unit_test(an_argument_of_another_type_raises_at_the_callers_line),

@@ -3,6 +3,8 @@
 #include "script/drift.h"
 #include "unit/script_plan_stage.h"
 
+#include <pthread.h>
+
 #define HEAD "return { name = 'acme', product = 'things', owner = 'o', hosts = {}, build_request = function() end,\n"
 #define OFFER "{ each = 'offers[]', offer = { id = 'id', price = { total = money(up(1).cur, 'total') }, count = 'n' }"
 #define FINE "{\"cur\":\"EUR\",\"offers\":[{\"id\":1,\"total\":1,\"n\":1},{\"id\":2,\"total\":1,\"n\":2}]}"
@@ -201,6 +203,61 @@ static void a_supplier_that_sells_nothing_any_more_is_told(void **state)
     stage_close(&stage);
 }
 
+// ---- several threads -----------------------------------------------------------------------------------------------
+
+enum { THREADS = 4, ROUNDS = 300 };
+
+/// As a worker does it: a tree of its own, counted into the supplier's.
+static void *count_answers(void *context)
+{
+    static const char fine[] = "{\"offers\":[{\"id\":1,\"n\":2}]}";
+    struct drift *drift = context;
+    struct arena arena;
+    struct tape tape;
+    struct declared *members[2] = { NULL, NULL };
+    struct declared *list = NULL;
+    struct declared *element = NULL;
+
+    arena_init(&arena, 1 << 16);
+    tape_init(&tape);
+    struct declared *root = declared_root(&arena);
+    assert_int_equal(declared_member(&arena, root, TEXT("offers"), &list), DECLARED_OK);
+    assert_int_equal(declared_element(&arena, list, DECLARED_LIST, &element), DECLARED_OK);
+    assert_int_equal(declared_member(&arena, element, TEXT("id"), &members[0]), DECLARED_OK);
+    assert_int_equal(declared_member(&arena, element, TEXT("n"), &members[1]), DECLARED_OK);
+    for (int i = 0; i < ROUNDS; i++) {
+        struct drift_seen seen = { .drift = drift };
+        struct drift_answer given = { .supplier = TEXT("acme"), .wall_us = 1, .has_outcome = true };
+        assert_int_equal(tape_read_json(&tape, text_of(fine), root, NULL, NULL), TAPE_OK);
+        drift_look(&seen, root, &tape);
+        drift_settle(&seen, &given);
+        assert_int_equal(given.count, 0);
+    }
+    tape_fini(&tape);
+    arena_fini(&arena);
+    return NULL;
+}
+
+static void threads_count_into_one_tree(void **state)
+{
+    struct drift drift;
+    pthread_t threads[THREADS];
+
+    (void)state;
+    memset(&drift, 0, sizeof drift);
+    drift_init(&drift);
+    for (size_t i = 0; i < THREADS; i++) {
+        assert_int_equal(pthread_create(&threads[i], NULL, count_answers, &drift), 0);
+    }
+    for (size_t i = 0; i < THREADS; i++) {
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+    }
+    assert_non_null(atomic_load(&drift.trees[0]));
+    assert_null(atomic_load(&drift.trees[1])); // they found each other's
+    assert_int_equal(drift_answers(&drift), 0);
+    drift_fini(&drift);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -213,6 +270,7 @@ int main(void)
         cmocka_unit_test(offers_that_are_lost_by_it_are_told_with_both_paths),
         cmocka_unit_test(shapes_are_watched_like_plans),
         cmocka_unit_test(a_supplier_that_sells_nothing_any_more_is_told),
+        cmocka_unit_test(threads_count_into_one_tree),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

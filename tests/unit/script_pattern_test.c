@@ -1,6 +1,7 @@
 // Our matcher beside LuaJIT's own: whatever the pattern, both find, capture, replace and complain alike.
 
 #include "script/sandbox.h"
+#include "support/pattern_probe.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -192,51 +193,6 @@ struct pair {
 static struct pair pairs[BATCH];
 static int side;
 
-static const char prober[] =
-    "local out, n\n"
-    "local function put(...)\n"
-    "  for i = 1, select('#', ...) do\n"
-    "    local v = (select(i, ...))\n"
-    "    n = n + 1\n"
-    "    out[n] = type(v) .. ':' .. tostring(v)\n"
-    "  end\n"
-    "  n = n + 1\n"
-    "  out[n] = ';'\n"
-    "end\n"
-    "local s, p, r, init, most\n"
-    "local map = { a = 'x', b = false, ab = 12, [''] = 'E', [1] = 'one', [2] = 7.5, aa = {} }\n"
-    "local function answer(...)\n"
-    "  put(...)\n"
-    "  local first = ...\n"
-    "  if first == 'a' then return nil end\n"
-    "  if first == 'b' then return false end\n"
-    "  if first == 'c' then return {} end\n"
-    "  if type(first) == 'number' then return first * 2 end\n"
-    "  return '<' .. first .. '>'\n"
-    "end\n"
-    "local acts = {\n"
-    "  function() put(string.find(s, p)) end,\n"
-    "  function() put(s:find(p, init)) end,\n"
-    "  function() put(string.find(s, p, init, true)) end,\n"
-    "  function() put(string.match(s, p)) end,\n"
-    "  function() put(s:match(p, init)) end,\n"
-    "  function() for a, b, c in string.gmatch(s, p) do put(a, b, c) end end,\n"
-    "  function() put(string.gsub(s, p, r)) end,\n"
-    "  function() put(s:gsub(p, r, most)) end,\n"
-    "  function() put(string.gsub(s, p, 17)) end,\n"
-    "  function() put(string.gsub(s, p, map)) end,\n"
-    "  function() put(string.gsub(s, p, answer)) end,\n"
-    "}\n"
-    "return function(...)\n"
-    "  s, p, r, init, most = ...\n"
-    "  out, n = {}, 0\n"
-    "  for i = 1, #acts do\n"
-    "    local ok, e = pcall(acts[i])\n"
-    "    if not ok then put('error', e) end\n"
-    "  end\n"
-    "  return table.concat(out, ' ')\n"
-    "end\n";
-
 /// The probe is on top and stays there.
 static void probe_all(lua_State *L)
 {
@@ -261,7 +217,7 @@ static void probe_all(lua_State *L)
 static int probe_ours(lua_State *L)
 {
     lua_settop(L, 0);
-    if (!sandbox_load(L, TEXT("probe.lua"), text_of(prober))) {
+    if (!sandbox_load(L, TEXT("probe.lua"), text_of(pattern_probe))) {
         return lua_error(L);
     }
     lua_call(L, 0, 1);
@@ -271,7 +227,7 @@ static int probe_ours(lua_State *L)
 
 static int probe_theirs(lua_State *L)
 {
-    if (luaL_loadbuffer(L, prober, sizeof prober - 1, "@probe.lua") != 0) {
+    if (luaL_loadbuffer(L, pattern_probe, sizeof pattern_probe - 1, "@probe.lua") != 0) {
         return lua_error(L);
     }
     lua_call(L, 0, 1);
@@ -347,6 +303,64 @@ static void two_hundred_thousand_patterns_give_what_luajit_gives(void **state)
     sandbox_destroy(&sandbox);
 }
 
+// ---- classes
+
+static const char classes_chunk[] =
+    "local out, letters = {}, 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-'\n"
+    "for letter in letters:gmatch('.') do\n"
+    "  local found = {}\n"
+    "  for byte = 0, 255 do\n"
+    "    local c = string.char(byte)\n"
+    "    local class = '%' .. letter\n"
+    "    for _, pattern in ipairs({ class, '[' .. class .. ']', '[^' .. class .. ']', '[a' .. class .. ']' }) do\n"
+    "      local ok, at = pcall(string.find, c, pattern)\n"
+    "      found[#found + 1] = ok and (at and '1' or '0') or '!'\n"
+    "    end\n"
+    "  end\n"
+    "  out[#out + 1] = letter .. ' ' .. table.concat(found)\n"
+    "end\n"
+    "return table.concat(out, '\\n')\n";
+
+static char *class_answers[2];
+
+static int ask_classes(lua_State *L, bool is_ours)
+{
+    lua_settop(L, 0);
+    if (is_ours ? !sandbox_load(L, TEXT("classes.lua"), text_of(classes_chunk))
+                : luaL_loadstring(L, classes_chunk) != 0) {
+        return lua_error(L);
+    }
+    lua_call(L, 0, 1);
+    class_answers[is_ours] = strdup(lua_tostring(L, -1));
+    return 0;
+}
+
+static int ask_our_classes(lua_State *L)
+{
+    return ask_classes(L, true);
+}
+
+static int ask_their_classes(lua_State *L)
+{
+    return ask_classes(L, false);
+}
+
+static void every_class_takes_the_bytes_that_luajits_takes(void **state)
+{
+    (void)state;
+    struct sandbox *sandbox = sandbox_create(64 << 20, NULL, NULL);
+    lua_State *plain = luaL_newstate();
+    luaL_openlibs(plain);
+    assert_int_equal(sandbox_call(sandbox, ask_our_classes, NULL, NULL), SANDBOX_OK);
+    assert_int_equal(lua_cpcall(plain, ask_their_classes, NULL), 0);
+    assert_true(strlen(class_answers[0]) > 256 * 52);
+    assert_string_equal(class_answers[1], class_answers[0]);
+    free(class_answers[0]);
+    free(class_answers[1]);
+    lua_close(plain);
+    sandbox_destroy(&sandbox);
+}
+
 // ---- the matcher by itself
 
 static uint32_t refills;
@@ -407,6 +421,7 @@ static void more_sets_than_are_kept_are_told_apart(void **state)
     (void)state;
     assert_int_equal(search("xabcxabcdg", 10, pattern), PATTERN_FOUND);
     assert_int_equal(search("abcxfabcdffg", 12, pattern), PATTERN_FOUND);
+    assert_int_equal(search("abcdxabcdg", 10, pattern), PATTERN_FOUND); // the first set gave way in between
     assert_int_equal(search("abcxfabcdffxg", 13, pattern), PATTERN_NONE);
 }
 
@@ -434,6 +449,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_hundred_thousand_patterns_give_what_luajit_gives),
+        cmocka_unit_test(every_class_takes_the_bytes_that_luajits_takes),
         cmocka_unit_test(a_bomb_ends_when_its_allowance_is_used_up),
         cmocka_unit_test(a_set_of_a_million_bytes_is_read_once_only),
         cmocka_unit_test(more_sets_than_are_kept_are_told_apart),

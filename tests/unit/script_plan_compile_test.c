@@ -71,8 +71,9 @@ static void plans_have_their_parts(void **state)
     assert_found(HEAD "normalise = plan(7) }", "acme.lua:2: bad argument #1 to 'plan'");
     assert_refused("{}", "offer: the fields of an offer expected, got a nil");
     assert_refused("{ offer = 'id' }", "offer: the fields of an offer expected, got a string");
-    assert_refused("{ offer = {}, wen = {} }", "plan: there are each, offer and when, but no wen");
-    assert_refused("{ 'x', offer = {} }", "plan: there are each, offer and when, but no ");
+    assert_refused("{ offer = {}, wen = {} }",
+                   "plan: there are each, offer, when, from, xmlns and lenient, but no wen");
+    assert_refused("{ 'x', offer = {} }", "plan: there are each, offer, when, from, xmlns and lenient, but no ");
     assert_refused("{ each = 7, offer = {} }", "plan: `each` is the path of a list, not a number");
     assert_refused("{ each = 'offers', offer = {} }", "plan: `each = \"offers\"` must end with [] or {}");
     assert_refused("{ each = '', offer = {} }", "plan: `each = \"\"` must end with [] or {}");

@@ -148,6 +148,11 @@ static void what_was_asked_is_a_leaf(void **state)
     assert_offer("\"currency\":\"EUR\"");
     assert_offer("\"count\":8,\"kind\":\"small\"}");
     stage_close(&stage);
+    check("each = 'offers[]', offer = { id = 'id', " PRICE ", box = { width = 'w', label = asked 'query.word' } }",
+          "{\"offers\":[{\"id\":1,\"total\":4}]}", 1);
+    struct text json = stage.call->offers->offers[0].json;
+    assert_null(memmem(json.data, json.length, "box", 3)); // the document says nothing of it
+    stage_close(&stage);
     check_refused("each = 'offers[]', offer = { id = 'id', " PRICE ", kind = asked 'query.rooms' }",
                   "{\"offers\":[{\"id\":1,\"total\":4}]}", SCRIPT_UNPARSABLE,
                   "[1].kind: one of small|large expected, got a table of the search");
@@ -223,6 +228,28 @@ static void a_list_that_no_element_has_is_no_empty_answer(void **state)
     stage_close(&stage);
 }
 
+static void a_long_list_without_the_name_loses_the_offer(void **state)
+{
+    char body[8000];
+    size_t length = (size_t)snprintf(body, sizeof body, "{\"places\":[{\"n\":1},{\"id\":{},\"n\":2}");
+
+    (void)state;
+    for (int i = 0; i < 40; i++) {
+        length += (size_t)snprintf(body + length, sizeof body - length, ",{\"id\":%d,\"n\":%d},{\"id\":\"%d\",\"n\":0}",
+                                   i, i * 3, i);
+    }
+    (void)snprintf(body + length, sizeof body - length,
+                   "],\"offers\":[{\"id\":1,\"total\":1,\"at\":40},{\"id\":2,\"total\":1,\"at\":\"39\"},"
+                   "{\"id\":3,\"total\":1,\"at\":39},{\"id\":4,\"total\":1}]}");
+    check("each = 'offers[]', offer = { id = 'id', " PRICE ", count = ref('places', 'id', 'at').n }", body, 3);
+    assert_string_equal(
+        stage.call->offers->dropped_first,
+        "[1].count: whole number from -100 to 100000 expected, got a reference to 40, which is not in places");
+    assert_offer("\"id\":\"acme:2\"");
+    assert_offer("\"count\":117}"); // of equal names the first
+    stage_close(&stage);
+}
+
 static void references_are_found_in_whatever_order(void **state)
 {
     char body[40000];
@@ -251,6 +278,48 @@ static void references_are_found_in_whatever_order(void **state)
     stage_close(&stage);
 }
 
+/// What stands between two texts of scripts/README.md.
+static struct text read_documentation(const char *begin, const char *end)
+{
+    static char readme[1 << 17];
+    FILE *file = fopen("scripts/README.md", "re");
+
+    assert_non_null(file);
+    size_t length = fread(readme, 1, sizeof readme - 1, file);
+    readme[length] = '\0';
+    assert_int_equal(fclose(file), 0);
+    char *found = strstr(readme, begin);
+    assert_non_null(found);
+    found += strlen(begin);
+    char *stop = strstr(found, end);
+    assert_non_null(stop);
+    return (struct text){ found, (size_t)(stop - found) };
+}
+
+static void the_example_of_the_documentation_does_what_is_said_of_it(void **state)
+{
+    char source[4096];
+
+    (void)state;
+    (void)snprintf(
+        source, sizeof source,
+        "return { name = 'acme', product = 'trips', owner = 'o', hosts = {}, build_request = function() end,\n"
+        "normalise = plan {%.*s}",
+        TEXT_ARGS(read_documentation("```lua\nplan {", "```")));
+    memset(&stage, 0, sizeof stage);
+    support_open(&stage.world);
+    support_add_source(&stage.world, "acme", source);
+    stage_open(&stage, "tests/unit/data/plan/scripts", "{\"product\":\"trips\",\"currency\":\"EUR\",\"query\":{}}");
+    struct stage_answer given = { .status = 200,
+                                  .body = read_documentation("as large suppliers answer: `", "` gives") };
+    assert_verdict(stage_normalise(&stage, 0, &given), SCRIPT_OK, "");
+    assert_int_equal(stage.call->offers->count, 1);
+    assert_offer("\"id\":\"acme:f1\"");
+    assert_offer("{\"total\":\"99.00\",\"currency\":\"EUR\"}");
+    assert_offer("\"legs\":[{\"from\":\"MAD\",\"at\":\"2030-05-12T08:05:00\"}]");
+    stage_close(&stage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -264,7 +333,9 @@ int main(void)
         cmocka_unit_test(functions_get_the_values_of_lists_and_maps),
         cmocka_unit_test(a_value_decides_what_an_answer_is),
         cmocka_unit_test(a_list_that_no_element_has_is_no_empty_answer),
+        cmocka_unit_test(a_long_list_without_the_name_loses_the_offer),
         cmocka_unit_test(references_are_found_in_whatever_order),
+        cmocka_unit_test(the_example_of_the_documentation_does_what_is_said_of_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -92,7 +92,20 @@ static void each_breach_of_the_contract_is_a_finding_with_its_line(void **state)
     assert_finds("return {\n  name = \"acme\" }", "acme.lua:2: field `product` is missing");
     assert_finds(ACME "ceilling = 3 }", "acme.lua:3: unknown field `ceilling` (did you mean `ceiling`?)");
     assert_finds(ACME "skip = 3 }", "acme.lua:3: field `skip` must be a function, not a number");
-    assert_finds(ACME "sign = function() end }", "acme.lua:3: field `sign` is not supported by this version");
+    assert_finds(ACME "endpoints = {} }", "acme.lua:3: field `endpoints` is not supported by this version");
+    assert_finds(ACME "sign = {} }", "acme.lua:3: field `sign` must be a function, not a table");
+    assert_finds(ACME "login = function() end }", "acme.lua:3: field `login` must be a table, not a function");
+    assert_finds(ACME "login = { build_request = function() end } }", "acme.lua:3: field `login.read` is missing");
+    assert_finds(ACME "login = { build_request = 1, read = function() end } }",
+                 "acme.lua:3: field `login.build_request` must be a function");
+    assert_finds(ACME "login = { build_request = function() end, red = function() end, read = function() end } }",
+                 "acme.lua:3: unknown field `login.red`");
+    assert_finds(ACME "revalidate = { read = function() end } }",
+                 "acme.lua:3: field `revalidate.build_request` is missing");
+    assert_finds(ACME "revalidate = {\n build_request = 1, read = function() end } }",
+                 "acme.lua:4: field `revalidate.build_request` must be a function, not a number");
+    assert_finds(ACME "revalidate = { build_request = function() end,\n raed = 1, read = function() end } }",
+                 "acme.lua:4: unknown field `revalidate.raed` (did you mean `read`?)");
     assert_finds(ACME "product = \"shopp\" }", "there is no product \"shopp\" (did you mean \"shop\"?)");
     assert_finds(ACME "hosts = { \"https://a.example\" } }", "hosts[1] must be a lower-case host name");
     assert_finds(ACME "hosts = { \"a.example:99999\" } }", "hosts[1] must be");
@@ -114,7 +127,7 @@ static void each_breach_of_the_contract_is_a_finding_with_its_line(void **state)
     assert_finds_as(STATUS_TIMEOUT, "while true do end", "runs for more than 2 s");
     assert_finds("local t = {} for i = 1, 1e9 do t[i] = {} end", "uses up its memory");
     assert_finds("", "is empty");
-    assert_finds("\033LJ\002", "acme.lua:0: ");
+    assert_finds("\033LJ\002", "acme.lua:1: this is bytecode: scripts are loaded as text only");
 }
 
 static void globals_that_are_not_there_are_found_in_functions_that_never_ran(void **state)

@@ -1,6 +1,10 @@
 // Plans over XML: offers of documents, conditions, and what a mistake in a plan says.
 #include "unit/script_plan_stage.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
 static const char facts[] = "{\"product\":\"flights\",\"currency\":\"EUR\",\"query\":{\"cabin\":\"economy\"}}";
 
 static struct plan_stage stage;
@@ -36,11 +40,15 @@ static int open_stage(void **state)
     support_add_source(&stage.world, "made", source);
     snprintf(source, sizeof source, plan_source, "lenient", "true");
     support_add_source(&stage.world, "lenient", source);
+    support_add_source(&stage.world, "endless",
+                       "return { name = 'endless', product = 'flights', owner = 'o', hosts = {}, build_request = "
+                       "function() end,\n normalise = function(response) while true do\n"
+                       "pcall(response.xml, response, { Resp = { Fare = { { ['@No'] = integer } } } }) end end }");
     stage_open(&stage, "scripts", facts);
     return 0;
 }
 
-enum { MADE, LENIENT };
+enum { MADE, LENIENT, ENDLESS };
 
 static int close_stage(void **state)
 {
@@ -161,6 +169,55 @@ static void bodies_come_in_any_charset(void **state)
     assert_offer(give(MADE, lies), 1, "caf\xc3\xa9");
 }
 
+struct watch {
+    struct guard *guard;
+    atomic_bool is_over;
+};
+
+static void *watch_guard(void *context)
+{
+    struct watch *watch = context;
+    uint64_t next_us = 0;
+
+    while (!atomic_load(&watch->is_over)) {
+        pthread_mutex_lock(&watch->guard->lock);
+        (void)guard_check(watch->guard, clock_now_us(), &next_us);
+        pthread_mutex_unlock(&watch->guard->lock);
+        (void)usleep(1000);
+    }
+    return NULL;
+}
+
+static void reading_for_too_long_is_stopped(void **state)
+{
+    struct watch watch = { .guard = &stage.guard };
+    struct buffer body;
+    pthread_t thread;
+
+    (void)state;
+#ifdef __SANITIZE_THREAD__
+    print_message("SKIPPED: this sanitizer keeps signals back while code of others runs\n");
+    skip();
+#endif
+    buffer_init(&body, 8 << 20);
+    buffer_append_c(&body, "<Resp>");
+    for (int i = 0; i < 100000; i++) {
+        buffer_append_c(&body, "<Fare No='1'/>");
+    }
+    buffer_append_c(&body, "</Resp>");
+    assert_int_equal(guard_install(), STATUS_OK);
+    stage.limit_us = 30000; // in the middle of some reading
+    assert_int_equal(pthread_create(&thread, NULL, watch_guard, &watch), 0);
+    const struct normalise_call *call =
+        stage_normalise(&stage, ENDLESS, &(struct stage_answer){ .status = 200, .body = buffer_text(&body) });
+    assert_message(call, SCRIPT_TIMEOUT, "");
+    stage.limit_us = 0;
+    assert_int_equal(give(MADE, "<Resp xmlns='urn:a'><Offers/></Resp>")->verdict, SCRIPT_EMPTY);
+    atomic_store(&watch.is_over, true);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    buffer_fini(&body);
+}
+
 /// The block of Lua of a document that has `mark` in it.
 static void read_block(const char *path, const char *mark, char *out, size_t size)
 {
@@ -252,6 +309,9 @@ static void mistakes_in_a_plan_are_findings(void **state)
         { "from = 'xml', offer = { id = '@' }", "`@`: a name is missing" },
         { "from = 'xml', xmlns = { a = 'u' }, offer = { id = 'x' }, when = { ['b:A:present'] = 'empty' }",
           "`b:A`: a prefix that xmlns does not have" },
+        { "from = 'xml', offer = { id = 'A.@b.c' }", "`A.@b.c`: nothing stands within an attribute" },
+        { "from = 'xml', offer = { id = 'A.#text[1]' }", "`A.#text[1]`: nothing stands within an attribute" },
+        { "from = 'xml', each = 'A.@b[]', offer = { id = 'c' }", "`A.@b[]`: nothing stands within an attribute" },
         { "form = 'xml', offer = {}", "there are each, offer, when, from, xmlns and lenient, but no form" },
     };
 
@@ -284,6 +344,7 @@ int main(void)
         cmocka_unit_test(only_an_empty_parent_is_an_empty_list),
         cmocka_unit_test(what_is_no_xml_is_unparsable),
         cmocka_unit_test(bodies_come_in_any_charset),
+        cmocka_unit_test(reading_for_too_long_is_stopped),
         cmocka_unit_test(the_supplier_of_the_documentation_works),
         cmocka_unit_test(the_shape_of_the_documentation_reads),
         cmocka_unit_test(mistakes_in_a_plan_are_findings),

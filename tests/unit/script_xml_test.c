@@ -241,6 +241,9 @@ static void a_shape_of_xml_is_checked(void **state)
     assert_raises("local read = ... read({ xmlns = { a = 1 }, A = text }, '<A/>')", "xmlns is a table from prefixes");
     assert_raises("local read = ... read({ xmlns = 'u:1', A = text }, '<A/>')", "xmlns is a table from prefixes");
     assert_raises("local read = ... read({ A = { ['@'] = text } }, '<A/>')", "a name is missing");
+    assert_raises("local read = ... read({ A = { ['@b'] = { text } } }, '<A/>')",
+                  "shape at `A.@b`: expected text, decimal, integer or flag of an attribute");
+    assert_raises("local read = ... read({ A = { ['#text'] = raw } }, '<A/>')", "shape at `A.#text`: expected text");
 }
 
 static void what_is_not_well_formed_is_refused_with_its_place(void **state)
@@ -334,6 +337,21 @@ static void text_between_many_elements_ends_at_a_cap(void **state)
     assert_gives("local read = ... local xml = '<A>' .. ('x'):rep(200000) .. ('y<B>&amp;</B>'):rep(1000) .. '</A>' "
                  "local value, why = read({ A = { ['#text'] = text, B = { text } } }, xml) return why",
                  "more values than may be kept");
+}
+
+static void what_the_parser_keeps_has_a_cap(void **state)
+{
+    (void)state;
+    assert_gives("local read = ... local t = {} for i = 1, 100000 do t[i] = '<a' .. i .. '/>' end "
+                 "return select(2, read({ A = raw }, '<A>' .. table.concat(t) .. '</A>'))",
+                 "more values than may be kept"); // names
+    assert_gives("local read = ... return #read({ A = { ['@b'] = text } }, \"<A b='\" .. ('x'):rep(1000000) .. \"'/>\")"
+                 ".A['@b']",
+                 "1000000");
+    assert_gives("local read = ... return select(2, read({ A = { ['@b'] = text } }, \"<A b='\" .. "
+                 "('x'):rep(4100000) .. \"'/>\"))",
+                 "line 1, column 1: a tag or comment of more than 1 MiB");
+    assert_gives("return 'alive'", "alive"); // none of it is out of memory to the script
 }
 
 static int lua_stop(lua_State *L)
@@ -450,6 +468,7 @@ int main(void)
         cmocka_unit_test(a_doctype_is_refused_or_skipped_and_its_entities_never_expanded),
         cmocka_unit_test(depth_attributes_and_namespaces_have_caps),
         cmocka_unit_test(text_between_many_elements_ends_at_a_cap),
+        cmocka_unit_test(what_the_parser_keeps_has_a_cap),
         cmocka_unit_test(reading_can_be_stopped),
         cmocka_unit_test(no_memory_is_lost_however_reading_ends),
     };

@@ -1,4 +1,4 @@
--- For the kill matrix: a pattern that takes for ever, inside a C function, while it reads an answer.
+-- For the kill matrix: a pattern that takes for ever, while it reads an answer.
 ---@type Supplier
 return {
   name = "kill_bomb",

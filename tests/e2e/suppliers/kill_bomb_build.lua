@@ -1,4 +1,4 @@
--- For the kill matrix: a pattern that takes for ever, inside a C function, while it builds its request.
+-- For the kill matrix: a pattern that takes for ever, while it builds its request.
 ---@type Supplier
 return {
   name = "kill_bomb_build",

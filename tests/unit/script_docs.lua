@@ -1,4 +1,9 @@
--- Reads scripts/types/ and scripts/README.md for script_docs_test.c. Each check_… returns what is wrong, a line each.
+-- Reads scripts/types/ and scripts/README.md for script_docs_test.c, which gives it a sandbox: `run`, `globals`,
+-- `response`, `context`. Each function returns what is wrong, a line each.
+
+local sandbox = ...
+
+local M = {}
 
 local TYPES = { "helpers", "supplier", "product", "flights", "hotels" }
 
@@ -18,7 +23,7 @@ local function sorted(set)
   return names
 end
 
--- ---- what is declared ------------------------------------------------------------------------------------------------
+-- ---- what is declared ---------------------------------------------------------------------------------------------
 
 -- The type at the beginning of an annotation's words: `fun(a: b): c?`, `table<string, x|y>[]`, `"a"|"b"`.
 local function type_of(words)
@@ -52,7 +57,7 @@ local function read_types(text)
   local block = new_block()
   for line in text:gmatch("[^\n]+") do
     local class = line:match("^%-%-%-@class (%w+)")
-    local field, words = line:match("^%-%-%-@field ([%w_%.]+)%??%s+(.+)$")
+    local field, may_miss, words = line:match("^%-%-%-@field ([%w_%.]+)(%??)%s+(.+)$")
     local param, optional, param_words = line:match("^%-%-%-@param ([%w_%.]+)(%??)%s+(.+)$")
     local path, arguments = line:match("^function ([%w_%.:]+)%((.-)%) end")
     local assigned = line:match("^([%w_]+) = ")
@@ -62,7 +67,7 @@ local function read_types(text)
     elseif field then
       block.fields[field] = type_of(words)
       if block.class then
-        classes[block.class][field] = type_of(words)
+        classes[block.class][field] = { kind = type_of(words), may_miss = may_miss == "?" }
       end
     elseif param then
       local kind = type_of(param_words)
@@ -94,7 +99,7 @@ for _, name in ipairs(TYPES) do
   read_types(read("scripts/types/" .. name .. ".lua"))
 end
 
--- ---- what there is ---------------------------------------------------------------------------------------------------
+-- ---- what there is ------------------------------------------------------------------------------------------------
 
 -- What plain Lua has as well is not ours to declare.
 local function is_lua(name)
@@ -102,11 +107,11 @@ local function is_lua(name)
   for part in name:gmatch("[^.]+") do
     value = type(value) == "table" and rawget(value, part) or nil
   end
-  return value ~= nil and not name:find("^sandbox_") and not name:find("^check_")
+  return value ~= nil
 end
 
 local there = {}
-for name, kind in sandbox_globals():gmatch("(%S+) (%S+)\n") do
+for name, kind in sandbox.globals():gmatch("(%S+) (%S+)\n") do
   if not is_lua(name) then
     there[name] = kind
   end
@@ -114,7 +119,7 @@ end
 
 local PLAIN_KINDS = { ["function"] = true, table = true, userdata = true }
 
-function check_globals()
+function M.check_globals()
   local wrong = {}
   for _, name in ipairs(sorted(there)) do
     local entry = declared[name]
@@ -134,28 +139,68 @@ function check_globals()
   return table.concat(wrong, "\n")
 end
 
-function check_response()
-  local wrong, fields = {}, { body = "string" }
-  for name, kind in sandbox_response():gmatch("(%S+) (%S+)\n") do
-    fields[name] = kind
-  end
+-- The fields of a thing that scripts are given, held against those of a class.
+local function compare_fields(thing, class, fields)
+  local wrong = {}
   for _, name in ipairs(sorted(fields)) do
-    local kind = classes.Response[name]
-    if not kind then
-      wrong[#wrong + 1] = "response." .. name .. " is there, but not declared"
-    elseif (fields[name] == "function") ~= (kind:find("^fun") ~= nil) then
-      wrong[#wrong + 1] = "response." .. name .. " is a " .. fields[name] .. ", but declared " .. kind
+    local about = classes[class][name]
+    if not about then
+      wrong[#wrong + 1] = thing .. "." .. name .. " is there, but not declared"
+    elseif (fields[name] == "function") ~= (about.kind:find("^fun") ~= nil) then
+      wrong[#wrong + 1] = thing .. "." .. name .. " is a " .. fields[name] .. ", but declared " .. about.kind
     end
   end
-  for _, name in ipairs(sorted(classes.Response)) do
-    if not fields[name] then
-      wrong[#wrong + 1] = "response." .. name .. " is declared, but not there"
+  for _, name in ipairs(sorted(classes[class])) do
+    if not fields[name] and not classes[class][name].may_miss then
+      wrong[#wrong + 1] = thing .. "." .. name .. " is declared, but not there"
     end
   end
   return table.concat(wrong, "\n")
 end
 
--- ---- misuse ----------------------------------------------------------------------------------------------------------
+local function members(lines, fields)
+  for name, kind in lines:gmatch("(%S+) (%S+)\n") do
+    fields[name] = kind
+  end
+  return fields
+end
+
+function M.check_response()
+  return compare_fields("response", "Response", members(sandbox.response(), { body = "string" }))
+end
+
+function M.check_context()
+  return compare_fields("ctx", "Context", members(sandbox.context(), {}))
+end
+
+-- The rows of the check of suppliers' tables, as its source has them.
+local CHECK = "engine/script/script_check.c"
+local CHECKED_TYPES = { LUA_TSTRING = "^string", LUA_TFUNCTION = "^fun", LUA_TTABLE = "" }
+
+function M.check_supplier()
+  local wrong, checked = {}, {}
+  local rows = assert(read(CHECK):match("supplier_fields%[%] = {(.-)\n};"), "the table was not found")
+  for name, kind, need in rows:gmatch('{ "([%w_]+)", (LUA_T%u+), (CHECK_%u+) }') do
+    local about = classes.Supplier[name]
+    checked[name] = true
+    if need == "CHECK_UNSUPPORTED" then
+      wrong[#wrong + 1] = about and name .. " is declared, but not supported" or nil
+    elseif not about then
+      wrong[#wrong + 1] = name .. " is checked, but not declared"
+    elseif not about.kind:find(CHECKED_TYPES[kind]) then
+      wrong[#wrong + 1] = name .. " is checked as " .. kind .. ", but declared " .. about.kind
+    elseif about.may_miss == (need == "CHECK_REQUIRED") then
+      wrong[#wrong + 1] = name .. " is required in one of both only"
+    end
+  end
+  for _, name in ipairs(sorted(classes.Supplier)) do
+    wrong[#wrong + 1] = not checked[name] and name .. " is declared, but an unknown field" or nil
+  end
+  assert(#sorted(checked) > 15, "the table was not read")
+  return table.concat(wrong, "\n")
+end
+
+-- ---- misuse -------------------------------------------------------------------------------------------------------
 
 local function functions()
   local names = {}
@@ -174,7 +219,8 @@ end
 
 -- The call stands in line 3, and is no tail call.
 local function call(name, arguments)
-  return sandbox_run("misuse", "\n\nlocal result = " .. name .. "(" .. table.concat(arguments, ", ") .. ")\nreturn result")
+  local source = "\n\nlocal result = %s(%s)\nreturn result"
+  return sandbox.run("misuse", source:format(name, table.concat(arguments, ", ")))
 end
 
 -- What is wrong with the error, or nil.
@@ -184,7 +230,8 @@ local function judge(name, arguments, ok, message, place)
     return spelled .. " raises nothing"
   elseif not message:find("misuse:3: ", 1, true) then
     return spelled .. " does not name the caller's line: " .. message
-  elseif not message:find(last_name(name), 1, true) and not message:find(": " .. name:match("^%a+") .. ": ", 1, true) then
+  elseif not message:find(last_name(name), 1, true) and not message:find(": " .. name:match("^%a+") .. ": ", 1, true)
+  then
     return spelled .. " does not name the function: " .. message
   elseif place and not message:find("#" .. place, 1, true) then
     return spelled .. " does not name argument " .. place .. ": " .. message
@@ -192,7 +239,7 @@ local function judge(name, arguments, ok, message, place)
   return nil
 end
 
-function check_too_many()
+function M.check_too_many()
   local wrong = {}
   for _, name in ipairs(functions()) do
     local entry = declared[name]
@@ -216,7 +263,7 @@ function check_too_many()
   return table.concat(wrong, "\n")
 end
 
-function check_too_few()
+function M.check_too_few()
   local wrong = {}
   for _, name in ipairs(functions()) do
     local parameter = declared[name].parameters[1]
@@ -261,14 +308,14 @@ end
 local function bad_value(kind)
   if kind:find("any", 1, true) or kind:find("Plan", 1, true) or kind:find("^[TR]$") or kind:find("Shape", 1, true) then
     return nil
-  elseif kind:find("fun(", 1, true) or kind:find("table", 1, true) or kind:find("[]", 1, true) or kind:find("{", 1, true)
-    or kind:find("Element", 1, true) then
+  elseif kind:find("fun(", 1, true) or kind:find("table", 1, true) or kind:find("[]", 1, true)
+    or kind:find("{", 1, true) or kind:find("Element", 1, true) or kind:find("Pieces", 1, true) then
     return "true"
   end
   return "{}"
 end
 
-function check_types()
+function M.check_types()
   local wrong, tried = {}, 0
   for _, name in ipairs(functions()) do
     local entry = declared[name]
@@ -294,9 +341,10 @@ function check_types()
   return table.concat(wrong, "\n")
 end
 
--- ---- what examples stand in: an answer of their kind ------------------------------------------------------------------
+-- ---- what examples stand in: an answer of their kind --------------------------------------------------------------
 
-local JSON_BODY = '{"currency":"EUR","offers":[{"id":"o1","total":412.30,"seats":4,"refundable":true,"legs":[{"from":"MAD"}]}]}'
+local JSON_BODY = '{"currency":"EUR","offers":[{"id":"o1","total":412.30,"seats":4,"refundable":true,'
+  .. '"legs":[{"from":"MAD"}]}]}'
 local XML_BODY = '<Answer xmlns="http://acme.example/air"><Offer id="o1"><Price currency="EUR">412.30</Price>'
   .. "<Seats>4</Seats></Offer></Answer>"
 local FAULT_BODY = '<s:Envelope xmlns:s="http://schemas.xmlsoap.org/soap/envelope/"><s:Body><s:Fault>'
@@ -304,10 +352,10 @@ local FAULT_BODY = '<s:Envelope xmlns:s="http://schemas.xmlsoap.org/soap/envelop
 
 local function run_example(name, code)
   local body = code:find("soap", 1, true) and FAULT_BODY or code:find("xml", 1, true) and XML_BODY or JSON_BODY
-  return sandbox_run(name, "local response, ctx = ... " .. code, body)
+  return sandbox.run(name, "local response, ctx = ... " .. code, body)
 end
 
--- ---- the reference ---------------------------------------------------------------------------------------------------
+-- ---- the reference ------------------------------------------------------------------------------------------------
 
 local README = "scripts/README.md"
 
@@ -373,7 +421,7 @@ local function chunk_of(code)
 end
 
 local function canonical(code)
-  local ok, results = sandbox_run("expected", "return " .. code)
+  local ok, results = sandbox.run("expected", "return " .. code)
   return ok and results[1].kind == "table" and results[1].text or nil
 end
 
@@ -387,7 +435,7 @@ end
 -- A row of words in italics is run, not compared; there are few of them.
 local NOT_COMPARED_MAX = 12
 
-function check_rows()
+function M.check_rows()
   local wrong, not_compared = {}, 0
   for _, row in ipairs(rows()) do
     local codes, expected = code_of(row.call), expected_of(row.gives)
@@ -406,7 +454,8 @@ function check_rows()
           wrong[#wrong + 1] = place .. codes[1] .. " raises nothing"
         end
       elseif #expected == 0 then
-        wrong[#wrong + 1] = place .. "what it gives stands first, in backticks, or in italics where it cannot be compared"
+        wrong[#wrong + 1] = place
+          .. "what it gives stands first, in backticks, or in italics where it cannot be compared"
       else
         for i, text in ipairs(expected) do
           local result = results[i] or { kind = "nil", text = "nil" }
@@ -423,9 +472,10 @@ function check_rows()
   return table.concat(wrong, "\n")
 end
 
-function check_blocks()
-  local wrong, count, number, block, first = {}, 0, 0, nil, 0
-  for line in (read(README) .. "\n"):gmatch("(.-)\n") do
+-- Loads each block of Lua in the file; how many there were.
+local function load_blocks(path, wrong)
+  local count, number, block, first = 0, 0, nil, 0
+  for line in (read(path) .. "\n"):gmatch("(.-)\n") do
     number = number + 1
     if line == "```lua" then
       block, first = {}, number
@@ -435,14 +485,20 @@ function check_blocks()
       local chunk = source:find("^%s*[%a_]+ = ") and "return {\n" .. source .. "\n}" or source
       local ok, message = run_example("block", chunk)
       if not ok then
-        wrong[#wrong + 1] = README .. ":" .. first .. ": " .. message
+        wrong[#wrong + 1] = path .. ":" .. first .. ": " .. message
       end
       block, count = nil, count + 1
     elseif block then
       block[#block + 1] = line
     end
   end
-  assert(count >= 3, "the blocks of the reference were not read")
+  return count
+end
+
+function M.check_blocks()
+  local wrong = {}
+  assert(load_blocks(README, wrong) >= 3, "the blocks of the reference were not read")
+  assert(load_blocks("suppliers/README.md", wrong) >= 1, "the blocks of the guide were not read")
   return table.concat(wrong, "\n")
 end
 
@@ -452,7 +508,7 @@ local function is_called(text, name)
   return text:find("%f[%w_.]" .. spelled .. "%s*[%({\"]") ~= nil
 end
 
-function check_examples()
+function M.check_examples()
   local wrong, text = {}, {}
   for row in ("\n" .. read(README)):gmatch("\n(|[^\n]*)") do
     text[#text + 1] = table.concat(code_of(row), "\n")
@@ -468,3 +524,5 @@ function check_examples()
   end
   return table.concat(wrong, "\n")
 end
+
+return M

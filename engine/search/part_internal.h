@@ -1,0 +1,35 @@
+/// Part, inside: what the files of a part share: its exchanges (part.c) and how its requests are made anew
+/// (part_login.c).
+///
+/// Threads: its world's.
+/// Memory:  as in part.h.
+#pragma once
+
+#include "search/part.h"
+
+void part_enter(struct part *part, enum part_state state);
+/// Ends it; the attempt may be gone afterwards.
+void part_finish(struct part *part, enum outcome outcome);
+void part_finish_saying(struct part *part, enum outcome outcome, const char *detail);
+
+/// Sends its request, signed; the part may be gone afterwards.
+void part_send(struct part *part);
+/// Sends it as it is.
+void part_fetch(struct part *part);
+
+/// Waits for a login other than the one of number `refused` (0: any), then builds the request and sends it.
+void part_log_in(struct part *part, uint64_t refused);
+
+/// Its script said that the login is no good. True: its request is made anew with another one; the part may be gone.
+MUST_CHECK bool part_redo(struct part *part);
+
+/// Has its request a signature that is fresh enough, or no need of one?
+bool part_is_signed(const struct part *part);
+/// Has its request signed by a worker, then sends it.
+void part_sign(struct part *part);
+
+/// Keeps what the request of the next step is made of, in case that it has to be made anew.
+void part_keep_answer(struct part *part, struct normalise_call *normalise);
+
+/// Hands a call to the workers; false: the part has ended.
+MUST_CHECK bool part_submit(struct part *part, struct script_call *call, void (*on_done)(struct script_call *call));
