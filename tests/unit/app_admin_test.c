@@ -194,7 +194,7 @@ static void status_and_metrics_tell_which_scripts_are_in_quarantine_and_why(void
 static void status_and_metrics_tell_how_much_of_an_account_is_used(void **state)
 {
     (void)state;
-    struct world *world = world_start(
+    struct admin_world *world = world_start(
         ACME "admin: { listen: '127.0.0.1:0' }\n"
              "suppliers: { acme: { accounts: { main: { limits: { per_day: 3, concurrent: 2, body: 1MiB } } } } }\n");
     const struct script_account *account = generation_catalogue(world->engine.generation)->suppliers[0].account;
