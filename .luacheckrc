@@ -26,11 +26,14 @@ files["scripts"] = { std = "sandbox" }
 files["suppliers"] = { std = "sandbox" }
 files["examples/farm/suppliers"] = { std = "sandbox" }
 files["examples/farm/hotels"] = { std = "sandbox" }
+files["examples/farm/gates"] = { std = "sandbox" }
 files["tests/unit/data"] = { std = "sandbox", read_globals = { "stick" } }
 files["tests/unit/data/**/faulty.lua"] = { std = "sandbox", read_globals = { "stick" }, ignore = { "2" } } -- broken on purpose
 files["tests/e2e/suppliers"] = { std = "sandbox", ignore = { "2" } } -- some are broken on purpose
 files["tests/e2e/killers"] = { std = "sandbox", ignore = { "2", "511" } } -- broken on purpose
+files["tests/bench/decode_shapes.lua"] = { std = "sandbox" }
 files["tests/e2e/hog"] = { std = "sandbox" }
+files["tests/e2e/logins"] = { std = "sandbox" }
 files["tests/e2e/stuck"] = { std = "sandbox" }
 files["tests/e2e/leaky"] = { std = "sandbox" }
 files["tests/e2e/gate"] = { std = "sandbox" }

@@ -173,6 +173,33 @@ static void write_accounts(struct engine *engine, const struct catalogue_supplie
     json_end_array(json);
 }
 
+/// The modes of a supplier's accounts when some are not live: "dark 5%", or each by its name: "uk test, main live".
+static void write_modes(const struct catalogue_supplier *supplier, struct json_writer *json)
+{
+    struct buffer words;
+    bool has_dark = false;
+    bool is_live = true;
+
+    buffer_init(&words, 4096);
+    for (size_t i = 0; i < supplier->account_count; i++) {
+        const struct script_account *account = &supplier->account[i];
+        is_live = is_live && account->mode == MODE_LIVE;
+        has_dark = has_dark || account->mode == MODE_DARK;
+        buffer_printf(&words, "%s%.*s %s", i > 0 ? ", " : "", TEXT_ARGS(account->name), mode_name(account->mode));
+    }
+    if (!is_live && supplier->mode != MODE_LIVE) {
+        buffer_clear(&words);
+        buffer_append_c(&words, mode_name(supplier->mode));
+    }
+    if (has_dark) {
+        buffer_printf(&words, " %.10g%%", (double)supplier->traffic / 10000.0);
+    }
+    if (!is_live) {
+        json_field_text(json, "mode", buffer_text(&words));
+    }
+    buffer_fini(&words);
+}
+
 /// The field `login` of a supplier whose accounts log in.
 static void write_login(struct engine *engine, const struct catalogue_supplier *supplier, struct json_writer *json)
 {
@@ -206,6 +233,7 @@ static void write_suppliers(struct engine *engine, const struct catalogue *catal
         if (!supplier->is_enabled && supplier->because.length > 0) {
             json_field_text(json, "because", supplier->because);
         }
+        write_modes(supplier, json);
         write_quarantine(catalogue, (struct script_id){ .index = i }, json);
         write_accounts(engine, supplier, json);
         write_login(engine, supplier, json);

@@ -2,6 +2,7 @@
 
 #include "base/json_unique.h"
 #include "base/json_write.h"
+#include "model/mode.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -199,9 +200,17 @@ static bool refuse_indicative(struct reading *reading, enum json_token token)
     return refuse_later(reading, token, "/indicative");
 }
 
-static bool refuse_mode(struct reading *reading, enum json_token token)
+/// A search is never dark: what is, is for suppliers to be.
+static bool read_mode(struct reading *reading, enum json_token token)
 {
-    return refuse_later(reading, token, "/mode");
+    enum mode mode;
+
+    if (token == JSON_STRING && mode_find(reading->reader.value, &mode) && mode != MODE_DARK) {
+        reading->envelope->is_test = mode == MODE_TEST;
+        return true;
+    }
+    return refuse_field(reading, token, "/mode", token == JSON_STRING ? "unknown_value" : "wrong_type",
+                        "expected \"live\" or \"test\"");
 }
 
 static const struct field FIELDS[] = {
@@ -209,7 +218,7 @@ static const struct field FIELDS[] = {
     { "budget_ms", read_budget, false },        { "suppliers", read_suppliers, false },
     { "partial", read_partial, false },         { "sort", read_sort, false },
     { "max_items", read_max_items, false },     { "max_offers_per_item", read_max_offers, false },
-    { "indicative", refuse_indicative, false }, { "mode", refuse_mode, false },
+    { "indicative", refuse_indicative, false }, { "mode", read_mode, false },
 };
 
 static bool refuse_unknown(struct reading *reading, struct text key)

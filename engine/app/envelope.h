@@ -20,6 +20,7 @@ struct envelope {
     size_t supplier_count;
     bool has_suppliers;
     bool whole_or_nothing;                   // "partial": false
+    bool is_test;                            // "mode": "test"
     uint32_t max_items, max_offers_per_item; // 0: not given
     enum sort sort;
 };

@@ -62,10 +62,6 @@ static void write_progress(const struct fixture_play *play, const struct json_no
             json_field_u64(&json, names[i], values[i]);
         }
     }
-    if (json_tree_member(given, "latency") == NULL) {
-        json_key(&json, "latency");
-        json_raw(&json, TEXT("{\"samples\":0}"));
-    }
     for (const struct json_node *at = given == NULL ? NULL : given->first; at != NULL; at = at->next) {
         json_key_text(&json, at->key);
         json_raw(&json, at->source);

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ARENA_MAX = 64 * 1024 * 1024 };
+enum { ARENA_MAX = 64 * 1024 * 1024, TRAFFIC_DEFAULT = 50000 };
 
 struct generation {
     atomic_uint references;
@@ -108,6 +108,17 @@ static struct text because_of_secrets(struct generation_builder *builder, size_t
     return keep(&builder->arena, text_of(because), is_out_of_memory);
 }
 
+// What all accounts are; LIVE when they differ: then each search finds out.
+static enum mode common_mode(const struct script_account *accounts, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        if (accounts[i].mode != accounts[0].mode) {
+            return MODE_LIVE;
+        }
+    }
+    return accounts[0].mode;
+}
+
 // The accounts of a supplier, in the order in which they are tried.
 static enum status make_accounts(struct generation_builder *builder, const struct generation_source *source,
                                  const struct script_supplier *script, size_t index, bool is_wanted,
@@ -122,6 +133,7 @@ static enum status make_accounts(struct generation_builder *builder, const struc
         accounts[i].supplier = (uint32_t)index;
         accounts[i].number = builder->account_count++;
         accounts[i].login = script->logs_in ? ++builder->login_count : 0;
+        accounts[i].mode = settings == NULL ? MODE_LIVE : settings_mode_of(settings, &settings->accounts[i]);
         status = generation_make_account(builder, script, settings == NULL ? NULL : &settings->accounts[i], is_wanted,
                                          &accounts[i]);
         if (status == STATUS_OK && is_wanted && accounts[i].host_count == 0) {
@@ -132,6 +144,8 @@ static enum status make_accounts(struct generation_builder *builder, const struc
     }
     supplier->account = accounts;
     supplier->account_count = count;
+    supplier->mode = common_mode(accounts, count);
+    supplier->traffic = settings != NULL && settings->traffic != 0 ? settings->traffic : TRAFFIC_DEFAULT;
     return status;
 }
 

@@ -125,8 +125,7 @@ static void desk_wake(struct login_desk *desk)
 /// A fetch has ended: whoever waits, on whichever loop, looks what it brought. Under the lock, so that no desk closes.
 static void book_wake_all(struct login_book *book)
 {
-    LIST_FOR_EACH(node, &book->desks)
-    {
+    LIST_FOR_EACH (node, &book->desks) {
         desk_wake(CONTAINER_OF(node, struct login_desk, node));
     }
 }
@@ -146,10 +145,8 @@ static void set_failure(struct login_entry *entry, struct part_end *end, uint64_
 }
 
 /// Is there anything to tell him? Fills in what. Under the lock.
-static bool wait_is_over(struct login_book *book, struct login_wait *wait, uint64_t now_us)
+static bool wait_is_over_locked(struct login_entry *entry, struct login_wait *wait, uint64_t now_us)
 {
-    struct login_entry *entry = entry_of(book, wait->account);
-
     if (login_lease_is_good(&entry->lease, now_us) && entry->lease.number != wait->refused) {
         entry->lease.is_used = true;
         wait->login = login_hold(&entry->login);
@@ -160,6 +157,14 @@ static bool wait_is_over(struct login_book *book, struct login_wait *wait, uint6
     }
     entry->waiting--;
     return true;
+}
+
+static bool wait_is_over(struct login_book *book, struct login_wait *wait, uint64_t now_us)
+{
+    pthread_mutex_lock(&book->lock);
+    bool is_over = wait_is_over_locked(entry_of(book, wait->account), wait, now_us);
+    pthread_mutex_unlock(&book->lock);
+    return is_over;
 }
 
 static void desk_on_message(struct message *message)
@@ -173,15 +178,12 @@ static void desk_on_message(struct message *message)
         return; // posted before it was closed
     }
     uint64_t now_us = clock_now_us();
-    pthread_mutex_lock(&book->lock);
-    LIST_FOR_EACH(node, &desk->waiting)
-    {
+    LIST_FOR_EACH (node, &desk->waiting) {
         if (wait_is_over(book, CONTAINER_OF(node, struct login_wait, node), now_us)) {
             list_remove(node);
             list_append(&desk->due, node);
         }
     }
-    pthread_mutex_unlock(&book->lock);
     while ((first = list_take_first(&desk->due)) != NULL) { // each may make others leave
         struct login_wait *wait = CONTAINER_OF(first, struct login_wait, node);
         wait->impl = NULL;

@@ -214,6 +214,7 @@ static struct search_options make_options(struct search_call *mine, const struct
         .max_offers_per_item =
             envelope->max_offers_per_item > 0 ? envelope->max_offers_per_item : settings->max_offers_per_item,
         .whole_or_nothing = envelope->whole_or_nothing,
+        .is_test = envelope->is_test,
         .detail = request->detail,
         .on_event = mine->stream.format != STREAM_NONE ? search_route_on_event : NULL,
         .wants_record = true,

@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "base/status.h"
 #include "io/resolver.h"
+#include "model/mode.h"
 #include "model/request_limits.h"
 #include "model/rule.h"
 
@@ -34,6 +35,7 @@ struct settings_account {
     struct text proxy;                      // absent: none
     struct request_limits limits;           // over the script's, one by one
     uint64_t body_cap;                      // likewise; 0: the script's
+    struct text mode;                       // live, dark, test; absent: the supplier's
     const char *file;
     uint32_t line, column;
 };
@@ -45,6 +47,8 @@ struct settings_supplier {
     bool is_enabled;
     struct text because;
     uint64_t ceiling_us;               // 0: the script's
+    struct text mode;                  // live, dark, test; absent: live
+    uint64_t traffic;                  // millionths of searches that reach a dark account; 0: the default
     struct settings_account *accounts; // at least one: "main"; in the order in which they are tried
     size_t account_count;
     const char *file; // where it stands, for errors
@@ -52,6 +56,9 @@ struct settings_supplier {
     const char *uses_file; // where `uses` stands; NULL: it does not
     uint32_t uses_line, uses_column;
 };
+
+/// The mode of an account: its own, else its supplier's.
+enum mode settings_mode_of(const struct settings_supplier *supplier, const struct settings_account *account);
 
 /// A look-up table for scripts.
 struct settings_table {

@@ -375,6 +375,7 @@ void settings_reader_finish(struct settings_reader *reader)
         if (supplier->uses.data == NULL) {
             supplier->uses = supplier->name;
         }
+        settings_check_traffic(reader, supplier);
         if (supplier->account_count > 0) {
             settings_finish_accounts(reader, supplier);
             continue;

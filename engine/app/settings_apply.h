@@ -48,6 +48,9 @@ void settings_reader_finish(struct settings_reader *reader);
 /// Puts the accounts of a supplier into the order in which they are tried, and reports what is wrong with them.
 void settings_finish_accounts(struct settings_reader *reader, struct settings_supplier *supplier);
 
+/// Reports a share of the traffic that no account of the supplier is for.
+void settings_check_traffic(struct settings_reader *reader, const struct settings_supplier *supplier);
+
 /// Reports a finding at a place.
 void settings_find(struct settings_reader *reader, const char *file, uint32_t line, uint32_t column,
                    const char *message, const char *help);

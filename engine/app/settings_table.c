@@ -125,6 +125,12 @@ const struct setting SETTINGS[] = {
       "the name that users see", false },
     { "suppliers.*.ceiling", SETTING_DURATION, SUPPLIER(ceiling_us), "1ms", "5min", NULL, NULL,
       "how long after arrival its answer is worth waiting for; wins over its script", false },
+    { "suppliers.*.mode", SETTING_TEXT, SUPPLIER(mode), NULL, NULL, "live", "live dark test",
+      "live: for every search; dark: for a share of them, never shown; test: for searches that are a test", false },
+    { "suppliers.*.traffic", SETTING_SHARE, SUPPLIER(traffic), "0.01%", "100%", "5%", NULL,
+      "the share of searches that reach what is dark of it", false },
+    { "suppliers.*.accounts.*.mode", SETTING_TEXT, ACCOUNT(mode), NULL, NULL, NULL, "live dark test",
+      "the mode of this account alone, instead of its supplier's", false },
     { "suppliers.*.accounts.*.secrets.*", SETTING_SECRET, ACCOUNT_LIST(secrets, secret_count), NULL, NULL, NULL, NULL,
       "the environment variable that holds this secret; without it, the one of the secret's own name", false },
     { "suppliers.*.accounts.*.options.*", SETTING_PAIR, ACCOUNT_LIST(options, option_count), NULL, NULL, NULL, NULL,
@@ -156,13 +162,10 @@ const struct setting SETTINGS[] = {
     LATER("last_known", "the use of last-known offers"),
     LATER("rules.*.weight", "what an offer is worth"),
     LATER("suppliers.*.fresh_for", "how long an answer saves a call"),
-    LATER("suppliers.*.mode", "test and dark suppliers"),
-    LATER("suppliers.*.traffic", "the share of searches that reach a dark supplier"),
     LATER("suppliers.*.limits", "limits of a supplier"),
     LATER("suppliers.*.accounts.*.limits.hedge", "whether it may be asked twice"),
     LATER("suppliers.*.accounts.*.limits.call_cost", "what a call costs"),
     LATER("suppliers.*.accounts.*.limits.retry_on", "the statuses that are asked again"),
-    LATER("suppliers.*.accounts.*.mode", "test and dark accounts"),
 };
 // clang-format on
 const size_t SETTINGS_COUNT = COUNT_OF(SETTINGS);

@@ -5,7 +5,8 @@
 
 enum { ARENA_ALIGNMENT = 16, ARENA_CHUNK = 16384, ARENA_OWN_CHUNK = 4096 };
 
-// The first chunk of the list is the one being filled. Memory comes from calloc and is handed out once, so it is zero.
+// The first chunk of the list is the one being filled. What is handed out is made zero then, not before: the larger
+// part are texts, which are written over at once.
 struct arena_chunk {
     struct arena_chunk *next;
     size_t size;
@@ -35,12 +36,12 @@ static struct arena_chunk *arena_add_chunk(struct arena *arena, size_t rounded)
 {
     bool is_own = rounded > ARENA_OWN_CHUNK;
     size_t size = is_own ? rounded : ARENA_CHUNK - sizeof(struct arena_chunk);
-    struct arena_chunk *chunk = calloc(1, sizeof(*chunk) + size);
+    struct arena_chunk *chunk = malloc(sizeof(*chunk) + size);
 
     if (chunk == NULL) {
         return NULL;
     }
-    chunk->size = size;
+    *chunk = (struct arena_chunk){ .size = size };
     if (is_own && arena->chunks != NULL) {
         chunk->next = arena->chunks->next;
         arena->chunks->next = chunk;
@@ -51,7 +52,7 @@ static struct arena_chunk *arena_add_chunk(struct arena *arena, size_t rounded)
     return chunk;
 }
 
-void *arena_alloc(struct arena *arena, size_t size)
+void *arena_alloc_raw(struct arena *arena, size_t size)
 {
     if (arena->used > arena->ceiling || size > arena->ceiling - arena->used || size > SIZE_MAX / 2) {
         return NULL;
@@ -74,6 +75,13 @@ void *arena_alloc(struct arena *arena, size_t size)
     return memory;
 }
 
+void *arena_alloc(struct arena *arena, size_t size)
+{
+    void *memory = arena_alloc_raw(arena, size);
+
+    return memory != NULL ? memset(memory, 0, size) : NULL;
+}
+
 void *arena_alloc_array(struct arena *arena, size_t count, size_t size)
 {
     if (size != 0 && count > SIZE_MAX / size) {
@@ -89,12 +97,13 @@ struct text arena_copy(struct arena *arena, struct text text)
     if (text.data == NULL || text.length == SIZE_MAX) {
         return absent;
     }
-    char *bytes = arena_alloc(arena, text.length + 1);
+    char *bytes = arena_alloc_raw(arena, text.length + 1);
     if (bytes == NULL) {
         return absent;
     }
     if (text.length != 0) {
         memcpy(bytes, text.data, text.length);
     }
+    bytes[text.length] = '\0';
     return (struct text){ bytes, text.length };
 }

@@ -36,18 +36,10 @@ static size_t buffer_next_capacity(const struct buffer *buffer, size_t needed)
     return capacity < buffer->ceiling ? capacity : buffer->ceiling;
 }
 
-bool buffer_reserve(struct buffer *buffer, size_t more)
+static bool buffer_grow(struct buffer *buffer, size_t capacity)
 {
-    if (buffer->is_full || buffer->length > buffer->ceiling || more > buffer->ceiling - buffer->length) {
-        buffer->is_full = true;
-        return false;
-    }
-    size_t needed = buffer->length + more;
-    if (buffer->data != NULL && needed <= buffer->capacity) {
-        return true;
-    }
-    size_t capacity = buffer_next_capacity(buffer, needed);
     char *data = realloc(buffer->data, capacity + 1);
+
     if (data == NULL) {
         buffer->is_full = true;
         return false;
@@ -55,6 +47,31 @@ bool buffer_reserve(struct buffer *buffer, size_t more)
     buffer->data = data;
     buffer->capacity = capacity;
     return true;
+}
+
+static bool buffer_may_take(struct buffer *buffer, size_t more)
+{
+    if (buffer->is_full || buffer->length > buffer->ceiling || more > buffer->ceiling - buffer->length) {
+        buffer->is_full = true;
+        return false;
+    }
+    return true;
+}
+
+bool buffer_reserve(struct buffer *buffer, size_t more)
+{
+    if (buffer->data != NULL && !buffer->is_full && more <= buffer->capacity - buffer->length) {
+        return true; // the capacity is never above the ceiling
+    }
+    return buffer_may_take(buffer, more) && buffer_grow(buffer, buffer_next_capacity(buffer, buffer->length + more));
+}
+
+bool buffer_reserve_exactly(struct buffer *buffer, size_t more)
+{
+    if (buffer->data != NULL && !buffer->is_full && more <= buffer->capacity - buffer->length) {
+        return true;
+    }
+    return buffer_may_take(buffer, more) && buffer_grow(buffer, buffer->length + more);
 }
 
 bool buffer_append(struct buffer *buffer, const void *bytes, size_t length)

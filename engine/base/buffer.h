@@ -21,8 +21,9 @@ struct buffer {
 
 void buffer_init(struct buffer *buffer, size_t ceiling); // allocates nothing yet
 void buffer_fini(struct buffer *buffer);
-void buffer_clear(struct buffer *buffer);                // keeps the memory
-bool buffer_reserve(struct buffer *buffer, size_t more); // room for `more` bytes; false sets is_full
+void buffer_clear(struct buffer *buffer);                        // keeps the memory
+bool buffer_reserve(struct buffer *buffer, size_t more);         // room for `more` bytes; false sets is_full
+bool buffer_reserve_exactly(struct buffer *buffer, size_t more); // the same, and none to spare
 bool buffer_append(struct buffer *buffer, const void *bytes, size_t length);
 bool buffer_append_text(struct buffer *buffer, struct text text);
 bool buffer_append_c(struct buffer *buffer, const char *terminated);

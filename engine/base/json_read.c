@@ -63,6 +63,9 @@ static unsigned char json_byte(const struct json_reader *reader, size_t offset)
 
 static inline const char *json_space_end(const char *at, const char *end)
 {
+    if (at < end && (unsigned char)*at > ' ') {
+        return at; // there is mostly none
+    }
     while (at < end && json_is_space[(unsigned char)*at]) {
         at++;
     }
@@ -136,9 +139,10 @@ static size_t json_escape_length(struct text input, size_t offset, const char **
     return 12;
 }
 
-// True when none of eight bytes stops a string: no quote, no backslash, no control character, all ASCII.
-// Each term sets the top bit of a byte that is: above 0x7F, below 0x20, equal to '"', equal to '\'.
-static inline bool json_word_is_plain(const char *bytes)
+// The bytes of eight that may stop a string, as their top bits: a quote, a backslash, a control character, anything
+// that is no ASCII. Each term sets the top bit of a byte that is above 0x7F, below 0x20, equal to '"', equal to '\'. A
+// borrow may mark a byte behind a marked one as well; the first mark is always right.
+static inline uint64_t json_word_stops(const char *bytes)
 {
     const uint64_t ones = 0x0101010101010101ULL;
     uint64_t word;
@@ -146,8 +150,24 @@ static inline bool json_word_is_plain(const char *bytes)
     memcpy(&word, bytes, sizeof(word));
     uint64_t quote = word ^ (ones * '"');
     uint64_t slash = word ^ (ones * '\\');
-    uint64_t stops = word | (word - ones * 0x20) | (quote - ones) | (slash - ones);
-    return (stops & (ones * 0x80)) == 0;
+    return (word | (word - ones * 0x20) | (quote - ones) | (slash - ones)) & (ones * 0x80);
+}
+
+// The first byte from `i` on that may stop a string; the end when there is none.
+static inline size_t json_plain_end(struct text input, size_t i)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    for (; input.length - i >= 8; i += 8) {
+        uint64_t stops = json_word_stops(input.data + i);
+        if (stops != 0) {
+            return i + (size_t)__builtin_ctzll(stops) / 8;
+        }
+    }
+#endif
+    while (i < input.length && json_string_class[(unsigned char)input.data[i]] == STRING_PLAIN) {
+        i++;
+    }
+    return i;
 }
 
 // The string whose opening quote stands at reader->offset; afterwards the offset is behind its closing quote.
@@ -160,12 +180,7 @@ static bool json_scan_string(struct json_reader *reader)
     const char *sentence = NULL;
 
     for (;;) {
-        while (input.length - i >= 8 && json_word_is_plain(input.data + i)) {
-            i += 8;
-        }
-        while (i < input.length && json_string_class[(unsigned char)input.data[i]] == STRING_PLAIN) {
-            i++;
-        }
+        i = json_plain_end(input, i);
         if (i == input.length) {
             json_fail(reader, reader->offset, "the string does not end");
             return false;
@@ -279,6 +294,21 @@ static enum json_token json_close(struct json_reader *reader)
     return is_object ? JSON_END_OBJECT : JSON_END_ARRAY;
 }
 
+// true, false, null, or nothing that is a value.
+static enum json_token json_word(struct json_reader *reader, unsigned char first)
+{
+    switch (first) {
+    case 't':
+        return json_scan_word(reader, TEXT("true"), JSON_TRUE);
+    case 'f':
+        return json_scan_word(reader, TEXT("false"), JSON_FALSE);
+    case 'n':
+        return json_scan_word(reader, TEXT("null"), JSON_NULL);
+    default:
+        return json_fail(reader, reader->offset, "a value is missing");
+    }
+}
+
 // The value that starts at the offset, which lies inside the input.
 static enum json_token json_value(struct json_reader *reader)
 {
@@ -288,22 +318,13 @@ static enum json_token json_value(struct json_reader *reader)
         return json_open(reader, first == '{');
     }
     reader->state = reader->depth == 0 ? JSON_AT_DONE : JSON_AT_AFTER;
-    switch (first) {
-    case '"':
+    if (first == '"') {
         return json_scan_string(reader) ? JSON_STRING : JSON_ERROR;
-    case 't':
-        return json_scan_word(reader, TEXT("true"), JSON_TRUE);
-    case 'f':
-        return json_scan_word(reader, TEXT("false"), JSON_FALSE);
-    case 'n':
-        return json_scan_word(reader, TEXT("null"), JSON_NULL);
-    default:
-        break;
     }
     if (first == '-' || json_is_digit[first]) {
         return json_scan_number(reader);
     }
-    return json_fail(reader, reader->offset, "a value is missing");
+    return json_word(reader, first);
 }
 
 // A key together with its colon.
@@ -373,6 +394,29 @@ enum json_token json_next(struct json_reader *reader)
     return JSON_ERROR;
 }
 
+// Keys are short, and a call takes longer than they do.
+static inline bool json_is_same(const char *a, const char *b, size_t length)
+{
+    uint64_t first_a = 0, first_b = 0, last_a = 0, last_b = 0;
+    uint32_t short_a = 0, short_b = 0, end_a = 0, end_b = 0;
+
+    if (length >= 4 && length < 8) {
+        memcpy(&short_a, a, 4);
+        memcpy(&short_b, b, 4);
+        memcpy(&end_a, a + length - 4, 4);
+        memcpy(&end_b, b + length - 4, 4);
+        return ((short_a ^ short_b) | (end_a ^ end_b)) == 0;
+    }
+    if (length >= 8 && length <= 16) {
+        memcpy(&first_a, a, 8);
+        memcpy(&first_b, b, 8);
+        memcpy(&last_a, a + length - 8, 8);
+        memcpy(&last_b, b + length - 8, 8);
+        return ((first_a ^ first_b) | (last_a ^ last_b)) == 0;
+    }
+    return memcmp(a, b, length) == 0;
+}
+
 bool json_take_key(struct json_reader *reader, struct text key)
 {
     const char *at = reader->input.data + reader->offset;
@@ -390,7 +434,7 @@ bool json_take_key(struct json_reader *reader, struct text key)
         at = json_space_end(at + 1, end);
     }
     if ((size_t)(end - at) < key.length + 2 || *at != '"' || at[key.length + 1] != '"' ||
-        memcmp(at + 1, key.data, key.length) != 0) {
+        !json_is_same(at + 1, key.data, key.length)) {
         return false;
     }
     at = json_space_end(at + key.length + 2, end);

@@ -38,6 +38,13 @@ static inline void list_remove(struct list *node)
     list_init(node);
 }
 
+/// From wherever it is to the end of another list.
+static inline void list_move(struct list *head, struct list *node)
+{
+    list_remove(node);
+    list_append(head, node);
+}
+
 /// The first node, taken out; NULL when empty.
 static inline struct list *list_take_first(struct list *head)
 {

@@ -152,6 +152,44 @@ uint64_t text_hash(struct text text)
     return hash;
 }
 
+// Both halves of a 128-bit product, folded: every bit of the input reaches every bit of the result.
+static uint64_t text_fold(uint64_t a, uint64_t b)
+{
+    unsigned __int128 product = (unsigned __int128)a * b;
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+// Up to seven bytes; different ones give different words.
+static uint64_t text_short_word(const char *at, size_t length)
+{
+    uint32_t low = 0, high = 0;
+
+    if (length >= 4) {
+        memcpy(&low, at, 4);
+        memcpy(&high, at + length - 4, 4);
+        return low | (uint64_t)high << 32;
+    }
+    if (length > 0) { // the first, the middle and the last
+        low = (unsigned char)at[0] | (uint32_t)(unsigned char)at[length / 2] << 8 |
+              (uint32_t)(unsigned char)at[length - 1] << 16;
+    }
+    return low;
+}
+
+uint64_t text_hash_on(uint64_t hash, struct text text)
+{
+    const uint64_t odd = 0x9E3779B97F4A7C15ULL;
+    size_t i = 0;
+
+    for (; text.length - i >= 8; i += 8) {
+        uint64_t word;
+        memcpy(&word, text.data + i, 8);
+        hash = text_fold(hash ^ word, odd);
+    }
+    uint64_t rest = i < text.length ? text_short_word(text.data + i, text.length - i) : 0;
+    return text_fold(hash ^ rest, odd ^ ((uint64_t)text.length << 1)); // its length tells its end
+}
+
 enum { NEAREST_MAX = 64 };
 
 static size_t text_least(size_t a, size_t b)

@@ -47,6 +47,8 @@ bool text_is_utf8(struct text text);
 
 /// FNV-1a, 64 bits. Not for hostile keys.
 uint64_t text_hash(struct text text);
+/// Goes on with a hash over several texts, each with its end, eight bytes at a time. Not for hostile keys either.
+uint64_t text_hash_on(uint64_t hash, struct text text);
 
 /// The candidate nearest to `word` (Damerau-Levenshtein, at most a third of its length away), or NULL: "did you mean".
 const char *text_nearest(struct text word, const char *const *candidates, size_t count);

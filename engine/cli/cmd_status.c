@@ -14,7 +14,7 @@ struct status_view {
 };
 
 struct status_supplier {
-    struct text name, script, because, quarantined;
+    struct text name, script, because, quarantined, mode;
     struct text path, since; // of what drifts
     bool is_enabled;
     bool has_drift;
@@ -61,6 +61,7 @@ static const struct place supplier_places[] = {
     VALUE(status_supplier, "name", name),         VALUE(status_supplier, "script", script),
     VALUE(status_supplier, "because", because),   VALUE(status_supplier, "quarantined", quarantined),
     VALUE(status_supplier, "path", path),         VALUE(status_supplier, "since", since),
+    VALUE(status_supplier, "mode", mode),
     FLAG(status_supplier, "enabled", is_enabled),
 };
 
@@ -134,6 +135,10 @@ static void print_supplier(struct paint *paint, const struct status_supplier *su
     paint_cell(paint, supplier->is_enabled ? TEXT("on") : TEXT("off"), 3, PAINT_LEFT);
     paint_off(paint, colour);
     paint_spaces(paint, 2);
+    if (supplier->is_enabled && supplier->mode.length > 0) {
+        paint_text(paint, supplier->mode, 60);
+        paint_spaces(paint, 2);
+    }
     paint_text(paint, about, paint->width > STATUS_NAME_COLUMNS + 8 ? paint->width - STATUS_NAME_COLUMNS - 8 : 40);
     buffer_append_byte(paint->out, '\n');
     if (supplier->has_limits) {

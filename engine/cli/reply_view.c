@@ -220,6 +220,7 @@ static bool read_suppliers(struct cursor *cursor, enum json_token first, void *r
         TEXT_FIELD(reply_supplier, "name", name),
         TEXT_FIELD(reply_supplier, "account", account),
         TEXT_FIELD(reply_supplier, "outcome", outcome),
+        TEXT_FIELD(reply_supplier, "mode", mode),
         TEXT_FIELD(reply_supplier, "bound", bound),
         TEXT_FIELD(reply_supplier, "phase", phase),
         TEXT_FIELD(reply_supplier, "kind", kind),

@@ -70,6 +70,18 @@ static void chart_put(struct chart *chart, enum mark mark)
     paint_off(chart->paint, row->colour);
 }
 
+enum { OUTCOME_LABEL_SIZE = 64 };
+
+/// "answered", or of one that is not live "dark answered".
+static struct text outcome_label(const struct reply_supplier *supplier, char out[OUTCOME_LABEL_SIZE])
+{
+    if (supplier->mode.length == 0) {
+        return supplier->outcome;
+    }
+    (void)snprintf(out, OUTCOME_LABEL_SIZE, "%.*s %.*s", TEXT_ARGS(supplier->mode), TEXT_ARGS(supplier->outcome));
+    return text_of(out);
+}
+
 static void chart_measure(struct chart *chart)
 {
     const struct reply_view *view = chart->view;
@@ -79,7 +91,8 @@ static void chart_measure(struct chart *chart)
     chart->outcome_columns = sizeof("answered") - 1;
     for (size_t i = 0; i < view->supplier_count; i++) {
         size_t name = paint_columns(view->suppliers[i].name);
-        size_t outcome = paint_columns(view->suppliers[i].outcome);
+        char label[OUTCOME_LABEL_SIZE];
+        size_t outcome = paint_columns(outcome_label(&view->suppliers[i], label));
         chart->name_columns = name > chart->name_columns ? name : chart->name_columns;
         chart->outcome_columns = outcome > chart->outcome_columns ? outcome : chart->outcome_columns;
     }
@@ -389,13 +402,14 @@ static void draw_supplier(struct chart *chart, const struct reply_supplier *supp
 {
     struct paint *paint = chart->paint;
     enum mark bar = bar_of(supplier);
+    char label[OUTCOME_LABEL_SIZE];
     bool is_failure = bar == MARK_VAIN && was_asked(supplier) && end_of(supplier) == MARK_FAILED;
     enum paint_colour colour = !was_asked(supplier) ? PAINT_DIM : mark_rows[is_failure ? MARK_FAILED : bar].colour;
 
     paint_cell(paint, supplier->name, chart->name_columns, PAINT_LEFT);
     paint_spaces(paint, 1);
     paint_on(paint, colour);
-    paint_cell(paint, supplier->outcome, chart->outcome_columns, PAINT_LEFT);
+    paint_cell(paint, outcome_label(supplier, label), chart->outcome_columns, PAINT_LEFT);
     paint_off(paint, colour);
     paint_spaces(paint, 1);
     if (was_asked(supplier) || bar != MARK_VAIN) {

@@ -59,6 +59,7 @@ static struct transfer *pool_take(struct fetch_pool *pool)
     list_init(&transfer->node);
     list_init(&transfer->sending_node);
     list_init(&transfer->suspect_node);
+    list_init(&transfer->touched_node);
     list_init(&transfer->orphan_node);
     transfer->pool = pool;
     wire_request_init(&transfer->request);

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+enum { BODY_FIRST_MAX = 256 * 1024 }; // the room taken at once for a body, whatever it announces
+
 // The head is kept as it came. At the end its lines are cut into names and values in place; folded lines become blanks.
 
 void assembly_init(struct assembly *assembly, uint64_t head_cap, uint64_t body_cap)
@@ -38,6 +40,20 @@ static uint16_t status_of_line(struct text line)
     return (uint16_t)status;
 }
 
+// "Content-Length: 20700"; what it says of anything else is 0.
+static uint64_t length_of_line(struct text line)
+{
+    struct text value;
+    struct text name = text_split(line, ':', &value);
+    uint64_t length = 0;
+
+    if (name.length != sizeof("content-length") - 1 || !text_equals_nocase(name, TEXT("content-length")) ||
+        !text_to_u64(text_trim(value), &length)) {
+        return 0;
+    }
+    return length;
+}
+
 bool assembly_add_line(struct assembly *assembly, struct text line)
 {
     if (line.length > assembly->head_left) {
@@ -52,7 +68,11 @@ bool assembly_add_line(struct assembly *assembly, struct text line)
     if (status != 0 && !assembly_has_begun(assembly)) {
         assembly->status = status;
         assembly->line_count = 0;
+        assembly->announced = 0;
         buffer_clear(&assembly->head);
+    }
+    if (assembly->announced == 0) {
+        assembly->announced = length_of_line(line);
     }
     if (!buffer_append_text(&assembly->head, line)) {
         assembly->fault = ASSEMBLY_NO_MEMORY;
@@ -68,6 +88,11 @@ bool assembly_add_body(struct assembly *assembly, struct text piece)
     if (piece.length > assembly->body.ceiling - assembly->body.length) {
         assembly->fault = ASSEMBLY_BODY_TOO_LARGE;
         return false;
+    }
+    if (assembly->body.length == 0 && assembly->announced > piece.length) {
+        uint64_t room = assembly->announced < BODY_FIRST_MAX ? assembly->announced : BODY_FIRST_MAX;
+        room = room < assembly->body.ceiling ? room : assembly->body.ceiling;
+        (void)!buffer_reserve_exactly(&assembly->body, (size_t)room); // else it is grown step by step
     }
     if (!buffer_append_text(&assembly->body, piece)) {
         assembly->fault = ASSEMBLY_NO_MEMORY;

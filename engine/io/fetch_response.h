@@ -14,6 +14,7 @@ struct assembly {
     struct buffer head; // the final response's, from the status line to the blank line
     struct buffer body;
     uint64_t head_left; // of the cap
+    uint64_t announced; // the body's length, as the head being read tells it; 0: it does not
     size_t line_count;
     uint16_t status;           // of the head being read
     bool is_head_complete;     // the final head has ended

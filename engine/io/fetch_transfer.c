@@ -72,7 +72,7 @@ void transfer_use_socket(struct transfer *transfer, int fd)
     }
 }
 
-bool transfer_is_flooded(struct transfer *transfer)
+static bool transfer_is_flooded(struct transfer *transfer)
 {
     const struct assembly *assembly = &transfer->assembly;
     uint64_t body = assembly->body.length;
@@ -86,6 +86,19 @@ static bool transfer_needs_tunnel(const struct transfer *transfer)
 {
     const struct fetch_route *route = transfer->fetch->route;
     return transfer->url.is_https && route != NULL && route->proxy.data != NULL;
+}
+
+struct transfer *transfers_take_flooded(struct list *touched)
+{
+    struct list *node;
+
+    while ((node = list_take_first(touched)) != NULL) {
+        struct transfer *transfer = CONTAINER_OF(node, struct transfer, touched_node);
+        if (transfer_is_flooded(transfer)) {
+            return transfer;
+        }
+    }
+    return NULL;
 }
 
 bool transfer_take_line(struct transfer *transfer, struct text line)

@@ -40,6 +40,7 @@ struct transfer {
     void *resolve;
     struct list sending_node; // in the wire's list of those whose request is on its way
     struct list suspect_node; // in the wire's list of those that may be stuck
+    struct list touched_node; // in the wire's list of those that libcurl went on with
     int fd;
     uint64_t taken_before;           // bytes read from `fd` before this transfer
     int opened[TRANSFER_OPENED_MAX]; // the first sockets opened for it
@@ -76,9 +77,9 @@ MUST_CHECK bool transfer_may_send(struct transfer *transfer, struct list *sendin
 
 /// From now on it runs over this socket.
 void transfer_use_socket(struct transfer *transfer, int fd);
-/// Did the peer send far more than the head and the body that came out of it? The transport itself reads the framing
-/// of chunks for ever and tells nobody.
-MUST_CHECK bool transfer_is_flooded(struct transfer *transfer);
+/// Empties the list up to the first to whom the peer sent far more than the head and the body that came out of it;
+/// NULL: to nobody. The transport itself reads the framing of chunks for ever and tells nobody.
+MUST_CHECK struct transfer *transfers_take_flooded(struct list *touched);
 
 MUST_CHECK bool transfer_take_line(struct transfer *transfer, struct text line);
 

@@ -23,8 +23,7 @@ enum {
 // See wire_nudge_stuck.
 static void wire_suspect(struct transfer *transfer)
 {
-    list_remove(&transfer->suspect_node);
-    list_append(&transfer->wire->suspects, &transfer->suspect_node);
+    list_move(&transfer->wire->suspects, &transfer->suspect_node);
 }
 
 // The last look at where a connection really goes.
@@ -62,10 +61,7 @@ static int wire_on_close(void *context, curl_socket_t fd)
 static int wire_on_request(void *context, char *peer, char *local, int peer_port, int local_port)
 {
     struct transfer *transfer = context;
-    (void)peer;
-    (void)local;
-    (void)peer_port;
-    (void)local_port;
+    (void)peer, (void)local, (void)peer_port, (void)local_port;
 
     return transfer_may_send(transfer, &transfer->wire->sending) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT;
 }
@@ -82,19 +78,21 @@ static size_t wire_on_body(char *data, size_t size, size_t count, void *context)
                                                                                        : CURL_WRITEFUNC_ERROR;
 }
 
-// After each go at a socket, whatever came over it.
+// In each go at a socket, whatever came over it.
 static int wire_on_progress(void *context, curl_off_t d_total, curl_off_t d_now, curl_off_t u_total, curl_off_t u_now)
 {
+    struct transfer *transfer = context;
     (void)d_total, (void)d_now, (void)u_total, (void)u_now;
-    return transfer_is_flooded(context) ? 1 : 0;
+
+    list_move(&transfer->wire->touched, &transfer->touched_node);
+    return 0;
 }
 
 // Names are never resolved here: what is no address must have come from the book.
 static int wire_on_resolve(void *resolver, void *reserved, void *context)
 {
     struct transfer *transfer = context;
-    (void)resolver;
-    (void)reserved;
+    (void)resolver, (void)reserved;
 
     return transfer->peer_is_literal ? 0 : 1;
 }
@@ -199,6 +197,16 @@ static void wire_end_doomed(struct wire *wire)
     }
 }
 
+// Only of those that go on: the kernel is asked what it took, and most answers come in one go and end with it.
+static void wire_end_flooded(struct wire *wire)
+{
+    struct transfer *transfer;
+
+    while ((transfer = transfers_take_flooded(&wire->touched)) != NULL) {
+        wire_end(wire, transfer, CURLE_ABORTED_BY_CALLBACK);
+    }
+}
+
 static void wire_settle(struct wire *wire)
 {
     CURLMsg *message;
@@ -265,6 +273,7 @@ static void wire_on_event(void *context, int fd, unsigned events)
     // With IN beside it libcurl reads and learns the true error, instead of saying "select/poll returned error".
     mask |= (events & LOOP_ERROR) != 0 ? CURL_CSELECT_ERR | CURL_CSELECT_IN : 0;
     wire_enter(wire, fd, mask);
+    wire_end_flooded(wire);
     if ((events & LOOP_ERROR) != 0) {
         sockets_rewatch(&wire->sockets, fd);
     }
@@ -403,14 +412,10 @@ void wire_stop(struct wire *wire, struct transfer *transfer)
     }
     list_remove(&transfer->sending_node);
     list_remove(&transfer->suspect_node);
+    list_remove(&transfer->touched_node);
     transfer->state = TRANSFER_ENDED;
     transfer->origin->running--;
     transfer_clear_options(transfer);
-}
-
-enum phase wire_phase(const struct transfer *transfer)
-{
-    return transfer_phase(transfer, &transfer->wire->sockets);
 }
 
 // ------------------------------------------------------------------------------------------------------------ handles
@@ -567,6 +572,7 @@ enum status wire_create(struct loop *loop, const struct wire_options *options, s
     list_init(&made->running);
     list_init(&made->sending);
     list_init(&made->suspects);
+    list_init(&made->touched);
     enum status status = wire_open(made, why);
     if (status != STATUS_OK) {
         wire_destroy(&made);

@@ -41,6 +41,7 @@ struct wire {
     struct sockets sockets;
     struct list sending;
     struct list suspects; // transfers that may be stuck while connecting
+    struct list touched;  // transfers that libcurl went on with; what they took was not looked at yet
     bool is_inside;       // libcurl is working
     bool has_doomed;
 };
@@ -59,4 +60,7 @@ MUST_CHECK bool wire_start(struct wire *wire, struct transfer *transfer, const s
 /// Ends it without a result; its connection is closed.
 void wire_stop(struct wire *wire, struct transfer *transfer);
 
-enum phase wire_phase(const struct transfer *transfer);
+static inline enum phase wire_phase(const struct transfer *transfer)
+{
+    return transfer_phase(transfer, &transfer->wire->sockets);
+}

@@ -2,6 +2,7 @@
 
 #include "model/ask_call.h"
 #include "model/request_call.h"
+#include "model/ceiling_call.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,7 @@ static bool start_call_fill(struct start_call *start, struct text product, struc
     start->search_id = arena_copy(&start->memory, search_id);
     start->candidates = arena_alloc_array(&start->memory, candidate_count, sizeof(*start->candidates));
     start->candidate_count = candidate_count;
+    start->eligible = (uint32_t)candidate_count;
     if (start->candidates == NULL) {
         start->candidate_count = 0;
         return false;
@@ -53,9 +55,13 @@ struct start_call *start_call_create(struct text product, struct text search_id,
     return start;
 }
 
-static bool is_account_of(const struct script_account *account, struct text market)
+static bool is_account_of(const struct script_account *account, struct text market, bool is_of_test)
 {
     bool is_for_it = account->market_count == 0;
+
+    if (account->mode == MODE_TEST && !is_of_test) {
+        return false;
+    }
 
     for (size_t i = 0; i < account->market_count && !is_for_it; i++) {
         is_for_it = text_equals(account->markets[i], market);
@@ -68,10 +74,11 @@ bool start_candidate_choose(struct start_candidate *candidate, struct text marke
     const struct script_account *account = candidate->account;
 
     for (size_t i = 0; i == 0 || i < candidate->account_count; i++) {
-        if (is_account_of(&account[i], market)) {
+        if (is_account_of(&account[i], market, candidate->is_of_test)) {
             candidate->account = &account[i];
             candidate->login =
                 candidate->login == NULL && candidate->logins != NULL ? &candidate->logins[i] : candidate->login;
+            candidate->is_dark = account[i].mode == MODE_DARK;
             candidate->account_count = 1; // when it is asked again, it stays with this one
             return true;
         }
@@ -188,10 +195,11 @@ const struct script_account *script_call_account(const struct script_call *call)
     case SCRIPT_CALL_ASK:
         return CONTAINER_OF(call, const struct ask_call, call)->account;
     case SCRIPT_CALL_NORMALISE:
+    case SCRIPT_CALL_CEILING:
     case SCRIPT_CALL_START:
         break;
     }
-    require(call->kind == SCRIPT_CALL_NORMALISE); // a START call has many
+    require(call->kind == SCRIPT_CALL_NORMALISE); // START and CEILING have many
     return CONTAINER_OF(call, const struct normalise_call, call)->account;
 }
 
@@ -215,6 +223,9 @@ void script_call_destroy(struct script_call *call)
         break;
     case SCRIPT_CALL_ASK:
         ask_call_destroy(CONTAINER_OF(call, struct ask_call, call));
+        break;
+    case SCRIPT_CALL_CEILING:
+        ceiling_call_destroy(CONTAINER_OF(call, struct ceiling_call, call));
         break;
     }
 }

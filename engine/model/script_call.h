@@ -1,7 +1,8 @@
 /// Script call: one job for the script workers, its inputs and its results, as plain data.
 ///
 /// START runs once a search: the product validates the query, then `skip`, `ceiling` and `build_request` of every
-/// candidate. NORMALISE turns one response into offers. REQUEST and LOGIN are in request_call.h.
+/// candidate. NORMALISE turns one response into offers. REQUEST and LOGIN are in request_call.h, CEILING, which asks
+/// ceilings again, in ceiling_call.h, ASK in ask_call.h.
 ///
 /// Threads: handed over whole: search -> worker -> search.
 /// Memory:  one allocation with its parts; never in a search's arena, because a lost worker may hold it for ever.
@@ -10,6 +11,7 @@
 #include "base/message.h"
 #include "model/exchange.h"
 #include "model/login.h"
+#include "model/mode.h"
 #include "model/offer.h"
 #include "model/request_limits.h"
 #include "model/rule.h"
@@ -54,9 +56,17 @@ struct script_account {
     struct request_limits limits;    // in force: the settings' over the script's
     uint64_t body_cap;               // bytes on the wire, and after decompression; 0: the supplier's
     uint32_t login;                  // its place among the accounts that log in, from 1 on; 0: it does not
+    enum mode mode;
 };
 
-enum script_call_kind { SCRIPT_CALL_START, SCRIPT_CALL_NORMALISE, SCRIPT_CALL_REQUEST, SCRIPT_CALL_LOGIN, SCRIPT_CALL_ASK };
+enum script_call_kind {
+    SCRIPT_CALL_START,
+    SCRIPT_CALL_NORMALISE,
+    SCRIPT_CALL_REQUEST,
+    SCRIPT_CALL_LOGIN,
+    SCRIPT_CALL_ASK,
+    SCRIPT_CALL_CEILING,
+};
 
 struct script_call {
     struct message message; // delivers the call back to its loop; on_receive is set by the world
@@ -65,6 +75,7 @@ struct script_call {
     struct data_set *data;                     // the tables of `lookup`; borrowed likewise; NULL: none
     struct rates *rates;                       // what prices are converted by; borrowed likewise; NULL: nothing
     uint64_t deadline_us;                      // dropped when it cannot be met; earliest first within a lane
+    bool is_last;                              // goes behind all others: nobody waits for it
     void *home;                                // the loop to deliver to; set by the world
     atomic_bool is_cancelled;                  // the owner has left: skip the work if not begun
     void (*on_done)(struct script_call *call); // on the loop; the call is the owner's again
@@ -91,13 +102,16 @@ struct start_candidate {
     struct ceiling_terms terms;           // the settings' own; the rules' once the facts are known
     struct login *logins;                 // of its accounts, in `memory`, held; NULL: they do not log in
     size_t login_count;
+    bool is_of_test;                      // the search is a test: accounts of mode TEST are for it, too
     // out
     const struct login *login; // of the account that was chosen; without a value its requests are still to be built
-    bool has_no_account;       // none is for this search: SCRIPT_SKIPPED
+    bool has_no_account; // none is for this search: SCRIPT_SKIPPED
+    bool is_dark;        // the chosen account is dark: only a call with `asks_dark` asks it
     enum script_verdict verdict;
-    struct text message;    // reason to skip, or the error; in `memory` of the call
-    struct ceiling ceiling; // in force
-    uint64_t script_cpu_us; // that its functions used
+    struct text message;     // reason to skip, or the error; in `memory` of the call
+    struct ceiling ceiling;  // in force
+    uint32_t progress_reads; // what its function read of the progress; sum of enum progress_field
+    uint64_t script_cpu_us;  // that its functions used
     struct http_request
         *request; // the first part's, the others chained; owned by the call until taken; NULL unless SCRIPT_OK
 };
@@ -112,6 +126,8 @@ struct start_call {
     struct script_times times; // the end moves when a rule says so
     struct start_candidate *candidates;
     size_t candidate_count;
+    uint32_t eligible;            // of the search's suppliers, for `ceiling`; candidate_count unless said
+    bool asks_dark;               // the dark ones are asked, too
     const struct rule_set *rules; // of the generation; NULL: none
     uint64_t *rule_ends_us;       // beside the rules, in `memory`: the search's end if its deadline is this rule's
     /// The ceiling in force, which is policy's to say; on the worker. NULL: the script's, as it is.
@@ -190,7 +206,7 @@ struct ceiling start_candidate_ceiling(const struct start_call *call, const stru
 /// Acquires facts, takes the response. NULL without memory (the response is then still the caller's).
 MUST_CHECK struct normalise_call *normalise_call_create(struct text search_id, struct block *facts,
                                                         struct http_response *response);
-/// Whose script it runs; not of a START call, which has many.
+/// Whose script it runs; not of START and CEILING, which have many.
 const struct script_account *script_call_account(const struct script_call *call);
 /// For the makers of calls.
 void script_call_init(struct script_call *call, enum script_call_kind kind);

@@ -137,6 +137,9 @@ static void write_entry(const struct search_record_entry *entry, struct json_wri
     json_field_text(json, "name", entry->name);
     field_text(json, "account", entry->account);
     json_field_c(json, "outcome", outcome_name(entry->outcome));
+    if (entry->mode != MODE_LIVE) {
+        json_field_c(json, "mode", mode_name(entry->mode));
+    }
     write_why(entry, json);
     write_parts(entry, json);
     if (entry->was_asked) {
@@ -213,6 +216,9 @@ void search_record_write(const struct search_record *record, struct json_writer 
     field_text(json, "caller", record->caller);
     field_text(json, "trace_id", record->trace_id);
     json_field_u64(json, "generation", record->generation);
+    if (record->is_test) {
+        json_field_c(json, "mode", mode_name(MODE_TEST));
+    }
     write_sending(record, json);
     write_budget(record, json);
     write_coverage(record, json);

@@ -9,6 +9,7 @@
 
 #include "base/json_write.h"
 #include "base/status.h"
+#include "model/mode.h"
 #include "model/outcome.h"
 #include "model/rule.h"
 
@@ -19,6 +20,7 @@ struct search_record_entry {
     struct text name, account, script; // account absent: none
     struct text code, detail;          // absent: none
     bool is_detail_cut;                // it was longer
+    enum mode mode;                    // DARK: it was not shown and counts for nothing of the search
     enum outcome outcome;
     enum bound bound;
     enum phase phase;
@@ -41,6 +43,7 @@ struct search_record_entry {
 struct search_record {
     struct text search_id, product, caller, trace_id; // caller absent: not named
     uint32_t generation;
+    bool is_test; // it asked suppliers of mode test, too
     uint64_t arrival_wall_us;
     uint64_t requested_us, effective_us, reserve_us; // the budget
     bool is_clamped;

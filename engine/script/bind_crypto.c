@@ -1,6 +1,7 @@
 #include "base/check.h"
 #include "script/bind.h"
 #include "script/bind_support.h"
+#include "script/sandbox.h"
 
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
@@ -280,6 +281,7 @@ static int crypto_random(lua_State *L)
 {
     bind_at_most(L, 1);
     unsigned char bytes[RANDOM_MAX];
+    sandbox_refuse_if_pure(L, "crypto.random");
     int count = (int)bind_check_integer(L, 1, 1, RANDOM_MAX);
 
     fill_random(L, bytes, (size_t)count);
@@ -296,6 +298,7 @@ static int crypto_uuid(lua_State *L)
     char text[36];
     size_t length = 0;
 
+    sandbox_refuse_if_pure(L, "crypto.uuid");
     fill_random(L, bytes, sizeof bytes);
     bytes[6] = (unsigned char)((bytes[6] & 0x0f) | 0x40);
     bytes[8] = (unsigned char)((bytes[8] & 0x3f) | 0x80);

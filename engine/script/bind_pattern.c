@@ -38,7 +38,7 @@ static bool check_result(lua_State *L, const struct pattern_match *match, enum p
     case PATTERN_NONE:
         return false;
     case PATTERN_MALFORMED:
-        luaL_error(L, "%s", match->trouble);
+        luaL_error(L, "%s", match->items.trouble);
         break;
     case PATTERN_STOPPED:
         sandbox_stop(L);

@@ -1,6 +1,6 @@
 #include "script/call_lanes.h"
 
-#include "model/request_call.h"
+#include "model/ceiling_call.h"
 #include "script/script_set.h"
 
 void call_lanes_init(struct call_lanes *lanes, uint32_t threads)
@@ -21,7 +21,11 @@ void call_lanes_fini(struct call_lanes *lanes)
 
 enum status call_lanes_put(struct call_lanes *lanes, struct script_call *call)
 {
-    return call_queue_put(call->kind != SCRIPT_CALL_NORMALISE ? &lanes->start : &lanes->normalise, call);
+    if (call->is_last) {
+        return call_queue_put(&lanes->last, call);
+    }
+    bool is_first = call->kind == SCRIPT_CALL_START || call->kind == SCRIPT_CALL_CEILING;
+    return call_queue_put(is_first ? &lanes->start : &lanes->normalise, call);
 }
 
 static struct text lanes_supplier(const struct script_call *call, const struct script_account *account)
@@ -97,10 +101,23 @@ static void lanes_charge_start(struct call_lanes *lanes, const struct start_call
     cpu_share_charge(&lanes->share, (struct text){ NULL, 0 }, cpu_us, now_us); // the product's, and our own
 }
 
+static void lanes_charge_ceilings(struct call_lanes *lanes, const struct ceiling_call *ceilings, uint64_t now_us)
+{
+    for (size_t i = 0; i < ceilings->ask_count; i++) {
+        const struct ceiling_ask *ask = &ceilings->asks[i];
+        cpu_share_charge(&lanes->share, script_set_supplier(ceilings->call.set, ask->supplier)->name,
+                         ask->script_cpu_us, now_us);
+    }
+}
+
 void call_lanes_charge(struct call_lanes *lanes, const struct script_call *call, uint64_t cpu_us, uint64_t now_us)
 {
     if (call->kind == SCRIPT_CALL_START) {
         lanes_charge_start(lanes, CONTAINER_OF(call, struct start_call, call), cpu_us, now_us);
+        return;
+    }
+    if (call->kind == SCRIPT_CALL_CEILING) {
+        lanes_charge_ceilings(lanes, CONTAINER_OF(call, struct ceiling_call, call), now_us);
         return;
     }
     cpu_share_charge(&lanes->share, lanes_supplier(call, script_call_account(call)), cpu_us, now_us);

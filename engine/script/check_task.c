@@ -90,6 +90,8 @@ static struct check_task *task_create(const struct script_check *check, struct s
     task->check.findings = 0;
     task->check.look_ups = NULL;
     task->check.look_up_count = 0;
+    task->check.known_segments = check->segments; // the set's, which outlives the task
+    task->check.known_segment_count = check->segment_count;
     task->check.segments = NULL;
     task->check.segment_count = 0;
     task->file = file;

@@ -318,8 +318,8 @@ static bool add_row(struct taking *taking, struct text item)
     struct walk *walk = &taking->walk;
     struct text id = walk->id;
     struct offer *row = &taking->batch->offers[taking->batch->count];
-    char *at = arena_alloc(&taking->batch->arena,
-                           id.length + item.length + taking->json->length + taking->item_json->length + 1);
+    char *at = arena_alloc_raw(&taking->batch->arena,
+                               id.length + item.length + taking->json->length + taking->item_json->length + 1);
 
     if (at == NULL) {
         return false;
@@ -330,6 +330,7 @@ static bool add_row(struct taking *taking, struct text item)
     if (taking->item_json->length > 0) {
         row->item_json = place(&at, buffer_text(taking->item_json));
     }
+    *at = '\0';
     row->total_micros = walk->shown_micros;
     memcpy(row->currency, walk->is_converted ? walk->target.data : walk->currency, 3);
     row->flag = row_flag(taking);

@@ -206,11 +206,13 @@ static struct value planned_value(struct walk *walk, const struct schema_object 
                                   size_t field)
 {
     const struct plan_node *leaf = node->by_field[field];
-    if (leaf != NULL && leaf->op == PLAN_OBJECT && object->fields[field].is_required) {
+    if (leaf == NULL) {
+        return (struct value){ .kind = VALUE_ABSENT };
+    }
+    if (leaf->op == PLAN_OBJECT && object->fields[field].is_required) {
         return (struct value){ .kind = VALUE_PLANNED, .node = leaf }; // what it lacks has a path of its own
     }
-    return leaf != NULL ? plan_value(walk->row, leaf, plan_wants_text(object->fields[field].kind))
-                        : (struct value){ .kind = VALUE_ABSENT };
+    return plan_value(walk->row, leaf, plan_wants_text(object->fields[field].kind));
 }
 
 static bool spread_plan(struct walk *walk, const struct schema_object *object, const struct plan_node *node,
@@ -220,7 +222,11 @@ static bool spread_plan(struct walk *walk, const struct schema_object *object, c
         return false;
     }
     for (size_t i = 0; i < object->count; i++) {
-        values[i] = planned_value(walk, object, node, i);
+        if (node->by_field[i] == NULL) {
+            values[i].kind = VALUE_ABSENT; // most of a schema is
+        } else {
+            values[i] = planned_value(walk, object, node, i);
+        }
     }
     if (object->currency >= 0) {
         read_currency(walk, object, node, values);

@@ -15,58 +15,83 @@ static uint64_t marks_of(uint64_t word)
     return (word | (word - ones * 0x20) | (quote - ones) | (slash - ones) | (word + ones)) & tops;
 }
 
-static uint64_t load_up_to_8(const char *at, size_t length)
+// Up to seven bytes, padded with letters; they are copied too.
+static uint64_t copy_short(char *out, const char *at, size_t length)
 {
-    uint64_t word = 0x6161616161616161ULL; // letters where there is no byte
+    uint64_t word = 0x6161616161616161ULL;
     uint32_t low32 = 0, high32 = 0;
     uint16_t low16 = 0, high16 = 0;
 
     if (length >= 4) {
         memcpy(&low32, at, sizeof low32);
         memcpy(&high32, at + length - sizeof high32, sizeof high32);
+        memcpy(out, &low32, sizeof low32);
+        memcpy(out + length - sizeof high32, &high32, sizeof high32);
         return low32 | (uint64_t)high32 << 32;
     }
     if (length >= 2) {
         memcpy(&low16, at, sizeof low16);
         memcpy(&high16, at + length - sizeof high16, sizeof high16);
+        memcpy(out, &low16, sizeof low16);
+        memcpy(out + length - sizeof high16, &high16, sizeof high16);
         return (word & ~0xffffffffULL) | low16 | (uint64_t)high16 << 16;
     }
-    return length == 0 ? word : (word & ~0xffULL) | (unsigned char)*at;
+    if (length == 1) {
+        *out = *at;
+        return (word & ~0xffULL) | (unsigned char)*at;
+    }
+    return word;
 }
 
-// Bytes that stand for themselves inside a JSON string: printable ASCII but the quote and the backslash.
-static bool is_plain(const char *at, size_t length)
+// Copies and looks in one go. True: all bytes stand for themselves inside a JSON string, which printable ASCII does but
+// for the quote and the backslash. Else what was copied is of no use.
+static bool copy_plain(char *out, const char *at, size_t length)
 {
     uint64_t word = 0, marks = 0;
 
     if (length < sizeof word) {
-        return marks_of(load_up_to_8(at, length)) == 0;
+        return marks_of(copy_short(out, at, length)) == 0;
     }
-    const char *last = at + length - sizeof word;
-    for (; at < last; at += sizeof word) {
-        memcpy(&word, at, sizeof word);
+    for (size_t i = 0; i < length - sizeof word; i += sizeof word) {
+        memcpy(&word, at + i, sizeof word);
+        memcpy(out + i, &word, sizeof word);
         marks |= marks_of(word);
     }
-    memcpy(&word, last, sizeof word); // overlaps what was seen
+    memcpy(&word, at + length - sizeof word, sizeof word); // overlaps what was seen
+    memcpy(out + length - sizeof word, &word, sizeof word);
     return (marks | marks_of(word)) == 0;
 }
 
 void walk_write_text(struct buffer *out, struct text text)
 {
-    if (!is_plain(text.data, text.length)) {
+    if (out->capacity - out->length < text.length + 2 && !buffer_reserve(out, text.length + 2)) {
+        return;
+    }
+    char *at = out->data + out->length;
+    if (!copy_plain(at + 1, text.data, text.length)) {
         struct json_writer writer;
         json_writer_init(&writer, out);
         json_text(&writer, text);
         return;
     }
-    if (out->capacity - out->length < text.length + 2 && !buffer_reserve(out, text.length + 2)) {
+    *at = '"';
+    at[text.length + 1] = '"';
+    out->length += text.length + 2;
+}
+
+// Names are short, and a call takes longer than they do.
+static void copy_key(char *out, const char *at, size_t length)
+{
+    uint64_t first = 0, last = 0;
+
+    if (length < sizeof first || length > 2 * sizeof first) {
+        memcpy(out, at, length);
         return;
     }
-    char *at = out->data + out->length;
-    *at++ = '"';
-    memcpy(at, text.data, text.length);
-    at[text.length] = '"';
-    out->length += text.length + 2;
+    memcpy(&first, at, sizeof first);
+    memcpy(&last, at + length - sizeof last, sizeof last);
+    memcpy(out, &first, sizeof first);
+    memcpy(out + length - sizeof last, &last, sizeof last);
 }
 
 void walk_write_key(struct buffer *out, const struct schema_field *field, bool is_first)
@@ -77,7 +102,7 @@ void walk_write_key(struct buffer *out, const struct schema_field *field, bool i
         return;
     }
     char *at = out->data + out->length;
-    memcpy(at, field->key_json.data, length);
+    copy_key(at, field->key_json.data, length);
     *at = is_first ? '{' : ',';
     out->length += length;
 }

@@ -13,6 +13,7 @@ enum { ZONED_LOCAL, ZONED_ZONE, ZONED_UTC, ELAPSED_WIDTH = 7, ELAPSED_OFF_MAX = 
 struct clock_time {
     struct calendar_spelling spelling;
     int64_t local_s;
+    bool is_spelled; // in the usual way: the spelling has the offset's minutes too
 };
 
 static int64_t two(const char *at)
@@ -27,7 +28,9 @@ static bool read_clock(struct text text, struct clock_time *time)
     struct moment moment;
 
     spelling->has_offset = false;
-    if (!calendar_spell(text, spelling)) {
+    spelling->offset_min = 0;
+    time->is_spelled = calendar_spell(text, spelling);
+    if (!time->is_spelled) {
         if (!calendar_parse(text, &moment) || !moment.has_time) {
             return false;
         }
@@ -133,17 +136,25 @@ static const struct zone *find_zone(struct walk *walk, const struct schema_field
     return zone;
 }
 
+static bool read_told(struct walk *walk, const struct schema_field *field, struct text text, int64_t *told_s)
+{
+    struct moment moment;
+
+    if (!calendar_parse(text, &moment) || !moment.has_time || !moment.has_offset) {
+        return failed_at(walk, field->object->fields[ZONED_UTC].name,
+                         "time with Z or an offset expected, got \"%s\"%s", text, "");
+    }
+    *told_s = calendar_epoch_us(&moment) / 1000000;
+    return true;
+}
+
 // What the script says of the instant must be one of the candidates, which then is the one.
-static bool check_told(struct walk *walk, const struct schema_field *field, struct text text, int64_t candidates[2],
-                       size_t *count)
+static bool check_told(struct walk *walk, const struct schema_field *field, struct text text, int64_t told_s,
+                       int64_t candidates[2], size_t *count)
 {
     const char *name = field->object->fields[ZONED_UTC].name;
     struct moment moment;
 
-    if (!calendar_parse(text, &moment) || !moment.has_time || !moment.has_offset) {
-        return failed_at(walk, name, "time with Z or an offset expected, got \"%s\"%s", text, "");
-    }
-    int64_t told_s = calendar_epoch_us(&moment) / 1000000;
     for (size_t i = 0; i < *count; i++) {
         if (candidates[i] == told_s) {
             candidates[0] = told_s;
@@ -174,6 +185,22 @@ static bool check_zone(struct walk *walk, const struct schema_field *field, stru
                      "\"%s\" has other clocks than the place, whose zone is %s", told, zone_name(zone).data);
 }
 
+static char *put(char *at, struct text text)
+{
+    memcpy(at, text.data, text.length);
+    return at + text.length;
+}
+
+// `,"name":"text"`, where the text needs no escapes.
+static char *put_field(char *at, const struct schema_field *field, struct text text)
+{
+    at = put(at, field->key_json);
+    *at++ = '"';
+    at = put(at, text);
+    *at++ = '"';
+    return at;
+}
+
 static bool write_time(struct walk *walk, const struct schema_field *field, struct clock_time *time,
                        const struct zone *zone, int64_t instant_s)
 {
@@ -183,6 +210,7 @@ static bool write_time(struct walk *walk, const struct schema_field *field, stru
     char out[CALENDAR_TEXT_MAX];
     struct moment moment;
     struct text text = { utc.local, CALENDAR_LOCAL + 1 };
+    struct text local = { time->spelling.local, CALENDAR_LOCAL };
 
     utc.has_offset = true;
     utc.offset_min = (int32_t)(offset_s / 60);
@@ -192,16 +220,18 @@ static bool write_time(struct walk *walk, const struct schema_field *field, stru
         }
         text = (struct text){ out, calendar_write_utc(&moment, out) };
     }
-    walk_write_key(walk->out, &fields[ZONED_LOCAL], true);
-    if (!walk_write_leaf(walk, &fields[ZONED_LOCAL], (struct text){ time->spelling.local, CALENDAR_LOCAL })) {
-        return false;
+    size_t length = fields[ZONED_LOCAL].key_json.length + fields[ZONED_ZONE].key_json.length +
+                    fields[ZONED_UTC].key_json.length + local.length + zone_name(zone).length + text.length + 7;
+    if (buffer_reserve(walk->out, length)) { // a full buffer is told at the end
+        char *start = walk->out->data + walk->out->length;
+        char *at = put_field(start, &fields[ZONED_LOCAL], local);
+        at = put_field(at, &fields[ZONED_ZONE], zone_name(zone));
+        at = put_field(at, &fields[ZONED_UTC], text);
+        *start = '{';
+        *at = '}';
+        walk->out->length += length;
     }
-    walk_write_key(walk->out, &fields[ZONED_ZONE], false);
-    walk_write_text(walk->out, zone_name(zone));
-    walk_write_key(walk->out, &fields[ZONED_UTC], false);
-    walk_write_text(walk->out, text);
-    buffer_append_byte(walk->out, '}');
-    return true;
+    return walk_note_leaf(walk, &fields[ZONED_LOCAL], local);
 }
 
 static void note_instant(struct walk_scope *scope, int64_t instant_s)
@@ -225,6 +255,8 @@ bool times_walk(struct walk *walk, const struct schema_field *field, const struc
     }
     struct text local = value_text(&values[ZONED_LOCAL]), zone_told = value_text(&values[ZONED_ZONE]);
     struct text utc_told = value_text(&values[ZONED_UTC]);
+    int64_t told_s = 0;
+    bool is_read = false; // told_s is known
     if (values[ZONED_LOCAL].kind == VALUE_ABSENT) {
         return walk_absent(walk, &object->fields[ZONED_LOCAL]);
     }
@@ -233,6 +265,8 @@ bool times_walk(struct walk *walk, const struct schema_field *field, const struc
     if (local.data != NULL && !is_clock && time.spelling.has_offset && values[ZONED_UTC].kind == VALUE_ABSENT) {
         utc_told = local;
         is_clock = true;
+        is_read = time.is_spelled;
+        told_s = time.local_s - (int64_t)time.spelling.offset_min * 60;
     }
     if (!is_clock) {
         return failed_at(walk, local_name,
@@ -248,7 +282,8 @@ bool times_walk(struct walk *walk, const struct schema_field *field, const struc
         return failed_at(walk, local_name, "%s does not exist in %s: clocks were put forward over it",
                          text_of(time.spelling.local), zone_name(zone).data);
     }
-    if (utc_told.data != NULL && !check_told(walk, field, utc_told, candidates, &count)) {
+    if (utc_told.data != NULL && ((!is_read && !read_told(walk, field, utc_told, &told_s)) ||
+                                  !check_told(walk, field, utc_told, told_s, candidates, &count))) {
         return false;
     }
     int64_t instant_s = count == 1 ? candidates[0] : choose(walk, field, candidates);
@@ -262,16 +297,26 @@ bool times_walk(struct walk *walk, const struct schema_field *field, const struc
 
 // ---- between times -------------------------------------------------------------------------------------------------
 
-bool times_elapsed(struct walk *walk, const struct schema_field *field, const struct value *value)
+// The check of any other number, which says what is wrong.
+static bool check_minutes(struct walk *walk, const struct schema_field *field, const struct value *value)
 {
     struct schema_field plain = *field;
-    struct walk_scope *scope = walk->scope;
-    size_t start = walk->out->length;
 
     plain.is_elapsed = plain.adds_duration = plain.is_key = false;
     plain.facet = -1;
+    return walk_value(walk, &plain, value, -1);
+}
+
+bool times_elapsed(struct walk *walk, const struct schema_field *field, const struct value *value)
+{
+    struct walk_scope *scope = walk->scope;
+    size_t start = walk->out->length;
+
     if (value->kind != VALUE_ABSENT) {
-        if (!walk_value(walk, &plain, value, -1)) {
+        double minutes = value->kind == VALUE_NUMBER ? value->number : -1;
+        bool is_fine = minutes >= (double)field->min && minutes <= (double)field->max && minutes >= 0 &&
+                       minutes <= INT32_MAX && minutes == (double)(int32_t)minutes;
+        if (!is_fine && !check_minutes(walk, field, value)) {
             return false;
         }
         scope->told_min = (int32_t)value->number;

@@ -14,8 +14,7 @@
 
 static const char EXPECTED_CURRENCY[] = "currency of ISO 4217";
 
-static const uint64_t FNV_START = 0xcbf29ce484222325ULL;
-static const uint64_t FNV_PRIME = 0x100000001b3ULL;
+static const uint64_t KEY_START = 0xcbf29ce484222325ULL;
 
 void walk_begin(struct walk *walk)
 {
@@ -39,7 +38,7 @@ void walk_begin(struct walk *walk)
     walk->has_duration = false;
     walk->lacks_duration = false;
     walk->duration_min = 0;
-    walk->key_hash = FNV_START;
+    walk->key_hash = KEY_START;
     walk->has_key = false;
     walk->reason[0] = '\0';
 }
@@ -100,29 +99,24 @@ static bool expected(struct walk *walk, const struct value *value, const char *w
 
 static void add_key(struct walk *walk, struct text text)
 {
-    uint64_t hash = walk->key_hash;
-
-    for (size_t i = 0; i < text.length; i++) {
-        hash = (hash ^ (unsigned char)text.data[i]) * FNV_PRIME;
-    }
-    walk->key_hash = (hash ^ 0x1f) * FNV_PRIME; // an end that no text contains
+    walk->key_hash = text_hash_on(walk->key_hash, text);
     walk->has_key = walk->has_key || text.data != NULL;
 }
 
 // ---- leaves --------------------------------------------------------------------------------------------------------
 
-static bool write_checked(struct walk *walk, const struct schema_field *field, struct text text)
+bool walk_note_leaf(struct walk *walk, const struct schema_field *field, struct text text)
 {
     if (field->is_key) {
         add_key(walk, text);
     }
-    walk_write_text(walk->out, text);
     return field->facet < 0 || walk_mark(walk, field->facet, text, true);
 }
 
-bool walk_write_leaf(struct walk *walk, const struct schema_field *field, struct text text)
+static bool write_checked(struct walk *walk, const struct schema_field *field, struct text text)
 {
-    return write_checked(walk, field, text);
+    walk_write_text(walk->out, text);
+    return walk_note_leaf(walk, field, text);
 }
 
 static bool walk_text(struct walk *walk, const struct schema_field *field, const struct value *value)
@@ -163,7 +157,7 @@ static bool walk_integer(struct walk *walk, const struct schema_field *field, co
     double number = value->kind == VALUE_NUMBER ? value->number : NAN;
     size_t length = 0;
 
-    if (!(number >= (double)field->min && number <= (double)field->max) || number != floor(number)) {
+    if (!(number >= (double)field->min && number <= (double)field->max) || number != (double)(int64_t)number) {
         return integer_failed(walk, field, value);
     }
     int64_t whole = (int64_t)number;

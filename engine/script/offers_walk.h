@@ -57,7 +57,7 @@ struct walk {
     bool has_duration;
     bool lacks_duration; // a field that adds to it was absent
     uint64_t duration_min;
-    uint64_t key_hash; // FNV-1a over the values of key fields
+    uint64_t key_hash; // over the values of key fields
     bool has_key;
     // its facet values, each once
     struct facet_table *facets;
@@ -106,8 +106,8 @@ MUST_CHECK bool walk_absent(struct walk *walk, const struct schema_field *field)
 /// The offer has this value of a facet.
 MUST_CHECK bool walk_mark(struct walk *walk, int8_t facet, struct text value, bool is_text);
 
-/// A leaf that was checked: written, and counted where it is a key or a facet.
-MUST_CHECK bool walk_write_leaf(struct walk *walk, const struct schema_field *field, struct text text);
+/// A leaf that was checked and is written: it counts where it is a key or a facet.
+MUST_CHECK bool walk_note_leaf(struct walk *walk, const struct schema_field *field, struct text text);
 
 /// At the end of an offer: the lengths of lists become values.
 MUST_CHECK bool walk_mark_lists(struct walk *walk);

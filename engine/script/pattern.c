@@ -2,8 +2,8 @@
 // can be repeated but single bytes, so each item is entered at most once on a way through it, and the stack is as high
 // as the pattern has items at most.
 //
-// A set `[…]` becomes 256 bits the first time it is met. After `*`, `+` or `-`, when the pattern goes on with a certain
-// byte, the places without that byte are passed over.
+// After `*`, `+` or `-`, when the pattern goes on with a certain byte, the places without that byte are passed over; so
+// are, before a match, the places where it cannot begin.
 
 #include "script/pattern.h"
 
@@ -26,238 +26,22 @@ struct place {
     const char *p; // in the pattern
 };
 
-enum item_kind { ITEM_ANY, ITEM_BYTE, ITEM_BITS };
-
-// ---- classes and sets
-
-#define DIGITS 0x03ff000000000000
-#define UPPERS 0x0000000007fffffe
-#define LOWERS 0x07fffffe00000000
-
-/// By letter; those without a bit are no classes.
-static const uint64_t classes[26][4] = {
-    ['a' - 'a'] = { 0, UPPERS | LOWERS },
-    ['c' - 'a'] = { 0x00000000ffffffff, 0x8000000000000000 },
-    ['d' - 'a'] = { DIGITS, 0 },
-    ['g' - 'a'] = { 0xfffffffe00000000, 0x7fffffffffffffff },
-    ['l' - 'a'] = { 0, LOWERS },
-    ['p' - 'a'] = { 0xfc00fffe00000000, 0x78000001f8000001 },
-    ['s' - 'a'] = { 0x0000000100003e00, 0 },
-    ['u' - 'a'] = { 0, UPPERS },
-    ['w' - 'a'] = { DIGITS, UPPERS | LOWERS },
-    ['x' - 'a'] = { DIGITS, 0x0000007e0000007e },
-    ['z' - 'a'] = { 1, 0 },
-};
-
-static inline bool bits_have(const uint64_t *bits, unsigned char byte)
-{
-    return (bits[byte >> 6] >> (byte & 63) & 1) != 0;
-}
-
-/// Bytes that do not stand for themselves: ^$*+?.([%-, and the end of a pattern.
-static const uint64_t special[4] = { 0x80006d3000000001, 0x0000000048000000 };
-
-static inline bool is_repeated(char behind)
-{
-    return behind == '*' || behind == '+' || behind == '?' || behind == '-';
-}
-
-static void bits_add(uint64_t *bits, unsigned char byte)
-{
-    bits[byte >> 6] |= (uint64_t)1 << (byte & 63);
-}
-
-/// The class that `%letter` stands for, or NULL: the letter itself.
-static inline const uint64_t *class_of(char letter)
-{
-    unsigned index = ((unsigned)(unsigned char)letter | 0x20) - 'a';
-
-    if (index >= COUNT_OF(classes) || (classes[index][0] | classes[index][1]) == 0) {
-        return NULL;
-    }
-    return classes[index];
-}
-
-static inline bool is_upper(char letter)
-{
-    return letter >= 'A' && letter <= 'Z';
-}
-
-static void bits_add_class(uint64_t *bits, char letter)
-{
-    const uint64_t *class = class_of(letter);
-
-    if (class == NULL) {
-        bits_add(bits, (unsigned char)letter);
-        return;
-    }
-    for (size_t i = 0; i < 4; i++) {
-        bits[i] |= is_upper(letter) ? ~class[i] : class[i];
-    }
-}
-
-/// Behind the set that begins at `p`, or NULL: it has no end.
-static const char *set_end(const char *p)
-{
-    p += p[1] == '^' ? 2 : 1;
-    do { // a `]` right at the beginning is a byte of the set
-        if (*p == '\0') {
-            return NULL;
-        }
-        if (*p++ == '%' && *p != '\0') {
-            p++;
-        }
-    } while (*p != ']');
-    return p + 1;
-}
-
-static void set_read(struct pattern_set *set, const char *p, const char *end)
-{
-    const char *last = end - 1;
-    bool is_inverted = p[1] == '^';
-
-    *set = (struct pattern_set){ .at = p, .end = end };
-    for (p += is_inverted ? 2 : 1; p < last; p++) {
-        if (*p == '%') {
-            bits_add_class(set->bits, *++p);
-        } else if (p[1] == '-' && p + 2 < last) {
-            for (unsigned byte = (unsigned char)p[0]; byte <= (unsigned char)p[2]; byte++) {
-                bits_add(set->bits, (unsigned char)byte);
-            }
-            p += 2;
-        } else {
-            bits_add(set->bits, (unsigned char)*p);
-        }
-    }
-    for (size_t i = 0; i < 4 && is_inverted; i++) {
-        set->bits[i] = ~set->bits[i];
-    }
-}
-
-/// The set that begins at `p`, or NULL with `trouble`.
-static const struct pattern_set *set_at(struct pattern_match *match, const char *p)
-{
-    for (uint32_t i = 0; i < match->set_count; i++) {
-        if (match->sets[i].at == p) {
-            return &match->sets[i];
-        }
-    }
-    const char *end = set_end(p);
-    if (end == NULL) {
-        match->trouble = "malformed pattern (missing ']')";
-        return NULL;
-    }
-    match->allowance->left -= end - p;
-    struct pattern_set *set = &match->sets[match->next_set];
-    match->next_set = (match->next_set + 1) % PATTERN_SETS;
-    match->set_count += match->set_count < PATTERN_SETS ? 1 : 0;
-    set_read(set, p, end);
-    return set;
-}
-
-// ---- single items
-
-static bool item_read_escape(struct pattern_match *match, const char *p, struct pattern_item *item)
-{
-    if (p[1] == '\0') {
-        match->trouble = "malformed pattern (ends with '%')";
-        return false;
-    }
-    item->end = p + 2;
-    item->bits = class_of(p[1]);
-    item->kind = item->bits == NULL ? (unsigned char)ITEM_BYTE : (unsigned char)ITEM_BITS;
-    item->byte = (unsigned char)p[1];
-    item->is_inverted = is_upper(p[1]);
-    return true;
-}
-
-/// The item that begins at `p`. False: it is malformed.
-static inline bool item_read(struct pattern_match *match, const char *p, struct pattern_item *item)
-{
-    const struct pattern_set *set;
-
-    switch (*p) {
-    case '.':
-        item->kind = ITEM_ANY;
-        item->end = p + 1;
-        return true;
-    case '%':
-        return item_read_escape(match, p, item);
-    case '[':
-        set = set_at(match, p);
-        if (set == NULL) {
-            return false;
-        }
-        item->kind = ITEM_BITS;
-        item->is_inverted = 0;
-        item->bits = set->bits;
-        item->end = set->end;
-        return true;
-    default:
-        item->kind = ITEM_BYTE;
-        item->byte = (unsigned char)*p;
-        item->end = p + 1;
-        return true;
-    }
-}
-
-static inline bool item_fits(const struct pattern_item *item, unsigned char byte)
-{
-    switch ((enum item_kind)item->kind) {
-    case ITEM_ANY:
-        return true;
-    case ITEM_BYTE:
-        return byte == item->byte;
-    case ITEM_BITS:
-        break;
-    }
-    return bits_have(item->bits, byte) != (item->is_inverted != 0);
-}
-
-/// From `s` on, but not beyond `end`: the first byte that does not fit.
-static inline const char *item_scan(const struct pattern_item *item, const char *s, const char *end)
-{
-    switch ((enum item_kind)item->kind) {
-    case ITEM_ANY:
-        return end;
-    case ITEM_BYTE:
-        while (s < end && (unsigned char)*s == item->byte) {
-            s++;
-        }
-        return s;
-    case ITEM_BITS:
-        break;
-    }
-    const uint64_t *bits = item->bits;
-    bool is_wanted = item->is_inverted == 0;
-    while (s < end && bits_have(bits, (unsigned char)*s) == is_wanted) {
-        s++;
-    }
-    return s;
-}
-
 // ---- the allowance
-
-bool pattern_spend(struct pattern_allowance *allowance, size_t steps)
-{
-    allowance->left -= (int64_t)steps;
-    return allowance->left >= 0 || allowance->refill(allowance);
-}
 
 static enum step step_spend(struct pattern_match *match, size_t steps)
 {
     return pattern_spend(match->allowance, steps) ? STEP_ON : STEP_BROKEN;
 }
 
-/// item_scan with a look at the allowance now and then. NULL: stop.
+/// pattern_item_scan with a look at the allowance now and then. NULL: stop.
 static const char *scan_all(struct pattern_match *match, const struct pattern_item *item, const char *s)
 {
-    if (item->kind == ITEM_ANY) {
+    if (item->kind == PATTERN_ITEM_ANY) {
         return match->end;
     }
     for (;;) {
         const char *end = match->end - s > SCAN_AT_ONCE ? s + SCAN_AT_ONCE : match->end;
-        const char *stop = item_scan(item, s, end);
+        const char *stop = pattern_item_scan(item, s, end);
         if (!pattern_spend(match->allowance, (size_t)(stop - s))) {
             return NULL;
         }
@@ -273,7 +57,7 @@ static const char *scan_all(struct pattern_match *match, const struct pattern_it
 static enum step try_push(struct pattern_match *match, const struct pattern_try *try)
 {
     if (match->depth == PATTERN_DEPTH_MAX) {
-        match->trouble = "pattern too complex";
+        match->items.trouble = "pattern too complex";
         return STEP_BROKEN;
     }
     match->tries[match->depth++] = *try;
@@ -289,7 +73,7 @@ static void try_foresee(struct pattern_try *try)
     while (*p == '(' || *p == ')') {
         p++;
     }
-    if (!bits_have(special, (unsigned char)*p) && !is_repeated(p[1])) {
+    if (!pattern_is_special(*p) && !pattern_is_repeated(p[1])) {
         try->is_certain = 1;
         try->byte = (unsigned char)*p;
     }
@@ -321,9 +105,9 @@ static bool retry_more(struct pattern_match *match, struct pattern_try *try, str
     const char *s = try->subject;
     const char *end = match->end - s > SCAN_AT_ONCE ? s + SCAN_AT_ONCE : match->end;
 
-    (void)item_read(match, try->item, &item); // it was well-formed before
+    (void)pattern_item_read(&match->items, try->item, &item); // it was well-formed before
     do {
-        if (s == match->end || !item_fits(&item, (unsigned char)*s)) {
+        if (s == match->end || !pattern_item_fits(&item, (unsigned char)*s)) {
             match->depth--;
             match->allowance->left -= s - try->subject;
             return false;
@@ -414,7 +198,7 @@ static inline enum step take_item(struct pattern_match *match, struct place *pla
 {
     struct pattern_item item;
 
-    if (!item_read(match, place->p, &item)) {
+    if (!pattern_item_read(&match->items, place->p, &item)) {
         return STEP_BROKEN;
     }
     switch (*item.end) {
@@ -425,7 +209,7 @@ static inline enum step take_item(struct pattern_match *match, struct place *pla
     default:
         break;
     }
-    bool is_fitting = place->s < match->end && item_fits(&item, (unsigned char)*place->s);
+    bool is_fitting = place->s < match->end && pattern_item_fits(&item, (unsigned char)*place->s);
     if (*item.end == '?') {
         return take_maybe(match, place, &item, is_fitting);
     }
@@ -446,7 +230,7 @@ static enum step take_open(struct pattern_match *match, struct place *place)
     bool is_position = place->p[1] == ')';
 
     if (match->capture_count == PATTERN_CAPTURES_MAX) {
-        match->trouble = "too many captures";
+        match->items.trouble = "too many captures";
         return STEP_BROKEN;
     }
     match->captures[match->capture_count++] =
@@ -463,7 +247,7 @@ static enum step take_close(struct pattern_match *match, struct place *place)
         index--;
     }
     if (index == 0) {
-        match->trouble = "invalid pattern capture";
+        match->items.trouble = "invalid pattern capture";
         return STEP_BROKEN;
     }
     struct pattern_capture *capture = &match->captures[index - 1];
@@ -479,7 +263,7 @@ static enum step take_reference(struct pattern_match *match, struct place *place
     unsigned index = (unsigned)(place->p[1] - '1');
 
     if (index >= match->capture_count || match->captures[index].length == PATTERN_OPEN) {
-        match->trouble = "invalid capture index";
+        match->items.trouble = "invalid capture index";
         return STEP_BROKEN;
     }
     const struct pattern_capture *capture = &match->captures[index];
@@ -502,7 +286,7 @@ static enum step take_balance(struct pattern_match *match, struct place *place)
     size_t depth = 1;
 
     if (close == '\0') {
-        match->trouble = "unbalanced pattern";
+        match->items.trouble = "unbalanced pattern";
         return STEP_BROKEN;
     }
     if (s == match->end || *s != open) {
@@ -527,16 +311,16 @@ static enum step take_balance(struct pattern_match *match, struct place *place)
 static enum step take_frontier(struct pattern_match *match, struct place *place)
 {
     if (place->p[2] != '[') {
-        match->trouble = "missing '[' after '%f' in pattern";
+        match->items.trouble = "missing '[' after '%f' in pattern";
         return STEP_BROKEN;
     }
-    const struct pattern_set *set = set_at(match, place->p + 2);
+    const struct pattern_set *set = pattern_set_at(&match->items, place->p + 2);
     if (set == NULL) {
         return STEP_BROKEN;
     }
     char before = place->s == match->subject ? '\0' : place->s[-1];
     char here = place->s == match->end ? '\0' : *place->s;
-    if (bits_have(set->bits, (unsigned char)before) || !bits_have(set->bits, (unsigned char)here)) {
+    if (pattern_bits_have(set->bits, (unsigned char)before) || !pattern_bits_have(set->bits, (unsigned char)here)) {
         return STEP_FAILED;
     }
     place->p = set->end;
@@ -581,7 +365,7 @@ static inline enum step take_step(struct pattern_match *match, struct place *pla
 bool pattern_is_plain(struct text text)
 {
     for (size_t i = 0; i < text.length; i++) {
-        if (text.data[i] != '\0' && bits_have(special, (unsigned char)text.data[i])) {
+        if (text.data[i] != '\0' && pattern_is_special(text.data[i])) {
             return false;
         }
     }
@@ -602,15 +386,15 @@ static void match_foresee(struct pattern_match *match)
         (*p == '%' && (p[1] == 'b' || p[1] == 'f' || (p[1] >= '0' && p[1] <= '9')))) {
         return;
     }
-    if (!item_read(match, p, &match->first)) {
-        match->trouble = NULL;
+    if (!pattern_item_read(&match->items, p, &match->first)) {
+        match->items.trouble = NULL;
         return;
     }
     if (*p == '[') { // its place among the sets may be taken by another one
         memcpy(match->first_bits, match->first.bits, sizeof match->first_bits);
         match->first.bits = match->first_bits;
     }
-    match->has_first = *match->first.end == '+' || !is_repeated(*match->first.end);
+    match->has_first = *match->first.end == '+' || !pattern_is_repeated(*match->first.end);
 }
 
 void pattern_begin(struct pattern_match *match, struct text subject, const char *pattern, bool may_anchor,
@@ -621,9 +405,10 @@ void pattern_begin(struct pattern_match *match, struct text subject, const char 
     match->is_anchored = may_anchor && *pattern == '^';
     match->pattern = match->is_anchored ? pattern + 1 : pattern;
     match->allowance = allowance;
-    match->trouble = NULL;
-    match->set_count = 0;
-    match->next_set = 0;
+    match->items.allowance = allowance;
+    match->items.trouble = NULL;
+    match->items.count = 0;
+    match->items.next = 0;
     match->has_first = false;
     if (!match->is_anchored) {
         match_foresee(match);
@@ -643,7 +428,7 @@ enum pattern_result pattern_at(struct pattern_match *match, const char *from, co
             return PATTERN_FOUND;
         }
         if (step == STEP_BROKEN) {
-            return match->trouble != NULL ? PATTERN_MALFORMED : PATTERN_STOPPED;
+            return match->items.trouble != NULL ? PATTERN_MALFORMED : PATTERN_STOPPED;
         }
         if (step == STEP_FAILED && !retry(match, &place)) {
             return PATTERN_NONE;
@@ -659,12 +444,12 @@ static const char *search_skip(struct pattern_match *match, const char *s)
 {
     const char *found = s;
 
-    if (match->first.kind == ITEM_BYTE) {
+    if (match->first.kind == PATTERN_ITEM_BYTE) {
         found = memchr(s, match->first.byte, (size_t)(match->end - s));
         found = found == NULL ? match->end : found;
         match->allowance->left -= (found - s) / 16;
-    } else if (match->first.kind == ITEM_BITS) {
-        while (found < match->end && !item_fits(&match->first, (unsigned char)*found)) {
+    } else if (match->first.kind == PATTERN_ITEM_BITS) {
+        while (found < match->end && !pattern_item_fits(&match->first, (unsigned char)*found)) {
             found++;
         }
         match->allowance->left -= found - s;

@@ -10,18 +10,11 @@
 /// Memory:  none; 9 KB of the caller's stack. Subject, pattern and allowance are borrowed.
 #pragma once
 
-#include "base/text.h"
+#include "script/pattern_item.h"
 
 enum {
     PATTERN_CAPTURES_MAX = 32,
     PATTERN_DEPTH_MAX = 200, // places to come back to; a pattern has one for each item with `*`, `+`, `-`, `?`, at most
-    PATTERN_SETS = 4,        // `[sets]` that are kept as bits; more of them in one pattern are read again and again
-};
-
-struct pattern_allowance {
-    int64_t left; // steps
-    /// Adds to `left`. False: the match must stop.
-    bool (*refill)(struct pattern_allowance *allowance);
 };
 
 /// `length` of a capture that has no end (yet), and of one that is a position.
@@ -35,26 +28,11 @@ struct pattern_capture {
 enum pattern_result {
     PATTERN_FOUND,
     PATTERN_NONE,
-    PATTERN_MALFORMED, // `trouble` says how; a part that is never reached is never looked at
+    PATTERN_MALFORMED, // `items.trouble` says how; a part that is never reached is never looked at
     PATTERN_STOPPED,   // the allowance was not filled up
 };
 
 // The parts below `captures` are pattern.c's own.
-
-struct pattern_set {
-    const char *at;
-    const char *end;
-    uint64_t bits[4];
-};
-
-/// One byte's worth of a pattern: `.`, a byte, a class, a set.
-struct pattern_item {
-    unsigned char kind; // enum item_kind, in pattern.c
-    unsigned char byte;
-    unsigned char is_inverted;
-    const uint64_t *bits;
-    const char *end;
-};
 
 struct pattern_try {
     const char *subject;      // where to go on
@@ -72,14 +50,13 @@ struct pattern_match {
     const char *pattern; // without a leading ^
     struct pattern_allowance *allowance;
     bool is_anchored;
-    const char *trouble;
-    bool has_first; // no match begins with a byte that does not fit `first`
+    struct pattern_items items; // its `trouble` says what is malformed
+    bool has_first;             // no match begins with a byte that does not fit `first`
     struct pattern_item first;
     uint64_t first_bits[4]; // of its set
     uint32_t capture_count;
     struct pattern_capture captures[PATTERN_CAPTURES_MAX];
-    uint32_t depth, set_count, next_set;
-    struct pattern_set sets[PATTERN_SETS];
+    uint32_t depth;
     struct pattern_try tries[PATTERN_DEPTH_MAX];
 };
 
@@ -96,6 +73,3 @@ MUST_CHECK enum pattern_result pattern_at(struct pattern_match *match, const cha
 /// The first match at or after `from`; only at `from` when the pattern is anchored.
 MUST_CHECK enum pattern_result pattern_search(struct pattern_match *match, const char *from, const char **start,
                                               const char **end);
-
-/// Takes steps off for work outside of a match. False: stop.
-MUST_CHECK bool pattern_spend(struct pattern_allowance *allowance, size_t steps);

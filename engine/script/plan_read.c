@@ -117,7 +117,21 @@ static struct value path_value(struct plan_row *row, const struct plan_node *nod
         return print_number(row, plan_row_number(row, node->path.level), wants_text);
     }
     const struct tape_node *found = plan_find(row, &node->path);
-    return found != NULL ? value_of(found->kind, found->text, wants_text, found) : ABSENT;
+
+    if (found == NULL) {
+        return ABSENT;
+    }
+    if (found->kind == TAPE_TEXT && wants_text) {
+        return text_value(found->text); // most are this
+    }
+    return value_of(found->kind, found->text, wants_text, found);
+}
+
+/// Whether path_value would find something.
+static bool has_path(const struct plan_row *row, const struct plan_node *node)
+{
+    const struct tape_node *found = is_number(row, &node->path) ? NULL : plan_find(row, &node->path);
+    return found != NULL ? found->kind != TAPE_NONE && found->kind != TAPE_NULL : is_number(row, &node->path);
 }
 
 static struct value constant_value(const struct plan_constant *constant, bool wants_text)
@@ -494,7 +508,7 @@ static bool has_any(struct plan_row *row, const struct plan_node *object)
             continue; // none of them tells whether the document has something
         }
         asks_document = true;
-        if (plan_value(row, field, true).kind != VALUE_ABSENT) {
+        if (field->op == PLAN_PATH ? has_path(row, field) : plan_value(row, field, true).kind != VALUE_ABSENT) {
             return true;
         }
     }

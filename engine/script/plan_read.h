@@ -65,12 +65,32 @@ uint32_t plan_row_number(const struct plan_row *row, uint32_t level);
 /// Can the node name an element?
 bool plan_is_name(const struct tape_node *node);
 
+/// The element at `index` of a list, from 1 or from the end: -1; NULL: there is none.
+const struct tape_node *plan_find_element(const struct tape *tape, const struct tape_node *list, int index);
+
 /// What the steps of a path lead to from a node; NULL: something on the way is missing.
-const struct tape_node *plan_find_from(const struct tape *tape, const struct tape_node *node,
-                                       const struct plan_path *path);
+static inline const struct tape_node *plan_find_from(const struct tape *tape, const struct tape_node *node,
+                                                     const struct plan_path *path)
+{
+    for (uint32_t i = 0; i < path->count && node != NULL; i++) {
+        const struct plan_step *step = &path->steps[i];
+        if (step->index != 0) {
+            node = plan_find_element(tape, node, step->index);
+        } else {
+            node = node->kind == TAPE_OBJECT ? tape_member(tape, node, step->place) : NULL;
+        }
+    }
+    return node;
+}
 
 /// The node that a path names, or NULL: something on the way is missing.
-const struct tape_node *plan_find(const struct plan_row *row, const struct plan_path *path);
+static inline const struct tape_node *plan_find(const struct plan_row *row, const struct plan_path *path)
+{
+    uint32_t at = row->at[path->level];
+    const struct tape_node *node = &row->tape->nodes[path->is_key && at > 0 ? at - 1 : at];
+
+    return plan_find_from(row->tape, node, path);
+}
 
 /// The value of a leaf. `wants_text`: a number gives its literal, else text that is a whole number gives the number.
 /// Functions are called; what they return stays on the Lua stack.

@@ -168,7 +168,7 @@ bool plan_row_next(struct plan_row *row, uint32_t level, uint32_t stop)
     return true;
 }
 
-static const struct tape_node *find_element(const struct tape *tape, const struct tape_node *list, int index)
+const struct tape_node *plan_find_element(const struct tape *tape, const struct tape_node *list, int index)
 {
     int64_t steps = index > 0 ? index - 1 : (int64_t)list->count + index;
     uint32_t at = list->first;
@@ -180,28 +180,6 @@ static const struct tape_node *find_element(const struct tape *tape, const struc
         at = tape->nodes[at].next;
     }
     return &tape->nodes[at];
-}
-
-const struct tape_node *plan_find_from(const struct tape *tape, const struct tape_node *node,
-                                       const struct plan_path *path)
-{
-    for (uint32_t i = 0; i < path->count && node != NULL; i++) {
-        const struct plan_step *step = &path->steps[i];
-        if (step->index != 0) {
-            node = find_element(tape, node, step->index);
-        } else {
-            node = node->kind == TAPE_OBJECT ? tape_member(tape, node, step->place) : NULL;
-        }
-    }
-    return node;
-}
-
-const struct tape_node *plan_find(const struct plan_row *row, const struct plan_path *path)
-{
-    uint32_t at = row->at[path->level];
-    const struct tape_node *node = &row->tape->nodes[path->is_key && at > 0 ? at - 1 : at];
-
-    return plan_find_from(row->tape, node, path);
 }
 
 uint32_t plan_row_number(const struct plan_row *row, uint32_t level)

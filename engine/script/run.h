@@ -7,6 +7,7 @@
 #pragma once
 
 #include "model/request_call.h"
+#include "model/ceiling_call.h"
 #include "script/guard.h"
 #include "script/state.h"
 #include "script/wait.h"
@@ -113,12 +114,28 @@ void run_take_details(lua_State *L, int index, int function, const struct state_
                       struct run_details *details);
 void run_details_fini(struct run_details *details);
 
+/// One question to a `ceiling`.
+struct run_ceiling {
+    size_t supplier;
+    struct block *facts; // that the supplier may see
+    struct search_progress progress;
+    uint64_t us;    // 0: it says nothing, or there is no such function
+    uint32_t reads; // sum of enum progress_field
+};
+/// In a section: asks it; as a pure function, which sees neither clock nor randomness.
+void run_call_ceiling(lua_State *L, struct state *state, struct run_ceiling *ceiling);
+
 /// False: the lease is gone; the call belongs to someone else now.
 MUST_CHECK bool run_start(struct run *run, struct start_call *call);
 MUST_CHECK bool run_normalise(struct run *run, struct normalise_call *call);
 MUST_CHECK bool run_ask(struct run *run, struct ask_call *call);
 MUST_CHECK bool run_request(struct run *run, struct request_call *call);
 MUST_CHECK bool run_login(struct run *run, struct login_call *call);
+MUST_CHECK bool run_ceilings(struct run *run, struct ceiling_call *call);
+
+/// Ends what is unfinished of a call for ceilings; with the one that its worker was lost in, for run_lose.
+void run_fail_ceilings(struct ceiling_call *call, enum script_verdict verdict, const char *message);
+MUST_CHECK bool run_lose_ceiling(struct ceiling_call *call, size_t index, const char *message);
 
 /// Ends what is unfinished of a call with that verdict.
 void run_fail_all(struct script_call *call, enum script_verdict verdict, const char *message);

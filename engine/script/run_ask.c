@@ -8,10 +8,10 @@
 #include "script/bind_support.h"
 #include "script/freeze.h"
 #include "script/offers.h"
+#include "script/progress.h"
 #include "script/run_body.h"
 
 #include <lauxlib.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -89,17 +89,15 @@ static int ask_ceiling(lua_State *L)
 {
     struct ask_work *work = lua_touserdata(L, 1);
 
+    struct run_ceiling ceiling = { .supplier = work->supplier, .facts = work->facts };
+
     ask_push_function(L, work);
-    lua_pushvalue(L, 2);
-    state_push_search(L, work->work.run->state, work->facts);
-    ask_push_input(L, work);
-    lua_call(L, 2, 1);
-    run_check_failure(L, -1);
-    lua_Number ms = lua_type(L, -1) == LUA_TNUMBER ? lua_tonumber(L, -1) : (lua_Number)NAN;
-    if (!lua_isnil(L, -1) && !(ms >= 0.001 && ms <= 1e9)) {
-        return run_breach(L, 2, "ceiling must return a number of milliseconds above 0, or nil");
+    if (!bind_json_decode(L, block_text(work->input))) {
+        lua_error(L);
     }
-    work->ceiling_us = lua_isnil(L, -1) ? 0 : (uint64_t)(ms * 1000);
+    progress_read(L, lua_gettop(L), &ceiling.progress);
+    run_call_ceiling(L, work->work.run->state, &ceiling);
+    work->ceiling_us = ceiling.us;
     return 0;
 }
 

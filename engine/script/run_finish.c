@@ -47,6 +47,9 @@ void run_fail_all(struct script_call *call, enum script_verdict verdict, const c
         login->verdict = verdict;
         snprintf(login->message, sizeof login->message, "%s", message);
         break;
+    case SCRIPT_CALL_CEILING:
+        run_fail_ceilings(CONTAINER_OF(call, struct ceiling_call, call), verdict, message);
+        break;
     case SCRIPT_CALL_ASK:
         ask->verdict = verdict;
         snprintf(ask->message, sizeof ask->message, "%s", message);
@@ -58,6 +61,9 @@ bool run_lose(struct script_call *call, const struct guard_blame *blame)
 {
     static const char sentence[] = "stuck where it could not be stopped; quarantined";
 
+    if (call->kind == SCRIPT_CALL_CEILING) {
+        return run_lose_ceiling(CONTAINER_OF(call, struct ceiling_call, call), blame->candidate, sentence);
+    }
     if (call->kind != SCRIPT_CALL_START || blame->script.is_product) {
         run_fail_all(call, SCRIPT_TIMEOUT, sentence);
         return false;

@@ -5,10 +5,9 @@
 #include "base/clock.h"
 #include "script/bind.h"
 #include "script/bind_support.h"
-#include "script/freeze.h"
+#include "script/sells.h"
 
 #include <lauxlib.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -57,6 +56,17 @@ static void start_push_context(lua_State *L, struct start_work *work)
     run_push_context(L, start_run(work)->state, &context);
 }
 
+/// Not a section: nothing of the script runs. What its supplier sells is the set's own memory.
+static int start_call_sells(lua_State *L)
+{
+    struct start_work *work = lua_touserdata(L, 1);
+    const struct script_supplier *supplier = script_set_supplier(start_run(work)->state->set, work->supplier);
+
+    state_push_search(L, start_run(work)->state, work->facts);
+    work->is_skipped = sells_refuse(L, lua_gettop(L), supplier, work->reason, sizeof work->reason);
+    return 0;
+}
+
 static int start_call_skip(lua_State *L)
 {
     struct start_work *work = lua_touserdata(L, 1);
@@ -81,53 +91,19 @@ static int start_call_skip(lua_State *L)
     return 0;
 }
 
-static void start_push_progress(lua_State *L, const struct start_work *work)
-{
-    const struct {
-        const char *name;
-        uint64_t value;
-    } numbers[] = {
-        { "elapsed_ms", run_time_left(work->now_us, work->times.arrival_us) / 1000 },
-        { "remaining_ms", run_time_left(work->times.end_us, work->now_us) / 1000 },
-        { "offers", 0 },
-        { "answered", 0 },
-        { "eligible", work->candidate_count },
-    };
-
-    lua_createtable(L, 0, 8);
-    for (size_t i = 0; i < COUNT_OF(numbers); i++) {
-        lua_pushnumber(L, (lua_Number)numbers[i].value);
-        lua_setfield(L, -2, numbers[i].name);
-    }
-    lua_createtable(L, 0, 1);
-    lua_pushinteger(L, 0);
-    lua_setfield(L, -2, "samples");
-    lua_setfield(L, -2, "latency");
-    freeze_deep(L);
-}
-
 static int start_call_ceiling(lua_State *L)
 {
     struct start_work *work = lua_touserdata(L, 1);
+    struct run_ceiling ceiling = { .supplier = work->supplier,
+                                   .facts = start_facts(work),
+                                   .progress = { .elapsed_us = run_time_left(work->now_us, work->times.arrival_us),
+                                                 .remaining_us = run_time_left(work->times.end_us, work->now_us),
+                                                 .eligible = work->eligible,
+                                                 .cheapest_micros = INT64_MAX } };
 
-    work->script_ceiling_us = 0;
-    if (!start_push_function(L, work, "ceiling")) {
-        return 0;
-    }
-    lua_pushvalue(L, 2);
-    state_push_search(L, start_run(work)->state, start_facts(work));
-    start_push_progress(L, work);
-    lua_call(L, 2, 1);
-    run_check_failure(L, -1);
-    if (lua_isnil(L, -1)) {
-        return 0;
-    }
-    lua_Number ms = lua_type(L, -1) == LUA_TNUMBER ? lua_tonumber(L, -1) : (lua_Number)NAN;
-    if (!(ms >= 0.001 && ms <= 1e9)) {
-        return run_breach(L, 2, "ceiling must return a number of milliseconds above 0, or nil; not %s",
-                          lua_type(L, -1) == LUA_TNUMBER ? lua_tostring(L, -1) : luaL_typename(L, -1));
-    }
-    work->script_ceiling_us = (uint64_t)(ms * 1000);
+    run_call_ceiling(L, start_run(work)->state, &ceiling);
+    work->script_ceiling_us = ceiling.us;
+    work->progress_reads = ceiling.reads;
     return 0;
 }
 
@@ -276,6 +252,22 @@ static enum run_end start_build(struct start_work *work, size_t index)
     return RUN_DONE;
 }
 
+/// Whether its declarations, then its function, leave it out.
+static enum run_end start_ask_skip(struct start_work *work, size_t index)
+{
+    const struct state *state = start_run(work)->state;
+    enum run_end end = RUN_DONE;
+
+    work->is_skipped = false;
+    if (script_set_supplier(state->set, work->supplier)->sells_count > 0) {
+        end = run_section(start_run(work), NULL, 0, start_call_sells, &work->work);
+    }
+    if (end == RUN_DONE && !work->is_skipped && state_may_have(state, work->supplier, STATE_SKIP)) {
+        end = start_step(work, index, start_call_skip);
+    }
+    return end;
+}
+
 static enum run_end start_candidate(struct start_work *work, size_t index)
 {
     struct start_candidate *candidate = &work->call->candidates[index];
@@ -294,16 +286,18 @@ static enum run_end start_candidate(struct start_work *work, size_t index)
         start_say_no_account(work, index);
         return RUN_DONE;
     }
+    if (candidate->is_dark && !work->call->asks_dark) {
+        start_say(work->call, index, SCRIPT_DROPPED, "dark: asked behind all others");
+        return RUN_DONE;
+    }
     work->serial = candidate->account->serial;
     block_release(&work->login);
     work->login = candidate->login != NULL ? block_acquire(candidate->login->value) : NULL;
-    work->is_skipped = false;
     work->now_us = run_now_us(start_run(work));
     work->script_ceiling_us = 0;
+    work->progress_reads = 0;
     work->ceiling_us = start_candidate_ceiling(work->call, candidate, 0).us; // what is known without its script
-    if (state_may_have(state, work->supplier, STATE_SKIP)) {
-        end = start_step(work, index, start_call_skip);
-    }
+    end = start_ask_skip(work, index);
     if (end != RUN_DONE) {
         return start_fail(work, index, end);
     }
@@ -318,6 +312,7 @@ static enum run_end start_candidate(struct start_work *work, size_t index)
         }
     }
     candidate->ceiling = start_candidate_ceiling(work->call, candidate, work->script_ceiling_us);
+    candidate->progress_reads = work->progress_reads;
     work->ceiling_us = candidate->ceiling.us;
     work->now_us = run_now_us(start_run(work));
     uint64_t elapsed_us = run_time_left(work->now_us, work->times.arrival_us);
@@ -332,6 +327,7 @@ static enum run_end start_candidates(struct start_work *work)
 {
     struct start_call *call = work->call;
     const struct script_set *set = start_run(work)->state->set;
+    uint64_t cpu_us = clock_thread_cpu_us(); // asking takes a system call: one for each candidate
 
     for (size_t i = 0; i < call->candidate_count; i++) {
         if (run_is_finished(&call->candidates[i])) {
@@ -344,11 +340,12 @@ static enum run_end start_candidates(struct start_work *work)
         } else if (script_set_tell_quarantine(set, script, why, sizeof why)) {
             start_say(call, i, SCRIPT_ERROR, why);
         } else {
-            uint64_t cpu_us = clock_thread_cpu_us();
             if (start_candidate(work, i) == RUN_LOST) {
                 return RUN_LOST;
             }
-            call->candidates[i].script_cpu_us = clock_thread_cpu_us() - cpu_us;
+            uint64_t begun_us = cpu_us;
+            cpu_us = clock_thread_cpu_us();
+            call->candidates[i].script_cpu_us = cpu_us - begun_us;
         }
     }
     return RUN_DONE;
@@ -362,7 +359,7 @@ bool run_start(struct run *run, struct start_call *call)
                                .body = block_acquire(call->body),
                                .facts = block_acquire(call->facts),
                                .client_facts = block_acquire(call->client_facts),
-                               .candidate_count = call->candidate_count };
+                               .eligible = call->eligible };
     enum run_end end = RUN_DONE;
 
     snprintf(work.search_id, sizeof work.search_id, "%.*s", TEXT_ARGS(call->search_id));

@@ -19,8 +19,8 @@ struct start_work {
     char search_id[64];
     size_t product;
     struct text product_name; // the set's
-    size_t candidate_count;
-    uint64_t prepared; // the renewal of the state that knows the search and the accounts; 0: none
+    uint32_t eligible;        // of the search's suppliers
+    uint64_t prepared;        // the renewal of the state that knows the search and the accounts; 0: none
     // what the product said
     struct buffer out;        // facts, or errors
     struct buffer client_out; // facts with `client`; empty: none
@@ -37,6 +37,7 @@ struct start_work {
     uint64_t serial;
     uint64_t now_us;
     uint64_t script_ceiling_us; // 0: the script has none, or was not asked
+    uint32_t progress_reads;    // by its ceiling
     uint64_t ceiling_us;        // in force, as far as it is known; UINT64_MAX: none
     bool is_skipped;
     char reason[256];

@@ -133,6 +133,16 @@ bool sandbox_is_interrupted(lua_State *L)
     return lua_gethook(L) == sandbox_on_hook; // so that a state without a sandbox can be asked too
 }
 
+void sandbox_refuse_if_pure(lua_State *L, const char *what)
+{
+    struct sandbox *sandbox = sandbox_of(L);
+
+    if (sandbox->pure != NULL) {
+        sandbox->was_impure = true;
+        luaL_error(L, "%s is not available within %s, which sees no clock, randomness or state", what, sandbox->pure);
+    }
+}
+
 /// The innermost line of a script; a function that was left by a tail call is not known any more.
 static void sandbox_keep_place(lua_State *L, struct sandbox *sandbox)
 {
@@ -274,6 +284,8 @@ static void sandbox_begin(struct sandbox *sandbox)
     sandbox->log_lines = 0;
     memset(sandbox->met_limits, 0, sizeof sandbox->met_limits);
     sandbox->is_stopped = false;
+    sandbox->pure = NULL;
+    sandbox->was_impure = false;
     sandbox->depth = 0;
     sandbox->stopped_at[0] = '\0';
 }

@@ -49,6 +49,8 @@ struct sandbox {
     void *find_context;
     struct data_set *data;   // what `lookup` reads; borrowed; NULL: none
     struct crypto_seed seed; // of `crypto`'s randomness
+    const char *pure;      // the function within which nothing may differ from call to call; NULL: none
+    bool was_impure;       // it tried what no such function may
 };
 
 /// A state with its globals; NULL without memory. `find_module` may be NULL: `require` then finds nothing.
@@ -110,6 +112,9 @@ bool sandbox_compile(lua_State *L, struct text path, struct text source);
 
 /// The same, in an environment of its own.
 bool sandbox_load(lua_State *L, struct text path, struct text source);
+
+/// Within a protected call: raises when the running function must give the same answer every time; `what` would not.
+void sandbox_refuse_if_pure(lua_State *L, const char *what);
 
 /// Within a protected call, before untrusted code may go on: raises again when the script was stopped or out of memory.
 void sandbox_check(lua_State *L);

@@ -1,20 +1,21 @@
-// One file is run in one protected call. A count hook bounds its CPU time; a file that is stuck inside a function of C
-// never gets there, and is its caller's affair (check_task.h). Lua keeps no line of a table's field, so the line of a
-// finding is where the source first assigns a field of that name.
+// Lua keeps no line of a table's field, so the line of a finding is where the source first assigns a field of that
+// name.
 
 #include "script/script_check.h"
-#include "base/clock.h"
 #include "script/bind.h"
 #include "script/bind_support.h"
+#include "script/ceiling_check.h"
+#include "script/check_job.h"
 #include "script/freeze.h"
 #include "script/offers.h"
+#include "script/sells.h"
 
 #include <lauxlib.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { CHECK_HOOK_STEPS = 10000, CHECK_LIST_MAX = 64, CHECK_MEMORY = 32 << 20 };
+enum { CHECK_LIST_MAX = 64 };
 
 enum check_need { CHECK_OPTIONAL, CHECK_REQUIRED, CHECK_UNSUPPORTED };
 
@@ -39,7 +40,7 @@ static const struct check_field supplier_fields[] = {
     { "wants", LUA_TTABLE, CHECK_OPTIONAL },
     { "skip", LUA_TFUNCTION, CHECK_OPTIONAL },
     { "ceiling", LUA_TFUNCTION, CHECK_OPTIONAL },
-    { "sells", LUA_TTABLE, CHECK_UNSUPPORTED },
+    { "sells", LUA_TTABLE, CHECK_OPTIONAL },
     { "endpoints", LUA_TTABLE, CHECK_UNSUPPORTED },
     { "sign", LUA_TFUNCTION, CHECK_OPTIONAL },
     { "login", LUA_TTABLE, CHECK_OPTIONAL },
@@ -53,13 +54,6 @@ static const struct check_field product_fields[] = {
 };
 
 static const char *const revalidate_names[] = { "build_request", "read" };
-
-struct check_job {
-    struct script_check *check;
-    const struct script_file *file;
-    struct script_supplier *supplier; // NULL: not a supplier's file
-    uint64_t end_cpu_us;
-};
 
 struct text script_check_basename(struct text path)
 {
@@ -125,56 +119,6 @@ uint32_t script_check_line_of(const struct script_file *file, const char *word, 
         }
     }
     return 0;
-}
-
-/// Reports Lua's own message, its "path:line: " turned into a place.
-static void check_report_message(struct script_check *check, const struct script_file *file, const char *message)
-{
-    for (const char *colon = strchr(message, ':'); colon != NULL; colon = strchr(colon + 1, ':')) {
-        unsigned line = 0;
-        int consumed = 0;
-        if (sscanf(colon, ":%u: %n", &line, &consumed) == 1 && consumed > 0) {
-            script_check_report(check, file, line, NULL, "%s", colon + consumed);
-            return;
-        }
-    }
-    script_check_report(check, file, 0, NULL, "%s", message);
-}
-
-static void check_on_error(lua_State *L, void *context)
-{
-    struct check_job *job = context;
-    const char *message = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "raised something that is no message";
-    check_report_message(job->check, job->file, message);
-}
-
-static const char check_job_key; // registry: the job, for the hook
-
-static void check_on_hook(lua_State *L, lua_Debug *where)
-{
-    (void)where;
-    lua_pushlightuserdata(L, (void *)(uintptr_t)&check_job_key);
-    lua_rawget(L, LUA_REGISTRYINDEX);
-    const struct check_job *job = lua_touserdata(L, -1);
-    lua_pop(L, 1);
-    if (job != NULL && clock_thread_cpu_us() > job->end_cpu_us) {
-        sandbox_interrupt(sandbox_of(L));
-    }
-}
-
-/// Loads and runs the file; its one result is on top.
-static void check_run(lua_State *L, struct check_job *job)
-{
-    job->end_cpu_us = clock_thread_cpu_us() + SCRIPT_CHECK_RUN_US;
-    sandbox_of(L)->end_cpu_us = job->end_cpu_us;
-    lua_pushlightuserdata(L, (void *)(uintptr_t)&check_job_key);
-    lua_pushlightuserdata(L, job);
-    lua_rawset(L, LUA_REGISTRYINDEX);
-    lua_sethook(L, check_on_hook, LUA_MASKCOUNT, CHECK_HOOK_STEPS);
-    if (!sandbox_load(L, job->file->path, job->file->source)) {
-        lua_error(L);
-    }
-    lua_call(L, 0, 1);
 }
 
 static const char *check_nearest_field(const char *word, const struct check_field *fields, size_t count)
@@ -397,7 +341,7 @@ static int check_supplier_call(lua_State *L)
     struct arena *arena = job->check->arena;
 
     lua_settop(L, 0);
-    check_run(L, job);
+    check_job_run(L, job);
     script_check_globals(L, job->check, job->file);
     if (!lua_istable(L, 1)) {
         return luaL_error(L, "a supplier's file must return a table, not a %s", luaL_typename(L, 1));
@@ -413,6 +357,7 @@ static int check_supplier_call(lua_State *L)
                &job->supplier->secret_count);
     check_list(L, job, "wants", check_is_want, "\"client\"", &job->supplier->wants, &job->supplier->want_count);
     script_check_limits(L, job->check, job->file, job->supplier);
+    sells_check(L, job->check, job->file, job->supplier);
     check_options(L, job);
     script_check_login(L, job->check, job->file, job->supplier);
     script_check_functions(L, job->check, job->file, "revalidate", revalidate_names, COUNT_OF(revalidate_names));
@@ -425,7 +370,7 @@ static int check_product_call(lua_State *L)
     struct check_job *job = lua_touserdata(L, 1);
 
     lua_settop(L, 0);
-    check_run(L, job);
+    check_job_run(L, job);
     script_check_globals(L, job->check, job->file);
     if (!lua_istable(L, 1)) {
         return luaL_error(L, "a product's file must return a table, not a %s", luaL_typename(L, 1));
@@ -435,6 +380,7 @@ static int check_product_call(lua_State *L)
     }
     check_name(L, job);
     script_check_product_lists(L, job->check, job->file);
+    ceiling_check_example(L, job->check, job->file);
     if (!offers_compile_product(L, 1)) {
         script_check_report(job->check, job->file, script_check_line_of(job->file, "offer", 1), NULL, "%s",
                             lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "the offer's schema is not valid");
@@ -446,51 +392,28 @@ static int check_module_call(lua_State *L)
 {
     struct check_job *job = lua_touserdata(L, 1);
     lua_settop(L, 0);
-    check_run(L, job);
+    check_job_run(L, job);
     script_check_globals(L, job->check, job->file);
     return 0;
 }
 
-/// Each file gets a state of its own, which is thrown away.
-static void check_call(struct check_job *job, lua_CFunction function)
-{
-    struct script_check *check = job->check;
-    struct sandbox *sandbox = sandbox_create(CHECK_MEMORY, check->find_module, check->find_context);
-
-    if (sandbox == NULL) {
-        script_check_report(check, job->file, 0, NULL, "not enough memory to load the file");
-        return;
-    }
-    switch (sandbox_call(sandbox, function, check_on_error, job)) {
-    case SANDBOX_OK:
-    case SANDBOX_ERROR: // reported
-        break;
-    case SANDBOX_STOPPED:
-        check->is_overdue = true;
-        script_check_report(check, job->file, 0, "move the work into a function that runs when it is needed",
-                            "the file runs for more than %d s while it is loaded", SCRIPT_CHECK_RUN_US / 1000000);
-        break;
-    case SANDBOX_OUT_OF_MEMORY:
-        script_check_report(check, job->file, 0, NULL, "the file uses up its memory while it is loaded");
-        break;
-    }
-    sandbox_destroy(&sandbox);
-}
-
 void script_check_module(struct script_check *check, const struct script_file *file)
 {
-    struct check_job job = { .check = check, .file = file };
-    check_call(&job, check_module_call);
+    struct check_job job = { .check = check, .file = file, .limit_us = SCRIPT_CHECK_RUN_US };
+    check_job_call(&job, check_module_call);
 }
 
 void script_check_product(struct script_check *check, const struct script_file *file)
 {
-    struct check_job job = { .check = check, .file = file };
-    check_call(&job, check_product_call);
+    struct check_job job = { .check = check, .file = file, .limit_us = SCRIPT_CHECK_RUN_US };
+    check_job_call(&job, check_product_call);
 }
 
 void script_check_supplier(struct script_check *check, const struct script_file *file, struct script_supplier *supplier)
 {
-    struct check_job job = { .check = check, .file = file, .supplier = supplier };
-    check_call(&job, check_supplier_call);
+    struct check_job job = { .check = check, .file = file, .supplier = supplier, .limit_us = SCRIPT_CHECK_RUN_US };
+    check_job_call(&job, check_supplier_call);
+    if (check->findings == 0) {
+        ceiling_check(check, file, supplier);
+    }
 }

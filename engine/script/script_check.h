@@ -27,8 +27,11 @@ struct script_check {
     size_t look_up_count;
     struct script_segment *segments; // likewise
     size_t segment_count;
-    ptrdiff_t supplier;  // whose file is being checked; -1: nobody's
-    bool knows_products; // else their folder could not be read, which is a finding of its own
+    const struct script_segment *known_segments; // of the products, for the check of suppliers
+    size_t known_segment_count;
+    const struct places *places; // the airports; NULL: none
+    ptrdiff_t supplier;          // whose file is being checked; -1: nobody's
+    bool knows_products;         // else their folder could not be read, which is a finding of its own
 };
 
 /// Reports one finding; `line` 0: none.

@@ -255,6 +255,7 @@ static void set_load_all(struct script_check *check, struct script_set *set, con
     set_read_places(check, set, scripts_dir);
     set->product_health = arena_alloc_array(&set->arena, set->products.count + 1, sizeof(struct script_health));
 
+    check->places = set->places;
     check->products = set->products.items;
     check->product_count = set->products.count;
     for (size_t i = 0; i < set->modules.count; i++) {

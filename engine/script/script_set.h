@@ -34,11 +34,13 @@ struct script_supplier {
     size_t secret_count;
     struct text *wants; // extras of the search that it may see: "client"
     size_t want_count;
-    struct text options; // JSON object of defaults
     struct request_limits limits;
+    bool signs;               // it has `sign`
+    bool logs_in;             // it has `login`
+    struct text options;      // JSON object of defaults
+    struct sells_term *sells; // what it sells (script/sells.h); none: everything
+    size_t sells_count;
     uint64_t body_cap; // limits.body, or the default
-    bool signs;        // it has `sign`
-    bool logs_in;      // it has `login`
 };
 
 /// A look-up in a script that names its table.

@@ -169,7 +169,10 @@ static bool read_object(struct reading *reading, struct declared *object, uint32
             }
             *expected = member;
         }
-        reading->tape->nodes[first + member->place] = (struct tape_node){ 0 };
+        struct tape_node *node = &reading->tape->nodes[first + member->place];
+        if (node->kind != TAPE_NONE) {
+            *node = (struct tape_node){ 0 }; // an equal key came before
+        }
         if (!read_value(reading, member, json_next(reader), first + member->place)) {
             return false;
         }

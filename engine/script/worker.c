@@ -61,6 +61,8 @@ static bool worker_run_kind(struct run *run, struct script_call *call)
         return run_request(run, CONTAINER_OF(call, struct request_call, call));
     case SCRIPT_CALL_LOGIN:
         return run_login(run, CONTAINER_OF(call, struct login_call, call));
+    case SCRIPT_CALL_CEILING:
+        return run_ceilings(run, CONTAINER_OF(call, struct ceiling_call, call));
     case SCRIPT_CALL_ASK:
         return run_ask(run, CONTAINER_OF(call, struct ask_call, call));
     }
@@ -71,7 +73,6 @@ static bool worker_run_kind(struct run *run, struct script_call *call)
 static bool worker_run(struct worker *worker, struct script_call *call)
 {
     struct worker_pool *pool = worker->pool;
-    uint64_t cpu_begun_us = clock_thread_cpu_us();
     struct run run = { .guard = &worker->guard,
                        .build_limit_us = pool->options.build_limit_us,
                        .normalise_limit_us = pool->options.normalise_limit_us };
@@ -96,7 +97,9 @@ static bool worker_run(struct worker *worker, struct script_call *call)
     if (run.state != NULL) {
         state_use_data(run.state, NULL);
     }
-    uint64_t cpu_us = clock_thread_cpu_us() - cpu_begun_us;
+    uint64_t begun_us = worker->cpu_us; // between calls next to nothing is used
+    worker->cpu_us = clock_thread_cpu_us();
+    uint64_t cpu_us = worker->cpu_us - begun_us;
     call->script_cpu_us += cpu_us;
     pthread_mutex_lock(&pool->lock);
     call_lanes_charge(&pool->lanes, call, cpu_us, clock_now_us());
@@ -157,6 +160,7 @@ static void *worker_main(void *context)
     bool is_lost = false;
 
     guard_attach(&worker->guard);
+    worker->cpu_us = clock_thread_cpu_us();
     while (!is_lost) {
         struct script_call *call = worker_take(pool);
         if (call == NULL) {

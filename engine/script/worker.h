@@ -19,6 +19,7 @@ struct worker {
     struct guard guard;
     size_t slot;
     struct state *states[WORKER_STATES]; // the one used last is first
+    uint64_t cpu_us;                     // of its thread, at the end of the last call
 };
 
 struct watchdog {

@@ -24,6 +24,9 @@ static void write_head(const struct search *search, struct json_writer *json)
     json_field_text(json, "search_id", options->search_id);
     json_field_u64(json, "took_ms", clock_us_to_ms(now_us - options->arrival_us));
     json_field_u64(json, "generation", options->catalogue->generation);
+    if (options->is_test) {
+        json_field_c(json, "mode", mode_name(MODE_TEST));
+    }
     json_key(json, "budget");
     json_begin_object(json);
     json_field_u64(json, "requested_ms", clock_us_to_ms(options->budget.requested_us));
@@ -45,7 +48,9 @@ static void write_suppliers(const struct search *search, const struct coverage *
     json_key(json, "suppliers");
     json_begin_array(json);
     for (size_t i = 0; i < search->attempt_count; i++) {
-        coverage_write_attempt(&search->attempts[i], search->options.arrival_us, search->options.detail, json);
+        if (!attempt_is_dark(&search->attempts[i])) {
+            coverage_write_attempt(&search->attempts[i], search->options.arrival_us, search->options.detail, json);
+        }
     }
     json_end_array(json);
 }

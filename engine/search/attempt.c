@@ -127,6 +127,45 @@ void attempt_cut(struct attempt *attempt, enum bound bound, enum phase phase_if_
     attempt_settle(attempt);
 }
 
+void attempt_finish_early(struct attempt *attempt)
+{
+    if (attempt->state == ATTEMPT_WAITING) {
+        attempt->end.phase = PHASE_SCRIPT_QUEUE;
+        attempt_close(attempt, OUTCOME_FINISHED_EARLY);
+        return;
+    }
+    for (uint32_t i = 0; i < attempt->part_count; i++) {
+        if (attempt->parts[i].state != PART_ENDED) {
+            part_cut(&attempt->parts[i]);
+            attempt->parts[i].end.outcome = OUTCOME_FINISHED_EARLY;
+        }
+    }
+    attempt->open_parts = 0;
+    attempt_settle(attempt);
+}
+
+void attempt_set_ceiling(struct attempt *attempt, struct ceiling ceiling)
+{
+    struct world *world = attempt_world(attempt);
+    struct allocation allocation = search_allocation(attempt->search, ceiling.us);
+    bool is_over = allocation.us == 0;
+
+    if (is_over && allocation.bound == BOUND_BUDGET) {
+        return; // the search ends now
+    }
+    if (allocation.bound != BOUND_CEILING) {
+        world->ops->timer_cancel(world, &attempt->ceiling_timer);
+    } else if (!is_over && world->ops->timer_start(world, &attempt->ceiling_timer, allocation.end_us) != STATUS_OK) {
+        is_over = true; // without its timer nothing would end it in time
+    }
+    attempt->ceiling = ceiling;
+    attempt->allocation = allocation;
+    attempt->allocation.us = allocation.end_us > attempt->began_us ? allocation.end_us - attempt->began_us : 0;
+    if (is_over) {
+        attempt_cut(attempt, BOUND_CEILING, PHASE_SCRIPT_QUEUE);
+    }
+}
+
 void attempt_warn(struct attempt *attempt, const char *warning)
 {
     say(attempt->warning, sizeof(attempt->warning), text_of(warning)); // before those of the script
@@ -173,13 +212,14 @@ bool attempt_take_offers(struct attempt *attempt, uint32_t part, struct normalis
 {
     struct offer_batch *batch = normalise->offers;
     struct search *search = attempt->search;
-    stock_gone on_gone = stream_is_on(&search->stream) ? attempt_on_offer_gone : NULL;
+    bool is_told = stream_is_on(&search->stream) && !attempt_is_dark(attempt);
+    stock_gone on_gone = is_told ? attempt_on_offer_gone : NULL;
 
-    attempt->stock.is_kept_elsewhere = stream_is_on(&search->stream);
+    attempt->stock.is_kept_elsewhere = is_told;
     if (!stock_add(&attempt->stock, part, batch, normalise->merge, on_gone, attempt)) {
         return false;
     }
-    if (stream_is_on(&search->stream)) {
+    if (is_told) {
         stream_retract(&search->stream, search, "replaced");
     }
     if (normalise->warning_count > 0 && attempt->warning_count == 0) {
@@ -193,10 +233,11 @@ bool attempt_take_offers(struct attempt *attempt, uint32_t part, struct normalis
         attempt->dropped += batch->dropped;
         attempt->unmapped += batch->unmapped;
         const struct stock_batch *held = stock_find(&attempt->stock, batch);
-        if (stream_is_on(&search->stream) && held != NULL) {
+        if (is_told && held != NULL) {
             stream_offers(&search->stream, search, held);
         }
     }
+    reask_note(&search->reask, search);
     return true;
 }
 
@@ -286,7 +327,12 @@ static void attempt_ask(struct attempt *attempt, struct start_candidate *candida
 void attempt_start(struct attempt *attempt, struct start_candidate *candidate)
 {
     attempt->account = candidate->has_no_account ? NULL : candidate->account;
+    if (attempt->account != NULL && !attempt_is_dark(attempt)) {
+        attempt->mode = attempt->account->mode;
+    }
     attempt->ceiling = candidate->ceiling;
+    attempt->terms = candidate->terms;
+    attempt->progress_reads = candidate->progress_reads;
     attempt->allocation = search_allocation(attempt->search, attempt->ceiling.us);
     if (candidate->verdict == SCRIPT_DROPPED || (candidate->verdict == SCRIPT_OK && attempt->allocation.us == 0)) {
         attempt->bound = attempt->allocation.bound;
@@ -308,6 +354,7 @@ void attempt_init(struct attempt *attempt, struct search *search, const struct c
         .supplier = supplier,
         .account = supplier->account_count > 1 ? NULL : supplier->account,
         .state = ATTEMPT_WAITING,
+        .mode = supplier->mode,
         .ceiling = { .us = UINT64_MAX },
     };
     attempt->ceiling_timer.on_due = attempt_on_ceiling;

@@ -25,6 +25,8 @@ struct attempt {
     const struct catalogue_supplier *supplier;
     const struct script_account *account; // NULL: none was chosen
     enum attempt_state state;
+    enum mode mode;
+    uint32_t candidate; // its number in the start call that asks for it
 
     struct timer ceiling_timer; // runs only when the ceiling is the bound
     struct part *parts;         // in the search's arena
@@ -36,6 +38,8 @@ struct attempt {
     uint64_t began_us; // 0: never asked
     uint64_t closed_us;
     struct ceiling ceiling;
+    struct ceiling_terms terms;
+    uint32_t progress_reads; // what its ceiling read of the progress; sum of enum progress_field
 
     enum outcome outcome; // once CLOSED
     enum bound bound;
@@ -62,6 +66,18 @@ void attempt_close_unasked(struct attempt *attempt, enum outcome outcome, struct
 /// Closes as cut by `bound`, each part with the phase it stands in. `phase_if_waiting` names the phase of an attempt
 /// that sent nothing yet. What its parts have brought stays.
 void attempt_cut(struct attempt *attempt, enum bound bound, enum phase phase_if_waiting);
+
+/// A new ceiling while it asks: its end moves, forwards or back; one that is over cuts it now.
+void attempt_set_ceiling(struct attempt *attempt, struct ceiling ceiling);
+
+/// Closes as one that nobody waits for any more. What its parts have brought stays.
+void attempt_finish_early(struct attempt *attempt);
+
+/// Never shown, and nobody waits for it.
+static inline bool attempt_is_dark(const struct attempt *attempt)
+{
+    return attempt->mode == MODE_DARK;
+}
 
 /// For parts: the most that a body may have.
 uint64_t attempt_body_cap(const struct attempt *attempt);

@@ -4,6 +4,9 @@
 
 static void coverage_add(struct coverage *coverage, const struct attempt *attempt)
 {
+    if (attempt_is_dark(attempt)) {
+        return;
+    }
     if (attempt->state != ATTEMPT_CLOSED) {
         coverage->pending++;
         coverage->eligible++;
@@ -215,6 +218,9 @@ void coverage_write_attempt(const struct attempt *attempt, uint64_t arrival_us, 
         json_field_text(json, "account", attempt->account->name);
     }
     json_field_c(json, "outcome", outcome_name(attempt->outcome));
+    if (attempt->mode != MODE_LIVE) {
+        json_field_c(json, "mode", mode_name(attempt->mode));
+    }
     write_why(attempt, json);
     write_parts(attempt, json);
     if (attempt->outcome == OUTCOME_ANSWERED) {

@@ -114,7 +114,7 @@ static void heap_open(struct merge *merge, const struct attempt *attempts, size_
     merge->looks_left = is_by_duration ? MERGE_MAX_QUICK_LOOKS : MERGE_MAX_LOOKS;
     merge->compare = is_by_duration ? cursor_compare_duration : cursor_compare;
     for (size_t i = 0; i < count; i++) {
-        for (size_t j = 0; j < attempts[i].stock.count; j++) {
+        for (size_t j = 0; j < attempts[i].stock.count && !attempt_is_dark(&attempts[i]); j++) {
             const struct stock_batch *batch = &attempts[i].stock.batches[j];
             const uint16_t *order = is_by_duration ? batch->batch->by_duration : NULL;
             if (is_by_duration && order == NULL) {
@@ -224,8 +224,10 @@ bool merge_offers(struct arena *arena, const struct attempt *attempts, size_t co
 
     *result = (struct merge_result){ 0 };
     for (size_t i = 0; i < count; i++) {
-        result->found += attempts[i].stock.live;
-        batches += attempts[i].stock.count;
+        if (!attempt_is_dark(&attempts[i])) {
+            result->found += attempts[i].stock.live;
+            batches += attempts[i].stock.count;
+        }
     }
     if (result->found == 0) {
         return true;

@@ -154,10 +154,28 @@ static void part_take_answer(struct part *part, struct normalise_call *normalise
     part_finish(part, answer.outcome);
 }
 
+/// The call was dropped because of an end that has moved meanwhile: it has its time yet.
+static bool part_normalises_again(struct part *part, struct script_call *call)
+{
+    struct world *world = attempt_world(part->attempt);
+    struct normalise_call *normalise = CONTAINER_OF(call, struct normalise_call, call);
+    uint64_t end_us = part->attempt->allocation.end_us;
+
+    if (normalise->verdict != SCRIPT_DROPPED || call->deadline_us >= end_us || world->ops->now_us(world) >= end_us) {
+        return false;
+    }
+    call->deadline_us = end_us;
+    normalise->message[0] = '\0';
+    return world->ops->script_submit(world, call) == STATUS_OK;
+}
+
 static void part_on_normalised(struct script_call *call)
 {
     struct part *part = call->owner;
 
+    if (part_normalises_again(part, call)) {
+        return;
+    }
     part->normalise = NULL;
     part_take_answer(part, CONTAINER_OF(call, struct normalise_call, call));
 }
@@ -244,7 +262,8 @@ void part_fetch(struct part *part)
     part->fetch = (struct fetch){
         .request = part->request,
         .route = part->attempt->account->route,
-        .end_us = part->attempt->allocation.end_us,
+        .end_us = part->attempt->progress_reads != 0 ? part->attempt->search->end_us // its own end may move
+                                                     : part->attempt->allocation.end_us,
         .body_cap = attempt_body_cap(part->attempt),
         .on_done = part_on_fetched,
     };

@@ -23,6 +23,7 @@ bool part_submit(struct part *part, struct script_call *call, void (*on_done)(st
     struct world *world = attempt_world(part->attempt);
 
     call->deadline_us = part->attempt->allocation.end_us;
+    call->is_last = attempt_is_dark(part->attempt);
     call->on_done = on_done;
     call->owner = part;
     if (world->ops->script_submit(world, call) != STATUS_OK) {

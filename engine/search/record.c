@@ -82,6 +82,7 @@ static void fill_entry(struct search_record *record, const struct search *search
     entry->code = search_record_keep(record, text_of(attempt->end.code));
     entry->detail = search_record_keep(record, (struct text){ attempt->end.detail, detail_length });
     entry->is_detail_cut = is_cut_detail(&attempt->end, detail_length);
+    entry->mode = attempt->mode;
     entry->was_asked = attempt->began_us != 0;
     entry->began_us = entry->was_asked ? attempt->began_us - search->options.arrival_us : 0;
     entry->allocated_us = attempt->allocation.us;
@@ -114,6 +115,7 @@ static struct search_record *make_record(const struct search *search, size_t att
     record->caller = search_record_keep(record, options->caller);
     record->trace_id = search_record_keep(record, options->trace_id);
     record->generation = options->catalogue->generation;
+    record->is_test = options->is_test;
     record->arrival_wall_us = options->arrival_wall_us;
     record->requested_us = options->budget.requested_us;
     record->effective_us = options->budget.effective_us;

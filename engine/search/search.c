@@ -4,6 +4,7 @@
 #include "search/answer.h"
 #include "search/record.h"
 #include "search/search_internal.h"
+#include "search/verdict.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -79,6 +80,8 @@ static void search_destroy(struct search *search)
 {
     struct world *world = search->options.world;
 
+    reask_fini(&search->reask, search);
+    dark_fini(search);
     if (timer_is_running(&search->end_timer)) {
         world->ops->timer_cancel(world, &search->end_timer);
     }
@@ -160,8 +163,19 @@ static void search_count_down(struct search *search)
     search->open--;
     if (search->open == 0 && !search->is_replying) {
         search->is_replying = true;
+        dark_finish(search);
         search_reply_now(search, false);
     }
+}
+
+void search_hold(struct search *search)
+{
+    search->open++;
+}
+
+void search_let_go(struct search *search)
+{
+    search_count_down(search);
 }
 
 /// The product refused the query, or failed: the reply is a problem and no supplier is asked.
@@ -183,10 +197,26 @@ void search_on_attempt_closed(struct search *search, struct attempt *attempt)
     if (outcome_row(attempt->outcome)->breaker == BREAKER_SCRIPT && options->on_script_trouble != NULL) {
         options->on_script_trouble(options->owner, attempt->supplier, attempt->outcome, attempt->end.detail);
     }
+    if (attempt_is_dark(attempt)) {
+        return; // nobody is told, and nobody waited for it
+    }
     if (search->has_begun && stream_is_on(&search->stream)) {
         stream_supplier(&search->stream, search, attempt);
     }
+    if (search->open > 1) {
+        reask_note(&search->reask, search);
+    }
     search_count_down(search);
+}
+
+void search_on_script_trouble(const struct search *search, const struct attempt *attempt, enum script_verdict verdict,
+                              const char *detail)
+{
+    const struct search_options *options = &search->options;
+
+    if (options->on_script_trouble != NULL) {
+        options->on_script_trouble(options->owner, attempt->supplier, verdict_outcome(verdict), detail);
+    }
 }
 
 static uint64_t search_reserve_within(const struct search_options *options, uint64_t budget_us)
@@ -225,7 +255,6 @@ static void search_on_started(struct script_call *call)
 {
     struct search *search = call->owner;
     struct start_call *start = CONTAINER_OF(call, struct start_call, call);
-    size_t next = 0;
 
     search->start = NULL;
     if (start->product_verdict != SCRIPT_OK && start->product_verdict != SCRIPT_DROPPED) {
@@ -244,16 +273,18 @@ static void search_on_started(struct script_call *call)
     if (start->deadline_rule != NULL) {
         search_take_deadline(search, start->deadline_rule);
     }
+    dark_hide(search, start);
     if (stream_is_on(&search->stream)) {
         stream_began(&search->stream, search);
     }
     for (size_t i = 0; i < search->attempt_count; i++) {
         struct attempt *attempt = &search->attempts[i];
-        if (attempt->state == ATTEMPT_WAITING) {
-            require(next < start->candidate_count);
-            attempt_start(attempt, &start->candidates[next++]);
+        if (attempt->state == ATTEMPT_WAITING && !start->candidates[attempt->candidate].is_dark) {
+            attempt_start(attempt, &start->candidates[attempt->candidate]);
         }
     }
+    dark_submit(search, start);
+    reask_begin(&search->reask, search, start->eligible);
     script_call_destroy(call);
     search_count_down(search); // the start's own count; the search may be gone now
 }
@@ -268,7 +299,8 @@ static bool search_wants(const struct search_options *options, const struct cata
             return true;
         }
     }
-    return options->only == NULL;
+    // Without a test search one of mode test is not there, unless its caller names it and then learns why.
+    return options->only == NULL && (supplier->mode != MODE_TEST || options->is_test);
 }
 
 static bool search_make_attempts(struct search *search)
@@ -287,18 +319,32 @@ static bool search_make_attempts(struct search *search)
     return true;
 }
 
-/// Closes the disabled ones and returns how many are to be asked.
+/// One that is not for this search, whatever its query says; true: it is closed.
+static bool search_close_unwanted(struct search *search, struct attempt *attempt)
+{
+    const struct catalogue_supplier *supplier = attempt->supplier;
+
+    if (!supplier->is_enabled) {
+        attempt_close_unasked(attempt, OUTCOME_DISABLED, supplier->because);
+        return true;
+    }
+    if (supplier->mode == MODE_TEST && !search->options.is_test) {
+        attempt_close_unasked(attempt, OUTCOME_SKIPPED, TEXT("only for searches with \"mode\": \"test\""));
+        return true;
+    }
+    return supplier->mode == MODE_DARK && dark_close_unreached(search, attempt);
+}
+
+/// Closes those that are not to be asked and returns how many are.
 static size_t search_close_disabled(struct search *search)
 {
     size_t candidates = 0;
 
     for (size_t i = 0; i < search->attempt_count; i++) {
         struct attempt *attempt = &search->attempts[i];
-        if (attempt->supplier->is_enabled) {
-            candidates++;
-            continue;
+        if (!search_close_unwanted(search, attempt)) {
+            attempt->candidate = (uint32_t)candidates++;
         }
-        attempt_close_unasked(attempt, OUTCOME_DISABLED, attempt->supplier->because);
     }
     return candidates;
 }
@@ -325,8 +371,7 @@ static bool search_foresee(const struct search *search, struct start_call *start
     return start->rule_ends_us != NULL;
 }
 
-/// The logins of its accounts, of which one will be chosen. False: no memory.
-static bool search_fill_logins(const struct search *search, struct start_call *start, struct start_candidate *candidate)
+bool search_fill_logins(const struct search *search, struct start_call *start, struct start_candidate *candidate)
 {
     struct world *world = search->options.world;
     size_t count = candidate->account_count > 0 ? candidate->account_count : 1;
@@ -352,6 +397,7 @@ static bool search_fill_candidate(const struct search *search, const struct atte
     candidate->account_count = attempt->supplier->account_count;
     candidate->supplier = (uint32_t)(attempt->supplier - search->options.catalogue->suppliers);
     candidate->terms.settings_us = attempt->supplier->ceiling_us;
+    candidate->is_of_test = search->options.is_test;
     return search_fill_logins(search, start, candidate);
 }
 
@@ -360,7 +406,6 @@ static enum status search_submit_start(struct search *search, size_t candidates)
     const struct search_options *options = &search->options;
     struct world *world = options->world;
     struct start_call *start = start_call_create(options->product, options->search_id, options->body, candidates);
-    size_t next = 0;
 
     if (start == NULL) {
         return STATUS_NO_MEMORY;
@@ -384,7 +429,9 @@ static enum status search_submit_start(struct search *search, size_t candidates)
     for (size_t i = 0; i < search->attempt_count; i++) {
         const struct attempt *attempt = &search->attempts[i];
         if (attempt->state == ATTEMPT_WAITING) {
-            has_memory = search_fill_candidate(search, attempt, start, &start->candidates[next++]) && has_memory;
+            has_memory =
+                search_fill_candidate(search, attempt, start, &start->candidates[attempt->candidate]) && has_memory;
+            start->eligible -= attempt_is_dark(attempt) ? 1 : 0;
         }
     }
     enum status status = has_memory ? world->ops->script_submit(world, &start->call) : STATUS_NO_MEMORY;
@@ -427,7 +474,10 @@ enum status search_start(const struct search_options *options, struct search **r
     if (!search_make_attempts(search)) {
         goto fail;
     }
-    search->open = search->attempt_count + 1;
+    for (size_t i = 0; i < search->attempt_count; i++) {
+        search->open += attempt_is_dark(&search->attempts[i]) ? 0 : 1;
+    }
+    search->open++;              // the start's own
     search->options.only = NULL; // the caller's array is not kept
     status = search_submit_start(search, search_close_disabled(search));
     if (status != STATUS_OK) {

@@ -53,6 +53,7 @@ struct search_options {
     uint32_t max_items, max_offers_per_item;
     enum sort sort;
     bool whole_or_nothing; // \"partial\": false
+    bool is_test;          // \"mode\": \"test\": accounts of that mode are for it, too
     bool wants_record;     // its attribution
     enum reply_detail detail;
     /// NULL, or what a streaming caller is told; then the reply's body is the event `done`, unless no event came before

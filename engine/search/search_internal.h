@@ -5,14 +5,17 @@
 #pragma once
 
 #include "search/attempt.h"
+#include "search/dark.h"
+#include "search/reask.h"
 #include "search/search.h"
 #include "search/stream.h"
 
 struct search {
     struct search_options options; // texts point into the arena
     struct arena arena;
-    struct timer end_timer;   // deadline - reserve
-    struct start_call *start; // while the start call is out
+    struct timer end_timer;        // deadline - reserve
+    struct start_call *start;      // while the start call is out
+    struct start_call *dark_start; // while that of the dark ones is out
     struct block *facts;
     struct block *client_facts; // for suppliers that want to know who asks; NULL: not known
     struct block *key;          // equal for equal searches; NULL: this one is its own only
@@ -22,7 +25,8 @@ struct search {
     uint64_t end_us;          // deadline - reserve
     struct attempt *attempts; // every supplier of the product that the caller did not leave out
     size_t attempt_count;
-    size_t open; // attempts not closed, and one for the start
+    size_t open; // attempts that are shown and not closed, one for the start, one for each hold
+    struct reask reask;
     bool is_replying;
     bool has_begun; // the start call is back and the query good
     struct stream stream;
@@ -32,6 +36,10 @@ struct world *search_world(const struct search *search);
 
 /// What a supplier with this ceiling gets now.
 struct allocation search_allocation(const struct search *search, uint64_t ceiling_us);
+
+/// The logins of a candidate's accounts, of which one is or will be chosen. False: no memory.
+MUST_CHECK bool search_fill_logins(const struct search *search, struct start_call *start,
+                                   struct start_candidate *candidate);
 
 /// A normalise call with the facts that this supplier may see; takes the response unless NULL is returned.
 MUST_CHECK struct normalise_call *search_normalise_call(const struct search *search,
@@ -45,6 +53,14 @@ MUST_CHECK struct request_call *search_request_call(const struct search *search,
 
 /// Zeroed memory that lives as long as the search; NULL without any.
 MUST_CHECK void *search_alloc(struct search *search, size_t size);
+
+/// What is closed meanwhile does not end the search; letting go may, and then it is gone.
+void search_hold(struct search *search);
+void search_let_go(struct search *search);
+
+/// A script has failed outside of what decides its attempt's outcome.
+void search_on_script_trouble(const struct search *search, const struct attempt *attempt, enum script_verdict verdict,
+                              const char *detail);
 
 /// Counts a closed attempt; the last one makes the search reply, and then the search is gone.
 void search_on_attempt_closed(struct search *search, struct attempt *attempt);

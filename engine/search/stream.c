@@ -58,7 +58,7 @@ static void event_end(struct stream *stream, const struct search *search, enum s
 
     coverage_count(&coverage, search->attempts, search->attempt_count);
     for (size_t i = 0; i < search->attempt_count; i++) {
-        found += search->attempts[i].stock.live;
+        found += attempt_is_dark(&search->attempts[i]) ? 0 : search->attempts[i].stock.live;
     }
     json_key(&stream->json, "coverage");
     coverage_write(&coverage, search->options.detail, &stream->json, found, found);
@@ -79,7 +79,7 @@ void stream_began(struct stream *stream, const struct search *search)
     json_field_u64(json, "generation", search->options.catalogue->generation);
     event_end(stream, search, SEARCH_EVENT_SEARCH);
     for (size_t i = 0; i < search->attempt_count; i++) {
-        if (search->attempts[i].state == ATTEMPT_CLOSED) {
+        if (search->attempts[i].state == ATTEMPT_CLOSED && !attempt_is_dark(&search->attempts[i])) {
             stream_supplier(stream, search, &search->attempts[i]);
         }
     }
@@ -263,7 +263,9 @@ void stream_settle(struct stream *stream, const struct search *search, const str
     }
     qsort(picked, merged->pick_count, sizeof(void *), compare_addresses);
     for (size_t i = 0; i < search->attempt_count; i++) {
-        settle_attempt(stream, &search->attempts[i], picked, merged->pick_count);
+        if (!attempt_is_dark(&search->attempts[i])) {
+            settle_attempt(stream, &search->attempts[i], picked, merged->pick_count);
+        }
     }
     free(picked);
     stream_retract(stream, search, "over_limit");

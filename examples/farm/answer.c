@@ -61,6 +61,8 @@ struct answer_template {
     double price;  // how dear the supplier is
     unsigned slice_count;
     size_t offers_at[ANSWER_OFFERS + 1]; // shape A: where each offer begins, and where the last one ends
+    struct query asked;                  // last
+    char *kept;                          // what it got; NULL: nothing yet
 };
 
 /// The currencies that the farm sells in, by their units for a euro.
@@ -303,6 +305,7 @@ void answer_template_destroy(struct answer_template **answer)
     }
     buffer_fini(&(*answer)->bytes);
     free((*answer)->slots);
+    free((*answer)->kept);
     free(*answer);
     *answer = NULL;
 }
@@ -529,6 +532,20 @@ void answer_render(const struct answer_template *answer, const struct query *que
     for (size_t i = 0; i < answer->slot_count; i++) {
         fill(&rendering, &answer->slots[i], out + answer->slots[i].offset);
     }
+}
+
+struct text answer_recall(struct answer_template *answer, const struct query *query)
+{
+    if (answer->kept == NULL || !query_equals(query, &answer->asked)) {
+        char *kept = answer->kept != NULL ? answer->kept : malloc(answer->bytes.length);
+        if (kept == NULL) {
+            return (struct text){ NULL, 0 };
+        }
+        answer_render(answer, query, kept);
+        answer->kept = kept;
+        answer->asked = *query;
+    }
+    return (struct text){ answer->kept, answer->bytes.length };
 }
 
 size_t answer_keep(const struct answer_template *answer, char *rendered, unsigned first, unsigned count)

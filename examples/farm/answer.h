@@ -2,11 +2,12 @@
 ///
 /// A template is the finished bytes for a number of slices with slots of fixed width: airports, times, flight numbers,
 /// prices, ids. Rendering copies the bytes and fills the slots by the query, so that an answer costs a few microseconds
-/// and no memory. Equal (seed, supplier, query) give equal bytes. Two in five itineraries come from a timetable that
-/// all suppliers share.
+/// and no memory. Equal (seed, supplier, query) give equal bytes, so a template keeps the answer that it gave last: a
+/// bench asks for the same thing again and again, and what it measures is not the farm. Two in five itineraries come
+/// from a timetable that all suppliers share.
 ///
-/// Threads: templates are immutable.
-/// Memory:  a template owns its bytes; rendering writes into the caller's.
+/// Threads: one; rendering alone does not change a template.
+/// Memory:  a template owns its bytes and the answer kept; rendering writes into the caller's.
 #pragma once
 
 #include "farm/query.h"
@@ -26,6 +27,9 @@ size_t answer_length(const struct answer_template *answer);
 
 /// Writes answer_length() bytes. The query has as many slices as the template.
 void answer_render(const struct answer_template *answer, const struct query *query, char *out);
+
+/// The same bytes, kept until another query is asked; absent without memory.
+struct text answer_recall(struct answer_template *answer, const struct query *query);
 
 /// The offers of an answer as numbers, for shapes that are written otherwise.
 struct answer_sale {

@@ -99,7 +99,11 @@ static struct text answer_body(struct connection *connection)
         return (struct text){ out, shapes_render(&connection->step, supplier, out) };
     }
     const struct step *step = &connection->step;
-    const struct answer_template *answer = supplier->templates[step->query.slice_count - 1];
+    struct answer_template *answer = supplier->templates[step->query.slice_count - 1];
+    struct text recalled = step_is_needed(supplier) ? TEXT("") : answer_recall(answer, &step->query);
+    if (recalled.length > 0) {
+        return recalled;
+    }
     char *output = connection->farm->output;
     size_t length = answer_length(answer);
     answer_render(answer, &step->query, output);

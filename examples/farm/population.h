@@ -4,9 +4,9 @@
 /// pages, parts, maps, tables, xml: flights; h, rates: hotels), model (constant, lognormal, bimodal, ramp, recovery),
 /// median_ms, sigma, tail (share), cap_ms, ceiling_ms (or -). Then, in any order: FAULT=SHARE, close, no_tickets,
 /// name_delay_ms=N; for polls and pages rounds=N (3) and poll_after_ms=N (100); for models other_ms=N,
-/// other_share=SHARE, peak_ms=N, over_ms=N; login=oauth or session, sign=sha256 or sha512 (gate.h) with login_ms=N (30),
-/// login_life_s=N (1800); field=NAME for the faults rename_field and drop_field; and outage=FAULT with outage_from_ms=N,
-/// outage_ms=N, outage_every_ms=N. A share is "2%" or "0.02". What follows # is a comment.
+/// other_share=SHARE, peak_ms=N, over_ms=N; login=oauth or session, sign=sha256 or sha512 (gate.h) with login_ms=N
+/// (30), login_life_s=N (1800); field=NAME for the faults rename_field and drop_field; and outage=FAULT with
+/// outage_from_ms=N, outage_ms=N, outage_every_ms=N. A share is "2%" or "0.02". What follows # is a comment.
 ///
 /// Threads: the loop's.
 /// Memory:  owns its suppliers.

@@ -261,3 +261,16 @@ bool query_finish(struct query *query)
     query->hash = hash;
     return query->slice_count > 0;
 }
+
+bool query_equals(const struct query *a, const struct query *b)
+{
+    bool is_same = a->hash == b->hash && a->slice_count == b->slice_count && a->party == b->party &&
+                   a->cabin == b->cabin && memcmp(a->currency, b->currency, sizeof(a->currency)) == 0;
+
+    for (unsigned i = 0; i < a->slice_count && is_same; i++) {
+        const struct query_slice *x = &a->slices[i], *y = &b->slices[i];
+        is_same = x->day == y->day && memcmp(x->from, y->from, sizeof(x->from)) == 0 &&
+                  memcmp(x->to, y->to, sizeof(x->to)) == 0;
+    }
+    return is_same;
+}

@@ -31,6 +31,9 @@ struct query {
 /// False: `*why` is a constant sentence for the caller.
 MUST_CHECK bool query_read(struct query *query, enum query_shape shape, struct text body, const char **why);
 
+/// Both ask for the same, so that one answer serves both.
+bool query_equals(const struct query *a, const struct query *b);
+
 /// Fills the hash of a query that was read otherwise. False: it has no slice.
 MUST_CHECK bool query_finish(struct query *query);
 

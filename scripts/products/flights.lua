@@ -152,6 +152,7 @@ local function derive(search, arrival)
   local slices = search.query.slices
   local first, last = slices[1].date, slices[#slices].date
   search.trip_type = trip_type(slices)
+  search.cabin = search.query.cabin
   search.lead_days = parts.lead_days(arrival, first)
   search.party = #search.query.travellers
   search.weekend = time.weekday(first) >= 6
@@ -240,7 +241,15 @@ return {
   name = "flights",
   item_prefix = "fl",
   key = parts.KEY,
-  segments = parts.segments({ trip_type = TRIP_TYPES }),
+  segments = parts.segments({ cabin = CABINS, trip_type = TRIP_TYPES }),
   offer = offer,
   query = query,
+  example = {
+    slices = {
+      { origin = "LHR", destination = "JFK", date = "2026-05-14" },
+      { origin = "JFK", destination = "LHR", date = "2026-05-21" },
+    },
+    travellers = { { type = "adult" }, { type = "child", age = 9 } },
+    market = "GB",
+  },
 }

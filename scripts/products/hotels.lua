@@ -111,6 +111,7 @@ local function derive(search, arrival)
   search.nights = time.days_between(query.check_in, query.check_out)
   search.weekend = is_weekend(query.check_in, search.nights)
   search.party = 0
+  search.rooms = #query.rooms
   for i = 1, #query.rooms do
     search.party = search.party + query.rooms[i].adults + #query.rooms[i].child_ages
   end
@@ -146,8 +147,15 @@ return {
   name = "hotels",
   item_prefix = "ho",
   key = parts.KEY,
-  segments = parts.SEGMENTS,
+  segments = parts.segments({ rooms = "integer" }),
   query = query,
+  example = {
+    place = { city = "LON" },
+    check_in = "2026-05-14",
+    check_out = "2026-05-17",
+    rooms = { { adults = 2, child_ages = { 9 } } },
+    market = "GB",
+  },
   offer = {
     parts.ID,
     parts.SELLER,

@@ -26,6 +26,7 @@
 ---@class FlightSearch: Search read-only
 ---@field product "flights"
 ---@field query FlightQuery
+---@field cabin Cabin as asked
 ---@field trip_type "one_way"|"return"|"multi_city"
 ---@field nights? integer not of a one-way trip
 ---@field private? true with loyalty or fare codes: never stored, never shared

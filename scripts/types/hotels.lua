@@ -24,6 +24,7 @@
 ---@field product "hotels"
 ---@field query HotelQuery
 ---@field nights integer
+---@field rooms integer how many
 
 ---@class HotelOffer
 ---@field id string

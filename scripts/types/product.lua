@@ -6,6 +6,7 @@
 ---@field item_prefix? string of the identities of its items
 ---@field key? string[] which fields of the search make two searches the same; without it none are
 ---@field segments? table<string, "text"|"integer"|"country"|"flag"|string[]> the facts that rules may ask for
+---@field example? table a query that is valid on 2026-01-15: `lastcall check` asks ceilings about it
 ---@field offer OfferField[] the schema, in the order of the reply
 ---@field query fun(request: table, arrival: Instant): table?, QueryError[]?
 

@@ -15,7 +15,8 @@
 ---@field limits? Limits
 ---@field wants? "client"[] extras of the search: who asks
 ---@field skip? fun(search: Search, ctx: Context): string? a reason to leave it out
----@field ceiling? fun(search: Search, progress: Progress): number milliseconds after arrival
+---@field sells? table<string, number|(string|number|boolean)[]> plurals of segments, max_ and min_; else it is skipped
+---@field ceiling? fun(search: Search, progress: Progress): number? milliseconds after arrival
 ---@field login? Login what the supplier needs before it talks: a token, a session
 ---@field sign? fun(request: SignedRequest, ctx: Context): table<string, string>? headers to add, over the final bytes
 ---@field revalidate? Revalidate
@@ -82,12 +83,16 @@
 ---@field concurrent? integer requests that may be under way at once
 ---@field body? string "2MiB", after decompression
 
----@class Progress
----@field elapsed_ms number
----@field remaining_ms number
----@field offers integer
----@field answered integer
----@field eligible integer
+---@class Progress read-only; whoever reads a field is asked again when it has changed
+---@field elapsed_ms number since arrival
+---@field remaining_ms number until the search must be finished
+---@field offers integer that are there
+---@field answered integer suppliers that have answered
+---@field eligible integer suppliers to hear from
+---@field cheapest? string the lowest total so far, in the search's currency
+---@field latency? { samples: integer, p50: number, p75: number, p95: number, p99: number } nil while unknown
+---@field win_rate? number nil while unknown
+---@field chance fun(ms: number): number? that its answer comes within that time; nil while unknown
 
 ---@class Instant
 ---@field s number seconds since 1970

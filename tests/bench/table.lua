@@ -42,6 +42,16 @@ local COST = {
   { "reply bytes", function(row) return row.body_bytes end },
 }
 
+local DECODE = {
+  { "document", function(row) return row.variant end },
+  { "bytes", function(row) return row.bytes end },
+  { "whole", function(row) return us(row.whole_us) end },
+  { "shape", function(row) return row.shape_us and us(row.shape_us) or "-" end },
+  { "cjson", function(row) return us(row.cjson_us) end },
+  { "check", function(row) return us(row.check_us) end },
+  { "whole / cjson", function(row) return string.format("%.2f", row.whole_us / row.cjson_us) end },
+}
+
 local function print_table(columns, rows)
   local widths = {}
   local lines = { {} }
@@ -71,8 +81,8 @@ end
 -- A run that says nothing must say so (performance.md).
 local function print_voids()
   for _, row in ipairs(bench.rows) do
-    local name = row.variant .. " at " .. row.load .. " %"
-    if row.farm_share > 0.8 then
+    local name = row.variant .. " at " .. (row.load or 100) .. " %"
+    if (row.farm_share or 0) > 0.8 then
       print(name .. ": VOID, the farm used " .. string.format("%.0f", row.farm_share * 100) .. " % of its core")
     end
     if (row.client_slow_share or 0) > 0.001 then
@@ -81,7 +91,7 @@ local function print_voids()
     if (row.excused_share or 0) > 0.001 then
       print(name .. string.format(": VOID, %.2f %% excused by the witness", row.excused_share * 100))
     end
-    if row.searches < 1000 and bench.bench == "lateness" then
+    if bench.bench == "lateness" and row.searches < 1000 then
       print(name .. ": only " .. row.searches .. " searches, p99.9 is their maximum")
     end
   end
@@ -91,6 +101,10 @@ if bench.bench == "lateness" then
   print("times in ms; eng: sent - deadline, cli: last byte - intended start - budget, str: cli of the streams,")
   print("tmr: timer after its plan; slow readers: searches sent in advance / known to the engine / with a full socket")
   print_table(LATENESS, bench.rows)
+elseif bench.bench == "decode" then
+  print("times in ms of CPU, medians; whole, shape: our decoder, which checks UTF-8 and the grammar; cjson: lua-cjson,")
+  print("which does not; check: our reader alone")
+  print_table(DECODE, bench.rows)
 else
   print_table(COST, bench.rows)
   local by_name = {}

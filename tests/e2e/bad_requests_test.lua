@@ -56,7 +56,7 @@ local CASES = {
   { "an empty name of a field", body('"":1'), 422, "/", "unknown_field" },
   { "an unknown sort", body('"sort":"cheap"'), 422, "/sort", "unknown_value" },
   { "indicative", body('"indicative":"first"'), 422, "/indicative", "not_supported" },
-  { "a mode", body('"mode":"test"'), 422, "/mode", "not_supported" },
+  { "a mode that is for suppliers", body('"mode":"dark"'), 422, "/mode", "unknown_value" },
   -- keys that stand twice
   { "a field given twice", body('"product":"flights"'), 422, "/product", "duplicate" },
   { "a query given twice", body('"query":{}'), 422, "/query", "duplicate" },

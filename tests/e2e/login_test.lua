@@ -9,23 +9,31 @@ os.execute("rm -f " .. FILE)
 -- Long enough for all that end by themselves, also on a machine that does other things.
 local LONG_MS = 9000
 
-local w = world.start {
-  population = "gates",
-  settings = { "examples/farm/gates.yaml" },
-  environment = "FARM_SECRET=farm-secret-of-all WRONG_SECRET=not-the-secret",
-  overlay = ([[
+local OVERLAY = [[
 io_threads: 2
 attribution: { file: %s }
 suppliers_dir: [examples/farm/suppliers, examples/farm/gates, tests/e2e/logins]
 suppliers:
   told_login: { enabled: false, because: "a template" }
-  tells_error: { uses: told_login, accounts: { main: { options: { base_url: "http://s02.farm.test:8080", user: s02 } } } }
-  tells_fail: { uses: told_login, accounts: { main: { options: { base_url: "http://s02.farm.test:8080", user: s02, tells: fail } } } }
-  tells_warning: { uses: told_login, accounts: { main: { options: { base_url: "http://s02.farm.test:8080", user: s02, tells: warning } } } }
-  wrong_login: { uses: farm_oauth, accounts: { main: { secrets: { FARM_SECRET: WRONG_SECRET }, options: { user: s01 } } } }
-  wrong_key: { uses: farm_signed, accounts: { main: { secrets: { FARM_SECRET: WRONG_SECRET }, options: {
-    base_url: "http://s07.farm.test:8080", key: s07 } } } }
-]]):format(FILE),
+  wrong_login: { uses: farm_oauth, accounts: { main: { secrets: { FARM_SECRET: WRONG_SECRET } } } }
+  wrong_key:
+    uses: farm_signed
+    accounts:
+      main: { secrets: { FARM_SECRET: WRONG_SECRET }, options: { base_url: "http://s07.farm.test:8080", key: s07 } }
+]]
+
+local TELLER = [[
+  tells_%s:
+    uses: told_login
+    accounts: { main: { options: { base_url: "http://s02.farm.test:8080", user: s02, tells: %s } } }
+]]
+
+local w = world.start {
+  population = "gates",
+  settings = { "examples/farm/gates.yaml" },
+  environment = "FARM_SECRET=farm-secret-of-all WRONG_SECRET=not-the-secret",
+  overlay = OVERLAY:format(FILE) .. TELLER:format("error", "error") .. TELLER:format("fail", "fail")
+    .. TELLER:format("warning", "warning"),
 }
 
 local function reset()
@@ -177,7 +185,7 @@ test("a login that hangs is cut where it waits, is asked for once, and costs nob
   local outcomes = ask_at_once("s03", 12, 1500)
   equal(12, outcomes["cut login"], "cut in phase login of " .. world.json.encode(outcomes))
   equal(1, on_farm("s03").faults.login_hang, "logins asked for")
-  local reply = w:search { suppliers = { "s03", "s09" }, budget_ms = 3000 }
+  local reply = w:search { suppliers = { "s03", "s09" }, budget_ms = 1500 }
   expect(world.entry(reply, "s03"), { outcome = "cut", bound = "budget", phase = "login" })
   expect(world.entry(reply, "s09"), { outcome = "answered" })
   equal(1, on_farm("s03").faults.login_hang, "logins asked for")
@@ -189,11 +197,12 @@ test("a session that ends between two polls is opened anew once, and the poll is
   reset()
   ask("s06") -- warm
   reset()
-  local body = world.json.encode { product = "flights", query = world.query, suppliers = { "s06" }, budget_ms = LONG_MS }
-  local out = world.folder .. "/middle.out"
-  world.write_file(world.folder .. "/middle", body)
-  os.execute(("rm -f %s; curl -sS --max-time 30 -o %s.part -H 'Content-Type: application/json' --data-binary @%s/middle "
-    .. "%s/v1/search && mv %s.part %s &"):format(out, out, world.folder, w.url, out, out))
+  local fields = { product = "flights", query = world.query, suppliers = { "s06" }, budget_ms = LONG_MS }
+  local file = world.folder .. "/middle"
+  local out = file .. ".out"
+  world.write_file(file, world.json.encode(fields))
+  os.execute(("rm -f %s; curl -sS --max-time 30 -o %s.part -H 'Content-Type: application/json' --data-binary @%s "
+    .. "%s/v1/search && mv %s.part %s &"):format(out, out, file, w.url, out, out))
   wait_until("the search is created", 20, function()
     return on_farm("s06").answered >= 1
   end)

@@ -1,6 +1,7 @@
 #include "scenario/chance.h"
 
 #include "policy/budget.h"
+#include "policy/traffic.h"
 #include "scenario/allocations.h"
 
 #include <stdio.h>
@@ -212,6 +213,30 @@ static const char *const DISPLAYS[] = { "A & Co", "B-s",  "C",  "D.",  "E-E", "F
                                         "J",      "K, L", "LL", "M M", "N",   "O!",  "P+", "Q",  "R",
                                         "S",      "T",    "U",  "V",   "W",   "X",   "Y",  "Z" };
 
+/// Ceilings that are asked again, about anything.
+static void fill_again(struct dice *dice, const struct habits *habits, struct play_supplier *supplier)
+{
+    supplier->again_count = one_in(dice, 4) ? between(dice, 1, PLAY_AGAIN_MAX) : 0;
+    for (size_t i = 0; i < supplier->again_count; i++) {
+        supplier->again[i] = (struct virtual_ceiling){
+            .after_us = one_in(dice, 2) ? some_time(dice, habits) : 0,
+            .offers = one_in(dice, 3) ? (uint32_t)between(dice, 1, 12) : 0,
+            .answered = one_in(dice, 3) ? (uint32_t)between(dice, 1, 3) : 0,
+            .ceiling_us = one_in(dice, 5) ? 0 : some_time(dice, habits) + 1,
+            .fails = one_in(dice, 6),
+        };
+    }
+}
+
+static void fill_mode(struct dice *dice, struct play_supplier *supplier)
+{
+    enum mode mode = (enum mode)between(dice, MODE_DARK, MODE_TEST);
+
+    supplier->mode = one_in(dice, 8) ? mode : MODE_LIVE;
+    supplier->account_mode = one_in(dice, 12) ? mode : MODE_LIVE;
+    supplier->traffic = one_in(dice, 2) ? between(dice, 0, TRAFFIC_ALL) : TRAFFIC_ALL;
+}
+
 static void fill_supplier(struct dice *dice, const struct habits *habits, struct play *play, const char *name)
 {
     struct play_supplier *supplier = play_add_supplier(play, name);
@@ -228,6 +253,8 @@ static void fill_supplier(struct dice *dice, const struct habits *habits, struct
         behaviour->ceiling_us = one_in(dice, 8) ? habits->end_us : us;
         supplier->rule_us = one_in(dice, 4) ? some_time(dice, habits) : 0;
     }
+    fill_again(dice, habits, supplier);
+    fill_mode(dice, supplier);
     if (one_in(dice, 12)) {
         size_t which = roll(dice) % COUNT_OF(REFUSALS);
         behaviour->start = REFUSALS[which].verdict;
@@ -245,6 +272,7 @@ static void fill_supplier(struct dice *dice, const struct habits *habits, struct
     if (behaviour->start == SCRIPT_OK && one_in(dice, 4)) {
         fill_limits(dice, supplier);
     }
+    supplier->is_in_time = supplier->is_in_time && supplier->again_count == 0;
     supplier->display = one_in(dice, 3) ? DISPLAYS[name[0] - 'a'] : NULL;
     if (one_in(dice, 20)) {
         supplier->is_disabled = true;
@@ -330,6 +358,8 @@ void chance_fill(struct play *play, uint64_t seed)
     play->whole_or_nothing = one_in(&dice, 16);
     play->has_choice = one_in(&dice, 4);
     play->is_public = one_in(&dice, 4);
+    play->is_test = one_in(&dice, 4);
+    play->reask_us = one_in(&dice, 6) ? between(&dice, 0, 300 * MS) : between(&dice, 0, 1 * MS);
     play->start_us = one_in(&dice, 40) ? 50 * MS : between(&dice, 0, 2 * MS);
     play->queue_us = one_in(&dice, 40) ? 50 * MS : between(&dice, 0, 1 * MS);
     if (one_in(&dice, 40)) {

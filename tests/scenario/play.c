@@ -1,5 +1,6 @@
 #include "scenario/play.h"
 
+#include "policy/traffic.h"
 #include "scenario/stage.h"
 #include "support/virtual_login.h"
 
@@ -26,10 +27,12 @@ void play_init(struct play *play)
     play->whole_or_nothing = false;
     play->has_choice = false;
     play->is_public = false;
+    play->is_test = false;
     play->leaves_us = UINT64_MAX;
     play->machine = (struct virtual_machine){ 0 };
     play->start_us = 1000;
     play->queue_us = 0;
+    play->reask_us = 100;
     play->product = SCRIPT_OK;
 }
 
@@ -40,6 +43,7 @@ struct play_supplier *play_add_supplier(struct play *play, const char *name)
     *supplier = (struct play_supplier){
         .behaviour = { .name = name, .cheapest_micros = 100 * (int64_t)OFFER_MICROS },
         .expected = OUTCOME_COUNT,
+        .traffic = TRAFFIC_ALL,
     };
     return supplier;
 }
@@ -118,6 +122,18 @@ static void stage_on_event(void *owner, enum search_event event, struct text jso
     };
 }
 
+static void stage_on_trouble(void *owner, const struct catalogue_supplier *supplier, enum outcome outcome,
+                             const char *detail)
+{
+    struct stage *stage = owner;
+    (void)supplier;
+
+    if (outcome_row(outcome)->breaker != BREAKER_SCRIPT || detail == NULL) {
+        play_blame(stage->result, "%s is no trouble of a script", outcome_name(outcome));
+    }
+    stage->result->troubles++;
+}
+
 static void stage_leave(struct stage *stage)
 {
     stage->has_left = true;
@@ -162,10 +178,14 @@ static void stage_fill(struct stage *stage)
         const struct play_supplier *supplier = &play->suppliers[i];
         struct text name = text_of(supplier->behaviour.name);
         stage->behaviours[i] = supplier->behaviour;
+        stage->behaviours[i].again = supplier->again;
+        stage->behaviours[i].again_count = supplier->again_count;
         stage->accounts[i] = (struct script_account){
             .serial = i + 1,
             .name = name,
+            .supplier = (uint32_t)i,
             .login = supplier->behaviour.logs_in ? (uint32_t)i + 1 : 0,
+            .mode = supplier->mode != MODE_LIVE ? supplier->mode : supplier->account_mode,
         };
         stage->catalogue_suppliers[i] = (struct catalogue_supplier){
             .name = name,
@@ -177,6 +197,8 @@ static void stage_fill(struct stage *stage)
             .because = text_of(supplier->behaviour.because),
             .body_cap = 1 << 20,
             .ceiling_us = supplier->rule_us,
+            .mode = supplier->mode,
+            .traffic = supplier->traffic,
             .account = &stage->accounts[i],
         };
     }
@@ -185,6 +207,7 @@ static void stage_fill(struct stage *stage)
     stage->virtual.product = play->product;
     stage->virtual.start_us = play->start_us;
     stage->virtual.begins_after_us = play->queue_us;
+    stage->virtual.reask_us = play->reask_us;
     stage_fill_rules(stage);
     stage->virtual.facts = play->facts;
     stage->catalogue = (struct catalogue){
@@ -223,9 +246,11 @@ static enum status stage_search(struct stage *stage)
         .max_items = play->max_items,
         .max_offers_per_item = play->max_offers_per_item,
         .whole_or_nothing = play->whole_or_nothing,
+        .is_test = play->is_test,
         .wants_record = true,
         .detail = play->is_public ? REPLY_PUBLIC : REPLY_FULL,
         .on_event = stage->result->is_stream ? stage_on_event : NULL,
+        .on_script_trouble = stage_on_trouble,
         .on_reply = stage_on_reply,
         .owner = stage,
     };
@@ -267,6 +292,7 @@ static void stage_count(struct stage *stage)
     struct virtual_world *virtual = &stage->virtual;
 
     result->requests = virtual->fetches_started;
+    result->reasks = virtual->reasks;
     result->fetches = virtual->fetches_running;
     result->permits = virtual_world_permits(virtual);
     result->timers = virtual_world_search_timers(virtual);

@@ -20,6 +20,7 @@ enum {
     PLAY_RULES_MAX = 8,
     PLAY_CONDITIONS_MAX = 4,
     PLAY_VALUES_MAX = 4,
+    PLAY_AGAIN_MAX = 4,
 };
 
 struct play_supplier {
@@ -27,8 +28,13 @@ struct play_supplier {
     bool is_disabled, is_left_out; // by an operator; by the caller
     uint64_t rule_us;              // a ceiling of the settings; 0: none
     const char *display;           // what strangers see; NULL: its name
-    enum outcome expected;         // when it is not cut by time; OUTCOME_COUNT: anything
-    bool is_in_time;               // it must be `expected`
+    enum mode mode;                // of all its accounts
+    enum mode account_mode;        // of the one that is chosen, unlike those that are not
+    uint64_t traffic;              // millionths
+    struct virtual_ceiling again[PLAY_AGAIN_MAX];
+    size_t again_count;
+    enum outcome expected; // when it is not cut by time; OUTCOME_COUNT: anything
+    bool is_in_time;       // it must be `expected`
 };
 
 /// A rule of the settings; `rule` is completed by the stage.
@@ -59,10 +65,11 @@ struct play {
     enum sort sort;
     bool whole_or_nothing, has_choice; // has_choice: the caller names whom to ask
     bool is_public;                    // he is a stranger: no details
+    bool is_test;                      // the search is one
     uint64_t leaves_us;                // after arrival; UINT64_MAX: the caller stays
 
     struct virtual_machine machine;
-    uint64_t start_us, queue_us;
+    uint64_t start_us, queue_us, reask_us;
     enum script_verdict product;
 
     uint64_t moments_us[PLAY_MOMENTS_MAX]; // after arrival, ascending: states to keep
@@ -93,6 +100,8 @@ struct play_result {
     size_t requests;                                    // that were started
     size_t logins;                                      // that were asked for
     size_t waits;                                       // for logins, that were not given back
+    size_t reasks;                                      // calls for ceilings
+    size_t troubles;                                    // of scripts, told to the log
     size_t fetches, timers, calls, references, permits; // that were not given back
     struct buffer violations;
 };

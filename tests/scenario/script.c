@@ -1,6 +1,7 @@
 #include "scenario/script.h"
 
 #include "base/json_read.h"
+#include "policy/traffic.h"
 #include "scenario/allocations.h"
 #include "scenario/play.h"
 #include "scenario/script_rules.h"
@@ -85,6 +86,11 @@ static const char *name_of_sort(int number)
     return number < SORT_COUNT ? sort_name((enum sort)number) : "unknown";
 }
 
+static const char *name_of_mode(int number)
+{
+    return number <= MODE_TEST ? mode_name((enum mode)number) : "unknown";
+}
+
 static const char *merge_name(int number)
 {
     static const char *const NAMES[] = { [MERGE_ADD] = "add", [MERGE_REPLACE] = "replace", [MERGE_KEEP] = "keep" };
@@ -151,6 +157,25 @@ static void read_limits(lua_State *lua, struct virtual_supplier *behaviour)
     lua_pop(lua, 1);
 }
 
+/// The list at `again`: what the ceiling says when it is asked again.
+static void read_again(lua_State *lua, struct play_supplier *supplier)
+{
+    lua_getfield(lua, -1, "again");
+    for (int i = 1; lua_istable(lua, -1) && i <= (int)lua_objlen(lua, -1); i++) {
+        require(supplier->again_count < PLAY_AGAIN_MAX);
+        lua_rawgeti(lua, -1, i);
+        supplier->again[supplier->again_count++] = (struct virtual_ceiling){
+            .after_us = get_number(lua, "after_us", 0),
+            .offers = (uint32_t)get_number(lua, "offers", 0),
+            .answered = (uint32_t)get_number(lua, "answered", 0),
+            .ceiling_us = get_number(lua, "ceiling_us", 0),
+            .fails = get_flag(lua, "fails"),
+        };
+        lua_pop(lua, 1);
+    }
+    lua_pop(lua, 1);
+}
+
 static void read_supplier(lua_State *lua, struct play *play)
 {
     struct play_supplier *supplier = play_add_supplier(play, get_string(lua, "name"));
@@ -178,6 +203,10 @@ static void read_supplier(lua_State *lua, struct play *play)
     behaviour->signs = get_flag(lua, "signs");
     behaviour->rebuilt = (enum script_verdict)get_named(lua, "rebuilt", verdict_name);
     behaviour->rebuild_us = get_number(lua, "rebuild_us", 100);
+    supplier->mode = (enum mode)get_named(lua, "mode", name_of_mode);
+    supplier->account_mode = (enum mode)get_named(lua, "account", name_of_mode);
+    supplier->traffic = get_number(lua, "traffic", TRAFFIC_ALL);
+    read_again(lua, supplier);
     lua_getfield(lua, -1, "steps");
     for (int i = 1; i <= (int)lua_objlen(lua, -1); i++) {
         lua_rawgeti(lua, -1, i);
@@ -234,6 +263,8 @@ static void read_play(lua_State *lua, struct play *play)
     play->whole_or_nothing = get_flag(lua, "whole_or_nothing");
     play->has_choice = get_flag(lua, "has_choice");
     play->is_public = get_flag(lua, "is_public");
+    play->is_test = get_flag(lua, "is_test");
+    play->reask_us = get_number(lua, "reask_us", play->reask_us);
     play->leaves_us = get_number(lua, "leaves_us", UINT64_MAX >> 12);
     if (play->leaves_us == UINT64_MAX >> 12) {
         play->leaves_us = UINT64_MAX;
@@ -348,6 +379,7 @@ static void push_entry(lua_State *lua, const struct search_record_entry *entry)
 {
     lua_newtable(lua);
     set_name(lua, "outcome", outcome_name(entry->outcome));
+    set_name(lua, "mode", mode_name(entry->mode));
     set_name(lua, "bound", bound_name(entry->bound));
     set_name(lua, "phase", phase_name(entry->phase));
     set_name(lua, "kind", entry->rejection != REJECTION_NONE ? rejection_name(entry->rejection) : NULL);
@@ -423,6 +455,8 @@ static void push_result(lua_State *lua, const struct play *play, const struct pl
     set_number(lua, "sent_us", result->sent_us);
     set_number(lua, "requests", result->requests);
     set_number(lua, "logins", result->logins);
+    set_number(lua, "reasks", result->reasks);
+    set_number(lua, "troubles", result->troubles);
     set_number(lua, "fetches", result->fetches);
     set_number(lua, "timers", result->timers);
     set_number(lua, "calls", result->calls);

@@ -17,6 +17,11 @@ static size_t supplier_of(const struct stage *stage, struct text name)
     return PLAY_SUPPLIERS_MAX;
 }
 
+static bool is_dark(const struct play_supplier *supplier)
+{
+    return supplier->mode == MODE_DARK || (supplier->mode == MODE_LIVE && supplier->account_mode == MODE_DARK);
+}
+
 // -------------------------------------------------------------------------------------------------------------- events
 
 /// What follows `needle` up to `end`, as the name of a supplier.
@@ -67,11 +72,15 @@ void stage_check_event(struct stage *stage, enum search_event event, struct text
             play_blame(result, "an outcome of an unknown supplier was told");
         } else if (stage->outcomes_told[index]++ > 0) {
             play_blame(result, "the outcome of %s was told twice", stage->behaviours[index].name);
+        } else if (stage->play->suppliers[index].mode == MODE_DARK) {
+            play_blame(result, "the outcome of %s was told, which is dark", stage->behaviours[index].name);
         }
     } else if (event == SEARCH_EVENT_OFFERS) {
         size_t index = supplier_after(stage, json, "{\"id\":\"", ':');
         if (index != PLAY_SUPPLIERS_MAX && stage->outcomes_told[index] > 0) {
             play_blame(result, "%s brought offers after its outcome", stage->behaviours[index].name);
+        } else if (index != PLAY_SUPPLIERS_MAX && is_dark(&stage->play->suppliers[index])) {
+            play_blame(result, "%s brought offers, which is dark", stage->behaviours[index].name);
         }
     }
 }
@@ -119,6 +128,9 @@ static void check_entry(struct stage *stage, const struct search_record_entry *e
     }
     if (entry->bound == BOUND_CEILING && entry->ceiling_us == UINT64_MAX) {
         play_blame(result, "%s was bound by a ceiling that it has not", supplier->behaviour.name);
+    }
+    if (is_dark(supplier) || supplier->mode == MODE_TEST || supplier->account_mode == MODE_TEST) {
+        return; // whether it was asked at all is for plays to say
     }
     if (supplier->expected != OUTCOME_COUNT && entry->outcome != supplier->expected &&
         (supplier->is_in_time || !is_from_time(entry->outcome)) && !is_from_refusal(machine, entry->outcome)) {
@@ -184,6 +196,31 @@ static void check_public_reply(struct stage *stage)
     }
 }
 
+/// A dark one stands in the record and nowhere in the reply; true: it is one.
+static bool check_dark(struct stage *stage, const struct search_record_entry *entry)
+{
+    struct play_result *result = stage->result;
+    const struct play_supplier *supplier = &stage->play->suppliers[supplier_of(stage, entry->name)];
+    bool is_expected = is_dark(supplier) && (supplier->mode == MODE_DARK || entry->mode == MODE_DARK);
+    char needle[80];
+
+    if (entry->mode == MODE_DARK && !is_dark(supplier)) {
+        play_blame(result, "%s is dark in the record", supplier->behaviour.name);
+    }
+    if (!is_expected) {
+        return false;
+    }
+    snprintf(needle, sizeof(needle), "\"%s:", supplier->behaviour.name);
+    if (strstr(result->body, needle) != NULL) {
+        play_blame(result, "the reply has offers of %s, which is dark", supplier->behaviour.name);
+    }
+    snprintf(needle, sizeof(needle), "{\"name\":\"%s\"", supplier->behaviour.name);
+    if (supplier->display == NULL && strstr(result->body, needle) != NULL) {
+        play_blame(result, "the reply names %s, which is dark", supplier->behaviour.name);
+    }
+    return true;
+}
+
 /// Each supplier that was wanted has one entry, in the record and in the reply.
 static void check_entries(struct stage *stage)
 {
@@ -192,19 +229,26 @@ static void check_entries(struct stage *stage)
     struct sums sums = { 0 };
     uint8_t seen[PLAY_SUPPLIERS_MAX] = { 0 };
     size_t wanted = 0;
+    size_t hidden = 0;
 
     for (size_t i = 0; i < result->record->entry_count; i++) {
         const struct search_record_entry *entry = &result->record->entries[i];
         enum outcome_group group = outcome_row(entry->outcome)->group;
         check_entry(stage, entry);
         seen[supplier_of(stage, entry->name)]++;
+        if (check_dark(stage, entry)) {
+            hidden++;
+            continue;
+        }
         sums.groups[group]++;
         sums.eligible += group != GROUP_NOT_ELIGIBLE;
         sums.partial += group != GROUP_NOT_ELIGIBLE && group != GROUP_MISSING && entry->is_partial;
         sums.offers += entry->offers;
     }
     for (size_t i = 0; i < play->supplier_count; i++) {
-        bool is_wanted = !play->has_choice || !play->suppliers[i].is_left_out;
+        const struct play_supplier *supplier = &play->suppliers[i];
+        bool is_hidden = supplier->mode == MODE_TEST && !play->is_test;
+        bool is_wanted = play->has_choice ? !supplier->is_left_out : !is_hidden;
         wanted += is_wanted;
         if (seen[i] != (is_wanted ? 1 : 0)) {
             play_blame(result, "%s has %u outcomes", play->suppliers[i].behaviour.name, seen[i]);
@@ -212,7 +256,7 @@ static void check_entries(struct stage *stage)
     }
     check_sums(stage, &sums);
     check_public_reply(stage);
-    check_stream(stage, wanted);
+    check_stream(stage, wanted - hidden);
 }
 
 // ----------------------------------------------------------------------------------------------------------------- end

@@ -22,7 +22,7 @@ local MACHINES = {
 --- Kinds of plays' values. "ms": milliseconds, fractions allowed.
 local SEARCH = {
   budget = "ms", reserve = "ms", suppliers = "list", max_items = "number", max_offers_per_item = "number",
-  partial = "boolean", detail = "string", sort = "string", facts = "table",
+  partial = "boolean", detail = "string", sort = "string", facts = "table", test = "boolean",
 }
 local RULE = {
   when = "table", supplier = "list", deadline = "ms", ceiling = "ms", scale = "number", max = "ms",
@@ -40,20 +40,24 @@ local SUPPLIER = {
   minutes = "number", flag = "number", login = "ms", login_life = "ms", login_ends = "string", login_hangs = "boolean",
   warm = "boolean", signs = "boolean", rebuilds = "string", rebuild = "ms",
   limits = "table", used = "number", blocked = "ms",
+  again = "list", mode = "string", account = "string", traffic = "number",
 }
+local AGAIN = { after = "ms", offers = "number", answered = "number", ceiling = "ms", fails = "boolean" }
+local MODES = { live = true, dark = true, test = true }
 for word, kind in pairs(EXCHANGE) do
   STEP[word] = kind
   SUPPLIER[word] = kind
 end
 local MACHINE = {
   workers = "number", queue = "ms", start = "ms", exact = "boolean", product = "string", late = "ms", turn = "ms",
-  refuses_call = "number", refuses_fetch = "number", refuses_timer = "number",
+  refuses_call = "number", refuses_fetch = "number", refuses_timer = "number", reask = "ms",
 }
 local REPLY = {
   status = "number", complete = "boolean", percent = "number", eligible = "number", answered = "number",
   empty = "number", missing = "number", offers = "number", found = "number", items = "number", reasons = "list",
   outcomes = "table", order = "list", code = "string", at = "ms", before = "ms", odd_items = "list",
-  cut_by_budget = "boolean", requests = "number", seen = "table", facets = "list", budget = "table",
+  cut_by_budget = "boolean", requests = "number", reasks = "number", troubles = "number",
+  seen = "table", facets = "list", budget = "table",
 }
 local BUDGET = { ms = "number", from = "string", rule = "string", clamped = "boolean", requested = "number",
   reserve = "number" }
@@ -61,12 +65,12 @@ local OUTCOME = {
   [1] = "string", bound = "string", phase = "string", kind = "string", partial = "boolean", offers = "number",
   http_status = "number", requests = "number", parts = "number", ok = "number", failed = "number", code = "string",
   detail = "string", ceiling = "number", ceiling_from = "string", dropped = "number", retry = "ms", breaker = "string",
-  asked = "boolean", rules = "list",
+  asked = "boolean", rules = "list", mode = "string",
 }
 local FINALLY = {
   references = "number", memory = "number", fetches = "number", timers = "number", calls = "number",
-  breaker = "table", outcomes = "table", replies = "number", requests = "number",
-  logins = "number", permits = "number",
+  breaker = "table", outcomes = "table", replies = "number", requests = "number", logins = "number", reasks = "number",
+  permits = "number",
 }
 local LINES = {
   search = "table", supplier = "string", machine = "table", caller = "string", expect_outcome = "table",
@@ -190,7 +194,8 @@ local function read_exchange(where, given, part, number)
   local step = {
     part = part, step = number, after_us = us(given.after), hangs = given.hangs, phase = given.phase,
     status = given.status, script_us = us(given.script), first_id = given.from, dropped = given.dropped,
-    warnings = given.warnings, retry_ms = given.retry_after, code = given.code, message = given.says, refused_logins = given.refuses,
+    warnings = given.warnings, retry_ms = given.retry_after, code = given.code, message = given.says,
+    refused_logins = given.refuses,
     merge = given.merge, is_incomplete = given.complete == false, next_us = us(given.next),
     is_quota_used = given.quota_used,
   }
@@ -222,14 +227,30 @@ local function read_parts(where, parts)
   return steps
 end
 
+--- What a ceiling says when it is asked again.
+local function read_again(where, given)
+  local again = {}
+  for index, entry in ipairs(given or {}) do
+    check_words(where, "a ceiling asked again", entry, AGAIN)
+    again[index] = {
+      after_us = us(entry.after), offers = entry.offers, answered = entry.answered, ceiling_us = us(entry.ceiling),
+      fails = entry.fails,
+    }
+  end
+  return again
+end
+
 local function read_supplier(play, where, given)
   check_words(where, "a supplier", given, SUPPLIER)
+  one_of(where, "mode", given.mode, MODES)
+  one_of(where, "account", given.account, MODES)
   local supplier = {
     name = given.supplier, ceiling_us = us(given.ceiling), rule_us = us(given.rule), item = given.item,
     cheapest = given.cheapest, minutes = given.minutes, flag = given.flag, display = given.display,
     limits = given.limits, used = given.used, blocked_us = us(given.blocked),
     is_odd = given.odd, is_disabled = given.disabled ~= nil,
-    because = given.disabled or given.skips,
+    because = given.disabled or given.skips, again = read_again(where, given.again), mode = given.mode,
+    account = given.account, traffic = given.traffic and given.traffic * 10000,
     logs_in = given.login ~= nil or given.login_hangs, login_us = us(given.login), login_hangs = given.login_hangs,
     login_life_us = us(given.login_life), login_outcome = given.login_ends, has_login = given.warm, signs = given.signs,
     rebuild_us = us(given.rebuild),
@@ -415,7 +436,8 @@ local function table_of(play, machine)
     budget_us = us(search.budget), reserve_us = us(search.reserve), max_items = search.max_items,
     max_offers_per_item = search.max_offers_per_item, sort = search.sort, whole_or_nothing = search.partial == false,
     has_choice = search.suppliers ~= nil,
-    is_public = search.detail == "public", leaves_us = play.leaves_us, suppliers = suppliers,
+    is_public = search.detail == "public", is_test = search.test, reask_us = us(own.reask),
+    leaves_us = play.leaves_us, suppliers = suppliers,
     moments = play.moments, start_us = us(own.start), queue_us = us(own.queue), product = products[own.product],
   }
   local numbers
@@ -591,7 +613,7 @@ local function compare_word(differ, where, run, word, value)
     compare(differ, where, "time of the reply", run.result.sent_us, us(value))
   elseif word == "before" then
     compare(differ, where, "a reply before " .. value .. " ms", run.result.sent_us < us(value), true)
-  elseif word == "status" or word == "requests" then
+  elseif word == "status" or word == "requests" or word == "reasks" or word == "troubles" then
     compare(differ, where, word, run.result[word], value)
   elseif word == "cut_by_budget" then
     compare(differ, where, word, run.result.was_cut_by_budget, value)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 // A request names its behaviour by number, and the login that it was made with: "http://s/NUMBER/PART/STEP/LOGIN". The
-// body of the answer repeats the login.
+// body of the answer repeats step and login.
 
 enum { URL_MAX = 64 };
 
@@ -155,14 +155,55 @@ void virtual_supplier_respond(struct virtual_world *virtual, const struct virtua
     require(fetch->response != NULL);
     uint16_t status = step->status != 0 ? step->status : supplier->status;
     fetch->response->status = status != 0 ? status : 200;
-    struct text login = fetch->request->url;
-    for (size_t i = 0; i < login.length; i++) {
-        if (login.data[i] == '/') {
-            login = (struct text){ login.data + i + 1, login.length - i - 1 };
-            i = (size_t)-1;
+    struct text rest = { fetch->request->url.data + 9, fetch->request->url.length - 9 };
+    (void)read_number(&rest);
+    (void)read_number(&rest);
+    fetch->response->body = make_block(virtual, rest);
+}
+
+/// What its ceiling reads of the progress: all that its conditions ask for, else the time.
+static uint32_t reads_of(const struct virtual_supplier *supplier)
+{
+    uint32_t reads = 0;
+
+    for (size_t i = 0; i < supplier->again_count; i++) {
+        const struct virtual_ceiling *again = &supplier->again[i];
+        reads |= again->after_us > 0 ? PROGRESS_TIME : 0;
+        reads |= again->offers > 0 ? PROGRESS_OFFERS : 0;
+        reads |= again->answered > 0 ? PROGRESS_ANSWERED : 0;
+    }
+    return supplier->again_count > 0 && reads == 0 ? PROGRESS_TIME : reads;
+}
+
+static void answer_ceiling(const struct virtual_supplier *supplier, const struct search_progress *progress,
+                           struct ceiling_ask *ask)
+{
+    bool fails = false;
+
+    ask->script_us = supplier->ceiling_us;
+    for (size_t i = 0; i < supplier->again_count; i++) {
+        const struct virtual_ceiling *again = &supplier->again[i];
+        if (progress->elapsed_us >= again->after_us && progress->offers >= again->offers &&
+            progress->answered >= again->answered) {
+            ask->script_us = again->ceiling_us;
+            fails = again->fails;
         }
     }
-    fetch->response->body = make_block(virtual, login);
+    ask->verdict = fails ? SCRIPT_ERROR : SCRIPT_OK;
+    ask->reads = reads_of(supplier);
+    snprintf(ask->message, sizeof(ask->message), "%s", fails ? "x.lua:1: oops" : "");
+}
+
+static void virtual_supplier_ceilings(struct virtual_world *virtual, struct ceiling_call *ceilings)
+{
+    struct search_progress progress = ceilings->progress;
+
+    progress.elapsed_us = virtual->now_us - ceilings->times.arrival_us;
+    progress.remaining_us = ceilings->times.end_us > virtual->now_us ? ceilings->times.end_us - virtual->now_us : 0;
+    for (size_t i = 0; i < ceilings->ask_count; i++) {
+        require(ceilings->asks[i].supplier < virtual->supplier_count);
+        answer_ceiling(&virtual->suppliers[ceilings->asks[i].supplier], &progress, &ceilings->asks[i]);
+    }
 }
 
 static void fill_candidate(struct virtual_world *virtual, const struct start_call *start,
@@ -170,9 +211,18 @@ static void fill_candidate(struct virtual_world *virtual, const struct start_cal
 {
     const struct virtual_supplier *supplier = supplier_find(virtual, candidate->account->name);
 
+    if (!start_candidate_choose(candidate, TEXT(""))) {
+        candidate->verdict = SCRIPT_SKIPPED;
+        candidate->message = TEXT("no account");
+        return;
+    }
+    if (candidate->is_dark && !start->asks_dark) {
+        return;
+    }
     candidate->verdict = supplier->start;
     candidate->message = text_of(supplier->because != NULL ? supplier->because : "because");
     candidate->ceiling = start_candidate_ceiling(start, candidate, supplier->ceiling_us);
+    candidate->progress_reads = ceiling_terms_ask_script(&candidate->terms) ? reads_of(supplier) : 0;
     if (supplier->start != SCRIPT_OK) {
         return;
     }
@@ -189,6 +239,12 @@ static void fill_candidate(struct virtual_world *virtual, const struct start_cal
 
 static void virtual_supplier_start(struct virtual_world *virtual, struct start_call *start)
 {
+    if (start->facts != NULL) { // the product has spoken in an earlier call
+        for (size_t i = 0; i < start->candidate_count; i++) {
+            fill_candidate(virtual, start, &start->candidates[i]);
+        }
+        return;
+    }
     start->product_verdict = virtual->product;
     if (virtual->product == SCRIPT_FAIL_UNEXPECTED) {
         start->errors = make_block(virtual, TEXT("[{\"pointer\":\"/query\",\"code\":\"bad\",\"detail\":\"no\"}]"));
@@ -323,8 +379,11 @@ static void virtual_supplier_normalise(struct virtual_world *virtual, struct nor
     normalise->merge = step.merge;
     normalise->is_incomplete = step.is_incomplete;
     fill_words(normalise, &step);
-    uint64_t login = 0;
-    require(text_to_u64(block_text(normalise->response->body), &login));
+    struct text rest = block_text(normalise->response->body);
+    if (read_number(&rest) != normalise->step) {
+        virtual_world_blame(virtual, "an answer to another step was normalised");
+    }
+    uint32_t login = read_number(&rest);
     if (supplier->logs_in && login <= step.refused_logins) {
         normalise->verdict = SCRIPT_FAIL_LOGIN;
         return;
@@ -375,6 +434,9 @@ void virtual_supplier_run(struct virtual_world *virtual, struct script_call *cal
     case SCRIPT_CALL_REQUEST:
         virtual_supplier_rebuild(virtual, CONTAINER_OF(call, struct request_call, call));
         break;
+    case SCRIPT_CALL_CEILING:
+        virtual_supplier_ceilings(virtual, CONTAINER_OF(call, struct ceiling_call, call));
+        break;
     case SCRIPT_CALL_LOGIN:
     case SCRIPT_CALL_ASK:
         require(false); // a virtual login is no script call, and no search asks
@@ -388,6 +450,9 @@ uint64_t virtual_supplier_script_us(const struct virtual_world *virtual, struct 
     }
     if (call->kind == SCRIPT_CALL_REQUEST) {
         return supplier_find(virtual, CONTAINER_OF(call, struct request_call, call)->account->name)->rebuild_us;
+    }
+    if (call->kind == SCRIPT_CALL_CEILING) {
+        return virtual->reask_us;
     }
     struct normalise_call *normalise = CONTAINER_OF(call, struct normalise_call, call);
     const struct virtual_supplier *supplier = supplier_find(virtual, normalise->account->name);
@@ -404,6 +469,9 @@ void virtual_supplier_drop(struct script_call *call)
     if (call->kind == SCRIPT_CALL_REQUEST) {
         CONTAINER_OF(call, struct request_call, call)->verdict = SCRIPT_DROPPED;
         return;
+    }
+    if (call->kind == SCRIPT_CALL_CEILING) {
+        return; // its questions were born so
     }
     struct start_call *start = CONTAINER_OF(call, struct start_call, call);
     start->product_verdict = SCRIPT_DROPPED;

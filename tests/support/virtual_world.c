@@ -25,8 +25,7 @@ static struct virtual_world *virtual_of(struct world *world)
     return CONTAINER_OF(world, struct virtual_world, world);
 }
 
-/// The first is kept: what follows comes of it.
-static void blame(struct virtual_world *virtual, const char *rule)
+void virtual_world_blame(struct virtual_world *virtual, const char *rule)
 {
     if (virtual->broken_rule == NULL) {
         virtual->broken_rule = rule;
@@ -36,7 +35,7 @@ static void blame(struct virtual_world *virtual, const char *rule)
 void virtual_world_check_begin(struct virtual_world *virtual, const char *rule)
 {
     if (virtual->is_over) {
-        blame(virtual, rule);
+        virtual_world_blame(virtual, rule);
     }
 }
 
@@ -89,7 +88,7 @@ static enum status virtual_timer_start(struct world *world, struct timer *timer,
     struct virtual_world *virtual = virtual_of(world);
 
     if (virtual->is_over) {
-        blame(virtual, "a timer was started after the end of the search");
+        virtual_world_blame(virtual, "a timer was started after the end of the search");
     }
     if (++virtual->timers_asked == virtual->machine.refused_timer) {
         return STATUS_NO_MEMORY;
@@ -132,9 +131,9 @@ static enum status virtual_fetch_start(struct world *world, struct fetch *fetch)
     struct virtual_step step;
 
     if (virtual->is_over) {
-        blame(virtual, "a request was sent after the end of the search");
+        virtual_world_blame(virtual, "a request was sent after the end of the search");
     } else if (virtual->now_us >= fetch->end_us) {
-        blame(virtual, "a request was sent with no time left");
+        virtual_world_blame(virtual, "a request was sent with no time left");
     }
     if (++virtual->fetches_started == virtual->machine.refused_fetch) {
         virtual->fetches_refused++;
@@ -148,7 +147,7 @@ static enum status virtual_fetch_start(struct world *world, struct fetch *fetch)
     }
     uint64_t signed_us = fetch->request->signed_us;
     if (supplier->signs && (signed_us == 0 || virtual->now_us > signed_us + PART_SIGNED_FRESH_US)) {
-        blame(virtual, "a request was sent without a fresh signature");
+        virtual_world_blame(virtual, "a request was sent without a fresh signature");
     }
     enum phase phase = step.phase != PHASE_NONE ? step.phase : supplier->phase;
     fetch->started_us = virtual->now_us;
@@ -167,7 +166,7 @@ static void virtual_fetch_cancel(struct world *world, struct fetch *fetch)
     struct virtual_event *event = fetch->impl;
 
     if (event == NULL) {
-        blame(virtual, "a fetch was cancelled that was over");
+        virtual_world_blame(virtual, "a fetch was cancelled that was over");
         return;
     }
     timer_heap_cancel(&virtual->timers, &event->timer);
@@ -191,8 +190,13 @@ static void call_begin(struct virtual_event *event);
 /// Building requests goes first, then the earliest deadline.
 static bool call_is_before(const struct script_call *a, const struct script_call *b)
 {
-    bool is_late = a->kind == SCRIPT_CALL_NORMALISE;
-    return is_late != (b->kind == SCRIPT_CALL_NORMALISE) ? !is_late : a->deadline_us < b->deadline_us;
+    bool is_a_first = a->kind != SCRIPT_CALL_NORMALISE && !a->is_last;
+    bool is_b_first = b->kind != SCRIPT_CALL_NORMALISE && !b->is_last;
+
+    if (a->is_last != b->is_last) {
+        return b->is_last;
+    }
+    return is_a_first != is_b_first ? is_a_first : a->deadline_us < b->deadline_us;
 }
 
 static void take_next_call(struct virtual_world *virtual)
@@ -216,6 +220,7 @@ static void call_return(struct virtual_event *event)
 
     free(event);
     virtual->calls_out--;
+    virtual->is_reasking = virtual->is_reasking && call->kind != SCRIPT_CALL_CEILING;
     if (atomic_load(&call->is_cancelled)) {
         script_call_destroy(call);
         return;
@@ -281,15 +286,31 @@ static void virtual_on_call_queued(struct timer *timer)
     *end = event;
 }
 
+/// At most one at a time, and at most one within 100 ms.
+static void note_reask(struct virtual_world *virtual)
+{
+    if (virtual->is_reasking) {
+        virtual_world_blame(virtual, "two calls for ceilings were out at once");
+    } else if (virtual->reasks > 0 && virtual->now_us < virtual->reasked_us + 100000) {
+        virtual_world_blame(virtual, "ceilings were asked twice within 100 ms");
+    }
+    virtual->reasks++;
+    virtual->reasked_us = virtual->now_us;
+    virtual->is_reasking = true;
+}
+
 static enum status virtual_script_submit(struct world *world, struct script_call *call)
 {
     struct virtual_world *virtual = virtual_of(world);
 
     if (virtual->is_over) {
-        blame(virtual, "a script call was submitted after the end of the search");
+        virtual_world_blame(virtual, "a script call was submitted after the end of the search");
     }
     if (virtual->is_start_refused || ++virtual->calls_asked == virtual->machine.refused_call) {
         return STATUS_CLOSED;
+    }
+    if (call->kind == SCRIPT_CALL_CEILING) {
+        note_reask(virtual);
     }
     struct virtual_event *event =
         event_start(virtual, virtual->now_us + virtual->begins_after_us, virtual_on_call_queued);
@@ -304,7 +325,7 @@ static void virtual_script_cancel(struct world *world, struct script_call *call)
     struct virtual_world *virtual = virtual_of(world);
 
     if (atomic_exchange(&call->is_cancelled, true)) {
-        blame(virtual, "a script call was given up twice");
+        virtual_world_blame(virtual, "a script call was given up twice");
         return;
     }
     virtual->calls_settled++;
@@ -336,7 +357,7 @@ static void virtual_permit_end(struct world *world, const struct script_account 
     struct quota *quota = quota_of(virtual, account);
 
     if (quota->running == 0) {
-        blame(virtual, "a permit was given back that nobody holds");
+        virtual_world_blame(virtual, "a permit was given back that nobody holds");
         return;
     }
     quota_end(quota);

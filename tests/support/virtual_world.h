@@ -11,6 +11,7 @@
 #pragma once
 
 #include "base/list.h"
+#include "model/ceiling_call.h"
 #include "search/ports.h"
 
 /// One exchange of a supplier that has several parts or steps.
@@ -35,15 +36,25 @@ struct virtual_step {
     uint32_t refused_logins;    // requests that were made with the first so many logins are answered by fail.login
 };
 
+/// What a supplier's ceiling says once all conditions that are not 0 hold; of several the last one.
+struct virtual_ceiling {
+    uint64_t after_us; // since arrival
+    uint32_t offers, answered;
+    uint64_t ceiling_us; // 0: nothing
+    bool fails;
+};
+
 struct virtual_supplier {
     const char *name;
     const struct virtual_step *steps; // NULL: one part of one step, told by the fields below
     size_t step_count;
     uint32_t parts; // 0 reads as 1
     // of the start call
-    enum script_verdict start; // SCRIPT_OK by default
-    const char *because;       // its message; NULL reads as "because"
-    uint64_t ceiling_us;       // 0: none
+    enum script_verdict start;           // SCRIPT_OK by default
+    const char *because;                 // its message; NULL reads as "because"
+    uint64_t ceiling_us;                 // 0: none
+    const struct virtual_ceiling *again; // what it says when it is asked again; NULL: it did not read the progress
+    size_t again_count;
     // of the fetch
     enum fetch_result result;
     uint16_t status; // 0 reads as 200
@@ -106,9 +117,13 @@ struct virtual_world {
     enum script_verdict product;   // of the start call
     uint64_t start_us;             // what the start call takes
     const struct rule_fact *facts; // of the search, for the catalogue's rules; in the order of their segments
+    uint64_t reask_us;             // what a call for ceilings takes
     uint64_t begins_after_us;      // a script call waits this long in the queue
     size_t fetches_running, calls_out, fetches_started;
     size_t calls_asked, calls_submitted, calls_settled;      // settled: came back or given up
+    size_t reasks;                                           // calls for ceilings that were submitted
+    uint64_t reasked_us;                                     // when the last one was; 0: never
+    bool is_reasking;                                        // one is out
     size_t timers_asked, events_running;                     // events: own timers in the heap
     size_t fetches_done, fetches_cancelled, fetches_refused; // of those started
     bool is_start_refused;
@@ -128,6 +143,8 @@ struct virtual_world {
 void virtual_world_init(struct virtual_world *virtual, const struct virtual_supplier *suppliers, size_t count);
 void virtual_world_fini(struct virtual_world *virtual); // calls and fetches under way end without a callback
 
+/// Notes a rule that the search broke. The first is kept: what follows comes of it.
+void virtual_world_blame(struct virtual_world *virtual, const char *rule);
 /// For what begins: notes the rule when the search is over.
 void virtual_world_check_begin(struct virtual_world *virtual, const char *rule);
 

@@ -85,7 +85,15 @@ static void fields_of_later_versions_are_told_as_such(void **state)
 {
     (void)state;
     expect("{\"product\":\"p\"," QUERY ",\"sort\":\"worst\",\"mode\":\"test\",\"indicative\":{\"a\":1}}", 422,
-           "/sort unknown_value /mode not_supported /indicative not_supported ");
+           "/sort unknown_value /indicative not_supported ");
+}
+
+static void a_search_may_be_a_test_and_nothing_else(void **state)
+{
+    (void)state;
+    expect("{\"product\":\"p\"," QUERY ",\"mode\":\"dark\"}", 422, "/mode unknown_value ");
+    expect("{\"product\":\"p\"," QUERY ",\"mode\":\"tset\"}", 422, "/mode unknown_value ");
+    expect("{\"product\":\"p\"," QUERY ",\"mode\":true}", 422, "/mode wrong_type ");
 }
 
 static void keys_that_stand_twice_are_told_at_any_depth(void **state)
@@ -112,6 +120,7 @@ int main(void)
         cmocka_unit_test(what_is_not_given_stays_open),
         cmocka_unit_test(every_mistake_is_told_with_its_pointer),
         cmocka_unit_test(fields_of_later_versions_are_told_as_such),
+        cmocka_unit_test(a_search_may_be_a_test_and_nothing_else),
         cmocka_unit_test(keys_that_stand_twice_are_told_at_any_depth),
         cmocka_unit_test(what_is_no_json_is_told_once),
     };

@@ -126,7 +126,17 @@ static const struct error_case ERRORS[] = {
     { "breaker: { window: 10s }\n", 1, 1, "`breaker` is not supported by this version", NULL },
     { "rules: [{ weight: 1.5 }]\n", 1, 11, "`rules.1.weight` is not supported by this version", NULL },
     { "suppliers:\n  acme: { fresh_for: 0s }\n", 2, 11, "`suppliers.acme.fresh_for` is not supported", NULL },
-    { "suppliers:\n  acme: { accounts: { uk: { mode: test } } }\n", 2, 29, "is not supported by this version", NULL },
+    // modes
+    { "suppliers:\n  acme: { mode: darkest }\n", 2, 17, "`suppliers.acme.mode`", "dark" },
+    { "suppliers:\n  acme: { accounts: { uk: { mode: off } } }\n", 2, 35, "`suppliers.acme.accounts.uk.mode`", NULL },
+    { "suppliers:\n  acme: { mode: dark, traffic: 101% }\n", 2, 32, "is more than 100%", NULL },
+    { "suppliers:\n  acme: { traffic: 5% }\n", 2, 3, "`acme` has `traffic`, but nothing of it is dark", "mode: dark" },
+    { "suppliers:\n  acme: { mode: dark, traffic: 5%, accounts: { main: { mode: live } } }\n", 2, 3,
+      "`acme` has `traffic`, but nothing of it is dark", NULL },
+    { "suppliers:\n  acme:\n    accounts: { a: { mode: test }, b: { mode: test } }\n", 3, 17,
+      "account `a` takes every search, so that `b` is never used", NULL },
+    { "suppliers:\n  acme:\n    accounts: { a: { mode: dark }, b: {} }\n", 3, 17,
+      "account `a` takes every search, so that `b` is never used", NULL },
     // agreement
     { "deadline: { min: 2s, default: 1s }\n", 1, 31, "`deadline.min` (2000ms) is above `deadline.default` (1000ms)",
       NULL },

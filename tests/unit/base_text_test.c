@@ -199,6 +199,27 @@ static void the_hash_is_fnv_1a(void **state)
     assert_true(text_hash(TEXT("foobar")) == 0x85944171f73967e8ULL);
 }
 
+static void each_byte_and_each_end_counts_in_a_hash_over_several_texts(void **state)
+{
+    (void)state;
+    char bytes[40];
+    memset(bytes, 'a', sizeof(bytes));
+    for (size_t length = 0; length <= sizeof(bytes); length++) {
+        uint64_t hash = text_hash_on(1, (struct text){ bytes, length });
+        assert_true(text_hash_on(2, (struct text){ bytes, length }) != hash);
+        for (size_t shorter = 0; shorter < length; shorter++) {
+            assert_true(text_hash_on(1, (struct text){ bytes, shorter }) != hash);
+            bytes[shorter] = 'b';
+            assert_true(text_hash_on(1, (struct text){ bytes, length }) != hash);
+            bytes[shorter] = 'a';
+        }
+    }
+    uint64_t one = text_hash_on(text_hash_on(1, TEXT("ab")), TEXT("c"));
+    assert_true(text_hash_on(text_hash_on(1, TEXT("a")), TEXT("bc")) != one);
+    assert_true(text_hash_on(text_hash_on(1, TEXT("abc")), TEXT("")) != one);
+    assert_true(text_hash_on(1, TEXT("")) == text_hash_on(1, (struct text){ NULL, 0 }));
+}
+
 static void the_nearest_word_is_found_within_a_third(void **state)
 {
     (void)state;
@@ -236,6 +257,7 @@ int main(void)
         cmocka_unit_test(utf8_is_checked_to_the_letter_of_rfc_3629),
         cmocka_unit_test(every_code_point_survives_putting_and_reading),
         cmocka_unit_test(the_hash_is_fnv_1a),
+        cmocka_unit_test(each_byte_and_each_end_counts_in_a_hash_over_several_texts),
         cmocka_unit_test(the_nearest_word_is_found_within_a_third),
         cmocka_unit_test(a_word_too_long_has_no_neighbour),
     };

@@ -314,7 +314,7 @@ static void run_row(void **state)
     }
     if (job.source == NULL) {
         memset(parentheses + 7, '(', 1000);
-        strcpy(parentheses + 1007, "1");
+        parentheses[1007] = '1';
         job.source = parentheses;
     }
     enum sandbox_result result = run_limited(&job);

@@ -1,5 +1,5 @@
--- A supplier with sessions, which is polled: it says how long a session may be idle, not when it ends, and each poll has
--- to show it. One that ends between two polls is opened anew, and the poll asked once more.
+-- A supplier with sessions, which is polled: it does not say when a session ends, and each poll has to show it. One
+-- that ends between two polls is opened anew, and the poll asked once more.
 
 local farm = require("farm")
 

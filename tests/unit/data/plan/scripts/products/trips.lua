@@ -5,7 +5,10 @@ return {
   key = { "query" },
   offer = {
     { "id", "text", required = true, max = 64 },
-    { "price", { { "total", "money", required = true }, { "currency", "currency", required = true } }, required = true },
+    { "price", {
+      { "total", "money", required = true },
+      { "currency", "currency", required = true },
+    }, required = true },
     { "legs", "list", required = true, min = 1, max = 5, of = {
       { "from", "text", required = true },
       { "at", "local_time", required = true },

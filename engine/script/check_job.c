@@ -1,0 +1,104 @@
+// One function is run in one protected call. A count hook bounds its CPU time; one that is stuck inside a function of C
+// never gets there, and is its caller's affair (check_task.h).
+
+#include "script/check_job.h"
+
+#include "base/clock.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { CHECK_HOOK_STEPS = 10000, CHECK_MEMORY = 32 << 20 };
+
+/// Reports Lua's own message, its "path:line: " turned into a place.
+static void check_report_message(struct script_check *check, const struct script_file *file, const char *message)
+{
+    for (const char *colon = strchr(message, ':'); colon != NULL; colon = strchr(colon + 1, ':')) {
+        unsigned line = 0;
+        int consumed = 0;
+        if (sscanf(colon, ":%u: %n", &line, &consumed) == 1 && consumed > 0) {
+            script_check_report(check, file, line, NULL, "%s", colon + consumed);
+            return;
+        }
+    }
+    script_check_report(check, file, 0, NULL, "%s", message);
+}
+
+static void check_on_error(lua_State *L, void *context)
+{
+    struct check_job *job = context;
+    const char *message = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "raised something that is no message";
+    check_report_message(job->check, job->file, message);
+}
+
+static const char check_job_key; // registry: the job, for the hook
+
+static void check_on_hook(lua_State *L, lua_Debug *where)
+{
+    (void)where;
+    lua_pushlightuserdata(L, (void *)(uintptr_t)&check_job_key);
+    lua_rawget(L, LUA_REGISTRYINDEX);
+    const struct check_job *job = lua_touserdata(L, -1);
+    lua_pop(L, 1);
+    if (job != NULL && clock_thread_cpu_us() > job->end_cpu_us) {
+        sandbox_interrupt(sandbox_of(L));
+    }
+}
+
+static void check_bound(lua_State *L, struct check_job *job)
+{
+    job->end_cpu_us = clock_thread_cpu_us() + job->limit_us;
+    sandbox_of(L)->end_cpu_us = job->end_cpu_us;
+    lua_pushlightuserdata(L, (void *)(uintptr_t)&check_job_key);
+    lua_pushlightuserdata(L, job);
+    lua_rawset(L, LUA_REGISTRYINDEX);
+    lua_sethook(L, check_on_hook, LUA_MASKCOUNT, CHECK_HOOK_STEPS);
+}
+
+void *check_job_begin(lua_State *L)
+{
+    struct check_job *job = lua_touserdata(L, 1);
+
+    lua_settop(L, 0);
+    check_bound(L, job);
+    return job->work;
+}
+
+void check_job_run(lua_State *L, struct check_job *job)
+{
+    check_bound(L, job);
+    if (!sandbox_load(L, job->file->path, job->file->source)) {
+        lua_error(L);
+    }
+    lua_call(L, 0, 1);
+}
+
+void check_job_call(struct check_job *job, lua_CFunction function)
+{
+    struct script_check *check = job->check;
+    struct sandbox *sandbox = sandbox_create(CHECK_MEMORY, check->find_module, check->find_context);
+
+    if (sandbox == NULL) {
+        script_check_report(check, job->file, 0, NULL, "not enough memory to load the file");
+        return;
+    }
+    switch (sandbox_call(sandbox, function, check_on_error, job)) {
+    case SANDBOX_OK:
+    case SANDBOX_ERROR: // reported
+        break;
+    case SANDBOX_STOPPED:
+        if (job->work != NULL) {
+            script_check_report(check, job->file, script_check_line_of(job->file, "ceiling", 1), NULL,
+                                "ceiling runs for more than %d ms", (int)(job->limit_us / 1000));
+            break;
+        }
+        check->is_overdue = true;
+        script_check_report(check, job->file, 0, "move the work into a function that runs when it is needed",
+                            "the file runs for more than %d s while it is loaded", SCRIPT_CHECK_RUN_US / 1000000);
+        break;
+    case SANDBOX_OUT_OF_MEMORY:
+        script_check_report(check, job->file, 0, NULL, "the file uses up its memory while it is loaded");
+        break;
+    }
+    sandbox_destroy(&sandbox);
+}
