@@ -200,10 +200,11 @@ enum phase transfer_phase(const struct transfer *transfer, const struct sockets 
 }
 
 // The words are OpenSSL's, which libcurl hands on.
-bool transfer_is_refused_by_tls(const struct transfer *transfer)
+enum fetch_result transfer_result(const struct transfer *transfer, enum fetch_result result)
 {
-    return transfer->url.is_https && transfer->fetch->first_byte_us == 0 &&
-           strstr(transfer->error, "SSL routines") != NULL && strstr(transfer->error, " alert ") != NULL;
+    bool is_alert = transfer->url.is_https && transfer->fetch->first_byte_us == 0 &&
+                    strstr(transfer->error, "SSL routines") != NULL && strstr(transfer->error, " alert ") != NULL;
+    return is_alert ? FETCH_TLS_FAILED : result;
 }
 
 enum phase transfer_end_phase(const struct transfer *transfer, const struct sockets *sockets)

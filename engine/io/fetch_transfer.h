@@ -87,9 +87,9 @@ MUST_CHECK bool transfer_take_line(struct transfer *transfer, struct text line);
 /// saw a whole exchange; `is_connect_error`: it got no connection.
 MUST_CHECK bool transfer_has_fault(struct transfer *transfer, bool is_ok, bool is_connect_error, bool is_memory_error);
 
-/// Did the peer refuse us by an alert of TLS? With TLS 1.3 that comes after our side of the handshake is done: the peer
-/// has looked at our certificate only then.
-bool transfer_is_refused_by_tls(const struct transfer *transfer);
+/// The result, but FETCH_TLS_FAILED when the peer refused us by an alert of TLS. With TLS 1.3 that comes after our side
+/// of the handshake is done: the peer has looked at our certificate only then.
+enum fetch_result transfer_result(const struct transfer *transfer, enum fetch_result result);
 
 /// One of its sockets is open and waited for.
 bool transfer_has_watched_socket(const struct transfer *transfer, struct sockets *sockets);

@@ -169,8 +169,7 @@ static void wire_end(struct wire *wire, struct transfer *transfer, CURLcode code
 
     // What we stopped ourselves comes back from libcurl as an error of a callback; we know better.
     if (!transfer_has_fault(transfer, code == CURLE_OK, code == CURLE_COULDNT_CONNECT, code == CURLE_OUT_OF_MEMORY)) {
-        fetch->result =
-            transfer_is_refused_by_tls(transfer) ? FETCH_TLS_FAILED : result_of_curl(code, transfer->is_requested);
+        fetch->result = transfer_result(transfer, result_of_curl(code, transfer->is_requested));
         fetch_set_detail(fetch, transfer->error[0] != '\0' ? transfer->error : curl_easy_strerror(code));
     }
     fetch->phase = transfer_end_phase(transfer, &wire->sockets);
