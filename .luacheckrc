@@ -35,6 +35,8 @@ files["tests/bench/decode_shapes.lua"] = { std = "sandbox" }
 files["tests/e2e/hog"] = { std = "sandbox" }
 files["tests/e2e/logins"] = { std = "sandbox" }
 files["tests/e2e/stuck"] = { std = "sandbox" }
+files["tests/e2e/leaky"] = { std = "sandbox" }
+files["tests/e2e/gate"] = { std = "sandbox" }
 files["tests/lint"] = { ignore = { "631" } } -- tables and whole sources as texts
 files["scripts/types"] = { std = "sandbox", ignore = { "111", "112", "113", "131", "121", "122", "212" } }
 files["tests/scenario"] = { read_globals = { "scenario", "at", "by", "finally", "play_once" } }

@@ -183,17 +183,19 @@ static void admin_on_sent(void *context, struct http_call *call, uint64_t sent_u
 
 // ---------------------------------------------------------------------------------------------------- birth and death
 
-static enum status take_token(struct admin *admin, struct failure *why)
+enum status admin_read_token(const struct settings *settings, struct text *token, struct failure *why)
 {
-    const struct settings *settings = admin->engine->settings;
-
+    *token = (struct text){ NULL, 0 };
+    if (settings->admin_listen.length == 0) {
+        return STATUS_OK;
+    }
     if (settings->admin_token_env.data == NULL && !value_is_loopback(settings->admin_listen)) {
         failure_set(why, "admin.listen %s is beyond loopback and has no token", settings->admin_listen.data);
         failure_help(why, "put a token into an environment variable and name it in admin.token_env, or listen at "
                           "127.0.0.1:8081");
         return STATUS_INVALID;
     }
-    return bearer_read("admin.token_env", settings->admin_token_env, &admin->token, why);
+    return bearer_read("admin.token_env", settings->admin_token_env, settings->secrets_dir, token, why);
 }
 
 static void *admin_main(void *argument)
@@ -218,7 +220,7 @@ static enum status admin_open(struct admin *admin, struct failure *why)
         .context = admin,
     };
 
-    enum status status = take_token(admin, why);
+    enum status status = admin_read_token(admin->engine->settings, &admin->token, why);
     if (status == STATUS_OK) {
         failure_set(why, "no memory for the admin listener");
         status = loop_create(&admin->loop);
@@ -274,6 +276,7 @@ void admin_stop(struct admin **admin)
     }
     http_server_destroy(&ending->server);
     loop_destroy(&ending->loop);
+    bearer_free(&ending->token);
     free(ending);
 }
 

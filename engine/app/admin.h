@@ -11,6 +11,9 @@
 
 struct admin;
 
+/// The token that the settings ask for; absent: none. STATUS_INVALID: it is not there, or one is needed.
+MUST_CHECK enum status admin_read_token(const struct settings *settings, struct text *token, struct failure *why);
+
 /// With `admin.listen` empty there is none: STATUS_OK and `*admin` NULL.
 MUST_CHECK enum status admin_start(struct engine *engine, struct admin **admin, struct failure *why);
 void admin_stop(struct admin **admin);

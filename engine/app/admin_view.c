@@ -1,6 +1,7 @@
 #include "app/admin_view.h"
 
 #include "app/login_book.h"
+#include "app/permits.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "model/data_set.h"
@@ -123,6 +124,55 @@ static void write_products(const struct catalogue *catalogue, struct json_writer
     json_end_array(json);
 }
 
+static void write_count(struct json_writer *json, const char *name, uint64_t count)
+{
+    if (count > 0) {
+        json_field_u64(json, name, count);
+    }
+}
+
+/// What an account may be asked, how much of it is used, and until when the supplier wants nothing of it.
+static void write_account(struct engine *engine, const struct script_account *account, struct json_writer *json)
+{
+    struct permits_view view;
+    char until[CLOCK_UTC_SIZE];
+
+    permits_look(engine->permits, account, &view);
+    json_begin_object(json);
+    json_field_text(json, "name", account->name);
+    json_key(json, "limits");
+    json_begin_object(json);
+    write_count(json, "rps", view.limits.per_second);
+    write_count(json, "per_minute", view.limits.per_minute);
+    write_count(json, "per_day", view.limits.per_day);
+    write_count(json, "concurrent", view.limits.concurrent);
+    write_count(json, "body", account->body_cap);
+    json_end_object(json);
+    json_key(json, "used");
+    json_begin_object(json);
+    json_field_u64(json, "second", view.used[QUOTA_SECOND]);
+    json_field_u64(json, "minute", view.used[QUOTA_MINUTE]);
+    json_field_u64(json, "day", view.used[QUOTA_DAY]);
+    json_field_u64(json, "running", view.running);
+    json_end_object(json);
+    json_field_u64(json, "kept_in", view.refused_by_rate + view.refused_by_block + view.refused_by_number);
+    if (view.blocked_us > 0) {
+        clock_print_utc(clock_wall_us() + view.blocked_us, until);
+        json_field_c(json, "blocked_until", until);
+    }
+    json_end_object(json);
+}
+
+static void write_accounts(struct engine *engine, const struct catalogue_supplier *supplier, struct json_writer *json)
+{
+    json_key(json, "accounts");
+    json_begin_array(json);
+    for (size_t i = 0; i < supplier->account_count; i++) {
+        write_account(engine, &supplier->account[i], json);
+    }
+    json_end_array(json);
+}
+
 /// The modes of a supplier's accounts when some are not live: "dark 5%", or each by its name: "uk test, main live".
 static void write_modes(const struct catalogue_supplier *supplier, struct json_writer *json)
 {
@@ -185,6 +235,7 @@ static void write_suppliers(struct engine *engine, const struct catalogue *catal
         }
         write_modes(supplier, json);
         write_quarantine(catalogue, (struct script_id){ .index = i }, json);
+        write_accounts(engine, supplier, json);
         write_login(engine, supplier, json);
         write_limits(catalogue, (struct script_id){ .index = i }, json);
         write_drift(script_set_drift(catalogue->set, i), json);
@@ -246,39 +297,53 @@ static void sample_limits(struct engine *engine, const struct catalogue *catalog
     }
 }
 
-/// What the script of each supplier has used, and whether it is in quarantine.
+enum { SUPPLIER_SAMPLES = 7 };
+static const enum metric SUPPLIER_ROWS[SUPPLIER_SAMPLES] = { METRIC_SCRIPT_CPU,           METRIC_SCRIPT_PUT_BACK,
+                                                             METRIC_SCRIPT_IN_QUARANTINE, METRIC_SUPPLIER_RUNNING,
+                                                             METRIC_SUPPLIER_KEPT_IN,     METRIC_SUPPLIER_BLOCKED,
+                                                             METRIC_SCRIPT_DRIFT };
+
+/// What a supplier's script has used, whether it is in quarantine, and how its accounts stand; beside SUPPLIER_ROWS.
+static void sample_supplier(struct engine *engine, const struct catalogue *catalogue, size_t index,
+                            uint64_t values[SUPPLIER_SAMPLES])
+{
+    const struct catalogue_supplier *supplier = &catalogue->suppliers[index];
+    struct cpu_usage usage = worker_pool_usage(engine->workers, supplier->name);
+
+    values[0] = usage.cpu_us;
+    values[1] = usage.put_back;
+    values[2] = script_set_is_quarantined(catalogue->set, (struct script_id){ .index = index }) ? 1 : 0;
+    values[6] = drift_answers(script_set_drift(catalogue->set, index));
+    for (size_t i = 0; i < supplier->account_count; i++) {
+        struct permits_view view;
+        permits_look(engine->permits, &supplier->account[i], &view);
+        values[3] += view.running;
+        values[4] += view.refused_by_rate + view.refused_by_block + view.refused_by_number;
+        values[5] = view.blocked_us > values[5] ? view.blocked_us : values[5];
+    }
+}
+
 static void sample_suppliers(struct engine *engine, const struct catalogue *catalogue)
 {
     size_t count = catalogue->supplier_count;
     struct text *names = calloc(count + 1, sizeof(*names));
-    uint64_t *values[] = { calloc(count + 1, sizeof(uint64_t)), calloc(count + 1, sizeof(uint64_t)),
-                           calloc(count + 1, sizeof(uint64_t)), calloc(count + 1, sizeof(uint64_t)) };
-    static const enum metric rows[] = { METRIC_SCRIPT_CPU, METRIC_SCRIPT_PUT_BACK, METRIC_SCRIPT_IN_QUARANTINE,
-                                        METRIC_SCRIPT_DRIFT };
-    bool has_memory = names != NULL;
-    for (size_t i = 0; i < COUNT_OF(values); i++) {
-        has_memory = has_memory && values[i] != NULL;
-    }
+    uint64_t *values = calloc((count + 1) * SUPPLIER_SAMPLES, sizeof(*values));
 
-    for (size_t i = 0; i < count && has_memory; i++) {
-        struct cpu_usage usage = worker_pool_usage(engine->workers, catalogue->suppliers[i].name);
+    for (size_t i = 0; i < count && names != NULL && values != NULL; i++) {
+        uint64_t samples[SUPPLIER_SAMPLES] = { 0 };
+        sample_supplier(engine, catalogue, i, samples);
         names[i] = catalogue->suppliers[i].name;
-        values[0][i] = usage.cpu_us;
-        values[1][i] = usage.put_back;
-        values[2][i] = script_set_is_quarantined(catalogue->set, (struct script_id){ .index = i }) ? 1 : 0;
-        values[3][i] = drift_answers(script_set_drift(catalogue->set, i));
-    }
-    for (size_t i = 0; i < COUNT_OF(values); i++) {
-        if (has_memory) {
-            metrics_set_suppliers(engine->metrics, rows[i], names, values[i], count);
+        for (size_t row = 0; row < SUPPLIER_SAMPLES; row++) {
+            values[row * count + i] = samples[row];
         }
     }
-    if (has_memory) {
-        sample_limits(engine, catalogue, names, values[0]);
+    for (size_t row = 0; row < SUPPLIER_SAMPLES && names != NULL && values != NULL; row++) {
+        metrics_set_suppliers(engine->metrics, SUPPLIER_ROWS[row], names, values + row * count, count);
     }
-    for (size_t i = 0; i < COUNT_OF(values); i++) {
-        free(values[i]);
+    if (names != NULL && values != NULL) {
+        sample_limits(engine, catalogue, names, values);
     }
+    free(values);
     free(names);
 }
 

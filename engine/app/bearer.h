@@ -1,15 +1,18 @@
-/// Bearer: the token of those who may see more. It comes from an environment variable, never from a file.
+/// Bearer: the token of those who may see more. It is a secret like a supplier's: an environment variable, or a file of
+/// the directory of credentials.
 ///
 /// Threads: any.
-/// Memory:  owns nothing; a token is the environment's own text.
+/// Memory:  bearer_free frees a token.
 #pragma once
 
 #include "base/status.h"
 #include "io/http_server.h"
 
-/// The token in the variable that the setting `setting` names, from now on kept out of logs; absent when it names none.
-/// STATUS_INVALID: the variable is not set, or too short to be one.
-MUST_CHECK enum status bearer_read(const char *setting, struct text variable, struct text *token, struct failure *why);
+/// The token that the setting `setting` names, from now on kept out of logs; absent when `variable` is: it names none.
+/// `directory` is the setting `secrets_dir`. STATUS_INVALID: it is not set, cannot be used, or too short to be one.
+MUST_CHECK enum status bearer_read(const char *setting, struct text variable, struct text directory, struct text *token,
+                                   struct failure *why);
+void bearer_free(struct text *token);
 
 /// Does the request carry this token? Never when there is none.
 bool bearer_is_given(struct text token, const struct http_call *call);

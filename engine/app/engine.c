@@ -3,9 +3,11 @@
 #include "app/admin.h"
 #include "app/bearer.h"
 #include "app/io_thread.h"
+#include "app/permits.h"
 #include "app/settings_value.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "io/identity.h"
 #include "model/data_set.h"
 #include "script/rates.h"
 #include "telemetry/attribution.h"
@@ -184,17 +186,22 @@ static enum status start_replies(struct engine *engine, struct failure *why)
 
     engine->replies_are_full =
         is_auto ? value_is_loopback(settings->listen) : text_equals_c(settings->reply_detail, "full");
-    return bearer_read("reply.token_env", settings->reply_token_env, &engine->reply_token, why);
+    return bearer_read("reply.token_env", settings->reply_token_env, settings->secrets_dir, &engine->reply_token, why);
 }
 
 static enum status start_threads(struct engine *engine, struct failure *why)
 {
-    size_t count = engine->settings->io_threads;
+    const struct settings *settings = engine->settings;
+    size_t count = settings->io_threads;
 
     engine->threads = calloc(count, sizeof *engine->threads);
     if (engine->threads == NULL) {
         failure_set(why, "out of memory");
         return STATUS_NO_MEMORY;
+    }
+    enum status trusted = identity_check_authorities("network.ca_file", settings->ca_file.data, why);
+    if (trusted != STATUS_OK) {
+        return trusted;
     }
     for (size_t i = 0; i < count; i++) {
         enum status status = io_thread_start(&engine->threads[i], engine, why);
@@ -262,6 +269,9 @@ static enum status engine_start(struct engine *engine, sigset_t *signals, settin
     engine_tell_rates(engine);
     status = complaints_init(&engine->complaints, generation_catalogue(engine->generation)->supplier_count);
     if (status == STATUS_OK) {
+        status = permits_create(generation_catalogue(engine->generation), &engine->permits);
+    }
+    if (status == STATUS_OK) {
         status = login_book_create(generation_catalogue(engine->generation), &engine->logins);
     }
     if (status != STATUS_OK) {
@@ -320,6 +330,8 @@ static void engine_stop(struct engine *engine)
     metrics_destroy(&engine->metrics);
     timing_close(&engine->timing);
     complaints_fini(&engine->complaints);
+    permits_destroy(&engine->permits);
+    bearer_free(&engine->reply_token);
     if (engine->generation != NULL) {
         generation_release(&engine->generation);
     }

@@ -18,6 +18,7 @@ struct attribution;
 struct io_thread;
 struct login_book;
 struct metrics;
+struct permits;
 struct search_record;
 
 struct engine {
@@ -29,6 +30,7 @@ struct engine {
     struct io_thread *threads;
     size_t thread_count;        // made, be they whole or not; the control thread's
     atomic_size_t threads_live; // whole ones, which the resolver may tell of a new book
+    struct permits *permits;    // of the generation's accounts; outlives the loops
     struct timing timing;
     struct complaints complaints; // of the generation's suppliers
     bool replies_are_full;        // to callers without the token too

@@ -91,7 +91,6 @@ static bool is_plain_path(struct text path)
 static struct text read_body_file(struct fixture *fixture, const struct json_node *node)
 {
     char path[PATH_SIZE];
-    const char *why = "its name is too long";
     struct buffer bytes;
     struct text body = { 0 };
     size_t folder = fixture->path.length;
@@ -105,7 +104,9 @@ static struct text read_body_file(struct fixture *fixture, const struct json_nod
     }
     buffer_init(&bytes, FIXTURE_BODY_MAX);
     int length = snprintf(path, sizeof(path), "%.*s%.*s", (int)folder, fixture->path.data, TEXT_ARGS(node->text));
-    bool is_read = length < (int)sizeof(path) && file_read(path, &bytes, &why);
+    struct file_facts facts = { .why = "its name is too long" };
+    bool is_read = length < (int)sizeof(path) && file_read(path, &bytes, &facts) == STATUS_OK;
+    const char *why = facts.why;
     if (is_read && bytes.length > 0) {
         body = arena_copy(&fixture->arena, buffer_text(&bytes));
         why = "there is no memory for it";
@@ -313,8 +314,9 @@ bool fixture_read(struct fixture *fixture, const char *path, settings_finding re
     buffer_init(&fixture->bytes, FIXTURE_FILE_MAX);
     fixture->path = arena_copy(&fixture->arena, text_of(path));
     require(fixture->path.data != NULL);
-    if (!file_read(path, &fixture->bytes, &why)) {
-        fixture_find(fixture, NULL, "", "the fixture cannot be read: %s", why);
+    struct file_facts facts;
+    if (file_read(path, &fixture->bytes, &facts) != STATUS_OK) {
+        fixture_find(fixture, NULL, "", "the fixture cannot be read: %s", facts.why);
         return false;
     }
     struct text bytes = buffer_text(&fixture->bytes);

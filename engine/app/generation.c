@@ -104,7 +104,7 @@ static struct text because_of_secrets(struct generation_builder *builder, size_t
 {
     char because[300];
     const struct missing_secret *missing = &builder->missing[missing_before];
-    snprintf(because, sizeof(because), "secret %.*s is not set", TEXT_ARGS(missing->secret));
+    snprintf(because, sizeof(because), "secret %.*s %.*s", TEXT_ARGS(missing->secret), TEXT_ARGS(missing->why));
     return keep(&builder->arena, text_of(because), is_out_of_memory);
 }
 
@@ -131,6 +131,7 @@ static enum status make_accounts(struct generation_builder *builder, const struc
 
     for (size_t i = 0; i < count && status == STATUS_OK; i++) {
         accounts[i].supplier = (uint32_t)index;
+        accounts[i].number = builder->account_count++;
         accounts[i].login = script->logs_in ? ++builder->login_count : 0;
         accounts[i].mode = settings == NULL ? MODE_LIVE : settings_mode_of(settings, &settings->accounts[i]);
         status = generation_make_account(builder, script, settings == NULL ? NULL : &settings->accounts[i], is_wanted,
@@ -400,10 +401,9 @@ size_t generation_missing_secrets(const struct generation *generation, settings_
         if (missing->file.data != NULL) {
             failure_at(&failure, missing->file.data, missing->line, missing->column);
         }
-        failure_set(&failure, "supplier `%.*s`: secret %.*s is not set", TEXT_ARGS(missing->supplier),
-                    TEXT_ARGS(missing->secret));
-        failure_help(&failure, "set the environment variable %.*s, or switch the supplier off with `enabled: false`",
-                     TEXT_ARGS(missing->variable));
+        failure_set(&failure, "supplier `%.*s`, account `%.*s`: secret %.*s %.*s", TEXT_ARGS(missing->supplier),
+                    TEXT_ARGS(missing->account), TEXT_ARGS(missing->secret), TEXT_ARGS(missing->why));
+        failure_help(&failure, "%.*s, or switch the supplier off with `enabled: false`", TEXT_ARGS(missing->help));
         report(context, &failure);
     }
     return generation->missing_count;

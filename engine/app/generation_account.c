@@ -1,11 +1,9 @@
 #include "app/generation_builder.h"
+#include "app/secret.h"
 #include "app/settings_apply.h"
-
-#include "base/log.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 enum { CONTEXT_MAX = 1024 * 1024 };
 
@@ -84,54 +82,60 @@ static enum status add_missing(struct generation_builder *builder, const struct 
     struct missing_secret *slot = &grown[builder->missing_count];
     slot->supplier = arena_copy(&builder->arena, missing->supplier);
     slot->secret = arena_copy(&builder->arena, missing->secret);
-    slot->variable = arena_copy(&builder->arena, missing->variable);
+    slot->account = arena_copy(&builder->arena, missing->account);
+    slot->why = arena_copy(&builder->arena, missing->why);
+    slot->help = arena_copy(&builder->arena, missing->help);
     slot->file = arena_copy(&builder->arena, missing->file);
     slot->line = missing->line;
     slot->column = missing->column;
-    if (slot->supplier.data == NULL || slot->secret.data == NULL || slot->variable.data == NULL) {
+    if (slot->supplier.data == NULL || slot->secret.data == NULL || slot->why.data == NULL || slot->help.data == NULL) {
         return STATUS_NO_MEMORY;
     }
     builder->missing_count++;
     return STATUS_OK;
 }
 
-// One secret: from the variable that the settings name, else from the one of its own name.
+// One secret: that of the name in the settings, else that of its own name.
 static enum status write_secret(struct generation_builder *builder, const struct script_supplier *script,
-                                const struct settings_account *settings, struct text secret, struct json_writer *writer)
+                                const struct settings_account *settings, const struct script_account *account,
+                                struct text secret, struct json_writer *writer)
 {
     const struct settings_pair *pair =
         settings == NULL ? NULL : pair_of(settings->secrets, settings->secret_count, secret);
-    struct text variable = arena_copy(&builder->arena, pair != NULL ? pair->value : secret);
-    if (variable.data == NULL) {
-        return STATUS_NO_MEMORY;
-    }
-    struct text value = text_of(getenv(variable.data));
-    if (value.length == 0) {
+    struct text name = pair != NULL ? pair->value : secret;
+    struct failure why = { 0 };
+    struct text value;
+    enum status status = secret_find(builder->settings->secrets_dir, name, &builder->arena, &value, &why);
+    if (status == STATUS_NOT_FOUND || status == STATUS_INVALID) {
         struct missing_secret missing = { .supplier = script->name,
+                                          .account = account->name,
                                           .secret = secret,
-                                          .variable = variable,
+                                          .why = text_of(why.message),
+                                          .help = text_of(why.help),
                                           .file = pair != NULL ? text_of(pair->file) : script->file,
                                           .line = pair != NULL ? pair->line : 0,
                                           .column = pair != NULL ? pair->column : 0 };
         return add_missing(builder, &missing);
     }
-    if (!text_is_utf8(value)) {
+    if (status == STATUS_OK && !text_is_utf8(value)) {
         generation_find(builder, pair != NULL ? pair->file : NULL, pair != NULL ? pair->line : 0,
-                        pair != NULL ? pair->column : 0, "", "the value of %s is not UTF-8", variable.data);
+                        pair != NULL ? pair->column : 0, "", "the value of %.*s is not UTF-8", TEXT_ARGS(name));
         return STATUS_OK;
     }
-    log_redact(value);
-    json_key_text(writer, secret);
-    json_text(writer, value);
-    return STATUS_OK;
+    if (status == STATUS_OK) {
+        json_key_text(writer, secret);
+        json_text(writer, value);
+    }
+    return status;
 }
 
 static enum status write_secrets(struct generation_builder *builder, const struct script_supplier *script,
-                                 const struct settings_account *settings, bool is_wanted, struct json_writer *writer)
+                                 const struct settings_account *settings, const struct script_account *account,
+                                 bool is_wanted, struct json_writer *writer)
 {
     enum status status = settings == NULL ? STATUS_OK : find_unknown_secrets(builder, script, settings);
     for (size_t i = 0; i < script->secret_count && is_wanted && status == STATUS_OK; i++) {
-        status = write_secret(builder, script, settings, script->secrets[i], writer);
+        status = write_secret(builder, script, settings, account, script->secrets[i], writer);
     }
     return status;
 }
@@ -162,6 +166,12 @@ enum status generation_make_account(struct generation_builder *builder, const st
     enum status status = STATUS_OK;
 
     account->serial = atomic_fetch_add(&last_serial, 1) + 1;
+    account->limits = script->limits;
+    account->body_cap = script->body_cap;
+    if (settings != NULL) {
+        account->limits = request_limits_over(settings->limits, script->limits);
+        account->body_cap = settings->body_cap != 0 ? settings->body_cap : script->body_cap;
+    }
     account->name = arena_copy(&builder->arena, settings == NULL ? TEXT("main") : settings->name);
     if (account->name.data == NULL) {
         return STATUS_NO_MEMORY;
@@ -188,7 +198,7 @@ enum status generation_make_account(struct generation_builder *builder, const st
     json_key(&writer, "secret");
     json_begin_object(&writer);
     if (status == STATUS_OK) {
-        status = write_secrets(builder, script, settings, is_wanted, &writer);
+        status = write_secrets(builder, script, settings, account, is_wanted, &writer);
     }
     json_end_object(&writer);
     json_end_object(&writer);

@@ -9,11 +9,13 @@
 #include "model/script_call.h"
 #include "script/script_set.h"
 
-/// A secret that no environment variable holds.
+/// A secret that is not there, or cannot be used.
 struct missing_secret {
     struct text supplier;
+    struct text account;
     struct text secret;
-    struct text variable;
+    struct text why;  // a sentence that goes on after its name
+    struct text help; // the remedy
     struct text file; // where to look: the settings, or the script
     uint32_t line, column;
 };
@@ -28,6 +30,7 @@ struct generation_builder {
     size_t reported_count;
     struct missing_secret *missing;
     size_t missing_count;
+    uint32_t account_count; // made so far
     uint32_t login_count; // accounts that log in, so far
 };
 

@@ -84,6 +84,21 @@ static bool live_script_has_begun(struct world *world, const struct script_call 
     return call->begun_us != 0;
 }
 
+static enum quota_answer live_permit_begin(struct world *world, const struct script_account *account, uint64_t *wait_us)
+{
+    return permits_begin(live_of(world)->permits, account, wait_us);
+}
+
+static void live_permit_end(struct world *world, const struct script_account *account)
+{
+    permits_end(live_of(world)->permits, account);
+}
+
+static void live_account_block(struct world *world, const struct script_account *account, uint64_t wait_us)
+{
+    permits_block(live_of(world)->permits, account, wait_us);
+}
+
 static struct login live_login_peek(struct world *world, const struct script_account *account)
 {
     return login_desk_peek(&live_of(world)->logins, account);
@@ -112,7 +127,7 @@ static void live_login_refuse(struct world *world, const struct script_account *
 }
 
 void live_world_init(struct live_world *live, struct loop *loop, struct fetch_pool *fetches,
-                     struct worker_pool *workers)
+                     struct worker_pool *workers, struct permits *permits)
 {
     static const struct world_ops OPS = {
         .now_us = live_now_us,
@@ -124,6 +139,9 @@ void live_world_init(struct live_world *live, struct loop *loop, struct fetch_po
         .script_submit = live_script_submit,
         .script_cancel = live_script_cancel,
         .script_has_begun = live_script_has_begun,
+        .permit_begin = live_permit_begin,
+        .permit_end = live_permit_end,
+        .account_block = live_account_block,
         .login_peek = live_login_peek,
         .login_take = live_login_take,
         .login_start = live_login_start,
@@ -135,5 +153,6 @@ void live_world_init(struct live_world *live, struct loop *loop, struct fetch_po
         .loop = loop,
         .fetches = fetches,
         .workers = workers,
+        .permits = permits,
     };
 }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "app/login_book.h"
+#include "app/permits.h"
 #include "io/fetch.h"
 #include "io/loop.h"
 #include "script/worker_pool.h"
@@ -17,12 +18,13 @@ struct live_world {
     struct loop *loop;
     struct fetch_pool *fetches;
     struct worker_pool *workers;
+    struct permits *permits;
     struct login_desk logins;
     uint64_t calls_out; // script calls not yet back
 };
 
 void live_world_init(struct live_world *live, struct loop *loop, struct fetch_pool *fetches,
-                     struct worker_pool *workers);
+                     struct worker_pool *workers, struct permits *permits);
 
 /// For worker_pool_options.deliver: brings a call home to its loop. On a worker's thread.
 void live_world_deliver(void *home, struct script_call *call);

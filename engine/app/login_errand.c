@@ -74,6 +74,9 @@ static void errand_on_read(struct script_call *call)
     } else {
         struct part_end end = errand_take_words(read, read->response->status);
         end.rejection = answer.rejection;
+        if (answer.rejection == REJECTION_QUOTA) {
+            permit_block(errand->world, errand->account, read->retry_after_ms);
+        }
         block_release(&value);
         errand_fail(errand, &end, answer.outcome, "the login was not granted");
     }
@@ -85,6 +88,7 @@ static void errand_on_fetched(struct fetch *fetch)
     struct login_errand *errand = CONTAINER_OF(fetch, struct login_errand, fetch);
     struct part_end end = { .outcome = OUTCOME_FAILED };
 
+    permit_return(&errand->permit, errand->world);
     if (fetch->result != FETCH_OK) {
         bool is_late = fetch->result == FETCH_ENDED;
         enum outcome outcome = fetch->result == FETCH_TOO_LARGE ? OUTCOME_TOO_LARGE : OUTCOME_FAILED;
@@ -127,8 +131,15 @@ static void errand_on_built(struct script_call *call)
         .body_cap = errand->supplier->body_cap,
         .on_done = errand_on_fetched,
     };
+    struct permit_refusal refusal;
+    if (!permit_take(&errand->permit, world, errand->account, &refusal)) {
+        end.retry_after_ms = refusal.retry_after_ms;
+        errand_fail(errand, &end, refusal.outcome, refusal.detail);
+        return;
+    }
     errand->state = ERRAND_FETCHING;
     if (world->ops->fetch_start(world, &errand->fetch) != STATUS_OK) {
+        permit_return(&errand->permit, world);
         errand_fail(errand, &end, OUTCOME_FAILED, "the login's request could not be started");
     }
 }
@@ -159,6 +170,7 @@ void login_errand_cancel(struct login_errand *errand)
     }
     if (errand->state == ERRAND_FETCHING) {
         world->ops->fetch_cancel(world, &errand->fetch);
+        permit_return(&errand->permit, world);
     }
     http_request_destroy(&errand->request);
     http_response_destroy(&errand->fetch.response);

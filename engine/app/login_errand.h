@@ -9,6 +9,7 @@
 
 #include "model/catalogue.h"
 #include "model/request_call.h"
+#include "search/permit.h"
 #include "search/ports.h"
 
 enum { LOGIN_LIMIT_US = 10000000 };
@@ -25,6 +26,7 @@ struct login_errand {
     uint64_t began_us, began_wall_us;
     struct script_call *call;
     struct http_request *request;
+    struct permit permit; // while it is fetched
     struct fetch fetch;
     struct timer renewal; // its desk's, to look whether another is due
 

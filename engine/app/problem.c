@@ -1,6 +1,7 @@
 #include "app/problem.h"
 
 #include "base/json_write.h"
+#include "base/redact.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -26,7 +27,7 @@ void problem_add(struct problem *problem, const char *pointer, const char *code,
     snprintf(error->pointer, sizeof error->pointer, "%s", pointer);
     snprintf(error->code, sizeof error->code, "%s", code);
     va_start(arguments, detail);
-    vsnprintf(error->detail, sizeof error->detail, detail, arguments);
+    (void)redact_vprint(error->detail, sizeof error->detail, detail, arguments); // callers repeat what they know
     va_end(arguments);
 }
 

@@ -1,42 +1,13 @@
 #include "app/settings.h"
 
 #include "app/settings_apply.h"
+#include "base/file.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { ARENA_MAX = 64 * 1024 * 1024 };
-
-static int read_whole(const char *path, struct buffer *bytes)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) {
-        return errno;
-    }
-    int error = 0;
-    for (;;) {
-        char part[8192];
-        ssize_t got = read(fd, part, sizeof(part));
-        if (got < 0 && errno == EINTR) {
-            continue;
-        }
-        if (got <= 0) {
-            error = got < 0 ? errno : 0;
-            break;
-        }
-        // The ceiling is a part above the largest file, so a full buffer is too large in any case.
-        if (!buffer_append(bytes, part, (size_t)got)) {
-            error = EFBIG;
-            break;
-        }
-    }
-    close(fd);
-    return error;
-}
 
 // Findings of the tree are counted with the others.
 static void forward(void *context, const struct failure *failure)
@@ -55,19 +26,20 @@ static void apply_file(struct settings_reader *reader, struct arena *scratch, co
         reader->is_out_of_memory = true;
         return;
     }
-    buffer_init(&bytes, SETTINGS_FILE_MAX + 16384);
-    int error = read_whole(path, &bytes);
-    if (error != 0) {
+    struct file_facts facts;
+    buffer_init(&bytes, SETTINGS_FILE_MAX + 1); // a larger one is a finding of its parser
+    enum status status = file_read(path, &bytes, &facts);
+    if (status != STATUS_OK) {
         char message[256];
-        char words[128];
-        snprintf(message, sizeof(message), "the file cannot be read: %s", strerror_r(error, words, sizeof(words)));
+        snprintf(message, sizeof(message), "the file cannot be read: %s", facts.why);
         settings_find(reader, name.data, 0, 0, message,
-                      error == ENOENT ? "examples/farm/lastcall.yaml is one that runs, examples/lastcall.yaml explains "
-                                        "every setting"
-                                      : "");
+                      status == STATUS_NOT_FOUND
+                          ? "examples/farm/lastcall.yaml is one that runs, examples/lastcall.yaml explains "
+                            "every setting"
+                          : "");
     } else {
         size_t findings = reader->findings;
-        enum status status = settings_yaml_parse(scratch, name.data, buffer_text(&bytes), forward, reader, &root);
+        status = settings_yaml_parse(scratch, name.data, buffer_text(&bytes), forward, reader, &root);
         require(status != STATUS_INVALID || reader->findings > findings);
         reader->is_out_of_memory = reader->is_out_of_memory || status == STATUS_NO_MEMORY;
         if (root != NULL) {

@@ -12,6 +12,7 @@
 #include "base/status.h"
 #include "io/resolver.h"
 #include "model/mode.h"
+#include "model/request_limits.h"
 #include "model/rule.h"
 
 struct settings_pair {
@@ -32,6 +33,8 @@ struct settings_account {
     size_t market_count;
     struct text certificate_file, key_file; // absent: none
     struct text proxy;                      // absent: none
+    struct request_limits limits;           // over the script's, one by one
+    uint64_t body_cap;                      // likewise; 0: the script's
     struct text mode;                       // live, dark, test; absent: the supplier's
     const char *file;
     uint32_t line, column;
@@ -112,6 +115,7 @@ struct settings {
     struct text *suppliers_dirs; // one or several
     size_t suppliers_dir_count;
     struct text scripts_dir;
+    struct text secrets_dir; // absent: as the environment says
     struct address_range *allow_private;
     size_t allow_private_count;
     struct text ca_file;

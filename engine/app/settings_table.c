@@ -57,6 +57,8 @@ const struct setting SETTINGS[] = {
       "directories whose *.lua are the suppliers; one, or a list", false },
     { "scripts_dir", SETTING_TEXT, ENGINE(scripts_dir), NULL, NULL, "scripts", NULL,
       "the directory of products and helper modules", false },
+    { "secrets_dir", SETTING_TEXT, ENGINE(secrets_dir), NULL, NULL, NULL, NULL,
+      "the directory whose files are secrets, each named like its own; not set: $CREDENTIALS_DIRECTORY", true },
     { "network.allow_private", SETTING_RANGES, ENGINE_LIST(allow_private, allow_private_count), NULL, NULL, "", NULL,
       "private address ranges that suppliers may live in; all others are refused", true },
     { "network.ca_file", SETTING_TEXT, ENGINE(ca_file), NULL, NULL, "/etc/ssl/certs/ca-certificates.crt", NULL,
@@ -141,6 +143,16 @@ const struct setting SETTINGS[] = {
       "the file with the certificate's private key, PEM, not encrypted", false },
     { "suppliers.*.accounts.*.proxy", SETTING_TEXT, ACCOUNT(proxy), NULL, NULL, NULL, NULL,
       "the HTTP proxy that this account's requests go through, as http://host:port", false },
+    { "suppliers.*.accounts.*.limits.rps", SETTING_INTEGER, ACCOUNT(limits.per_second), "1", "100000", NULL, NULL,
+      "requests of this account that may begin within a second; wins over its script", false },
+    { "suppliers.*.accounts.*.limits.per_minute", SETTING_INTEGER, ACCOUNT(limits.per_minute), "1", "6000000", NULL,
+      NULL, "requests that may begin within a minute; wins over its script", false },
+    { "suppliers.*.accounts.*.limits.per_day", SETTING_INTEGER, ACCOUNT(limits.per_day), "1", "1000000000", NULL, NULL,
+      "requests that may begin within 24 hours; wins over its script", false },
+    { "suppliers.*.accounts.*.limits.concurrent", SETTING_INTEGER, ACCOUNT(limits.concurrent), "1", "100000", NULL,
+      NULL, "requests that may be under way at once; wins over its script", false },
+    { "suppliers.*.accounts.*.limits.body", SETTING_SIZE, ACCOUNT(body_cap), "1KiB", "64MiB", NULL, NULL,
+      "the largest body, on the wire and once it is inflated; wins over its script", false },
 
     LATER("state_dir", "where operators' switches are kept"),
     LATER("extra_calls", "the allowance of retries and hedges"),
@@ -151,7 +163,9 @@ const struct setting SETTINGS[] = {
     LATER("rules.*.weight", "what an offer is worth"),
     LATER("suppliers.*.fresh_for", "how long an answer saves a call"),
     LATER("suppliers.*.limits", "limits of a supplier"),
-    LATER("suppliers.*.accounts.*.limits", "limits of an account"),
+    LATER("suppliers.*.accounts.*.limits.hedge", "whether it may be asked twice"),
+    LATER("suppliers.*.accounts.*.limits.call_cost", "what a call costs"),
+    LATER("suppliers.*.accounts.*.limits.retry_on", "the statuses that are asked again"),
 };
 // clang-format on
 const size_t SETTINGS_COUNT = COUNT_OF(SETTINGS);

@@ -7,52 +7,91 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { READ_STEP = 64 << 10, PATH_SIZE = 4096 };
+enum { FILE_PIECE = 64 * 1024, FILE_PATH_SIZE = 4096 };
 
-/// The open file, or -1. O_NONBLOCK: a pipe must not make us wait for whoever writes into it.
-static int open_regular(const char *path, const char **why)
+static enum status file_blame(struct file_facts *facts, int error)
+{
+    char words[sizeof(facts->why)];
+
+    snprintf(facts->why, sizeof(facts->why), "%s", strerror_r(error, words, sizeof(words)));
+    return error == ENOENT ? STATUS_NOT_FOUND : STATUS_IO;
+}
+
+static enum status file_refuse(struct file_facts *facts, enum status status, const char *why)
+{
+    snprintf(facts->why, sizeof(facts->why), "%s", why);
+    return status;
+}
+
+static ssize_t file_get(int fd, char *bytes, size_t length)
+{
+    ssize_t got = 0;
+
+    do {
+        got = read(fd, bytes, length);
+    } while (got < 0 && errno == EINTR);
+    return got;
+}
+
+/// Up to the end, also when the file grows meanwhile; a piece more than the ceiling tells that it is too large.
+static enum status file_get_all(int fd, struct buffer *content, struct file_facts *facts)
+{
+    for (;;) {
+        size_t room = content->ceiling - content->length;
+        size_t piece = room < FILE_PIECE ? room : FILE_PIECE;
+        char one_more = 0;
+        if (piece > 0 && !buffer_reserve(content, piece)) {
+            return file_refuse(facts, STATUS_NO_MEMORY, "there is no memory for it");
+        }
+        ssize_t got = file_get(fd, piece > 0 ? content->data + content->length : &one_more, piece > 0 ? piece : 1);
+        if (got < 0) {
+            return file_blame(facts, errno);
+        }
+        if (got == 0) {
+            return STATUS_OK;
+        }
+        if (piece == 0) {
+            return file_refuse(facts, STATUS_FULL, "it is too large");
+        }
+        content->length += (size_t)got;
+    }
+}
+
+static enum status file_read_open(int fd, struct buffer *content, struct file_facts *facts)
 {
     struct stat info;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 
-    if (fd < 0 || fstat(fd, &info) != 0) {
-        *why = strerror(errno);
-    } else if (!S_ISREG(info.st_mode)) {
-        *why = "it is not a regular file";
-    } else {
-        return fd;
+    if (fstat(fd, &info) != 0) {
+        return file_blame(facts, errno);
     }
-    if (fd >= 0) {
-        close(fd);
+    if (!S_ISREG(info.st_mode)) {
+        return file_refuse(facts, STATUS_INVALID,
+                           S_ISDIR(info.st_mode) ? "it is a directory" : "it is not a regular file");
     }
-    return -1;
+    facts->bytes = (uint64_t)info.st_size;
+    facts->is_readable_by_all = (info.st_mode & S_IROTH) != 0;
+    if (facts->bytes > content->ceiling - content->length) {
+        return file_refuse(facts, STATUS_FULL, "it is too large");
+    }
+    return file_get_all(fd, content, facts);
 }
 
-bool file_read(const char *path, struct buffer *out, const char **why)
+enum status file_read(const char *path, struct buffer *content, struct file_facts *facts)
 {
-    char step[READ_STEP];
-    ssize_t got = 0;
-    int fd = open_regular(path, why);
+    struct file_facts unwanted;
 
+    facts = facts != NULL ? facts : &unwanted;
+    *facts = (struct file_facts){ .bytes = 0 };
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0) {
-        return false;
+        return file_blame(facts, errno);
     }
-    do {
-        got = read(fd, step, sizeof(step));
-        if (got > 0) {
-            buffer_append(out, step, (size_t)got);
-        }
-    } while ((got > 0 && !out->is_full) || (got < 0 && errno == EINTR));
-    if (got < 0) {
-        *why = strerror(errno);
-    } else if (out->is_full) {
-        *why = "it is larger than is read";
-    }
+    enum status status = file_read_open(fd, content, facts);
     close(fd);
-    return got >= 0 && !out->is_full;
+    return status;
 }
 
-static bool write_all(int fd, struct text bytes)
+static bool file_put_all(int fd, struct text bytes)
 {
     while (bytes.length > 0) {
         ssize_t put = write(fd, bytes.data, bytes.length);
@@ -67,7 +106,7 @@ static bool write_all(int fd, struct text bytes)
 
 bool file_replace(const char *path, struct text bytes, const char **why)
 {
-    char beside[PATH_SIZE];
+    char beside[FILE_PATH_SIZE];
     struct stat info;
 
     if (snprintf(beside, sizeof(beside), "%s.new", path) >= (int)sizeof(beside) || stat(path, &info) != 0) {
@@ -79,7 +118,7 @@ bool file_replace(const char *path, struct text bytes, const char **why)
         *why = strerror(errno);
         return false;
     }
-    bool is_written = write_all(fd, bytes);
+    bool is_written = file_put_all(fd, bytes);
     bool is_closed = close(fd) == 0;
     if (!is_written || !is_closed || rename(beside, path) != 0) {
         *why = strerror(errno);

@@ -1,13 +1,23 @@
-/// File: the whole of a small file, from somebody who names it in a file of theirs.
+/// File: reads a file whole, up to a cap, and never waits for anybody; puts another one in its place.
 ///
-/// Threads: any; it blocks on the disk.
-/// Memory:  the bytes go into the caller's buffer, whose ceiling is the most that is read.
+/// Only regular files are read: a pipe that nobody writes into would keep its reader for ever, a device never ends.
+///
+/// Threads: any; not on a loop, for disks are slow.
+/// Memory:  the caller's buffer.
 #pragma once
 
 #include "base/buffer.h"
+#include "base/status.h"
 
-/// Appends the bytes. False: `*why` is a sentence ("it is not a regular file"); a pipe or a device never makes it wait.
-MUST_CHECK bool file_read(const char *path, struct buffer *out, const char **why);
+struct file_facts {
+    char why[96];            // it could not be read: "No such file or directory", "it is not a regular file"
+    uint64_t bytes;          // as the system says
+    bool is_readable_by_all; // its mode lets every user of this machine read it
+};
+
+/// Appends the whole file to `content`, whose ceiling is the cap. STATUS_NOT_FOUND, STATUS_INVALID: no regular file;
+/// STATUS_FULL: larger than the cap; STATUS_IO, STATUS_NO_MEMORY. `facts` says why; it may be NULL.
+MUST_CHECK enum status file_read(const char *path, struct buffer *content, struct file_facts *facts);
 
 /// Writes the bytes beside the file, with its mode, and puts them in its place. False: `*why`, the file is as it was.
 MUST_CHECK bool file_replace(const char *path, struct text bytes, const char **why);

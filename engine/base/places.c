@@ -1,6 +1,7 @@
 #include "base/places.h"
 
-#include <errno.h>
+#include "base/file.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -125,33 +126,20 @@ static void read_lines(struct load *load, struct text text)
     }
 }
 
-static enum status read_whole(const char *path, char **bytes, size_t *length)
-{
-    FILE *file = fopen(path, "re");
-
-    if (file == NULL) {
-        return errno == ENOENT ? STATUS_NOT_FOUND : STATUS_IO;
-    }
-    *bytes = malloc(PLACES_FILE_MAX);
-    enum status status = *bytes != NULL ? STATUS_OK : STATUS_NO_MEMORY;
-    if (*bytes != NULL) {
-        *length = fread(*bytes, 1, PLACES_FILE_MAX, file);
-        status = ferror(file) != 0 || *length == PLACES_FILE_MAX ? STATUS_IO : STATUS_OK;
-    }
-    (void)fclose(file);
-    return status;
-}
-
 enum status places_load(const char *path, places_finding report, void *context, struct places **places)
 {
     struct load load = { .path = path, .report = report, .context = context };
-    char *bytes = NULL;
-    size_t length = 0;
-    enum status status = read_whole(path, &bytes, &length);
+    struct file_facts facts;
+    struct buffer bytes;
 
+    buffer_init(&bytes, PLACES_FILE_MAX);
+    enum status status = file_read(path, &bytes, &facts);
     *places = NULL;
-    if (status == STATUS_IO) {
-        find(&load, "", "%.*s%s", TEXT("cannot be read, or is larger than 4 MiB"), "");
+    if (status == STATUS_FULL) {
+        find(&load, "", "%.*s%s", TEXT("is larger than 4 MiB"), "");
+        status = STATUS_INVALID;
+    } else if (status == STATUS_IO || status == STATUS_INVALID) {
+        find(&load, "", "%.*s%s", TEXT("cannot be read: "), facts.why);
         status = STATUS_INVALID;
     }
     if (status == STATUS_OK) {
@@ -159,10 +147,10 @@ enum status places_load(const char *path, places_finding report, void *context, 
         status = load.places != NULL ? STATUS_OK : STATUS_NO_MEMORY;
     }
     if (status == STATUS_OK) {
-        read_lines(&load, (struct text){ bytes, length });
+        read_lines(&load, buffer_text(&bytes));
         status = load.findings > 0 ? STATUS_INVALID : STATUS_OK;
     }
-    free(bytes);
+    buffer_fini(&bytes);
     if (status != STATUS_OK) {
         places_destroy(&load.places);
     }

@@ -99,6 +99,24 @@ bool text_to_u64(struct text text, uint64_t *value)
     return true;
 }
 
+bool text_to_whole(struct text text, size_t most_digits, int64_t *value)
+{
+    size_t start = text.length > 0 && text.data[0] == '-' ? 1 : 0;
+    int64_t sum = 0;
+
+    if (text.length == start || text.length - start > most_digits) {
+        return false;
+    }
+    for (size_t i = start; i < text.length; i++) {
+        if (text.data[i] < '0' || text.data[i] > '9') {
+            return false;
+        }
+        sum = sum * 10 + (text.data[i] - '0');
+    }
+    *value = start > 0 ? -sum : sum;
+    return true;
+}
+
 bool text_is_utf8(struct text text)
 {
     size_t i = 0;

@@ -39,6 +39,11 @@ struct text text_split(struct text text, char separator, struct text *rest);
 /// A decimal integer that fills the whole text. False: not one, or out of range.
 MUST_CHECK bool text_to_u64(struct text text, uint64_t *value);
 
+/// A whole decimal number of at most `most_digits` digits (18 at most), with a `-` before a negative one; no `+`, no
+/// blanks. Up to TEXT_DOUBLE_DIGITS digits a double keeps it exactly.
+enum { TEXT_DOUBLE_DIGITS = 15 };
+MUST_CHECK bool text_to_whole(struct text text, size_t most_digits, int64_t *value);
+
 /// Well-formed UTF-8 (RFC 3629: no surrogates, no overlong forms, nothing above U+10FFFF)?
 bool text_is_utf8(struct text text);
 

@@ -4,6 +4,7 @@
 
 #include "base/zone.h"
 
+#include "base/file.h"
 #include "base/zone_rule.h"
 
 #include <stdio.h>
@@ -269,21 +270,19 @@ enum status zone_load(const char *name, struct zone **zone, const char **why)
         return STATUS_NOT_FOUND;
     }
     int length = snprintf(path, sizeof path, "%s/%s", folder != NULL ? folder : "/usr/share/zoneinfo", name);
-    FILE *file = length > 0 && (size_t)length < sizeof path ? fopen(path, "re") : NULL;
-    if (file == NULL) {
+    if (length < 0 || (size_t)length >= sizeof path) {
         return STATUS_NOT_FOUND;
     }
-    char *bytes = malloc(ZONE_FILE_MAX);
-    enum status status = STATUS_NO_MEMORY;
-    if (bytes != NULL) {
-        size_t count = fread(bytes, 1, ZONE_FILE_MAX, file);
-        *why = "the file cannot be read, or is too large";
-        status = ferror(file) != 0 || count == ZONE_FILE_MAX
-                     ? STATUS_IO
-                     : zone_parse(text_of(name), (struct text){ bytes, count }, zone, why);
+    struct buffer bytes;
+    buffer_init(&bytes, ZONE_FILE_MAX);
+    enum status status = file_read(path, &bytes, NULL);
+    if (status == STATUS_OK) {
+        status = zone_parse(text_of(name), buffer_text(&bytes), zone, why);
+    } else if (status != STATUS_NOT_FOUND && status != STATUS_NO_MEMORY) {
+        *why = "its file cannot be read, or is too large";
+        status = STATUS_IO;
     }
-    free(bytes);
-    (void)fclose(file);
+    buffer_fini(&bytes);
     return status;
 }
 

@@ -2,6 +2,7 @@
 
 #include "app/fixture_suite.h"
 #include "app/generation.h"
+#include "app/startup.h"
 #include "base/clock.h"
 #include "base/json_write.h"
 #include "model/data_set.h"
@@ -250,6 +251,7 @@ static void check_run(struct check *check, struct settings **settings, struct ge
         check->is_overdue = status == STATUS_TIMEOUT;
         return;
     }
+    startup_check(*settings, check_report, check);
     check->suite = (struct fixture_suite){
         .settings = *settings, .generation = *generation, .report = check_report, .context = check
     };

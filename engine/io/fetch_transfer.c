@@ -19,7 +19,7 @@ void transfer_begin(struct transfer *transfer)
     transfer->taken_before = 0;
     transfer->opened_count = 0;
     transfer->is_requested = transfer->is_doomed = transfer->is_flooded = false;
-    transfer->is_address_refused = transfer->is_resend_refused = false;
+    transfer->is_address_refused = transfer->is_resend_refused = transfer->has_tunnel = false;
     transfer->error[0] = '\0';
 }
 
@@ -44,7 +44,7 @@ bool transfer_may_open(struct transfer *transfer, const struct sockaddr *address
     if (!transfer_may_repeat(transfer)) {
         return false;
     }
-    transfer->is_requested = false;
+    transfer->is_requested = transfer->has_tunnel = false;
     transfer->taken_before = 0; // also when the new socket gets the number of the old one
     list_remove(&transfer->sending_node);
     return true;
@@ -82,6 +82,12 @@ static bool transfer_is_flooded(struct transfer *transfer)
     return transfer->is_flooded;
 }
 
+static bool transfer_needs_tunnel(const struct transfer *transfer)
+{
+    const struct fetch_route *route = transfer->fetch->route;
+    return transfer->url.is_https && route != NULL && route->proxy.data != NULL;
+}
+
 struct transfer *transfers_take_flooded(struct list *touched)
 {
     struct list *node;
@@ -97,6 +103,10 @@ struct transfer *transfers_take_flooded(struct list *touched)
 
 bool transfer_take_line(struct transfer *transfer, struct text line)
 {
+    if (transfer_needs_tunnel(transfer) && !transfer->is_requested) {
+        transfer->has_tunnel = true; // a line of the proxy's own: no part of the answer
+        return true;
+    }
     if (!assembly_add_line(&transfer->assembly, line)) {
         return false;
     }
@@ -159,8 +169,9 @@ bool transfer_has_fault(struct transfer *transfer, bool is_ok, bool is_connect_e
 static bool transfer_is_in_tls(const struct transfer *transfer, const struct sockets *sockets)
 {
     bool is_connected = false;
+    bool may_be = transfer->url.is_https && (transfer->has_tunnel || !transfer_needs_tunnel(transfer));
 
-    for (unsigned i = 0; transfer->url.is_https && i < transfer->opened_count && !is_connected; i++) {
+    for (unsigned i = 0; may_be && i < transfer->opened_count && !is_connected; i++) {
         is_connected = sockets_is_connected(sockets, transfer->opened[i]);
     }
     return is_connected;
@@ -186,6 +197,14 @@ enum phase transfer_phase(const struct transfer *transfer, const struct sockets 
         return PHASE_BODY;
     }
     return transfer->fetch->sent_us != 0 ? PHASE_FIRST_BYTE : PHASE_SEND;
+}
+
+// The words are OpenSSL's, which libcurl hands on.
+enum fetch_result transfer_result(const struct transfer *transfer, enum fetch_result result)
+{
+    bool is_alert = transfer->url.is_https && transfer->fetch->first_byte_us == 0 &&
+                    strstr(transfer->error, "SSL routines") != NULL && strstr(transfer->error, " alert ") != NULL;
+    return is_alert ? FETCH_TLS_FAILED : result;
 }
 
 enum phase transfer_end_phase(const struct transfer *transfer, const struct sockets *sockets)

@@ -46,6 +46,7 @@ struct transfer {
     int opened[TRANSFER_OPENED_MAX]; // the first sockets opened for it
     unsigned opened_count;           // 0: it runs over a kept connection
     bool is_requested;               // connected, the request goes out
+    bool has_tunnel;                 // its proxy has answered, so that what follows is between the peer and us
     bool is_address_refused;
     bool is_resend_refused;
     bool is_doomed;  // its socket cannot be watched
@@ -85,6 +86,10 @@ MUST_CHECK bool transfer_take_line(struct transfer *transfer, struct text line);
 /// Was it ended by one of the rules above, or by a cap? Then its fetch has result and detail. `is_ok`: the transport
 /// saw a whole exchange; `is_connect_error`: it got no connection.
 MUST_CHECK bool transfer_has_fault(struct transfer *transfer, bool is_ok, bool is_connect_error, bool is_memory_error);
+
+/// The result, but FETCH_TLS_FAILED when the peer refused us by an alert of TLS. With TLS 1.3 that comes after our side
+/// of the handshake is done: the peer has looked at our certificate only then.
+enum fetch_result transfer_result(const struct transfer *transfer, enum fetch_result result);
 
 /// One of its sockets is open and waited for.
 bool transfer_has_watched_socket(const struct transfer *transfer, struct sockets *sockets);

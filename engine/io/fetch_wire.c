@@ -169,7 +169,7 @@ static void wire_end(struct wire *wire, struct transfer *transfer, CURLcode code
 
     // What we stopped ourselves comes back from libcurl as an error of a callback; we know better.
     if (!transfer_has_fault(transfer, code == CURLE_OK, code == CURLE_COULDNT_CONNECT, code == CURLE_OUT_OF_MEMORY)) {
-        fetch->result = result_of_curl(code, transfer->is_requested);
+        fetch->result = transfer_result(transfer, result_of_curl(code, transfer->is_requested));
         fetch_set_detail(fetch, transfer->error[0] != '\0' ? transfer->error : curl_easy_strerror(code));
     }
     fetch->phase = transfer_end_phase(transfer, &wire->sockets);
@@ -424,8 +424,8 @@ void wire_stop(struct wire *wire, struct transfer *transfer)
 static bool wire_set_constants(struct wire *wire, CURL *handle, struct transfer *transfer)
 {
     return SET(NOSIGNAL, 1L) && SET(PROTOCOLS_STR, "http,https") && SET(FOLLOWLOCATION, 0L) && SET(NOPROXY, "") &&
-           SET(PROXY, "") && SET(SUPPRESS_CONNECT_HEADERS, 1L) && SET(HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1) &&
-           SET(HTTP09_ALLOWED, 0L) && SET(PATH_AS_IS, 1L) && SET(BUFFERSIZE, (long)BUFFER_BYTES) && SET(CAPATH, NULL) &&
+           SET(PROXY, "") && SET(HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1) && SET(HTTP09_ALLOWED, 0L) &&
+           SET(PATH_AS_IS, 1L) && SET(BUFFERSIZE, (long)BUFFER_BYTES) && SET(CAPATH, NULL) &&
            SET(CAINFO, wire->ca_file) && SET(CA_CACHE_TIMEOUT, -1L) && SET(MAXLIFETIME_CONN, (long)CONNECTION_LIFE_S) &&
            SET(DNS_CACHE_TIMEOUT, -1L) && SET(QUICK_EXIT, 1L) && SET(PRIVATE, transfer);
 }

@@ -1,14 +1,13 @@
 #include "io/identity.h"
 
-#include "base/buffer.h"
+#include "base/file.h"
 
-#include <errno.h>
 #include <openssl/pem.h>
 #include <openssl/x509.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { FILE_BYTES_MAX = 256 * 1024 };
+enum { FILE_BYTES_MAX = 256 * 1024, AUTHORITIES_BYTES_MAX = 16 << 20 };
 
 static enum status identity_refuse(struct failure *why, const char *file, const char *sentence, const char *help)
 {
@@ -19,30 +18,25 @@ static enum status identity_refuse(struct failure *why, const char *file, const 
 
 static enum status identity_read(const char *path, struct arena *arena, struct text *content, struct failure *why)
 {
+    struct file_facts facts;
     struct buffer bytes;
-    char piece[4096];
     char words[160];
-    FILE *file = fopen(path, "re");
 
-    if (file == NULL) {
-        snprintf(words, sizeof(words), "cannot be read: %s", strerror_r(errno, piece, sizeof(piece)));
-        return identity_refuse(why, path, words, "a path that does not begin with / counts from the working directory");
-    }
     buffer_init(&bytes, FILE_BYTES_MAX);
-    for (size_t got = 1; got > 0 && !bytes.is_full;) {
-        got = fread(piece, 1, sizeof(piece), file);
-        buffer_append(&bytes, piece, got);
-    }
-    bool is_read = ferror(file) == 0;
-    fclose(file);
-    enum status status = STATUS_OK;
-    if (!is_read || bytes.is_full || bytes.length == 0) {
-        status = identity_refuse(why, path, "is empty, too large, or cannot be read to its end", "it holds PEM text");
-    } else {
+    enum status status = file_read(path, &bytes, &facts);
+    if (status == STATUS_NOT_FOUND || status == STATUS_INVALID || status == STATUS_IO) {
+        snprintf(words, sizeof(words), "cannot be read: %s", facts.why);
+        status =
+            identity_refuse(why, path, words, "a path that does not begin with / counts from the working directory");
+    } else if (status == STATUS_FULL || (status == STATUS_OK && bytes.length == 0)) {
+        status = identity_refuse(why, path, status == STATUS_FULL ? "is too large" : "is empty", "it holds PEM text");
+    } else if (status == STATUS_OK) {
         *content = arena_copy(arena, buffer_text(&bytes));
         status = content->data == NULL ? STATUS_NO_MEMORY : STATUS_OK;
     }
-    OPENSSL_cleanse(piece, sizeof(piece));
+    if (bytes.data != NULL) {
+        OPENSSL_cleanse(bytes.data, bytes.length);
+    }
     buffer_fini(&bytes);
     return status;
 }
@@ -106,4 +100,32 @@ enum status identity_load(const char *certificate_file, const char *key_file, st
         status = identity_read(key_file, arena, key, why);
     }
     return status == STATUS_OK ? identity_check(certificate_file, *certificate, key_file, *key, why) : status;
+}
+
+enum status identity_check_authorities(const char *setting, const char *file, struct failure *why)
+{
+    struct file_facts facts;
+    struct buffer bytes;
+    const char *wrong = NULL;
+
+    buffer_init(&bytes, AUTHORITIES_BYTES_MAX);
+    enum status status = file_read(file, &bytes, &facts);
+    if (status == STATUS_FULL) {
+        wrong = "it is larger than 16 MiB";
+    } else if (status == STATUS_OK) {
+        BIO *content = BIO_new_mem_buf(bytes.data, (int)bytes.length);
+        X509 *first = content != NULL ? PEM_read_bio_X509(content, NULL, identity_on_passphrase, NULL) : NULL;
+        wrong = first == NULL ? "there is no certificate in it" : NULL;
+        X509_free(first);
+        BIO_free(content);
+    } else if (status != STATUS_NO_MEMORY) {
+        wrong = facts.why;
+    }
+    buffer_fini(&bytes);
+    if (wrong == NULL) {
+        return status;
+    }
+    failure_set(why, "cannot read certificates of authorities from \"%s\": %s", file, wrong);
+    failure_help(why, "`%s` names a file of certificates in PEM format", setting);
+    return STATUS_INVALID;
 }

@@ -4,21 +4,7 @@ enum { INTEGER_DIGITS_MAX = 18 };
 
 bool rule_read_integer(struct text text, int64_t *integer)
 {
-    bool is_negative = text.length > 0 && text.data[0] == '-';
-    size_t start = is_negative ? 1 : 0;
-    int64_t value = 0;
-
-    if (text.length == start || text.length - start > INTEGER_DIGITS_MAX) {
-        return false;
-    }
-    for (size_t i = start; i < text.length; i++) {
-        if (text.data[i] < '0' || text.data[i] > '9') {
-            return false;
-        }
-        value = value * 10 + (text.data[i] - '0');
-    }
-    *integer = is_negative ? -value : value;
-    return true;
+    return text_to_whole(text, INTEGER_DIGITS_MAX, integer);
 }
 
 struct rule_fact rule_fact_of(struct text text)

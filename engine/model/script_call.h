@@ -146,7 +146,9 @@ struct normalise_call {
     char warning[256]; // the first one
     char message[256];
     char code[64];           // of fail.supplier
-    uint64_t retry_after_ms; // of fail.quota; 0: not said
+    uint64_t retry_after_ms; // of fail.quota, or of a 429; 0: not said
+    bool is_quota_used;      // the supplier takes no more requests of this account
+    uint64_t quota_wait_ms;  // for so long; 0: not said
 };
 
 /// One candidate slot for each of `candidate_count`; product and search_id are copied, body is acquired. NULL without

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "base/buffer.h"
+#include "script/wait.h"
 
 #include <lua.h>
 
@@ -46,7 +47,7 @@ struct script_fail {
     const char *kind;    // "quota", "busy", "login", "auth", "supplier", "unexpected"
     const char *message; // may be NULL; Lua's, valid while the value is on the stack
     const char *code;
-    uint64_t retry_after_ms;
+    struct wait wait; // of quota
 };
 bool bind_fail_read(lua_State *L, int index, struct script_fail *fail);
 

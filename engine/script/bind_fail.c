@@ -1,12 +1,13 @@
+#include "base/redact.h"
 #include "script/bind.h"
 #include "script/bind_support.h"
 
-#include <math.h>
-
-// A typed failure is a table {kind, message, code, retry_after_ms} with a metatable that scripts cannot reach or give.
+// A typed failure is a table {kind, message, code, retry_after_ms, retry_at_s} with a metatable that scripts cannot
+// reach or give.
 static const char FAIL_KEY;
 
-enum { RETRY_AFTER_MAX_S = 86400, MESSAGE_MAX = 500, CODE_MAX = 63 };
+enum { MESSAGE_MAX = 500, CODE_MAX = 63 };
+#define INSTANT_MOST_S 1e12
 
 static const char *field_text(lua_State *L, int table, const char *name)
 {
@@ -15,6 +16,15 @@ static const char *field_text(lua_State *L, int table, const char *name)
     const char *text = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : NULL;
     lua_pop(L, 1);
     return text;
+}
+
+static double field_number(lua_State *L, int table, const char *name)
+{
+    lua_pushstring(L, name);
+    lua_rawget(L, table);
+    double number = lua_tonumber(L, -1);
+    lua_pop(L, 1);
+    return number;
 }
 
 static int fail_to_string(lua_State *L)
@@ -63,14 +73,19 @@ bool bind_fail_read(lua_State *L, int index, struct script_fail *fail)
     fail->kind = field_text(L, absolute, "kind");
     fail->message = field_text(L, absolute, "message");
     fail->code = field_text(L, absolute, "code");
-    lua_pushliteral(L, "retry_after_ms");
-    lua_rawget(L, absolute);
-    double retry_after_ms = lua_tonumber(L, -1);
-    lua_pop(L, 1);
-    if (retry_after_ms > 0 && retry_after_ms <= RETRY_AFTER_MAX_S * 1000.0) {
-        fail->retry_after_ms = (uint64_t)retry_after_ms;
-    }
+    double after_ms = field_number(L, absolute, "retry_after_ms"); // scripts may have written to the table
+    double at_s = field_number(L, absolute, "retry_at_s");
+    fail->wait.after_ms = after_ms > 0 && after_ms <= WAIT_MAX_S * 1000.0 ? (uint64_t)after_ms : 0;
+    fail->wait.at_s = at_s > 0 && at_s <= INSTANT_MOST_S ? (int64_t)at_s : 0;
     return fail->kind != NULL;
+}
+
+// Pushes at most so many of the bytes; secrets are taken out while they are whole.
+static void push_words(lua_State *L, struct text text, size_t most)
+{
+    char words[MESSAGE_MAX + 1];
+
+    lua_pushlstring(L, words, redact_copy(words, most + 1, text));
 }
 
 // Pushes the failure; argument `message` (0: none) becomes its message.
@@ -84,28 +99,26 @@ static void push_fail(lua_State *L, const char *kind, int message)
     lua_setfield(L, -2, "kind");
     if (message != 0 && !lua_isnoneornil(L, message)) {
         struct text text = bind_check_text(L, message);
-        lua_pushlstring(L, text.data, text.length < MESSAGE_MAX ? text.length : MESSAGE_MAX);
+        push_words(L, text, MESSAGE_MAX);
         lua_setfield(L, -2, "message");
     }
     push_mark(L);
     lua_setmetatable(L, -2);
 }
 
-// Seconds as a number or as the text of a header; anything that is no sensible wait counts as not said.
-static double read_wait_ms(lua_State *L, int index)
+// Puts the wait that the value on top says into the failure below it, and takes that value off.
+static void set_wait(lua_State *L)
 {
-    uint64_t seconds = 0;
-    double value = NAN;
+    struct text text = bind_to_text(L, -1);
+    struct wait wait = lua_type(L, -1) == LUA_TNUMBER ? wait_of_seconds(lua_tonumber(L, -1))
+                       : text.data != NULL            ? wait_of_text(text)
+                                                      : (struct wait){ 0 };
 
-    if (lua_type(L, index) == LUA_TNUMBER) {
-        value = lua_tonumber(L, index);
-    } else if (lua_type(L, index) == LUA_TSTRING && text_to_u64(bind_to_text(L, index), &seconds)) {
-        value = (double)seconds;
-    }
-    if (!(value > 0)) {
-        return 0;
-    }
-    return value < RETRY_AFTER_MAX_S ? ceil(value * 1000) : RETRY_AFTER_MAX_S * 1000.0;
+    lua_pop(L, 1);
+    lua_pushnumber(L, (lua_Number)wait.after_ms);
+    lua_setfield(L, -2, "retry_after_ms");
+    lua_pushnumber(L, (lua_Number)wait.at_s);
+    lua_setfield(L, -2, "retry_at_s");
 }
 
 static int check_options(lua_State *L)
@@ -126,7 +139,7 @@ static void copy_text_option(lua_State *L, const char *name, size_t most)
         if (text.data == NULL) {
             luaL_argerror(L, 1, lua_pushfstring(L, "`%s` must be text, got %s", name, luaL_typename(L, -1)));
         }
-        lua_pushlstring(L, text.data, text.length < most ? text.length : most);
+        push_words(L, text, most);
         lua_setfield(L, -3, name);
     }
     lua_pop(L, 1);
@@ -140,9 +153,7 @@ static int fail_quota(lua_State *L)
     push_fail(L, "quota", 0);
     copy_text_option(L, "message", MESSAGE_MAX);
     lua_getfield(L, 1, "retry_after");
-    lua_pushnumber(L, read_wait_ms(L, -1));
-    lua_setfield(L, -3, "retry_after_ms");
-    lua_pop(L, 1);
+    set_wait(L);
     return 1;
 }
 
@@ -194,9 +205,7 @@ bool bind_fail_make(lua_State *L, int index, struct text retry_after)
     if (function == fail_quota) {
         push_fail(L, "quota", 0);
         bind_push_text(L, retry_after);
-        lua_pushnumber(L, read_wait_ms(L, -1));
-        lua_setfield(L, -3, "retry_after_ms");
-        lua_pop(L, 1);
+        set_wait(L);
         return true;
     }
     const char *kind = function == fail_busy       ? "busy"

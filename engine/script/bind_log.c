@@ -1,4 +1,5 @@
 #include "base/log.h"
+#include "base/redact.h"
 
 #include "script/bind.h"
 #include "script/bind_support.h"
@@ -11,10 +12,10 @@ static int write_line(lua_State *L, enum log_level level)
 {
     struct text text = bind_check_text(L, 1);
     char line[MESSAGE_MAX];
-    size_t length = text.length < sizeof line ? text.length : sizeof line;
+    size_t length = redact_copy(line, sizeof line, text); // before its control characters go: a secret may have some
 
     for (size_t i = 0; i < length; i++) {
-        line[i] = (unsigned char)text.data[i] < 0x20 || text.data[i] == 0x7f ? ' ' : text.data[i];
+        line[i] = (unsigned char)line[i] < 0x20 || line[i] == 0x7f ? ' ' : line[i];
     }
     if (!sandbox_may_log(L)) {
         return 0;

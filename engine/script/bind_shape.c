@@ -13,8 +13,6 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { INTEGER_DIGITS = 15 };
-
 static const char TAPE_KEYS[TAPE_OF_PLANS + 1]; // registry: the tapes
 
 // ---- the tape ------------------------------------------------------------------------------------------------------
@@ -117,19 +115,12 @@ static void push_unread(struct making *making, const struct declared *declared, 
 
 static bool push_integer(lua_State *L, struct text text)
 {
-    size_t i = text.length > 0 && text.data[0] == '-' ? 1 : 0;
-    double value = 0;
+    int64_t value = 0;
 
-    if (text.length == i || text.length - i > INTEGER_DIGITS) {
+    if (!text_to_whole(text, TEXT_DOUBLE_DIGITS, &value)) {
         return false;
     }
-    for (size_t k = i; k < text.length; k++) {
-        if (text.data[k] < '0' || text.data[k] > '9') {
-            return false;
-        }
-        value = value * 10 + (text.data[k] - '0');
-    }
-    lua_pushnumber(L, i > 0 ? -value : value);
+    lua_pushnumber(L, (lua_Number)value);
     return true;
 }
 

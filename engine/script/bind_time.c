@@ -1,4 +1,5 @@
 #include "base/places.h"
+#include "base/redact.h"
 #include "script/bind.h"
 #include "script/bind_support.h"
 #include "script/calendar.h"
@@ -329,7 +330,9 @@ static const struct zone *find_zone(lua_State *L, int argument)
     }
     const struct zone *zone = places_zone(places, code);
     if (zone == NULL) {
-        (void)bind_refuse(L, "an airport whose time zone is known expected, got \"%.20s\"", code.data);
+        char shown[21];
+        (void)redact_copy(shown, sizeof shown, code);
+        (void)bind_refuse(L, "an airport whose time zone is known expected, got \"%s\"", shown);
     }
     return zone;
 }

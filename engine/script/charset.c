@@ -5,6 +5,7 @@
 
 #include "script/charset.h"
 
+#include "base/redact.h"
 #include "base/utf8.h"
 
 #include <stdio.h>
@@ -180,12 +181,11 @@ static void charset_declare(struct charset_reading *reading, struct text name, s
         reading->is_declared = true;
         return;
     }
-    size_t length = name.length < sizeof(reading->unknown) - 1 ? name.length : sizeof(reading->unknown) - 1;
+    size_t length = redact_copy(reading->unknown, sizeof(reading->unknown), name);
     for (size_t i = 0; i < length; i++) {
-        char byte = name.data[i];
+        char byte = reading->unknown[i];
         reading->unknown[i] = byte > ' ' && byte < 0x7F ? byte : '?'; // it goes into a sentence
     }
-    reading->unknown[length] = '\0';
 }
 
 struct charset_reading charset_begin(struct text content_type, struct text body)

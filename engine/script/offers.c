@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ID_SHOWN = 40, SEEN_SLOTS = 2048, ITEM_ID_MAX = 400, FULL_ID_MAX = 1200 };
+enum { SEEN_SLOTS = 2048, ITEM_ID_MAX = 400, FULL_ID_MAX = 1200 };
 
 // What one call of offers_take carries around.
 struct taking {
@@ -389,8 +389,7 @@ static bool take_offer(struct taking *taking, const struct value *source, int nu
         return drop(taking);
     }
     if (!id_is_new(taking)) {
-        walk_failed(walk, "its id \"%.*s\" stands earlier in this answer",
-                    walk->id.length < ID_SHOWN ? (int)walk->id.length : ID_SHOWN, walk->id.data);
+        walk_failed(walk, "its id \"%s\" stands earlier in this answer", walk_quote(walk->id).text);
         return drop(taking);
     }
     return add_row(taking, identity);

@@ -73,9 +73,10 @@ static bool unknown_field(struct walk *walk, const struct schema_object *object,
                            name);
     }
     if (nearest != NULL && missing != NULL && strcmp(nearest, missing) != 0) {
-        return walk_failed(walk, "unknown field \"%.40s\"; %s \"%s\" is required, but absent", name, rest, missing);
+        return walk_failed(walk, "unknown field \"%s\"; %s \"%s\" is required, but absent",
+                           walk_quote(text_of(name)).text, rest, missing);
     }
-    return walk_failed(walk, "unknown field \"%.40s\"; %s", name, rest);
+    return walk_failed(walk, "unknown field \"%s\"; %s", walk_quote(text_of(name)).text, rest);
 }
 
 // Field by field: for tables with a metatable, and to find what is wrong. The slots are there, and nil.

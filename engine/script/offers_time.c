@@ -7,7 +7,7 @@
 #include <string.h>
 
 // A day is the usual mistake, so what is further off than half of one is a wrong date and not another clock.
-enum { ZONED_LOCAL, ZONED_ZONE, ZONED_UTC, ELAPSED_WIDTH = 7, ELAPSED_OFF_MAX = 12 * 60, QUOTE_MAX = 40 };
+enum { ZONED_LOCAL, ZONED_ZONE, ZONED_UTC, ELAPSED_WIDTH = 7, ELAPSED_OFF_MAX = 12 * 60 };
 
 // A clock time: its spelling and its seconds, as if it were UTC.
 struct clock_time {
@@ -117,7 +117,7 @@ static int64_t choose(struct walk *walk, const struct schema_field *field, const
 static bool failed_at(struct walk *walk, const char *name, const char *format, struct text a, const char *b)
 {
     walk->steps[walk->depth++] = (struct walk_step){ name, 0 };
-    return walk_failed(walk, format, a.length < QUOTE_MAX ? (int)a.length : QUOTE_MAX, a.data, b);
+    return walk_failed(walk, format, walk_quote(a).text, b);
 }
 
 static const struct zone *find_zone(struct walk *walk, const struct schema_field *field)
@@ -129,8 +129,8 @@ static const struct zone *find_zone(struct walk *walk, const struct schema_field
     if (zone == NULL) {
         walk->depth--; // the place is beside the time
         (void)failed_at(walk, place->name,
-                        walk->places == NULL ? "\"%.*s\" has no time zone: no table of places was loaded%s"
-                                             : "\"%.*s\" is a place whose time zone is not known%s",
+                        walk->places == NULL ? "\"%s\" has no time zone: no table of places was loaded%s"
+                                             : "\"%s\" is a place whose time zone is not known%s",
                         code, "");
     }
     return zone;
@@ -142,7 +142,7 @@ static bool read_told(struct walk *walk, const struct schema_field *field, struc
 
     if (!calendar_parse(text, &moment) || !moment.has_time || !moment.has_offset) {
         return failed_at(walk, field->object->fields[ZONED_UTC].name,
-                         "time with Z or an offset expected, got \"%.*s\"%s", text, "");
+                         "time with Z or an offset expected, got \"%s\"%s", text, "");
     }
     *told_s = calendar_epoch_us(&moment) / 1000000;
     return true;
@@ -166,7 +166,7 @@ static bool check_told(struct walk *walk, const struct schema_field *field, stru
     if (calendar_of_epoch_us(candidates[0] * 1000000, &moment)) {
         (void)calendar_write_utc(&moment, ours);
     }
-    return failed_at(walk, name, "\"%.*s\" does not agree with the clocks of the place, by which it is %s", text, ours);
+    return failed_at(walk, name, "\"%s\" does not agree with the clocks of the place, by which it is %s", text, ours);
 }
 
 static bool check_zone(struct walk *walk, const struct schema_field *field, struct text told, const struct zone *zone,
@@ -182,7 +182,7 @@ static bool check_zone(struct walk *walk, const struct schema_field *field, stru
         return true;
     }
     return failed_at(walk, field->object->fields[ZONED_ZONE].name,
-                     "\"%.*s\" has other clocks than the place, whose zone is %s", told, zone_name(zone).data);
+                     "\"%s\" has other clocks than the place, whose zone is %s", told, zone_name(zone).data);
 }
 
 static char *put(char *at, struct text text)
@@ -270,7 +270,7 @@ bool times_walk(struct walk *walk, const struct schema_field *field, const struc
     }
     if (!is_clock) {
         return failed_at(walk, local_name,
-                         "local time without offset, such as 2027-05-03T20:05:00, expected, got \"%.*s\"%s",
+                         "local time without offset, such as 2027-05-03T20:05:00, expected, got \"%s\"%s",
                          local.data != NULL ? local : text_of(value_what(&values[ZONED_LOCAL])), "");
     }
     const struct zone *zone = find_zone(walk, field);
@@ -279,7 +279,7 @@ bool times_walk(struct walk *walk, const struct schema_field *field, const struc
     }
     size_t count = zone_instants(zone, time.local_s, candidates);
     if (count == 0) {
-        return failed_at(walk, local_name, "%.*s does not exist in %s: clocks were put forward over it",
+        return failed_at(walk, local_name, "%s does not exist in %s: clocks were put forward over it",
                          text_of(time.spelling.local), zone_name(zone).data);
     }
     if (utc_told.data != NULL && ((!is_read && !read_told(walk, field, utc_told, &told_s)) ||

@@ -1,5 +1,6 @@
 #include "script/offers_walk.h"
 
+#include "base/redact.h"
 #include "script/amount.h"
 #include "script/bind_shape.h"
 #include "script/calendar.h"
@@ -10,8 +11,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-enum { QUOTE_MAX = 40 }; // of a value in a reason
 
 static const char EXPECTED_CURRENCY[] = "currency of ISO 4217";
 
@@ -44,12 +43,19 @@ void walk_begin(struct walk *walk)
     walk->reason[0] = '\0';
 }
 
+struct walk_quote walk_quote(struct text text)
+{
+    struct walk_quote quote;
+    (void)redact_copy(quote.text, sizeof quote.text, text);
+    return quote;
+}
+
 bool walk_failed(struct walk *walk, const char *format, ...)
 {
     va_list arguments;
 
     va_start(arguments, format);
-    (void)vsnprintf(walk->reason, sizeof walk->reason, format, arguments);
+    (void)redact_vprint(walk->reason, sizeof walk->reason, format, arguments);
     va_end(arguments);
     return false;
 }
@@ -88,8 +94,7 @@ static bool expected(struct walk *walk, const struct value *value, const char *w
     if (text.data == NULL) {
         return walk_failed(walk, "%s expected, got %s", what, value_what(value));
     }
-    int shown = text.length < QUOTE_MAX ? (int)text.length : QUOTE_MAX;
-    return walk_failed(walk, "%s expected, got \"%.*s\"", what, shown, text.data);
+    return walk_failed(walk, "%s expected, got \"%s\"", what, walk_quote(text).text);
 }
 
 static void add_key(struct walk *walk, struct text text)
@@ -194,8 +199,7 @@ static bool walk_money(struct walk *walk, const struct schema_field *field, cons
         return walk_failed(walk, "an amount without a currency beside it");
     }
     if (!amount_parse(text, decimals, &micros, &why)) {
-        return walk_failed(walk, "%s, got \"%.*s\"", why, text.length < QUOTE_MAX ? (int)text.length : QUOTE_MAX,
-                           text.data);
+        return walk_failed(walk, "%s, got \"%s\"", why, walk_quote(text).text);
     }
     if (micros < 0) {
         return expected(walk, value, "an amount that is not negative");

@@ -112,6 +112,12 @@ MUST_CHECK bool walk_note_leaf(struct walk *walk, const struct schema_field *fie
 /// At the end of an offer: the lengths of lists become values.
 MUST_CHECK bool walk_mark_lists(struct walk *walk);
 
+/// The head of a value that a reason shows; without secrets, which are taken out while they are whole.
+struct walk_quote {
+    char text[41];
+};
+struct walk_quote walk_quote(struct text text);
+
 /// Sets the reason; returns false.
 bool walk_failed(struct walk *walk, const char *format, ...) PRINTF_LIKE(2, 3);
 

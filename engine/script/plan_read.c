@@ -1,5 +1,6 @@
 #include "script/plan_read.h"
 
+#include "base/redact.h"
 #include "script/bind_json.h"
 #include "script/bind_shape.h"
 #include "script/bind_support.h"
@@ -10,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NUMBER_MAX = 64, DECIMALS_MAX = 12, WHOLE_DIGITS = 15 };
+enum { NUMBER_MAX = 64, DECIMALS_MAX = 12 };
 
 static const struct value ABSENT = { .kind = VALUE_ABSENT };
 
@@ -34,19 +35,12 @@ static struct value number_value(double number)
 /// A whole number of at most 15 digits, without more ado.
 static bool read_whole(struct text text, double *number)
 {
-    size_t start = text.length > 0 && text.data[0] == '-' ? 1 : 0;
-    int64_t value = 0;
+    int64_t whole = 0;
 
-    if (text.length == start || text.length - start > WHOLE_DIGITS) {
+    if (!text_to_whole(text, TEXT_DOUBLE_DIGITS, &whole)) {
         return false;
     }
-    for (size_t i = start; i < text.length; i++) {
-        if (text.data[i] < '0' || text.data[i] > '9') {
-            return false;
-        }
-        value = value * 10 + (text.data[i] - '0');
-    }
-    *number = start > 0 ? -(double)value : (double)value;
+    *number = (double)whole;
     return true;
 }
 
@@ -219,8 +213,10 @@ static struct value dangling_value(struct plan_row *row, const struct plan_level
     struct text id = plan_is_name(name) ? name->text : TEXT("?");
     size_t room = sizeof row->scratch - row->scratch_used;
 
-    (void)snprintf(row->scratch + row->scratch_used, room, "a reference to %.*s, which is not in %.60s",
-                   id.length < NUMBER_MAX ? (int)id.length : NUMBER_MAX, id.data, level->list.text.data);
+    char shown[NUMBER_MAX + 1];
+    (void)redact_copy(shown, sizeof shown, id);
+    (void)snprintf(row->scratch + row->scratch_used, room, "a reference to %s, which is not in %.60s", shown,
+                   level->list.text.data);
     return room > 1 ? other(row->scratch + row->scratch_used) : other("a reference to nothing");
 }
 

@@ -1,18 +1,15 @@
 #include "script/rates.h"
 
+#include "base/file.h"
 #include "base/json_read.h"
 #include "base/json_write.h"
 #include "script/amount.h"
 #include "script/calendar.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 enum { ROWS_MAX = 200 };
 
@@ -341,57 +338,29 @@ enum status rates_parse(struct text json, const char *file, uint64_t max_age_us,
     return STATUS_OK;
 }
 
-// The open file; NULL: `why` tells. A pipe must not make us wait for whoever writes into it.
-static FILE *open_regular(const char *file, const char **why)
-{
-    int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    struct stat info;
-
-    if (fd < 0 || fstat(fd, &info) != 0) {
-        *why = strerror(errno);
-    } else if (!S_ISREG(info.st_mode)) {
-        *why = "it is not a regular file";
-    } else {
-        FILE *stream = fdopen(fd, "r");
-        if (stream != NULL) {
-            return stream;
-        }
-        *why = strerror(errno);
-    }
-    if (fd >= 0) {
-        close(fd);
-    }
-    return NULL;
-}
-
 enum status rates_load(const char *file, uint64_t max_age_us, rates_finding report, void *context, struct rates **rates)
 {
     struct load load = { .file = file, .report = report, .context = context };
-    const char *why = "";
-    FILE *stream = open_regular(file, &why);
+    struct file_facts facts;
+    struct buffer bytes;
 
     *rates = NULL;
-    if (stream == NULL) {
+    buffer_init(&bytes, RATES_FILE_MAX);
+    enum status status = file_read(file, &bytes, &facts);
+    if (status == STATUS_OK) {
+        status = rates_parse(buffer_text(&bytes), file, max_age_us, report, context, rates);
+    } else if (status == STATUS_FULL) {
+        find(&load, "", "the table of rates is larger than 1 MiB");
+        status = STATUS_INVALID;
+    } else if (status != STATUS_NO_MEMORY) {
         struct failure failure = { .line = 0 };
         failure_at(&failure, file, 0, 0);
-        failure_set(&failure, "the table of rates cannot be read: %s", why);
+        failure_set(&failure, "the table of rates cannot be read: %s", facts.why);
         failure_help(&failure, "`fx.file` names it");
         report(context, &failure);
-        return STATUS_INVALID;
+        status = STATUS_INVALID;
     }
-    char *bytes = malloc(RATES_FILE_MAX);
-    enum status status = STATUS_NO_MEMORY;
-    if (bytes != NULL) {
-        size_t length = fread(bytes, 1, RATES_FILE_MAX, stream);
-        if (ferror(stream) != 0 || length == RATES_FILE_MAX) {
-            find(&load, "", "the table of rates cannot be read to its end, or is larger than 1 MiB");
-            status = STATUS_INVALID;
-        } else {
-            status = rates_parse((struct text){ bytes, length }, file, max_age_us, report, context, rates);
-        }
-    }
-    free(bytes);
-    (void)fclose(stream);
+    buffer_fini(&bytes);
     return status;
 }
 

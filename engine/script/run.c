@@ -32,13 +32,9 @@ static enum script_verdict run_verdict_of(const char *kind)
     return SCRIPT_ERROR;
 }
 
-static void run_keep(char *place, size_t size, const char *message)
+void run_keep(char *place, size_t size, const char *words)
 {
-    int length = snprintf(place, size, "%s", message == NULL ? "" : message);
-    bool is_cut = length >= (int)size;
-
-    // Here the message is still whole: what a cut leaves of a secret would match nothing later.
-    place[redact_apply(place, is_cut ? size - 1 : (size_t)length, is_cut)] = '\0';
+    (void)redact_copy(place, size, text_of(words));
 }
 
 /// Takes the error value on top of the stack into the run's failure. Still protected.
@@ -51,7 +47,7 @@ static void run_on_error(lua_State *L, void *context)
     failure->verdict = SCRIPT_ERROR;
     if (bind_fail_read(L, -1, &fail)) {
         failure->verdict = run_verdict_of(fail.kind);
-        failure->retry_after_ms = fail.retry_after_ms;
+        failure->wait = fail.wait;
         run_keep(failure->message, sizeof failure->message, fail.message);
         run_keep(failure->code, sizeof failure->code, fail.code);
         return;
@@ -183,7 +179,7 @@ int run_breach(lua_State *L, int function, const char *format, ...)
     }
     va_start(arguments, format);
     char message[256];
-    vsnprintf(message, sizeof message, format, arguments);
+    (void)redact_vprint(message, sizeof message, format, arguments);
     va_end(arguments);
     lua_pushstring(L, message);
     lua_concat(L, 2);

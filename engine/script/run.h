@@ -10,13 +10,14 @@
 #include "model/request_call.h"
 #include "script/guard.h"
 #include "script/state.h"
+#include "script/wait.h"
 
 /// How a script failed, kept outside of Lua.
 struct run_failure {
     enum script_verdict verdict;
     char message[256];
     char code[64];
-    uint64_t retry_after_ms;
+    struct wait wait; // of fail.quota
 };
 
 struct run {
@@ -95,9 +96,18 @@ struct run_details {
     enum merge_kind merge;
     bool is_incomplete;
     struct next_step next;
+    bool is_quota_used; // nothing of the account's quota is left
+    struct wait quota_reset;
     uint32_t warning_count;
     char warning[256];
 };
+
+/// In a section: copies the words on top of the stack that a script said. Secrets are taken out while they are whole:
+/// what a cut leaves of one would match nothing later.
+void run_keep(char *place, size_t size, const char *words);
+
+/// In a section: reads `quota` of the second result of `normalise`, the plain table at `table`.
+void run_take_quota(lua_State *L, int table, int function, struct run_details *details);
 
 /// In a section: reads the second result of `normalise`; what was made before an error is there for the caller to free.
 void run_take_details(lua_State *L, int index, int function, const struct state_account *account,

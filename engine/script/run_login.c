@@ -243,7 +243,7 @@ static enum run_end login_run(struct login_work *work, struct login_call *call)
         run_count_failure(run);
         login_say(call, run->failure.verdict, run->failure.message);
         snprintf(call->code, sizeof call->code, "%s", run->failure.code);
-        call->retry_after_ms = run->failure.retry_after_ms;
+        call->retry_after_ms = wait_left_ms(run->failure.wait, work->context.wall_us);
     } else if (end == RUN_DONE) {
         call->verdict = SCRIPT_OK;
         call->request = work->request;

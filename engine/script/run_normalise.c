@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NORMALISE_BATCH_MAX = 16 << 20 };
+enum { NORMALISE_BATCH_MAX = 16 << 20, NORMALISE_TOO_MANY_REQUESTS = 429 };
 
 /// Context of the sections: copies and references, nothing of the call's own memory.
 struct normalise_work {
@@ -172,11 +172,19 @@ static enum run_end normalise_once(struct normalise_work *work)
     return run_section(run, &blame, run->normalise_limit_us, normalise_call_script, &work->work);
 }
 
+/// The time of day, as the search's arrival and the time since tell it.
+static uint64_t normalise_wall_us(const struct normalise_work *work)
+{
+    return work->context.wall_us + work->context.elapsed_us;
+}
+
 static void normalise_take_details(struct normalise_work *work, struct normalise_call *call)
 {
     call->merge = work->details.merge;
     call->is_incomplete = work->details.is_incomplete;
     call->next = work->details.next;
+    call->is_quota_used = work->details.is_quota_used;
+    call->quota_wait_ms = wait_left_ms(work->details.quota_reset, normalise_wall_us(work));
     call->warning_count = work->details.warning_count;
     memcpy(call->warning, work->details.warning, sizeof call->warning);
     char warning[sizeof call->warning];
@@ -221,12 +229,25 @@ static void normalise_commit(struct normalise_work *work, struct normalise_call 
     }
 }
 
-static void normalise_fail(struct run *run, struct normalise_call *call)
+static void normalise_fail(struct normalise_work *work, struct normalise_call *call)
 {
+    struct run *run = work->work.run;
+
     run_count_failure(run);
     normalise_say(call, run->failure.verdict, run->failure.message);
     snprintf(call->code, sizeof call->code, "%s", run->failure.code);
-    call->retry_after_ms = run->failure.retry_after_ms;
+    call->retry_after_ms = wait_left_ms(run->failure.wait, normalise_wall_us(work));
+}
+
+/// How long to leave the supplier alone says its own header, when its script did not.
+static void normalise_take_retry_after(struct normalise_work *work, struct normalise_call *call)
+{
+    bool is_quota = call->verdict == SCRIPT_FAIL_QUOTA || work->view.status == NORMALISE_TOO_MANY_REQUESTS;
+
+    if (is_quota && call->retry_after_ms == 0) {
+        struct wait wait = wait_of_text(http_response_header(call->response, "retry-after"));
+        call->retry_after_ms = wait_left_ms(wait, normalise_wall_us(work));
+    }
 }
 
 /// Does the answer say something about the paths that it lacks? A typed failure has a document of its own.
@@ -286,11 +307,12 @@ static enum run_end normalise_run(struct normalise_work *work, struct normalise_
         end = normalise_once(work);
     }
     if (end == RUN_FAILED) {
-        normalise_fail(run, call);
+        normalise_fail(work, call);
     } else if (end == RUN_DONE) {
         normalise_commit(work, call);
     }
     if (end == RUN_DONE || end == RUN_FAILED) {
+        normalise_take_retry_after(work, call);
         normalise_settle_drift(work, call);
     }
     return end;

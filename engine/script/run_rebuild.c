@@ -91,7 +91,7 @@ static void rebuild_fail(struct request_call *call, const struct run_failure *fa
     call->verdict = failure->verdict;
     snprintf(call->message, sizeof call->message, "%s", failure->message);
     snprintf(call->code, sizeof call->code, "%s", failure->code);
-    call->retry_after_ms = failure->retry_after_ms;
+    call->retry_after_ms = wait_left_ms(failure->wait, call->times.arrival_wall_us);
 }
 
 /// Works on a request of its own, for a worker that is lost leaves the call's alone.

@@ -1,6 +1,7 @@
 // A request is read with raw access only, so that no metamethod of the script runs here. Maps are written in the order
 // of their sorted keys: the order of `pairs` differs from run to run.
 
+#include "base/redact.h"
 #include "script/bind.h"
 #include "script/bind_support.h"
 #include "script/freeze.h"
@@ -68,7 +69,7 @@ __attribute__((format(printf, 2, 3), noreturn)) static void request_breach(struc
     va_list arguments;
 
     va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
+    (void)redact_vprint(message, sizeof message, format, arguments);
     va_end(arguments);
     request_drop_buffers(draft);
     static const char builder[] = "build_request"; // for whom all sentences are written

@@ -61,7 +61,7 @@ int run_response_unparsable(lua_State *L, struct run_response *view, const char 
     luaL_where(L, 1);
     lua_pushstring(L, sentence);
     lua_concat(L, 2);
-    snprintf(view->run->unparsable, sizeof view->run->unparsable, "%s", lua_tostring(L, -1));
+    run_keep(view->run->unparsable, sizeof view->run->unparsable, lua_tostring(L, -1));
     return lua_error(L);
 }
 

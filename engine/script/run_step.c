@@ -186,6 +186,7 @@ void run_take_details(lua_State *L, int index, int function, const struct state_
     step_take_merge(L, table, function, details);
     step_take_complete(L, table, function, details);
     step_take_warnings(L, table, function, details);
+    run_take_quota(L, table, function, details);
     step_take_next(L, table, function, account, details);
     lua_settop(L, table - 1);
 }

@@ -17,9 +17,6 @@
 
 enum { CHECK_LIST_MAX = 64 };
 
-#define CHECK_BODY_CAP (UINT64_C(8) << 20)
-#define CHECK_BODY_CAP_MAX (UINT64_C(64) << 20)
-
 enum check_need { CHECK_OPTIONAL, CHECK_REQUIRED, CHECK_UNSUPPORTED };
 
 struct check_field {
@@ -55,9 +52,6 @@ static const struct check_field product_fields[] = {
     { "query", LUA_TFUNCTION, CHECK_REQUIRED },
     { "offer", LUA_TNIL, CHECK_REQUIRED }, // its shape is the schema's affair
 };
-
-static const char *const limit_names[] = { "rps",  "per_minute", "per_day",   "concurrent",
-                                           "body", "hedge",      "call_cost", "retry_on" };
 
 static const char *const revalidate_names[] = { "build_request", "read" };
 
@@ -291,72 +285,6 @@ static void check_list(lua_State *L, struct check_job *job, const char *name, bo
     lua_pop(L, 1);
 }
 
-/// "2MiB", "512KiB", "4096B" or a number of bytes. False: not a size.
-static bool check_to_size(lua_State *L, int index, uint64_t *size)
-{
-    static const struct {
-        const char *unit;
-        uint64_t factor;
-    } units[] = { { "KiB", 1024 }, { "MiB", 1024 * 1024 }, { "GiB", 1024 * 1024 * 1024 }, { "B", 1 } };
-
-    if (lua_type(L, index) != LUA_TSTRING) {
-        return false;
-    }
-    struct text text;
-    text.data = lua_tolstring(L, index, &text.length);
-    for (size_t i = 0; i < COUNT_OF(units); i++) {
-        struct text unit = text_of(units[i].unit);
-        if (text.length > unit.length && memcmp(text.data + text.length - unit.length, unit.data, unit.length) == 0) {
-            struct text digits = { text.data, text.length - unit.length };
-            uint64_t number;
-            if (!text_to_u64(text_trim(digits), &number) || number > CHECK_BODY_CAP_MAX) {
-                return false;
-            }
-            *size = number * units[i].factor;
-            return true;
-        }
-    }
-    return false;
-}
-
-static void check_limits(lua_State *L, struct check_job *job)
-{
-    uint32_t line = script_check_line_of(job->file, "limits", 1);
-
-    job->supplier->body_cap = CHECK_BODY_CAP;
-    lua_getfield(L, 1, "limits");
-    if (!lua_istable(L, -1)) {
-        lua_pop(L, 1);
-        return;
-    }
-    lua_pushnil(L);
-    while (lua_next(L, -2) != 0) {
-        const char *key = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : "?";
-        const char *nearest = text_nearest(text_of(key), limit_names, COUNT_OF(limit_names));
-        bool is_known = nearest != NULL && strcmp(nearest, key) == 0;
-        if (is_known && strcmp(key, "body") != 0) {
-            script_check_report(job->check, job->file, script_check_line_of(job->file, key, 1), "leave it out",
-                                "field `limits.%s` is not supported by this version", key);
-        } else if (!is_known) {
-            char help[128] = "";
-            if (nearest != NULL) {
-                snprintf(help, sizeof help, "did you mean `%s`?", nearest);
-            }
-            script_check_report(job->check, job->file, line, help, "unknown field `limits.%s`", key);
-        }
-        lua_pop(L, 1);
-    }
-    lua_getfield(L, -1, "body");
-    uint64_t size = CHECK_BODY_CAP;
-    if (!lua_isnil(L, -1) && (!check_to_size(L, -1, &size) || size < 1024 || size > CHECK_BODY_CAP_MAX)) {
-        script_check_report(job->check, job->file, script_check_line_of(job->file, "body", 1),
-                            "write a size from 1KiB to 64MiB, such as \"2MiB\"", "limits.body is not a size");
-        size = CHECK_BODY_CAP;
-    }
-    job->supplier->body_cap = size;
-    lua_pop(L, 2);
-}
-
 static void check_options(lua_State *L, struct check_job *job)
 {
     struct buffer json;
@@ -440,8 +368,8 @@ static int check_supplier_call(lua_State *L)
     check_list(L, job, "secrets", check_is_secret, "a name of letters, digits and _", &job->supplier->secrets,
                &job->supplier->secret_count);
     check_list(L, job, "wants", check_is_want, "\"client\"", &job->supplier->wants, &job->supplier->want_count);
+    script_check_limits(L, job->check, job->file, job->supplier);
     sells_check(L, job->check, job->file, job->supplier);
-    check_limits(L, job);
     check_options(L, job);
     check_logins(L, job);
     script_check_functions(L, job->check, job->file, "revalidate", revalidate_names, COUNT_OF(revalidate_names));

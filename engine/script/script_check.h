@@ -50,6 +50,10 @@ uint32_t script_check_line_of(const struct script_file *file, const char *word, 
 /// In a protected call: holds the plans of a supplier's file, whose table is at 1, against its product's offer.
 void script_check_plans(lua_State *L, struct script_check *check, const struct script_file *file, struct text product);
 
+/// In a protected call: reads `limits` of the supplier's table at index 1.
+void script_check_limits(lua_State *L, struct script_check *check, const struct script_file *file,
+                         struct script_supplier *supplier);
+
 /// In a protected call: the field of the supplier's table at 1, when there is one, is a table of exactly these
 /// functions.
 void script_check_functions(lua_State *L, struct script_check *check, const struct script_file *file, const char *field,

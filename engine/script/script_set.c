@@ -4,6 +4,7 @@
 // nothing that others use.
 
 #include "script/script_set.h"
+#include "base/file.h"
 #include "base/places.h"
 #include "script/bind.h"
 #include "script/check_task.h"
@@ -56,37 +57,20 @@ struct script_set {
     size_t drift_count;
 };
 
-static enum status set_read_whole(FILE *stream, struct buffer *content)
-{
-    char piece[8192];
-
-    for (;;) {
-        size_t length = fread(piece, 1, sizeof piece, stream);
-        buffer_append(content, piece, length);
-        if (content->is_full) {
-            return STATUS_FULL;
-        }
-        if (length < sizeof piece) {
-            return ferror(stream) ? STATUS_IO : STATUS_OK;
-        }
-    }
-}
-
 /// Reads the file at `file->path`; what goes wrong is a finding.
 static void set_read_file(struct script_check *check, struct script_file *file)
 {
+    struct file_facts facts;
     struct buffer content;
-    FILE *stream = fopen(file->path.data, "re");
 
-    if (stream == NULL) {
-        script_check_report(check, file, 0, NULL, "cannot be read: %s", strerror(errno));
-        return;
-    }
     buffer_init(&content, SET_FILE_MAX);
-    enum status status = set_read_whole(stream, &content);
-    if (status != STATUS_OK) {
-        script_check_report(check, file, 0, NULL,
-                            status == STATUS_FULL ? "is larger than 1 MiB" : "cannot be read to its end");
+    enum status status = file_read(file->path.data, &content, &facts);
+    if (status == STATUS_FULL) {
+        script_check_report(check, file, 0, NULL, "is larger than 1 MiB");
+    } else if (status == STATUS_NO_MEMORY) {
+        script_check_report(check, file, 0, NULL, "not enough memory to keep it");
+    } else if (status != STATUS_OK) {
+        script_check_report(check, file, 0, NULL, "cannot be read: %s", facts.why);
     } else if (content.length == 0) {
         script_check_report(check, file, 0, NULL, "is empty");
     } else {
@@ -96,7 +80,6 @@ static void set_read_file(struct script_check *check, struct script_file *file)
         }
     }
     buffer_fini(&content);
-    fclose(stream);
 }
 
 static int set_is_lua(const struct dirent *entry)

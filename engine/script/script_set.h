@@ -10,6 +10,7 @@
 
 #include "base/status.h"
 #include "base/text.h"
+#include "model/request_limits.h"
 #include "model/script_limit.h"
 
 struct script_set;
@@ -33,6 +34,7 @@ struct script_supplier {
     size_t secret_count;
     struct text *wants; // extras of the search that it may see: "client"
     size_t want_count;
+    struct request_limits limits;
     bool signs;               // it has `sign`
     bool logs_in;             // it has `login`
     struct text options;      // JSON object of defaults

@@ -18,6 +18,11 @@ struct world *attempt_world(const struct attempt *attempt)
     return search_world(attempt->search);
 }
 
+uint64_t attempt_body_cap(const struct attempt *attempt)
+{
+    return attempt->account->body_cap != 0 ? attempt->account->body_cap : attempt->supplier->body_cap;
+}
+
 static void attempt_enter(struct attempt *attempt, enum attempt_state state)
 {
     require(state > attempt->state);
@@ -49,6 +54,19 @@ void attempt_close_unasked(struct attempt *attempt, enum outcome outcome, struct
     attempt_close(attempt, outcome);
 }
 
+/// Did anything of it get past the limits of its account?
+static bool attempt_has_sent(const struct attempt *attempt)
+{
+    for (uint32_t i = 0; i < attempt->part_count; i++) {
+        const struct part *part = &attempt->parts[i];
+        bool is_refused = part->end.outcome == OUTCOME_RATE_LIMITED || part->end.outcome == OUTCOME_SATURATED;
+        if (!is_refused || part->step > 1) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /// The outcome of all parts together: offers win; without any, a failed part decides over an empty one, the earliest
 /// first (contract.md section 3).
 static void attempt_settle(struct attempt *attempt)
@@ -70,6 +88,9 @@ static void attempt_settle(struct attempt *attempt)
         }
     }
     require(decides != NULL); // an attempt that asks has a part
+    if (!attempt_has_sent(attempt)) {
+        attempt->began_us = 0; // the limits of its account let nothing out: it was not asked
+    }
     attempt->end = decides->end;
     bool has_answered = attempt->stock.live > 0 || part_is_good(decides);
     attempt->is_partial = has_answered && (attempt->parts_failed > 0 || is_incomplete);

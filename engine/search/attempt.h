@@ -79,6 +79,8 @@ static inline bool attempt_is_dark(const struct attempt *attempt)
     return attempt->mode == MODE_DARK;
 }
 
+/// For parts: the most that a body may have.
+uint64_t attempt_body_cap(const struct attempt *attempt);
 /// For parts: offers of a step; false without memory. A part has ended; the attempt may be gone afterwards.
 MUST_CHECK bool attempt_take_offers(struct attempt *attempt, uint32_t part, struct normalise_call *normalise);
 /// For parts: one of them is stopped by a limit, and the words that people read tell which.

@@ -118,6 +118,7 @@ static void part_take_answer(struct part *part, struct normalise_call *normalise
 
     part->end.rejection = answer.rejection;
     part->end.retry_after_ms = normalise->retry_after_ms;
+    permit_learn(attempt_world(part->attempt), normalise, answer.rejection);
     part_say(part, normalise->message);
     say(part->end.code, sizeof(part->end.code), text_of(normalise->code));
     if (answer.is_by_status && normalise->message[0] == '\0') {
@@ -194,7 +195,7 @@ static void part_start_normalise(struct part *part)
     call->account = attempt->account;
     call->allocation_end_us = attempt->allocation.end_us;
     call->took_us = part->fetch.done_us - part->fetch.started_us;
-    call->body_cap = attempt->supplier->body_cap;
+    call->body_cap = attempt_body_cap(attempt);
     call->part = part->index;
     call->parts = attempt->part_count;
     call->step = part->step;
@@ -213,6 +214,7 @@ static void part_on_fetched(struct fetch *fetch)
 {
     struct part *part = CONTAINER_OF(fetch, struct part, fetch);
 
+    permit_return(&part->permit, attempt_world(part->attempt));
     part->requests += fetch->result == FETCH_OK || has_gone_out(fetch->phase) ? 1 : 0;
     if (fetch->result == FETCH_OK) {
         part_start_normalise(part);
@@ -220,6 +222,13 @@ static void part_on_fetched(struct fetch *fetch)
     }
     part->end.phase = fetch->phase;
     part_finish_saying(part, verdict_of_fetch(fetch->result), fetch->detail);
+}
+
+/// The limits of its account stand against its next request.
+static void part_refuse(struct part *part, const struct permit_refusal *refusal)
+{
+    part->end.retry_after_ms = refusal->retry_after_ms;
+    part_finish_saying(part, refusal->outcome, refusal->detail);
 }
 
 void part_start(struct part *part)
@@ -243,6 +252,7 @@ void part_send(struct part *part)
 void part_fetch(struct part *part)
 {
     struct world *world = attempt_world(part->attempt);
+    struct permit_refusal refusal;
 
     if (world->ops->now_us(world) >= part->attempt->allocation.end_us) {
         part->end.phase = PHASE_SCRIPT; // the worker was late: there is no time left to send in
@@ -254,11 +264,16 @@ void part_fetch(struct part *part)
         .route = part->attempt->account->route,
         .end_us = part->attempt->progress_reads != 0 ? part->attempt->search->end_us // its own end may move
                                                      : part->attempt->allocation.end_us,
-        .body_cap = part->attempt->supplier->body_cap,
+        .body_cap = attempt_body_cap(part->attempt),
         .on_done = part_on_fetched,
     };
     part->end.http_status = 0;
+    if (!permit_take(&part->permit, world, part->attempt->account, &refusal)) {
+        part_refuse(part, &refusal);
+        return;
+    }
     if (world->ops->fetch_start(world, &part->fetch) != STATUS_OK) {
+        permit_return(&part->permit, world);
         part_finish_saying(part, OUTCOME_FAILED, "the request could not be started");
         return;
     }
@@ -305,6 +320,7 @@ static void part_stop(struct part *part)
     }
     if (part->state == PART_FETCHING) {
         world->ops->fetch_cancel(world, &part->fetch);
+        permit_return(&part->permit, world);
     }
     if (part->state == PART_LOGGING_IN) {
         world->ops->login_cancel(world, &part->wait);

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "model/request_call.h"
+#include "search/permit.h"
 #include "search/ports.h"
 
 struct attempt;
@@ -38,6 +39,7 @@ struct part {
     enum part_state state;
     struct http_request *request;
     struct fetch fetch;
+    struct permit permit;             // while FETCHING
     struct normalise_call *normalise; // while NORMALISING
     struct timer pause;               // while PAUSED
     struct next_step next;            // while PAUSED

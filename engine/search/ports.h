@@ -11,6 +11,7 @@
 #include "base/timer_heap.h"
 #include "model/exchange.h"
 #include "model/script_call.h"
+#include "policy/quota.h"
 #include "search/part_end.h"
 
 struct world;
@@ -53,6 +54,14 @@ struct world_ops {
     /// Has a worker begun it?
     bool (*script_has_begun)(struct world *world, const struct script_call *call);
 
+    /// Limits of accounts; NULL, all three: this world has none.
+    /// May one more request of this account go out now? On QUOTA_FREE its end is told by permit_end, once; else
+    /// `*wait_us` is as quota_begin says.
+    MUST_CHECK enum quota_answer (*permit_begin)(struct world *world, const struct script_account *account,
+                                                 uint64_t *wait_us);
+    void (*permit_end)(struct world *world, const struct script_account *account);
+    /// The supplier wants no request of this account for so long; 0: it did not say how long.
+    void (*account_block)(struct world *world, const struct script_account *account, uint64_t wait_us);
     /// The login of an account for a start call, as it is now; nobody has used it yet. Whoever gets it drops it.
     struct login (*login_peek)(struct world *world, const struct script_account *account);
     /// The login to use now; login number `refused` (0: none) is given up if it is still the current one. LOGIN_HERE:

@@ -6,17 +6,9 @@
 #pragma once
 
 #include "base/redact.h"
-#include "base/text.h"
-
-#include <string.h>
 
 /// Copies what fits of `words` into `place`, terminated and without secrets.
 static inline void say(char *place, size_t size, struct text words)
 {
-    size_t length = words.length < size - 1 ? words.length : size - 1;
-
-    if (length > 0) {
-        memcpy(place, words.data, length);
-    }
-    place[redact_apply(place, length, length < words.length)] = '\0';
+    (void)redact_copy(place, size, words);
 }

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
@@ -13,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 // The queue is a bounded one of many producers and one consumer (D. Vyukov's sequence numbers), as in base/log.c: a
@@ -406,6 +408,36 @@ static struct attribution *attribution_make(const struct attribution_options *op
     return made;
 }
 
+static enum status file_refuse(const char *path, int error, struct failure *why)
+{
+    failure_set(why, "attribution.file %s cannot be opened: %s", path, strerror(error));
+    failure_help(why, "its directory must exist and be writable for this user");
+    return STATUS_IO;
+}
+
+enum status attribution_check(const char *path, struct failure *why)
+{
+    char folder[PATH_MAX] = ".";
+    struct stat info;
+
+    if (path == NULL) {
+        return STATUS_OK;
+    }
+    if (stat(path, &info) == 0) {
+        int error = S_ISDIR(info.st_mode) ? EISDIR : access(path, W_OK) != 0 ? errno : 0;
+        return error == 0 ? STATUS_OK : file_refuse(path, error, why);
+    }
+    if (errno != ENOENT) {
+        return file_refuse(path, errno, why);
+    }
+    const char *name = strrchr(path, '/');
+    if (name != NULL && name - path + 2 < PATH_MAX) {
+        memcpy(folder, path, (size_t)(name - path) + 1);
+        folder[name - path + 1] = '\0';
+    }
+    return access(folder, W_OK | X_OK) == 0 ? STATUS_OK : file_refuse(path, errno, why);
+}
+
 enum status attribution_create(const struct attribution_options *options, struct attribution **attribution,
                                struct failure *why)
 {
@@ -421,10 +453,9 @@ enum status attribution_create(const struct attribution_options *options, struct
     if (made->path != NULL) {
         made->fd = file_open(made->path);
         if (made->fd < 0) {
-            failure_set(why, "attribution.file %s cannot be opened: %s", made->path, strerror(errno));
-            failure_help(why, "its directory must exist and be writable for this user");
+            enum status status = file_refuse(made->path, errno, why);
             attribution_free(made);
-            return STATUS_IO;
+            return status;
         }
     }
     sigfillset(&all);

@@ -29,6 +29,9 @@ struct attribution_counts {
     size_t kept;
 };
 
+/// STATUS_IO with the reason: a record could not be written to the file (NULL: there is none). Leaves it as it is.
+MUST_CHECK enum status attribution_check(const char *path, struct failure *why);
+
 /// STATUS_IO with the reason: the file cannot be opened.
 MUST_CHECK enum status attribution_create(const struct attribution_options *options, struct attribution **attribution,
                                           struct failure *why);

@@ -1,5 +1,5 @@
 #include "farm/population.h"
-#include "farm/file.h"
+#include "farm/content.h"
 #include "farm/hotels.h"
 #include "farm/recording.h"
 
@@ -280,7 +280,7 @@ enum status population_read(const char *file, const char *network, struct popula
 {
     char *bytes;
     size_t length;
-    enum status status = file_read(file, &bytes, &length, why);
+    enum status status = content_read(file, &bytes, &length, why);
 
     *population = NULL;
     if (status != STATUS_OK) {
@@ -335,7 +335,7 @@ enum status population_add_file(struct population *population, const char *argum
     }
     bool is_recording = recording_is_named(path.data);
     enum status status = is_recording ? recording_read(path.data, &supplier->recording, why)
-                                      : file_read(path.data, &supplier->file, &supplier->file_length, why);
+                                      : content_read(path.data, &supplier->file, &supplier->file_length, why);
     if (status != STATUS_OK) {
         return status;
     }

@@ -1,6 +1,6 @@
 #include "farm/recording.h"
 #include "base/buffer.h"
-#include "farm/file.h"
+#include "farm/content.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -77,7 +77,7 @@ static enum status read_line(struct line *line, struct text content, struct fail
         return STATUS_INVALID;
     }
     if (strcmp(file, "-") != 0) {
-        status = file_read(file, &line->body, &length, why);
+        status = content_read(file, &line->body, &length, why);
     }
     struct text body = { line->body != NULL ? line->body : "", length };
     line->answer = (struct recorded_answer){ line->status, line->type, line->headers, body };
@@ -93,7 +93,7 @@ enum status recording_read(const char *path, struct recording **recording, struc
     if (read == NULL) {
         return STATUS_NO_MEMORY;
     }
-    enum status status = file_read(path, &read->bytes, &length, why);
+    enum status status = content_read(path, &read->bytes, &length, why);
     struct text rest = { read->bytes, length };
     for (uint32_t number = 1; status == STATUS_OK && rest.length > 0; number++) {
         struct text content = text_split(rest, '\n', &rest);

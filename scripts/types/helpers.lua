@@ -315,7 +315,7 @@ function log.error(message) end
 
 ---@class fail
 fail = {}
----@param options? { retry_after?: number|string, message?: string } seconds
+---@param options? { retry_after?: number|string, message?: string } seconds, or a date of HTTP or ISO 8601
 ---@return Failure
 function fail.quota(options) end
 ---@param message? string

@@ -62,6 +62,7 @@
 ---@field next? NextStep a poll, a page, a look-up: the engine waits, sends, and calls `normalise` again
 ---@field merge? "add"|"replace"|"keep" see suppliers/README.md; add unless said
 ---@field complete? boolean false: there is more; the answer is partial unless a later step says otherwise
+---@field quota? Quota what the supplier says is left of the account's quota
 ---@field warnings? string[] counted and shown in the reply
 
 ---@class NextStep
@@ -69,7 +70,17 @@
 ---@field after_ms? number to wait before it, 0 to 600000; less than 10 counts as 10
 ---@field state? any comes back as `ctx.state`; what JSON can hold, to 64 KiB
 
+---What a supplier says of its quota. Values of headers can be given as they are; what makes no sense was not said.
+---@class Quota
+---@field remaining? number|string requests that are left; with none the account is not asked until `reset_at`
+---@field reset_at? number|string an instant: seconds since 1970, ISO 8601 or a date of HTTP; or seconds to wait
+
+---How much may be asked of an account; the settings may say otherwise for each.
 ---@class Limits
+---@field rps? integer requests that may begin within a second
+---@field per_minute? integer
+---@field per_day? integer
+---@field concurrent? integer requests that may be under way at once
 ---@field body? string "2MiB", after decompression
 
 ---@class Progress read-only; whoever reads a field is asked again when it has changed

@@ -122,6 +122,8 @@ static enum outcome fill_step(struct dice *dice, const struct habits *habits, st
     step->offers = (uint32_t)between(dice, 1, one_in(dice, 20) ? 60 : 6);
     step->merge = one_in(dice, 3) ? (one_in(dice, 2) ? MERGE_REPLACE : MERGE_KEEP) : MERGE_ADD;
     step->is_incomplete = one_in(dice, 6);
+    step->is_quota_used = one_in(dice, 12);
+    step->retry_after_ms = one_in(dice, 4) ? between(dice, 1, 2000) : 0;
     step->dropped = one_in(dice, 10) ? 2 : 0;
     step->warnings = one_in(dice, 10) ? 1 : 0;
     step->message = one_in(dice, 4) ? "words of the supplier" : NULL;
@@ -157,6 +159,34 @@ static void fill_exchanges(struct dice *dice, const struct habits *habits, struc
             step->has_next = number < steps;
             step->next_after_us = one_in(dice, 3) ? 0 : some_time(dice, habits) / 2;
         }
+    }
+}
+
+/// Narrow limits of the account, some of which are used up before the search. A supplier of one exchange is then not
+/// asked; of one of several nobody knows how far it comes.
+static void fill_limits(struct dice *dice, struct play_supplier *supplier)
+{
+    struct virtual_supplier *behaviour = &supplier->behaviour;
+    uint32_t most = (uint32_t)between(dice, 1, 6);
+    bool is_used = one_in(dice, 4);
+
+    behaviour->limits = (struct request_limits){
+        .per_second = one_in(dice, 2) ? most : 0,
+        .per_minute = one_in(dice, 3) ? most : 0,
+        .per_day = one_in(dice, 3) ? most : 0,
+        .concurrent = one_in(dice, 2) ? (uint32_t)between(dice, 1, 3) : 0,
+    };
+    bool has_rate = behaviour->limits.per_second + behaviour->limits.per_minute + behaviour->limits.per_day > 0;
+    if (is_used && has_rate) {
+        behaviour->used = most;
+    } else if (is_used) {
+        behaviour->blocked_us = 4000 * MS;
+    }
+    // A second's window may be free again before a late request; the other rates and a long block are not.
+    bool is_sure = is_used && (behaviour->limits.per_minute + behaviour->limits.per_day > 0 || !has_rate);
+    if (is_used && supplier->expected != OUTCOME_COUNT) {
+        supplier->expected = is_sure ? OUTCOME_RATE_LIMITED : OUTCOME_COUNT;
+        supplier->is_in_time = false;
     }
 }
 
@@ -238,6 +268,9 @@ static void fill_supplier(struct dice *dice, const struct habits *habits, struct
     behaviour->signs = one_in(dice, 6);
     if (behaviour->start == SCRIPT_OK && one_in(dice, 4)) {
         fill_login(dice, habits, supplier);
+    }
+    if (behaviour->start == SCRIPT_OK && one_in(dice, 4)) {
+        fill_limits(dice, supplier);
     }
     supplier->is_in_time = supplier->is_in_time && supplier->again_count == 0;
     supplier->display = one_in(dice, 3) ? DISPLAYS[name[0] - 'a'] : NULL;

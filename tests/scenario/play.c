@@ -294,6 +294,7 @@ static void stage_count(struct stage *stage)
     result->requests = virtual->fetches_started;
     result->reasks = virtual->reasks;
     result->fetches = virtual->fetches_running;
+    result->permits = virtual_world_permits(virtual);
     result->timers = virtual_world_search_timers(virtual);
     result->calls = virtual_world_search_calls(virtual);
     result->logins = virtual_logins_fetched(virtual);

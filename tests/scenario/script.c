@@ -135,9 +135,26 @@ static void read_step(lua_State *lua, struct play *play)
     step->dropped = (uint32_t)get_number(lua, "dropped", 0);
     step->warnings = (uint32_t)get_number(lua, "warnings", 0);
     step->retry_after_ms = get_number(lua, "retry_ms", 0);
+    step->is_quota_used = get_flag(lua, "is_quota_used");
     step->code = get_string(lua, "code");
     step->message = get_string(lua, "message");
     step->refused_logins = (uint32_t)get_number(lua, "refused_logins", 0);
+}
+
+static void read_limits(lua_State *lua, struct virtual_supplier *behaviour)
+{
+    behaviour->used = (uint32_t)get_number(lua, "used", 0);
+    behaviour->blocked_us = get_number(lua, "blocked_us", 0);
+    lua_getfield(lua, -1, "limits");
+    if (lua_istable(lua, -1)) {
+        behaviour->limits = (struct request_limits){
+            .per_second = (uint32_t)get_number(lua, "rps", 0),
+            .per_minute = (uint32_t)get_number(lua, "per_minute", 0),
+            .per_day = (uint32_t)get_number(lua, "per_day", 0),
+            .concurrent = (uint32_t)get_number(lua, "concurrent", 0),
+        };
+    }
+    lua_pop(lua, 1);
 }
 
 /// The list at `again`: what the ceiling says when it is asked again.
@@ -176,6 +193,7 @@ static void read_supplier(lua_State *lua, struct play *play)
     behaviour->minutes = (uint32_t)get_number(lua, "minutes", 0);
     behaviour->flag = (uint32_t)get_number(lua, "flag", 0);
     behaviour->is_odd = get_flag(lua, "is_odd");
+    read_limits(lua, behaviour);
     behaviour->logs_in = get_flag(lua, "logs_in");
     behaviour->has_login = get_flag(lua, "has_login");
     behaviour->login_hangs = get_flag(lua, "login_hangs");
@@ -443,6 +461,7 @@ static void push_result(lua_State *lua, const struct play *play, const struct pl
     set_number(lua, "timers", result->timers);
     set_number(lua, "calls", result->calls);
     set_number(lua, "references", result->references);
+    set_number(lua, "permits", result->permits);
     set_json(lua, "body", result->body);
     set_lists(lua, play, result);
     struct text violations = buffer_text(&result->violations);

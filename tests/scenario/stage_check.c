@@ -309,6 +309,8 @@ void stage_check(struct stage *stage)
     if (result->fetches + result->timers + result->calls > 0) {
         play_blame(result, "after the end there are %zu fetches, %zu timers, %zu script calls", result->fetches,
                    result->timers, result->calls);
+    } else if (result->permits > 0) {
+        play_blame(result, "%zu permits were not given back", result->permits);
     } else if (result->waits > 0) {
         play_blame(result, "after the end %zu wait for a login", result->waits);
     } else if (result->references > 0) {

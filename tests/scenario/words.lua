@@ -30,14 +30,16 @@ local RULE = {
 local EXCHANGE = {
   answers = "string", after = "ms", hangs = "boolean", phase = "string", fails = "string", status = "number",
   script = "ms", from = "number", dropped = "number", warnings = "number", retry_after = "ms", code = "string",
-  says = "string", refuses = "number",
+  says = "string", refuses = "number", quota_used = "boolean",
 }
+local LIMITS = { rps = "number", per_minute = "number", per_day = "number", concurrent = "number" }
 local STEP = { merge = "string", complete = "boolean", next = "ms" }
 local SUPPLIER = {
   supplier = "string", ceiling = "ms", rule = "ms", skips = "string", disabled = "string", starts = "string",
   item = "string", cheapest = "number", odd = "boolean", parts = "list", display = "string",
   minutes = "number", flag = "number", login = "ms", login_life = "ms", login_ends = "string", login_hangs = "boolean",
   warm = "boolean", signs = "boolean", rebuilds = "string", rebuild = "ms",
+  limits = "table", used = "number", blocked = "ms",
   again = "list", mode = "string", account = "string", traffic = "number",
 }
 local AGAIN = { after = "ms", offers = "number", answered = "number", ceiling = "ms", fails = "boolean" }
@@ -68,6 +70,7 @@ local OUTCOME = {
 local FINALLY = {
   references = "number", memory = "number", fetches = "number", timers = "number", calls = "number",
   breaker = "table", outcomes = "table", replies = "number", requests = "number", logins = "number", reasks = "number",
+  permits = "number",
 }
 local LINES = {
   search = "table", supplier = "string", machine = "table", caller = "string", expect_outcome = "table",
@@ -194,6 +197,7 @@ local function read_exchange(where, given, part, number)
     warnings = given.warnings, retry_ms = given.retry_after, code = given.code, message = given.says,
     refused_logins = given.refuses,
     merge = given.merge, is_incomplete = given.complete == false, next_us = us(given.next),
+    is_quota_used = given.quota_used,
   }
   one_of(where, "phase", given.phase, PHASES)
   one_of(where, "merge", given.merge, { add = true, replace = true, keep = true })
@@ -243,6 +247,7 @@ local function read_supplier(play, where, given)
   local supplier = {
     name = given.supplier, ceiling_us = us(given.ceiling), rule_us = us(given.rule), item = given.item,
     cheapest = given.cheapest, minutes = given.minutes, flag = given.flag, display = given.display,
+    limits = given.limits, used = given.used, blocked_us = us(given.blocked),
     is_odd = given.odd, is_disabled = given.disabled ~= nil,
     because = given.disabled or given.skips, again = read_again(where, given.again), mode = given.mode,
     account = given.account, traffic = given.traffic and given.traffic * 10000,
@@ -251,6 +256,7 @@ local function read_supplier(play, where, given)
     rebuild_us = us(given.rebuild),
     rebuilt = given.rebuilds and one_of(where, "rebuilds", given.rebuilds, VERDICTS),
   }
+  check_words(where, "limits", given.limits or {}, LIMITS)
   one_of(where, "login_ends", given.login_ends, { failed = true, rejected = true, script_error = true })
   if given.skips then
     supplier.start = "skipped"

@@ -22,6 +22,11 @@ static const struct virtual_supplier *supplier_find(const struct virtual_world *
     return NULL;
 }
 
+size_t virtual_supplier_index(const struct virtual_world *virtual, const struct script_account *account)
+{
+    return (size_t)(supplier_find(virtual, account->name) - virtual->suppliers);
+}
+
 /// What happens at one exchange: the supplier's own fields where it has no steps.
 static struct virtual_step step_of(const struct virtual_supplier *supplier, uint32_t part, uint32_t step)
 {
@@ -349,6 +354,8 @@ static struct offer_batch *make_offers(struct virtual_world *virtual, const stru
 static void fill_words(struct normalise_call *normalise, const struct virtual_step *step)
 {
     normalise->retry_after_ms = step->retry_after_ms;
+    normalise->is_quota_used = step->is_quota_used;
+    normalise->quota_wait_ms = step->is_quota_used ? step->retry_after_ms : 0;
     normalise->warning_count = step->warnings;
     if (step->warnings > 0) {
         snprintf(normalise->warning, sizeof(normalise->warning), "a warning");

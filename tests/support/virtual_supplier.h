@@ -15,6 +15,9 @@ void virtual_supplier_respond(struct virtual_world *virtual, const struct virtua
 /// Runs a call of any kind.
 void virtual_supplier_run(struct virtual_world *virtual, struct script_call *call);
 
+/// Which of the world's suppliers an account belongs to.
+size_t virtual_supplier_index(const struct virtual_world *virtual, const struct script_account *account);
+
 /// How long a call keeps its worker.
 uint64_t virtual_supplier_script_us(const struct virtual_world *virtual, struct script_call *call);
 

@@ -337,6 +337,58 @@ static bool virtual_script_has_begun(struct world *world, const struct script_ca
     return call->begun_us != 0;
 }
 
+// ------------------------------------------------------------------------------------------------------------- permits
+
+static struct quota *quota_of(struct virtual_world *virtual, const struct script_account *account)
+{
+    return &virtual->quotas[virtual_supplier_index(virtual, account)];
+}
+
+static enum quota_answer virtual_permit_begin(struct world *world, const struct script_account *account,
+                                              uint64_t *wait_us)
+{
+    struct virtual_world *virtual = virtual_of(world);
+    return quota_begin(quota_of(virtual, account), virtual->now_us, wait_us);
+}
+
+static void virtual_permit_end(struct world *world, const struct script_account *account)
+{
+    struct virtual_world *virtual = virtual_of(world);
+    struct quota *quota = quota_of(virtual, account);
+
+    if (quota->running == 0) {
+        virtual_world_blame(virtual, "a permit was given back that nobody holds");
+        return;
+    }
+    quota_end(quota);
+}
+
+static void virtual_account_block(struct world *world, const struct script_account *account, uint64_t wait_us)
+{
+    struct virtual_world *virtual = virtual_of(world);
+    quota_block(quota_of(virtual, account), virtual->now_us, wait_us);
+}
+
+/// What was before the play.
+static void quotas_open(struct virtual_world *virtual)
+{
+    virtual->quotas = calloc(virtual->supplier_count + 1, sizeof(*virtual->quotas));
+    require(virtual->quotas != NULL);
+    for (size_t i = 0; i < virtual->supplier_count; i++) {
+        const struct virtual_supplier *supplier = &virtual->suppliers[i];
+        struct quota *quota = &virtual->quotas[i];
+        uint64_t wait_us = 0;
+        quota_init(quota, supplier->limits);
+        for (uint32_t used = 0; used < supplier->used; used++) {
+            require(quota_begin(quota, virtual->now_us, &wait_us) == QUOTA_FREE);
+            quota_end(quota);
+        }
+        if (supplier->blocked_us > 0) {
+            quota_block(quota, virtual->now_us, supplier->blocked_us);
+        }
+    }
+}
+
 // --------------------------------------------------------------------------------------------------------------- world
 
 void virtual_world_init(struct virtual_world *virtual, const struct virtual_supplier *suppliers, size_t count)
@@ -351,6 +403,9 @@ void virtual_world_init(struct virtual_world *virtual, const struct virtual_supp
         .script_submit = virtual_script_submit,
         .script_cancel = virtual_script_cancel,
         .script_has_begun = virtual_script_has_begun,
+        .permit_begin = virtual_permit_begin,
+        .permit_end = virtual_permit_end,
+        .account_block = virtual_account_block,
         .login_peek = virtual_login_peek,
         .login_take = virtual_login_take,
         .login_start = virtual_login_start,
@@ -365,6 +420,7 @@ void virtual_world_init(struct virtual_world *virtual, const struct virtual_supp
         .start_us = 1000,
     };
     timer_heap_init(&virtual->timers);
+    quotas_open(virtual);
     virtual_logins_init(virtual);
 }
 
@@ -402,6 +458,7 @@ void virtual_world_fini(struct virtual_world *virtual)
     for (size_t i = 0; i < virtual->batch_count; i++) {
         offer_batch_release(&virtual->batches[i]);
     }
+    free(virtual->quotas);
     free(virtual->blocks);
     free(virtual->batches);
     timer_heap_fini(&virtual->timers);
@@ -466,6 +523,16 @@ size_t virtual_world_search_timers(const struct virtual_world *virtual)
 size_t virtual_world_search_calls(const struct virtual_world *virtual)
 {
     return virtual->calls_submitted - virtual->calls_settled;
+}
+
+size_t virtual_world_permits(const struct virtual_world *virtual)
+{
+    size_t held = 0;
+
+    for (size_t i = 0; i < virtual->supplier_count; i++) {
+        held += virtual->quotas[i].running;
+    }
+    return held;
 }
 
 size_t virtual_world_references(const struct virtual_world *virtual)

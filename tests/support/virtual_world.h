@@ -31,6 +31,7 @@ struct virtual_step {
     uint64_t next_after_us;
     uint32_t dropped, warnings;
     uint64_t retry_after_ms;
+    bool is_quota_used;         // the account's quota is used up, as the script reads it
     const char *code, *message; // NULL: none
     uint32_t refused_logins;    // requests that were made with the first so many logins are answered by fail.login
 };
@@ -70,6 +71,10 @@ struct virtual_supplier {
     uint32_t flag;           // enum offer_flag of each offer
     bool is_odd;             // describes its items in words of its own
     struct text item_json;   // absent: {}; outlives the play
+    // of its account
+    struct request_limits limits;
+    uint32_t used;       // requests that count in its windows when the play begins
+    uint64_t blocked_us; // the supplier wants no requests for so long from then on; 0: it takes them
     // of its logins
     bool logs_in;
     bool has_login; // there is one when the search comes
@@ -129,6 +134,7 @@ struct virtual_world {
     struct virtual_event *waiting; // calls that no worker has taken
     uint32_t busy_workers;
     uint64_t draws, turns;
+    struct quota *quotas;  // of the accounts, beside `suppliers`
     struct block **blocks; // held to the end
     struct offer_batch **batches;
     size_t block_count, block_capacity, batch_count, batch_capacity;
@@ -157,5 +163,7 @@ void virtual_world_charge_event(struct virtual_world *virtual, size_t bytes);
 size_t virtual_world_search_timers(const struct virtual_world *virtual);
 /// Calls that were handed over and neither came back nor were given up.
 size_t virtual_world_search_calls(const struct virtual_world *virtual);
+/// Permits of accounts that were not given back.
+size_t virtual_world_permits(const struct virtual_world *virtual);
 /// Blocks and batches that someone beside the world holds; right once no call is out.
 size_t virtual_world_references(const struct virtual_world *virtual);

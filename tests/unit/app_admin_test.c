@@ -1,6 +1,7 @@
 // The admin listener over a real socket, with an engine that serves no searches.
 #include "app/admin.h"
 #include "app/login_book.h"
+#include "app/permits.h"
 
 #include "script/script_set.h"
 #include "script/worker_pool.h"
@@ -43,6 +44,7 @@ static struct admin_world *world_make(const char *document)
     struct engine *engine = &world->engine;
     engine->settings = world->settings;
     assert_int_equal(generation_build(world->settings, on_finding, &findings, &engine->generation), STATUS_OK);
+    assert_int_equal(permits_create(generation_catalogue(engine->generation), &engine->permits), STATUS_OK);
     assert_int_equal(worker_pool_create(&workers, &engine->workers, &why), STATUS_OK);
     assert_int_equal(resolver_create(&names, &engine->resolver, &why), STATUS_OK);
     assert_int_equal(login_book_create(generation_catalogue(engine->generation), &engine->logins), STATUS_OK);
@@ -60,6 +62,7 @@ static void world_free(struct admin_world *world)
     login_book_destroy(&engine->logins);
     resolver_destroy(&engine->resolver);
     worker_pool_destroy(&engine->workers);
+    permits_destroy(&engine->permits);
     generation_release(&engine->generation);
     settings_destroy(&world->settings);
     free(world);
@@ -188,6 +191,36 @@ static void status_and_metrics_tell_which_scripts_are_in_quarantine_and_why(void
     world_free(world);
 }
 
+static void status_and_metrics_tell_how_much_of_an_account_is_used(void **state)
+{
+    (void)state;
+    struct admin_world *world = world_start(
+        ACME "admin: { listen: '127.0.0.1:0' }\n"
+             "suppliers: { acme: { accounts: { main: { limits: { per_day: 3, concurrent: 2, body: 1MiB } } } } }\n");
+    const struct script_account *account = generation_catalogue(world->engine.generation)->suppliers[0].account;
+    struct permits *permits = world->engine.permits;
+    uint64_t wait_us = 0;
+
+    assert_int_equal(permits_begin(permits, account, &wait_us), QUOTA_FREE);
+    assert_int_equal(permits_begin(permits, account, &wait_us), QUOTA_FREE);
+    assert_int_equal(permits_begin(permits, account, &wait_us), QUOTA_CONCURRENT);
+    permits_end(permits, account);
+    assert_int_equal(ask(world, GET("/admin/v1/status")), 200);
+    assert_body(
+        "\"accounts\":[{\"name\":\"main\",\"limits\":{\"per_day\":3,\"concurrent\":2,\"body\":1048576},\"used\":{");
+    assert_body("\"day\":2,\"running\":1},\"kept_in\":1}]");
+    permits_block(permits, account, UINT64_C(3600000000));
+    assert_int_equal(permits_begin(permits, account, &wait_us), QUOTA_BLOCKED);
+    assert_int_equal(ask(world, GET("/admin/v1/status")), 200);
+    assert_body("\"kept_in\":2,\"blocked_until\":\"20");
+    assert_int_equal(ask(world, GET("/metrics")), 200);
+    assert_body("\nlastcall_supplier_requests_running{supplier=\"acme\"} 1\n");
+    assert_body("\nlastcall_supplier_requests_kept_in_total{supplier=\"acme\"} 2\n");
+    assert_body("\nlastcall_supplier_blocked_seconds{supplier=\"acme\"} 3");
+    permits_end(permits, account);
+    world_free(world);
+}
+
 static void what_is_not_there_is_refused(void **state)
 {
     (void)state;
@@ -264,6 +297,7 @@ int main(void)
         cmocka_unit_test(metrics_count_what_was_attributed),
         cmocka_unit_test(status_tells_who_is_on_and_why_not),
         cmocka_unit_test(status_and_metrics_tell_which_scripts_are_in_quarantine_and_why),
+        cmocka_unit_test(status_and_metrics_tell_how_much_of_an_account_is_used),
         cmocka_unit_test(what_is_not_there_is_refused),
         cmocka_unit_test(with_a_token_every_request_must_carry_it),
         cmocka_unit_test(beyond_loopback_it_does_not_start_without_a_token),

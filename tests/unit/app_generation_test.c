@@ -145,6 +145,9 @@ static void every_file_is_a_supplier_of_its_name(void **state)
     assert_true(text_starts_with(acme->script, TEXT("acme@")));
     assert_int_equal(acme->account->supplier, 0);
     assert_text(acme->account->name, "main");
+    assert_int_equal(acme->account->number, 0);
+    assert_int_equal(acme->account->body_cap, 2 * 1024 * 1024);
+    assert_int_equal(catalogue->suppliers[1].account->number, 1);
     assert_text(catalogue->suppliers[1].name, "plain");
     assert_text(catalogue->suppliers[1].account->context, "{\"account\":\"main\",\"options\":{},\"secret\":{}}");
     assert_int_equal(generation_missing_secrets(generation, on_finding, NULL), 0);

@@ -272,6 +272,26 @@ static void the_environment_wins_over_files(void **state)
     settings_destroy(&settings);
 }
 
+static void limits_of_an_account_are_numbers_of_requests_and_a_size(void **state)
+{
+    (void)state;
+    struct settings *settings =
+        read_good("suppliers: { acme: { accounts: { main: { limits: { rps: 20, per_minute: 600, per_day: 20000, "
+                  "concurrent: 32, body: 4MiB } }, uk: { when: { market: GB }, limits: { rps: 1 } } } } }\n");
+    const struct settings_account *account = &settings->suppliers[0].accounts[1];
+    assert_text(account->name, "main");
+    assert_int_equal(account->limits.per_second, 20);
+    assert_int_equal(account->limits.per_minute, 600);
+    assert_int_equal(account->limits.per_day, 20000);
+    assert_int_equal(account->limits.concurrent, 32);
+    assert_int_equal(account->body_cap, 4 << 20);
+    account = &settings->suppliers[0].accounts[0];
+    assert_int_equal(account->limits.per_second, 1);
+    assert_int_equal(account->limits.concurrent, 0);
+    assert_int_equal(account->body_cap, 0);
+    settings_destroy(&settings);
+}
+
 static void every_row_has_a_range_that_holds_its_default(void **state)
 {
     (void)state;
@@ -426,6 +446,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_value_that_is_overridden_is_checked_too, clear_environment,
                                         clear_environment),
         cmocka_unit_test_setup_teardown(the_environment_wins_over_files, clear_environment, clear_environment),
+        cmocka_unit_test(limits_of_an_account_are_numbers_of_requests_and_a_size),
         cmocka_unit_test_setup_teardown(every_row_has_a_range_that_holds_its_default, clear_environment,
                                         clear_environment),
         cmocka_unit_test_setup_teardown(the_example_holds_every_setting_with_its_default, clear_environment,

@@ -108,6 +108,38 @@ static void only_a_whole_decimal_in_range_is_a_number(void **state)
     }
 }
 
+static void a_whole_number_has_so_many_digits_and_a_minus_at_most(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t most_digits;
+        bool is_whole;
+        int64_t value;
+    } rows[] = {
+        { "0", 15, true, 0 },
+        { "-0", 15, true, 0 },
+        { "-12", 15, true, -12 },
+        { "999999999999999", 15, true, INT64_C(999999999999999) },
+        { "-999999999999999", 15, true, INT64_C(-999999999999999) },
+        { "1000000000000000", 15, false, 0 },
+        { "000000000000000", 15, true, 0 },
+        { "999999999999999999", 18, true, INT64_C(999999999999999999) },
+        { "", 15, false, 0 },
+        { "-", 15, false, 0 },
+        { "--1", 15, false, 0 },
+        { "+1", 15, false, 0 },
+        { "1.0", 15, false, 0 },
+        { " 1", 15, false, 0 },
+        { "1e3", 15, false, 0 },
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        int64_t value = 0;
+        assert_int_equal(text_to_whole(text_of(rows[i].text), rows[i].most_digits, &value), rows[i].is_whole);
+        assert_true(value == rows[i].value);
+    }
+}
+
 static void utf8_is_checked_to_the_letter_of_rfc_3629(void **state)
 {
     (void)state;
@@ -221,6 +253,7 @@ int main(void)
         cmocka_unit_test(trimming_takes_blanks_at_both_ends_only),
         cmocka_unit_test(splitting_tells_an_empty_rest_from_none),
         cmocka_unit_test(only_a_whole_decimal_in_range_is_a_number),
+        cmocka_unit_test(a_whole_number_has_so_many_digits_and_a_minus_at_most),
         cmocka_unit_test(utf8_is_checked_to_the_letter_of_rfc_3629),
         cmocka_unit_test(every_code_point_survives_putting_and_reading),
         cmocka_unit_test(the_hash_is_fnv_1a),

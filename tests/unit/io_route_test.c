@@ -265,7 +265,7 @@ static void an_identity_that_cannot_be_used_is_refused(void **state)
     identity_make(world, "expired", -1, &expired);
     refuses("/nowhere/cert.pem", good.key_file, &good.arena, "cannot be read: No such file");
     refuses(good.certificate_file, "/nowhere/key.pem", &good.arena, "cannot be read");
-    refuses("/dev/null", good.key_file, &good.arena, "is empty");
+    refuses("/dev/null", good.key_file, &good.arena, "cannot be read: it is not a regular file");
     refuses(good.key_file, good.key_file, &good.arena, "holds no certificate");
     refuses(good.certificate_file, good.certificate_file, &good.arena, "holds no private key");
     refuses(good.certificate_file, other.key_file, &good.arena, "is not the key of the certificate");

@@ -347,7 +347,7 @@ static void failures_carry_their_kind(void **state)
     assert_true(is_fail);
     assert_string_equal(fail.kind, "quota");
     assert_string_equal(fail.message, "slow");
-    assert_int_equal(fail.retry_after_ms, 1500);
+    assert_int_equal(fail.wait.after_ms, 1500);
     fail = read_fail(*state, "fail.supplier{ code = 'E1', message = 'no' }", &is_fail);
     assert_true(is_fail);
     assert_string_equal(fail.code, "E1");
@@ -383,11 +383,11 @@ static void waits_that_make_no_sense_are_not_said(void **state)
 
     for (size_t i = 0; i < COUNT_OF(senseless); i++) {
         (void)snprintf(expression, sizeof expression, "fail.quota{ retry_after = %s }", senseless[i]);
-        assert_int_equal(read_fail(*state, expression, &is_fail).retry_after_ms, 0);
+        assert_int_equal(read_fail(*state, expression, &is_fail).wait.after_ms, 0);
         assert_true(is_fail);
     }
-    assert_int_equal(read_fail(*state, "fail.quota{ retry_after = '120' }", &is_fail).retry_after_ms, 120000);
-    assert_int_equal(read_fail(*state, "fail.quota{ retry_after = 1e18 }", &is_fail).retry_after_ms, 86400000);
+    assert_int_equal(read_fail(*state, "fail.quota{ retry_after = '120' }", &is_fail).wait.after_ms, 120000);
+    assert_int_equal(read_fail(*state, "fail.quota{ retry_after = 1e18 }", &is_fail).wait.after_ms, 86400000);
 }
 
 static void sha256_for_the_loader_agrees_with_the_helper(void **state)

@@ -64,8 +64,8 @@ static void describe_failure(const struct script_fail *fail, struct buffer *out)
     if (fail->code != NULL) {
         buffer_printf(out, " %s", fail->code);
     }
-    if (fail->retry_after_ms > 0) {
-        buffer_printf(out, " after %llu ms", (unsigned long long)fail->retry_after_ms);
+    if (fail->wait.after_ms > 0) {
+        buffer_printf(out, " after %llu ms", (unsigned long long)fail->wait.after_ms);
     }
     if (fail->message != NULL) {
         buffer_printf(out, ": %s", fail->message);

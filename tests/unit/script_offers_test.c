@@ -530,7 +530,7 @@ static void duffels_errors_become_typed_failures(void **state)
         normalise_duffel(fixture->L, rows[i].file, rows[i].status);
         assert_true(bind_fail_read(fixture->L, -1, &failure));
         assert_string_equal(failure.kind, rows[i].kind);
-        assert_int_equal(failure.retry_after_ms, rows[i].retry_after_ms);
+        assert_int_equal(failure.wait.after_ms, rows[i].retry_after_ms);
         if (rows[i].code != NULL) {
             assert_string_equal(failure.code, rows[i].code);
         }

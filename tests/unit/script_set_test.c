@@ -113,8 +113,14 @@ static void each_breach_of_the_contract_is_a_finding_with_its_line(void **state)
     assert_finds(ACME "limits = { body = \"2MB\" } }", "limits.body is not a size");
     assert_finds(ACME "limits = { bodi = \"2MiB\" } }", "unknown field `limits.bodi` (did you mean `body`?)");
     assert_finds(ACME "options = { f = function() end } }", "options: ");
-    assert_finds(ACME "limits = { concurrent = 6 } }",
-                 "acme.lua:3: field `limits.concurrent` is not supported by this");
+    assert_finds(ACME "limits = { hedge = true } }", "acme.lua:3: field `limits.hedge` is not supported by this");
+    assert_finds(ACME "limits = { retry_on = { 503 } } }", "field `limits.retry_on` is not supported by this");
+    assert_finds(ACME "limits = { rps = 0 } }",
+                 "acme.lua:3: limits.rps is no number of requests (write a whole number from 1 to 100000)");
+    assert_finds(ACME "limits = { per_day = 2.5 } }", "limits.per_day is no number of requests");
+    assert_finds(ACME "limits = { concurrent = \"6\" } }", "limits.concurrent is no number of requests");
+    assert_finds(ACME "limits = { per_minute = 1/0 } }", "limits.per_minute is no number of requests");
+    assert_finds(ACME "limits = { [1] = 2 } }", "unknown field `limits.?`");
     assert_finds("leak = 1", "acme.lua:1: global \"leak\" cannot be set");
     assert_finds("return os.time()", "acme.lua:1: \"os\" is not available to scripts");
     assert_finds("require(\"nothing\")", "there is no module \"nothing\"");

@@ -1,0 +1,55 @@
+#include "search/permit.h"
+
+bool permit_take(struct permit *permit, struct world *world, const struct script_account *account,
+                 struct permit_refusal *refusal)
+{
+    static const struct {
+        enum outcome outcome;
+        const char *detail;
+    } REFUSALS[] = {
+        [QUOTA_BLOCKED] = { OUTCOME_RATE_LIMITED, "the supplier asked to wait" },
+        [QUOTA_PER_SECOND] = { OUTCOME_RATE_LIMITED, "the account's requests of a second are used" },
+        [QUOTA_PER_MINUTE] = { OUTCOME_RATE_LIMITED, "the account's requests of a minute are used" },
+        [QUOTA_PER_DAY] = { OUTCOME_RATE_LIMITED, "the account's requests of a day are used" },
+        [QUOTA_CONCURRENT] = { OUTCOME_SATURATED, "as many requests of the account as may be are under way" },
+    };
+    uint64_t wait_us = 0;
+
+    require(permit->account == NULL);
+    if (world->ops->permit_begin == NULL) {
+        return true;
+    }
+    enum quota_answer answer = world->ops->permit_begin(world, account, &wait_us);
+    if (answer == QUOTA_FREE) {
+        permit->account = account;
+        return true;
+    }
+    *refusal = (struct permit_refusal){ .outcome = REFUSALS[answer].outcome,
+                                        .retry_after_ms = (wait_us + 999) / 1000,
+                                        .detail = REFUSALS[answer].detail };
+    return false;
+}
+
+void permit_return(struct permit *permit, struct world *world)
+{
+    if (permit->account != NULL) {
+        world->ops->permit_end(world, permit->account);
+        permit->account = NULL;
+    }
+}
+
+void permit_block(struct world *world, const struct script_account *account, uint64_t wait_ms)
+{
+    if (world->ops->account_block != NULL) {
+        world->ops->account_block(world, account, wait_ms * 1000);
+    }
+}
+
+void permit_learn(struct world *world, const struct normalise_call *answer, enum rejection rejection)
+{
+    if (rejection == REJECTION_QUOTA) {
+        permit_block(world, answer->account, answer->retry_after_ms);
+    } else if (answer->is_quota_used) {
+        permit_block(world, answer->account, answer->quota_wait_ms);
+    }
+}
