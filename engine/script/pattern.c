@@ -105,7 +105,7 @@ static bool retry_more(struct pattern_match *match, struct pattern_try *try, str
     const char *s = try->subject;
     const char *end = match->end - s > SCAN_AT_ONCE ? s + SCAN_AT_ONCE : match->end;
 
-    (void)pattern_item_read(&match->items, try->item, &item); // it was well-formed before
+    require(pattern_item_read(&match->items, try->item, &item)); // it was well-formed before
     do {
         if (s == match->end || !pattern_item_fits(&item, (unsigned char)*s)) {
             match->depth--;

@@ -507,8 +507,8 @@ static void write_histogram(const struct metrics *metrics, enum metric metric, s
 static bool is_shown(const struct metrics *metrics, enum metric metric, size_t label)
 {
     enum metric_labels labels = rows[metric].labels;
-    bool is_always = labels != LABELS_SUPPLIER_OUTCOME && labels != LABELS_SUPPLIER_BOUND_PHASE &&
-                     labels != LABELS_SUPPLIER_LIMIT;
+    bool is_always =
+        labels != LABELS_SUPPLIER_OUTCOME && labels != LABELS_SUPPLIER_BOUND_PHASE && labels != LABELS_SUPPLIER_LIMIT;
     size_t each = rows[metric].type == METRIC_HISTOGRAM ? HISTOGRAM_CELLS : 1;
 
     if (labels == LABELS_SUPPLIER) {

@@ -91,7 +91,8 @@ end)
 test("metrics count the limits that scripts have met, by supplier and limit", function()
   local metrics = world.http("GET", w.admin_url .. "/metrics").raw
   for _, name in ipairs { "kill_bomb", "kill_bomb_build", "kill_loop", "kill_sort" } do
-    assert(metrics:find(("\nlastcall_script_limits_total{supplier=\"%s\",limit=\"time\"} "):format(name), 1, true), name)
+    local line = ("\nlastcall_script_limits_total{supplier=\"%s\",limit=\"time\"} "):format(name)
+    assert(metrics:find(line, 1, true), name)
   end
   assert(not metrics:find("lastcall_script_limits_total{supplier=\"s01\"", 1, true), "s01 met no limit")
 end)
