@@ -31,7 +31,7 @@ struct generation_builder {
     struct missing_secret *missing;
     size_t missing_count;
     uint32_t account_count; // made so far
-    uint32_t login_count; // accounts that log in, so far
+    uint32_t login_count;   // accounts that log in, so far
 };
 
 /// Reports a finding; `file` NULL: no place.

@@ -1,8 +1,9 @@
 /// Call lanes: the script calls that wait for a worker, and which of them is next.
 ///
-/// START calls and others that make requests first, then NORMALISE, then the NORMALISE calls of suppliers that are over their share of the processor;
-/// within each lane by earliest deadline. Whoever is over its share loses nothing but its turn: without others that
-/// wait it is served at once, and what waits past its deadline ends as any call that came too late.
+/// START calls and others that make requests first, then NORMALISE, then the NORMALISE calls of suppliers that are over
+/// their share of the processor; within each lane by earliest deadline. Whoever is over its share loses nothing but its
+/// turn: without others that wait it is served at once, and what waits past its deadline ends as any call that came too
+/// late.
 ///
 /// A START call is one for all suppliers of a search and never waits for one of them: what a supplier does there is
 /// charged to it, and bounded by the limit of each of its functions.

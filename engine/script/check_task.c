@@ -242,7 +242,8 @@ enum status check_task_run(struct script_check *check, struct script_set *set, c
     if (task_await(task)) {
         return task_finish(task, check, supplier, memory);
     }
-    script_check_report(check, file, 0, "this is a bug of the engine: no function that scripts may call should take long",
+    script_check_report(check, file, 0,
+                        "this is a bug of the engine: no function that scripts may call should take long",
                         "gets stuck inside a function of C while it is loaded");
     return STATUS_TIMEOUT;
 }

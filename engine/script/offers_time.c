@@ -141,8 +141,8 @@ static bool read_told(struct walk *walk, const struct schema_field *field, struc
     struct moment moment;
 
     if (!calendar_parse(text, &moment) || !moment.has_time || !moment.has_offset) {
-        return failed_at(walk, field->object->fields[ZONED_UTC].name,
-                         "time with Z or an offset expected, got \"%s\"%s", text, "");
+        return failed_at(walk, field->object->fields[ZONED_UTC].name, "time with Z or an offset expected, got \"%s\"%s",
+                         text, "");
     }
     *told_s = calendar_epoch_us(&moment) / 1000000;
     return true;

@@ -14,8 +14,8 @@ struct progress;
 
 /// Pushes a progress with these values; the pointer lives as long as it is on the stack.
 const struct progress *progress_push(lua_State *L, const struct search_progress *values);
-/// In a protected call: fills `values` from the table at `index`, which says some of them by the names that scripts see.
-/// Anything else in it raises.
+/// In a protected call: fills `values` from the table at `index`, which says some of them by the names that scripts
+/// see. Anything else in it raises.
 void progress_read(lua_State *L, int index, struct search_progress *values);
 
 /// What was read so far: a sum of enum progress_field.
