@@ -139,7 +139,7 @@ static void part_remake(struct part *part)
     part->before = NULL;
     call->account = attempt->account;
     call->allocation_end_us = attempt->allocation.end_us;
-    call->body_cap = attempt->supplier->body_cap;
+    call->body_cap = attempt_body_cap(attempt);
     call->part = part->index;
     call->parts = attempt->part_count;
     call->step = part->step - 1;

@@ -10,7 +10,8 @@ return {
 
   login = {
     build_request = function(ctx)
-      return { method = "POST", path = "/token", form = { grant_type = "client_credentials", key = ctx.secret.ACME_KEY } }
+      local form = { grant_type = "client_credentials", key = ctx.secret.ACME_KEY }
+      return { method = "POST", path = "/token", form = form }
     end,
     read = function(response)
       if response.status == 401 then
