@@ -13,14 +13,16 @@ struct status_view {
     bool is_ready, is_draining;
 };
 
+/// What is within a supplier's object and has lines of its own.
+enum status_part { STATUS_DRIFT, STATUS_ACCOUNTS, STATUS_LIMITS, STATUS_LOGIN, STATUS_PARTS };
+
 struct status_supplier {
     struct text name, script, because, quarantined, mode;
-    struct text path, since; // of what drifts
+    struct text path, since;            // of what drifts
+    struct text kept_in, blocked_until; // of an account
     bool is_enabled;
-    bool has_drift;
-    struct json_reader drift; // where its list begins
-    bool has_limits;
-    struct json_reader limits; // likewise, an object
+    struct json_reader parts[STATUS_PARTS]; // where each begins that it has
+    bool has[STATUS_PARTS];
 };
 
 struct place {
@@ -62,6 +64,17 @@ static const struct place supplier_places[] = {
     VALUE(status_supplier, "because", because), VALUE(status_supplier, "quarantined", quarantined),
     VALUE(status_supplier, "path", path),       VALUE(status_supplier, "since", since),
     VALUE(status_supplier, "mode", mode),       FLAG(status_supplier, "enabled", is_enabled),
+    VALUE(status_supplier, "kept_in", kept_in), VALUE(status_supplier, "blocked_until", blocked_until),
+};
+
+static const struct {
+    const char *key;
+    enum json_token begins;
+} part_places[STATUS_PARTS] = {
+    [STATUS_DRIFT] = { "drift", JSON_BEGIN_ARRAY },
+    [STATUS_ACCOUNTS] = { "accounts", JSON_BEGIN_ARRAY },
+    [STATUS_LIMITS] = { "limits", JSON_BEGIN_OBJECT },
+    [STATUS_LOGIN] = { "login", JSON_BEGIN_OBJECT },
 };
 
 /// Values stay escaped: the page shows them, nothing is decided by them.
@@ -97,25 +110,67 @@ static void print_drift(struct paint *paint, const struct status_supplier *drift
     buffer_append_byte(paint->out, '\n');
 }
 
-/// How often its script met which limit.
-static void print_limits(struct paint *paint, const struct status_supplier *supplier)
+/// An account whose requests were kept in by its limits, or by what its supplier said of a quota.
+static void print_account(struct paint *paint, const struct status_supplier *account)
 {
-    struct json_reader limits = supplier->limits;
+    uint64_t kept_in = 0;
+
+    if (account->blocked_until.length == 0 && (!text_to_u64(account->kept_in, &kept_in) || kept_in == 0)) {
+        return;
+    }
+    paint_spaces(paint, STATUS_NAME_COLUMNS + 8);
+    buffer_append_c(paint->out, "account ");
+    paint_text(paint, account->name, STATUS_NAME_COLUMNS);
+    buffer_append_c(paint->out, ": ");
+    paint_text(paint, account->kept_in, 20);
+    buffer_append_c(paint->out, " requests kept in");
+    if (account->blocked_until.length > 0) {
+        paint_on(paint, PAINT_YELLOW);
+        buffer_append_c(paint->out, ", blocked until ");
+        paint_text(paint, account->blocked_until, 40);
+        paint_off(paint, PAINT_YELLOW);
+    }
+    buffer_append_byte(paint->out, '\n');
+}
+
+/// An object of numbers in one line.
+static void print_counts(struct paint *paint, const char *what, struct json_reader counts)
+{
     bool is_first = true;
 
     paint_spaces(paint, STATUS_NAME_COLUMNS + 8);
-    buffer_append_c(paint->out, "limits met: ");
-    while (json_next(&limits) == JSON_KEY) {
+    buffer_append_c(paint->out, what);
+    while (json_next(&counts) == JSON_KEY) {
         buffer_append_c(paint->out, is_first ? "" : ", ");
-        paint_text(paint, limits.value, 40);
+        paint_text(paint, counts.value, 40);
         buffer_append_byte(paint->out, ' ');
-        if (json_next(&limits) != JSON_NUMBER) {
+        if (json_next(&counts) != JSON_NUMBER) {
             break;
         }
-        paint_text(paint, limits.value, 20);
+        paint_text(paint, counts.value, 20);
         is_first = false;
     }
     buffer_append_byte(paint->out, '\n');
+}
+
+/// A list was skipped before, so it can be read.
+static void print_parts(struct paint *paint, const struct status_supplier *supplier)
+{
+    struct json_reader accounts = supplier->parts[STATUS_ACCOUNTS];
+    struct json_reader drift = supplier->parts[STATUS_DRIFT];
+
+    if (supplier->has[STATUS_LIMITS]) {
+        print_counts(paint, "limits met: ", supplier->parts[STATUS_LIMITS]);
+    }
+    if (supplier->has[STATUS_LOGIN]) {
+        print_counts(paint, "login: ", supplier->parts[STATUS_LOGIN]);
+    }
+    if (supplier->has[STATUS_ACCOUNTS]) {
+        (void)read_list(&accounts, paint, print_account);
+    }
+    if (supplier->has[STATUS_DRIFT]) {
+        (void)read_list(&drift, paint, print_drift);
+    }
 }
 
 /// on, off, or in quarantine; each with what one wants to know then.
@@ -140,13 +195,7 @@ static void print_supplier(struct paint *paint, const struct status_supplier *su
     }
     paint_text(paint, about, paint->width > STATUS_NAME_COLUMNS + 8 ? paint->width - STATUS_NAME_COLUMNS - 8 : 40);
     buffer_append_byte(paint->out, '\n');
-    if (supplier->has_limits) {
-        print_limits(paint, supplier);
-    }
-    if (supplier->has_drift) {
-        struct json_reader drift = supplier->drift;
-        (void)read_list(&drift, paint, print_drift); // it was skipped before, so it can be read
-    }
+    print_parts(paint, supplier);
 }
 
 /// A product has a line only when its script is in quarantine.
@@ -161,7 +210,7 @@ static void print_product(struct paint *paint, const struct status_supplier *pro
     }
 }
 
-/// A list of suppliers or products, or of what drifts, drawn as it is read.
+/// A list of suppliers or products, of accounts, or of what drifts, drawn as it is read.
 static bool read_list(struct json_reader *json, struct paint *paint,
                       void (*print)(struct paint *paint, const struct status_supplier *item))
 {
@@ -173,13 +222,11 @@ static bool read_list(struct json_reader *json, struct paint *paint,
             struct text key = json->value;
             token = json_next(json);
             take_value(json, token, key, supplier_places, COUNT_OF(supplier_places), &supplier);
-            if (token == JSON_BEGIN_ARRAY && text_equals_c(key, "drift")) {
-                supplier.has_drift = true;
-                supplier.drift = *json;
-            }
-            if (token == JSON_BEGIN_OBJECT && text_equals_c(key, "limits")) {
-                supplier.has_limits = true;
-                supplier.limits = *json;
+            for (size_t i = 0; i < STATUS_PARTS; i++) {
+                if (token == part_places[i].begins && text_equals_c(key, part_places[i].key)) {
+                    supplier.has[i] = true;
+                    supplier.parts[i] = *json;
+                }
             }
             if (!json_skip(json, token)) {
                 return false;

@@ -175,6 +175,8 @@ test("a supplier that says 429 is left alone for its Retry-After, and then asked
   end)
   equal(1, sent, "requests that went out")
   assert(account("s05").kept_in >= 1, "kept in")
+  local page = world.shell(("%s/lastcall status --no-color --admin %s"):format(world.build, w.admin_url))
+  assert(page:match("account main: %d+ requests kept in"), page)
   wait_until("it is asked again", function()
     local outcome = ask("s05").outcome
     assert(outcome == "rate_limited" or outcome == "answered", outcome)

@@ -168,6 +168,8 @@ test("a login that fails fails those who wait, and is not asked for again at onc
   world.farm("s01", { fault = "login_500" })
   local entry = ask("s01")
   expect(entry, { outcome = "failed", phase = "login", http_status = 500 })
+  local page = world.shell(("%s/lastcall status --no-color --admin %s"):format(world.build, w.admin_url))
+  assert(page:match("login: accounts 1, held %d+, made %d+, renewed %d+, failed [1-9]"), page)
   local soon = ask("s01")
   expect(soon, { outcome = "failed", phase = "login" })
   local asked = on_farm("s01").faults.login_500
