@@ -70,7 +70,7 @@ static void compile_when(struct plan_compiler *compiler, struct plan_when *when)
     compile_action(compiler, key + 1, when);
 }
 
-/// Statuses first, then values, then what is absent or present, paths in the order of their spelling.
+/// Statuses first, then values, then what is present or absent, paths in the order of their spelling.
 static int compare_whens(const void *a, const void *b)
 {
     const struct plan_when *first = a;

@@ -103,7 +103,8 @@ struct plan_level {
     struct plan_path key, reference;
 };
 
-enum plan_test { PLAN_STATUS, PLAN_EQUALS, PLAN_ABSENT, PLAN_PRESENT };
+/// In the order in which they are asked: what an answer says wins over what it lacks.
+enum plan_test { PLAN_STATUS, PLAN_EQUALS, PLAN_PRESENT, PLAN_ABSENT };
 
 /// What to do when the answer has that status, or a path is there or not, or has that value.
 struct plan_when {

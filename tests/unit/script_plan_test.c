@@ -348,8 +348,9 @@ static void statuses_and_paths_decide_first(void **state)
     assert_verdict(answer(200, "{\"offers\":[],\"currency\":null}"), SCRIPT_FAIL_UNEXPECTED, "currency");
     assert_verdict(answer(200, "{\"currency\":1,\"a\":{\"error\":{}}}"), SCRIPT_EMPTY, "");
     assert_verdict(answer(200, "{\"currency\":1,\"b\":{\"gone\":0}}"), SCRIPT_FAIL_UNEXPECTED, "b");
-    // absent before present, then by their spelling
-    assert_verdict(answer(200, "{\"b\":{\"gone\":0},\"a\":{\"error\":1}}"), SCRIPT_FAIL_UNEXPECTED, "currency");
+    // present before absent, then by their spelling
+    assert_verdict(answer(200, "{\"b\":{\"gone\":0}}"), SCRIPT_FAIL_UNEXPECTED, "b");
+    assert_verdict(answer(200, "{\"b\":{\"gone\":0},\"a\":{\"error\":1}}"), SCRIPT_EMPTY, "");
     assert_verdict(answer(200, "{\"currency\":1,\"b\":{\"gone\":0},\"a\":{\"error\":1}}"), SCRIPT_EMPTY, "");
     stage_close(&stage);
 }
