@@ -40,7 +40,7 @@ struct ceiling_ask {
     uint64_t script_us;          // 0: the function says nothing
     uint32_t reads;              // sum of enum progress_field
     uint64_t script_cpu_us;
-    char message[200]; // of an error
+    char message[256]; // of an error
 };
 
 struct ceiling_call {

@@ -13,7 +13,7 @@ static void expect(const char *accept, enum stream_format format)
     enum stream_format found = stream_format_of(text_of(accept));
 
     if (found != format) {
-        fail_msg("`%s` is %d, not %d", accept, (int)found, (int)format);
+        fail_msg("`%s` is %d, not %d", accept != NULL ? accept : "", (int)found, (int)format);
     }
 }
 

@@ -82,7 +82,7 @@ static int tear_down(void **state)
 /// Calls the command line with `words`, a NULL at their end, and the settings; keeps what it prints.
 static int lastcall(const char *const *words)
 {
-    char settings[256];
+    char settings[512];
     char *arguments[MAX_ARGUMENTS] = { "lastcall" };
     int count = 1;
     FILE *out = tmpfile();
