@@ -31,29 +31,33 @@ void fixture_find(struct fixture *fixture, const struct json_node *node, const c
     fixture->report(fixture->context, &failure);
 }
 
-static bool is_repeated(const struct json_node *object, const struct json_node *member)
+bool fixture_check_member(struct fixture *fixture, const struct json_node *member, const char *where,
+                          const char *const *names, size_t count)
 {
-    return json_tree_member_text(object, member->key) != member;
+    bool is_known = false;
+    char help[128] = "";
+
+    for (size_t i = 0; i < count && !is_known; i++) {
+        is_known = text_equals_c(member->key, names[i]);
+    }
+    const char *nearest = is_known ? NULL : text_nearest(member->key, names, count);
+    if (nearest != NULL) {
+        (void)snprintf(help, sizeof(help), "did you mean `%s`?", nearest);
+    }
+    bool is_repeated = is_known && json_tree_member_text(member->parent, member->key) != member;
+    if (!is_known) {
+        fixture_find(fixture, member, help, "unknown field `%s%.*s`", where, TEXT_ARGS(member->key));
+    } else if (is_repeated) {
+        fixture_find(fixture, member, "", "field `%s%.*s` stands twice", where, TEXT_ARGS(member->key));
+    }
+    return is_known && !is_repeated;
 }
 
 void fixture_check_members(struct fixture *fixture, const struct json_node *object, const char *where,
                            const char *const *names, size_t count)
 {
     for (const struct json_node *member = object->first; member != NULL; member = member->next) {
-        bool is_known = false;
-        char help[128] = "";
-        for (size_t i = 0; i < count && !is_known; i++) {
-            is_known = text_equals_c(member->key, names[i]);
-        }
-        const char *nearest = is_known ? NULL : text_nearest(member->key, names, count);
-        if (nearest != NULL) {
-            (void)snprintf(help, sizeof(help), "did you mean `%s`?", nearest);
-        }
-        if (!is_known) {
-            fixture_find(fixture, member, help, "unknown field `%s%.*s`", where, TEXT_ARGS(member->key));
-        } else if (is_repeated(object, member)) {
-            fixture_find(fixture, member, "", "field `%s%.*s` stands twice", where, TEXT_ARGS(member->key));
-        }
+        (void)fixture_check_member(fixture, member, where, names, count);
     }
 }
 

@@ -53,6 +53,7 @@ struct fixture {
     bool is_updating; // what differs becomes an edit
     struct fixture_edit *edits;
     size_t edit_count;
+    struct text bug; // of the script, which nobody expected; its suite tells it
 };
 
 /// Reads the file; `path` is copied. False: it cannot be played, and a finding says why. fixture_fini either way.
@@ -70,9 +71,14 @@ void fixture_find(struct fixture *fixture, const struct json_node *node, const c
 /// Reports the members of `object` that are none of the names, and those that stand twice; `where` is "" or "expect.".
 void fixture_check_members(struct fixture *fixture, const struct json_node *object, const char *where,
                            const char *const *names, size_t count);
+/// The same for one member. False: it was reported.
+bool fixture_check_member(struct fixture *fixture, const struct json_node *member, const char *where,
+                          const char *const *names, size_t count);
 
 /// Notes that `text` (copied) takes the place of the node's bytes.
 void fixture_edit(struct fixture *fixture, const struct json_node *node, struct text text);
+/// Notes that the member goes. Those of an object go in their order.
+void fixture_remove(struct fixture *fixture, const struct json_node *member);
 /// Notes a new member at the end of the object.
 void fixture_add_member(struct fixture *fixture, const struct json_node *object, const char *key, struct text text);
 /// Writes the file with its edits. False: a finding says why.

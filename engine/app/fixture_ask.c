@@ -261,6 +261,8 @@ static void revalidate(const struct fixture_play *play, const struct json_node *
 static void check_revalidation(const struct fixture_play *play, const struct json_node *entry, size_t index)
 {
     static const char *const names[] = { "about", "offer", "ref", "exchanges", "expect" };
+    static const char *const expected_names[] = { "status",  "offer", "now",  "expires_at", "handoff",
+                                                  "outcome", "kind",  "code", "detail" };
     struct fixture *fixture = play->fixture;
     const struct json_node *expected = json_tree_member(entry, "expect");
     struct fixture_exchanges exchanges;
@@ -275,6 +277,7 @@ static void check_revalidation(const struct fixture_play *play, const struct jso
     }
     (void)snprintf(where, sizeof(where), "revalidate[%zu].", index);
     fixture_check_members(fixture, entry, where, names, COUNT_OF(names));
+    fixture_check_members(fixture, expected, "expect.", expected_names, COUNT_OF(expected_names));
     if (!fixture_read_exchanges(fixture, entry, &exchanges)) {
         return;
     }

@@ -32,6 +32,61 @@ void fixture_edit(struct fixture *fixture, const struct json_node *node, struct 
     add_edit(fixture, offset_of(fixture, node->source.data), node->source.length, text);
 }
 
+static size_t end_of(const struct fixture *fixture, const struct json_node *node)
+{
+    return offset_of(fixture, node->source.data) + node->source.length;
+}
+
+/// Where a member's key begins: at the quote that opens it.
+static size_t start_of(const struct fixture *fixture, const struct json_node *member)
+{
+    const char *bytes = fixture->bytes.data;
+    size_t at = offset_of(fixture, member->source.data) - 1;
+    bool is_open = false;
+
+    while (bytes[at] != '"') { // the colon and what is blank
+        at--;
+    }
+    while (!is_open) {
+        size_t slashes = 0;
+        for (at--; bytes[at] != '"'; at--) {
+        }
+        while (bytes[at - 1 - slashes] == '\\') {
+            slashes++;
+        }
+        is_open = slashes % 2 == 0;
+    }
+    return at;
+}
+
+static bool is_removed(const struct fixture *fixture, const struct json_node *member)
+{
+    const struct fixture_edit *edit = fixture->edits;
+    size_t start = start_of(fixture, member);
+
+    while (edit != NULL && (edit->from != start || edit->text.length > 0)) {
+        edit = edit->next;
+    }
+    return edit != NULL;
+}
+
+void fixture_remove(struct fixture *fixture, const struct json_node *member)
+{
+    const struct json_node *kept = NULL; // the last one before it that stays
+    size_t from = start_of(fixture, member);
+
+    if (member->next != NULL) { // with its comma
+        add_edit(fixture, from, start_of(fixture, member->next) - from, TEXT(""));
+        return;
+    }
+    for (const struct json_node *at = member->parent->first; at != member; at = at->next) {
+        kept = is_removed(fixture, at) ? kept : at;
+    }
+    // The comma before it goes, and so do those of what was removed in between.
+    from = kept != NULL ? end_of(fixture, kept) : start_of(fixture, member->parent->first);
+    add_edit(fixture, from, end_of(fixture, member) - from, TEXT(""));
+}
+
 void fixture_add_member(struct fixture *fixture, const struct json_node *object, const char *key, struct text text)
 {
     struct buffer member;
@@ -52,7 +107,10 @@ static int compare_edits(const void *a, const void *b)
     const struct fixture_edit *left = *(const struct fixture_edit *const *)a;
     const struct fixture_edit *right = *(const struct fixture_edit *const *)b;
 
-    return left->from < right->from ? -1 : left->from > right->from;
+    if (left->from != right->from) {
+        return left->from < right->from ? -1 : 1;
+    }
+    return left->length > right->length ? -1 : left->length < right->length; // the one that holds the other
 }
 
 /// The file with its edits; those within an earlier one are part of what it replaces.

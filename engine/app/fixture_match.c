@@ -29,8 +29,12 @@ static void differ(struct fixture *fixture, const char *path, const struct json_
 {
     char wanted[SHOWN + 8], have[SHOWN + 8];
 
-    if (fixture->is_updating && got != NULL) {
-        fixture_edit(fixture, expected, got->source);
+    if (fixture->is_updating) {
+        if (got != NULL) {
+            fixture_edit(fixture, expected, got->source);
+        } else {
+            fixture_remove(fixture, expected);
+        }
         return;
     }
     fixture_find(fixture, expected, "", "%s: expected %s, got %s", path, show(expected, wanted), show(got, have));

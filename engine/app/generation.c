@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ARENA_MAX = 64 * 1024 * 1024, TRAFFIC_DEFAULT = 50000 };
+enum { ARENA_MAX = 64 * 1024 * 1024, TRAFFIC_DEFAULT = 50000, BECAUSE_MAX = 4096 };
 
 struct generation {
     atomic_uint references;
@@ -99,13 +99,31 @@ static struct text keep(struct arena *arena, struct text text, bool *is_out_of_m
     return kept;
 }
 
-// The first secret that is missing switches the supplier off.
+// Another account of the supplier may lack the same one.
+static bool is_told(const struct missing_secret *first, const struct missing_secret *missing)
+{
+    while (first < missing && !text_equals(first->secret, missing->secret)) {
+        first++;
+    }
+    return first < missing;
+}
+
+// The secrets that switch the supplier off, each once.
 static struct text because_of_secrets(struct generation_builder *builder, size_t missing_before, bool *is_out_of_memory)
 {
-    char because[300];
-    const struct missing_secret *missing = &builder->missing[missing_before];
-    snprintf(because, sizeof(because), "secret %.*s %.*s", TEXT_ARGS(missing->secret), TEXT_ARGS(missing->why));
-    return keep(&builder->arena, text_of(because), is_out_of_memory);
+    const struct missing_secret *first = &builder->missing[missing_before];
+    struct buffer because;
+
+    buffer_init(&because, BECAUSE_MAX);
+    for (const struct missing_secret *at = first; at < builder->missing + builder->missing_count; at++) {
+        if (!is_told(first, at)) {
+            buffer_printf(&because, "%ssecret %.*s %.*s", at == first ? "" : ", ", TEXT_ARGS(at->secret),
+                          TEXT_ARGS(at->why));
+        }
+    }
+    struct text kept = keep(&builder->arena, buffer_text(&because), is_out_of_memory);
+    buffer_fini(&because);
+    return kept;
 }
 
 // What all accounts are; LIVE when they differ: then each search finds out.

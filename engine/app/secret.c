@@ -107,7 +107,10 @@ enum status secret_find(struct text directory, struct text name, struct arena *a
         failure_set(why, "is not set");
         failure_help(why,
                      has_path ? "set the environment variable %.*s, or write it to the file %s"
-                              : "set the environment variable %.*s%s",
+                     : directory.length == 0
+                         ? "set the environment variable %.*s, or write it to a file of that name in a directory that "
+                           "`secrets_dir` names%s"
+                         : "set the environment variable %.*s%s",
                      TEXT_ARGS(name), has_path ? path : "");
     }
     return status;

@@ -58,6 +58,11 @@ static void compile_when(struct plan_compiler *compiler, struct plan_when *when)
         struct text rest = condition.data != NULL ? test_of(condition) : TEXT("");
         bool is_absent = text_equals_c(rest, "absent");
         bool is_value = rest.length > 0 && rest.data[0] == '=';
+        uint64_t number = 0;
+        if (condition.data != NULL && text_to_u64(condition, &number)) {
+            plan_failed(compiler, "got the text \"%s\"; a status is a number, in brackets without quotes",
+                        condition.data);
+        }
         if (!is_absent && !is_value && !text_equals_c(rest, "present")) {
             plan_failed(compiler, "a status, \"path:=value\", \"path:absent\" or \"path:present\" expected, got %s",
                         condition.data != NULL ? condition.data : "something else");
@@ -305,7 +310,7 @@ void plan_make(lua_State *L, int index)
     push_plan_metatable(L);
     lua_setmetatable(L, place);
     lua_newtable(L);
-    struct plan_compiler compiler = { .L = L, .plan = plan, .kept = place + 1, .place = "plan" };
+    struct plan_compiler compiler = { .L = L, .plan = plan, .kept = place + 1 };
     if (!freeze_raw(L, index)) {
         bind_expected(L, 1, "a table with each, offer and when");
     }

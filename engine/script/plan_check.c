@@ -13,6 +13,46 @@ struct checking {
     char place[160]; // `offer.price.total`
 };
 
+/// Room for a finding's help.
+struct hint {
+    char text[sizeof((struct plan_finding *)0)->help];
+};
+
+/// "did you mean `word`?", of the name or path that is nearest; else one that begins with what was written.
+static struct hint hint_at(struct text written, const char *const *names, size_t count)
+{
+    struct hint hint = { "" };
+    const char *nearest = text_nearest(written, names, count);
+
+    for (size_t i = 0; i < count && nearest == NULL && written.length > 0; i++) {
+        struct text name = text_of(names[i]);
+        bool goes_on = text_starts_with(name, written) && name.length > written.length;
+        nearest = goes_on && name.data[written.length] == '_' ? names[i] : NULL;
+    }
+    if (nearest != NULL) {
+        (void)snprintf(hint.text, sizeof hint.text, "did you mean `%s`?", nearest);
+    }
+    return hint;
+}
+
+/// The words that there are, as many as have room.
+static struct hint hint_words(const char *const *names, size_t count)
+{
+    struct hint hint = { "it is one of: " };
+    size_t length = strlen(hint.text);
+
+    for (size_t i = 0; i < count; i++) {
+        size_t needed = strlen(names[i]) + (i > 0 ? 2 : 0);
+        if (length + needed + sizeof ", …" > sizeof hint.text) {
+            (void)snprintf(hint.text + length, sizeof hint.text - length, ", …");
+            break;
+        }
+        (void)snprintf(hint.text + length, sizeof hint.text - length, "%s%s", i > 0 ? ", " : "", names[i]);
+        length += needed;
+    }
+    return hint;
+}
+
 static void tell(struct checking *checking, const char *field, const char *help, const char *format, ...)
     PRINTF_LIKE(4, 5);
 
@@ -28,7 +68,7 @@ static void tell(struct checking *checking, const char *field, const char *help,
     }
     va_end(arguments);
     if (help != NULL) {
-        (void)snprintf(finding.help, sizeof finding.help, "did you mean `%s`?", help);
+        (void)snprintf(finding.help, sizeof finding.help, "%s", help);
     }
     checking->on_finding(checking->context, &finding);
 }
@@ -52,6 +92,7 @@ static void check_choice(struct checking *checking, const struct plan_node *node
 {
     const char *names[CHOICES_MAX];
     size_t count = 0;
+    struct hint hint;
 
     if (constant->kind == TAPE_NONE || field->kind != SCHEMA_ENUM) {
         return;
@@ -65,7 +106,24 @@ static void check_choice(struct checking *checking, const struct plan_node *node
     struct text shown = constant->kind == TAPE_TRUE    ? TEXT("true")
                         : constant->kind == TAPE_FALSE ? TEXT("false")
                                                        : constant->text;
-    tell(checking, node->name.data, text_nearest(shown, names, count), "is never \"%.*s\"", TEXT_ARGS(shown));
+    hint = hint_at(shown, names, count);
+    if (hint.text[0] == '\0') {
+        hint = hint_words(names, count);
+    }
+    tell(checking, node->name.data, hint.text, "is never \"%.*s\"", TEXT_ARGS(shown));
+}
+
+/// A text is always a path, so a word without `const` finds nothing, in every answer.
+static void check_word(struct checking *checking, const struct plan_node *node, const struct schema_field *field)
+{
+    for (size_t i = 0; field->kind == SCHEMA_ENUM && i < field->value_count; i++) {
+        if (text_equals(node->path.text, field->values[i])) {
+            struct hint hint;
+            (void)snprintf(hint.text, sizeof hint.text, "write const \"%.60s\"", field->values[i].data);
+            tell(checking, node->name.data, hint.text, "is the path \"%s\" here, though that is one of its words",
+                 field->values[i].data);
+        }
+    }
 }
 
 static void check_object(struct checking *checking, const struct plan_node *node, const struct schema_object *object);
@@ -109,6 +167,8 @@ static void check_value(struct checking *checking, const struct plan_node *node,
                  is_list ? " with `each`" : "");
         } else if (node->op == PLAN_CONST || node->op == PLAN_MAP) {
             check_choice(checking, node, field, &node->value);
+        } else if (node->op == PLAN_PATH) {
+            check_word(checking, node, field);
         }
         for (size_t i = 0; node->op == PLAN_MAP && !is_object && !is_list && i < node->entry_count; i++) {
             check_choice(checking, node, field, &node->entries[i].value);
@@ -152,7 +212,8 @@ static void check_fields(struct checking *checking, const struct plan_node *node
         if (field != NULL) {
             check_value(checking, leaf, field);
         } else {
-            tell(checking, leaf->name.data, text_nearest(leaf->name, names, object->count), "is no field of the offer");
+            struct hint hint = hint_at(leaf->name, names, object->count);
+            tell(checking, leaf->name.data, hint.text, "is no field of the offer");
         }
         leave(checking, before);
     }

@@ -11,7 +11,7 @@ struct plan_compiler {
     struct plan *plan;
     int kept; // stack index of the environment
     int depth;
-    char place[160]; // `offer.price.total`
+    char place[160]; // `offer.price.total`; empty: the plan itself
 };
 
 /// Raises an error with the place in the plan.

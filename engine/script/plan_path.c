@@ -11,7 +11,7 @@ void plan_failed(struct plan_compiler *compiler, const char *format, const char 
     lua_State *L = compiler->L;
 
     luaL_where(L, 1);
-    lua_pushfstring(L, "plan: %s: ", compiler->place);
+    lua_pushfstring(L, compiler->place[0] != '\0' ? "plan: %s: " : "plan: ", compiler->place);
     lua_pushfstring(L, format, word);
     lua_concat(L, 3);
     lua_error(L);

@@ -187,6 +187,45 @@ int run_breach(lua_State *L, int function, const char *format, ...)
     __builtin_unreachable(); // lua_error does not return, but its header does not say so
 }
 
+static bool is_one_of(const char *name, const char *const *known, size_t count)
+{
+    bool is_known = false;
+
+    for (size_t i = 0; i < count && !is_known; i++) {
+        is_known = strcmp(known[i], name) == 0;
+    }
+    return is_known;
+}
+
+static void refuse_field(lua_State *L, int function, const char *where, const char *name, const char *const *known,
+                         size_t count)
+{
+    const char *nearest = text_nearest(text_of(name), known, count);
+    char all[128] = "";
+    size_t length = 0;
+
+    if (is_one_of("request", known, count) && run_is_request_field(name)) {
+        run_breach(L, function, "%s: unknown field `%s`: the request goes into `next.request`", where, name);
+    }
+    if (nearest != NULL) {
+        run_breach(L, function, "%s: unknown field `%s`, did you mean `%s`?", where, name, nearest);
+    }
+    for (size_t i = 0; i < count && length < sizeof all; i++) {
+        length += (size_t)snprintf(all + length, sizeof all - length, "%s`%s`", i == 0 ? "" : ", ", known[i]);
+    }
+    run_breach(L, function, "%s: unknown field `%s`; there are %s", where, name, all);
+}
+
+void run_check_fields(lua_State *L, int table, int function, const char *where, const char *const *known, size_t count)
+{
+    for (lua_pushnil(L); lua_next(L, table) != 0; lua_pop(L, 1)) {
+        const char *name = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : "?";
+        if (!is_one_of(name, known, count)) {
+            refuse_field(L, function, where, name, known, count);
+        }
+    }
+}
+
 void run_check_failure(lua_State *L, int index)
 {
     struct script_fail fail;

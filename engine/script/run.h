@@ -58,6 +58,12 @@ void run_count_failure(struct run *run);
 /// In a section: raises an error that says where the function at `function` begins.
 _Noreturn int run_breach(lua_State *L, int function, const char *format, ...) PRINTF_LIKE(3, 4);
 
+/// In a section: the plain table at `table` has these fields and no others; `where` names the table.
+void run_check_fields(lua_State *L, int table, int function, const char *where, const char *const *known, size_t count);
+
+/// Is it a field of a request?
+bool run_is_request_field(const char *name);
+
 /// In a section: raises again when the value at `index` is a typed failure, returned instead of raised.
 void run_check_failure(lua_State *L, int index);
 

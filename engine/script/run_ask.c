@@ -150,25 +150,6 @@ static const struct ask_status *ask_status_of(lua_State *L, int result)
                lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : luaL_typename(L, -1));
 }
 
-static void ask_check_fields(lua_State *L, int result)
-{
-    static const char *const known[] = { "status", "offer", "now", "expires_at", "handoff" };
-
-    for (lua_pushnil(L); lua_next(L, result) != 0; lua_pop(L, 1)) {
-        const char *name = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : "?";
-        bool is_known = false;
-        for (size_t i = 0; i < COUNT_OF(known); i++) {
-            is_known = is_known || strcmp(known[i], name) == 0;
-        }
-        if (!is_known) {
-            const char *nearest = text_nearest(text_of(name), known, COUNT_OF(known));
-            run_breach(L, 2, "revalidate.read: unknown field `%s`%s%s%s", name,
-                       nearest == NULL ? "" : "; did you mean `", nearest == NULL ? "" : nearest,
-                       nearest == NULL ? "" : "`?");
-        }
-    }
-}
-
 /// The price now: its total, with the currency's decimals, and the currency.
 static void ask_write_now(lua_State *L, int now, struct json_writer *json)
 {
@@ -233,10 +214,11 @@ static void ask_write_plain(lua_State *L, int result, const char *name, struct j
 
 static void ask_write_result(lua_State *L, int result, struct ask_work *work)
 {
+    static const char *const known[] = { "status", "offer", "now", "expires_at", "handoff" };
     const struct ask_status *status = ask_status_of(L, result);
     struct json_writer json;
 
-    ask_check_fields(L, result);
+    run_check_fields(L, result, 2, "revalidate.read", known, COUNT_OF(known));
     json_writer_init(&json, &work->result);
     json_begin_object(&json);
     json_field_c(&json, "status", status->name);

@@ -153,26 +153,9 @@ static void login_take_life(lua_State *L, struct login_work *work, int table)
     work->life_us = (uint64_t)(seconds * 1e6);
 }
 
-static void login_check_fields(lua_State *L, int table)
-{
-    static const char *const known[] = { "value", "expires_in_s" };
-
-    for (lua_pushnil(L); lua_next(L, table) != 0; lua_pop(L, 1)) {
-        const char *name = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : "?";
-        bool is_known = false;
-        for (size_t i = 0; i < COUNT_OF(known); i++) {
-            is_known = is_known || text_equals_c(text_of(name), known[i]);
-        }
-        if (!is_known) {
-            const char *nearest = text_nearest(text_of(name), known, COUNT_OF(known));
-            run_breach(L, 3, "login.read: unknown field `%s`%s%s", name, nearest != NULL ? ", did you mean " : "",
-                       nearest != NULL ? nearest : "");
-        }
-    }
-}
-
 static int login_call_read(lua_State *L)
 {
+    static const char *const known[] = { "value", "expires_in_s" };
     struct login_work *work = lua_touserdata(L, 1);
 
     login_push_function(L, work, "read");
@@ -184,7 +167,7 @@ static int login_call_read(lua_State *L)
     if (!freeze_raw(L, 4)) {
         return run_breach(L, 3, "login.read must return { value =, expires_in_s = }, not a %s", luaL_typename(L, 4));
     }
-    login_check_fields(L, 5);
+    run_check_fields(L, 5, 3, "login.read", known, COUNT_OF(known));
     login_take_value(L, work, 5);
     login_take_life(L, work, 5);
     return 0;

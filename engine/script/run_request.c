@@ -114,12 +114,20 @@ static struct text request_text(struct request_draft *draft, const char *name)
     return text;
 }
 
+bool run_is_request_field(const char *name)
+{
+    bool is_field = false;
+
+    for (size_t i = 0; i < COUNT_OF(request_fields) && !is_field; i++) {
+        is_field = strcmp(request_fields[i], name) == 0;
+    }
+    return is_field;
+}
+
 static void request_check_field(struct request_draft *draft, const char *name)
 {
-    for (size_t i = 0; i < COUNT_OF(request_fields); i++) {
-        if (strcmp(request_fields[i], name) == 0) {
-            return;
-        }
+    if (run_is_request_field(name)) {
+        return;
     }
     const char *nearest = text_nearest(text_of(name), request_fields, COUNT_OF(request_fields));
     if (nearest == NULL) {

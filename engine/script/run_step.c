@@ -47,23 +47,6 @@ static int step_push(lua_State *L, int table, const char *name)
     return lua_type(L, -1);
 }
 
-static void step_check_fields(lua_State *L, int table, int function, const char *where, const char *const *known,
-                              size_t count)
-{
-    for (lua_pushnil(L); lua_next(L, table) != 0; lua_pop(L, 1)) {
-        bool is_known = false;
-        const char *name = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : "?";
-        for (size_t i = 0; i < count; i++) {
-            is_known = is_known || strcmp(known[i], name) == 0;
-        }
-        if (!is_known) {
-            const char *nearest = text_nearest(text_of(name), known, count);
-            run_breach(L, function, "%s: unknown field `%s`%s%s", where, name, nearest != NULL ? ", did you mean " : "",
-                       nearest != NULL ? nearest : "");
-        }
-    }
-}
-
 static void step_take_merge(lua_State *L, int table, int function, struct run_details *details)
 {
     static const char *const kinds[] = { [MERGE_ADD] = "add", [MERGE_REPLACE] = "replace", [MERGE_KEEP] = "keep" };
@@ -155,7 +138,7 @@ static void step_take_next(lua_State *L, int table, int function, const struct s
         run_breach(L, function, "normalise: `next` must be a table");
     }
     int next = lua_gettop(L);
-    step_check_fields(L, next, function, "normalise: next", known, COUNT_OF(known));
+    run_check_fields(L, next, function, "normalise: next", known, COUNT_OF(known));
     int type = step_push(L, next, "after_ms");
     lua_Number after_ms = type == LUA_TNUMBER ? lua_tonumber(L, -1) : 0;
     if ((type != LUA_TNIL && type != LUA_TNUMBER) || !(after_ms >= 0 && after_ms <= STEP_AFTER_MAX_MS)) {
@@ -182,7 +165,7 @@ void run_take_details(lua_State *L, int index, int function, const struct state_
         run_breach(L, function, "normalise: the second result must be a table, not a %s", luaL_typename(L, index));
     }
     int table = lua_gettop(L);
-    step_check_fields(L, table, function, "normalise", known, COUNT_OF(known));
+    run_check_fields(L, table, function, "normalise", known, COUNT_OF(known));
     step_take_merge(L, table, function, details);
     step_take_complete(L, table, function, details);
     step_take_warnings(L, table, function, details);

@@ -227,12 +227,12 @@ static int globals_require(lua_State *L)
 
 // ---- environments
 
-const char *sandbox_globals_nearest(lua_State *L, const char *word)
+/// The nearest of the names in the table on top, which is popped.
+static const char *globals_nearest_in(lua_State *L, const char *word)
 {
     const char *names[GLOBALS_NAMES_MAX];
     size_t count = 0;
 
-    globals_push_key(L, &globals_key);
     lua_pushnil(L);
     while (count < GLOBALS_NAMES_MAX && lua_next(L, -2) != 0) {
         lua_pop(L, 1);
@@ -241,6 +241,64 @@ const char *sandbox_globals_nearest(lua_State *L, const char *word)
     const char *nearest = text_nearest(text_of(word), names, count);
     lua_pop(L, count == GLOBALS_NAMES_MAX ? 2 : 1);
     return nearest;
+}
+
+const char *sandbox_globals_nearest(lua_State *L, const char *word)
+{
+    globals_push_key(L, &globals_key);
+    return globals_nearest_in(L, word);
+}
+
+/// Raises: the table on top, which is the global `module`, has no such field.
+static int globals_refuse_field(lua_State *L, const char *module, const char *field)
+{
+    const char *nearest = globals_nearest_in(L, field);
+
+    if (nearest != NULL) {
+        return luaL_error(L, "there is no %s.%s: did you mean %s.%s?", module, field, module, nearest);
+    }
+    return luaL_error(L, "there is no %s.%s", module, field);
+}
+
+void sandbox_globals_check_field(lua_State *L, const char *module, const char *field)
+{
+    globals_push_key(L, &globals_key);
+    lua_pushstring(L, module);
+    lua_rawget(L, -2);
+    if (freeze_raw(L, lua_gettop(L))) {
+        lua_pushstring(L, field);
+        lua_rawget(L, -2);
+        bool is_there = !lua_isnil(L, -1);
+        lua_pop(L, 1);
+        if (!is_there) {
+            globals_refuse_field(L, module, field);
+        }
+        lua_pop(L, 1);
+    }
+    lua_pop(L, 2);
+}
+
+/// A helper's table has no such field; upvalue: the helper's name.
+static int globals_on_unknown_field(lua_State *L)
+{
+    const char *field = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "?";
+
+    lua_settop(L, 2);
+    lua_pushvalue(L, 1);
+    return globals_refuse_field(L, lua_tostring(L, lua_upvalueindex(1)), field);
+}
+
+/// The table on top is the helper `name` from now on: what it does not have raises.
+static void globals_guard_fields(lua_State *L, const char *name)
+{
+    if (!lua_istable(L, -1)) {
+        return; // `lookup` is a function
+    }
+    lua_createtable(L, 0, 1);
+    lua_pushstring(L, name);
+    lua_pushcclosure(L, globals_on_unknown_field, 1);
+    lua_setfield(L, -2, "__index");
+    lua_setmetatable(L, -2);
 }
 
 static int globals_on_unknown(lua_State *L)
@@ -387,7 +445,8 @@ static void globals_open_bindings(lua_State *L, int target)
 
     for (size_t i = 0; i < COUNT_OF(modules); i++) {
         modules[i].push(L);
-        freeze_shallow(L); // a table; `lookup` is a function
+        globals_guard_fields(L, modules[i].name);
+        freeze_shallow(L);
         lua_setfield(L, target, modules[i].name);
     }
     bind_text(L);

@@ -18,6 +18,9 @@ void sandbox_globals_push_environment(lua_State *L);
 /// collector.
 const char *sandbox_globals_nearest(lua_State *L, const char *word);
 
+/// Raises when the global `module` is a table that lacks `field`, and says which it may have meant.
+void sandbox_globals_check_field(lua_State *L, const char *module, const char *field);
+
 /// For tests: `extend` is called for each state that is opened from now on, with the index of its table of globals.
 /// NULL: nothing is added, as in the engine. Not while other threads open states.
 void sandbox_globals_extend(void (*extend)(lua_State *L, int target));

@@ -23,18 +23,19 @@ struct check_field {
     const char *name;
     int type; // LUA_T…
     enum check_need need;
+    const char *example; // NULL: none
 };
 
 static const struct check_field supplier_fields[] = {
     { "name", LUA_TSTRING, CHECK_REQUIRED },
     { "product", LUA_TSTRING, CHECK_REQUIRED },
     { "owner", LUA_TSTRING, CHECK_REQUIRED },
-    { "hosts", LUA_TTABLE, CHECK_REQUIRED },
+    { "hosts", LUA_TTABLE, CHECK_REQUIRED, "such as hosts = { \"api.acme.example\" }" },
     { "build_request", LUA_TFUNCTION, CHECK_REQUIRED },
     { "normalise", LUA_TFUNCTION, CHECK_REQUIRED },
     { "display_name", LUA_TSTRING, CHECK_OPTIONAL },
     { "docs", LUA_TSTRING, CHECK_OPTIONAL },
-    { "secrets", LUA_TTABLE, CHECK_OPTIONAL },
+    { "secrets", LUA_TTABLE, CHECK_OPTIONAL, "such as secrets = { \"ACME_KEY\" }" },
     { "options", LUA_TTABLE, CHECK_OPTIONAL },
     { "limits", LUA_TTABLE, CHECK_OPTIONAL },
     { "wants", LUA_TTABLE, CHECK_OPTIONAL },
@@ -149,7 +150,7 @@ static void check_known_field(lua_State *L, struct check_job *job, const struct 
         script_check_report(job->check, job->file, script_check_line_of(job->file, field->name, 1), "leave it out",
                             "field `%s` is not supported by this version", field->name);
     } else if (field->type != LUA_TNIL && type != field->type) {
-        script_check_report(job->check, job->file, script_check_line_of(job->file, field->name, 1), NULL,
+        script_check_report(job->check, job->file, script_check_line_of(job->file, field->name, 1), field->example,
                             "field `%s` must be %s, not a %s", field->name, check_type_words(field->type),
                             lua_typename(L, type));
     }
@@ -309,18 +310,19 @@ static void check_options(lua_State *L, struct check_job *job)
     lua_pop(L, 1);
 }
 
-static void check_product_is_known(struct check_job *job)
+/// False: there is no such product, or nobody can tell; then nothing is held against it.
+static bool check_product_is_known(struct check_job *job)
 {
     const char *names[CHECK_LIST_MAX];
     size_t count = 0;
     struct text product = job->supplier->product;
 
     if (product.data == NULL || !job->check->knows_products) {
-        return;
+        return false;
     }
     for (size_t i = 0; i < job->check->product_count; i++) {
         if (text_equals(job->check->products[i].name, product)) {
-            return;
+            return true;
         }
         if (count < CHECK_LIST_MAX) {
             names[count++] = job->check->products[i].name.data;
@@ -333,6 +335,7 @@ static void check_product_is_known(struct check_job *job)
     }
     script_check_report(job->check, job->file, script_check_line_of(job->file, "product", 1), help,
                         "there is no product \"%.*s\"", TEXT_ARGS(product));
+    return false;
 }
 
 static void check_logins(lua_State *L, struct check_job *job)
@@ -362,14 +365,16 @@ static int check_supplier_call(lua_State *L)
     check_name(L, job);
     job->supplier->product = check_copy_field(L, arena, "product");
     job->supplier->display_name = check_copy_field(L, arena, "display_name");
-    check_product_is_known(job);
+    bool is_product_known = check_product_is_known(job);
     check_list(L, job, "hosts", check_is_host, "a lower-case host name, with a port at most (\"api.example.com:8443\")",
                &job->supplier->hosts, &job->supplier->host_count);
     check_list(L, job, "secrets", check_is_secret, "a name of letters, digits and _", &job->supplier->secrets,
                &job->supplier->secret_count);
     check_list(L, job, "wants", check_is_want, "\"client\"", &job->supplier->wants, &job->supplier->want_count);
     script_check_limits(L, job->check, job->file, job->supplier);
-    sells_check(L, job->check, job->file, job->supplier);
+    if (is_product_known) {
+        sells_check(L, job->check, job->file, job->supplier);
+    }
     check_options(L, job);
     check_logins(L, job);
     script_check_functions(L, job->check, job->file, "revalidate", revalidate_names, COUNT_OF(revalidate_names));

@@ -41,7 +41,7 @@ void script_check_report(struct script_check *check, const struct script_file *f
 /// In a protected call: checks `key` and `segments` of the product's table at index 1, and keeps the segments.
 void script_check_product_lists(lua_State *L, struct script_check *check, const struct script_file *file);
 
-/// In a protected call: reports the unknown globals that the file uses, and keeps its look-ups.
+/// In a protected call: reports the unknown globals and fields of helpers that the file uses, and keeps its look-ups.
 void script_check_globals(lua_State *L, struct script_check *check, const struct script_file *file);
 
 /// The line where the source first assigns `word`, from line `first` on; 0: nowhere.

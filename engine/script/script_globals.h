@@ -1,4 +1,5 @@
-/// Script globals: every global name that a chunk reads or sets, in functions that never ran too.
+/// Script globals: every global name that a chunk reads or sets, and every field of a global that it reads by its name,
+/// in functions that never ran too.
 ///
 /// The compiler itself tells: the chunk is compiled, never run, in a plain state of its own that is thrown away, and
 /// the instructions that touch globals are listed. So there are no false alarms, and no parser to keep in step.
@@ -14,6 +15,7 @@ struct script_global {
     const char *name;
     uint32_t line;     // of its first use of this kind
     bool is_set;       // else read
+    const char *field; // that is read of it; NULL: the global itself. Of the name "" it is one of any `x.secret`
     struct text table; // of a call of `lookup` that names it literally; such calls are told for each table
 };
 

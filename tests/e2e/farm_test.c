@@ -467,7 +467,7 @@ static void the_admin_endpoint_counts_and_refuses_what_it_does_not_know(void **s
     assert_int_equal(admin("/supplier/nobody", NULL, &body), 404);
     assert_int_equal(admin("/supplier/quick", "{\"fault\":\"tired\"}", &body), 422);
     assert_non_null(strstr(body, "\\\"tired\\\" is no fault; there are none, refused, "));
-    assert_non_null(strstr(body, ", charset_lie, mix\"}\n"));
+    assert_non_null(strstr(body, ", charset_lie, login_hang, login_500, login_denied, mix\"}\n"));
     assert_int_equal(admin("/supplier/quick", "{\"median_ms\":-1}", &body), 422);
     assert_non_null(strstr(body, "\\\"median_ms\\\" takes a number from 0 to 600000"));
     assert_int_equal(admin("/supplier/quick", "{\"fautl\":\"none\"}", &body), 422);

@@ -40,15 +40,7 @@ end
 
 -- The account of a supplier as the admin listener tells it.
 local function account(name, which)
-  local status = world.http("GET", w.admin_url .. "/admin/v1/status").json
-  for _, supplier in ipairs(status.suppliers) do
-    for _, each in ipairs(supplier.name == name and supplier.accounts or {}) do
-      if each.name == (which or "main") then
-        return each
-      end
-    end
-  end
-  error("no account of " .. name)
+  return w:account(name, which)
 end
 
 local function metric(row, name)

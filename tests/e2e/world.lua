@@ -243,6 +243,30 @@ function M.farm_stats()
   return M.http("GET", ADMIN .. "/stats").json
 end
 
+-- One account of a supplier, as the status tells it.
+function World:account(name, which)
+  local status = M.http("GET", self.admin_url .. "/admin/v1/status").json
+  for _, supplier in ipairs(status.suppliers) do
+    for _, account in ipairs(supplier.name == name and supplier.accounts or {}) do
+      if account.name == (which or "main") then
+        return account
+      end
+    end
+  end
+  error("no account of " .. name)
+end
+
+-- Waits until a supplier that said 429 may be asked again.
+function World:wait_until_free(name)
+  for _ = 1, 600 do
+    if not self:account(name).blocked_until then
+      return
+    end
+    sleep_ms(50)
+  end
+  error(name .. " stays blocked")
+end
+
 -- What the engine's process holds: resident KiB, threads, descriptors, the room and the limit for them.
 function World:usage()
   local status = read_file("/proc/" .. self.engine_pid .. "/status") or ""

@@ -103,6 +103,7 @@ for _, case in ipairs {
     world.farm("s01", { fault = fault })
     local entry = ask("s01")
     world.farm("s01", { fault = "none" })
+    w:wait_until_free("s01")
     equal(outcome, entry.outcome, "outcome of " .. world.json.encode(entry))
     assert(not detail or (entry.detail or ""):find(detail, 1, true), world.json.encode(entry))
   end)

@@ -140,7 +140,8 @@ static void what_is_missing_is_told_with_the_places_to_put_it(void **state)
     char help[200];
     assert_int_equal(find(NULL, "SECRET_TEST_A"), STATUS_NOT_FOUND);
     assert_string_equal(why.message, "is not set");
-    assert_string_equal(why.help, "set the environment variable SECRET_TEST_A");
+    assert_string_equal(why.help, "set the environment variable SECRET_TEST_A, or write it to a file of that name in a "
+                                  "directory that `secrets_dir` names");
     assert_int_equal(find(folder, "SECRET_TEST_A"), STATUS_NOT_FOUND);
     snprintf(help, sizeof(help), "set the environment variable SECRET_TEST_A, or write it to the file %s/SECRET_TEST_A",
              folder);

@@ -71,15 +71,14 @@ static void plans_have_their_parts(void **state)
     assert_found(HEAD "normalise = plan(7) }", "acme.lua:2: bad argument #1 to 'plan'");
     assert_refused("{}", "offer: the fields of an offer expected, got a nil");
     assert_refused("{ offer = 'id' }", "offer: the fields of an offer expected, got a string");
-    assert_refused("{ offer = {}, wen = {} }",
-                   "plan: there are each, offer, when, from, xmlns and lenient, but no wen");
-    assert_refused("{ 'x', offer = {} }", "plan: there are each, offer, when, from, xmlns and lenient, but no ");
-    assert_refused("{ each = 7, offer = {} }", "plan: `each` is the path of a list, not a number");
-    assert_refused("{ each = 'offers', offer = {} }", "plan: `each = \"offers\"` must end with [] or {}");
-    assert_refused("{ each = '', offer = {} }", "plan: `each = \"\"` must end with [] or {}");
-    assert_refused("{ each = 'a[]b[]', offer = {} }", "plan: `each = \"a[]b[]\"`: a point is missing");
-    assert_refused("{ each = 'a..b[]', offer = {} }", "plan: `a..b[]`: a name is missing");
-    assert_refused("{ each = ('a[].'):rep(33) .. 'b[]', offer = {} }", "plan: ");
+    assert_refused("{ offer = {}, wen = {} }", "there are each, offer, when, from, xmlns and lenient, but no wen");
+    assert_refused("{ 'x', offer = {} }", "there are each, offer, when, from, xmlns and lenient, but no ");
+    assert_refused("{ each = 7, offer = {} }", "`each` is the path of a list, not a number");
+    assert_refused("{ each = 'offers', offer = {} }", "`each = \"offers\"` must end with [] or {}");
+    assert_refused("{ each = '', offer = {} }", "`each = \"\"` must end with [] or {}");
+    assert_refused("{ each = 'a[]b[]', offer = {} }", "`each = \"a[]b[]\"`: a point is missing");
+    assert_refused("{ each = 'a..b[]', offer = {} }", "`a..b[]`: a name is missing");
+    assert_refused("{ each = ('a[].'):rep(33) .. 'b[]', offer = {} }", "`each = ");
 }
 
 static void leaves_are_terms(void **state)
@@ -161,6 +160,8 @@ static void conditions_are_statuses_and_paths(void **state)
                                                               "expected, got a boolean");
     assert_refused("{ offer = {}, when = { ['a:gone'] = 'empty' } }",
                    "when: a status, \"path:=value\", \"path:absent\" or \"path:present\" expected, got a:gone");
+    assert_refused("{ offer = {}, when = { ['400'] = 'empty' } }",
+                   "when: got the text \"400\"; a status is a number, in brackets without quotes");
     assert_refused("{ offer = {}, when = { [true] = 'empty' } }",
                    "when: a status, \"path:=value\", \"path:absent\" or \"path:present\" expected");
     assert_refused("{ offer = {}, when = { ['a[]:absent'] = 'empty' } }", "when: `a[]`: lists of lists belong into");
@@ -192,6 +193,13 @@ static void leaves_are_held_against_the_products_offer(void **state)
                  "acme.lua:3: plan: `offer.name` is a value, not a list");
     assert_found(HEAD "normalise = plan { offer = { id = 'id', " PRICE ",\nkind = const 'smal' } } }",
                  "acme.lua:3: plan: `offer.kind` is never \"smal\" (did you mean `small`?)");
+    assert_found(HEAD "normalise = plan { offer = { id = 'id', " PRICE ",\nkind = const 'prepaid' } } }",
+                 "acme.lua:3: plan: `offer.kind` is never \"prepaid\" (it is one of: small, large)");
+    assert_found(HEAD "normalise = plan { offer = { id = 'id', " PRICE ",\nkind = 'small' } } }",
+                 "acme.lua:3: plan: `offer.kind` is the path \"small\" here, though that is one of its words (write "
+                 "const \"small\")");
+    assert_found(HEAD "normalise = plan { offer = { id = 'id', " PRICE ",\nfree = 'x' } } }",
+                 "acme.lua:3: plan: `offer.free` is no field of the offer (did you mean `free_until`?)");
     assert_found(HEAD "normalise = plan { offer = { id = 'id', " PRICE ",\nkind = map('k', { L = 'lage' }) } } }",
                  "acme.lua:3: plan: `offer.kind` is never \"lage\" (did you mean `large`?)");
     assert_found(HEAD "normalise = plan { offer = { id = 'id', " PRICE ",\nparts = { each = 'p[]',\nwight = 'w', marks "

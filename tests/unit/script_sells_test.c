@@ -64,6 +64,20 @@ static void assert_finds(const char *source, const char *finding)
 
 #define FINDS(sells, finding) assert_finds(SUPPLIER("acme", "flights", sells), finding)
 
+static void of_an_unknown_product_nothing_else_is_told(void **state)
+{
+    (void)state;
+    struct support_findings findings = { .count = 0 };
+    struct script_set *set = NULL;
+
+    world.count = 0;
+    support_add_source(&world, "acme", SUPPLIER("acme", "flight", "{ trip_types = { \"one_way\" }, max_party = 9 }"));
+    assert_int_equal(script_set_load("scripts", world.sources, world.count, support_on_finding, &findings, &set),
+                     STATUS_INVALID);
+    assert_int_equal(findings.count, 1);
+    assert_non_null(strstr(findings.text, "there is no product \"flight\""));
+}
+
 static void a_mistake_is_a_finding_with_its_line_and_a_remedy(void **state)
 {
     (void)state;
@@ -158,6 +172,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_plural_of_a_fact_names_its_list),
+        cmocka_unit_test_setup_teardown(of_an_unknown_product_nothing_else_is_told, open_world, close_world),
         cmocka_unit_test_setup_teardown(a_mistake_is_a_finding_with_its_line_and_a_remedy, open_world, close_world),
         cmocka_unit_test_setup_teardown(a_search_for_something_else_skips_the_supplier_and_says_why, open_world,
                                         close_world),

@@ -107,6 +107,8 @@ static void each_breach_of_the_contract_is_a_finding_with_its_line(void **state)
     assert_finds(ACME "revalidate = { build_request = function() end,\n raed = 1, read = function() end } }",
                  "acme.lua:4: unknown field `revalidate.raed` (did you mean `read`?)");
     assert_finds(ACME "product = \"shopp\" }", "there is no product \"shopp\" (did you mean \"shop\"?)");
+    assert_finds(ACME "hosts = \"a.example\" }",
+                 "field `hosts` must be a table, not a string (such as hosts = { \"api.acme.example\" })");
     assert_finds(ACME "hosts = { \"https://a.example\" } }", "hosts[1] must be a lower-case host name");
     assert_finds(ACME "hosts = { \"a.example:99999\" } }", "hosts[1] must be");
     assert_finds(ACME "secrets = { \"A B\" } }", "secrets[1] must be");
