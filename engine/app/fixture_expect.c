@@ -13,10 +13,10 @@ enum { PATH_SIZE = 128, EXPECTATION_MAX = 64 << 10 };
 
 /// What a reply may say of a supplier, and the offers beside it.
 static const char *const MEMBERS[] = {
-    "outcome",        "offers",        "first",           "name",         "account",      "mode",         "bound",
-    "phase",          "kind",          "http_status",     "code",         "reason",       "detail",       "retry_in_ms",
-    "partial",        "parts",         "warnings",        "first_warning", "offers_dropped", "first_dropped",
-    "offers_unmapped", "began_ms",     "took_ms",         "allocated_ms", "ceiling_ms",   "ceiling_from", "script"
+    "outcome",  "offers",  "first",        "name",          "account",        "mode",          "bound",
+    "phase",    "kind",    "http_status",  "code",          "reason",         "detail",        "retry_in_ms",
+    "partial",  "parts",   "warnings",     "first_warning", "offers_dropped", "first_dropped", "offers_unmapped",
+    "began_ms", "took_ms", "allocated_ms", "ceiling_ms",    "ceiling_from",   "script"
 };
 
 /// The number in "offers[3]"; false: the key is something else.
@@ -144,6 +144,24 @@ static void propose(const struct fixture_play *play, const struct json_node *rep
     json_end_object(&json);
     fixture_add_member(play->fixture, play->fixture->root, "expect", buffer_text(&out));
     buffer_fini(&out);
+}
+
+bool fixture_meet_bug(const struct fixture_play *play)
+{
+    static const char BUG[] = "script_error";
+    struct fixture *fixture = play->fixture;
+    const struct json_node *report = json_tree_element(json_tree_member(play->root, "suppliers"), 0);
+    const struct json_node *outcome = json_tree_member(report, "outcome");
+    const struct json_node *expected = json_tree_member(fixture->expect, "outcome");
+    const struct json_node *detail = json_tree_member(report, "detail");
+    bool is_bug = outcome != NULL && detail != NULL && text_equals_c(outcome->text, BUG);
+
+    if (!is_bug || (expected != NULL && text_equals_c(expected->text, BUG))) {
+        return false;
+    }
+    fixture->bug = detail->text;
+    fixture->findings++;
+    return true;
 }
 
 static bool has_items(const struct json_node *node)

@@ -35,6 +35,9 @@ void fixture_run(struct fixture *fixture, const struct fixture_subject *subject)
 /// The account that a fixture describes: options of the script and its own, its secrets. NULL: a finding says why.
 const struct script_account *fixture_account(struct fixture *fixture, const struct fixture_subject *subject);
 
+/// Did the script fail by a bug that `expect` does not name? Then the fixture has it, and nothing else is worth saying.
+MUST_CHECK bool fixture_meet_bug(const struct fixture_play *play);
+
 /// The reply's report on the supplier and its offers, held against `expect`.
 void fixture_expect(const struct fixture_play *play);
 

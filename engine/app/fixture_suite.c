@@ -11,7 +11,7 @@
 #include <string.h>
 
 // Limits of scripts are there to keep them off each other; a test on a busy machine has time.
-enum { PATH_SIZE = 4096, BUILD_LIMIT_US = 100000, NORMALISE_LIMIT_US = 1000000 };
+enum { PATH_SIZE = 4096, BUILD_LIMIT_US = 100000, NORMALISE_LIMIT_US = 1000000, KNOWN_MAX = 1024 };
 
 static void suite_find(struct fixture_suite *suite, const char *file, const char *help, const char *format, ...)
     PRINTF_LIKE(4, 5);
@@ -33,17 +33,123 @@ static void suite_find(struct fixture_suite *suite, const char *file, const char
     suite->report(suite->context, &failure);
 }
 
+// ---- what is found of one supplier
+
+/// A bug of the script, and how many fixtures it ends.
+struct bug {
+    struct failure failure;
+    size_t count;
+};
+
+/// Kept until all its fixtures have run: the bugs go first.
+struct supplier_findings {
+    struct fixture_suite *suite;
+    const struct script_supplier *script;
+    struct bug *bugs;
+    size_t bug_count;
+    struct failure *others;
+    size_t other_count;
+};
+
+static void keep_finding(void *context, const struct failure *failure)
+{
+    struct supplier_findings *found = context;
+    struct failure *grown = realloc(found->others, (found->other_count + 1) * sizeof(*grown));
+
+    if (grown == NULL) {
+        found->suite->report(found->suite->context, failure);
+        return;
+    }
+    found->others = grown;
+    grown[found->other_count++] = *failure;
+}
+
+static bool is_name_of(struct text path, struct text name)
+{
+    size_t head = path.length - name.length;
+
+    return name.length <= path.length && memcmp(path.data + head, name.data, name.length) == 0 &&
+           (head == 0 || path.data[head - 1] == '/');
+}
+
+/// "acme.lua:95: sentence" becomes a finding at its line; the file is known by its whole path.
+static void fill_bug(const struct script_supplier *script, struct text detail, const char *fixture,
+                     struct failure *failure)
+{
+    struct text rest, sentence = { 0 };
+    struct text file = text_split(detail, ':', &rest);
+    uint64_t line = 0;
+    bool has_place = rest.data != NULL && text_to_u64(text_split(rest, ':', &sentence), &line) && line <= UINT32_MAX;
+    bool is_own = has_place && is_name_of(script->file, file);
+
+    while (sentence.length > 0 && sentence.data[0] == ' ') {
+        sentence = (struct text){ sentence.data + 1, sentence.length - 1 };
+    }
+    if (has_place && sentence.data != NULL) {
+        char path[sizeof(failure->file)];
+        (void)snprintf(path, sizeof(path), "%.*s", is_own ? (int)script->file.length : (int)file.length,
+                       is_own ? script->file.data : file.data);
+        failure_at(failure, path, (uint32_t)line, 0);
+        failure_set(failure, "%.*s", TEXT_ARGS(sentence));
+    } else {
+        failure_at(failure, script->file.data, 0, 0);
+        failure_set(failure, "%.*s", TEXT_ARGS(detail));
+    }
+    failure_help(failure, "first met in %s", fixture);
+}
+
+static void keep_bug(struct supplier_findings *found, struct text detail, const char *fixture)
+{
+    struct failure failure = { 0 };
+
+    fill_bug(found->script, detail, fixture, &failure);
+    for (size_t i = 0; i < found->bug_count; i++) {
+        const struct failure *known = &found->bugs[i].failure;
+        if (strcmp(known->message, failure.message) == 0 && strcmp(known->file, failure.file) == 0 &&
+            known->line == failure.line) {
+            found->bugs[i].count++;
+            return;
+        }
+    }
+    struct bug *grown = realloc(found->bugs, (found->bug_count + 1) * sizeof(*grown));
+    if (grown == NULL) {
+        found->suite->report(found->suite->context, &failure);
+        return;
+    }
+    found->bugs = grown;
+    grown[found->bug_count++] = (struct bug){ failure, 1 };
+}
+
+static void tell_findings(struct supplier_findings *found)
+{
+    for (size_t i = 0; i < found->bug_count; i++) {
+        struct bug *bug = &found->bugs[i];
+        size_t length = strlen(bug->failure.message);
+        (void)snprintf(bug->failure.message + length, sizeof(bug->failure.message) - length, " (%zu fixture%s)",
+                       bug->count, bug->count == 1 ? "" : "s");
+        found->suite->report(found->suite->context, &bug->failure);
+    }
+    for (size_t i = 0; i < found->other_count; i++) {
+        found->suite->report(found->suite->context, &found->others[i]);
+    }
+    free(found->bugs);
+    free(found->others);
+}
+
 // ---- one supplier
 
-static void run_file(struct fixture_suite *suite, const struct fixture_subject *subject, const char *path)
+static void run_file(struct fixture_suite *suite, const struct fixture_subject *subject, const char *path,
+                     struct supplier_findings *found)
 {
     struct fixture fixture;
 
     suite->fixtures++;
-    if (fixture_read(&fixture, path, suite->report, suite->context)) {
+    if (fixture_read(&fixture, path, keep_finding, found)) {
         fixture.is_updating = suite->is_updating;
         fixture_run(&fixture, subject);
-        if (fixture.edit_count > 0 && fixture_save(&fixture)) {
+        if (fixture.bug.data != NULL) {
+            keep_bug(found, fixture.bug, path);
+        } else if (fixture.edit_count > 0 && fixture_save(&fixture)) {
             suite->updated++;
         }
     }
@@ -80,6 +186,7 @@ static bool folder_of(const struct script_supplier *script, char folder[PATH_SIZ
 
 static void run_supplier(struct fixture_suite *suite, const struct fixture_subject *subject, const char *folder)
 {
+    struct supplier_findings found = { .suite = suite, .script = subject->script };
     struct dirent **entries = NULL;
     char path[PATH_SIZE + 300];
     int count = scandir(folder, &entries, is_fixture, alphasort);
@@ -90,13 +197,18 @@ static void run_supplier(struct fixture_suite *suite, const struct fixture_subje
         suite_find(suite, folder, "a fixture is ok-….json or odd-….json in this folder", "`%.*s` has no fixtures",
                    TEXT_ARGS(subject->script->name));
     }
-    suite->suppliers += count > 0;
+    if (count > 0) {
+        suite->suppliers++;
+    } else if (suite->bare++ < FIXTURE_BARE_SHOWN) {
+        suite->bare_names[suite->bare - 1] = subject->script->name;
+    }
     for (int i = 0; i < count; i++) {
         (void)snprintf(path, sizeof(path), "%s/%s", folder, entries[i]->d_name);
-        run_file(suite, subject, path);
+        run_file(suite, subject, path, &found);
         free(entries[i]);
     }
     free(entries);
+    tell_findings(&found);
 }
 
 // ---- all of them
@@ -138,6 +250,94 @@ static void find_unknown(struct fixture_suite *suite, const struct script_set *s
     }
 }
 
+void fixture_suite_tell_bare(const struct fixture_suite *suite, struct buffer *out)
+{
+    size_t shown = suite->bare < FIXTURE_BARE_SHOWN ? suite->bare : FIXTURE_BARE_SHOWN;
+
+    for (size_t i = 0; i < shown; i++) {
+        buffer_printf(out, "%s%.*s", i == 0 ? "; no fixtures for " : ", ", TEXT_ARGS(suite->bare_names[i]));
+    }
+    if (suite->bare > shown) {
+        buffer_printf(out, " and %zu more", suite->bare - shown);
+    }
+}
+
+// ---- folders that are nobody's
+
+/// The names in a suppliers' directory that end so, without their end.
+struct stems {
+    struct dirent **entries;
+    int count;
+};
+
+static int is_folder_of_fixtures(const struct dirent *entry)
+{
+    return entry->d_name[0] != '.' && ends_with(entry->d_name, ".test");
+}
+
+static int is_script(const struct dirent *entry)
+{
+    return entry->d_name[0] != '.' && ends_with(entry->d_name, ".lua");
+}
+
+static struct stems stems_read(const char *directory, int (*is_one)(const struct dirent *entry))
+{
+    struct stems stems = { 0 };
+
+    stems.count = scandir(directory, &stems.entries, is_one, alphasort);
+    for (int i = 0; i < stems.count; i++) {
+        *strrchr(stems.entries[i]->d_name, '.') = '\0';
+    }
+    return stems;
+}
+
+static void stems_free(struct stems *stems)
+{
+    for (int i = 0; i < stems->count; i++) {
+        free(stems->entries[i]);
+    }
+    free(stems->entries);
+}
+
+/// One folder `NAME.test`; a finding unless the directory has `NAME.lua`.
+static void check_folder(struct fixture_suite *suite, const char *directory, const char *name,
+                         const struct stems *scripts)
+{
+    const char *known[KNOWN_MAX];
+    char folder[PATH_SIZE], help[400];
+    size_t count = 0;
+
+    for (int i = 0; i < scripts->count; i++) {
+        if (strcmp(scripts->entries[i]->d_name, name) == 0) {
+            return;
+        }
+        if (count < KNOWN_MAX) {
+            known[count++] = scripts->entries[i]->d_name;
+        }
+    }
+    const char *nearest = text_nearest(text_of(name), known, count);
+    (void)snprintf(help, sizeof(help),
+                   nearest == NULL ? "fixtures of `NAME.lua` are in `NAME.test` beside it%s"
+                                   : "did you mean `%s.test`?",
+                   nearest == NULL ? "" : nearest);
+    (void)snprintf(folder, sizeof(folder), "%s/%s.test", directory, name);
+    suite_find(suite, folder, help, "there is no supplier `%s` in this directory", name);
+}
+
+static void check_folders(struct fixture_suite *suite)
+{
+    for (size_t i = 0; i < suite->settings->suppliers_dir_count; i++) {
+        const char *directory = suite->settings->suppliers_dirs[i].data;
+        struct stems folders = stems_read(directory, is_folder_of_fixtures);
+        struct stems scripts = stems_read(directory, is_script);
+        for (int j = 0; j < folders.count; j++) {
+            check_folder(suite, directory, folders.entries[j]->d_name, &scripts);
+        }
+        stems_free(&folders);
+        stems_free(&scripts);
+    }
+}
+
 static void run_all(struct fixture_suite *suite, struct worker_pool *workers)
 {
     const struct catalogue *catalogue = generation_catalogue(suite->generation);
@@ -166,6 +366,9 @@ void fixture_suite_run(struct fixture_suite *suite)
     struct failure why = { 0 };
 
     find_unknown(suite, catalogue->set);
+    if (suite->name_count == 0) {
+        check_folders(suite);
+    }
     if (worker_pool_create(&options, &workers, &why) != STATUS_OK) {
         suite->report(suite->context, &why);
         return;

@@ -9,6 +9,9 @@
 #pragma once
 
 #include "app/generation.h"
+#include "base/buffer.h"
+
+enum { FIXTURE_BARE_SHOWN = 8 };
 
 struct fixture_suite {
     const struct settings *settings;
@@ -21,7 +24,12 @@ struct fixture_suite {
     // out
     size_t suppliers; // that have fixtures
     size_t fixtures, failed, updated;
+    size_t bare; // suppliers without fixtures
+    struct text bare_names[FIXTURE_BARE_SHOWN];
 };
 
-/// Runs them; every finding is reported.
+/// Runs them; every finding is reported. A bug of the script that ends several fixtures is one, before the others.
 void fixture_suite_run(struct fixture_suite *suite);
+
+/// Appends "; no fixtures for acme, bedstone" when there are suppliers without fixtures.
+void fixture_suite_tell_bare(const struct fixture_suite *suite, struct buffer *out);

@@ -241,6 +241,14 @@ static void check_write(const struct catalogue *catalogue, struct json_writer *j
     check_write_rules(catalogue, json);
 }
 
+static void check_print_fixtures(const struct fixture_suite *suite, struct buffer *out)
+{
+    buffer_printf(out, "fixtures   %zu of %zu suppliers: %zu failed", suite->fixtures, suite->suppliers + suite->bare,
+                  suite->failed);
+    fixture_suite_tell_bare(suite, out);
+    buffer_append_byte(out, '\n');
+}
+
 /// What can be loaded is also tested.
 static void check_run(struct check *check, struct settings **settings, struct generation **generation)
 {
@@ -285,14 +293,14 @@ int cmd_check(const struct cli_options *options)
             check_write(catalogue, &json);
             json_field_u64(&json, "fixtures", check.suite.fixtures);
             json_field_u64(&json, "fixtures_failed", check.suite.failed);
+            json_field_u64(&json, "suppliers_without_fixtures", check.suite.bare);
         }
         json_end_object(&json);
         buffer_append_byte(&out, '\n');
     } else {
         if (catalogue != NULL) {
             check_print(catalogue, &out);
-            buffer_printf(&out, "fixtures   %zu of %zu suppliers: %zu failed\n", check.suite.fixtures,
-                          check.suite.suppliers, check.suite.failed);
+            check_print_fixtures(&check.suite, &out);
         }
         buffer_printf(&out, "%zu finding%s\n", check.findings, check.findings == 1 ? "" : "s");
     }

@@ -25,12 +25,15 @@ static void test_print(const struct fixture_suite *suite, size_t findings, struc
     if (suite->updated > 0) {
         buffer_printf(out, ", %zu updated", suite->updated);
     }
-    buffer_printf(out, "; %zu finding%s\n", findings, findings == 1 ? "" : "s");
+    buffer_printf(out, "; %zu finding%s", findings, findings == 1 ? "" : "s");
+    fixture_suite_tell_bare(suite, out);
+    buffer_append_byte(out, '\n');
 }
 
 static void test_write(const struct fixture_suite *suite, struct json_writer *json)
 {
     json_field_u64(json, "suppliers", suite->suppliers);
+    json_field_u64(json, "suppliers_without_fixtures", suite->bare);
     json_field_u64(json, "fixtures", suite->fixtures);
     json_field_u64(json, "failed", suite->failed);
     json_field_u64(json, "updated", suite->updated);

@@ -6,7 +6,8 @@
 #include <string.h>
 
 // Scripts hold money as decimal text. What a supplier sends is read by parse, round, split and scaled: data that they
-// cannot read gives nil and a sentence. Arithmetic raises, for what it is given has been read before.
+// cannot read gives nil and a sentence. Arithmetic raises, for what it is given has been read before. What is not there
+// gives nil everywhere.
 
 static int refuse_number(lua_State *L, int argument)
 {
@@ -124,15 +125,14 @@ static int money_split(lua_State *L)
 static int money_scaled(lua_State *L)
 {
     bind_at_most(L, 3);
+    if (bind_gives_nil(L, 3)) {
+        return 1;
+    }
     int64_t micros = 0;
     const char *why = NULL;
     int scale = (int)bind_check_integer(L, 2, 0, AMOUNT_MAX_DECIMALS);
     int decimals = check_currency(L, 3);
 
-    if (lua_isnil(L, 1)) {
-        lua_pushnil(L);
-        return 1;
-    }
     if (lua_type(L, 1) == LUA_TNUMBER) {
         micros = bind_check_integer(L, 1, -9000000000000LL, 9000000000000LL) * 1000000;
     } else if (!amount_parse(bind_check_text(L, 1), 0, &micros, &why)) {
@@ -158,6 +158,9 @@ static int out_of_range(lua_State *L)
 static int money_add(lua_State *L)
 {
     bind_at_most(L, 3);
+    if (bind_gives_nil(L, 3)) {
+        return 1;
+    }
     int decimals = check_currency(L, 3);
     int64_t sum = 0;
 
@@ -170,6 +173,9 @@ static int money_add(lua_State *L)
 static int money_sub(lua_State *L)
 {
     bind_at_most(L, 3);
+    if (bind_gives_nil(L, 3)) {
+        return 1;
+    }
     int decimals = check_currency(L, 3);
     int64_t sum = 0;
 
@@ -182,6 +188,9 @@ static int money_sub(lua_State *L)
 static int money_mul(lua_State *L)
 {
     bind_at_most(L, 3);
+    if (bind_gives_nil(L, 3)) {
+        return 1;
+    }
     int decimals = check_currency(L, 3);
     int64_t factor = bind_check_integer(L, 2, -1000000000, 1000000000);
     int64_t product = 0;
@@ -197,6 +206,9 @@ enum { SUM_STEPS = 32 }; // for each amount
 static int money_sum(lua_State *L)
 {
     bind_at_most(L, 2);
+    if (bind_gives_nil(L, 2)) {
+        return 1;
+    }
     int decimals = check_currency(L, 2);
     int64_t sum = 0;
 
@@ -224,6 +236,9 @@ static int money_sum(lua_State *L)
 static int money_compare(lua_State *L)
 {
     bind_at_most(L, 2);
+    if (bind_gives_nil(L, 2)) {
+        return 1;
+    }
     int64_t a = check_amount(L, 1, AMOUNT_MAX_DECIMALS);
     int64_t b = check_amount(L, 2, AMOUNT_MAX_DECIMALS);
 
@@ -234,6 +249,9 @@ static int money_compare(lua_State *L)
 static int money_exponent(lua_State *L)
 {
     bind_at_most(L, 1);
+    if (bind_gives_nil(L, 1)) {
+        return 1;
+    }
     int decimals = amount_exponent(bind_check_text(L, 1));
 
     if (decimals < 0) {

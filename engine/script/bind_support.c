@@ -67,6 +67,17 @@ void bind_at_most(lua_State *L, int count)
     }
 }
 
+bool bind_gives_nil(lua_State *L, int count)
+{
+    for (int i = 1; i <= count; i++) {
+        if (lua_isnil(L, i)) {
+            lua_pushnil(L);
+            return true;
+        }
+    }
+    return false;
+}
+
 struct text bind_check_text(lua_State *L, int argument)
 {
     struct text text = bind_to_text(L, argument);

@@ -47,6 +47,9 @@ static inline struct text bind_text_at(lua_State *L, int index)
 /// The argument, which must be a number without a fraction within [least, most].
 int64_t bind_check_integer(lua_State *L, int argument, int64_t least, int64_t most);
 
+/// One of the first `count` arguments is nil, though it was given: so is the result, which is pushed.
+bool bind_gives_nil(lua_State *L, int count);
+
 /// Raises "bad argument … (EXPECTED expected, got TYPE)".
 int bind_expected(lua_State *L, int argument, const char *expected);
 

@@ -139,6 +139,9 @@ static int time_epoch(lua_State *L)
 static int time_iso(lua_State *L)
 {
     bind_at_most(L, 2);
+    if (bind_gives_nil(L, 1)) {
+        return 1;
+    }
     double epoch_s = luaL_checknumber(L, 1);
     int offset_min = lua_isnoneornil(L, 2) ? 0 : (int)bind_check_integer(L, 2, -18 * 60, 18 * 60);
     struct moment moment;
@@ -196,6 +199,9 @@ static int time_minutes(lua_State *L)
 static int time_duration(lua_State *L)
 {
     bind_at_most(L, 1);
+    if (bind_gives_nil(L, 1)) {
+        return 1;
+    }
     int64_t minutes = bind_check_integer(L, 1, 0, 100000000);
     char out[32];
     size_t length = 0;
@@ -216,6 +222,9 @@ static int time_duration(lua_State *L)
 static int time_add_days(lua_State *L)
 {
     bind_at_most(L, 2);
+    if (bind_gives_nil(L, 2)) {
+        return 1;
+    }
     struct moment moment = check_date(L, 1);
     int64_t count = bind_check_integer(L, 2, -4000000, 4000000);
 
@@ -228,6 +237,9 @@ static int time_add_days(lua_State *L)
 static int time_days_between(lua_State *L)
 {
     bind_at_most(L, 2);
+    if (bind_gives_nil(L, 2)) {
+        return 1;
+    }
     struct moment from = check_date(L, 1);
     struct moment to = check_date(L, 2);
 
@@ -238,6 +250,9 @@ static int time_days_between(lua_State *L)
 static int time_weekday(lua_State *L)
 {
     bind_at_most(L, 1);
+    if (bind_gives_nil(L, 1)) {
+        return 1;
+    }
     struct moment moment = check_date(L, 1);
 
     lua_pushinteger(L, (lua_Integer)calendar_weekday(moment.days));
@@ -247,6 +262,9 @@ static int time_weekday(lua_State *L)
 static int time_minutes_between(lua_State *L)
 {
     bind_at_most(L, 2);
+    if (bind_gives_nil(L, 2)) {
+        return 1;
+    }
     struct moment from = check_date(L, 1);
     struct moment to = check_date(L, 2);
 
@@ -261,6 +279,9 @@ static int time_minutes_between(lua_State *L)
 static int time_at(lua_State *L)
 {
     bind_at_most(L, 3);
+    if (bind_gives_nil(L, 3)) {
+        return 1;
+    }
     struct moment moment = check_date(L, 1);
     int64_t days = bind_check_integer(L, 2, -4000000, 4000000);
     struct text clock = bind_check_text(L, 3);
@@ -365,6 +386,9 @@ static int time_zone(lua_State *L)
 static int time_utc_at(lua_State *L)
 {
     bind_at_most(L, 2);
+    if (bind_gives_nil(L, 2)) {
+        return 1;
+    }
     check_airport(L, 2);
     struct moment moment, utc;
     int64_t instants[2];
@@ -395,6 +419,9 @@ static int time_utc_at(lua_State *L)
 static int time_local_at(lua_State *L)
 {
     bind_at_most(L, 2);
+    if (bind_gives_nil(L, 2)) {
+        return 1;
+    }
     check_airport(L, 2);
     struct moment moment, local;
     int results = 0;

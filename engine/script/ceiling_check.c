@@ -55,9 +55,7 @@ static void push_arrival(lua_State *L)
     freeze_shallow(L);
 }
 
-/// Asks the product at `table` about its example; pushes what `query` gives: the search, and errors. False: there is no
-/// example, or asking failed, and the message is pushed.
-static bool push_example(lua_State *L, struct text product, int table)
+bool ceiling_check_push_example(lua_State *L, struct text product, int table)
 {
     lua_getfield(L, table, "query");
     lua_getfield(L, table, "example");
@@ -99,7 +97,7 @@ void ceiling_check_example(lua_State *L, struct script_check *check, const struc
     char said[CEILING_SAID_SIZE];
 
     bind_time_set_places(L, check->places);
-    if (!push_example(L, file->name, 1)) {
+    if (!ceiling_check_push_example(L, file->name, 1)) {
         if (lua_isstring(L, -1)) {
             script_check_report(check, file, line, NULL, "field `example`: %s", lua_tostring(L, -1));
         }
@@ -118,7 +116,8 @@ static bool push_search(lua_State *L, const struct ceiling_asking *asking)
         sandbox_check(L);
         return false; // a finding of the product's
     }
-    if (!lua_istable(L, -1) || !push_example(L, asking->product->name, lua_gettop(L)) || !lua_istable(L, -2)) {
+    if (!lua_istable(L, -1) || !ceiling_check_push_example(L, asking->product->name, lua_gettop(L)) ||
+        !lua_istable(L, -2)) {
         return false;
     }
     lua_pop(L, 1);

@@ -15,5 +15,9 @@
 /// In a protected call: reports an `example` of the product's table at index 1 that its `query` refuses.
 void ceiling_check_example(lua_State *L, struct script_check *check, const struct script_file *file);
 
+/// In a protected call: asks the product at `table` about its example; pushes what `query` gives: the search, and
+/// errors. False: there is no example, or asking failed, and the message is pushed.
+MUST_CHECK bool ceiling_check_push_example(lua_State *L, struct text product, int table);
+
 /// Reports what is wrong with the ceiling of this file; one without any is fine.
 void ceiling_check(struct script_check *check, const struct script_file *file, const struct script_supplier *supplier);

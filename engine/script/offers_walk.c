@@ -303,6 +303,11 @@ bool walk_absent(struct walk *walk, const struct schema_field *field)
 {
     if (field->is_required) {
         enter_name(walk, field->name);
+        const struct plan_node *map = walk->row != NULL ? walk->row->unmapped : NULL;
+        if (map != NULL && text_equals_c(map->name, field->name)) {
+            return walk_failed(walk, "required, but the map has nothing for \"%s\"",
+                               walk_quote(walk->row->unmapped_key).text);
+        }
         return walk_failed(walk, "required, but absent");
     }
     if (field->is_key) {

@@ -59,7 +59,8 @@ enum plan_op {
     PLAN_CONST,  // text, number or flag
     PLAN_MONEY,  // parts[0]: amount; parts[1]: currency; parts[2]: how many of its digits are decimals, or NULL
     PLAN_MAP,    // parts[0]: the key; `value` is what an unknown one gives
-    PLAN_CALL,   // a function of the row, at `function` in the environment; or of `fields`, when there are any
+    PLAN_CALL,   // a function of the row, at `function` in the environment; or of `fields`, when there are any; `value`
+                 // is its place: `offer.price.total`
     PLAN_OBJECT, // fields
     PLAN_LIST,   // elements of the level `level`; fields of each, or parts[0] when it is a list of leaves
 };

@@ -2,12 +2,17 @@
 
 #include "script/plan_check.h"
 
+#include "script/bind_support.h"
+#include "script/freeze.h"
+
 #include <stdio.h>
 #include <string.h>
 
 enum { CHOICES_MAX = 64 };
 
 struct checking {
+    lua_State *L;
+    int search; // stack index of an example; 0: there is none
     plan_on_finding on_finding;
     void *context;
     char place[160]; // `offer.price.total`
@@ -247,9 +252,87 @@ static void check_object(struct checking *checking, const struct plan_node *node
     }
 }
 
-void plan_check(const struct plan *plan, const struct schema *schema, plan_on_finding on_finding, void *context)
+// ---- what is asked of the search
+// -------------------------------------------------------------------------------------
+
+/// The name in the table on top that is meant by `name`, or NULL; the table keeps it.
+static const char *nearest_key(lua_State *L, struct text name)
 {
-    struct checking checking = { .on_finding = on_finding, .context = context, .place = "offer" };
+    const char *names[CHOICES_MAX];
+    size_t count = 0;
+    int top = lua_gettop(L);
+
+    for (lua_pushnil(L); count < CHOICES_MAX && lua_next(L, top) != 0; lua_pop(L, 1)) {
+        if (lua_type(L, -2) == LUA_TSTRING) {
+            names[count++] = lua_tostring(L, -2);
+        }
+    }
+    lua_settop(L, top);
+    return text_nearest(name, names, count);
+}
+
+/// An example need not have all that a search may say, so only what is nearly one of its names is told.
+static void check_path_asked(struct checking *checking, const struct plan_node *node, const char *field)
+{
+    lua_State *L = checking->L;
+    int top = lua_gettop(L);
+    struct text path = node->value.text;
+    struct text rest = path;
+
+    lua_pushvalue(L, checking->search);
+    while (rest.length > 0 && freeze_raw(L, lua_gettop(L))) {
+        struct text name = text_split(rest, '.', &rest);
+        bind_push_text(L, name);
+        lua_rawget(L, -2);
+        if (lua_isnil(L, -1)) {
+            lua_pop(L, 1);
+            const char *nearest = nearest_key(L, name);
+            if (nearest != NULL) {
+                struct hint hint;
+                (void)snprintf(hint.text, sizeof hint.text, "did you mean `%.*s%.60s`?", (int)(name.data - path.data),
+                               path.data, nearest);
+                tell(checking, field, hint.text, "asks for \"%.*s\", which the product's example lacks",
+                     TEXT_ARGS(path));
+            }
+            break;
+        }
+    }
+    lua_settop(L, top);
+}
+
+/// `field` is the one that the node is, or is within.
+static void check_asked(struct checking *checking, const struct plan_node *node, const char *field)
+{
+    size_t before = strlen(checking->place);
+
+    if (node->name.data != NULL) {
+        field = node->name.data;
+        (void)enter(checking, field);
+    }
+    if (node->op == PLAN_ASKED) {
+        check_path_asked(checking, node, field);
+    }
+    for (size_t i = 0; i < node->field_count; i++) {
+        check_asked(checking, node->fields[i], field);
+    }
+    for (size_t i = 0; i < COUNT_OF(node->parts); i++) {
+        if (node->parts[i] != NULL) {
+            check_asked(checking, node->parts[i], field);
+        }
+    }
+    leave(checking, before);
+}
+
+void plan_check(lua_State *L, const struct plan *plan, const struct schema *schema, int search,
+                plan_on_finding on_finding, void *context)
+{
+    struct checking checking = {
+        .L = L, .search = search, .on_finding = on_finding, .context = context, .place = "offer"
+    };
 
     check_object(&checking, plan->offer, &schema->root);
+    if (search != 0) {
+        luaL_checkstack(L, 32, "a plan's check");
+        check_asked(&checking, plan->offer, NULL);
+    }
 }

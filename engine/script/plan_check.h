@@ -16,5 +16,7 @@ struct plan_finding {
 
 typedef void (*plan_on_finding)(void *context, const struct plan_finding *finding);
 
-/// Tells of leaves that are no field of the offer or cannot be what theirs is, and of required fields without a leaf.
-void plan_check(const struct plan *plan, const struct schema *schema, plan_on_finding on_finding, void *context);
+/// Tells of leaves that are no field of the offer or cannot be what theirs is, and of required fields without a leaf;
+/// and of what is asked of a search, by an example of one at the index `search` of the stack (0: there is none).
+void plan_check(lua_State *L, const struct plan *plan, const struct schema *schema, int search,
+                plan_on_finding on_finding, void *context);

@@ -328,6 +328,7 @@ static void compile_call(struct plan_compiler *compiler, int table, uint32_t lev
 
     node->op = PLAN_CALL;
     node->level = level;
+    node->value.text = plan_copy(compiler, text_of(compiler->place));
     node->fields = plan_alloc(compiler, (size_t)count + 1, sizeof(struct plan_node *));
     for (int i = 1; i <= count; i++) {
         lua_rawgeti(L, table, i);
@@ -433,6 +434,7 @@ static struct plan_node *compile_leaf(struct plan_compiler *compiler, int index,
         node = make_node(compiler, PLAN_CALL);
         node->function = plan_keep(compiler, index);
         node->level = level;
+        node->value.text = plan_copy(compiler, text_of(compiler->place));
     } else {
         node = plan_compile_table(compiler, index, level);
     }

@@ -1,11 +1,9 @@
 #include "script/plan_read.h"
 
 #include "base/redact.h"
-#include "script/bind_json.h"
 #include "script/bind_shape.h"
 #include "script/bind_support.h"
 #include "script/offers_walk.h"
-#include "script/sandbox.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,11 +88,6 @@ static struct value value_of(enum tape_kind kind, struct text text, bool wants_t
     return other(node != NULL ? tape_kind_name(node) : "a value");
 }
 
-static bool is_number(const struct plan_row *row, const struct plan_path *path)
-{
-    return path->is_key && !row->plan->levels[path->level].is_map;
-}
-
 static struct value print_number(struct plan_row *row, uint32_t number, bool wants_text)
 {
     size_t room = sizeof row->scratch - row->scratch_used;
@@ -113,7 +106,7 @@ static struct value print_number(struct plan_row *row, uint32_t number, bool wan
 
 static struct value path_value(struct plan_row *row, const struct plan_node *node, bool wants_text)
 {
-    if (is_number(row, &node->path)) {
+    if (plan_is_number(row, &node->path)) {
         return print_number(row, plan_row_number(row, node->path.level), wants_text);
     }
     const struct tape_node *found = plan_find(row, &node->path);
@@ -123,8 +116,8 @@ static struct value path_value(struct plan_row *row, const struct plan_node *nod
 /// Whether path_value would find something.
 static bool has_path(const struct plan_row *row, const struct plan_node *node)
 {
-    const struct tape_node *found = is_number(row, &node->path) ? NULL : plan_find(row, &node->path);
-    return found != NULL ? found->kind != TAPE_NONE && found->kind != TAPE_NULL : is_number(row, &node->path);
+    const struct tape_node *found = plan_is_number(row, &node->path) ? NULL : plan_find(row, &node->path);
+    return found != NULL ? found->kind != TAPE_NONE && found->kind != TAPE_NULL : plan_is_number(row, &node->path);
 }
 
 static struct value constant_value(const struct plan_constant *constant, bool wants_text)
@@ -155,6 +148,10 @@ static struct value map_value(struct plan_row *row, const struct plan_node *node
         } else {
             low = middle + 1;
         }
+    }
+    if (node->value.kind == TAPE_NONE) {
+        row->unmapped = node;
+        row->unmapped_key = key.text;
     }
     return constant_value(&node->value, wants_text);
 }
@@ -235,36 +232,37 @@ static struct value referred_value(struct plan_row *row, const struct plan_node 
     return value;
 }
 
-/// Pushes what the search says at a path like `query.cabin`.
-static void push_asked(struct plan_row *row, struct text path)
-{
-    lua_State *L = row->L;
-
-    lua_pushvalue(L, row->search);
-    while (path.length > 0 && (lua_type(L, -1) == LUA_TUSERDATA || lua_type(L, -1) == LUA_TTABLE)) {
-        struct text name = text_split(path, '.', &path);
-        bind_push_text(L, name);
-        lua_gettable(L, -2);
-        lua_remove(L, -2);
-    }
-    if (path.length > 0) {
-        lua_pop(L, 1);
-        lua_pushnil(L);
-    }
-}
-
 static struct value asked_value(struct plan_row *row, const struct plan_node *node, bool wants_text)
 {
     if (row->search == 0) {
         return ABSENT;
     }
-    push_asked(row, node->value.text);
+    plan_push_asked(row, node->value.text);
     struct value value = walk_lua_value(row->L, lua_gettop(row->L), lua_type(row->L, -1));
     lua_pop(row->L, 1); // the search keeps its texts
     if (value.kind == VALUE_TABLE) {
         return other("a table of the search");
     }
     return value.kind == VALUE_TEXT ? value_of(TAPE_TEXT, value.text, wants_text, NULL) : value;
+}
+
+/// Why a time has none of its numbers, of which `year` is one: null and what is not there are absent.
+static struct value no_time_value(const struct plan_row *row, const struct plan_path *year)
+{
+    struct plan_path object = *year;
+
+    object.count--;
+    const struct tape_node *found = plan_find(row, &object);
+    if (found == NULL || found->kind == TAPE_NONE || found->kind == TAPE_NULL || found->kind == TAPE_EMPTY) {
+        return ABSENT;
+    }
+    if (found->kind != TAPE_OBJECT) {
+        return other(tape_kind_name(found));
+    }
+    if (row->plan->is_xml) { // of which an empty element is absent
+        return found->text.data != NULL ? other("a text") : ABSENT;
+    }
+    return other("a time without any of its numbers");
 }
 
 /// {year, month, day, hour, minute} as `2030-05-12T20:05`.
@@ -289,7 +287,7 @@ static struct value time_value(struct plan_row *row, const struct plan_node *nod
         parts[count++] = part.number;
     }
     if (count == 0) {
-        return ABSENT;
+        return no_time_value(row, &node->fields[0]->path);
     }
     if (count < PLAN_TIME_PARTS) {
         return other(lacks[missing]);
@@ -305,173 +303,7 @@ static struct value time_value(struct plan_row *row, const struct plan_node *nod
     return text_value((struct text){ out, (size_t)length });
 }
 
-// ---- functions -----------------------------------------------------------------------------------------------------
-
-static void push_node(struct plan_row *row, const struct declared *declared, const struct tape_node *node);
-
-static void push_members(struct plan_row *row, const struct declared *declared, const struct tape_node *node)
-{
-    lua_State *L = row->L;
-
-    lua_createtable(L, 0, (int)declared->member_count);
-    for (uint32_t i = 0; i < declared->member_count; i++) {
-        bind_push_text(L, declared->members[i]->name);
-        push_node(row, declared->members[i], tape_member(row->tape, node, i));
-        lua_rawset(L, -3);
-    }
-    if (node->text.data != NULL) { // an element of XML
-        bind_push_text(L, node->text);
-        lua_setfield(L, -2, "#text");
-    }
-}
-
-static void push_elements(struct plan_row *row, const struct declared *declared, const struct tape_node *node)
-{
-    lua_State *L = row->L;
-    int place = 0;
-
-    lua_createtable(L, (int)node->count, 0);
-    bind_json_mark_array(L, lua_gettop(L));
-    for (uint32_t at = node->first; at != 0; at = row->tape->nodes[at].next) {
-        push_node(row, declared->element, &row->tape->nodes[at]);
-        lua_rawseti(L, -2, ++place);
-    }
-}
-
-/// What the plan declares of a node, as a Lua value; numbers are their literals, what is something else is nil.
-static void push_node(struct plan_row *row, const struct declared *declared, const struct tape_node *node)
-{
-    lua_State *L = row->L;
-
-    bool is_leaf = declared->kind == DECLARED_SCALAR || declared->kind == DECLARED_RAW;
-
-    luaL_checkstack(L, 8, "the document is nested too deeply");
-    if (node->kind == TAPE_OBJECT && declared->kind == DECLARED_OBJECT) {
-        push_members(row, declared, node);
-    } else if (node->kind == TAPE_LIST && declared->kind == DECLARED_LIST) {
-        push_elements(row, declared, node);
-    } else if (is_leaf && (node->kind == TAPE_TEXT || node->kind == TAPE_NUMBER || node->kind == TAPE_RAW)) {
-        bind_push_text(L, node->text);
-    } else if (is_leaf && (node->kind == TAPE_TRUE || node->kind == TAPE_FALSE)) {
-        lua_pushboolean(L, node->kind == TAPE_TRUE);
-    } else {
-        lua_pushnil(L);
-    }
-}
-
-/// Pushes what a path names. An element of XML that has a text of its own is that text, whatever else is read of it.
-static void push_named(struct plan_row *row, const struct declared *declared, const struct tape_node *node)
-{
-    if (node->kind == TAPE_OBJECT && node->text.data != NULL) {
-        bind_push_text(row->L, node->text);
-    } else {
-        push_node(row, declared, node);
-    }
-}
-
-/// Pushes what `inner` names of each element: a list, or a table by the keys of a map.
-static void push_values(struct plan_row *row, const struct plan_node *node)
-{
-    lua_State *L = row->L;
-    const struct tape_node *list = plan_find(row, &node->path);
-    bool is_map = list != NULL && list->kind == TAPE_MAP;
-    int place = 0;
-
-    if (list == NULL || (!is_map && list->kind != TAPE_LIST)) {
-        lua_pushnil(L);
-        return;
-    }
-    lua_createtable(L, 0, 0);
-    for (uint32_t at = list->first; at != 0; at = row->tape->nodes[at].next) {
-        const struct tape_node *value =
-            plan_find_from(row->tape, &row->tape->nodes[at + (is_map ? 1 : 0)], &node->inner);
-        if (is_map) {
-            bind_push_text(L, row->tape->nodes[at].text);
-        } else {
-            lua_pushinteger(L, ++place);
-        }
-        if (value != NULL) {
-            push_named(row, node->inner.declared, value);
-        } else {
-            lua_pushnil(L);
-        }
-        lua_rawset(L, -3);
-    }
-    if (!is_map) {
-        bind_json_mark_array(L, lua_gettop(L));
-    }
-}
-
-/// An argument of a function: what the plan declares of a node, or what a term says.
-static void push_argument(struct plan_row *row, const struct plan_node *node)
-{
-    lua_State *L = row->L;
-
-    if (node->op == PLAN_PATH && is_number(row, &node->path)) {
-        lua_pushinteger(L, (lua_Integer)plan_row_number(row, node->path.level));
-        return;
-    }
-    if (node->op == PLAN_PATH) {
-        const struct tape_node *found = plan_find(row, &node->path);
-        if (found != NULL && node->path.is_key) {
-            bind_push_text(L, found->text);
-        } else if (found != NULL) {
-            push_named(row, node->path.declared, found);
-        } else {
-            lua_pushnil(L);
-        }
-        return;
-    }
-    if (node->op == PLAN_VALUES) {
-        push_values(row, node);
-        return;
-    }
-    if (node->op == PLAN_ASKED && row->search != 0) {
-        push_asked(row, node->value.text);
-        return;
-    }
-    struct value value = plan_value(row, node, true);
-    if (value.kind == VALUE_TEXT) {
-        bind_push_text(L, value.text);
-    } else if (value.kind == VALUE_FLAG) {
-        lua_pushboolean(L, value.index);
-    } else {
-        lua_pushnil(L);
-    }
-}
-
-/// Pushes the element in hand, made once.
-static void push_row(struct plan_row *row, uint32_t level)
-{
-    lua_State *L = row->L;
-    int table = row->tables + (int)level;
-    if (!row->has_table[level]) {
-        push_node(row, row->plan->levels[level].element, &row->tape->nodes[row->at[level]]);
-        lua_replace(L, table);
-        row->has_table[level] = true;
-    }
-    lua_pushvalue(L, table);
-}
-
-/// A function of the row, or of what stands before it in the plan.
-static struct value call_value(struct plan_row *row, const struct plan_node *node)
-{
-    lua_State *L = row->L;
-
-    luaL_checkstack(L, 8 + (int)node->field_count, "the plan is nested too deeply");
-    lua_rawgeti(L, row->kept, node->function);
-    if (node->field_count == 0) {
-        push_row(row, node->level);
-        if (lua_isnil(L, -1)) {
-            return ABSENT; // null, or no such thing as the plan declares: nothing to ask it about
-        }
-    }
-    for (size_t i = 0; i < node->field_count; i++) {
-        push_argument(row, node->fields[i]);
-    }
-    lua_call(L, node->field_count == 0 ? 1 : (int)node->field_count, 1);
-    return walk_lua_value(L, lua_gettop(L), lua_type(L, -1));
-}
+// ---- the whole -----------------------------------------------------------------------------------------------------
 
 struct value plan_element(struct plan_row *row, const struct plan_node *list, bool wants_text)
 {
@@ -488,8 +320,6 @@ bool plan_is_list(const struct value *value)
 {
     return value->node->op == PLAN_LIST && value->index == 0; // 1: one of its elements
 }
-
-// ---- the whole -----------------------------------------------------------------------------------------------------
 
 static bool has_any(struct plan_row *row, const struct plan_node *object)
 {
@@ -534,7 +364,7 @@ struct value plan_value(struct plan_row *row, const struct plan_node *node, bool
     case PLAN_MAP:
         return map_value(row, node, wants_text);
     case PLAN_CALL:
-        return call_value(row, node);
+        return plan_call(row, node);
     case PLAN_OBJECT:
         return has_any(row, node) ? (struct value){ .kind = VALUE_PLANNED, .node = node } : ABSENT;
     case PLAN_LIST:
@@ -557,7 +387,7 @@ static inline void value_put(struct value value, struct value *out)
 
 void plan_put(struct plan_row *row, const struct plan_node *node, bool wants_text, struct value *out)
 {
-    bool is_path = node->op == PLAN_PATH && !is_number(row, &node->path);
+    bool is_path = node->op == PLAN_PATH && !plan_is_number(row, &node->path);
     const struct tape_node *found = is_path ? plan_find(row, &node->path) : NULL;
     double number = 0;
 

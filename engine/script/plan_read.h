@@ -21,6 +21,8 @@ struct plan_row {
     uint32_t found[PLAN_LEVELS_MAX];   // of a level of references: the element found last
     uint32_t slots[PLAN_LEVELS_MAX];   // … where its index begins in the tape's slots
     uint32_t mask[PLAN_LEVELS_MAX];    // … and its size less 1; 0: there is none yet
+    const struct plan_node *unmapped;  // the map that lacked a key last, in this offer; NULL: none
+    struct text unmapped_key;          // … and the key
     const struct plan_level *dangling; // whose reference in hand leads nowhere; NULL: none
     int tables;                        // stack index of level 0's element as a table, the others' behind it
     bool has_table[PLAN_LEVELS_MAX];   // … once a function has asked
@@ -58,6 +60,12 @@ void plan_row_renew(struct plan_row *row);
 
 /// The element that the reference in hand of `level` means is in hand then; 0: there is none.
 uint32_t plan_row_refer(struct plan_row *row, uint32_t level);
+
+/// Is the path `[]`, the number of its level's element?
+static inline bool plan_is_number(const struct plan_row *row, const struct plan_path *path)
+{
+    return path->is_key && !row->plan->levels[path->level].is_map;
+}
 
 /// The number of the level's element in its list, from 1 on; 0: there is none.
 uint32_t plan_row_number(const struct plan_row *row, uint32_t level);
@@ -101,3 +109,9 @@ void plan_put(struct plan_row *row, const struct plan_node *node, bool wants_tex
 
 /// The currency that a MONEY term says; absent for anything else.
 struct value plan_currency(struct plan_row *row, const struct plan_node *node);
+
+/// What a function of the plan returns, of the row or of what stands before it. It stays on the Lua stack.
+struct value plan_call(struct plan_row *row, const struct plan_node *node);
+
+/// Pushes what the search says at a path like `query.cabin`.
+void plan_push_asked(struct plan_row *row, struct text path);

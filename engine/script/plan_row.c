@@ -32,6 +32,7 @@ void plan_row_init(struct plan_row *row, lua_State *L, const struct plan *plan, 
 void plan_row_renew(struct plan_row *row)
 {
     row->dangling = NULL;
+    row->unmapped = NULL;
     row->scratch_used = 0;
 }
 

@@ -278,6 +278,47 @@ void sandbox_globals_check_field(lua_State *L, const char *module, const char *f
     lua_pop(L, 2);
 }
 
+/// Pushes the key under which the table on top, which it replaces, has the value at `index`; nil: it has not.
+static void globals_find_key(lua_State *L, int index)
+{
+    lua_pushnil(L);
+    while (lua_next(L, -2) != 0) {
+        bool is_it = lua_rawequal(L, -1, index) != 0;
+        lua_pop(L, 1);
+        if (is_it) {
+            lua_remove(L, -2);
+            return;
+        }
+    }
+    lua_pop(L, 1);
+    lua_pushnil(L);
+}
+
+void sandbox_globals_push_name(lua_State *L, int index)
+{
+    int top = lua_gettop(L);
+
+    globals_push_key(L, &globals_key);
+    lua_pushvalue(L, top + 1);
+    globals_find_key(L, index);
+    for (lua_pushnil(L); lua_isnil(L, top + 2) && lua_next(L, top + 1) != 0; lua_settop(L, top + 3)) {
+        if (!freeze_raw(L, top + 4)) {
+            continue;
+        }
+        globals_find_key(L, index);
+        if (lua_type(L, -1) == LUA_TSTRING) {
+            lua_pushfstring(L, "%s.%s", lua_tostring(L, top + 3), lua_tostring(L, -1));
+            lua_replace(L, top + 2);
+        }
+    }
+    if (lua_isnil(L, top + 2)) {
+        lua_pushliteral(L, "?");
+        lua_replace(L, top + 2);
+    }
+    lua_settop(L, top + 2);
+    lua_remove(L, top + 1);
+}
+
 /// A helper's table has no such field; upvalue: the helper's name.
 static int globals_on_unknown_field(lua_State *L)
 {

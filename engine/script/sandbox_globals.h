@@ -21,6 +21,9 @@ const char *sandbox_globals_nearest(lua_State *L, const char *word);
 /// Raises when the global `module` is a table that lacks `field`, and says which it may have meant.
 void sandbox_globals_check_field(lua_State *L, const char *module, const char *field);
 
+/// Pushes what scripts call the helper's function at `index`: "money.add", "first"; "?" for any other.
+void sandbox_globals_push_name(lua_State *L, int index);
+
 /// For tests: `extend` is called for each state that is opened from now on, with the index of its table of globals.
 /// NULL: nothing is added, as in the engine. Not while other threads open states.
 void sandbox_globals_extend(void (*extend)(lua_State *L, int target));

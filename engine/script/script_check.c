@@ -23,19 +23,18 @@ struct check_field {
     const char *name;
     int type; // LUA_T…
     enum check_need need;
-    const char *example; // NULL: none
 };
 
 static const struct check_field supplier_fields[] = {
     { "name", LUA_TSTRING, CHECK_REQUIRED },
     { "product", LUA_TSTRING, CHECK_REQUIRED },
     { "owner", LUA_TSTRING, CHECK_REQUIRED },
-    { "hosts", LUA_TTABLE, CHECK_REQUIRED, "such as hosts = { \"api.acme.example\" }" },
+    { "hosts", LUA_TTABLE, CHECK_REQUIRED },
     { "build_request", LUA_TFUNCTION, CHECK_REQUIRED },
     { "normalise", LUA_TFUNCTION, CHECK_REQUIRED },
     { "display_name", LUA_TSTRING, CHECK_OPTIONAL },
     { "docs", LUA_TSTRING, CHECK_OPTIONAL },
-    { "secrets", LUA_TTABLE, CHECK_OPTIONAL, "such as secrets = { \"ACME_KEY\" }" },
+    { "secrets", LUA_TTABLE, CHECK_OPTIONAL },
     { "options", LUA_TTABLE, CHECK_OPTIONAL },
     { "limits", LUA_TTABLE, CHECK_OPTIONAL },
     { "wants", LUA_TTABLE, CHECK_OPTIONAL },
@@ -137,6 +136,14 @@ static const char *check_type_words(int type)
     return type == LUA_TSTRING ? "a string" : type == LUA_TTABLE ? "a table" : "a function";
 }
 
+/// How a field is written that is often written otherwise; NULL: there is nothing to say.
+static const char *check_example(const char *name)
+{
+    return strcmp(name, "hosts") == 0     ? "such as hosts = { \"api.acme.example\" }"
+           : strcmp(name, "secrets") == 0 ? "such as secrets = { \"ACME_KEY\" }"
+                                          : NULL;
+}
+
 static void check_known_field(lua_State *L, struct check_job *job, const struct check_field *field)
 {
     lua_getfield(L, 1, field->name);
@@ -150,9 +157,9 @@ static void check_known_field(lua_State *L, struct check_job *job, const struct 
         script_check_report(job->check, job->file, script_check_line_of(job->file, field->name, 1), "leave it out",
                             "field `%s` is not supported by this version", field->name);
     } else if (field->type != LUA_TNIL && type != field->type) {
-        script_check_report(job->check, job->file, script_check_line_of(job->file, field->name, 1), field->example,
-                            "field `%s` must be %s, not a %s", field->name, check_type_words(field->type),
-                            lua_typename(L, type));
+        script_check_report(job->check, job->file, script_check_line_of(job->file, field->name, 1),
+                            check_example(field->name), "field `%s` must be %s, not a %s", field->name,
+                            check_type_words(field->type), lua_typename(L, type));
     }
     lua_pop(L, 1);
 }

@@ -1,6 +1,9 @@
 // A supplier's plans are those that its file makes, and the one that is its `normalise`, wherever that was made. What
 // modules make besides may be for other products.
 
+#include "script/bind.h"
+#include "script/ceiling_check.h"
+#include "script/freeze.h"
 #include "script/offers.h"
 #include "script/offers_state.h"
 #include "script/plan_check.h"
@@ -30,8 +33,8 @@ static void report(void *context, const struct plan_finding *finding)
                         "%s", finding->message);
 }
 
-/// The schema of the supplier's product, whose file is run once more, beside the supplier's; NULL: it has none. What is
-/// wrong with it is told when the product is checked.
+/// The schema of the supplier's product, whose file is run once more, beside the supplier's, and whose table is pushed;
+/// NULL: it has none. What is wrong with it is told when the product is checked.
 static const struct schema *load_schema(lua_State *L, const struct script_check *check, struct text product)
 {
     for (size_t i = 0; i < check->product_count; i++) {
@@ -46,9 +49,19 @@ static const struct schema *load_schema(lua_State *L, const struct script_check 
         if (!lua_istable(L, -1) || !offers_compile_product(L, lua_gettop(L))) {
             return NULL;
         }
-        return offers_state_schema(L, product.data);
+        const struct schema *schema = offers_state_schema(L, product.data);
+        lua_pop(L, 1); // its readers
+        return schema;
     }
     return NULL;
+}
+
+/// Pushes the search of the example of the product on top; its index, or 0: there is none.
+static int push_search(lua_State *L, const struct script_check *check, struct text product)
+{
+    bind_time_set_places(L, check->places);
+    bool is_asked = ceiling_check_push_example(L, product, lua_gettop(L));
+    return is_asked && freeze_is_table(L, -2) ? lua_gettop(L) - 1 : 0;
 }
 
 void script_check_plans(lua_State *L, struct script_check *check, const struct script_file *file, struct text product)
@@ -60,12 +73,13 @@ void script_check_plans(lua_State *L, struct script_check *check, const struct s
         return;
     }
     const struct schema *schema = load_schema(L, check, product);
+    int search = schema != NULL ? push_search(L, check, product) : 0;
     lua_getfield(L, 1, "normalise");
     const struct plan *normalise = plan_at(L, lua_gettop(L));
     for (int i = 1; i <= count && schema != NULL; i++) {
         struct plan_place place = { .check = check, .file = file, .plan = plan_made(L, i) };
         if (place.plan != NULL && (place.plan == normalise || text_equals(place.plan->file, file->path))) {
-            plan_check(place.plan, schema, report, &place);
+            plan_check(L, place.plan, schema, search, report, &place);
         }
     }
     lua_settop(L, top);

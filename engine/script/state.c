@@ -13,6 +13,8 @@
 #include <string.h>
 #include <time.h>
 
+enum { STATE_SECRETS_MAX = 64 };
+
 static bool state_find_module(void *context, struct text name, struct text *path, struct text *source)
 {
     const struct script_file *file = script_set_module_file(context, name);
@@ -328,6 +330,37 @@ static void state_push_details(lua_State *L, const struct script_account *accoun
     }
 }
 
+/// A secret that the script did not declare; it would be left out of a signature in silence.
+static int state_on_unknown_secret(lua_State *L)
+{
+    const char *names[STATE_SECRETS_MAX];
+    size_t count = 0;
+    const char *wanted = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "?";
+
+    lua_settop(L, 2);
+    for (lua_pushnil(L); count < STATE_SECRETS_MAX && lua_next(L, 1) != 0; lua_pop(L, 1)) {
+        names[count++] = lua_tostring(L, -2);
+    }
+    const char *nearest = text_nearest(text_of(wanted), names, count);
+    if (nearest != NULL) {
+        return luaL_error(L, "there is no secret \"%s\": did you mean \"%s\"?", wanted, nearest);
+    }
+    return luaL_error(L, "there is no secret \"%s\": the script's `secrets` do not name it", wanted);
+}
+
+/// Of the decoded context on top.
+static void state_guard_secrets(lua_State *L)
+{
+    lua_getfield(L, -1, "secret");
+    if (lua_istable(L, -1)) {
+        lua_createtable(L, 0, 1);
+        lua_pushcfunction(L, state_on_unknown_secret);
+        lua_setfield(L, -2, "__index");
+        lua_setmetatable(L, -2);
+    }
+    lua_pop(L, 1);
+}
+
 void state_learn_account(lua_State *L, struct state *state, const struct script_account *account)
 {
     if (state_push_entry(L, state, account->serial)) {
@@ -348,6 +381,7 @@ void state_learn_account(lua_State *L, struct state *state, const struct script_
     state_push_details(L, account, lua_gettop(L));
     lua_setfield(L, entry, "details");
     lua_pop(L, 1);
+    state_guard_secrets(L);
     freeze_deep(L);
     lua_getfield(L, decoded, "account");
     lua_setfield(L, entry, "account");

@@ -1,178 +1,8 @@
-// Fixtures as their author meets them: a supplier in a folder of its own, one fixture beside it, and what is found.
+// Fixtures as their author meets them: what is found in one, and how it is played.
 
-#include "app/fixture_suite.h"
-#include "base/file.h"
+#include "unit/app_fixture_stage.h"
+
 #include "model/data_set.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
-enum { FINDINGS_MAX = 16, PATH_SIZE = 256, DOCUMENT_MAX = 1 << 16 };
-
-static const char SLICE[] = "{\"segments\":[{\"carrier\":\"ZZ\",\"number\":\"7\",\"from\":\"MAD\",\"to\":\"LHR\","
-                            "\"departs\":\"2027-05-12T08:05\",\"arrives\":\"2027-05-12T09:35\"}]}";
-
-// One step, two offers, everything that a fixture may expect. The tests change pieces of it.
-static const char RIGHT[] =
-    "{ \"about\": \"two offers\",\n"
-    "  \"search\": { \"product\": \"flights\", \"budget_ms\": 2000,\n"
-    "    \"query\": { \"slices\": [{ \"origin\": \"MAD\", \"destination\": \"LHR\", \"date\": \"2027-05-12\" }],\n"
-    "      \"travellers\": [{ \"type\": \"adult\" }], \"cabin\": \"economy\", \"currency\": \"EUR\" } },\n"
-    "  \"now\": \"2026-11-29T09:00:00Z\",\n"
-    "  \"secrets\": { \"ACME_KEY\": \"test-key\" },\n"
-    "  \"exchanges\": [{\n"
-    "    \"expect_request\": { \"method\": \"POST\", \"url\": \"https://api.acme.example/search\",\n"
-    "      \"headers\": { \"content-type\": \"application/json\" },\n"
-    "      \"json\": { \"from\": \"MAD\", \"city\": \"Madrid\", \"left\": 1200 } },\n"
-    "    \"response\": { \"status\": 200, \"after_ms\": 402,\n"
-    "      \"json\": { \"currency\": \"EUR\", \"offers\": [{ \"id\": \"b\", \"total\": \"30.00\", \"slices\": [SLICE] "
-    "},\n"
-    "        { \"id\": \"a\", \"total\": \"20.00\", \"slices\": [SLICE] }] } } }],\n"
-    "  \"expect\": { \"outcome\": \"answered\", \"offers\": 2, \"took_ms\": 402,\n"
-    "    \"first\": { \"id\": \"acme:a\", \"price\": { \"total\": \"20.00\" } },\n"
-    "    \"offers[1]\": { \"id\": \"acme:b\" } },\n"
-    "  \"ceilings\": [{ \"progress\": { \"offers\": 500 }, \"expect_ms\": 700.5 }, { \"expect_ms\": 1200 }],\n"
-    "  \"revalidate\": [{ \"offer\": 0, \"ref\": \"r1\",\n"
-    "    \"exchanges\": [{ \"expect_request\": { \"method\": \"GET\", \"url\": "
-    "\"https://api.acme.example/offers/r1\",\n"
-    "        \"headers\": { \"X-Key\": \"test-key\" } },\n"
-    "      \"response\": { \"json\": { \"total\": \"20.00\" } } }],\n"
-    "    \"expect\": { \"status\": \"confirmed\", \"now\": { \"total\": \"20.00\", \"currency\": \"EUR\" } } }]\n"
-    "}\n";
-
-struct findings {
-    struct failure items[FINDINGS_MAX];
-    size_t count;
-};
-
-static struct findings findings;
-
-static void on_finding(void *context, const struct failure *failure)
-{
-    (void)context;
-    if (findings.count < FINDINGS_MAX) {
-        findings.items[findings.count] = *failure;
-    }
-    findings.count++;
-}
-
-// ---- the stage: a folder with settings, the supplier and its fixtures
-
-static char folder[PATH_SIZE];
-static struct settings *settings;
-static struct generation *generation;
-
-static const char *path_of(const char *name)
-{
-    static char path[2 * PATH_SIZE];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    return path;
-}
-
-static void write_as(const char *name, const char *text)
-{
-    FILE *file = fopen(path_of(name), "w");
-    assert_non_null(file);
-    assert_int_equal(fwrite(text, 1, strlen(text), file), strlen(text));
-    assert_int_equal(fclose(file), 0);
-}
-
-static int set_up(void **state)
-{
-    char document[1024];
-    struct buffer script;
-    const char *name;
-
-    (void)state;
-    snprintf(folder, sizeof folder, "/tmp/app_fixture_test.XXXXXX");
-    assert_non_null(mkdtemp(folder));
-    assert_int_equal(mkdir(path_of("acme.test"), 0700), 0);
-    buffer_init(&script, DOCUMENT_MAX);
-    assert_int_equal(file_read("tests/unit/data/fixture/acme.lua", &script, NULL), STATUS_OK);
-    buffer_append_byte(&script, '\0');
-    write_as("acme.lua", script.data);
-    buffer_fini(&script);
-    write_as("cities.tsv", "airport\tcity\nMAD\tMadrid\n");
-    snprintf(document, sizeof document,
-             "suppliers_dir: %s\nscripts_dir: scripts\ndata: { cities: { file: %s/cities.tsv, key: [airport] } }\n",
-             folder, folder);
-    write_as("lastcall.yaml", document);
-    findings.count = 0;
-    name = path_of("lastcall.yaml");
-    assert_int_equal(settings_read(&name, 1, on_finding, NULL, &settings), STATUS_OK);
-    assert_int_equal(generation_build(settings, on_finding, NULL, &generation), STATUS_OK);
-    assert_int_equal(findings.count, 0);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    static const char *const names[] = { "acme.lua",
-                                         "cities.tsv",
-                                         "lastcall.yaml",
-                                         "acme.test/ok-a.json",
-                                         "acme.test/odd-a.json",
-                                         "acme.test/a.body.json",
-                                         "acme.test/a.json",
-                                         "acme.test" };
-
-    (void)state;
-    for (size_t i = 0; i < COUNT_OF(names); i++) {
-        (void)remove(path_of(names[i]));
-    }
-    assert_int_equal(rmdir(folder), 0);
-    generation_release(&generation);
-    settings_destroy(&settings);
-    return 0;
-}
-
-/// `text` with the first `old` as `new`, and every SLICE spelled out; free with free().
-static char *with(const char *text, const char *old, const char *new)
-{
-    char *out = calloc(1, DOCUMENT_MAX);
-    const char *at = *old == '\0' ? NULL : strstr(text, old);
-    size_t length = 0;
-
-    assert_non_null(out);
-    if (*old != '\0') {
-        assert_non_null(at);
-    }
-    for (const char *from = text; *from != '\0';) {
-        const char *put = NULL;
-        if (from == at) {
-            put = new;
-            from += strlen(old);
-        } else if (strncmp(from, "[SLICE]", 7) == 0) {
-            out[length++] = '[';
-            put = SLICE;
-            from += 6;
-        }
-        if (put != NULL) {
-            length += (size_t)snprintf(out + length, DOCUMENT_MAX - length, "%s", put);
-        } else {
-            out[length++] = *from++;
-        }
-        assert_true(length + 16 < DOCUMENT_MAX);
-    }
-    return out;
-}
-
-static struct fixture_suite run(bool is_updating)
-{
-    struct fixture_suite suite = {
-        .settings = settings, .generation = generation, .is_updating = is_updating, .report = on_finding
-    };
-    findings.count = 0;
-    fixture_suite_run(&suite);
-    return suite;
-}
 
 /// Runs the right fixture, changed so, under that name.
 static struct fixture_suite run_with(const char *name, const char *old, const char *new)
@@ -187,22 +17,6 @@ static struct fixture_suite run_with(const char *name, const char *old, const ch
     (void)remove(path_of(file));
     return suite;
 }
-
-static void assert_found(const char *sentence, uint32_t line)
-{
-    for (size_t i = 0; i < findings.count && i < FINDINGS_MAX; i++) {
-        if (strstr(findings.items[i].message, sentence) != NULL) {
-            assert_int_equal(findings.items[i].line, line);
-            return;
-        }
-    }
-    for (size_t i = 0; i < findings.count && i < FINDINGS_MAX; i++) {
-        print_message("%s:%u: %s\n", findings.items[i].file, findings.items[i].line, findings.items[i].message);
-    }
-    fail_msg("expected `%s`", sentence);
-}
-
-// ---- tests
 
 static void a_right_fixture_passes(void **state)
 {
@@ -231,7 +45,6 @@ static void each_difference_has_its_line_and_path(void **state)
           "expect.first.price.total: expected \"21.00\", got \"20.00\"", 15 },
         { "\"id\": \"acme:b\"", "\"id\": \"acme:c\"", "expect.offers[1].id: expected \"acme:c\", got \"acme:b\"", 16 },
         { "\"offers[1]\"", "\"offers[2]\"", "expect.offers[2]: expected { \"id\"", 16 },
-        { "\"outcome\": \"answered\"", "\"outcme\": 1", "expect.outcme: expected 1, got nothing", 14 },
         { "\"method\": \"POST\"", "\"method\": \"GET\"",
           "exchanges[0].expect_request.method: expected \"GET\", got \"POST\"", 8 },
         { "example/search\"", "example/find\"", "exchanges[0].expect_request.url: expected", 8 },
@@ -270,6 +83,11 @@ static void a_fixture_that_is_wrong_itself_is_a_finding(void **state)
         { "\"now\": \"2026-11-29T09:00:00Z\",\n", "", "field `now` is missing", 1 },
         { "2026-11-29T09:00:00Z", "yesterday", "`now` is no time in UTC", 5 },
         { "\"now\"", "\"nwo\"", "unknown field `nwo`", 5 },
+        { "\"outcome\": \"answered\"", "\"outcme\": 1", "unknown field `expect.outcme`", 14 },
+        { "\"took_ms\": 402", "\"warnigs\": null", "unknown field `expect.warnigs`", 14 },
+        { "\"took_ms\": 402", "\"offers\": 2", "field `expect.offers` stands twice", 14 },
+        { "\"expect\": { \"status\": \"confirmed\"", "\"expect\": { \"status\": \"confirmed\", \"offerr\": null",
+          "unknown field `expect.offerr`", 22 },
         { "\"about\": \"two offers\",", "\"about\": 1, \"about\": 2,", "field `about` stands twice", 1 },
         { "\"product\": \"flights\"", "\"product\": \"hotels\"", "`acme` sells flights, not hotels", 2 },
         { "\"date\": \"2027-05-12\"", "\"date\": \"2027-05-32\"", "search/query/slices/0/date", 2 },
@@ -414,44 +232,6 @@ static void clock_and_randomness_stand_still(void **state)
     assert_string_equal(first, second);
 }
 
-static void update_writes_what_came_and_leaves_the_rest(void **state)
-{
-    char *text = with(RIGHT, "\"offers\": 2", "\"offers\": 77");
-    char *wrong = with(text, "\"left\": 1200", "\"left\": 3");
-    char *right = with(RIGHT, "", "");
-    struct buffer now;
-
-    (void)state;
-    write_as("acme.test/ok-a.json", wrong);
-    struct fixture_suite suite = run(true);
-    assert_int_equal(findings.count, 0);
-    assert_int_equal(suite.updated, 1);
-    buffer_init(&now, DOCUMENT_MAX);
-    assert_int_equal(file_read(path_of("acme.test/ok-a.json"), &now, NULL), STATUS_OK);
-    buffer_append_byte(&now, '\0');
-    assert_string_equal(now.data, right);
-    buffer_fini(&now);
-    assert_int_equal(run(true).updated, 0);
-    assert_int_equal(run(false).failed, 0);
-    free(text);
-    free(wrong);
-    free(right);
-}
-
-static void update_gives_an_expectation_to_a_fixture_without_one(void **state)
-{
-    char *text = with(RIGHT, "", "");
-    char *end = strstr(text, ",\n  \"expect\": { \"outcome\"");
-
-    (void)state;
-    assert_non_null(end);
-    snprintf(end, 16, "\n}\n");
-    write_as("acme.test/ok-a.json", text);
-    assert_int_equal(run(true).updated, 1);
-    assert_int_equal(run(false).failed, 0);
-    free(text);
-}
-
 static void bodies_are_regular_files_beside_the_fixture(void **state)
 {
     static const char OLD[] =
@@ -492,7 +272,7 @@ static void what_a_revalidation_says_is_held_against_the_contract(void **state)
         { "{\"raw\":{\"status\":\"confirmed\",\"now\":{\"total\":1,\"currency\":\"EUR\"}}}",
           "now.total: a text expected" },
         { "{\"raw\":{\"status\":\"confirmed\",\"now\":{\"total\":\"1\",\"currency\":\"XXQ\"}}}", "now.currency" },
-        { "{\"raw\":{\"status\":\"confirmed\",\"offre\":1}}", "unknown field `offre`; did you mean `offer`?" },
+        { "{\"raw\":{\"status\":\"confirmed\",\"offre\":1}}", "unknown field `offre`, did you mean `offer`?" },
         { "{\"raw\":{\"status\":\"changed\",\"offer\":{\"id\":\"n\"}}}", "revalidate.read: offer: " },
         { "{\"raw\":7}", "must return a table with a `status`, not a number" },
     };
@@ -554,22 +334,6 @@ static void a_script_that_never_ends_is_stopped(void **state)
     free(text);
 }
 
-static void an_unknown_supplier_gets_a_suggestion(void **state)
-{
-    static const char *const names[] = { "acmee" };
-    struct fixture_suite suite = {
-        .settings = settings, .generation = generation, .names = names, .name_count = 1, .report = on_finding
-    };
-
-    (void)state;
-    findings.count = 0;
-    fixture_suite_run(&suite);
-    assert_found("there is no supplier `acmee`", 0);
-    assert_string_equal(findings.items[0].help, "did you mean `acme`?");
-}
-
-#define ON_STAGE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -582,14 +346,11 @@ int main(void)
         ON_STAGE(an_ok_fixture_must_not_fail_even_as_expected),
         ON_STAGE(steps_take_their_exchanges_in_order_and_forms_are_compared_by_value),
         ON_STAGE(clock_and_randomness_stand_still),
-        ON_STAGE(update_writes_what_came_and_leaves_the_rest),
-        ON_STAGE(update_gives_an_expectation_to_a_fixture_without_one),
         ON_STAGE(bodies_are_regular_files_beside_the_fixture),
         ON_STAGE(what_a_revalidation_says_is_held_against_the_contract),
         ON_STAGE(look_ups_and_misses_are_counted),
         ON_STAGE(what_is_skipped_needs_no_exchange),
         ON_STAGE(a_script_that_never_ends_is_stopped),
-        ON_STAGE(an_unknown_supplier_gets_a_suggestion),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -165,6 +165,22 @@ static void test_says_what_it_cannot_find(void **state)
     assert_int_equal(LASTCALL("test"), CLI_CANNOT_LOAD);
 }
 
+static void check_names_suppliers_without_fixtures_and_all_their_missing_secrets(void **state)
+{
+    (void)state;
+    write_as("bed.lua", "return { name = \"bed\", product = \"flights\", owner = \"o\", hosts = { \"bed.example\" },\n"
+                        "  secrets = { \"CLI_TEST_NONE_A\", \"CLI_TEST_NONE_B\" },\n"
+                        "  build_request = function() return { url = \"https://bed.example/\" } end,\n"
+                        "  normalise = function() return {} end }\n");
+    assert_int_equal(LASTCALL("check", "--json"), CLI_OK);
+    assert_says("\"suppliers_without_fixtures\":1");
+    int code = LASTCALL("check");
+    (void)remove(path_of("bed.lua"));
+    assert_int_equal(code, CLI_OK);
+    assert_says("fixtures   1 of 2 suppliers: 0 failed; no fixtures for bed\n");
+    assert_says("off: bed, secret CLI_TEST_NONE_A is not set, secret CLI_TEST_NONE_B is not set\n");
+}
+
 static void the_suppliers_of_this_project_pass(void **state)
 {
     (void)state;
@@ -199,6 +215,7 @@ int main(void)
         ON_STAGE(a_miss_is_named),
         ON_STAGE(test_finds_and_updates),
         ON_STAGE(test_says_what_it_cannot_find),
+        ON_STAGE(check_names_suppliers_without_fixtures_and_all_their_missing_secrets),
         ON_STAGE(the_suppliers_of_this_project_pass),
         ON_STAGE(logins_and_signatures_are_played_too),
     };

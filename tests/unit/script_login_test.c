@@ -122,13 +122,16 @@ static void a_login_that_is_none_is_an_error_with_its_place(void **state)
         const char *sentence;
     } rows[] = {
         { "return nil", SCRIPT_ERROR, "login.read must return { value =, expires_in_s = }, not a nil" },
+        { "return { value = ctx.secret.GOOD_KYE }", SCRIPT_ERROR,
+          "there is no secret \"GOOD_KYE\": did you mean \"GOOD_KEY\"?" },
+        { "return { value = ctx.secret.PASSPHRASE }", SCRIPT_ERROR,
+          "there is no secret \"PASSPHRASE\": the script's `secrets` do not name it" },
         { "return { value = nil }", SCRIPT_ERROR, "`value` that is a string or a table, not a nil" },
         { "return { value = \"\" }", SCRIPT_ERROR, "an empty `value`" },
         { "return { value = 12 }", SCRIPT_ERROR, "not a number" },
         { "return { value = \"x\", expires_in = 3 }", SCRIPT_ERROR,
           "unknown field `expires_in`, did you mean `expires_in_s`?" },
-        { "return { value = \"x\", ttl = 3 }", SCRIPT_ERROR,
-          "unknown field `ttl`; there are `value`, `expires_in_s`" },
+        { "return { value = \"x\", ttl = 3 }", SCRIPT_ERROR, "unknown field `ttl`; there are `value`, `expires_in_s`" },
         { "return { value = \"x\", expires_in_s = 0 }", SCRIPT_ERROR, "`expires_in_s` as a number above 0" },
         { "return { value = \"x\", expires_in_s = 0/0 }", SCRIPT_ERROR, "`expires_in_s` as a number above 0" },
         { "return { value = \"x\", expires_in_s = \"60\" }", SCRIPT_ERROR, "`expires_in_s` as a number above 0" },
@@ -147,8 +150,8 @@ static void a_login_that_is_none_is_an_error_with_its_place(void **state)
             continue;
         }
         snprintf(source, sizeof source,
-                 "%s%slogin = { build_request = function() end,\nread = function(response) %s end } }", HEAD, BUILD,
-                 rows[i].code);
+                 "%s%slogin = { build_request = function() end,\nread = function(response, ctx) %s end } }", HEAD,
+                 BUILD, rows[i].code);
         support_open(&world);
         load(source);
         struct login_call *call = read_login("hello");

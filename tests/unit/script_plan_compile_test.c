@@ -210,6 +210,26 @@ static void leaves_are_held_against_the_products_offer(void **state)
                  "plan: `offer.parts.marks.mark` is required");
 }
 
+static void what_is_asked_of_the_search_is_held_against_the_products_example(void **state)
+{
+    (void)state;
+    assert_found(
+        HEAD "normalise = plan { offer = { id = 'id', " PRICE ",\nname = asked 'query.words' } } }",
+        "acme.lua:3: plan: `offer.name` asks for \"query.words\", which the product's example lacks (did you mean "
+        "`query.word`?)");
+    assert_found(
+        HEAD "normalise = plan { offer = { id = 'id',\nprice = { total = money(asked 'curency', 't') } } } }",
+        "acme.lua:3: plan: `offer.price.total` asks for \"curency\", which the product's example lacks (did you "
+        "mean `currency`?)");
+    assert_found(HEAD "normalise = plan { offer = { id = 'id', " PRICE ",\nparts = { each = 'p[]', name = 'n',\n"
+                      "weight = { 'w', asked 'query.room', function(w) return w end } } } } }",
+                 "plan: `offer.parts.weight` asks for \"query.room\"");
+    // An example need not have everything.
+    assert_string_equal(load(HEAD "normalise = plan { offer = { id = 'id', price = { total = money(asked 'currency', "
+                                  "'t') }, name = asked 'query.word', kind = asked 'query.breakfast.kind' } } }"),
+                        "");
+}
+
 static void plans_that_functions_call_are_held_too(void **state)
 {
     (void)state;
@@ -233,6 +253,7 @@ int main(void)
         cmocka_unit_test(terms_check_what_they_are_given),
         cmocka_unit_test(conditions_are_statuses_and_paths),
         cmocka_unit_test(leaves_are_held_against_the_products_offer),
+        cmocka_unit_test(what_is_asked_of_the_search_is_held_against_the_products_example),
         cmocka_unit_test(plans_that_functions_call_are_held_too),
     };
 

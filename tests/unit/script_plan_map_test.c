@@ -178,6 +178,75 @@ static void times_in_pieces_are_put_together(void **state)
     check_refused(TIMES,
                   "{\"offers\":[{\"id\":1,\"total\":1,\"at\":{\"year\":2030,\"month\":\"May\",\"day\":2,\"hour\":5}}]}",
                   SCRIPT_UNPARSABLE, "got a time of something else than whole numbers");
+    check(TIMES, "{\"at\":null,\"offers\":[{\"id\":1,\"total\":1,\"at\":null}]}", 1);
+    stage_close(&stage);
+    check_refused(TIMES, "{\"offers\":[{\"id\":1,\"total\":1,\"at\":\"2030-05-12T08:05\"}]}", SCRIPT_UNPARSABLE,
+                  "[1].box.label: text expected, got a text");
+    check_refused(TIMES, "{\"offers\":[{\"id\":1,\"total\":1,\"at\":false}]}", SCRIPT_UNPARSABLE,
+                  "[1].box.label: text expected, got false");
+    check_refused(TIMES, "{\"offers\":[{\"id\":1,\"total\":1,\"at\":1894089900}]}", SCRIPT_UNPARSABLE,
+                  "[1].box.label: text expected, got a number");
+    check_refused(TIMES, "{\"offers\":[{\"id\":1,\"total\":1,\"at\":{\"y\":2030}}]}", SCRIPT_UNPARSABLE,
+                  "[1].box.label: text expected, got a time without any of its numbers");
+}
+
+static void a_required_field_tells_what_its_map_lacks(void **state)
+{
+    const char *plan = "each = 'offers[]', offer = { id = 'id', " PRICE ", kind = map('kind', { S = 'small' }),\n"
+                       "parts = { each = 'parts[]', name = map('name', { A = 'axle' }) } }";
+
+    (void)state;
+    check(plan, "{\"offers\":[{\"id\":1,\"total\":1,\"kind\":\"ZZ\",\"parts\":[{\"name\":\"A\"}]}]}", 1);
+    stage_close(&stage);
+    check_refused(plan, "{\"offers\":[{\"id\":1,\"total\":1,\"parts\":[{\"name\":\"A\"},{\"name\":\"B\"}]}]}",
+                  SCRIPT_UNPARSABLE, "[1].parts[2].name: required, but the map has nothing for \"B\"");
+    check_refused(plan, "{\"offers\":[{\"id\":1,\"total\":1,\"parts\":[{\"name\":null}]}]}", SCRIPT_UNPARSABLE,
+                  "[1].parts[1].name: required, but absent");
+    check_refused(plan,
+                  "{\"offers\":[{\"id\":1,\"total\":1,\"kind\":\"ZZ\",\"parts\":[{\"name\":\"A\"},{\"name\":null}]}]}",
+                  SCRIPT_UNPARSABLE, "[1].parts[2].name: required, but absent");
+}
+
+static void a_list_of_values_has_no_objects(void **state)
+{
+    const char *plan = "each = 'offers[]', offer = { id = 'id', " PRICE ",\n"
+                       "name = { 'route[]', function(route) return table.concat(route, '-') end } }";
+
+    (void)state;
+    check(plan, "{\"offers\":[{\"id\":1,\"total\":1,\"route\":[\"MAD\",\"LIS\"]}]}", 1);
+    stage_close(&stage);
+    check_refused(plan, "{\"offers\":[{\"id\":1,\"total\":1,\"route\":[\"MAD\",{\"to\":\"LIS\"}]}]}", SCRIPT_UNPARSABLE,
+                  "[1].name: text expected, got an object in `route[]`, which holds plain values only: name a field");
+    check_refused(plan, "{\"offers\":[{\"id\":1,\"total\":1,\"route\":[[\"MAD\"]]}]}", SCRIPT_UNPARSABLE,
+                  "[1].name: text expected, got a list in `route[]`");
+}
+
+static void a_helper_that_raises_is_told_with_the_leaf(void **state)
+{
+    (void)state;
+    check_refused("each = 'offers[]', offer = { id = 'id', " PRICE ",\nname = { 'key', url.encode } }",
+                  "{\"offers\":[{\"id\":1,\"total\":1}]}", SCRIPT_ERROR,
+                  "acme.lua:2: plan: offer.name: bad argument #1 to url.encode (text expected, got nil)");
+    check_refused("each = 'offers[]', offer = { id = 'id', " PRICE ",\nbox = { label = { 'key', error } } }",
+                  "{\"offers\":[{\"id\":1,\"total\":1,\"key\":\"odd\"}]}", SCRIPT_ERROR,
+                  "acme.lua:2: plan: offer.box.label: odd");
+    check_refused("each = 'offers[]', offer = { id = 'id', " PRICE ",\nname = { const 'key', fail.busy }, kind = { "
+                  "'key', function() error(fail.busy('later')) end } }",
+                  "{\"offers\":[{\"id\":1,\"total\":1}]}", SCRIPT_FAIL_BUSY, "later");
+}
+
+static void a_sum_with_something_absent_is_absent(void **state)
+{
+    const char *plan = "each = 'offers[]', offer = { id = 'id', price = { currency = 'cur',\n"
+                       "total = 'total', base = { 'total', 'tax', 'cur', money.sub } } }";
+
+    (void)state;
+    check(plan,
+          "{\"offers\":[{\"id\":1,\"cur\":\"EUR\",\"total\":\"4.00\"},"
+          "{\"id\":2,\"cur\":\"EUR\",\"total\":\"4.00\",\"tax\":\"1.50\"}]}",
+          2);
+    assert_offer("\"base\":\"2.50\"");
+    stage_close(&stage);
 }
 
 static void functions_get_the_values_of_lists_and_maps(void **state)
@@ -330,6 +399,10 @@ int main(void)
         cmocka_unit_test(a_reference_is_a_leaf_of_what_it_names),
         cmocka_unit_test(what_was_asked_is_a_leaf),
         cmocka_unit_test(times_in_pieces_are_put_together),
+        cmocka_unit_test(a_required_field_tells_what_its_map_lacks),
+        cmocka_unit_test(a_list_of_values_has_no_objects),
+        cmocka_unit_test(a_helper_that_raises_is_told_with_the_leaf),
+        cmocka_unit_test(a_sum_with_something_absent_is_absent),
         cmocka_unit_test(functions_get_the_values_of_lists_and_maps),
         cmocka_unit_test(a_value_decides_what_an_answer_is),
         cmocka_unit_test(a_list_that_no_element_has_is_no_empty_answer),

@@ -186,6 +186,25 @@ static void a_quota_that_is_none_is_a_mistake_of_the_script(void **state)
     }
 }
 
+static void a_next_step_with_an_unknown_field_says_where_it_belongs(void **state)
+{
+    (void)state;
+    static const char *const rows[][2] = {
+        { "{\"method\":\"GET\"}", "next: unknown field `method`: the request goes into `next.request`" },
+        { "{\"stat\":1}", "next: unknown field `stat`, did you mean `state`?" },
+        { "{\"cursor\":1}", "next: unknown field `cursor`; there are `after_ms`, `request`, `state`" },
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        char body[200];
+        snprintf(body, sizeof body, "{\"next\":%s}", rows[i][0]);
+        struct told told = tell(200, NULL, body);
+        assert_int_equal(told.verdict, SCRIPT_ERROR);
+        if (strstr(told.message, rows[i][1]) == NULL) {
+            fail_msg("expected `%s` in: %s", rows[i][1], told.message);
+        }
+    }
+}
+
 static void a_refusal_by_quota_waits_as_its_script_says_or_else_its_header(void **state)
 {
     (void)state;
@@ -213,6 +232,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(limits_are_read_from_the_script, open_quota, close_quota),
         cmocka_unit_test_setup_teardown(a_quota_is_used_when_nothing_remains, open_quota, close_quota),
         cmocka_unit_test_setup_teardown(a_quota_that_is_none_is_a_mistake_of_the_script, open_quota, close_quota),
+        cmocka_unit_test_setup_teardown(a_next_step_with_an_unknown_field_says_where_it_belongs, open_quota,
+                                        close_quota),
         cmocka_unit_test_setup_teardown(a_refusal_by_quota_waits_as_its_script_says_or_else_its_header, open_quota,
                                         close_quota),
     };

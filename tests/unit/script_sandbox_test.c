@@ -159,6 +159,9 @@ static void what_scripts_must_not_have_is_not_there(void **state)
     assert_gives("return tostring(string.dump)", "nil");
     assert_gives("return tostring(math.random)", "nil");
     assert_raises("return jsn", "t.lua:1: unknown global \"jsn\": did you mean \"json\"?");
+    assert_raises("return fail.qouta", "t.lua:1: there is no fail.qouta: did you mean fail.quota?");
+    assert_raises("return crypto[7]", "t.lua:1: there is no crypto.");
+    assert_gives("return tostring(rawget(crypto, 'hmack'))", "nil");
     assert_raises("leak = 1", "t.lua:1: global \"leak\" cannot be set");
     assert_raises("\033LJ\002\002", "");
 }

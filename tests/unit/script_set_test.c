@@ -107,8 +107,8 @@ static void each_breach_of_the_contract_is_a_finding_with_its_line(void **state)
     assert_finds(ACME "revalidate = { build_request = function() end,\n raed = 1, read = function() end } }",
                  "acme.lua:4: unknown field `revalidate.raed` (did you mean `read`?)");
     assert_finds(ACME "product = \"shopp\" }", "there is no product \"shopp\" (did you mean \"shop\"?)");
-    assert_finds(ACME "hosts = \"a.example\" }",
-                 "field `hosts` must be a table, not a string (such as hosts = { \"api.acme.example\" })");
+    assert_finds("return { name = \"acme\", product = \"shop\",\nhosts = \"a.example\" }",
+                 "acme.lua:2: field `hosts` must be a table, not a string (such as hosts = { \"api.acme.example\" })");
     assert_finds(ACME "hosts = { \"https://a.example\" } }", "hosts[1] must be a lower-case host name");
     assert_finds(ACME "hosts = { \"a.example:99999\" } }", "hosts[1] must be");
     assert_finds(ACME "secrets = { \"A B\" } }", "secrets[1] must be");
@@ -144,6 +144,28 @@ static void globals_that_are_not_there_are_found_in_functions_that_never_ran(voi
     // Locals, upvalues, parameters, fields and methods are none.
     assert_loads("local mony = { os = 1 }\nlocal function f(io)\n  for debug, jit in ipairs({ io }) do\n"
                  "    io.load = mony.os + debug + jit:dofile()\n  end\nend\n" ACME "skip = f }");
+}
+
+static void fields_of_helpers_that_are_not_there_are_found_likewise(void **state)
+{
+    (void)state;
+    assert_finds("local function f(key)\n  return crypto.hmack(key)\nend\n" ACME "skip = f }",
+                 "acme.lua:2: there is no crypto.hmack: did you mean crypto.hmac?");
+    assert_finds("local function f(at)\n  return function()\n    return { time.localtime(at) }\n  end\nend\n" ACME
+                 "skip = f }",
+                 "acme.lua:3: there is no time.localtime: did you mean time.local_time?");
+    assert_finds("local f = function() return math.random(6) end\n" ACME "skip = f }",
+                 "acme.lua:1: there is no math.random");
+    assert_finds(ACME "secrets = { 'ACME_KEY' },\nskip = function(_, ctx) return ctx.secret.ACME_KYE == 1 end }",
+                 "acme.lua:4: there is no secret \"ACME_KYE\": did you mean \"ACME_KEY\"?");
+    // While the file is loaded they raise.
+    assert_finds("local trouble = {\n  [429] = fail.qouta,\n}\n" ACME "skip = function() return trouble end }",
+                 "acme.lua:2: there is no fail.qouta: did you mean fail.quota?");
+    // A local of that name, methods, secrets of answers, and what may be either of two tables, are none.
+    assert_loads("local time = { localtime = 1 }\nlocal function f(answer, is_sum)\n"
+                 "  local key = (is_sum and crypto or url).encode\n"
+                 "  return answer.secret.ACME_KEYS, answer.secret.token, time.localtime, ('x'):upper(), key\nend\n" ACME
+                 "secrets = { 'OTHER' }, skip = f }");
 }
 
 static void all_findings_are_told_not_only_the_first(void **state)
@@ -267,6 +289,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(each_breach_of_the_contract_is_a_finding_with_its_line, open_world,
                                         close_world),
         cmocka_unit_test_setup_teardown(globals_that_are_not_there_are_found_in_functions_that_never_ran, open_world,
+                                        close_world),
+        cmocka_unit_test_setup_teardown(fields_of_helpers_that_are_not_there_are_found_likewise, open_world,
                                         close_world),
         cmocka_unit_test_setup_teardown(all_findings_are_told_not_only_the_first, open_world, close_world),
         cmocka_unit_test_setup_teardown(a_set_is_retired_by_its_last_owner_and_lives_while_it_is_held, open_world,

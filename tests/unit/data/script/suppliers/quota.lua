@@ -19,6 +19,6 @@ return {
     local offers = {
       { id = "a", thing = search.query.thing, price = { total = "1.00", currency = "EUR", taxes_included = "yes" } },
     }
-    return document.is_empty and {} or offers, { quota = document.quota }
+    return document.is_empty and {} or offers, { quota = document.quota, next = document.next }
   end,
 }

@@ -28,6 +28,7 @@ return {
   item_prefix = "th",
   key = { "query" },
   offer = offer,
+  example = { word = "small", rooms = { 2, 3 } },
   query = function(request)
     return { product = "things", currency = "EUR", query = request.query }
   end,
