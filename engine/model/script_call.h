@@ -140,6 +140,7 @@ struct normalise_call {
     enum script_verdict verdict;
     struct offer_batch *offers; // SCRIPT_OK: at least one offer
     enum merge_kind merge;
+    bool is_told_empty;    // SCRIPT_EMPTY: the script says that this status or body means nothing
     bool is_incomplete;    // the script said complete = false
     struct next_step next; // SCRIPT_OK and SCRIPT_EMPTY only
     uint32_t warning_count;

@@ -30,6 +30,7 @@ static int text_map(lua_State *L)
     luaL_checktype(L, 2, LUA_TFUNCTION);
     lua_settop(L, 2);
     lua_createtable(L, count, 0);
+    uint32_t depth = sandbox_nest(L, "map");
     for (int i = 1; i <= count; i++) {
         lua_pushvalue(L, 2);
         lua_rawgeti(L, 1, i);
@@ -42,6 +43,7 @@ static int text_map(lua_State *L)
             lua_rawseti(L, 3, ++kept);
         }
     }
+    sandbox_unnest(L, depth);
     return 1;
 }
 
@@ -54,6 +56,7 @@ static int text_filter(lua_State *L)
     luaL_checktype(L, 2, LUA_TFUNCTION);
     lua_settop(L, 2);
     lua_newtable(L);
+    uint32_t depth = sandbox_nest(L, "filter");
     for (int i = 1; i <= count; i++) {
         lua_rawgeti(L, 1, i);
         lua_pushvalue(L, 2);
@@ -69,6 +72,7 @@ static int text_filter(lua_State *L)
             lua_pop(L, 1);
         }
     }
+    sandbox_unnest(L, depth);
     return 1;
 }
 
@@ -84,6 +88,7 @@ static int text_first(lua_State *L)
     }
     luaL_checktype(L, 2, LUA_TFUNCTION);
     lua_settop(L, 2);
+    uint32_t depth = sandbox_nest(L, "first");
     for (int i = 1; i <= count; i++) {
         lua_rawgeti(L, 1, i);
         lua_pushvalue(L, 2);
@@ -93,10 +98,12 @@ static int text_first(lua_State *L)
         sandbox_called_back(L);
         if (lua_toboolean(L, -1)) {
             lua_pop(L, 1);
+            sandbox_unnest(L, depth);
             return 1;
         }
         lua_pop(L, 2);
     }
+    sandbox_unnest(L, depth);
     lua_pushnil(L);
     return 1;
 }

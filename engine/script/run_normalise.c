@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "script/bind.h"
+#include "script/bind_support.h"
 #include "script/drift.h"
 #include "script/freeze.h"
 #include "script/offers.h"
@@ -101,20 +102,30 @@ static int normalise_call_script(lua_State *L)
     if (work->view.is_planned) {
         return run_breach(L, 3, "normalise called a plan and must return what it gave");
     }
+    if (lua_type(L, 5) == LUA_TSTRING && text_equals_c(bind_text_at(L, 5), "empty")) {
+        work->view.is_told_empty = true;
+        work->is_empty = true;
+        return 0;
+    }
     if (lua_isnil(L, 5)) {
+        if (lua_isnil(L, 6)) { // a forgotten `return` is no well-formed nothing
+            return run_breach(L, 3, "normalise returned nothing; an empty list says that there is nothing for sale");
+        }
         work->is_empty = true;
         return 0;
     }
     if (!freeze_raw(L, 5)) {
         return run_breach(L, 3, "normalise must return a list of offers or a failure, not a %s", luaL_typename(L, 5));
     }
-    lua_pushnil(L);
-    bool has_items = lua_next(L, 7) != 0;
-    if (has_items && lua_objlen(L, 7) == 0) {
-        return run_breach(L, 3, "normalise must return a list of offers, not a map");
+    size_t items = 0;
+    for (lua_pushnil(L); lua_next(L, 7) != 0; lua_pop(L, 1)) {
+        items++;
     }
+    if (items != lua_objlen(L, 7)) {
+        return run_breach(L, 3, "normalise must return a list of offers, not a map; a list has no holes");
+    }
+    bool has_items = items > 0;
     work->is_empty = !has_items;
-    lua_settop(L, 7);
     if (has_items) {
         work->taken = offers_take(L, 7, 4, supplier->product.data, supplier->name, work->batch);
     }
@@ -159,6 +170,7 @@ static enum run_end normalise_once(struct normalise_work *work)
     work->view.batch = work->batch;
     work->view.supplier = script_set_supplier(run->state->set, work->supplier);
     work->view.is_planned = false;
+    work->view.is_told_empty = false;
     work->is_empty = false;
     work->taken = STATUS_OK;
     if (work->batch == NULL) {
@@ -208,6 +220,7 @@ static void normalise_commit(struct normalise_work *work, struct normalise_call 
 
     if (work->is_empty) {
         normalise_say(call, SCRIPT_EMPTY, "");
+        call->is_told_empty = work->view.is_told_empty;
         normalise_take_details(work, call);
     } else if (work->taken == STATUS_FULL) {
         script_set_note_limit(work->work.run->state->set, (struct script_id){ .index = work->supplier },
@@ -253,7 +266,7 @@ static void normalise_take_retry_after(struct normalise_work *work, struct norma
 /// Does the answer say something about the paths that it lacks? A typed failure has a document of its own.
 static bool tells_of_paths(const struct normalise_call *call)
 {
-    bool is_fine = call->response->status >= 200 && call->response->status <= 299;
+    bool is_fine = call->response->status >= 200 && call->response->status <= 299 && !call->is_told_empty;
     return is_fine && (call->verdict == SCRIPT_OK || call->verdict == SCRIPT_EMPTY ||
                        call->verdict == SCRIPT_UNPARSABLE || call->verdict == SCRIPT_FAIL_UNEXPECTED);
 }

@@ -25,7 +25,8 @@ struct run_response {
     // for a plan, which takes the offers itself
     const struct script_supplier *supplier;
     struct offer_batch *batch;
-    bool is_planned; // it has
+    bool is_planned;    // it has
+    bool is_told_empty; // the script has said that this answer means nothing for sale
     enum status taken;
 };
 

@@ -21,7 +21,7 @@
 #include <signal.h>
 
 enum {
-    SANDBOX_MAX_DEPTH = 150, // pcall, gsub, sort, xpcall within each other
+    SANDBOX_MAX_DEPTH = 150, // functions that call back, within each other
     SANDBOX_LOG_LINES = 20,  // that a call may log
 };
 

@@ -178,6 +178,24 @@ static int globals_reading(lua_State *L)
     return lua_gettop(L);
 }
 
+/// Upvalue: `tostring`, which asks a `__tostring`, which may come back here: each level takes C stack.
+static int globals_tostring(lua_State *L)
+{
+    if (!luaL_getmetafield(L, 1, "__tostring")) {
+        lua_pushvalue(L, lua_upvalueindex(1));
+        lua_insert(L, 1);
+        lua_call(L, lua_gettop(L) - 1, 1);
+        return 1;
+    }
+    lua_pop(L, 1);
+    uint32_t depth = sandbox_nest(L, "__tostring");
+    lua_pushvalue(L, lua_upvalueindex(1));
+    lua_insert(L, 1);
+    lua_call(L, lua_gettop(L) - 1, 1);
+    sandbox_unnest(L, depth);
+    return 1;
+}
+
 // ---- require
 
 static void globals_push_environment(lua_State *L, int modules);
@@ -417,6 +435,7 @@ static void globals_open_base(lua_State *L, int target)
     }
     globals_wrap(L, target, "rawget", globals_reading);
     globals_wrap(L, target, "unpack", globals_reading);
+    globals_wrap(L, target, "tostring", globals_tostring);
     globals_set_function(L, target, "pcall", globals_pcall);
     globals_set_function(L, target, "xpcall", globals_xpcall);
     globals_set_function(L, target, "type", globals_type);

@@ -113,7 +113,8 @@ static bool is_at_limit(struct part *part, const struct normalise_call *normalis
 
 static void part_take_answer(struct part *part, struct normalise_call *normalise)
 {
-    struct verdict_answer answer = verdict_of_answer(normalise->verdict, part->end.http_status);
+    uint16_t status = normalise->is_told_empty ? 200 : part->end.http_status;
+    struct verdict_answer answer = verdict_of_answer(normalise->verdict, status);
     bool is_good = answer.outcome == OUTCOME_ANSWERED || answer.outcome == OUTCOME_EMPTY;
 
     part->end.rejection = answer.rejection;

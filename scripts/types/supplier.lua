@@ -7,7 +7,7 @@
 ---@field owner string whom to write to
 ---@field hosts string[] where requests may go, "host" or "host:port"
 ---@field build_request fun(search: Search, ctx: Context): Request|Request[] a list: parts, side by side, at most 16
----@field normalise fun(response: Response, search: Search, ctx: Context): (table[]|PlanGiven|Failure), Details?
+---@field normalise fun(response: Response, search: Search, ctx: Context): (table[]|PlanGiven|Failure|"empty"), Details?
 ---@field docs? string
 ---@field display_name? string
 ---@field secrets? string[]

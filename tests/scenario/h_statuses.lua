@@ -107,6 +107,15 @@ at(0)     { supplier = "a", answers = "empty", status = 204, after = 40 }
 by(100)   { expect_reply = { status = 200, complete = true, outcomes = { a = { "empty" } } } }
 finally   { references = 0, memory = 0, fetches = 0, timers = 0 }
 
+scenario "a 404 of which its script says that it means nothing is empty"
+
+at(0)     { search = { budget = 2000 } }
+at(0)     { supplier = "a", answers = "empty", told = true, status = 404, after = 40 }
+at(0)     { supplier = "b", answers = "empty", status = 404, after = 40 }
+
+by(100)   { expect_reply = { status = 200, complete = false, outcomes = { a = { "empty" }, b = { "rejected" } } } }
+finally   { references = 0, memory = 0, fetches = 0, timers = 0 }
+
 scenario "a redirect is not followed: the supplier sent us away"
 
 at(0)     { search = { budget = 2000 } }

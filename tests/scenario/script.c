@@ -135,6 +135,7 @@ static void read_step(lua_State *lua, struct play *play)
     step->dropped = (uint32_t)get_number(lua, "dropped", 0);
     step->warnings = (uint32_t)get_number(lua, "warnings", 0);
     step->retry_after_ms = get_number(lua, "retry_ms", 0);
+    step->is_told_empty = get_flag(lua, "is_told_empty");
     step->is_quota_used = get_flag(lua, "is_quota_used");
     step->code = get_string(lua, "code");
     step->message = get_string(lua, "message");

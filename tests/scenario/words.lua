@@ -30,7 +30,7 @@ local RULE = {
 local EXCHANGE = {
   answers = "string", after = "ms", hangs = "boolean", phase = "string", fails = "string", status = "number",
   script = "ms", from = "number", dropped = "number", warnings = "number", retry_after = "ms", code = "string",
-  says = "string", refuses = "number", quota_used = "boolean",
+  says = "string", refuses = "number", quota_used = "boolean", told = "boolean",
 }
 local LIMITS = { rps = "number", per_minute = "number", per_day = "number", concurrent = "number" }
 local STEP = { merge = "string", complete = "boolean", next = "ms" }
@@ -197,7 +197,7 @@ local function read_exchange(where, given, part, number)
     warnings = given.warnings, retry_ms = given.retry_after, code = given.code, message = given.says,
     refused_logins = given.refuses,
     merge = given.merge, is_incomplete = given.complete == false, next_us = us(given.next),
-    is_quota_used = given.quota_used,
+    is_told_empty = given.told, is_quota_used = given.quota_used,
   }
   one_of(where, "phase", given.phase, PHASES)
   one_of(where, "merge", given.merge, { add = true, replace = true, keep = true })

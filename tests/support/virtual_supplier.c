@@ -354,6 +354,7 @@ static struct offer_batch *make_offers(struct virtual_world *virtual, const stru
 static void fill_words(struct normalise_call *normalise, const struct virtual_step *step)
 {
     normalise->retry_after_ms = step->retry_after_ms;
+    normalise->is_told_empty = step->is_told_empty;
     normalise->is_quota_used = step->is_quota_used;
     normalise->quota_wait_ms = step->is_quota_used ? step->retry_after_ms : 0;
     normalise->warning_count = step->warnings;

@@ -31,6 +31,7 @@ struct virtual_step {
     uint64_t next_after_us;
     uint32_t dropped, warnings;
     uint64_t retry_after_ms;
+    bool is_told_empty;         // its script says so, whatever the status
     bool is_quota_used;         // the account's quota is used up, as the script reads it
     const char *code, *message; // NULL: none
     uint32_t refused_logins;    // requests that were made with the first so many logins are answered by fail.login

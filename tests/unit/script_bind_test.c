@@ -2,6 +2,7 @@
 
 #include "script/bind_json.h"
 #include "script/freeze.h"
+#include "script/sandbox.h"
 
 #include <lauxlib.h>
 #include <lualib.h>
@@ -14,6 +15,8 @@
 #include <string.h>
 
 #include <cmocka.h>
+
+static struct sandbox *box;
 
 static int freeze_it(lua_State *L)
 {
@@ -29,9 +32,17 @@ static int open_state(void **state)
         void (*push)(lua_State *L);
     } modules[] = { { "json", bind_json },   { "url", bind_url }, { "crypto", bind_crypto }, { "time", bind_time },
                     { "money", bind_money }, { "log", bind_log }, { "fail", bind_fail } };
-    lua_State *L = luaL_newstate();
+    box = sandbox_create(64 << 20, NULL, NULL);
+    assert_non_null(box);
+    lua_State *L = box->L;
 
     luaL_openlibs(L);
+    lua_getfield(L, LUA_REGISTRYINDEX, "_LOADED"); // the sandbox has taken the language's own out of the globals
+    for (const char *const *name = (const char *const[]){ "string", "table", "math", NULL }; *name != NULL; name++) {
+        lua_getfield(L, -1, *name);
+        lua_setglobal(L, *name);
+    }
+    lua_pop(L, 1);
     for (size_t i = 0; i < COUNT_OF(modules); i++) {
         modules[i].push(L);
         lua_setglobal(L, modules[i].name);
@@ -50,7 +61,8 @@ static int open_state(void **state)
 
 static int close_state(void **state)
 {
-    lua_close(*state);
+    (void)state;
+    sandbox_destroy(&box);
     return 0;
 }
 

@@ -1,0 +1,262 @@
+// Functions of a plan: what they are given becomes Lua values, of just what the plan declares.
+
+#include "script/plan_read.h"
+
+#include "script/bind_json.h"
+#include "script/bind_support.h"
+#include "script/offers_walk.h"
+#include "script/sandbox.h"
+#include "script/sandbox_globals.h"
+
+#include <stdio.h>
+
+static void push_node(struct plan_row *row, const struct declared *declared, const struct tape_node *node);
+
+static void push_members(struct plan_row *row, const struct declared *declared, const struct tape_node *node)
+{
+    lua_State *L = row->L;
+
+    lua_createtable(L, 0, (int)declared->member_count);
+    for (uint32_t i = 0; i < declared->member_count; i++) {
+        bind_push_text(L, declared->members[i]->name);
+        push_node(row, declared->members[i], tape_member(row->tape, node, i));
+        lua_rawset(L, -3);
+    }
+    if (node->text.data != NULL) { // an element of XML
+        bind_push_text(L, node->text);
+        lua_setfield(L, -2, "#text");
+    }
+}
+
+static void push_elements(struct plan_row *row, const struct declared *declared, const struct tape_node *node)
+{
+    lua_State *L = row->L;
+    int place = 0;
+
+    lua_createtable(L, (int)node->count, 0);
+    bind_json_mark_array(L, lua_gettop(L));
+    for (uint32_t at = node->first; at != 0; at = row->tape->nodes[at].next) {
+        push_node(row, declared->element, &row->tape->nodes[at]);
+        lua_rawseti(L, -2, ++place);
+    }
+}
+
+/// What the plan declares of a node, as a Lua value; numbers are their literals, what is something else is nil.
+static void push_node(struct plan_row *row, const struct declared *declared, const struct tape_node *node)
+{
+    lua_State *L = row->L;
+
+    bool is_leaf = declared->kind == DECLARED_SCALAR || declared->kind == DECLARED_RAW;
+
+    luaL_checkstack(L, 8, "the document is nested too deeply");
+    if (node->kind == TAPE_OBJECT && declared->kind == DECLARED_OBJECT) {
+        push_members(row, declared, node);
+    } else if (node->kind == TAPE_LIST && declared->kind == DECLARED_LIST) {
+        push_elements(row, declared, node);
+    } else if (is_leaf && (node->kind == TAPE_TEXT || node->kind == TAPE_NUMBER || node->kind == TAPE_RAW)) {
+        bind_push_text(L, node->text);
+    } else if (is_leaf && (node->kind == TAPE_TRUE || node->kind == TAPE_FALSE)) {
+        lua_pushboolean(L, node->kind == TAPE_TRUE);
+    } else {
+        lua_pushnil(L);
+    }
+}
+
+/// Pushes what a path names. An element of XML that has a text of its own is that text, whatever else is read of it.
+static void push_named(struct plan_row *row, const struct declared *declared, const struct tape_node *node)
+{
+    if (node->kind == TAPE_OBJECT && node->text.data != NULL) {
+        bind_push_text(row->L, node->text);
+    } else {
+        push_node(row, declared, node);
+    }
+}
+
+/// Pushes what `inner` names of each element: a list, or a table by the keys of a map.
+static void push_values(struct plan_row *row, const struct plan_node *node)
+{
+    lua_State *L = row->L;
+    const struct tape_node *list = plan_find(row, &node->path);
+    bool is_map = list != NULL && list->kind == TAPE_MAP;
+    int place = 0;
+
+    if (list == NULL || (!is_map && list->kind != TAPE_LIST)) {
+        lua_pushnil(L);
+        return;
+    }
+    lua_createtable(L, 0, 0);
+    for (uint32_t at = list->first; at != 0; at = row->tape->nodes[at].next) {
+        const struct tape_node *value =
+            plan_find_from(row->tape, &row->tape->nodes[at + (is_map ? 1 : 0)], &node->inner);
+        if (is_map) {
+            bind_push_text(L, row->tape->nodes[at].text);
+        } else {
+            lua_pushinteger(L, ++place);
+        }
+        if (value != NULL) {
+            push_named(row, node->inner.declared, value);
+        } else {
+            lua_pushnil(L);
+        }
+        lua_rawset(L, -3);
+    }
+    if (!is_map) {
+        bind_json_mark_array(L, lua_gettop(L));
+    }
+}
+
+void plan_push_asked(struct plan_row *row, struct text path)
+{
+    lua_State *L = row->L;
+
+    lua_pushvalue(L, row->search);
+    while (path.length > 0 && (lua_type(L, -1) == LUA_TUSERDATA || lua_type(L, -1) == LUA_TTABLE)) {
+        struct text name = text_split(path, '.', &path);
+        bind_push_text(L, name);
+        lua_gettable(L, -2);
+        lua_remove(L, -2);
+    }
+    if (path.length > 0) {
+        lua_pop(L, 1);
+        lua_pushnil(L);
+    }
+}
+
+/// An argument of a function: what the plan declares of a node, or what a term says.
+static void push_argument(struct plan_row *row, const struct plan_node *node)
+{
+    lua_State *L = row->L;
+
+    if (node->op == PLAN_PATH && plan_is_number(row, &node->path)) {
+        lua_pushinteger(L, (lua_Integer)plan_row_number(row, node->path.level));
+        return;
+    }
+    if (node->op == PLAN_PATH) {
+        const struct tape_node *found = plan_find(row, &node->path);
+        if (found != NULL && node->path.is_key) {
+            bind_push_text(L, found->text);
+        } else if (found != NULL) {
+            push_named(row, node->path.declared, found);
+        } else {
+            lua_pushnil(L);
+        }
+        return;
+    }
+    if (node->op == PLAN_VALUES) {
+        push_values(row, node);
+        return;
+    }
+    if (node->op == PLAN_ASKED && row->search != 0) {
+        plan_push_asked(row, node->value.text);
+        return;
+    }
+    struct value value = plan_value(row, node, true);
+    if (value.kind == VALUE_TEXT) {
+        bind_push_text(L, value.text);
+    } else if (value.kind == VALUE_FLAG) {
+        lua_pushboolean(L, value.index);
+    } else {
+        lua_pushnil(L);
+    }
+}
+
+/// Pushes the element in hand, made once.
+static void push_row(struct plan_row *row, uint32_t level)
+{
+    lua_State *L = row->L;
+    int table = row->tables + (int)level;
+    if (!row->has_table[level]) {
+        push_node(row, row->plan->levels[level].element, &row->tape->nodes[row->at[level]]);
+        lua_replace(L, table);
+        row->has_table[level] = true;
+    }
+    lua_pushvalue(L, table);
+}
+
+/// An element of `c[]` that is no plain value: its members would be those that other leaves happen to declare.
+static const struct tape_node *find_misfit(const struct plan_row *row, const struct plan_node *node)
+{
+    const struct tape_node *list = plan_find(row, &node->path);
+    bool is_map = list != NULL && list->kind == TAPE_MAP;
+
+    for (uint32_t at = list != NULL && (is_map || list->kind == TAPE_LIST) ? list->first : 0; at != 0;
+         at = row->tape->nodes[at].next) {
+        const struct tape_node *value = &row->tape->nodes[at + (is_map ? 1 : 0)];
+        bool is_object = value->kind == TAPE_OBJECT && !row->plan->is_xml;
+        if (is_object || value->kind == TAPE_OTHER || value->kind == TAPE_LIST || value->kind == TAPE_MAP) {
+            return value;
+        }
+    }
+    return NULL;
+}
+
+static struct value misfit_value(struct plan_row *row, const struct plan_node *node, const struct tape_node *misfit)
+{
+    size_t room = sizeof row->scratch - row->scratch_used;
+
+    (void)snprintf(row->scratch + row->scratch_used, room, "%s in `%.60s`, which holds plain values only: name a field",
+                   tape_kind_name(misfit), node->path.text.data);
+    return (struct value){ .kind = VALUE_OTHER,
+                           .text = text_of(room > 1 ? row->scratch + row->scratch_used : "a list of objects") };
+}
+
+/// Calls a function of C, whose errors know neither line nor name: they get the leaf's place and the function's name.
+static void call_helper(struct plan_row *row, const struct plan_node *node, int arguments)
+{
+    lua_State *L = row->L;
+    const struct plan *plan = row->plan;
+    int status = lua_pcall(L, arguments, 1, 0);
+
+    if (status == 0) {
+        return;
+    }
+    if (status == LUA_ERRMEM) {
+        sandbox_of(L)->heap.is_exhausted = true;
+    }
+    sandbox_check(L);
+    if (lua_type(L, -1) != LUA_TSTRING) {
+        lua_error(L); // a failure
+    }
+    lua_rawgeti(L, row->kept, node->function);
+    sandbox_globals_push_name(L, lua_gettop(L));
+    const char *name = lua_tostring(L, -1);
+    const char *message = luaL_gsub(L, lua_tostring(L, -3), "to '?'", lua_pushfstring(L, "to %s", name));
+    if (plan->file.data != NULL) {
+        luaL_error(L, "%s:%d: plan: %s: %s", plan->file.data, (int)plan->line, node->value.text.data, message);
+    }
+    luaL_error(L, "plan: %s: %s", node->value.text.data, message);
+}
+
+struct value plan_call(struct plan_row *row, const struct plan_node *node)
+{
+    lua_State *L = row->L;
+    int arguments = node->field_count == 0 ? 1 : (int)node->field_count;
+
+    for (size_t i = 0; i < node->field_count; i++) {
+        const struct plan_node *field = node->fields[i];
+        const struct tape_node *misfit =
+            field->op == PLAN_VALUES && field->inner.count == 0 ? find_misfit(row, field) : NULL;
+        if (misfit != NULL) {
+            return misfit_value(row, field, misfit);
+        }
+    }
+    luaL_checkstack(L, 8 + (int)node->field_count, "the plan is nested too deeply");
+    lua_rawgeti(L, row->kept, node->function);
+    if (node->field_count == 0) {
+        push_row(row, node->level);
+        if (lua_isnil(L, -1)) {
+            return (struct value){
+                .kind = VALUE_ABSENT
+            }; // null, or no such thing as the plan declares: nothing to ask it about
+        }
+    }
+    for (size_t i = 0; i < node->field_count; i++) {
+        push_argument(row, node->fields[i]);
+    }
+    if (lua_iscfunction(L, -1 - arguments)) {
+        call_helper(row, node, arguments);
+    } else {
+        lua_call(L, arguments, 1);
+    }
+    return walk_lua_value(L, lua_gettop(L), lua_type(L, -1));
+}
