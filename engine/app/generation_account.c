@@ -106,6 +106,11 @@ static enum status write_secret(struct generation_builder *builder, const struct
     struct failure why = { 0 };
     struct text value;
     enum status status = secret_find(builder->settings->secrets_dir, name, &builder->arena, &value, &why);
+    if (status == STATUS_OK && !text_is_utf8(value)) {
+        status = STATUS_INVALID;
+        failure_set(&why, "is not UTF-8");
+        failure_help(&why, "write it as UTF-8 text");
+    }
     if (status == STATUS_NOT_FOUND || status == STATUS_INVALID) {
         struct missing_secret missing = { .supplier = script->name,
                                           .account = account->name,
@@ -116,11 +121,6 @@ static enum status write_secret(struct generation_builder *builder, const struct
                                           .line = pair != NULL ? pair->line : 0,
                                           .column = pair != NULL ? pair->column : 0 };
         return add_missing(builder, &missing);
-    }
-    if (status == STATUS_OK && !text_is_utf8(value)) {
-        generation_find(builder, pair != NULL ? pair->file : NULL, pair != NULL ? pair->line : 0,
-                        pair != NULL ? pair->column : 0, "", "the value of %.*s is not UTF-8", TEXT_ARGS(name));
-        return STATUS_OK;
     }
     if (status == STATUS_OK) {
         json_key_text(writer, secret);
