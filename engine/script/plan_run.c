@@ -74,7 +74,7 @@ static void read_document(lua_State *L, struct run_response *view, const struct 
 static int act(lua_State *L, struct run_response *view, const struct plan_when *when, int kept)
 {
     if (when->is_empty) {
-        view->is_told_empty = true;
+        view->is_told_empty = when->test != PLAN_ABSENT; // what an answer lacks says nothing
         return give_marker(L, view);
     }
     lua_settop(L, kept);

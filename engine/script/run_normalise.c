@@ -65,6 +65,39 @@ static void normalise_warn_unread(struct normalise_work *work)
     work->details.warning_count += unread->count;
 }
 
+/// What `normalise` gave when it is not a plan's: at 5, details at 6, `normalise` itself at 3, the search at 4.
+static int normalise_take(lua_State *L, struct normalise_work *work, const struct script_supplier *supplier)
+{
+    if (lua_type(L, 5) == LUA_TSTRING && text_equals_c(bind_text_at(L, 5), "empty")) {
+        work->view.is_told_empty = true;
+        work->is_empty = true;
+        return 0;
+    }
+    if (lua_isnil(L, 5)) {
+        if (lua_isnil(L, 6)) { // a forgotten `return` is no well-formed nothing
+            return run_breach(L, 3, "normalise returned nothing; an empty list says that there is nothing for sale");
+        }
+        work->is_empty = true;
+        return 0;
+    }
+    if (!freeze_raw(L, 5)) {
+        return run_breach(L, 3, "normalise must return a list of offers or a failure, not a %s", luaL_typename(L, 5));
+    }
+    size_t items = 0;
+    for (lua_pushnil(L); lua_next(L, 7) != 0; lua_pop(L, 1)) {
+        items++;
+    }
+    if (items != lua_objlen(L, 7)) {
+        return run_breach(L, 3, "normalise must return a list of offers, not a map; a list has no holes");
+    }
+    bool has_items = items > 0;
+    work->is_empty = !has_items;
+    if (has_items) {
+        work->taken = offers_take(L, 7, 4, supplier->product.data, supplier->name, work->batch);
+    }
+    return 0;
+}
+
 static int normalise_call_script(lua_State *L)
 {
     struct normalise_work *work = lua_touserdata(L, 1);
@@ -102,34 +135,7 @@ static int normalise_call_script(lua_State *L)
     if (work->view.is_planned) {
         return run_breach(L, 3, "normalise called a plan and must return what it gave");
     }
-    if (lua_type(L, 5) == LUA_TSTRING && text_equals_c(bind_text_at(L, 5), "empty")) {
-        work->view.is_told_empty = true;
-        work->is_empty = true;
-        return 0;
-    }
-    if (lua_isnil(L, 5)) {
-        if (lua_isnil(L, 6)) { // a forgotten `return` is no well-formed nothing
-            return run_breach(L, 3, "normalise returned nothing; an empty list says that there is nothing for sale");
-        }
-        work->is_empty = true;
-        return 0;
-    }
-    if (!freeze_raw(L, 5)) {
-        return run_breach(L, 3, "normalise must return a list of offers or a failure, not a %s", luaL_typename(L, 5));
-    }
-    size_t items = 0;
-    for (lua_pushnil(L); lua_next(L, 7) != 0; lua_pop(L, 1)) {
-        items++;
-    }
-    if (items != lua_objlen(L, 7)) {
-        return run_breach(L, 3, "normalise must return a list of offers, not a map; a list has no holes");
-    }
-    bool has_items = items > 0;
-    work->is_empty = !has_items;
-    if (has_items) {
-        work->taken = offers_take(L, 7, 4, supplier->product.data, supplier->name, work->batch);
-    }
-    return 0;
+    return normalise_take(L, work, supplier);
 }
 
 static void normalise_say(struct normalise_call *call, enum script_verdict verdict, const char *message)

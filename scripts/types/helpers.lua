@@ -226,25 +226,25 @@ function money.scaled(digits, decimals, currency) end
 ---@param a string
 ---@param b string
 ---@param currency string
----@return string
+---@return string? nil when something is nil
 function money.add(a, b, currency) end
 ---@param a string
 ---@param b string
 ---@param currency string
----@return string
+---@return string? nil when something is nil
 function money.sub(a, b, currency) end
 ---@param amount string
 ---@param factor integer
 ---@param currency string
----@return string
+---@return string? nil when something is nil
 function money.mul(amount, factor, currency) end
 ---@param amounts string[]
 ---@param currency string
----@return string
+---@return string? nil when something is nil
 function money.sum(amounts, currency) end
 ---@param a string
 ---@param b string
----@return -1|0|1
+---@return -1|0|1|nil
 function money.compare(a, b) end
 ---@param currency string
 ---@return integer? decimals nil: no currency in use
