@@ -219,8 +219,9 @@ static void call_helper(struct plan_row *row, const struct plan_node *node, int 
     }
     lua_rawgeti(L, row->kept, node->function);
     sandbox_globals_push_name(L, lua_gettop(L));
-    const char *name = lua_tostring(L, -1);
-    const char *message = luaL_gsub(L, lua_tostring(L, -3), "to '?'", lua_pushfstring(L, "to %s", name));
+    const char *raised = lua_tostring(L, -3);
+    const char *name = lua_pushfstring(L, "to %s", lua_tostring(L, -1));
+    const char *message = luaL_gsub(L, raised, "to '?'", name);
     if (plan->file.data != NULL) {
         luaL_error(L, "%s:%d: plan: %s: %s", plan->file.data, (int)plan->line, node->value.text.data, message);
     }

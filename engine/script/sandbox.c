@@ -234,8 +234,10 @@ void sandbox_copy_message(lua_State *L, char *place, size_t size, const char *me
 
 uint32_t sandbox_nest(lua_State *L, const char *what)
 {
+    if (!sandbox_has(L)) {
+        return 0;
+    }
     struct sandbox *sandbox = sandbox_of(L);
-
     sandbox_check(L);
     if (sandbox->depth >= SANDBOX_MAX_DEPTH) {
         luaL_error(L, "%s is nested too deeply (at most %d)", what, SANDBOX_MAX_DEPTH);
@@ -245,7 +247,9 @@ uint32_t sandbox_nest(lua_State *L, const char *what)
 
 void sandbox_unnest(lua_State *L, uint32_t depth)
 {
-    sandbox_of(L)->depth = depth;
+    if (sandbox_has(L)) {
+        sandbox_of(L)->depth = depth;
+    }
 }
 
 void sandbox_interrupt(struct sandbox *sandbox)
