@@ -35,5 +35,5 @@ uint64_t data_set_misses(const struct data_set *set, size_t index);
 
 /// From now on the first few keys that were not there are kept, each once, for a check to tell. Before it is shared.
 void data_set_keep_misses(struct data_set *set);
-/// "acme/XXX, acme/YYY"; empty: none. Once nothing looks up any more.
+/// "acme/LON, acme/PAR"; empty: none. Once nothing looks up any more.
 void data_set_tell_misses(const struct data_set *set, size_t index, struct buffer *out);

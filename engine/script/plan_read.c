@@ -281,7 +281,8 @@ static struct value time_value(struct plan_row *row, const struct plan_node *nod
             missing = missing == PLAN_TIME_PARTS ? i : missing;
             continue;
         }
-        if (part.kind != VALUE_NUMBER || !(part.number >= 0 && part.number <= 9999)) {
+        bool is_number = part.kind == VALUE_NUMBER && part.number >= 0 && part.number <= 9999;
+        if (!is_number || part.number != (double)(int)part.number) {
             return other("a time of something else than whole numbers");
         }
         parts[count++] = part.number;

@@ -244,7 +244,7 @@ static void finish_object(struct reading *reading, const struct level *level)
     struct tape_node *node = &reading->tape->nodes[level->at];
     bool is_empty = !level->has_elements && level->text.data == NULL;
 
-    node->text = level->text;
+    node->text = level->has_elements ? (struct text){ 0 } : level->text; // one in which others stand is no leaf
     for (uint32_t i = 0; i < object->member_count; i++) {
         struct tape_node *member = &reading->tape->nodes[node->first + i];
         if (object->members[i]->kind == DECLARED_LIST) {

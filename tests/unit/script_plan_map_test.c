@@ -178,6 +178,10 @@ static void times_in_pieces_are_put_together(void **state)
     check_refused(TIMES,
                   "{\"offers\":[{\"id\":1,\"total\":1,\"at\":{\"year\":2030,\"month\":\"May\",\"day\":2,\"hour\":5}}]}",
                   SCRIPT_UNPARSABLE, "got a time of something else than whole numbers");
+    check_refused(
+        TIMES,
+        "{\"offers\":[{\"id\":1,\"total\":1,\"at\":{\"year\":2030,\"month\":5.9,\"day\":2,\"hour\":5,\"minute\":1}}]}",
+        SCRIPT_UNPARSABLE, "got a time of something else than whole numbers");
     check(TIMES, "{\"at\":null,\"offers\":[{\"id\":1,\"total\":1,\"at\":null}]}", 1);
     stage_close(&stage);
     check_refused(TIMES, "{\"offers\":[{\"id\":1,\"total\":1,\"at\":\"2030-05-12T08:05\"}]}", SCRIPT_UNPARSABLE,

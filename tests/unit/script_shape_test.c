@@ -3,24 +3,7 @@
 
 #include "script/bind.h"
 #include "script/bind_support.h"
-#include "script/sandbox.h"
-
-#include <lauxlib.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-struct job {
-    const char *source;
-    char result[1024];
-    char message[512];
-};
-
-static struct sandbox *sandbox;
+#include "unit/script_chunk_stage.h"
 
 /// read(shape, json): the value (or nil and a sentence), how many values were not as declared, and the first of them.
 static int lua_read(lua_State *L)
@@ -35,59 +18,6 @@ static int lua_read(lua_State *L)
     lua_pushinteger(L, (lua_Integer)unread.count);
     lua_pushstring(L, unread.first);
     return 3;
-}
-
-static int run_chunk(lua_State *L)
-{
-    struct job *job = lua_touserdata(L, 1);
-
-    lua_settop(L, 0);
-    if (!sandbox_load(L, TEXT("t.lua"), text_of(job->source))) {
-        return lua_error(L);
-    }
-    lua_pushcfunction(L, lua_read);
-    lua_call(L, 1, 1);
-    snprintf(job->result, sizeof job->result, "%s", lua_tostring(L, -1));
-    return 0;
-}
-
-static void on_error(lua_State *L, void *context)
-{
-    struct job *job = context;
-    snprintf(job->message, sizeof job->message, "%s", lua_tostring(L, -1));
-}
-
-static int open_sandbox(void **state)
-{
-    (void)state;
-    sandbox = sandbox_create(16 << 20, NULL, NULL);
-    assert_non_null(sandbox);
-    return 0;
-}
-
-static int close_sandbox(void **state)
-{
-    (void)state;
-    sandbox_destroy(&sandbox);
-    return 0;
-}
-
-static void assert_gives(const char *source, const char *wanted)
-{
-    struct job job = { .source = source };
-    if (sandbox_call(sandbox, run_chunk, on_error, &job) != SANDBOX_OK) {
-        fail_msg("%s: %s", source, job.message);
-    }
-    assert_string_equal(job.result, wanted);
-}
-
-static void assert_raises(const char *source, const char *wanted)
-{
-    struct job job = { .source = source };
-    assert_int_equal(sandbox_call(sandbox, run_chunk, on_error, &job), SANDBOX_ERROR);
-    if (strstr(job.message, wanted) == NULL) {
-        fail_msg("%s: \"%s\" is not in \"%s\"", source, wanted, job.message);
-    }
 }
 
 static void the_table_mirrors_what_is_declared(void **state)
@@ -200,5 +130,6 @@ int main(void)
         cmocka_unit_test(a_shape_is_compiled_once_and_read_often),
         cmocka_unit_test(an_object_of_many_members_is_read_too),
     };
+    chunk_read = lua_read;
     return cmocka_run_group_tests(tests, open_sandbox, close_sandbox);
 }

@@ -112,6 +112,11 @@ static void what_is_no_value_of_its_field_loses_the_offer(void **state)
                    "refundable: true or false expected, got \"yes\"");
     assert_message(give(MADE, DOCUMENT("", OFFER("<Seats><More/></Seats>"))), SCRIPT_UNPARSABLE,
                    "seats_left: whole number");
+    // an element in which others stand is no leaf, also when its attribute is read
+    assert_message(give(MADE, "<Resp xmlns='urn:a'><Ways><Way Key='w1'><Leg No='17'><From Time='2030-01-12T20:45:00'>"
+                              "MA<x/>D</From><To Time='2030-01-12T22:15:00'>LHR</To><Air>IB</Air></Leg></Way></Ways>"
+                              "<Offers>" OFFER("") "</Offers></Resp>"),
+                   SCRIPT_UNPARSABLE, "segments[1].origin");
     assert_message(give(MADE, DOCUMENT("", "<Offer Id='1'><Total Cur='EUR'>1</Total><Way Ref='w9'/></Offer>")),
                    SCRIPT_UNPARSABLE, "a reference to w9, which is not in a:Resp.a:Ways.a:Way");
 }

@@ -3,26 +3,10 @@
 
 #include "script/bind.h"
 #include "script/bind_support.h"
-#include "script/sandbox.h"
 #include "script/tape_xml.h"
+#include "unit/script_chunk_stage.h"
 
-#include <lauxlib.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-struct job {
-    const char *source;
-    char result[2048];
-    char message[512];
-};
-
-static struct sandbox *sandbox;
 
 /// read(shape, xml, lenient): the value (or nil and a sentence), how many values were not as declared, the first one.
 static int lua_read(lua_State *L)
@@ -37,64 +21,6 @@ static int lua_read(lua_State *L)
     lua_pushinteger(L, (lua_Integer)unread.count);
     lua_pushstring(L, unread.first);
     return 3;
-}
-
-static int run_chunk(lua_State *L)
-{
-    struct job *job = lua_touserdata(L, 1);
-
-    lua_settop(L, 0);
-    if (!sandbox_load(L, TEXT("t.lua"), text_of(job->source))) {
-        return lua_error(L);
-    }
-    lua_pushcfunction(L, lua_read);
-    lua_call(L, 1, 1);
-    snprintf(job->result, sizeof job->result, "%s", lua_tostring(L, -1));
-    return 0;
-}
-
-static void on_error(lua_State *L, void *context)
-{
-    struct job *job = context;
-    snprintf(job->message, sizeof job->message, "%s", lua_tostring(L, -1));
-}
-
-static int open_sandbox(void **state)
-{
-    (void)state;
-    sandbox = sandbox_create(64 << 20, NULL, NULL);
-    assert_non_null(sandbox);
-    return 0;
-}
-
-static int close_sandbox(void **state)
-{
-    (void)state;
-    sandbox_destroy(&sandbox);
-    return 0;
-}
-
-/// The chunk `local read = …` followed by `source` returns the text `wanted`.
-static void assert_gives(const char *source, const char *wanted)
-{
-    struct job job = { .source = source };
-
-    if (sandbox_call(sandbox, run_chunk, on_error, &job) != SANDBOX_OK) {
-        fail_msg("%s: %s", source, job.message);
-    }
-    if (strcmp(job.result, wanted) != 0) {
-        fail_msg("%s:\n   gives %s\n  wanted %s", source, job.result, wanted);
-    }
-}
-
-static void assert_raises(const char *source, const char *wanted)
-{
-    struct job job = { .source = source };
-
-    assert_int_equal(sandbox_call(sandbox, run_chunk, on_error, &job), SANDBOX_ERROR);
-    if (strstr(job.message, wanted) == NULL) {
-        fail_msg("%s: %s", source, job.message);
-    }
 }
 
 /// What a shape makes of a document, as canonical JSON.
@@ -473,5 +399,6 @@ int main(void)
         cmocka_unit_test(no_memory_is_lost_however_reading_ends),
     };
 
+    chunk_read = lua_read;
     return cmocka_run_group_tests(tests, open_sandbox, close_sandbox);
 }
