@@ -19,7 +19,7 @@ static enum status load_table(struct generation_builder *builder, const struct s
     }
     if (status == STATUS_OK) {
         status = data_set_add(data, settings->name, &table);
-        data_table_destroy(&table);
+        data_table_release(&table);
     }
     return status;
 }
