@@ -23,7 +23,7 @@ struct permits;
 struct search_record;
 
 struct engine {
-    const struct settings *settings; // those of the start; what may change while it runs is generation_settings'
+    struct settings *settings; // those of the start; what may change while it runs is generation_settings'
     struct generations generations;
     pthread_t control;
     struct resolver *resolver;
@@ -46,7 +46,7 @@ struct engine {
 
 /// Runs the engine until SIGTERM or SIGINT ends it; findings of the scripts go to `report`. STATUS_OK: it ran and
 /// stopped; otherwise it could not start and `why` tells.
-MUST_CHECK enum status engine_run(const struct settings *settings, settings_finding report, void *context,
+MUST_CHECK enum status engine_run(struct settings *settings, settings_finding report, void *context,
                                   struct failure *why);
 
 /// May searches be sent here? False with the reason in `*because`, a constant.

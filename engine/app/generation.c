@@ -23,8 +23,8 @@ struct generation {
     struct list node;                                 // of its end
     void (*on_end)(void *context, struct list *node); // NULL: whoever lets go last frees it
     void *end_context;
-    const struct settings *settings;
     struct arena arena;
+    struct settings *settings;
     struct script_set *set;
     struct data_set *data;
     struct rates *rates;
@@ -362,6 +362,7 @@ void generation_bury(struct list *node)
     data_set_release(&generation->data);
     rates_release(&generation->rates);
     arena_fini(&generation->arena);
+    settings_release(&generation->settings);
     free(generation);
 }
 
@@ -376,7 +377,7 @@ static void generation_end(struct ground *ground)
     }
 }
 
-enum status generation_build(const struct settings *settings, settings_finding report, void *context,
+enum status generation_build(struct settings *settings, settings_finding report, void *context,
                              struct generation **generation)
 {
     *generation = NULL;
@@ -388,7 +389,7 @@ enum status generation_build(const struct settings *settings, settings_finding r
     arena_init(&builder.arena, ARENA_MAX);
     ground_init(&built->ground, generation_end);
     list_init(&built->node);
-    built->settings = settings;
+    built->settings = settings_acquire(settings);
     enum status status = build(&builder, built);
     built->arena = builder.arena;
     built->missing = builder.missing;

@@ -6,8 +6,8 @@
 /// others live.
 ///
 /// Threads: built by one; acquire, release and reading from any.
-/// Memory:  counted, and its count is the ground of its catalogue: holding either keeps all. Owns a reference to the
-///          script set, the catalogue and everything in it. Who asks for its settings keeps them himself.
+/// Memory:  counted, and its count is the ground of its catalogue: holding either keeps all. Holds its settings and its
+///          script set, owns the catalogue and everything in it.
 #pragma once
 
 #include "app/settings.h"
@@ -19,7 +19,7 @@ struct generation;
 /// Builds from the directories and settings. All findings are reported; on any the result is STATUS_INVALID, or
 /// STATUS_TIMEOUT when a script took too long to load, and `*generation` NULL. A secret that is not set is no finding
 /// here: its supplier is off, and a warning is logged.
-MUST_CHECK enum status generation_build(const struct settings *settings, settings_finding report, void *context,
+MUST_CHECK enum status generation_build(struct settings *settings, settings_finding report, void *context,
                                         struct generation **generation);
 struct generation *generation_acquire(struct generation *generation);
 /// The last one frees it, where it is; but see generation_give_end.

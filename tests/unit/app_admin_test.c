@@ -67,7 +67,7 @@ static void world_free(struct admin_world *world)
     worker_pool_destroy(&engine->workers);
     permits_destroy(&engine->permits);
     generations_fini(&engine->generations);
-    settings_destroy(&world->settings);
+    settings_release(&world->settings);
     free(world);
 }
 
