@@ -6,6 +6,7 @@
 #include "app/generation_sources.h"
 #include "app/settings_apply.h"
 #include "base/log.h"
+#include "model/ground.h"
 #include "script/rates.h"
 
 #include <arpa/inet.h>
@@ -18,7 +19,10 @@
 enum { ARENA_MAX = 64 * 1024 * 1024, TRAFFIC_DEFAULT = 50000, BECAUSE_MAX = 4096 };
 
 struct generation {
-    atomic_uint references;
+    struct ground ground;
+    struct list node;                                 // of its end
+    void (*on_end)(void *context, struct list *node); // NULL: whoever lets go last frees it
+    void *end_context;
     struct arena arena;
     struct settings *settings;
     struct script_set *set;
@@ -353,6 +357,29 @@ static enum status build(struct generation_builder *builder, struct generation *
     return status;
 }
 
+void generation_bury(struct list *node)
+{
+    struct generation *generation = CONTAINER_OF(node, struct generation, node);
+
+    script_set_release(&generation->set);
+    data_set_release(&generation->data);
+    rates_release(&generation->rates);
+    arena_fini(&generation->arena);
+    settings_release(&generation->settings);
+    free(generation);
+}
+
+static void generation_end(struct ground *ground)
+{
+    struct generation *generation = CONTAINER_OF(ground, struct generation, ground);
+
+    if (generation->on_end != NULL) {
+        generation->on_end(generation->end_context, &generation->node);
+    } else {
+        generation_bury(&generation->node);
+    }
+}
+
 enum status generation_build_once(const struct generation_order *order, struct generation_blames *blames,
                                   settings_finding report, void *context, struct script_changes *changes,
                                   struct generation **generation)
@@ -371,7 +398,8 @@ enum status generation_build_once(const struct generation_order *order, struct g
                                           .report = report,
                                           .context = context };
     arena_init(&builder.arena, ARENA_MAX);
-    atomic_init(&built->references, 1);
+    ground_init(&built->ground, generation_end);
+    list_init(&built->node);
     built->settings = settings_acquire(order->settings);
     enum status status = build(&builder, built);
     built->arena = builder.arena;
@@ -384,6 +412,7 @@ enum status generation_build_once(const struct generation_order *order, struct g
         generation_release(&built);
         return status;
     }
+    built->catalogue.ground = &built->ground;
     *generation = built;
     return STATUS_OK;
 }
@@ -396,29 +425,23 @@ void generation_take_number(struct generation *generation)
 struct generation *generation_acquire(struct generation *generation)
 {
     if (generation != NULL) {
-        atomic_fetch_add_explicit(&generation->references, 1, memory_order_relaxed);
+        (void)ground_hold(&generation->ground);
     }
     return generation;
 }
 
 void generation_release(struct generation **generation)
 {
-    struct generation *released = *generation;
+    struct ground *ground = *generation == NULL ? NULL : &(*generation)->ground;
     *generation = NULL;
-    if (released == NULL || atomic_fetch_sub_explicit(&released->references, 1, memory_order_acq_rel) != 1) {
-        return;
-    }
-    script_set_release(&released->set);
-    data_set_release(&released->data);
-    rates_release(&released->rates);
-    arena_fini(&released->arena);
-    settings_release(&released->settings);
-    free(released);
+    ground_drop(&ground);
 }
 
-const struct settings *generation_settings(const struct generation *generation)
+void generation_give_end(struct generation *generation, void (*on_end)(void *context, struct list *node), void *context)
 {
-    return generation->settings;
+    require(generation->on_end == NULL);
+    generation->on_end = on_end;
+    generation->end_context = context;
 }
 
 uint32_t generation_number(const struct generation *generation)
@@ -429,6 +452,11 @@ uint32_t generation_number(const struct generation *generation)
 const struct catalogue *generation_catalogue(const struct generation *generation)
 {
     return &generation->catalogue;
+}
+
+const struct settings *generation_settings(const struct generation *generation)
+{
+    return generation->settings;
 }
 
 const struct text *generation_hosts(const struct generation *generation, size_t *count)

@@ -133,11 +133,11 @@ void search_request_fini(struct search_request *request)
     envelope_fini(&request->envelope);
 }
 
-bool search_request_read(struct search_request *request, const struct engine *engine, struct http_call *call,
-                         struct problem *problem)
+bool search_request_read(struct search_request *request, const struct engine *engine,
+                         const struct generation *generation, struct http_call *call, struct problem *problem)
 {
-    const struct settings *settings = engine->settings;
-    const struct catalogue *catalogue = generation_catalogue(engine->generation);
+    const struct settings *settings = generation_settings(generation);
+    const struct catalogue *catalogue = generation_catalogue(generation);
     struct budget_headers headers;
 
     if (!is_json(call)) {
