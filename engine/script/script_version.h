@@ -71,6 +71,11 @@ struct script_version {
     struct arena memory; // of what it declares
 };
 
+enum { SCRIPT_LABEL_SIZE = 256 };
+
+/// "acme@3f9a", written to `label`.
+struct text script_label(struct text name, const unsigned char digest[SCRIPT_DIGEST], char label[SCRIPT_LABEL_SIZE]);
+
 /// Of a file whose source is there; copies it and holds the shelf. NULL without memory.
 MUST_CHECK struct script_version *script_version_create(enum script_kind kind, const struct script_file *file,
                                                         struct script_shelf *shelf);
