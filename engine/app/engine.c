@@ -106,13 +106,7 @@ static enum status start_resolver(struct engine *engine, struct failure *why)
         .on_change = engine_on_book,
         .context = engine,
     };
-    enum status status = resolver_create(&options, &engine->resolver, why);
-    if (status != STATUS_OK) {
-        return status;
-    }
-    size_t count;
-    const struct text *hosts = generation_hosts(engine->generation, &count);
-    return resolver_set_names(engine->resolver, hosts, count);
+    return resolver_create(&options, &engine->resolver, why);
 }
 
 static enum status start_workers(struct engine *engine, struct failure *why)
@@ -130,32 +124,9 @@ static enum status start_workers(struct engine *engine, struct failure *why)
 
 static enum status start_metrics(struct engine *engine)
 {
-    const struct catalogue *catalogue = generation_catalogue(engine->generation);
-    size_t table_count = data_set_count(catalogue->data);
-    struct text *names = calloc(catalogue->supplier_count + table_count + 1, sizeof *names);
-    struct metrics_options options = {
-        .suppliers = names,
-        .supplier_count = catalogue->supplier_count,
-        .callers = engine->settings->callers,
-        .caller_count = engine->settings->caller_count,
-        .tables = names == NULL ? NULL : names + catalogue->supplier_count,
-        .table_count = table_count,
-        .thread_count = engine->settings->io_threads,
-        .version = LASTCALL_VERSION,
-    };
+    struct metrics_options options = { .thread_count = engine->settings->io_threads, .version = LASTCALL_VERSION };
 
-    if (names == NULL) {
-        return STATUS_NO_MEMORY;
-    }
-    for (size_t i = 0; i < catalogue->supplier_count; i++) {
-        names[i] = catalogue->suppliers[i].name;
-    }
-    for (size_t i = 0; i < table_count; i++) {
-        names[catalogue->supplier_count + i] = data_set_name(catalogue->data, i);
-    }
-    enum status status = metrics_create(&options, &engine->metrics);
-    free(names);
-    return status;
+    return metrics_create(&options, &engine->metrics);
 }
 
 static enum status start_telemetry(struct engine *engine, struct failure *why)
@@ -267,12 +238,11 @@ static enum status engine_start(struct engine *engine, sigset_t *signals, settin
     (void)generation_missing_secrets(engine->generation, engine_on_missing_secret, NULL);
     engine_tell_tables(engine);
     engine_tell_rates(engine);
-    status = complaints_init(&engine->complaints, generation_catalogue(engine->generation)->supplier_count);
+    complaints_init(&engine->complaints);
+    engine_moves_init(&engine->moves);
+    status = permits_create(NULL, &engine->permits);
     if (status == STATUS_OK) {
-        status = permits_create(generation_catalogue(engine->generation), &engine->permits);
-    }
-    if (status == STATUS_OK) {
-        status = login_book_create(generation_catalogue(engine->generation), &engine->logins);
+        status = login_book_create(NULL, &engine->logins);
     }
     if (status != STATUS_OK) {
         failure_set(why, "out of memory");
@@ -293,6 +263,9 @@ static enum status engine_start(struct engine *engine, sigset_t *signals, settin
     }
     if (status == STATUS_OK) {
         status = start_resolver(engine, why);
+    }
+    if (status == STATUS_OK) {
+        status = engine_move(engine, engine->generation);
     }
     if (status == STATUS_OK) {
         status = start_threads(engine, why);
@@ -325,6 +298,7 @@ static void engine_stop(struct engine *engine)
         io_thread_fini(&engine->threads[i]);
     }
     free(engine->threads);
+    engine_moves_fini(&engine->moves);
     login_book_destroy(&engine->logins);
     attribution_destroy(&engine->attribution); // what the last searches left is written
     metrics_destroy(&engine->metrics);
