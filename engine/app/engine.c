@@ -57,9 +57,10 @@ size_t engine_generations_live(struct engine *engine)
     return generations_live(&engine->generations);
 }
 
-void engine_publish(struct engine *engine, struct generation *generation)
+enum status engine_publish(struct engine *engine, struct generation *generation)
 {
     generations_publish(&engine->generations, generation);
+    return STATUS_OK;
 }
 
 bool engine_await_room(struct engine *engine)
@@ -230,10 +231,8 @@ void engine_attribute(struct engine *engine, struct search_record *record)
 static enum status start_replies(struct engine *engine, struct failure *why)
 {
     const struct settings *settings = engine->settings;
-    bool is_auto = text_equals_c(settings->reply_detail, "auto");
 
-    engine->replies_are_full =
-        is_auto ? value_is_loopback(settings->listen) : text_equals_c(settings->reply_detail, "full");
+    engine->is_loopback = value_is_loopback(settings->listen);
     return bearer_read("reply.token_env", settings->reply_token_env, settings->secrets_dir, &engine->reply_token, why);
 }
 
@@ -446,7 +445,8 @@ enum status engine_run(struct settings *settings, settings_finding report, void 
     mallopt(M_MMAP_THRESHOLD, MALLOC_KEEP_BYTES);
     raise_descriptors();
     grow_descriptor_table();
-    generations_init(&engine.generations, engine_wake_control, &engine);
+    const struct generations_hooks hooks = { .wake = engine_wake_control, .context = &engine };
+    generations_init(&engine.generations, &hooks);
 
     enum status status = engine_start(&engine, &signals, report, context, why);
     if (status == STATUS_OK) {

@@ -35,7 +35,7 @@ struct engine {
     struct permits *permits;    // of the generation's accounts; outlives the loops
     struct timing timing;
     struct complaints complaints; // of the generation's suppliers
-    bool replies_are_full;        // to callers without the token too
+    bool is_loopback;             // the public listener is
     struct text reply_token;      // absent: none
     struct metrics *metrics;      // both outlive the loops
     struct attribution *attribution;
@@ -56,8 +56,9 @@ bool engine_is_ready(struct engine *engine, const char **because);
 /// keeps it as long. Any thread, never waits long.
 struct generation *engine_generation(struct engine *engine);
 
-/// Takes the generation: what begins from now on begins on it. One thread only.
-void engine_publish(struct engine *engine, struct generation *generation);
+/// Takes the generation in any case. STATUS_OK: what begins from now on begins on it; else nothing has changed. One
+/// thread only.
+MUST_CHECK enum status engine_publish(struct engine *engine, struct generation *generation);
 /// Before one is built to be published: waits until fewer than GENERATIONS_MAX live, for no longer than a search and
 /// its login may take. False: there is no room, or the engine is draining.
 MUST_CHECK bool engine_await_room(struct engine *engine);
