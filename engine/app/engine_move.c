@@ -48,8 +48,10 @@ static enum status moves_set_names(const struct engine_moves *moves, struct reso
 }
 
 /// New suppliers, callers and tables get lines of metrics; without memory for one it counts among the others.
-static void name_lines(struct engine *engine, const struct catalogue *now)
+static void name_lines(struct engine *engine, const struct generation *generation)
 {
+    const struct catalogue *now = generation_catalogue(generation);
+    const struct settings *settings = generation_settings(generation);
     size_t table_count = data_set_count(now->data);
     size_t most = now->supplier_count > table_count ? now->supplier_count : table_count;
     struct text *names = calloc(most + 1, sizeof(*names));
@@ -65,7 +67,7 @@ static void name_lines(struct engine *engine, const struct catalogue *now)
         names[i] = data_set_name(now->data, i);
     }
     metrics_name(engine->metrics, METRIC_NAMES_TABLES, names, table_count);
-    metrics_name(engine->metrics, METRIC_NAMES_CALLERS, engine->settings->callers, engine->settings->caller_count);
+    metrics_name(engine->metrics, METRIC_NAMES_CALLERS, settings->callers, settings->caller_count);
     free(names);
 }
 
@@ -113,7 +115,7 @@ enum status engine_move(struct engine *engine, const struct generation *now)
     pthread_mutex_lock(&engine->moves.lock);
     enum status status = move_locked(engine, catalogue);
     if (status == STATUS_OK) {
-        name_lines(engine, catalogue);
+        name_lines(engine, now);
     }
     pthread_mutex_unlock(&engine->moves.lock);
     return status;

@@ -43,6 +43,10 @@ struct catalogue {
     size_t host_count;
 };
 
+/// A new call runs on this generation, and holds it until script_call_destroy: a call that was given up comes back when
+/// its search is long gone.
+void catalogue_carry(const struct catalogue *catalogue, struct script_call *call);
+
 /// Where an account finds what the engine keeps of it beyond its generation, by the names of supplier and account.
 /// Filled before the generation is published (app/engine_move.h), and emptied when the last hold on it is gone; between
 /// them it is immutable, so a loop finds its entry by two pointers and no lock.
