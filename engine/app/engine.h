@@ -6,6 +6,7 @@
 #pragma once
 
 #include "app/complaints.h"
+#include "app/engine_move.h"
 #include "app/generations.h"
 #include "app/settings.h"
 #include "app/timing.h"
@@ -28,15 +29,16 @@ struct engine {
     pthread_t control;
     struct resolver *resolver;
     struct worker_pool *workers;
-    struct login_book *logins; // of the generation's accounts
+    struct login_book *logins; // of all accounts in use
     struct io_thread *threads;
     size_t thread_count;        // made, be they whole or not; the control thread's
     atomic_size_t threads_live; // whole ones, which the resolver may tell of a new book
-    struct permits *permits;    // of the generation's accounts; outlives the loops
+    struct permits *permits;    // of all accounts in use; outlives the loops
     struct timing timing;
-    struct complaints complaints; // of the generation's suppliers
-    bool replies_are_full;        // to callers without the token too
-    struct text reply_token;      // absent: none
+    struct complaints complaints;
+    struct engine_moves moves; // the catalogues in use
+    bool is_loopback;          // the public listener is
+    struct text reply_token;   // absent: none
     struct metrics *metrics;      // both outlive the loops
     struct attribution *attribution;
     struct admin *admin; // NULL: none
@@ -56,8 +58,9 @@ bool engine_is_ready(struct engine *engine, const char **because);
 /// keeps it as long. Any thread, never waits long.
 struct generation *engine_generation(struct engine *engine);
 
-/// Takes the generation: what begins from now on begins on it. One thread only.
-void engine_publish(struct engine *engine, struct generation *generation);
+/// Takes the generation in any case. STATUS_OK: what begins from now on begins on it; else nothing has changed. One
+/// thread only.
+MUST_CHECK enum status engine_publish(struct engine *engine, struct generation *generation);
 /// Before one is built to be published: waits until fewer than GENERATIONS_MAX live, for no longer than a search and
 /// its login may take. False: there is no room, or the engine is draining.
 MUST_CHECK bool engine_await_room(struct engine *engine);

@@ -20,8 +20,8 @@ enum { ARENA_MAX = 64 * 1024 * 1024, TRAFFIC_DEFAULT = 50000, BECAUSE_MAX = 4096
 
 struct generation {
     struct ground ground;
-    struct list node;                                 // of its end
-    void (*on_end)(void *context, struct list *node); // NULL: whoever lets go last frees it
+    struct list node;
+    void (*on_end)(void *context, struct generation *generation); // NULL: whoever lets go last frees it
     void *end_context;
     struct arena arena;
     struct settings *settings;
@@ -347,6 +347,8 @@ static enum status build(struct generation_builder *builder, struct generation *
     }
     if (status == STATUS_OK) {
         status = collect_hosts(generation, &builder->arena);
+        generation->catalogue.hosts = generation->hosts;
+        generation->catalogue.host_count = generation->host_count;
     }
     if (status == STATUS_OK && builder->findings > 0) {
         status = STATUS_INVALID;
@@ -357,16 +359,27 @@ static enum status build(struct generation_builder *builder, struct generation *
     return status;
 }
 
-void generation_bury(struct list *node)
+void generation_destroy(struct generation **generation)
 {
-    struct generation *generation = CONTAINER_OF(node, struct generation, node);
+    struct generation *gone = *generation;
 
-    script_set_release(&generation->set);
-    data_set_release(&generation->data);
-    rates_release(&generation->rates);
-    arena_fini(&generation->arena);
-    settings_release(&generation->settings);
-    free(generation);
+    *generation = NULL;
+    script_set_release(&gone->set);
+    data_set_release(&gone->data);
+    rates_release(&gone->rates);
+    arena_fini(&gone->arena);
+    settings_release(&gone->settings);
+    free(gone);
+}
+
+struct list *generation_node(struct generation *generation)
+{
+    return &generation->node;
+}
+
+struct generation *generation_of_node(struct list *node)
+{
+    return CONTAINER_OF(node, struct generation, node);
 }
 
 static void generation_end(struct ground *ground)
@@ -374,9 +387,9 @@ static void generation_end(struct ground *ground)
     struct generation *generation = CONTAINER_OF(ground, struct generation, ground);
 
     if (generation->on_end != NULL) {
-        generation->on_end(generation->end_context, &generation->node);
+        generation->on_end(generation->end_context, generation);
     } else {
-        generation_bury(&generation->node);
+        generation_destroy(&generation);
     }
 }
 
@@ -437,7 +450,8 @@ void generation_release(struct generation **generation)
     ground_drop(&ground);
 }
 
-void generation_give_end(struct generation *generation, void (*on_end)(void *context, struct list *node), void *context)
+void generation_give_end(struct generation *generation, void (*on_end)(void *context, struct generation *generation),
+                         void *context)
 {
     require(generation->on_end == NULL);
     generation->on_end = on_end;

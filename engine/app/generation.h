@@ -50,11 +50,14 @@ struct generation *generation_acquire(struct generation *generation);
 /// The last one frees it, where it is; but see generation_give_end.
 void generation_release(struct generation **generation);
 
-/// From now on the end of the last hold frees nothing: `on_end` gets the generation as a list node, on whichever thread
-/// that is, for generation_bury to free. By whoever holds it, once.
-void generation_give_end(struct generation *generation, void (*on_end)(void *context, struct list *node),
+/// From now on the end of the last hold frees nothing: `on_end` gets the generation, on whichever thread that is, and
+/// whoever it is handed to calls generation_destroy. By a holder, once.
+void generation_give_end(struct generation *generation, void (*on_end)(void *context, struct generation *generation),
                          void *context);
-void generation_bury(struct list *node);
+void generation_destroy(struct generation **generation);
+/// A place of it in a list, for its owner after its end.
+struct list *generation_node(struct generation *generation);
+struct generation *generation_of_node(struct list *node);
 
 /// Counts from 1 within the process.
 uint32_t generation_number(const struct generation *generation);

@@ -4,11 +4,11 @@
 
 #include <time.h>
 
-void generations_init(struct generations *generations, void (*wake)(void *context), void *context)
+void generations_init(struct generations *generations, const struct generations_hooks *hooks)
 {
     pthread_condattr_t attributes;
 
-    *generations = (struct generations){ .wake = wake, .context = context };
+    *generations = (struct generations){ .hooks = *hooks };
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_mutex_init(&generations->lock, NULL);
@@ -19,7 +19,7 @@ void generations_init(struct generations *generations, void (*wake)(void *contex
 
 void generations_fini(struct generations *generations)
 {
-    generations->wake = NULL; // we free what ends here ourselves
+    generations->hooks.wake = NULL; // we free what ends here ourselves
     generation_release(&generations->current);
     (void)generations_free_ended(generations);
     require(generations->live == 0); // else somebody would yet come to put his on our list
@@ -28,17 +28,16 @@ void generations_fini(struct generations *generations)
 }
 
 /// The last hold of a published generation is gone; on whichever thread dropped it.
-static void generations_on_end(void *context, struct list *node)
+static void generations_on_end(void *context, struct generation *generation)
 {
     struct generations *generations = context;
-    void (*wake)(void *context) = generations->wake;
-    void *wake_context = generations->context;
+    const struct generations_hooks hooks = generations->hooks;
 
     pthread_mutex_lock(&generations->lock);
-    list_append(&generations->ended, node);
+    list_append(&generations->ended, generation_node(generation));
     pthread_mutex_unlock(&generations->lock);
-    if (wake != NULL) { // ours may be gone by now: whoever frees need not have waited for us to ask
-        wake(wake_context);
+    if (hooks.wake != NULL) {
+        hooks.wake(hooks.context);
     }
 }
 
@@ -91,21 +90,25 @@ void generations_close(struct generations *generations)
     pthread_mutex_unlock(&generations->lock);
 }
 
-static struct list *take_ended(struct generations *generations)
+static struct generation *take_ended(struct generations *generations)
 {
     pthread_mutex_lock(&generations->lock);
     struct list *node = list_take_first(&generations->ended);
     pthread_mutex_unlock(&generations->lock);
-    return node;
+    return node == NULL ? NULL : generation_of_node(node);
 }
 
 size_t generations_free_ended(struct generations *generations)
 {
-    struct list *node;
+    const struct generations_hooks *hooks = &generations->hooks;
+    struct generation *ended;
     size_t freed = 0;
 
-    while ((node = take_ended(generations)) != NULL) {
-        generation_bury(node);
+    while ((ended = take_ended(generations)) != NULL) {
+        if (hooks->leave != NULL) {
+            hooks->leave(hooks->context, ended);
+        }
+        generation_destroy(&ended);
         pthread_mutex_lock(&generations->lock);
         generations->live--;
         pthread_cond_broadcast(&generations->room);

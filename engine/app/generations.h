@@ -16,6 +16,14 @@
 
 enum { GENERATIONS_MAX = 3 };
 
+/// What others do about it; any may be NULL.
+struct generations_hooks {
+    void (*wake)(void *context); // asks for a call of generations_free_ended; any thread
+    /// It is about to be freed; on the thread that frees.
+    void (*leave)(void *context, const struct generation *generation);
+    void *context;
+};
+
 struct generations {
     pthread_mutex_t lock; // of all below
     pthread_cond_t room;  // one was freed, or nobody shall wait any more
@@ -23,16 +31,15 @@ struct generations {
     struct list ended; // struct generation: nobody stands on it any more
     size_t live;       // published and not freed yet
     bool is_closed;
-    void (*wake)(void *context); // asks for a call of generations_free_ended; any thread
-    void *context;
+    struct generations_hooks hooks;
 };
 
-/// `wake` NULL: nobody needs to be asked.
-void generations_init(struct generations *generations, void (*wake)(void *context), void *context);
+/// The hooks are copied.
+void generations_init(struct generations *generations, const struct generations_hooks *hooks);
 /// Lets the current one go and frees all; by then nobody stands on any.
 void generations_fini(struct generations *generations);
 
-/// Takes the caller's hold: searches that begin from now on begin on it.
+/// Takes the caller's hold: searches that begin from now on begin on it. Each generation once.
 void generations_publish(struct generations *generations, struct generation *generation);
 /// The one to begin on, acquired; NULL before the first was published.
 struct generation *generations_current(struct generations *generations);

@@ -122,6 +122,13 @@ static bool read_budget(struct search_request *request, const struct catalogue *
     return false;
 }
 
+/// To callers without the token, too.
+static bool replies_are_full(const struct engine *engine, const struct settings *settings)
+{
+    return text_equals_c(settings->reply_detail, "auto") ? engine->is_loopback
+                                                         : text_equals_c(settings->reply_detail, "full");
+}
+
 void search_request_init(struct search_request *request)
 {
     memset(request, 0, sizeof *request);
@@ -148,7 +155,7 @@ bool search_request_read(struct search_request *request, const struct engine *en
     if (!envelope_read(&request->envelope, block_text(http_call_body(call)), problem) && problem->status != 422) {
         return false;
     }
-    bool is_stranger = !engine->replies_are_full && !bearer_is_given(engine->reply_token, call);
+    bool is_stranger = !replies_are_full(engine, settings) && !bearer_is_given(engine->reply_token, call);
     request->detail = is_stranger ? REPLY_PUBLIC : REPLY_FULL;
     request->format = stream_format_of(http_call_header(call, "accept"));
     check_names(catalogue, &request->envelope, is_stranger, problem);

@@ -45,7 +45,8 @@ static struct admin_world *world_make(const char *document)
     engine->settings = world->settings;
     struct generation *generation = NULL;
     assert_int_equal(generation_build(world->settings, on_finding, &findings, &generation), STATUS_OK);
-    generations_init(&engine->generations, NULL, NULL);
+    const struct generations_hooks hooks = { .wake = NULL };
+    generations_init(&engine->generations, &hooks);
     generations_publish(&engine->generations, generation);
     assert_int_equal(permits_create(generation_catalogue(generation), &engine->permits), STATUS_OK);
     assert_int_equal(worker_pool_create(&workers, &engine->workers, &why), STATUS_OK);
@@ -200,7 +201,8 @@ static void status_and_metrics_tell_how_much_of_an_account_is_used(void **state)
     struct admin_world *world = world_start(
         ACME "admin: { listen: '127.0.0.1:0' }\n"
              "suppliers: { acme: { accounts: { main: { limits: { per_day: 3, concurrent: 2, body: 1MiB } } } } }\n");
-    const struct script_account *account = generation_catalogue(world->engine.generations.current)->suppliers[0].account;
+    const struct script_account *account =
+        generation_catalogue(world->engine.generations.current)->suppliers[0].account;
     struct permits *permits = world->engine.permits;
     uint64_t wait_us = 0;
 
