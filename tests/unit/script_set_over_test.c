@@ -2,6 +2,8 @@
 
 #include "unit/script_over_support.h"
 
+#include <glob.h>
+
 static struct over_world world;
 
 static int open_world(void **state)
@@ -233,6 +235,15 @@ static void folders_that_cannot_be_read_keep_what_was_in_them(void **state)
     script_set_release(&before);
 }
 
+static size_t count_threads(void)
+{
+    glob_t found;
+    size_t count = glob("/proc/self/task/*", 0, NULL, &found) == 0 ? found.gl_pathc : 0;
+
+    globfree(&found);
+    return count;
+}
+
 static void a_file_that_hangs_while_it_is_loaded_is_kept_and_told(void **state)
 {
     (void)state;
@@ -245,6 +256,17 @@ static void a_file_that_hangs_while_it_is_loaded_is_kept_and_told(void **state)
     assert_true(is_called("delta", "delta-2"));
     over_expect(&world, SCRIPT_KIND_SUPPLIER, "alpha", SCRIPT_KEPT, "runs for more than 2 s");
     over_expect(&world, SCRIPT_KIND_SUPPLIER, "bravo", SCRIPT_KEPT, "gets stuck inside a function of C");
+    // Nobody waits for them again, nor loses another thread.
+    size_t threads = count_threads();
+    struct script_set *before = over_load(&world);
+    assert_ptr_equal(world.set, before);
+    over_expect(&world, SCRIPT_KIND_SUPPLIER, "alpha", SCRIPT_KEPT, "runs for more than 2 s");
+    over_expect(&world, SCRIPT_KIND_SUPPLIER, "bravo", SCRIPT_KEPT, "gets stuck inside a function of C");
+    assert_true(count_threads() <= threads);
+    script_set_release(&before);
+    over_write_supplier(&world, "bravo", "", "display_name = \"bravo-3\"");
+    over_load_on(&world);
+    assert_true(is_called("bravo", "bravo-3"));
 }
 
 static void a_set_is_made_again_with_one_supplier_as_it_was(void **state)
