@@ -69,38 +69,6 @@ struct script_set *script_set_apart(struct script_set *set)
     return again_make(set, &(struct again){ .is_apart = true });
 }
 
-// Adds a version apart. False: no memory.
-static bool apart_add(struct script_set *made, struct script_version *version)
-{
-    struct script_version *apart = script_version_apart(version);
-
-    if (apart != NULL) {
-        script_set_add(made, apart);
-    }
-    bool is_added = apart != NULL;
-    script_version_drop(&apart);
-    return is_added;
-}
-
-struct script_set *script_set_apart(struct script_set *set)
-{
-    struct script_set *made = script_set_create(set->shelf, set->places, set->product_count, set->supplier_count);
-    bool is_whole = made != NULL;
-
-    for (size_t i = 0; i < set->product_count && is_whole; i++) {
-        is_whole = apart_add(made, set->products[i]);
-    }
-    is_whole = is_whole && script_set_close_products(made) == STATUS_OK;
-    for (size_t i = 0; i < set->supplier_count && is_whole; i++) {
-        is_whole = apart_add(made, set->suppliers[i]);
-    }
-    is_whole = is_whole && script_set_close(made) == STATUS_OK;
-    if (made != NULL && !is_whole) {
-        script_set_release(&made);
-    }
-    return made;
-}
-
 enum status script_set_with(struct script_set *running, struct script_set *older, struct text supplier,
                             script_finding report, void *context, struct script_set **set)
 {
