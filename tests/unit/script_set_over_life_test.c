@@ -1,6 +1,7 @@
 // A load over the set that runs: what is counted of a script goes on as long as it does not change; versions that must
 // not run; many loads, and readers meanwhile.
 
+#include "script/state.h"
 #include "unit/script_over_support.h"
 
 #include <pthread.h>
@@ -103,6 +104,45 @@ static void what_is_counted_in_a_set_apart_is_counted_nowhere_else(void **state)
     assert_int_equal(trial.calls, 0);
     assert_ptr_not_equal(script_set_drift(apart, 0), script_set_drift(world.set, 0));
     script_set_release(&apart);
+}
+
+// ---- modules of what runs
+
+static struct state *lua;
+static char words[2][32];
+
+/// Calls `skip` of both suppliers, which require their module only then.
+static int call_skips(lua_State *L)
+{
+    for (size_t round = 0; round < 2; round++) {
+        for (size_t i = 0; i < 2; i++) {
+            lua_settop(L, 0);
+            state_push_supplier(L, lua, i);
+            lua_getfield(L, 1, "skip");
+            lua_call(L, 0, 1);
+            snprintf(words[i], sizeof words[i], "%s", lua_tostring(L, -1));
+        }
+    }
+    return 0;
+}
+
+static void each_script_requires_from_its_own_shelf_whenever_it_does(void **state)
+{
+    static const char more[] = "local function word() return require(\"tool\").word end";
+
+    (void)state;
+    over_write_supplier(&world, "alpha", more, "skip = word");
+    over_write_supplier(&world, "bravo", more, "skip = word");
+    over_load_on(&world);
+    over_write(&world, "scripts/tool.lua", "return { word = \"tool-2\" }\n");
+    over_write_supplier(&world, "alpha", more, "skip = 7");
+    over_load_on(&world);
+    lua = state_create(world.set, 1 << 20);
+    assert_non_null(lua);
+    assert_int_equal(sandbox_call(lua->sandbox, call_skips, NULL, NULL), SANDBOX_OK);
+    assert_string_equal(words[0], "tool-1");
+    assert_string_equal(words[1], "tool-2");
+    state_destroy(&lua);
 }
 
 // ---- versions that must not run
@@ -320,6 +360,7 @@ int main(void)
         OVER(quarantine_survives_other_changes_and_ends_with_the_files_own),
         OVER(calls_are_counted_until_a_script_changes_and_its_first_error_is_kept),
         OVER(what_is_counted_in_a_set_apart_is_counted_nowhere_else),
+        OVER(each_script_requires_from_its_own_shelf_whenever_it_does),
         OVER(a_refused_version_goes_back_to_an_older_one_until_the_file_changes),
         OVER(a_refused_version_that_nothing_can_stand_in_for_is_left_out),
         OVER(versions_of_a_candidate_are_not_checked_again),
