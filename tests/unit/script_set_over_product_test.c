@@ -189,6 +189,51 @@ static void airports_that_break_a_product_are_kept(void **state)
     script_set_release(&before);
 }
 
+static bool refuses_products(void *context, enum script_kind kind, struct text name, const unsigned char *digest,
+                             struct failure *because)
+{
+    (void)context, (void)name, (void)digest, (void)because;
+    return kind == SCRIPT_KIND_PRODUCT;
+}
+
+static void suppliers_of_a_product_that_must_not_run_are_left_out(void **state)
+{
+    (void)state;
+    world.order.refuses = refuses_products;
+    over_load_on(&world);
+    assert_int_equal(script_set_product_count(world.set), 0);
+    assert_int_equal(script_set_supplier_count(world.set), 0);
+    over_expect(&world, SCRIPT_KIND_PRODUCT, "shop", SCRIPT_LEFT_OUT, "shop was refused");
+    over_expect(&world, SCRIPT_KIND_SUPPLIER, "alpha", SCRIPT_LEFT_OUT, "there is no product \"shop\"");
+    world.order.refuses = NULL;
+    over_load_on(&world);
+    assert_int_equal(script_set_supplier_count(world.set), 2);
+    over_expect(&world, SCRIPT_KIND_SUPPLIER, "alpha", SCRIPT_ADDED, "");
+}
+
+static void an_older_supplier_is_held_against_the_product_of_today(void **state)
+{
+    struct script_set *mixed;
+    struct script_set *first = script_set_acquire(world.set);
+
+    (void)state;
+    over_write_product(&world, "", "segments = { shape = { \"round\" } }");
+    over_write_supplier(&world, "alpha", "", "sells = { shapes = { \"round\" } }");
+    over_write_supplier(&world, "bravo", "", "display_name = \"bravo-2\"");
+    over_load_on(&world);
+    assert_int_equal(script_set_with(world.set, first, TEXT("alpha"), support_on_finding, &world.findings, &mixed),
+                     STATUS_INVALID);
+    assert_null(mixed);
+    assert_non_null(strstr(world.findings.text, "`sells.colours` is no fact"));
+    assert_int_equal(script_set_with(world.set, first, TEXT("bravo"), support_on_finding, &world.findings, &mixed),
+                     STATUS_OK);
+    assert_true(script_version_equals(over_version(mixed, "bravo"), over_version(first, "bravo")));
+    assert_ptr_equal(over_version(mixed, "bravo")->life, over_version(first, "bravo")->life);
+    assert_ptr_equal(over_version(mixed, "alpha"), over_version(world.set, "alpha"));
+    script_set_release(&mixed);
+    script_set_release(&first);
+}
+
 int main(void)
 {
 #define OVER(name) cmocka_unit_test_setup_teardown(name, open_world, close_world)
@@ -199,6 +244,8 @@ int main(void)
         OVER(a_product_and_a_broken_supplier_that_need_each_other_are_both_kept),
         OVER(a_product_is_added_and_removed_but_not_while_somebody_needs_it),
         OVER(a_products_own_modules_are_its_own_in_the_checks_of_suppliers),
+        OVER(suppliers_of_a_product_that_must_not_run_are_left_out),
+        OVER(an_older_supplier_is_held_against_the_product_of_today),
         OVER(airports_that_changed_are_taken_and_broken_ones_are_not),
         OVER(airports_that_break_a_product_are_kept),
     };
