@@ -114,6 +114,7 @@ static char words[2][32];
 /// Loads both suppliers, then calls `skip` of each, which requires its module only then.
 static int call_skips(lua_State *L)
 {
+    lua_settop(L, 0);
     for (size_t i = 0; i < 2; i++) {
         state_push_supplier(L, lua, i);
     }
