@@ -65,8 +65,6 @@ struct script_version *script_version_apart(struct script_version *version)
     }
     atomic_fetch_add(&live, 1);
     atomic_init(&apart->holds, 1);
-    arena_init(&apart->arena, 0);
-    arena_init(&apart->memory, 0);
     apart->kind = version->kind;
     apart->file = version->file;
     apart->file.shelf = script_shelf_hold(version->file.shelf);
@@ -78,6 +76,8 @@ struct script_version *script_version_apart(struct script_version *version)
     apart->segments = version->segments;
     apart->segment_count = version->segment_count;
     apart->life = script_life_create();
+    arena_init(&apart->arena, 0);
+    arena_init(&apart->memory, 0);
     apart->origin = script_version_hold(version);
     if (apart->life == NULL) {
         script_version_drop(&apart);
@@ -99,11 +99,11 @@ void script_version_drop(struct script_version **version)
     if (dropped == NULL || atomic_fetch_sub(&dropped->holds, 1) != 1) {
         return;
     }
+    script_version_drop(&dropped->origin);
     script_life_drop(&dropped->life);
     script_shelf_drop(&dropped->file.shelf);
     arena_fini(&dropped->memory);
     arena_fini(&dropped->arena);
-    script_version_drop(&dropped->origin);
     free(dropped);
     atomic_fetch_sub(&live, 1);
 }

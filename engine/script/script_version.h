@@ -16,8 +16,8 @@
 enum script_kind {
     SCRIPT_KIND_PRODUCT,
     SCRIPT_KIND_SUPPLIER,
-    SCRIPT_KIND_SCRIPTS /* a module, airports, a folder */,
-    SCRIPT_KIND_TABLE,
+    SCRIPT_KIND_SCRIPTS, // a module, the airports, a folder
+    SCRIPT_KIND_TABLE,   // of the settings: what else a reload may change
     SCRIPT_KIND_RATES
 };
 
@@ -73,9 +73,9 @@ struct script_version {
     const struct script_segment *segments; // of a product
     size_t segment_count;
     struct script_life *life;
-    struct script_version *origin; // whose texts it has; NULL: its own
     struct arena arena;            // of the file
     struct arena memory;           // of what it declares
+    struct script_version *origin; // whose texts it shares; held; NULL: they are its own
 };
 
 enum { SCRIPT_LABEL_SIZE = 256 };
@@ -88,8 +88,7 @@ MUST_CHECK struct script_version *script_version_create(enum script_kind kind, c
                                                         struct script_shelf *shelf);
 /// The same file once more, nothing declared yet, with the same life. NULL without memory.
 MUST_CHECK struct script_version *script_version_again(const struct script_version *version);
-/// The same file and what it declares, with a life of its own: what is counted of it is thrown away with it. NULL
-/// without memory.
+/// The same with what it declares, and a life of its own. NULL without memory.
 MUST_CHECK struct script_version *script_version_apart(struct script_version *version);
 struct script_version *script_version_hold(struct script_version *version);
 void script_version_drop(struct script_version **version);

@@ -86,7 +86,7 @@ static inline void write_product(const char *more)
 {
     char text[DOCUMENT_MAX];
     snprintf(text, sizeof text,
-             "return {\n  name = \"flights\",\n  query = function(request, _)\n    return request\n"
+             "return {\n  name = \"flights\",\n  query = function(_, _)\n    return { currency = \"EUR\" }\n"
              "  end,\n  offer = {\n    { \"id\", \"text\", required = true, max = 64 },\n"
              "    { \"price\", { { \"total\", \"money\", required = true },\n"
              "      { \"currency\", \"currency\", required = true } }, required = true },\n"
