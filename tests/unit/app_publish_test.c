@@ -53,24 +53,29 @@ static void nap(void)
 
 // ------------------------------------------------------------------------------------------------------------- scripts
 
-static const char script[] = "local mark = \"%u\"\n"
+// Of alpha: four steps. Of bravo: the same behind a login that expires and is renewed all the time.
+static const char script[] = "local mark, base = '%u', 'http://127.0.0.1:%u/'\n"
                              "return {\n"
-                             "  name = \"%s\", product = \"flights\", owner = \"flights@example.com\",\n"
-                             "  hosts = { \"127.0.0.1:%u\" },\n"
+                             "  name = '%s', product = 'flights', owner = 'flights@example.com',\n"
+                             "  hosts = { '127.0.0.1:%u' },\n"
+                             "  %s\n"
                              "  build_request = function()\n"
-                             "    return { method = \"GET\", url = \"http://127.0.0.1:%u/\" .. mark .. \"/1\" }\n"
+                             "    return { method = 'GET', url = base .. mark .. '/1' }\n"
                              "  end,\n"
                              "  normalise = function(response, _, ctx)\n"
-                             "    local said = \"GET /\" .. mark .. \"/\" .. ctx.step .. \" HTTP/1.1\"\n"
+                             "    local said = 'GET /' .. mark .. '/' .. ctx.step .. ' HTTP/1.1'\n"
                              "    if response:text() ~= said or (ctx.step > 1 and ctx.state.mark ~= mark) then\n"
-                             "      error(\"mixed: \" .. response:text() .. \" met \" .. mark)\n"
+                             "      error('mixed: ' .. response:text() .. ' met ' .. mark)\n"
                              "    end\n"
                              "    if ctx.step == 4 then return {} end\n"
-                             "    local url = \"http://127.0.0.1:%u/\" .. mark .. \"/\" .. (ctx.step + 1)\n"
-                             "    return {}, { next = { after_ms = 10, request = { method = \"GET\", url = url },\n"
-                             "                          state = { mark = mark } } }\n"
+                             "    local request = { method = 'GET', url = base .. mark .. '/' .. (ctx.step + 1) }\n"
+                             "    return {}, { next = { after_ms = 10, request = request, state = { mark = mark } } }\n"
                              "  end,\n"
                              "}\n";
+static const char login[] = "login = {\n"
+                            "    build_request = function() return { method = 'GET', url = base .. 'login' } end,\n"
+                            "    read = function() return { value = 'a session', expires_in_s = 3 } end,\n"
+                            "  },\n";
 
 static const char product[] = "return {\n"
                               "  name = \"flights\",\n"
@@ -107,7 +112,7 @@ static void write_scripts(const struct town *town, unsigned mark)
         snprintf(path, sizeof(path), "%s/%s.lua", town->folder, names[i]);
         FILE *file = fopen(path, "w");
         assert_non_null(file);
-        fprintf(file, script, mark, names[i], port, port, port);
+        fprintf(file, script, mark, port, names[i], port, i == 0 ? "" : login);
         assert_int_equal(fclose(file), 0);
     }
 }
@@ -127,19 +132,6 @@ static void remove_scripts(const struct town *town)
     snprintf(path, sizeof(path), "%s/set", town->folder);
     rmdir(path);
     rmdir(town->folder);
-}
-
-static struct generation *build(const struct town *town, unsigned mark)
-{
-    struct findings findings = { 0 };
-    struct generation *generation = NULL;
-
-    write_scripts(town, mark);
-    enum status status = generation_build(town->settings, on_finding, &findings, &generation);
-    if (status != STATUS_OK) {
-        fail_msg("%s: %s", findings.items[0].file, findings.items[0].message);
-    }
-    return generation;
 }
 
 /// Answers with the first line of each request.
@@ -166,6 +158,12 @@ static void town_wake(void *context)
     sem_post(&town->woken);
 }
 
+static void town_leave(void *context, const struct generation *generation)
+{
+    struct town *town = context;
+    engine_leave(&town->engine, generation);
+}
+
 static void *free_generations(void *argument)
 {
     struct town *town = argument;
@@ -178,18 +176,38 @@ static void *free_generations(void *argument)
     return NULL;
 }
 
-static void town_read_settings(struct town *town)
+/// As a reload does: settings of its own for each generation.
+static struct settings *read_settings(const struct town *town)
 {
     static const char rest[] = "listen: '127.0.0.1:0'\n"
                                "network: { allow_private: [127.0.0.1/32] }\n"
-                               "deadline: { max: 10s }\n";
+                               "deadline: { max: 10s }\n"
+                               "callers: [web]\n"
+                               "cors: { origins: ['https://shop.example'] }\n";
+    struct settings *settings = NULL;
     struct findings findings = { 0 };
     char document[1024];
     const char *documents = document;
 
     snprintf(document, sizeof(document), "suppliers_dir: %s\nscripts_dir: %s/set\nio_threads: %d\n%s", town->folder,
              town->folder, LOOPS, rest);
-    assert_int_equal(read_documents(&documents, 1, &findings, &town->settings), STATUS_OK);
+    assert_int_equal(read_documents(&documents, 1, &findings, &settings), STATUS_OK);
+    return settings;
+}
+
+static struct generation *build(const struct town *town, unsigned mark)
+{
+    struct settings *settings = read_settings(town);
+    struct findings findings = { 0 };
+    struct generation *generation = NULL;
+
+    write_scripts(town, mark);
+    enum status status = generation_build(settings, on_finding, &findings, &generation);
+    if (status != STATUS_OK) {
+        fail_msg("%s: %s", findings.items[0].file, findings.items[0].message);
+    }
+    settings_release(&settings);
+    return generation;
 }
 
 static void town_start_threads(struct town *town)
@@ -211,7 +229,7 @@ static void town_start_threads(struct town *town)
 /// An engine that is whole but for its control thread and its admin listener.
 static void town_open(struct town *town)
 {
-    const struct generations_hooks hooks = { .wake = town_wake, .context = town };
+    const struct generations_hooks hooks = { .wake = town_wake, .leave = town_leave, .context = town };
     struct worker_pool_options workers = { .threads = 2, .deliver = live_world_deliver };
     const struct resolver_options resolver = { .allowed_count = 0 };
     const struct attribution_options attribution = { .path = NULL };
@@ -227,17 +245,17 @@ static void town_open(struct town *town)
     assert_non_null(mkdtemp(town->folder));
     town->peer = peer_start(&peer);
     write_product(town);
-    town_read_settings(town);
+    town->settings = read_settings(town);
     engine->settings = town->settings;
     engine->is_loopback = true;
     assert_int_equal(sem_init(&town->woken, 0, 0), 0);
     generations_init(&engine->generations, &hooks);
     assert_int_equal(pthread_create(&town->freer, NULL, free_generations, town), 0);
     struct generation *first = build(town, 0);
-    const struct catalogue *catalogue = generation_catalogue(first);
-    assert_int_equal(complaints_init(&engine->complaints, catalogue->supplier_count), STATUS_OK);
-    assert_int_equal(permits_create(catalogue, &engine->permits), STATUS_OK);
-    assert_int_equal(login_book_create(catalogue, &engine->logins), STATUS_OK);
+    engine_moves_init(&engine->moves);
+    complaints_init(&engine->complaints);
+    assert_int_equal(permits_create(NULL, &engine->permits), STATUS_OK);
+    assert_int_equal(login_book_create(NULL, &engine->logins), STATUS_OK);
     assert_int_equal(metrics_create(&metrics, &engine->metrics), STATUS_OK);
     assert_int_equal(attribution_create(&attribution, &engine->attribution, &why), STATUS_OK);
     assert_int_equal(worker_pool_create(&workers, &engine->workers, &why), STATUS_OK);
@@ -264,6 +282,7 @@ static void town_close(struct town *town)
         io_thread_fini(&engine->threads[i]);
     }
     free(engine->threads);
+    engine_moves_fini(&engine->moves);
     login_book_destroy(&engine->logins);
     attribution_destroy(&engine->attribution);
     metrics_destroy(&engine->metrics);
@@ -290,6 +309,7 @@ struct town_caller {
 };
 
 static const char request[] = "POST /v1/search HTTP/1.1\r\nHost: test\r\nContent-Type: application/json\r\n"
+                              "Origin: https://shop.example\r\nSearch-Caller: web\r\n"
                               "Content-Length: 50\r\n\r\n"
                               "{\"product\":\"flights\",\"query\":{},\"budget_ms\":10000}";
 
