@@ -264,11 +264,14 @@ static void town_open(struct town *town)
     town_start_threads(town);
 }
 
-/// As the engine stops, with its loops first.
+/// As the engine stops: its control thread, which frees generations, does nothing else by then.
 static void town_close(struct town *town)
 {
     struct engine *engine = &town->engine;
 
+    atomic_store(&town->is_freed, true);
+    sem_post(&town->woken);
+    pthread_join(town->freer, NULL);
     for (size_t i = 0; i < LOOPS; i++) {
         io_thread_stop(&engine->threads[i]);
         io_thread_join(&engine->threads[i]);
@@ -288,9 +291,6 @@ static void town_close(struct town *town)
     metrics_destroy(&engine->metrics);
     complaints_fini(&engine->complaints);
     permits_destroy(&engine->permits);
-    atomic_store(&town->is_freed, true);
-    sem_post(&town->woken);
-    pthread_join(town->freer, NULL);
     generations_fini(&engine->generations);
     sem_destroy(&town->woken);
     settings_release(&town->settings);
