@@ -140,4 +140,8 @@ void engine_leave(struct engine *engine, const struct generation *gone)
         }
     }
     pthread_mutex_unlock(&moves->lock);
+    size_t threads = atomic_load(&engine->threads_live);
+    for (size_t i = 0; i < threads; i++) {
+        io_thread_sweep(&engine->threads[i]);
+    }
 }
