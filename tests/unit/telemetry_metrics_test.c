@@ -386,6 +386,27 @@ static void a_counter_goes_on_when_what_it_is_taken_from_begins_anew(void **stat
     }
 }
 
+static void what_ran_before_and_runs_again_is_not_counted_twice(void **state)
+{
+    static const uint64_t values[] = { 50, 0, 3, 50, 52 };
+    struct metrics *metrics = *state;
+
+    metrics_set_limits(metrics, METRIC_SCRIPT_LIMITS, SCRIPT_LIMIT_TIME, NAMES, &values[0], 1);
+    metrics_begin_limits(metrics, METRIC_SCRIPT_LIMITS, SCRIPT_LIMIT_TIME, NAMES, &values[1], 1); // another version
+    metrics_set_limits(metrics, METRIC_SCRIPT_LIMITS, SCRIPT_LIMIT_TIME, NAMES, &values[2], 1);
+    metrics_begin_limits(metrics, METRIC_SCRIPT_LIMITS, SCRIPT_LIMIT_TIME, NAMES, &values[3], 1); // the first again
+    metrics_set_limits(metrics, METRIC_SCRIPT_LIMITS, SCRIPT_LIMIT_TIME, NAMES, &values[4], 1);
+    assert_line(metrics, "lastcall_script_limits_total{supplier=\"acme\",limit=\"time\"} 55");
+    metrics_set_suppliers(metrics, METRIC_SCRIPT_DRIFT, NAMES, &values[4], 1);
+    metrics_begin_suppliers(metrics, METRIC_SCRIPT_DRIFT, NAMES, &values[2], 1);
+    metrics_set_suppliers(metrics, METRIC_SCRIPT_DRIFT, NAMES, &values[0], 1);
+    assert_line(metrics, "lastcall_script_drift_total{supplier=\"acme\"} 99");
+    metrics_set_table(metrics, METRIC_LOOKUP_MISSES, TEXT("properties"), 12);
+    metrics_begin_table(metrics, METRIC_LOOKUP_MISSES, TEXT("properties"), 4);
+    metrics_set_table(metrics, METRIC_LOOKUP_MISSES, TEXT("properties"), 13);
+    assert_line(metrics, "lastcall_lookup_misses_total{table=\"properties\"} 21");
+}
+
 static void a_gauge_of_a_supplier_that_is_gone_is_nothing(void **state)
 {
     static const uint64_t values[] = { 4, 5, 6 };
@@ -468,6 +489,7 @@ int main(void)
         PLAY(several_threads_lose_nothing),
         PLAY(names_come_and_go_and_those_that_are_gone_keep_their_lines),
         PLAY(a_counter_goes_on_when_what_it_is_taken_from_begins_anew),
+        PLAY(what_ran_before_and_runs_again_is_not_counted_twice),
         PLAY(a_gauge_of_a_supplier_that_is_gone_is_nothing),
         PLAY(only_full_lines_are_given_away_and_no_sum_falls),
         PLAY(naming_disturbs_no_counting),
