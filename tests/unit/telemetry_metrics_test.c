@@ -444,6 +444,14 @@ static void only_full_lines_are_given_away_and_no_sum_falls(void **state)
         assert_no(metrics, "supplier=\"acme\"");
     }
     assert_line(metrics, "lastcall_supplier_requests_kept_in_total{supplier=\"other\"} 9");
+    for (size_t i = COUNT_OF(names) / 2; i < COUNT_OF(names); i++) { // half of them go
+        snprintf(names[i], sizeof(names[i]), "last%zu", i);
+        texts[i] = text_of(names[i]);
+    }
+    metrics_name(metrics, METRIC_NAMES_SUPPLIERS, texts, COUNT_OF(texts));
+    assert_line(metrics, "lastcall_attempts_total{supplier=\"r19s0\",outcome=\"empty\"} 1"); // and not this one
+    count_one(metrics, names[COUNT_OF(names) - 1]);
+    assert_line(metrics, "lastcall_attempts_total{supplier=\"last511\",outcome=\"empty\"} 1");
 }
 
 static void *name_much(void *argument)
