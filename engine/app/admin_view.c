@@ -402,6 +402,7 @@ void admin_view_sample_of(struct engine *engine, const struct catalogue *catalog
         metrics_set(engine->metrics, METRIC_FX_STALE, 0, rates_is_stale(catalogue->rates, wall_us) ? 1 : 0);
     }
     metrics_set(engine->metrics, METRIC_GENERATION, 0, catalogue->generation);
+    metrics_set(engine->metrics, METRIC_GENERATIONS_LIVE, 0, engine_generations_live(engine));
     metrics_set(engine->metrics, METRIC_SUPPLIERS_ENABLED, 0, enabled);
     metrics_set(engine->metrics, METRIC_START_TIME, 0, engine->started_wall_us);
 }
