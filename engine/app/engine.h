@@ -39,7 +39,7 @@ struct engine {
     struct engine_moves moves; // the catalogues in use
     bool is_loopback;          // the public listener is
     struct text reply_token;   // absent: none
-    struct metrics *metrics;      // both outlive the loops
+    struct metrics *metrics;   // both outlive the loops
     struct attribution *attribution;
     struct admin *admin; // NULL: none
     uint64_t started_us, started_wall_us;
