@@ -1,5 +1,6 @@
 // States that are built aside and buried aside: what the first calls of a set find, and what a set leaves behind.
 
+#include "script/state_fill.h"
 #include "unit/script_pool_stage.h"
 
 static uint32_t count_states(void)
@@ -130,6 +131,42 @@ static void a_worker_keeps_three_states_and_puts_the_others_aside(void **state)
     for (size_t i = 0; i < COUNT_OF(sets); i++) {
         script_set_release(&sets[i]);
     }
+}
+
+static void on_file(void *context)
+{
+    ++*(size_t *)context;
+}
+
+static bool is_never_hurried(void *context)
+{
+    (void)context;
+    return false;
+}
+
+static void a_filled_state_has_everything_loaded_and_no_garbage(void **state)
+{
+    size_t files = 0;
+    struct state_fill fill = { .file_limit_us = 2000000,
+                               .end_us = UINT64_MAX,
+                               .on_file = on_file,
+                               .is_hurried = is_never_hurried,
+                               .context = &files };
+    (void)state;
+    add_good(20);
+    support_load(&world);
+    struct state *filled = state_create(world.set, 4 << 20);
+    assert_true(state_fill_init(&fill, world.set));
+    assert_true(state_fill_run(&fill, filled));
+    assert_int_equal(files, 21);
+    assert_int_equal(filled->loads, 21);
+    assert_int_equal(filled->sandbox->used_live, filled->sandbox->heap.used); // the first call has nothing to collect
+    assert_int_equal(filled->sandbox->end_cpu_us, 0);                         // nor a limit of another thread
+    assert_null(lua_gethook(filled->sandbox->L));
+    assert_true(state_fill_run(&fill, filled)); // which loads nothing again
+    assert_int_equal(filled->loads, 21);
+    state_fill_fini(&fill);
+    state_destroy(&filled);
 }
 
 // ---- what a set leaves behind
@@ -393,6 +430,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(without_a_preparation_each_worker_builds_its_own_state, open_all, close_all),
         cmocka_unit_test_setup_teardown(a_set_that_is_prepared_twice_has_no_more_states, open_all, close_all),
         cmocka_unit_test_setup_teardown(a_worker_keeps_three_states_and_puts_the_others_aside, open_all, close_all),
+        cmocka_unit_test_setup_teardown(a_filled_state_has_everything_loaded_and_no_garbage, open_all, close_all),
         cmocka_unit_test_setup_teardown(a_retired_set_leaves_no_state_though_no_call_comes, open_all, close_all),
         cmocka_unit_test_setup_teardown(a_state_in_use_is_not_buried, open_all, close_all),
         cmocka_unit_test_setup_teardown(a_file_that_takes_nearly_all_of_its_time_is_prepared, open_all, close_all),
