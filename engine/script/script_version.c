@@ -56,6 +56,35 @@ struct script_version *script_version_again(const struct script_version *version
     return version_create(version->kind, &version->file, version->file.shelf, script_life_hold(version->life));
 }
 
+struct script_version *script_version_apart(struct script_version *version)
+{
+    struct script_version *apart = calloc(1, sizeof *apart);
+
+    if (apart == NULL) {
+        return NULL;
+    }
+    atomic_fetch_add(&live, 1);
+    atomic_init(&apart->holds, 1);
+    apart->kind = version->kind;
+    apart->file = version->file;
+    apart->file.shelf = script_shelf_hold(version->file.shelf);
+    memcpy(apart->digest, version->digest, sizeof apart->digest);
+    apart->label = version->label;
+    apart->declared = version->declared;
+    apart->look_ups = version->look_ups;
+    apart->look_up_count = version->look_up_count;
+    apart->segments = version->segments;
+    apart->segment_count = version->segment_count;
+    apart->life = script_life_create();
+    arena_init(&apart->arena, 0);
+    arena_init(&apart->memory, 0);
+    apart->origin = script_version_hold(version);
+    if (apart->life == NULL) {
+        script_version_drop(&apart);
+    }
+    return apart;
+}
+
 struct script_version *script_version_hold(struct script_version *version)
 {
     atomic_fetch_add(&version->holds, 1);
@@ -70,6 +99,7 @@ void script_version_drop(struct script_version **version)
     if (dropped == NULL || atomic_fetch_sub(&dropped->holds, 1) != 1) {
         return;
     }
+    script_version_drop(&dropped->origin);
     script_life_drop(&dropped->life);
     script_shelf_drop(&dropped->file.shelf);
     arena_fini(&dropped->memory);
