@@ -102,8 +102,8 @@ struct play_result {
     size_t waits;    // for logins, that were not given back
     size_t reasks;   // calls for ceilings
     size_t troubles; // of scripts, told to the log
-    size_t fetches, timers, calls, references,
-        permits; // that were not given back; references: holds on the generation, too
+    /// That were not given back; among the references are holds on the generation.
+    size_t fetches, timers, calls, references, permits;
     struct buffer violations;
 };
 
