@@ -103,7 +103,12 @@ static size_t routes_common_headers(void *context, const struct http_call *call,
                                     struct header_pair headers[HTTP_SERVER_COMMON_HEADERS])
 {
     const struct io_thread *thread = context;
-    return cors_headers(thread->engine->settings, call, headers);
+    size_t count = cors_headers(thread->engine->settings, call, headers);
+
+    if (atomic_load(&thread->engine->is_draining)) {
+        headers[count++] = (struct header_pair){ "Connection", "close" }; // come back to somebody else
+    }
+    return count;
 }
 
 struct http_server_handlers routes_handlers(struct io_thread *thread)
