@@ -246,7 +246,8 @@ static void write_suppliers(struct engine *engine, const struct catalogue *catal
 
 void admin_view_status(struct engine *engine, struct json_writer *json)
 {
-    const struct catalogue *catalogue = generation_catalogue(engine->generation);
+    struct generation *generation = engine_generation(engine); // kept while it is told of
+    const struct catalogue *catalogue = generation_catalogue(generation);
     const char *because = NULL;
     bool is_ready = engine_is_ready(engine, &because);
 
@@ -266,6 +267,7 @@ void admin_view_status(struct engine *engine, struct json_writer *json)
     write_products(catalogue, json);
     write_suppliers(engine, catalogue, json);
     json_end_object(json);
+    generation_release(&generation);
 }
 
 static void sample_scripts(struct engine *engine)
@@ -318,7 +320,7 @@ static void sample_supplier(struct engine *engine, const struct catalogue *catal
         struct permits_view view;
         permits_look(engine->permits, &supplier->account[i], &view);
         values[3] += view.running;
-        values[4] += view.refused_by_rate + view.refused_by_block + view.refused_by_number;
+        values[4] += view.refused_by_rate + view.refused_by_block + view.refused_by_number + view.refused_others;
         values[5] = view.blocked_us > values[5] ? view.blocked_us : values[5];
     }
 }
@@ -374,7 +376,8 @@ static void sample_logins(struct engine *engine, const struct catalogue *catalog
 
 void admin_view_sample(struct engine *engine)
 {
-    const struct catalogue *catalogue = generation_catalogue(engine->generation);
+    struct generation *generation = engine_generation(engine); // kept while its numbers are taken
+    const struct catalogue *catalogue = generation_catalogue(generation);
     struct attribution_counts counts;
     const char *because = NULL;
     size_t enabled = 0;
@@ -386,7 +389,8 @@ void admin_view_sample(struct engine *engine)
     sample_suppliers(engine, catalogue);
     sample_logins(engine, catalogue);
     for (size_t i = 0; i < data_set_count(catalogue->data); i++) {
-        metrics_set(engine->metrics, METRIC_LOOKUP_MISSES, i, data_set_misses(catalogue->data, i));
+        metrics_set_table(engine->metrics, METRIC_LOOKUP_MISSES, data_set_name(catalogue->data, i),
+                          data_set_misses(catalogue->data, i));
     }
     attribution_counts(engine->attribution, &counts);
     metrics_set(engine->metrics, METRIC_ATTRIBUTION_WRITTEN, 0, counts.written);
@@ -402,4 +406,5 @@ void admin_view_sample(struct engine *engine)
     metrics_set(engine->metrics, METRIC_GENERATION, 0, catalogue->generation);
     metrics_set(engine->metrics, METRIC_SUPPLIERS_ENABLED, 0, enabled);
     metrics_set(engine->metrics, METRIC_START_TIME, 0, engine->started_wall_us);
+    generation_release(&generation);
 }

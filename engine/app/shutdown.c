@@ -73,12 +73,16 @@ static void await_loops(struct engine *engine, const sigset_t *signals, uint64_t
 
 void shutdown_drain(struct engine *engine, const sigset_t *signals, int number)
 {
-    uint64_t notice_us = notice_of(engine->settings);
-    uint64_t drain_us = engine->settings->drain_us;
+    struct generation *generation = engine_generation(engine);
+    uint64_t notice_us = notice_of(generation_settings(generation));
+    uint64_t drain_us = generation_settings(generation)->drain_us;
 
+    generation_release(&generation);
     log_line(LOG_INFO, "engine", "draining signal=%s notice_ms=%llu drain_ms=%llu", strsignal(number),
              (unsigned long long)clock_us_to_ms(notice_us), (unsigned long long)clock_us_to_ms(drain_us));
     atomic_store(&engine->is_draining, true);
+    generations_close(&engine->generations); // nobody waits to publish one more
+    worker_pool_hurry(engine->workers);      // nor for its states
     if (!give_notice(engine, signals, notice_us)) {
         return;
     }
@@ -129,7 +133,7 @@ static void *guard_main(void *unused)
     return NULL;
 }
 
-void shutdown_guard(const sigset_t *signals, uint64_t flush_us)
+void shutdown_guard_for(const sigset_t *signals, uint64_t flush_us)
 {
     pthread_t thread;
 
@@ -142,6 +146,14 @@ void shutdown_guard(const sigset_t *signals, uint64_t flush_us)
     }
     pthread_setname_np(thread, "guard");
     pthread_detach(thread); // whoever waited for it would wait for its nap
+}
+
+void shutdown_guard(struct engine *engine, const sigset_t *signals)
+{
+    struct generation *generation = engine_generation(engine);
+
+    shutdown_guard_for(signals, generation_settings(generation)->flush_us);
+    generation_release(&generation);
 }
 
 void shutdown_is_over(void)

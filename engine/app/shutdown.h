@@ -20,7 +20,8 @@ enum { SHUTDOWN_EXIT_STUCK = 6 };
 /// loops have ended or, after a second signal, must be ended with whatever is open.
 void shutdown_drain(struct engine *engine, const sigset_t *signals, int number);
 
-/// Begins STOP: from now on a signal ends the process at once with 0, the end of `flush_us` ends it with
+/// Begins STOP: from now on a signal ends the process at once with 0, the end of `shutdown.flush` ends it with
 /// SHUTDOWN_EXIT_STUCK; until shutdown_is_over.
-void shutdown_guard(const sigset_t *signals, uint64_t flush_us);
+void shutdown_guard(struct engine *engine, const sigset_t *signals);
+void shutdown_guard_for(const sigset_t *signals, uint64_t flush_us); // what the former starts
 void shutdown_is_over(void);

@@ -46,7 +46,7 @@ struct sandbox {
     uint32_t log_lines;                      // that the call in hand has logged
     uint64_t met_limits[SCRIPT_LIMIT_COUNT]; // by the call in hand
     sandbox_find_module find_module;
-    void *find_context;
+    void *find_context;      // of the file that is loaded next; its `require` keeps it
     struct data_set *data;   // what `lookup` reads; borrowed; NULL: none
     struct crypto_seed seed; // of `crypto`'s randomness
     const char *pure;        // the function within which nothing may differ from call to call; NULL: none
@@ -103,6 +103,14 @@ void sandbox_copy_message(lua_State *L, char *place, size_t size, const char *me
 /// what sandbox_unnest must get. Errors need no unnesting.
 uint32_t sandbox_nest(lua_State *L, const char *what);
 void sandbox_unnest(lua_State *L, uint32_t depth);
+
+/// Within a protected call, on a thread that no watchdog looks after: stops it when it has used that much more of the
+/// thread's CPU time. Lasts until sandbox_unbound, which does not belong into a call.
+void sandbox_bound(lua_State *L, uint64_t limit_us);
+void sandbox_unbound(struct sandbox *sandbox);
+
+/// Collects all garbage. Not within a call.
+void sandbox_collect(struct sandbox *sandbox);
 
 /// Takes an interruption back, once no further one can come. Not within a call.
 void sandbox_calm(struct sandbox *sandbox);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "app/fixture_suite.h"
+#include "app/generation.h"
 #include "base/file.h"
 
 #include <setjmp.h>
@@ -132,7 +133,7 @@ static inline int tear_down(void **state)
     }
     assert_int_equal(rmdir(folder), 0);
     generation_release(&generation);
-    settings_destroy(&settings);
+    settings_release(&settings);
     return 0;
 }
 
@@ -170,7 +171,7 @@ static inline char *with(const char *text, const char *old, const char *new)
 static inline struct fixture_suite run(bool is_updating)
 {
     struct fixture_suite suite = {
-        .settings = settings, .generation = generation, .is_updating = is_updating, .report = on_finding
+        .settings = settings, .catalogue = generation_catalogue(generation), .is_updating = is_updating, .report = on_finding
     };
     findings.count = 0;
     fixture_suite_run(&suite);

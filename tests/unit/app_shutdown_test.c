@@ -38,7 +38,7 @@ static pid_t begin_end(uint64_t flush_us, bool is_over)
         assert_true(pid > 0);
         return pid;
     }
-    shutdown_guard(&signals, flush_us);
+    shutdown_guard_for(&signals, flush_us);
     if (is_over) {
         shutdown_is_over();
         (void)usleep(5 * SOON_US); // time for a guard that does not listen

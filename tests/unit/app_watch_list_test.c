@@ -25,9 +25,8 @@ static bool has(const struct watch_list *list, const char *path, enum file_walk_
 static void everything_that_a_generation_is_made_of_is_watched(void **state)
 {
     (void)state;
-    static const char *const files[] = { "lastcall.yaml", "/etc/lastcall/overlay.yaml" };
     static const struct file_watch_path wanted[] = {
-        { "lastcall.yaml", FILE_WALK_FILE },   { "/etc/lastcall/overlay.yaml", FILE_WALK_FILE },
+
         { "one", FILE_WALK_SUPPLIERS },        { "two", FILE_WALK_SUPPLIERS },
         { "scripts", FILE_WALK_LUA },          { "scripts/products", FILE_WALK_LUA },
         { "scripts/data", FILE_WALK_ENTRIES }, { "properties.tsv", FILE_WALK_FILE },
@@ -41,18 +40,23 @@ static void everything_that_a_generation_is_made_of_is_watched(void **state)
                   "fx: { file: rates.json }\n"
                   "data: { properties: { file: properties.tsv, key: [supplier] } }\n"
                   "suppliers:\n  acme:\n    accounts:\n"
-                  "      main: { tls: { cert: main.pem, key: main.key }, when: { market: [gb] } }\n"
+                  "      main: { tls: { cert: main.pem, key: main.key }, when: { market: [GB] } }\n"
                   "      other: { tls: { cert: other.pem, key: other.key } }\n");
     struct watch_list list;
 
-    assert_int_equal(watch_list_init(&list, settings, files, COUNT_OF(files)), STATUS_OK);
-    settings_destroy(&settings);
+    assert_int_equal(settings->file_count, 1);
+    char *file = strdup(settings->files[0].path);
+    assert_non_null(file);
+    assert_int_equal(watch_list_init(&list, settings), STATUS_OK);
+    settings_release(&settings);
+    assert_true(has(&list, file, FILE_WALK_FILE));
+    free(file);
     for (size_t i = 0; i < COUNT_OF(wanted); i++) {
         if (!has(&list, wanted[i].path, wanted[i].kind)) {
             fail_msg("%s is not watched", wanted[i].path);
         }
     }
-    assert_int_equal(list.count, COUNT_OF(wanted));
+    assert_int_equal(list.count, COUNT_OF(wanted) + 1);
     watch_list_fini(&list);
 }
 
@@ -63,17 +67,17 @@ static void what_is_not_set_is_not_watched_and_secrets_follow_the_environment(vo
     struct watch_list list;
 
     assert_int_equal(unsetenv("CREDENTIALS_DIRECTORY"), 0);
-    assert_int_equal(watch_list_init(&list, settings, NULL, 0), STATUS_OK);
-    assert_int_equal(list.count, 4); // suppliers, scripts, products, airports
+    assert_int_equal(watch_list_init(&list, settings), STATUS_OK);
+    assert_int_equal(list.count, 5); // the file, suppliers, scripts, products, airports
     watch_list_fini(&list);
 
     assert_int_equal(setenv("CREDENTIALS_DIRECTORY", "/run/credentials/lastcall", 1), 0);
-    assert_int_equal(watch_list_init(&list, settings, NULL, 0), STATUS_OK);
-    assert_int_equal(list.count, 5);
+    assert_int_equal(watch_list_init(&list, settings), STATUS_OK);
+    assert_int_equal(list.count, 6);
     assert_true(has(&list, "/run/credentials/lastcall", FILE_WALK_ENTRIES));
     watch_list_fini(&list);
     assert_int_equal(unsetenv("CREDENTIALS_DIRECTORY"), 0);
-    settings_destroy(&settings);
+    settings_release(&settings);
 }
 
 int main(void)
