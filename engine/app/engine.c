@@ -383,7 +383,7 @@ static void engine_await_drained(struct engine *engine, const sigset_t *signals)
     }
 }
 
-enum status engine_run(const struct settings *settings, settings_finding report, void *context, struct failure *why)
+enum status engine_run(struct settings *settings, settings_finding report, void *context, struct failure *why)
 {
     struct engine engine = { .settings = settings };
     sigset_t signals;

@@ -22,7 +22,7 @@ struct permits;
 struct search_record;
 
 struct engine {
-    const struct settings *settings;
+    struct settings *settings;
     struct generation *generation;
     struct resolver *resolver;
     struct worker_pool *workers;
@@ -44,7 +44,7 @@ struct engine {
 
 /// Runs the engine until SIGTERM or SIGINT ends it; findings of the scripts go to `report`. STATUS_OK: it ran and
 /// stopped; otherwise it could not start and `why` tells.
-MUST_CHECK enum status engine_run(const struct settings *settings, settings_finding report, void *context,
+MUST_CHECK enum status engine_run(struct settings *settings, settings_finding report, void *context,
                                   struct failure *why);
 
 /// May searches be sent here? False with the reason in `*because`, a constant.

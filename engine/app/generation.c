@@ -20,6 +20,7 @@ enum { ARENA_MAX = 64 * 1024 * 1024, TRAFFIC_DEFAULT = 50000, BECAUSE_MAX = 4096
 struct generation {
     atomic_uint references;
     struct arena arena;
+    struct settings *settings;
     struct script_set *set;
     struct data_set *data;
     struct rates *rates;
@@ -349,7 +350,7 @@ static enum status build(struct generation_builder *builder, struct generation *
     return status;
 }
 
-enum status generation_build(const struct settings *settings, settings_finding report, void *context,
+enum status generation_build(struct settings *settings, settings_finding report, void *context,
                              struct generation **generation)
 {
     *generation = NULL;
@@ -360,6 +361,7 @@ enum status generation_build(const struct settings *settings, settings_finding r
     struct generation_builder builder = { .settings = settings, .report = report, .context = context };
     arena_init(&builder.arena, ARENA_MAX);
     atomic_init(&built->references, 1);
+    built->settings = settings_acquire(settings);
     enum status status = build(&builder, built);
     built->arena = builder.arena;
     built->missing = builder.missing;
@@ -392,7 +394,13 @@ void generation_release(struct generation **generation)
     data_set_release(&released->data);
     rates_release(&released->rates);
     arena_fini(&released->arena);
+    settings_release(&released->settings);
     free(released);
+}
+
+const struct settings *generation_settings(const struct generation *generation)
+{
+    return generation->settings;
 }
 
 uint32_t generation_number(const struct generation *generation)

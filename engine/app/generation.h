@@ -6,7 +6,7 @@
 /// others live.
 ///
 /// Threads: built by one; acquire, release and reading from any.
-/// Memory:  counted; owns a reference to the script set, the catalogue and everything in it. Settings may go earlier.
+/// Memory:  counted; holds its settings and its script set, owns the catalogue and everything in it.
 #pragma once
 
 #include "app/settings.h"
@@ -17,10 +17,13 @@ struct generation;
 /// Builds from the directories and settings. All findings are reported; on any the result is STATUS_INVALID, or
 /// STATUS_TIMEOUT when a script took too long to load, and `*generation` NULL. A secret that is not set is no finding
 /// here: its supplier is off, and a warning is logged.
-MUST_CHECK enum status generation_build(const struct settings *settings, settings_finding report, void *context,
+MUST_CHECK enum status generation_build(struct settings *settings, settings_finding report, void *context,
                                         struct generation **generation);
 struct generation *generation_acquire(struct generation *generation);
 void generation_release(struct generation **generation);
+
+/// The settings that it was made of; they live as long as it does.
+const struct settings *generation_settings(const struct generation *generation);
 
 /// Counts from 1 within the process.
 uint32_t generation_number(const struct generation *generation);

@@ -21,11 +21,14 @@ static void apply_file(struct settings_reader *reader, struct arena *scratch, co
 {
     struct buffer bytes;
     struct settings_node *root = NULL;
-    struct text name = arena_copy(&reader->settings->arena, text_of(path));
+    struct settings *settings = reader->settings;
+    struct text name = arena_copy(&settings->arena, text_of(path));
     if (name.data == NULL) {
         reader->is_out_of_memory = true;
         return;
     }
+    struct settings_file *file = &settings->files[settings->file_count++];
+    file->path = name.data;
     struct file_facts facts;
     buffer_init(&bytes, SETTINGS_FILE_MAX + 1); // a larger one is a finding of its parser
     enum status status = file_read(path, &bytes, &facts);
@@ -39,10 +42,12 @@ static void apply_file(struct settings_reader *reader, struct arena *scratch, co
                           : "");
     } else {
         size_t findings = reader->findings;
+        settings->files_hash = text_hash_on(settings->files_hash, buffer_text(&bytes));
         status = settings_yaml_parse(scratch, name.data, buffer_text(&bytes), forward, reader, &root);
         require(status != STATUS_INVALID || reader->findings > findings);
         reader->is_out_of_memory = reader->is_out_of_memory || status == STATUS_NO_MEMORY;
         if (root != NULL) {
+            file->is_empty = root->first == NULL;
             settings_apply(reader, root);
         }
     }
@@ -62,7 +67,10 @@ enum status settings_read(const char *const *files, size_t count, settings_findi
     }
     arena_init(&read->arena, ARENA_MAX);
     arena_init(&scratch, ARENA_MAX);
+    atomic_init(&read->references, 1);
     settings_reader_init(&reader, read, &scratch, report, context);
+    read->files = arena_alloc_array(&read->arena, count + 1, sizeof(*read->files));
+    reader.is_out_of_memory = reader.is_out_of_memory || read->files == NULL;
     for (size_t i = 0; i < count && !reader.is_out_of_memory; i++) {
         apply_file(&reader, &scratch, files[i]);
     }
@@ -79,17 +87,26 @@ enum status settings_read(const char *const *files, size_t count, settings_findi
     }
     arena_fini(&scratch);
     if (status != STATUS_OK) {
-        settings_destroy(&read);
+        settings_release(&read);
     }
     *settings = read;
     return status;
 }
 
-void settings_destroy(struct settings **settings)
+struct settings *settings_acquire(struct settings *settings)
 {
-    if (*settings != NULL) {
-        arena_fini(&(*settings)->arena);
-        free(*settings);
-        *settings = NULL;
+    if (settings != NULL) {
+        atomic_fetch_add_explicit(&settings->references, 1, memory_order_relaxed);
+    }
+    return settings;
+}
+
+void settings_release(struct settings **settings)
+{
+    struct settings *released = *settings;
+    *settings = NULL;
+    if (released != NULL && atomic_fetch_sub_explicit(&released->references, 1, memory_order_acq_rel) == 1) {
+        arena_fini(&released->arena);
+        free(released);
     }
 }

@@ -4,8 +4,8 @@
 /// restart. Reading, errors, environment overrides and `config show` all come from it. Precedence: built-in < file
 /// (several, later wins) < environment LASTCALL__SECTION__KEY.
 ///
-/// Threads: immutable once read.
-/// Memory:  one arena.
+/// Threads: immutable once read; acquire and release from any.
+/// Memory:  counted; one arena.
 #pragma once
 
 #include "base/arena.h"
@@ -14,6 +14,8 @@
 #include "model/mode.h"
 #include "model/request_limits.h"
 #include "model/rule.h"
+
+#include <stdatomic.h>
 
 struct settings_pair {
     struct text key;
@@ -96,8 +98,19 @@ struct settings_rule {
     struct settings_place value_places[RULE_SETTING_COUNT];
 };
 
+/// One of the files, as it was read.
+struct settings_file {
+    const char *path; // as it was given
+    bool is_empty;    // it sets nothing
+};
+
 struct settings {
     struct arena arena;
+    atomic_uint references;
+    struct settings_file *files; // in the order in which they were given
+    size_t file_count;
+    uint64_t files_hash;           // of the bytes of all of them
+    struct settings_place *places; // where each row of the table that is the engine's was set; NULL in it: the default
 
     struct text listen;
     struct text admin_listen;     // empty: none
@@ -149,4 +162,5 @@ typedef void (*settings_finding)(void *context, const struct failure *failure);
 /// are reported; on any of them the result is STATUS_INVALID and `*settings` NULL. No file at all: the defaults.
 MUST_CHECK enum status settings_read(const char *const *files, size_t count, settings_finding report, void *context,
                                      struct settings **settings);
-void settings_destroy(struct settings **settings);
+struct settings *settings_acquire(struct settings *settings); // NULL gives NULL
+void settings_release(struct settings **settings);

@@ -349,9 +349,24 @@ static void check_table(struct settings_reader *reader, const struct settings_ta
     }
 }
 
+// Nodes end with the reading; where their values stand is kept.
+static void keep_places(struct settings_reader *reader)
+{
+    struct settings *settings = reader->settings;
+    settings->places = arena_alloc_array(&settings->arena, SETTINGS_COUNT, sizeof(*settings->places));
+    reader->is_out_of_memory = reader->is_out_of_memory || settings->places == NULL;
+    for (size_t i = 0; settings->places != NULL && i < SETTINGS_COUNT; i++) {
+        const struct settings_node *at = reader->origins[i];
+        if (at != NULL) {
+            settings->places[i] = (struct settings_place){ at->file, at->line, at->column };
+        }
+    }
+}
+
 void settings_reader_finish(struct settings_reader *reader)
 {
     struct settings *settings = reader->settings;
+    keep_places(reader);
     for (size_t i = 0; i < settings->table_count && reader->findings == 0; i++) {
         check_table(reader, &settings->tables[i]);
     }

@@ -307,7 +307,7 @@ int cmd_check(const struct cli_options *options)
     cli_flush(stdout, &out);
     buffer_fini(&out);
     generation_release(&generation);
-    settings_destroy(&settings);
+    settings_release(&settings);
     if (check.is_overdue) {
         return CLI_CANNOT_LOAD;
     }

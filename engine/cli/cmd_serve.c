@@ -36,7 +36,7 @@ int cmd_serve(const struct cli_options *options)
     if (log_start(serve_log_level(settings->log_level)) != STATUS_OK) {
         failure_set(&why, "the thread of the log could not be started");
         cli_print_failure(stderr, &why, options->is_colourless);
-        settings_destroy(&settings);
+        settings_release(&settings);
         return CLI_CANNOT_LOAD;
     }
     enum status status = engine_run(settings, serve_report, (void *)(uintptr_t)options, &why);
@@ -44,6 +44,6 @@ int cmd_serve(const struct cli_options *options)
     if (status != STATUS_OK && why.message[0] != '\0') {
         cli_print_failure(stderr, &why, options->is_colourless);
     }
-    settings_destroy(&settings);
+    settings_release(&settings);
     return status == STATUS_OK ? CLI_OK : CLI_CANNOT_LOAD;
 }

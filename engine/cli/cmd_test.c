@@ -52,7 +52,7 @@ static bool test_run(struct test *test, struct fixture_suite *suite)
     }
     bool is_run = generation != NULL;
     generation_release(&generation);
-    settings_destroy(&settings);
+    settings_release(&settings);
     return is_run;
 }
 

@@ -64,7 +64,7 @@ static void world_free(struct admin_world *world)
     worker_pool_destroy(&engine->workers);
     permits_destroy(&engine->permits);
     generation_release(&engine->generation);
-    settings_destroy(&world->settings);
+    settings_release(&world->settings);
     free(world);
 }
 

@@ -132,7 +132,7 @@ static inline int tear_down(void **state)
     }
     assert_int_equal(rmdir(folder), 0);
     generation_release(&generation);
-    settings_destroy(&settings);
+    settings_release(&settings);
     return 0;
 }
 

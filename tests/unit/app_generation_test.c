@@ -57,7 +57,7 @@ static enum status build(const char *document, struct findings *findings, struct
     print_findings(findings);
     assert_int_equal(status, STATUS_OK);
     status = generation_build(settings, on_finding, findings, generation);
-    settings_destroy(&settings);
+    settings_release(&settings);
     return status;
 }
 
@@ -542,7 +542,7 @@ static void the_example_settings_fit_the_repositorys_suppliers(void **state)
     setenv("DUFFEL_TOKEN", "test-token", 1);
     assert_int_equal(settings_read(&name, 1, on_finding, &findings, &settings), STATUS_OK);
     enum status status = generation_build(settings, on_finding, &findings, &generation);
-    settings_destroy(&settings);
+    settings_release(&settings);
     print_findings(&findings);
     assert_int_equal(status, STATUS_OK);
     assert_true(supplier_of(generation, "duffel")->is_enabled);

@@ -115,7 +115,7 @@ static void an_accounts_limits_stand_in_for_the_scripts_one_by_one(void **state)
     assert_int_equal(made[1].body_cap, 2 * 1024 * 1024);
     assert_int_equal(made[1].number, 1);
     generation_release(&generation);
-    settings_destroy(&settings);
+    settings_release(&settings);
     unsetenv("GENERATION_TEST_KEY");
 }
 

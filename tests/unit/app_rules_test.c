@@ -16,7 +16,7 @@ static enum status build(const char *document, struct findings *findings, struct
     *generation = NULL;
     if (status == STATUS_OK) {
         status = generation_build(settings, on_finding, findings, generation);
-        settings_destroy(&settings);
+        settings_release(&settings);
     }
     return status;
 }

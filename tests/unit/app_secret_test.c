@@ -202,7 +202,7 @@ PRINTF_LIKE(2, 3) static void check_start(const char *expected, const char *form
         fail_msg("`%s` is not in `%s`", expected, findings.items[0].message);
     }
     assert_true(expected == NULL || findings.items[0].help[0] != '\0');
-    settings_destroy(&settings);
+    settings_release(&settings);
 }
 
 static void what_would_keep_it_from_starting_is_found_beforehand(void **state)

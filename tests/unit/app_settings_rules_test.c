@@ -53,7 +53,7 @@ static void rules_are_read_in_their_order_with_their_places(void **state)
     assert_int_equal(second->values[RULE_CEILING_MAX], 1200000);
     assert_int_equal(second->value_places[RULE_CEILING_MAX].line, 7);
     assert_text(settings->rules[2].suppliers[0], "delta");
-    settings_destroy(&settings);
+    settings_release(&settings);
 }
 
 static void comparisons_are_ranges_and_words_are_words(void **state)
@@ -78,7 +78,7 @@ static void comparisons_are_ranges_and_words_are_words(void **state)
             assert_null(value->text.data);
             assert_true(value->least == rows[i].least && value->most == rows[i].most);
         }
-        settings_destroy(&settings);
+        settings_release(&settings);
     }
 }
 
@@ -95,12 +95,12 @@ static void a_later_file_replaces_all_rules(void **state)
     assert_int_equal(settings->rules[0].values[RULE_CEILING], 3000000);
     assert_int_equal(settings->segment_count, 2);
     assert_int_equal(settings->segments_place.line, 1);
-    settings_destroy(&settings);
+    settings_release(&settings);
     assert_int_equal(read_documents(none, 2, &findings, &settings), STATUS_OK);
     assert_int_equal(settings->rule_count, 0);
     assert_int_equal(settings->segment_count, 5);
     assert_null(settings->segments_place.file);
-    settings_destroy(&settings);
+    settings_release(&settings);
 }
 
 struct error_case {
@@ -192,7 +192,7 @@ static void the_environment_holds_segments_but_no_rules(void **state)
     setenv("LASTCALL__SEGMENTS", "device,market", 1);
     assert_int_equal(read_documents(&document, 1, &findings, &settings), STATUS_OK);
     assert_int_equal(settings->segment_count, 2);
-    settings_destroy(&settings);
+    settings_release(&settings);
     setenv("LASTCALL__RULES", "x", 1);
     assert_int_equal(read_documents(&document, 1, &findings, &settings), STATUS_INVALID);
     assert_string_equal(findings.items[0].file, "LASTCALL__RULES");

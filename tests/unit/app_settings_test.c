@@ -60,7 +60,7 @@ static void no_file_gives_the_defaults(void **state)
     assert_int_equal(settings->max_body, 256 * 1024);
     assert_text(settings->log_level, "info");
     assert_int_equal(settings->supplier_count, 0);
-    settings_destroy(&settings);
+    settings_release(&settings);
     assert_null(settings);
 }
 
@@ -71,7 +71,7 @@ static void an_empty_file_is_fine(void **state)
     for (size_t i = 0; i < COUNT_OF(documents); i++) {
         struct settings *settings = read_good(documents[i]);
         assert_int_equal(settings->drain_us, 10000000);
-        settings_destroy(&settings);
+        settings_release(&settings);
     }
 }
 
@@ -99,7 +99,7 @@ static void every_kind_of_value_is_read(void **state)
     assert_int_equal(settings->dns_server_count, 3);
     assert_string_equal(settings->dns_servers[2], "[fd00::2]:53");
     assert_int_equal(settings->max_body, 1024 * 1024);
-    settings_destroy(&settings);
+    settings_release(&settings);
 }
 
 static void the_admin_listener_can_be_moved_guarded_and_switched_off(void **state)
@@ -110,11 +110,11 @@ static void the_admin_listener_can_be_moved_guarded_and_switched_off(void **stat
     assert_text(settings->admin_listen, "[::1]:9");
     assert_text(settings->admin_token_env, "ADMIN_TOKEN");
     assert_text(settings->attribution_file, "a.ndjson");
-    settings_destroy(&settings);
+    settings_release(&settings);
 
     settings = read_good("admin: { listen: '' }\n");
     assert_text(settings->admin_listen, "");
-    settings_destroy(&settings);
+    settings_release(&settings);
 }
 
 static void the_public_endpoint_can_be_set(void **state)
@@ -133,7 +133,7 @@ static void the_public_endpoint_can_be_set(void **state)
     assert_text(settings->reply_detail, "public");
     assert_text(settings->reply_token_env, "T");
     assert_int_equal(settings->reply_max_age_us, 30000000);
-    settings_destroy(&settings);
+    settings_release(&settings);
 
     settings = read_good("cors: { origins: '*' }\n");
     assert_int_equal(settings->cors_origin_count, 1);
@@ -143,7 +143,7 @@ static void the_public_endpoint_can_be_set(void **state)
     assert_text(settings->reply_detail, "auto");
     assert_null(settings->reply_token_env.data);
     assert_int_equal(settings->reply_max_age_us, 0);
-    settings_destroy(&settings);
+    settings_release(&settings);
 }
 
 static void loopback_is_what_only_this_machine_reaches(void **state)
@@ -202,7 +202,7 @@ static void suppliers_are_read_with_their_places(void **state)
     assert_text(alias->accounts[0].name, "main");
     assert_false(settings->suppliers[2].is_enabled);
     assert_text(settings->suppliers[2].because, "contract ended");
-    settings_destroy(&settings);
+    settings_release(&settings);
 }
 
 static void a_later_file_wins_setting_by_setting(void **state)
@@ -229,7 +229,7 @@ static void a_later_file_wins_setting_by_setting(void **state)
     assert_int_equal(account->option_count, 2);
     assert_text(account->options[0].value, "1");
     assert_text(account->options[1].value, "3");
-    settings_destroy(&settings);
+    settings_release(&settings);
 }
 
 static void a_value_that_is_overridden_is_checked_too(void **state)
@@ -269,7 +269,7 @@ static void the_environment_wins_over_files(void **state)
     assert_text(account->secrets[0].key, "Api__Key");
     assert_text(account->secrets[0].value, "WL_KEY");
     assert_text(account->options[0].key, "base_url");
-    settings_destroy(&settings);
+    settings_release(&settings);
 }
 
 static void limits_of_an_account_are_numbers_of_requests_and_a_size(void **state)
@@ -289,7 +289,7 @@ static void limits_of_an_account_are_numbers_of_requests_and_a_size(void **state
     assert_int_equal(account->limits.per_second, 1);
     assert_int_equal(account->limits.concurrent, 0);
     assert_int_equal(account->body_cap, 0);
-    settings_destroy(&settings);
+    settings_release(&settings);
 }
 
 static void every_row_has_a_range_that_holds_its_default(void **state)
@@ -311,7 +311,7 @@ static void every_row_has_a_range_that_holds_its_default(void **state)
     struct findings findings = { 0 };
     struct settings *settings = NULL;
     assert_int_equal(settings_read(NULL, 0, on_finding, &findings, &settings), STATUS_OK);
-    settings_destroy(&settings);
+    settings_release(&settings);
 }
 
 static const struct settings_node *entry_of(const struct settings_node *map, struct text key)
@@ -359,7 +359,7 @@ static void the_example_holds_every_setting_with_its_default(void **state)
     char *bytes = read_example();
 
     assert_int_equal(settings_read(&name, 1, on_finding_print, &findings, &settings), STATUS_OK);
-    settings_destroy(&settings);
+    settings_release(&settings);
     arena_init(&arena, 1024 * 1024);
     assert_int_equal(settings_yaml_parse(&arena, name, text_of(bytes), on_finding, &findings, &root), STATUS_OK);
     for (size_t i = 0; i < SETTINGS_COUNT; i++) {
