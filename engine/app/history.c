@@ -56,7 +56,7 @@ static struct block *write_scripts(const struct script_set *set)
     json_key(&json, "products");
     json_begin_array(&json);
     for (size_t i = 0; i < script_set_product_count(set); i++) {
-        json_text(&json, script_set_product_label(set, i));
+        json_text(&json, script_set_product_version(set, i)->label);
     }
     json_end_array(&json);
     json_key(&json, "suppliers");
@@ -71,14 +71,15 @@ static struct block *write_scripts(const struct script_set *set)
     return block;
 }
 
-void history_note(struct history *history, const struct generation *generation, struct reload_answer *answer)
+void history_note(struct history *history, const struct generation *generation,
+                  struct settings *settings, struct reload_answer *answer)
 {
     struct script_set *set = generation_catalogue(generation)->set;
     struct history_entry made = {
         .generation = generation_number(generation),
         .answer = reload_answer_acquire(answer),
         .scripts = write_scripts(set),
-        .settings = generation_settings_acquire(generation),
+        .settings = settings_acquire(settings),
         .set = script_set_hold(set),
     };
     struct history_entry replaced, faded = { 0 };

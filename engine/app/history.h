@@ -35,8 +35,9 @@ struct history {
 void history_init(struct history *history);
 void history_fini(struct history *history);
 
-/// Notes that a generation was published. Holds the answer, its settings and its scripts.
-void history_note(struct history *history, const struct generation *generation, struct reload_answer *answer);
+/// Notes that a generation was published. Holds the answer, the generation's settings and its scripts.
+void history_note(struct history *history, const struct generation *generation,
+                  struct settings *settings, struct reload_answer *answer);
 
 /// What generation `number` ran: its settings acquired, its scripts held. STATUS_NOT_FOUND: it is not kept; `why`
 /// tells which are.

@@ -28,6 +28,17 @@ const char *reload_outcome_name(enum reload_outcome outcome)
     return names[outcome];
 }
 
+/// Words of strangers and scripts, without secrets.
+static struct text keep_words(struct reload_answer *answer, struct text words)
+{
+    struct text kept = arena_copy(&answer->arena, words);
+
+    if (kept.data != NULL) {
+        kept.length = redact_apply((char *)(uintptr_t)kept.data, kept.length, false);
+    }
+    return kept;
+}
+
 struct reload_answer *reload_answer_create(enum reload_source source, struct text who, struct text why)
 {
     struct counted_answer *made = calloc(1, sizeof(*made));
@@ -39,8 +50,8 @@ struct reload_answer *reload_answer_create(enum reload_source source, struct tex
     struct reload_answer *answer = &made->answer;
     arena_init(&answer->arena, ANSWER_ARENA);
     answer->source = source;
-    answer->who = arena_copy(&answer->arena, who);
-    answer->why = arena_copy(&answer->arena, why);
+    answer->who = keep_words(answer, who);
+    answer->why = keep_words(answer, why);
     answer->requests = 1;
     answer->began_wall_us = clock_wall_us();
     return answer;
