@@ -1,6 +1,6 @@
 #include "app/generation.h"
 
-#include "app/generation_builder.h"
+#include "app/generation_blame.h"
 #include "app/generation_data.h"
 #include "app/generation_rules.h"
 #include "app/generation_sources.h"
@@ -47,41 +47,38 @@ void generation_find(struct generation_builder *builder, const char *file, uint3
     if (file != NULL) {
         failure_at(&failure, file, line, column);
     }
-    builder->report(builder->context, &failure);
-    builder->findings++;
+    builder->findings += generation_blame(builder, &failure) ? 0 : 1;
+    if (builder->previous == NULL || generation_is_news(builder->blames, &failure)) {
+        builder->report(builder->context, &failure);
+    }
 }
 
-// Was the same finding reported before? A file that plays many suppliers is checked for each of them.
-static bool is_repeated(struct generation_builder *builder, const struct failure *failure)
-{
-    char all[sizeof(*failure)];
-    snprintf(all, sizeof(all), "%s:%u:%u:%s", failure->file, failure->line, failure->column, failure->message);
-    uint64_t hash = text_hash(text_of(all));
-    for (size_t i = 0; i < builder->reported_count; i++) {
-        if (builder->reported[i] == hash) {
-            return true;
-        }
-    }
-    uint64_t *grown = settings_grow(&builder->arena, builder->reported, builder->reported_count, sizeof(hash));
-    if (grown != NULL) {
-        builder->reported = grown;
-        grown[builder->reported_count++] = hash;
-    }
-    return false;
-}
-
+// What somebody is blamed for is told, and does not count.
 void generation_forward(void *context, const struct failure *failure)
 {
     struct generation_builder *builder = context;
-    if (!is_repeated(builder, failure)) {
+    builder->findings += generation_blame(builder, failure) ? 0 : 1;
+    generation_tell(builder, failure);
+}
+
+void generation_tell(void *context, const struct failure *failure)
+{
+    struct generation_builder *builder = context;
+    if (generation_is_news(builder->blames, failure)) {
         builder->report(builder->context, failure);
-        builder->findings++;
     }
 }
 
+// Over another, the loader says itself whether there is a set, and the changes tell of what it kept back.
 static enum status load_set(struct generation_builder *builder, const struct generation_sources *sources,
                             struct script_set **set)
 {
+    const struct generation_order *order = builder->order;
+    struct script_set *running = builder->previous == NULL ? NULL : builder->previous->set;
+    if (order->fixed != NULL) {
+        *set = script_set_acquire(order->fixed);
+        return builder->changes == NULL ? STATUS_OK : script_changes_between(running, *set, builder->changes);
+    }
     struct script_source *given = arena_alloc_array(&builder->arena, sources->count + 1, sizeof(*given));
     if (given == NULL) {
         return STATUS_NO_MEMORY;
@@ -89,8 +86,16 @@ static enum status load_set(struct generation_builder *builder, const struct gen
     for (size_t i = 0; i < sources->count; i++) {
         given[i] = (struct script_source){ .name = sources->items[i].name, .file = sources->items[i].file };
     }
-    return script_set_load(builder->settings->scripts_dir.data, given, sources->count, generation_forward, builder,
-                           set);
+    const struct script_order asked = { .scripts_dir = builder->settings->scripts_dir.data,
+                                        .sources = given,
+                                        .count = sources->count,
+                                        .previous = running,
+                                        .candidate = order->candidate,
+                                        .refuses = running == NULL ? NULL : generation_refuses,
+                                        .refuses_context = builder->blames };
+    builder->blames->heeded = builder->blames->count;
+    return script_set_load_over(&asked, running == NULL ? generation_forward : generation_tell, builder, set,
+                                builder->changes);
 }
 
 static struct text keep(struct arena *arena, struct text text, bool *is_out_of_memory)
@@ -210,7 +215,8 @@ static enum status fill_catalogue(struct generation_builder *builder, const stru
     const struct settings *settings = builder->settings;
     struct arena *arena = &builder->arena;
     size_t product_count = script_set_product_count(generation->set);
-    struct catalogue_supplier *suppliers = arena_alloc_array(arena, sources->count + 1, sizeof(*suppliers));
+    size_t supplier_count = script_set_supplier_count(generation->set);
+    struct catalogue_supplier *suppliers = arena_alloc_array(arena, supplier_count + 1, sizeof(*suppliers));
     struct text *products = arena_alloc_array(arena, product_count + 1, sizeof(*products));
     if (suppliers == NULL || products == NULL) {
         return STATUS_NO_MEMORY;
@@ -218,19 +224,23 @@ static enum status fill_catalogue(struct generation_builder *builder, const stru
     for (size_t i = 0; i < product_count; i++) {
         products[i] = script_set_product(generation->set, i);
     }
-    // The script set keeps the order of its sources, which are sorted by name, as the catalogue is.
-    for (size_t i = 0; i < sources->count; i++) {
-        enum status status =
-            make_supplier(builder, &sources->items[i], script_set_supplier(generation->set, i), i, &suppliers[i]);
+    // The script set keeps its suppliers sorted by name, as the catalogue is.
+    for (size_t i = 0; i < supplier_count; i++) {
+        const struct script_supplier *script = script_set_supplier(generation->set, i);
+        const struct generation_source *source = generation_source_of(sources, script->name);
+        require(source != NULL);
+        generation_suspect_supplier(builder, script->name);
+        enum status status = make_supplier(builder, source, script, i, &suppliers[i]);
         if (status != STATUS_OK) {
             return status;
         }
     }
+    generation_suspect_nobody(builder);
     generation->catalogue = (struct catalogue){ .set = generation->set,
                                                 .data = generation->data,
                                                 .rates = generation->rates,
                                                 .suppliers = suppliers,
-                                                .supplier_count = sources->count,
+                                                .supplier_count = supplier_count,
                                                 .login_count = builder->login_count,
                                                 .products = products,
                                                 .product_count = product_count,
@@ -305,28 +315,21 @@ static enum status collect_hosts(struct generation *generation, struct arena *ar
     return status;
 }
 
-// Reports what is wrong with the table of rates.
-static enum status load_rates(struct generation_builder *builder, struct rates **rates)
-{
-    const struct settings *settings = builder->settings;
-    enum status status = STATUS_OK;
-    if (settings->fx_file.data != NULL) {
-        status = rates_load(settings->fx_file.data, settings->fx_max_age_us, generation_forward, builder, rates);
-    }
-    return status == STATUS_INVALID ? STATUS_OK : status;
-}
-
 static enum status build(struct generation_builder *builder, struct generation *generation)
 {
-    struct generation_sources sources;
-    enum status status = generation_find_sources(builder, &sources);
+    struct generation_sources sources = { 0 };
+    enum status status = builder->order->fixed != NULL ? STATUS_OK : generation_find_sources(builder, &sources);
     if (status == STATUS_OK) {
         status = load_set(builder, &sources, &generation->set);
+    }
+    if (status == STATUS_OK) {
+        builder->set = generation->set;
+        status = generation_complete_sources(builder, &sources, generation->set);
     }
     if (status == STATUS_OK || status == STATUS_INVALID) { // the findings of both are told at once
         enum status data_status = generation_load_data(builder, &generation->data);
         status = data_status == STATUS_OK ? status : data_status;
-        enum status rates_status = load_rates(builder, &generation->rates);
+        enum status rates_status = generation_load_rates(builder, &generation->rates);
         status = rates_status == STATUS_OK ? status : rates_status;
     }
     if (status == STATUS_OK) {
@@ -350,29 +353,44 @@ static enum status build(struct generation_builder *builder, struct generation *
     return status;
 }
 
-enum status generation_build(struct settings *settings, settings_finding report, void *context,
-                             struct generation **generation)
+enum status generation_build_once(const struct generation_order *order, struct generation_blames *blames,
+                                  settings_finding report, void *context, struct script_changes *changes,
+                                  struct generation **generation)
 {
     *generation = NULL;
     struct generation *built = calloc(1, sizeof(*built));
     if (built == NULL) {
         return STATUS_NO_MEMORY;
     }
-    struct generation_builder builder = { .settings = settings, .report = report, .context = context };
+    struct generation_builder builder = { .settings = order->settings,
+                                          .order = order,
+                                          .previous =
+                                              order->previous == NULL ? NULL : generation_catalogue(order->previous),
+                                          .blames = blames,
+                                          .changes = changes,
+                                          .report = report,
+                                          .context = context };
     arena_init(&builder.arena, ARENA_MAX);
     atomic_init(&built->references, 1);
-    built->settings = settings_acquire(settings);
+    built->settings = settings_acquire(order->settings);
     enum status status = build(&builder, built);
     built->arena = builder.arena;
     built->missing = builder.missing;
     built->missing_count = builder.missing_count;
+    if (status == STATUS_OK && blames->is_out_of_memory) {
+        status = STATUS_NO_MEMORY;
+    }
     if (status != STATUS_OK) {
         generation_release(&built);
         return status;
     }
-    built->catalogue.generation = atomic_fetch_add(&last_number, 1) + 1;
     *generation = built;
     return STATUS_OK;
+}
+
+void generation_take_number(struct generation *generation)
+{
+    generation->catalogue.generation = atomic_fetch_add(&last_number, 1) + 1;
 }
 
 struct generation *generation_acquire(struct generation *generation)

@@ -11,6 +11,7 @@
 
 #include "app/settings.h"
 #include "model/catalogue.h"
+#include "script/script_set.h"
 
 struct generation;
 
@@ -19,6 +20,30 @@ struct generation;
 /// here: its supplier is off, and a warning is logged.
 MUST_CHECK enum status generation_build(struct settings *settings, settings_finding report, void *context,
                                         struct generation **generation);
+
+/// What a generation is built of, and over which one.
+struct generation_order {
+    struct settings *settings;
+    struct generation *previous;  // what runs; NULL: nothing does, and any finding refuses the whole
+    struct script_set *candidate; // where scripts that are checked already are looked for as well; NULL
+    struct script_set *fixed;     // these very scripts, whatever is on disk; NULL: those on disk
+    script_refuses refuses;       // must this script not run? NULL: none is refused
+    void *refuses_context;
+};
+
+/// Builds over what runs. A script that is broken, or that does not go with the settings, keeps the version that runs,
+/// a table or the rates that cannot be read likewise, and the others move on; all of it stands in `changes`, which is
+/// initialised and may be NULL. What is the settings' own fault refuses the whole: STATUS_INVALID, and `*generation` is
+/// NULL; so do a suppliers directory that cannot be read or gave suppliers and is empty, and a file of settings that
+/// was emptied. Every finding is reported, also those that only kept a script back: the status alone says what became
+/// of it.
+///
+/// Only settings differ: the script set is shared. Nothing differs at all: `*generation` is `previous`, acquired. What
+/// waits for a restart is the caller's affair (app/settings_compare.h). Without `previous` it is generation_build.
+MUST_CHECK enum status generation_build_over(const struct generation_order *order, settings_finding report,
+                                             void *context, struct generation **generation,
+                                             struct script_changes *changes);
+
 struct generation *generation_acquire(struct generation *generation);
 void generation_release(struct generation **generation);
 

@@ -4,7 +4,7 @@
 /// Memory:  everything made lives in `arena`, which becomes the generation's.
 #pragma once
 
-#include "app/settings.h"
+#include "app/generation.h"
 #include "base/json_write.h"
 #include "model/script_call.h"
 #include "script/script_set.h"
@@ -20,26 +20,48 @@ struct missing_secret {
     uint32_t line, column;
 };
 
+/// Whose fault findings may be (app/generation_blame.h).
+enum generation_suspect_kind { SUSPECT_NOBODY, SUSPECT_SUPPLIER, SUSPECT_GONE, SUSPECT_PRODUCT, SUSPECT_PRODUCTS };
+struct generation_suspect {
+    enum generation_suspect_kind kind;
+    struct text name;
+};
+
+struct generation_blames;
+
 struct generation_builder {
     const struct settings *settings;
+    const struct generation_order *order; // NULL for parts of a generation only
+    const struct catalogue *previous;     // of the generation that runs; NULL: none does
+    struct generation_blames *blames;     // NULL for parts of a generation only
+    struct script_changes *changes;       // likewise
+    const struct script_set *set;         // once it is loaded
+    struct generation_suspect suspect;
     struct arena arena;
     settings_finding report;
     void *context;
     size_t findings;
-    uint64_t *reported; // hashes of what the scripts' loader reported
-    size_t reported_count;
     struct missing_secret *missing;
     size_t missing_count;
     uint32_t account_count; // made so far
     uint32_t login_count;   // accounts that log in, so far
 };
 
+/// One attempt at a generation, without a number. STATUS_OK also when scripts were blamed: it is of no use then.
+MUST_CHECK enum status generation_build_once(const struct generation_order *order, struct generation_blames *blames,
+                                             settings_finding report, void *context, struct script_changes *changes,
+                                             struct generation **generation);
+void generation_take_number(struct generation *generation);
+
 /// Reports a finding; `file` NULL: no place.
 void generation_find(struct generation_builder *builder, const char *file, uint32_t line, uint32_t column,
                      const char *help, const char *format, ...) PRINTF_LIKE(6, 7);
 
-/// Reports and counts a finding that a loader made, unless the same one was reported before; `builder` is the context.
+/// Reports a finding, unless the same one was reported before: for loaders; `builder` is the context. It counts unless
+/// somebody is blamed for it.
 void generation_forward(void *builder, const struct failure *failure);
+/// The same, and it never counts.
+void generation_tell(void *builder, const struct failure *failure);
 
 /// Makes an account of a supplier: options, secrets, hosts, markets, route. `settings` may be NULL; without `is_wanted`
 /// secrets are not looked for. Findings are reported, missing secrets are added to the builder.

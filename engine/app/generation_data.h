@@ -11,6 +11,9 @@
 /// empty when no table is declared.
 MUST_CHECK enum status generation_load_data(struct generation_builder *builder, struct data_set **data);
 
+/// The table of exchange rates likewise; NULL when the settings name none.
+MUST_CHECK enum status generation_load_rates(struct generation_builder *builder, struct rates **rates);
+
 /// Reports each look-up of a script, unless its supplier is switched off, that names a table which is not declared.
 void generation_check_tables(struct generation_builder *builder, const struct generation_sources *sources,
                              const struct script_set *set);

@@ -1,5 +1,7 @@
 #include "app/generation_rules.h"
 
+#include "app/generation_blame.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -226,8 +228,13 @@ static const struct catalogue_supplier *find_supplier(struct rule_maker *maker, 
             names[count++] = catalogue->suppliers[i].name.data;
         }
     }
+    if (generation_is_left_out(maker->builder, name)) {
+        return NULL; // it has a finding of its own
+    }
     snprintf(message, sizeof(message), "there is no supplier `%.*s`", TEXT_ARGS(name));
+    generation_suspect_gone(maker->builder, name);
     find(maker, rule->supplier_place, text_nearest(name, names, count), "suppliers are named by their files", message);
+    generation_suspect_products(maker->builder);
     return NULL;
 }
 
@@ -247,7 +254,9 @@ static enum status take_suppliers(struct rule_maker *maker, const struct setting
         if (!is_about(rule, supplier->product)) {
             snprintf(message, sizeof(message), "`%.*s` is never asked by such a search: it sells %.*s",
                      TEXT_ARGS(supplier->name), TEXT_ARGS(supplier->product));
+            generation_suspect_supplier(maker->builder, supplier->name);
             find(maker, rule->supplier_place, NULL, "leave it out, or the condition on the product", message);
+            generation_suspect_products(maker->builder);
         }
     }
     made->suppliers = suppliers;
@@ -288,9 +297,31 @@ static enum status take_condition(struct rule_maker *maker, const struct setting
     return STATUS_OK;
 }
 
-static enum status make_rule(struct rule_maker *maker, const struct settings_rule *rule, struct rule *made)
+// A rule whose values may be rewritten: what a number is, products say, and settings outlive them.
+static enum status copy_rule(struct arena *arena, const struct settings_rule *rule, struct settings_rule *own)
+{
+    *own = *rule;
+    own->conditions = arena_alloc_array(arena, rule->condition_count + 1, sizeof(*own->conditions));
+    for (size_t i = 0; i < rule->condition_count && own->conditions != NULL; i++) {
+        struct settings_condition *condition = &own->conditions[i];
+        *condition = rule->conditions[i];
+        condition->values = arena_alloc_array(arena, condition->word_count + 1, sizeof(*condition->values));
+        if (condition->values == NULL) {
+            return STATUS_NO_MEMORY;
+        }
+        memcpy(condition->values, rule->conditions[i].values, condition->word_count * sizeof(*condition->values));
+    }
+    return own->conditions == NULL ? STATUS_NO_MEMORY : STATUS_OK;
+}
+
+static enum status make_rule(struct rule_maker *maker, const struct settings_rule *given, struct rule *made)
 {
     struct arena *arena = &maker->builder->arena;
+    struct settings_rule own;
+    const struct settings_rule *rule = &own;
+    if (copy_rule(arena, given, &own) != STATUS_OK) {
+        return STATUS_NO_MEMORY;
+    }
     struct rule_condition *conditions = arena_alloc_array(arena, rule->condition_count + 1, sizeof(*conditions));
     char place[256];
     snprintf(place, sizeof(place), "%s:%u", rule->place.file, rule->place.line);
@@ -349,8 +380,10 @@ enum status generation_make_rules(struct generation_builder *builder, struct cat
     const struct settings *settings = builder->settings;
     struct rule_maker maker = { .builder = builder, .catalogue = catalogue };
     maker.segments = script_set_segments(catalogue->set, &maker.segment_count);
+    generation_suspect_products(builder);
     check_segments(&maker);
     if (settings->rule_count == 0) {
+        generation_suspect_nobody(builder);
         return STATUS_OK;
     }
     struct rule_set *set = arena_alloc(&builder->arena, sizeof(*set));
@@ -364,6 +397,7 @@ enum status generation_make_rules(struct generation_builder *builder, struct cat
             check_covered(&maker, i);
         }
     }
+    generation_suspect_nobody(builder);
     if (status == STATUS_OK) {
         set->rules = maker.rules;
         set->rule_count = settings->rule_count;

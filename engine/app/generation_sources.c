@@ -1,5 +1,6 @@
 #include "app/generation_sources.h"
 
+#include "app/generation_blame.h"
 #include "app/settings_apply.h"
 #include "app/settings_value.h"
 
@@ -70,12 +71,22 @@ static enum status add_file(struct generation_builder *builder, struct generatio
         return STATUS_NO_MEMORY;
     }
     name.length -= strlen(".lua");
-    if (stat(path.data, &info) != 0) {
+    bool is_there = stat(path.data, &info) == 0;
+    if (!is_there && builder->previous == NULL) {
         generation_find(builder, path.data, 0, 0, "", "the file cannot be read: %s",
                         strerror_r(errno, words, sizeof(words)));
         return STATUS_OK;
     }
-    if (!S_ISREG(info.st_mode)) {
+    if (is_there && !S_ISREG(info.st_mode)) { // over a generation the scripts' loader tells of one that is not
+        return STATUS_OK;
+    }
+    if (!value_name(name, &problem) && builder->previous != NULL) {
+        struct failure why = { 0 };
+        failure_at(&why, path.data, 0, 0);
+        failure_set(&why, "the file's name gives the supplier's, but `%.*s` %s", TEXT_ARGS(name), problem.sentence);
+        failure_help(&why, "%s", problem.help);
+        generation_tell(builder, &why);
+        generation_tell_change(builder, SCRIPT_KIND_SUPPLIER, name, path, SCRIPT_LEFT_OUT, &why);
         return STATUS_OK;
     }
     if (!value_name(name, &problem)) {
@@ -99,6 +110,24 @@ static bool is_lua_file(const char *name)
     return name[0] != '.' && length > 4 && strcmp(name + length - 4, ".lua") == 0;
 }
 
+// How many of the suppliers that run came from files in this very directory.
+static size_t count_running(const struct generation_builder *builder, struct text directory)
+{
+    const struct script_set *running = builder->previous == NULL ? NULL : builder->previous->set;
+    size_t count = 0;
+    while (directory.length > 1 && directory.data[directory.length - 1] == '/') {
+        directory.length--;
+    }
+    for (size_t i = 0; running != NULL && i < script_set_supplier_count(running); i++) {
+        struct text file = script_set_supplier(running, i)->file;
+        const char *slash = memrchr(file.data, '/', file.length);
+        size_t length = slash == NULL ? 0 : (size_t)(slash - file.data);
+        count += slash != NULL && text_equals((struct text){ file.data, length }, directory) ? 1 : 0;
+    }
+    return count;
+}
+
+// A directory that gave suppliers and is empty is rather one whose disk is gone, or that is being filled.
 static enum status read_directory(struct generation_builder *builder, struct generation_sources *sources,
                                   struct text directory)
 {
@@ -111,6 +140,7 @@ static enum status read_directory(struct generation_builder *builder, struct gen
                         "the suppliers directory cannot be read: %s", strerror_r(errno, words, sizeof(words)));
         return STATUS_OK;
     }
+    size_t count = 0;
     while (status == STATUS_OK) {
         const struct dirent *entry = readdir(opened);
         if (entry == NULL) {
@@ -118,9 +148,16 @@ static enum status read_directory(struct generation_builder *builder, struct gen
         }
         if (is_lua_file(entry->d_name)) {
             status = add_file(builder, sources, directory, entry->d_name);
+            count++;
         }
     }
     closedir(opened);
+    size_t before = count > 0 ? 0 : count_running(builder, directory);
+    if (before > 0) {
+        generation_find(builder, directory.data, 0, 0,
+                        "if they shall all go, take the directory out of `suppliers_dir`, or restart the engine",
+                        "the suppliers directory is empty, and %zu of those that run came from it", before);
+    }
     return status;
 }
 
@@ -141,6 +178,7 @@ static enum status find_absent(struct generation_builder *builder, const struct 
     snprintf(help, sizeof(help), "%s%s%s%s%.*s.lua%s", nearest == NULL ? "" : "did you mean `",
              nearest == NULL ? "" : nearest, nearest == NULL ? "" : "`? ", "It needs a file ", TEXT_ARGS(word),
              is_uses ? "" : ", or `uses`");
+    generation_suspect_gone(builder, supplier->name);
     if (is_uses) {
         generation_find(builder, supplier->uses_file, supplier->uses_line, supplier->uses_column, help,
                         "`%.*s` uses `%.*s`, and no file plays that", TEXT_ARGS(supplier->name), TEXT_ARGS(word));
@@ -148,6 +186,7 @@ static enum status find_absent(struct generation_builder *builder, const struct 
         generation_find(builder, supplier->file, supplier->line, supplier->column, help,
                         "no file plays the supplier `%.*s`", TEXT_ARGS(word));
     }
+    generation_suspect_nobody(builder);
     return STATUS_OK;
 }
 
@@ -200,6 +239,41 @@ enum status generation_find_sources(struct generation_builder *builder, struct g
     }
     if (sources->count > 1) {
         qsort(sources->items, sources->count, sizeof(*sources->items), compare_sources);
+    }
+    return status;
+}
+
+const struct generation_source *generation_source_of(const struct generation_sources *sources, struct text name)
+{
+    return source_of(sources, name);
+}
+
+static const struct settings_supplier *settings_of(const struct settings *settings, struct text name)
+{
+    for (size_t i = 0; i < settings->supplier_count; i++) {
+        if (text_equals(settings->suppliers[i].name, name)) {
+            return &settings->suppliers[i];
+        }
+    }
+    return NULL;
+}
+
+enum status generation_complete_sources(struct generation_builder *builder, struct generation_sources *sources,
+                                        const struct script_set *set)
+{
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < script_set_supplier_count(set) && status == STATUS_OK; i++) {
+        const struct script_supplier *script = script_set_supplier(set, i);
+        if (source_of(sources, script->name) != NULL) {
+            continue;
+        }
+        const struct settings_supplier *settings = settings_of(builder->settings, script->name);
+        struct generation_source source = { .name = arena_copy(&builder->arena, script->name),
+                                            .file = arena_copy(&builder->arena, script->file),
+                                            .settings = settings,
+                                            .is_alias = settings != NULL && settings->uses_file != NULL };
+        status = source.name.data == NULL || source.file.data == NULL ? STATUS_NO_MEMORY
+                                                                      : add_source(builder, sources, &source);
     }
     return status;
 }

@@ -19,5 +19,12 @@ struct generation_sources {
     size_t count;
 };
 
+/// The source of that name, or NULL.
+const struct generation_source *generation_source_of(const struct generation_sources *sources, struct text name);
+
+/// Adds the sources of suppliers that the set has although no file plays them any more.
+MUST_CHECK enum status generation_complete_sources(struct generation_builder *builder,
+                                                   struct generation_sources *sources, const struct script_set *set);
+
 /// Reads the directories and joins them with the settings; reports what does not fit. STATUS_OK also with findings.
 MUST_CHECK enum status generation_find_sources(struct generation_builder *builder, struct generation_sources *sources);

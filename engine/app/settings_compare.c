@@ -116,7 +116,7 @@ static bool has_same_supplier(const struct settings *settings, const struct sett
     return false;
 }
 
-static bool has_same_table(const struct settings *settings, const struct settings_table *table)
+bool settings_has_same_table(const struct settings *settings, const struct settings_table *table)
 {
     for (size_t i = 0; i < settings->table_count; i++) {
         if (text_equals(settings->tables[i].name, table->name)) {
@@ -144,7 +144,7 @@ bool settings_is_same(const struct settings *a, const struct settings *b)
         is_same = has_same_supplier(b, &a->suppliers[i]);
     }
     for (size_t i = 0; i < a->table_count && is_same; i++) {
-        is_same = has_same_table(b, &a->tables[i]);
+        is_same = settings_has_same_table(b, &a->tables[i]);
     }
     for (size_t i = 0; i < a->rule_count && is_same; i++) {
         is_same = is_same_rule(&a->rules[i], &b->rules[i]);

@@ -19,6 +19,9 @@ typedef void (*settings_difference_report)(void *context, const struct settings_
 /// Do they say the same, wherever it stands and in whatever order suppliers and tables are written?
 MUST_CHECK bool settings_is_same(const struct settings *a, const struct settings *b);
 
+/// Does `settings` declare the same table?
+MUST_CHECK bool settings_has_same_table(const struct settings *settings, const struct settings_table *table);
+
 /// Reports each setting of `fresh` that needs a restart and differs from `running`; returns how many. `report` may be
 /// NULL.
 size_t settings_compare(const struct settings *running, const struct settings *fresh, settings_difference_report report,

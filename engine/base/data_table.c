@@ -60,6 +60,15 @@ static void data_load_tell_rest(struct data_load *load)
     load->report(load->context, &failure);
 }
 
+static void data_table_free(struct data_table *table)
+{
+    if (table != NULL) {
+        pages_unmap(&table->bytes);
+        pages_unmap(&table->index);
+        free(table);
+    }
+}
+
 enum status data_table_load(const struct data_table_options *options, data_table_finding report, void *context,
                             struct data_table **table)
 {
@@ -83,21 +92,29 @@ enum status data_table_load(const struct data_table_options *options, data_table
         status = STATUS_INVALID;
     }
     if (status != STATUS_OK) {
-        data_table_destroy(&made);
+        data_table_free(made);
         return status;
     }
     pages_protect(&made->bytes);
+    atomic_init(&made->references, 1);
     *table = made;
     return STATUS_OK;
 }
 
-void data_table_destroy(struct data_table **table)
+struct data_table *data_table_acquire(struct data_table *table)
 {
-    if (*table != NULL) {
-        pages_unmap(&(*table)->bytes);
-        pages_unmap(&(*table)->index);
-        free(*table);
-        *table = NULL;
+    if (table != NULL) {
+        atomic_fetch_add_explicit(&table->references, 1, memory_order_relaxed);
+    }
+    return table;
+}
+
+void data_table_release(struct data_table **table)
+{
+    struct data_table *released = *table;
+    *table = NULL;
+    if (released != NULL && atomic_fetch_sub_explicit(&released->references, 1, memory_order_acq_rel) == 1) {
+        data_table_free(released);
     }
 }
 

@@ -6,8 +6,9 @@
 /// file is copied, not mapped: a mapped file that somebody shortens kills its readers with SIGBUS, and one that is
 /// overwritten in place changes under them.
 ///
-/// Threads: loaded by one, read by all.
-/// Memory:  owns two read-only mappings: the bytes of the file, and an index of 4 bytes a row and at most 36 a key.
+/// Threads: loaded by one, read by all; acquire and release from any.
+/// Memory:  counted; owns two read-only mappings: the bytes of the file, and an index of 4 bytes a row and at most 36 a
+/// key.
 #pragma once
 
 #include "base/status.h"
@@ -40,7 +41,12 @@ typedef void (*data_table_finding)(void *context, const struct failure *failure)
 /// a file that changes while it is read is a finding too.
 MUST_CHECK enum status data_table_load(const struct data_table_options *options, data_table_finding report,
                                        void *context, struct data_table **table);
-void data_table_destroy(struct data_table **table);
+struct data_table *data_table_acquire(struct data_table *table); // NULL gives NULL
+void data_table_release(struct data_table **table);
+
+/// Would a load by these options give the same table? Compares the keys, then the file with the bytes that the table
+/// has, a piece at a time. Reports nothing: false also when the file cannot be read.
+MUST_CHECK bool data_table_is_current(const struct data_table *table, const struct data_table_options *options);
 
 struct data_table_stats {
     size_t rows;

@@ -6,6 +6,8 @@
 
 #include "base/data_table.h"
 
+#include <stdatomic.h>
+
 /// Memory from the system, zeroed; what was never touched costs nothing.
 struct pages {
     char *data; // NULL: none
@@ -25,6 +27,7 @@ struct data_slot {
 };
 
 struct data_table {
+    atomic_uint references;
     struct pages bytes; // the file
     size_t length;
     struct pages index; // slots, starts and rows behind each other

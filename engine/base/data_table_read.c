@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { DATA_PIECE = 64 * 1024 };
+
 // ---- bytes
 
 static void find_unreadable(struct data_load *load, int error)
@@ -94,6 +96,56 @@ enum status data_load_bytes(struct data_load *load)
     enum status status = read_open(load, fd);
     close(fd);
     return status;
+}
+
+// ---- is it still the same?
+
+static bool has_same_keys(const struct data_table *table, const struct data_table_options *options)
+{
+    bool is_same = table->key_part_count == options->key_count;
+
+    for (size_t i = 0; i < options->key_count && is_same; i++) {
+        is_same = text_equals(table->key_names[i], options->keys[i]);
+    }
+    return is_same;
+}
+
+/// Reads on until the bytes differ, or both end.
+static bool has_same_bytes(const struct data_table *table, int fd)
+{
+    char piece[DATA_PIECE];
+    size_t length = 0;
+
+    for (;;) {
+        ssize_t got = read(fd, piece, sizeof(piece));
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got <= 0) {
+            return got == 0 && length == table->length;
+        }
+        if ((size_t)got > table->length - length || memcmp(piece, table->bytes.data + length, (size_t)got) != 0) {
+            return false;
+        }
+        length += (size_t)got;
+    }
+}
+
+bool data_table_is_current(const struct data_table *table, const struct data_table_options *options)
+{
+    struct stat info;
+
+    if (!has_same_keys(table, options)) {
+        return false;
+    }
+    int fd = open(options->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) {
+        return false;
+    }
+    bool is_current = fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && (size_t)info.st_size == table->length &&
+                      has_same_bytes(table, fd);
+    close(fd);
+    return is_current;
 }
 
 // ---- the header

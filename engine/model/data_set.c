@@ -8,10 +8,16 @@
 
 enum { MISSES_KEPT = 8, MISS_SIZE = 96 };
 
+/// What is counted of a name, from one set to the next.
+struct data_counts {
+    atomic_uint references;
+    atomic_uint_fast64_t hits, misses;
+};
+
 struct data_entry {
     char *name;
     struct data_table *table;
-    atomic_uint_fast64_t hits, misses;
+    struct data_counts *counts;
     char kept[MISSES_KEPT][MISS_SIZE]; // under the lock
     size_t kept_count;
 };
@@ -23,6 +29,13 @@ struct data_set {
     pthread_mutex_t lock;
     struct data_entry entries[];
 };
+
+static void counts_release(struct data_counts *counts)
+{
+    if (counts != NULL && atomic_fetch_sub_explicit(&counts->references, 1, memory_order_acq_rel) == 1) {
+        free(counts);
+    }
+}
 
 struct data_set *data_set_create(size_t capacity)
 {
@@ -52,7 +65,8 @@ void data_set_release(struct data_set **set)
     }
     for (size_t i = 0; i < released->count; i++) {
         free(released->entries[i].name);
-        data_table_destroy(&released->entries[i].table);
+        data_table_release(&released->entries[i].table);
+        counts_release(released->entries[i].counts);
     }
     pthread_mutex_destroy(&released->lock);
     free(released);
@@ -62,11 +76,16 @@ enum status data_set_add(struct data_set *set, struct text name, struct data_tab
 {
     require(set->count < set->capacity);
     char *kept = strndup(name.data, name.length);
-    if (kept == NULL) {
+    struct data_counts *counts = calloc(1, sizeof(*counts));
+    if (kept == NULL || counts == NULL) {
+        free(kept);
+        free(counts);
         return STATUS_NO_MEMORY;
     }
+    atomic_init(&counts->references, 1);
     struct data_entry *entry = &set->entries[set->count++];
     entry->name = kept;
+    entry->counts = counts;
     entry->table = *table;
     *table = NULL;
     return STATUS_OK;
@@ -87,6 +106,12 @@ const struct data_table *data_set_table(const struct data_set *set, size_t index
 {
     require(index < set->count);
     return set->entries[index].table;
+}
+
+struct data_table *data_set_acquire_table(const struct data_set *set, size_t index)
+{
+    require(index < set->count);
+    return data_table_acquire(set->entries[index].table);
 }
 
 ptrdiff_t data_set_find(const struct data_set *set, struct text name)
@@ -111,10 +136,36 @@ const char *data_set_nearest(const struct data_set *set, struct text name)
     return text_nearest(name, candidates, count);
 }
 
+void data_set_follow(struct data_set *set, const struct data_set *previous)
+{
+    for (size_t i = 0; i < data_set_count(previous); i++) {
+        ptrdiff_t index = data_set_find(set, text_of(previous->entries[i].name));
+        if (index >= 0) {
+            counts_release(set->entries[index].counts);
+            set->entries[index].counts = previous->entries[i].counts;
+            atomic_fetch_add_explicit(&set->entries[index].counts->references, 1, memory_order_relaxed);
+        }
+    }
+}
+
+struct data_set *data_set_apart(const struct data_set *set)
+{
+    struct data_set *apart = set == NULL ? NULL : data_set_create(set->count);
+
+    for (size_t i = 0; i < data_set_count(set) && apart != NULL; i++) {
+        struct data_table *table = data_set_acquire_table(set, i);
+        if (data_set_add(apart, text_of(set->entries[i].name), &table) != STATUS_OK) {
+            data_table_release(&table);
+            data_set_release(&apart);
+        }
+    }
+    return apart;
+}
+
 void data_set_note_hit(struct data_set *set, size_t index)
 {
     require(index < set->count);
-    atomic_fetch_add_explicit(&set->entries[index].hits, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&set->entries[index].counts->hits, 1, memory_order_relaxed);
 }
 
 /// "acme/LON", cut where it is long.
@@ -149,7 +200,7 @@ static void keep_miss(struct data_set *set, struct data_entry *entry, const stru
 void data_set_note_miss(struct data_set *set, size_t index, const struct text *key)
 {
     require(index < set->count);
-    atomic_fetch_add_explicit(&set->entries[index].misses, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&set->entries[index].counts->misses, 1, memory_order_relaxed);
     if (set->keeps_misses) {
         keep_miss(set, &set->entries[index], key);
     }
@@ -158,13 +209,13 @@ void data_set_note_miss(struct data_set *set, size_t index, const struct text *k
 uint64_t data_set_hits(const struct data_set *set, size_t index)
 {
     require(index < set->count);
-    return atomic_load_explicit(&set->entries[index].hits, memory_order_relaxed);
+    return atomic_load_explicit(&set->entries[index].counts->hits, memory_order_relaxed);
 }
 
 uint64_t data_set_misses(const struct data_set *set, size_t index)
 {
     require(index < set->count);
-    return atomic_load_explicit(&set->entries[index].misses, memory_order_relaxed);
+    return atomic_load_explicit(&set->entries[index].counts->misses, memory_order_relaxed);
 }
 
 void data_set_keep_misses(struct data_set *set)

@@ -1,7 +1,8 @@
 /// Data set: the look-up tables of one generation by name, and how often each was asked in vain.
 ///
 /// Threads: filled by one, then shared; reading, acquire, release and counting from any.
-/// Memory:  counted; owns its tables. A worker holds it for a call, so a lost thread cannot outlive what it reads.
+/// Memory:  counted; holds its tables, which other sets may share. A worker holds it for a call, so a lost thread
+/// cannot outlive what it reads.
 #pragma once
 
 #include "base/buffer.h"
@@ -20,12 +21,19 @@ MUST_CHECK enum status data_set_add(struct data_set *set, struct text name, stru
 size_t data_set_count(const struct data_set *set); // of NULL: 0
 struct text data_set_name(const struct data_set *set, size_t index);
 const struct data_table *data_set_table(const struct data_set *set, size_t index);
+struct data_table *data_set_acquire_table(const struct data_set *set, size_t index);
 
 /// The index of that name, or -1.
 ptrdiff_t data_set_find(const struct data_set *set, struct text name);
 
 /// The name that was probably meant, or NULL.
 const char *data_set_nearest(const struct data_set *set, struct text name);
+
+/// The counts of tables of the same name go on where those of `previous` are. Before it is shared; NULL: nothing does.
+void data_set_follow(struct data_set *set, const struct data_set *previous);
+
+/// The same tables with counts of their own, for what shall not be counted; NULL without memory, and of NULL.
+MUST_CHECK struct data_set *data_set_apart(const struct data_set *set);
 
 void data_set_note_hit(struct data_set *set, size_t index);
 /// `key` has one text for each column of the table's key.

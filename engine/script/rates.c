@@ -382,6 +382,22 @@ void rates_release(struct rates **rates)
 
 // ---- questions -----------------------------------------------------------------------------------------------------
 
+bool rates_equals(const struct rates *one, const struct rates *other)
+{
+    if (one == NULL || other == NULL) {
+        return one == other;
+    }
+    bool is_same = one->max_age_us == other->max_age_us && one->as_of_us == other->as_of_us &&
+                   one->count == other->count && strcmp(one->id, other->id) == 0 &&
+                   strcmp(one->as_of, other->as_of) == 0 && strcmp(one->base, other->base) == 0;
+    for (size_t i = 0; i < one->count && is_same; i++) {
+        const struct row *row = &one->rows[i], *beside = &other->rows[i];
+        is_same = strcmp(row->code, beside->code) == 0 && row->rate.digits == beside->rate.digits &&
+                  row->rate.exponent == beside->rate.exponent;
+    }
+    return is_same;
+}
+
 struct text rates_id(const struct rates *rates)
 {
     return text_of(rates->id);

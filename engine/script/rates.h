@@ -31,6 +31,9 @@ MUST_CHECK enum status rates_load(const char *file, uint64_t max_age_us, rates_f
 struct rates *rates_acquire(struct rates *rates); // NULL gives NULL
 void rates_release(struct rates **rates);
 
+/// The same table, read by the same settings? Both may be NULL.
+bool rates_equals(const struct rates *one, const struct rates *other);
+
 struct text rates_id(const struct rates *rates);
 struct text rates_as_of(const struct rates *rates); // RFC 3339 in UTC
 struct text rates_base(const struct rates *rates);

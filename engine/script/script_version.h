@@ -13,7 +13,7 @@
 #include "script/script_life.h"
 #include "script/script_shelf.h"
 
-enum script_kind { SCRIPT_KIND_PRODUCT, SCRIPT_KIND_SUPPLIER, SCRIPT_KIND_SCRIPTS /* a module, airports, a folder */ };
+enum script_kind { SCRIPT_KIND_PRODUCT, SCRIPT_KIND_SUPPLIER, SCRIPT_KIND_SCRIPTS /* a module, airports, a folder */, SCRIPT_KIND_TABLE, SCRIPT_KIND_RATES };
 
 /// What a supplier's table declares; texts live as long as its version.
 struct script_supplier {

@@ -76,7 +76,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check_rows(table, bytes);
         require(!data_table_find(table, &(struct text){ "\t", 1 }, &(struct data_rows){ 0 }));
     }
-    data_table_destroy(&table);
+    data_table_release(&table);
     unlink(options.path);
     return 0;
 }

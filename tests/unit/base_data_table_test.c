@@ -122,7 +122,7 @@ static void a_key_gives_its_rows_in_the_order_of_the_file(void **state)
     assert_int_equal(stats.repeated, 1);
     assert_int_equal(stats.most, 2);
     assert_true(stats.bytes > 100);
-    data_table_destroy(&table);
+    data_table_release(&table);
     assert_null(table);
 }
 
@@ -132,7 +132,7 @@ static void the_key_has_the_order_of_the_settings_not_of_the_file(void **state)
     struct data_table *table = load_good("city\thotel\tsupplier\nLON\th1\tacme\n", "supplier", "city");
     expect_rows(table, "acme", "LON", 0, (const char *[]){ "h1" }, 1);
     assert_false(data_table_find(table, (struct text[]){ TEXT("LON"), TEXT("acme") }, &(struct data_rows){ 0 }));
-    data_table_destroy(&table);
+    data_table_release(&table);
 }
 
 static void a_key_that_is_not_there_is_not_found(void **state)
@@ -145,7 +145,7 @@ static void a_key_that_is_not_there_is_not_found(void **state)
         struct text key[] = { text_of(misses[i][0]), text_of(misses[i][1]) };
         assert_false(data_table_find(table, key, &(struct data_rows){ 0 }));
     }
-    data_table_destroy(&table);
+    data_table_release(&table);
 }
 
 static void a_table_may_be_all_key(void **state)
@@ -159,7 +159,7 @@ static void a_table_may_be_all_key(void **state)
     assert_true(data_table_find(table, (struct text[]){ TEXT("expedia") }, &rows));
     assert_int_equal(rows.count, 1);
     data_table_cells(table, &rows, 0, NULL); // fills nothing
-    data_table_destroy(&table);
+    data_table_release(&table);
 }
 
 static void every_key_of_a_big_table_is_found(void **state)
@@ -181,7 +181,7 @@ static void every_key_of_a_big_table_is_found(void **state)
         snprintf(second, sizeof(second), "%d", i + KEYS);
         expect_rows(table, name, NULL, 0, (const char *[]){ first, second }, 2);
     }
-    data_table_destroy(&table);
+    data_table_release(&table);
     free(bytes);
 }
 
@@ -197,7 +197,7 @@ static void a_key_may_have_ten_thousand_rows_and_no_more(void **state)
         if (extra == 0) {
             struct data_table *table = load_good(bytes, "supplier", NULL);
             assert_int_equal(data_table_stats(table).most, DATA_ROWS_PER_KEY);
-            data_table_destroy(&table);
+            data_table_release(&table);
         } else {
             refuses_bytes(bytes, length, DATA_ROWS_PER_KEY + 3, "more than 10000 rows");
         }
@@ -318,7 +318,7 @@ static void a_file_that_is_cut_or_overwritten_later_changes_nothing(void **state
     write_bytes("x", 1);
     assert_int_equal(truncate(path, 0), 0);
     expect_rows(table, "acme", NULL, 0, (const char *[]){ "1" }, 1);
-    data_table_destroy(&table);
+    data_table_release(&table);
 }
 
 static int make_path(void **state)
