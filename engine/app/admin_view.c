@@ -246,7 +246,8 @@ static void write_suppliers(struct engine *engine, const struct catalogue *catal
 
 void admin_view_status(struct engine *engine, struct json_writer *json)
 {
-    const struct catalogue *catalogue = generation_catalogue(engine->generation);
+    struct generation *generation = engine_generation(engine); // kept while it is told of
+    const struct catalogue *catalogue = generation_catalogue(generation);
     const char *because = NULL;
     bool is_ready = engine_is_ready(engine, &because);
 
@@ -266,6 +267,7 @@ void admin_view_status(struct engine *engine, struct json_writer *json)
     write_products(catalogue, json);
     write_suppliers(engine, catalogue, json);
     json_end_object(json);
+    generation_release(&generation);
 }
 
 static void sample_scripts(struct engine *engine)
@@ -374,7 +376,8 @@ static void sample_logins(struct engine *engine, const struct catalogue *catalog
 
 void admin_view_sample(struct engine *engine)
 {
-    const struct catalogue *catalogue = generation_catalogue(engine->generation);
+    struct generation *generation = engine_generation(engine); // kept while its numbers are taken
+    const struct catalogue *catalogue = generation_catalogue(generation);
     struct attribution_counts counts;
     const char *because = NULL;
     size_t enabled = 0;
@@ -402,4 +405,5 @@ void admin_view_sample(struct engine *engine)
     metrics_set(engine->metrics, METRIC_GENERATION, 0, catalogue->generation);
     metrics_set(engine->metrics, METRIC_SUPPLIERS_ENABLED, 0, enabled);
     metrics_set(engine->metrics, METRIC_START_TIME, 0, engine->started_wall_us);
+    generation_release(&generation);
 }

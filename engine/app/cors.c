@@ -17,7 +17,7 @@ static const char *allowed_origin(const struct settings *settings, struct text o
     }
     for (size_t i = 0; i < settings->cors_origin_count; i++) {
         if (text_equals(settings->cors_origins[i], origin)) {
-            return settings->cors_origins[i].data;
+            return origin.data; // terminated, and there as long as the request
         }
     }
     return NULL;

@@ -1,7 +1,7 @@
 /// CORS: which pages may call from a browser, as the settings `cors` say. Without origins there it says nothing at all.
 ///
 /// Threads: any.
-/// Memory:  owns nothing; what it returns points into the settings.
+/// Memory:  owns nothing; what it returns points into the request, never into the settings.
 #pragma once
 
 #include "app/settings.h"

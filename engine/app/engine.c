@@ -3,6 +3,7 @@
 #include "app/admin.h"
 #include "app/bearer.h"
 #include "app/io_thread.h"
+#include "app/login_errand.h"
 #include "app/permits.h"
 #include "app/settings_value.h"
 #include "base/clock.h"
@@ -24,6 +25,8 @@
 #include <unistd.h>
 
 enum { MALLOC_KEEP_BYTES = 64 << 20, DESCRIPTORS_AHEAD = 16384 };
+enum { SIGNAL_FREE = SIGUSR2 }; // to the control thread: nobody stands on some generation any more
+enum { LINGER_US = 1000000 };   // what a script call or a reply may take that its search has left behind
 
 bool engine_is_ready(struct engine *engine, const char **because)
 {
@@ -41,6 +44,52 @@ bool engine_is_ready(struct engine *engine, const char **because)
     }
     return true;
 }
+
+// --------------------------------------------------------------------------------------------------------- generations
+
+struct generation *engine_generation(struct engine *engine)
+{
+    return generations_current(&engine->generations);
+}
+
+size_t engine_generations_live(struct engine *engine)
+{
+    return generations_live(&engine->generations);
+}
+
+enum status engine_publish(struct engine *engine, struct generation *generation)
+{
+    generations_publish(&engine->generations, generation);
+    return STATUS_OK;
+}
+
+bool engine_await_room(struct engine *engine)
+{
+    struct generation *generation = engine_generation(engine);
+    uint64_t most_us = generation_settings(generation)->deadline_max_us + LOGIN_LIMIT_US + LINGER_US;
+
+    generation_release(&generation);
+    return generations_await_room(&engine->generations, clock_now_us() + most_us);
+}
+
+/// Any thread.
+static void engine_wake_control(void *context)
+{
+    const struct engine *engine = context;
+    (void)pthread_kill(engine->control, SIGNAL_FREE);
+}
+
+static void engine_free_generations(struct engine *engine)
+{
+    size_t freed = generations_free_ended(&engine->generations);
+
+    if (freed > 0) {
+        log_line(LOG_DEBUG, "engine", "generations freed=%zu live=%zu", freed, engine_generations_live(engine));
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------- start,
+// stop
 
 static void engine_on_book(void *context)
 {
@@ -111,7 +160,7 @@ static enum status start_resolver(struct engine *engine, struct failure *why)
         return status;
     }
     size_t count;
-    const struct text *hosts = generation_hosts(engine->generation, &count);
+    const struct text *hosts = generation_hosts(engine->generations.current, &count);
     return resolver_set_names(engine->resolver, hosts, count);
 }
 
@@ -130,7 +179,7 @@ static enum status start_workers(struct engine *engine, struct failure *why)
 
 static enum status start_metrics(struct engine *engine)
 {
-    const struct catalogue *catalogue = generation_catalogue(engine->generation);
+    const struct catalogue *catalogue = generation_catalogue(engine->generations.current);
     size_t table_count = data_set_count(catalogue->data);
     struct text *names = calloc(catalogue->supplier_count + table_count + 1, sizeof *names);
     struct metrics_options options = {
@@ -182,10 +231,8 @@ void engine_attribute(struct engine *engine, struct search_record *record)
 static enum status start_replies(struct engine *engine, struct failure *why)
 {
     const struct settings *settings = engine->settings;
-    bool is_auto = text_equals_c(settings->reply_detail, "auto");
 
-    engine->replies_are_full =
-        is_auto ? value_is_loopback(settings->listen) : text_equals_c(settings->reply_detail, "full");
+    engine->is_loopback = value_is_loopback(settings->listen);
     return bearer_read("reply.token_env", settings->reply_token_env, settings->secrets_dir, &engine->reply_token, why);
 }
 
@@ -224,7 +271,7 @@ static void engine_on_missing_secret(void *context, const struct failure *missin
 
 static void engine_tell_tables(const struct engine *engine)
 {
-    const struct data_set *data = generation_catalogue(engine->generation)->data;
+    const struct data_set *data = generation_catalogue(engine->generations.current)->data;
 
     for (size_t i = 0; i < data_set_count(data); i++) {
         struct data_table_stats stats = data_table_stats(data_set_table(data, i));
@@ -235,7 +282,7 @@ static void engine_tell_tables(const struct engine *engine)
 
 static void engine_tell_rates(const struct engine *engine)
 {
-    const struct rates *rates = generation_catalogue(engine->generation)->rates;
+    const struct rates *rates = generation_catalogue(engine->generations.current)->rates;
 
     if (rates != NULL) {
         log_line(LOG_INFO, "engine", "rates id=%.*s as_of=%.*s base=%.*s currencies=%zu", TEXT_ARGS(rates_id(rates)),
@@ -251,6 +298,7 @@ static void block_signals(sigset_t *signals)
     sigaddset(signals, SIGINT);
     sigaddset(signals, SIGHUP);
     sigaddset(signals, SIGUSR1);
+    sigaddset(signals, SIGNAL_FREE);
     pthread_sigmask(SIG_BLOCK, signals, NULL);
     signal(SIGPIPE, SIG_IGN);
 }
@@ -258,21 +306,25 @@ static void block_signals(sigset_t *signals)
 static enum status engine_start(struct engine *engine, sigset_t *signals, settings_finding report, void *context,
                                 struct failure *why)
 {
-    enum status status = generation_build(engine->settings, report, context, &engine->generation);
+    struct generation *first = NULL;
+    enum status status = generation_build(engine->settings, report, context, &first);
     if (status != STATUS_OK) {
         failure_set(why, "the suppliers could not be loaded");
         failure_help(why, "`lastcall check` shows every finding");
         return status;
     }
-    (void)generation_missing_secrets(engine->generation, engine_on_missing_secret, NULL);
+    const struct catalogue *catalogue = generation_catalogue(first);
+    (void)generation_missing_secrets(first, engine_on_missing_secret, NULL);
+    generations_publish(&engine->generations,
+                        first); // alone here: until the threads run, it can be read without a hold
     engine_tell_tables(engine);
     engine_tell_rates(engine);
-    status = complaints_init(&engine->complaints, generation_catalogue(engine->generation)->supplier_count);
+    status = complaints_init(&engine->complaints, catalogue->supplier_count);
     if (status == STATUS_OK) {
-        status = permits_create(generation_catalogue(engine->generation), &engine->permits);
+        status = permits_create(catalogue, &engine->permits);
     }
     if (status == STATUS_OK) {
-        status = login_book_create(generation_catalogue(engine->generation), &engine->logins);
+        status = login_book_create(catalogue, &engine->logins);
     }
     if (status != STATUS_OK) {
         failure_set(why, "out of memory");
@@ -332,9 +384,7 @@ static void engine_stop(struct engine *engine)
     complaints_fini(&engine->complaints);
     permits_destroy(&engine->permits);
     bearer_free(&engine->reply_token);
-    if (engine->generation != NULL) {
-        generation_release(&engine->generation);
-    }
+    generations_fini(&engine->generations);
 }
 
 static void engine_serve(struct engine *engine, const sigset_t *signals)
@@ -347,11 +397,14 @@ static void engine_serve(struct engine *engine, const sigset_t *signals)
             log_line(LOG_WARNING, "engine", "SIGHUP ignored: this version reads scripts and settings only at start");
         } else if (number == SIGUSR1) {
             attribution_reopen(engine->attribution);
+        } else if (number == SIGNAL_FREE) {
+            engine_free_generations(engine);
         }
-    } while (number == SIGHUP || number == SIGUSR1);
+    } while (number == SIGHUP || number == SIGUSR1 || number == SIGNAL_FREE);
 
     log_line(LOG_INFO, "engine", "draining signal=%s", strsignal(number));
     atomic_store(&engine->is_draining, true);
+    generations_close(&engine->generations);
     for (size_t i = 0; i < engine->thread_count; i++) {
         io_thread_drain(&engine->threads[i]);
     }
@@ -385,19 +438,23 @@ static void engine_await_drained(struct engine *engine, const sigset_t *signals)
 
 enum status engine_run(struct settings *settings, settings_finding report, void *context, struct failure *why)
 {
-    struct engine engine = { .settings = settings };
+    struct engine engine = { .settings = settings, .control = pthread_self() };
     sigset_t signals;
 
     mallopt(M_TRIM_THRESHOLD, MALLOC_KEEP_BYTES);
     mallopt(M_MMAP_THRESHOLD, MALLOC_KEEP_BYTES);
     raise_descriptors();
     grow_descriptor_table();
+    const struct generations_hooks hooks = { .wake = engine_wake_control, .context = &engine };
+    generations_init(&engine.generations, &hooks);
 
     enum status status = engine_start(&engine, &signals, report, context, why);
     if (status == STATUS_OK) {
-        const struct catalogue *catalogue = generation_catalogue(engine.generation);
+        struct generation *generation = engine_generation(&engine);
         log_line(LOG_INFO, "engine", "listening address=%s port=%u suppliers=%zu generation=%u", settings->listen.data,
-                 http_server_port(engine.threads[0].server), catalogue->supplier_count, catalogue->generation);
+                 http_server_port(engine.threads[0].server), generation_catalogue(generation)->supplier_count,
+                 generation_number(generation));
+        generation_release(&generation);
         engine_tell_admin(&engine);
         engine_serve(&engine, &signals);
         engine_await_drained(&engine, &signals);

@@ -1,11 +1,12 @@
-/// Engine: the running whole: one generation, the resolver, the script workers and the loop threads.
+/// Engine: the running whole: its generations, the resolver, the script workers and the loop threads.
 ///
-/// Threads: the calling (control) thread starts and stops everything and handles signals; it serves no traffic.
+/// Threads: the calling (control) thread starts and stops everything and handles signals; it serves no traffic. It is
+///          the only one that frees a generation.
 /// Memory:  owns everything it started; all of it is gone when engine_run returns.
 #pragma once
 
 #include "app/complaints.h"
-#include "app/generation.h"
+#include "app/generations.h"
 #include "app/settings.h"
 #include "app/timing.h"
 #include "io/resolver.h"
@@ -22,8 +23,9 @@ struct permits;
 struct search_record;
 
 struct engine {
-    struct settings *settings;
-    struct generation *generation;
+    struct settings *settings; // those of the start; what may change while it runs is generation_settings'
+    struct generations generations;
+    pthread_t control;
     struct resolver *resolver;
     struct worker_pool *workers;
     struct login_book *logins; // of the generation's accounts
@@ -33,7 +35,7 @@ struct engine {
     struct permits *permits;    // of the generation's accounts; outlives the loops
     struct timing timing;
     struct complaints complaints; // of the generation's suppliers
-    bool replies_are_full;        // to callers without the token too
+    bool is_loopback;             // the public listener is
     struct text reply_token;      // absent: none
     struct metrics *metrics;      // both outlive the loops
     struct attribution *attribution;
@@ -49,6 +51,18 @@ MUST_CHECK enum status engine_run(struct settings *settings, settings_finding re
 
 /// May searches be sent here? False with the reason in `*because`, a constant.
 bool engine_is_ready(struct engine *engine, const char **because);
+
+/// The generation that a search begins on now, acquired; whoever reads anything of a generation asks here, once, and
+/// keeps it as long. Any thread, never waits long.
+struct generation *engine_generation(struct engine *engine);
+
+/// Takes the generation in any case. STATUS_OK: what begins from now on begins on it; else nothing has changed. One
+/// thread only.
+MUST_CHECK enum status engine_publish(struct engine *engine, struct generation *generation);
+/// Before one is built to be published: waits until fewer than GENERATIONS_MAX live, for no longer than a search and
+/// its login may take. False: there is no room, or the engine is draining.
+MUST_CHECK bool engine_await_room(struct engine *engine);
+size_t engine_generations_live(struct engine *engine);
 
 /// Counts what became of a search and hands its record over; NULL is passed over. Any thread, never waits.
 void engine_attribute(struct engine *engine, struct search_record *record);

@@ -23,9 +23,7 @@ static struct ask_call *ask(const struct fixture_play *play, struct fixture_worl
     if (call == NULL) {
         http_response_destroy(&response);
     } else {
-        call->call.set = play->subject->catalogue->set;
-        call->call.data = play->subject->catalogue->data;
-        call->call.rates = play->subject->catalogue->rates;
+        catalogue_carry(play->subject->catalogue, &call->call);
         call->account = play->account;
         if (play->account->login != 0) {
             call->login = fixture_login_peek(&play->world->login);

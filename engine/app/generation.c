@@ -6,6 +6,7 @@
 #include "app/generation_sources.h"
 #include "app/settings_apply.h"
 #include "base/log.h"
+#include "model/ground.h"
 #include "script/rates.h"
 
 #include <arpa/inet.h>
@@ -18,7 +19,10 @@
 enum { ARENA_MAX = 64 * 1024 * 1024, TRAFFIC_DEFAULT = 50000, BECAUSE_MAX = 4096 };
 
 struct generation {
-    atomic_uint references;
+    struct ground ground;
+    struct list node;
+    void (*on_end)(void *context, struct generation *generation); // NULL: whoever lets go last frees it
+    void *end_context;
     struct arena arena;
     struct settings *settings;
     struct script_set *set;
@@ -353,6 +357,40 @@ static enum status build(struct generation_builder *builder, struct generation *
     return status;
 }
 
+void generation_destroy(struct generation **generation)
+{
+    struct generation *gone = *generation;
+
+    *generation = NULL;
+    script_set_release(&gone->set);
+    data_set_release(&gone->data);
+    rates_release(&gone->rates);
+    arena_fini(&gone->arena);
+    settings_release(&gone->settings);
+    free(gone);
+}
+
+struct list *generation_node(struct generation *generation)
+{
+    return &generation->node;
+}
+
+struct generation *generation_of_node(struct list *node)
+{
+    return CONTAINER_OF(node, struct generation, node);
+}
+
+static void generation_end(struct ground *ground)
+{
+    struct generation *generation = CONTAINER_OF(ground, struct generation, ground);
+
+    if (generation->on_end != NULL) {
+        generation->on_end(generation->end_context, generation);
+    } else {
+        generation_destroy(&generation);
+    }
+}
+
 enum status generation_build_once(const struct generation_order *order, struct generation_blames *blames,
                                   settings_finding report, void *context, struct script_changes *changes,
                                   struct generation **generation)
@@ -371,7 +409,8 @@ enum status generation_build_once(const struct generation_order *order, struct g
                                           .report = report,
                                           .context = context };
     arena_init(&builder.arena, ARENA_MAX);
-    atomic_init(&built->references, 1);
+    ground_init(&built->ground, generation_end);
+    list_init(&built->node);
     built->settings = settings_acquire(order->settings);
     enum status status = build(&builder, built);
     built->arena = builder.arena;
@@ -384,6 +423,7 @@ enum status generation_build_once(const struct generation_order *order, struct g
         generation_release(&built);
         return status;
     }
+    built->catalogue.ground = &built->ground;
     *generation = built;
     return STATUS_OK;
 }
@@ -396,29 +436,24 @@ void generation_take_number(struct generation *generation)
 struct generation *generation_acquire(struct generation *generation)
 {
     if (generation != NULL) {
-        atomic_fetch_add_explicit(&generation->references, 1, memory_order_relaxed);
+        (void)ground_hold(&generation->ground);
     }
     return generation;
 }
 
 void generation_release(struct generation **generation)
 {
-    struct generation *released = *generation;
+    struct ground *ground = *generation == NULL ? NULL : &(*generation)->ground;
     *generation = NULL;
-    if (released == NULL || atomic_fetch_sub_explicit(&released->references, 1, memory_order_acq_rel) != 1) {
-        return;
-    }
-    script_set_release(&released->set);
-    data_set_release(&released->data);
-    rates_release(&released->rates);
-    arena_fini(&released->arena);
-    settings_release(&released->settings);
-    free(released);
+    ground_drop(&ground);
 }
 
-const struct settings *generation_settings(const struct generation *generation)
+void generation_give_end(struct generation *generation, void (*on_end)(void *context, struct generation *generation),
+                         void *context)
 {
-    return generation->settings;
+    require(generation->on_end == NULL);
+    generation->on_end = on_end;
+    generation->end_context = context;
 }
 
 uint32_t generation_number(const struct generation *generation)
@@ -429,6 +464,11 @@ uint32_t generation_number(const struct generation *generation)
 const struct catalogue *generation_catalogue(const struct generation *generation)
 {
     return &generation->catalogue;
+}
+
+const struct settings *generation_settings(const struct generation *generation)
+{
+    return generation->settings;
 }
 
 const struct text *generation_hosts(const struct generation *generation, size_t *count)

@@ -6,10 +6,12 @@
 /// others live.
 ///
 /// Threads: built by one; acquire, release and reading from any.
-/// Memory:  counted; holds its settings and its script set, owns the catalogue and everything in it.
+/// Memory:  counted, and its count is the ground of its catalogue: holding either keeps all. Holds its settings and its
+///          script set, owns the catalogue and everything in it.
 #pragma once
 
 #include "app/settings.h"
+#include "base/list.h"
 #include "model/catalogue.h"
 #include "script/script_set.h"
 
@@ -45,14 +47,23 @@ MUST_CHECK enum status generation_build_over(const struct generation_order *orde
                                              struct script_changes *changes);
 
 struct generation *generation_acquire(struct generation *generation);
+/// The last one frees it, where it is; but see generation_give_end.
 void generation_release(struct generation **generation);
 
-/// The settings that it was made of; they live as long as it does.
-const struct settings *generation_settings(const struct generation *generation);
+/// From now on the end of the last hold frees nothing: `on_end` gets the generation, on whichever thread that is, and
+/// whoever it is handed to calls generation_destroy. By a holder, once.
+void generation_give_end(struct generation *generation, void (*on_end)(void *context, struct generation *generation),
+                         void *context);
+void generation_destroy(struct generation **generation);
+/// A place of it in a list, for its owner after its end.
+struct list *generation_node(struct generation *generation);
+struct generation *generation_of_node(struct list *node);
 
 /// Counts from 1 within the process.
 uint32_t generation_number(const struct generation *generation);
 const struct catalogue *generation_catalogue(const struct generation *generation);
+/// Those it was built from; what a search reads of the settings comes from here.
+const struct settings *generation_settings(const struct generation *generation);
 
 /// The names that the resolver must keep: hosts of the suppliers that are on; without ports, each once, no literals.
 const struct text *generation_hosts(const struct generation *generation, size_t *count);

@@ -78,8 +78,10 @@ static void io_thread_on_drain_end(struct timer *timer)
 static void io_thread_on_drain(struct message *message)
 {
     struct io_thread *thread = CONTAINER_OF(message, struct io_thread, drain_message);
-    uint64_t end_us = clock_now_us() + thread->engine->settings->drain_us;
+    struct generation *generation = engine_generation(thread->engine);
+    uint64_t end_us = clock_now_us() + generation_settings(generation)->drain_us;
 
+    generation_release(&generation);
     http_server_stop_listening(thread->server);
     if (loop_timer_start(thread->loop, &thread->drain_timer, end_us) != STATUS_OK) {
         loop_stop(thread->loop);

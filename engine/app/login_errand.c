@@ -1,5 +1,6 @@
 #include "app/login_errand.h"
 
+#include "model/ground.h"
 #include "search/say.h"
 #include "search/verdict.h"
 
@@ -8,9 +9,13 @@
 
 static void errand_end(struct login_errand *errand, struct block *value, uint64_t life_us, const struct part_end *end)
 {
+    struct ground *ground = errand->ground;
+
     errand->state = ERRAND_IDLE;
+    errand->ground = NULL;
     http_request_destroy(&errand->request);
     errand->on_end(errand, value, life_us, end);
+    ground_drop(&ground);
 }
 
 static void errand_fail(struct login_errand *errand, struct part_end *end, enum outcome outcome, const char *detail)
@@ -42,9 +47,7 @@ static bool errand_submit(struct login_errand *errand, struct login_call *call, 
     if (call == NULL) {
         return false;
     }
-    call->call.set = catalogue->set;
-    call->call.data = catalogue->data;
-    call->call.rates = catalogue->rates;
+    catalogue_carry(catalogue, &call->call);
     call->call.deadline_us = call->end_us = errand->began_us + LOGIN_LIMIT_US;
     call->call.on_done = on_done;
     call->call.owner = errand;
@@ -127,6 +130,7 @@ static void errand_on_built(struct script_call *call)
     errand->fetch = (struct fetch){
         .request = errand->request,
         .route = errand->account->route,
+        .ground = errand->ground,
         .end_us = errand->began_us + LOGIN_LIMIT_US,
         .body_cap = errand->supplier->body_cap,
         .on_done = errand_on_fetched,
@@ -150,11 +154,13 @@ bool login_errand_start(struct login_errand *errand, bool is_renewal, uint64_t w
     errand->began_us = errand->world->ops->now_us(errand->world);
     errand->began_wall_us = wall_us;
     errand->is_renewal = is_renewal;
+    errand->ground = ground_hold(errand->catalogue->ground);
     errand->state = ERRAND_BUILDING;
     if (errand_submit(errand, login_call_create(NULL), errand_on_built)) {
         return true;
     }
     errand->state = ERRAND_IDLE;
+    ground_drop(&errand->ground);
     *end = (struct part_end){ .outcome = OUTCOME_SHED, .phase = PHASE_LOGIN };
     say(end->detail, sizeof(end->detail), TEXT("the login could not be begun"));
     return false;
@@ -175,4 +181,5 @@ void login_errand_cancel(struct login_errand *errand)
     http_request_destroy(&errand->request);
     http_response_destroy(&errand->fetch.response);
     errand->state = ERRAND_IDLE;
+    ground_drop(&errand->ground);
 }

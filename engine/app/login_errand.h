@@ -4,7 +4,7 @@
 /// All of it ends by LOGIN_LIMIT_US.
 ///
 /// Threads: its desk's.
-/// Memory:  embedded in its desk's array.
+/// Memory:  embedded in its desk's array; holds its catalogue's ground while it is under way.
 #pragma once
 
 #include "model/catalogue.h"
@@ -22,6 +22,7 @@ struct login_errand {
     const struct catalogue_supplier *supplier;
     const struct script_account *account;
     enum login_errand_state state;
+    struct ground *ground; // held unless it is idle
     bool is_renewal;
     uint64_t began_us, began_wall_us;
     struct script_call *call;

@@ -48,6 +48,20 @@ static const struct route ROUTES[] = {
     { "GET", "/readyz", handle_readyz },
 };
 
+/// False: browsers are not served.
+static bool routes_reply_options(struct io_thread *thread, struct http_call *call, const char *allow)
+{
+    struct generation *generation = engine_generation(thread->engine);
+    const struct settings *settings = generation_settings(generation);
+    bool is_on = cors_is_on(settings);
+
+    if (is_on) {
+        cors_reply_options(settings, call, allow);
+    }
+    generation_release(&generation);
+    return is_on;
+}
+
 static void routes_on_request(void *context, struct http_call *call)
 {
     struct io_thread *thread = context;
@@ -66,8 +80,8 @@ static void routes_on_request(void *context, struct http_call *call)
         }
         allow = ROUTES[i].method;
     }
-    if (allow != NULL && text_equals_c(http_call_method(call), "OPTIONS") && cors_is_on(thread->engine->settings)) {
-        cors_reply_options(thread->engine->settings, call, allow);
+    if (allow != NULL && text_equals_c(http_call_method(call), "OPTIONS") &&
+        routes_reply_options(thread, call, allow)) {
         return;
     }
     if (allow != NULL) {
@@ -102,8 +116,12 @@ static void routes_on_sent(void *context, struct http_call *call, uint64_t sent_
 static size_t routes_common_headers(void *context, const struct http_call *call,
                                     struct header_pair headers[HTTP_SERVER_COMMON_HEADERS])
 {
-    const struct io_thread *thread = context;
-    return cors_headers(thread->engine->settings, call, headers);
+    struct io_thread *thread = context;
+    struct generation *generation = engine_generation(thread->engine);
+    size_t count = cors_headers(generation_settings(generation), call, headers);
+
+    generation_release(&generation);
+    return count;
 }
 
 struct http_server_handlers routes_handlers(struct io_thread *thread)

@@ -122,6 +122,13 @@ static bool read_budget(struct search_request *request, const struct catalogue *
     return false;
 }
 
+/// To callers without the token, too.
+static bool replies_are_full(const struct engine *engine, const struct settings *settings)
+{
+    return text_equals_c(settings->reply_detail, "auto") ? engine->is_loopback
+                                                         : text_equals_c(settings->reply_detail, "full");
+}
+
 void search_request_init(struct search_request *request)
 {
     memset(request, 0, sizeof *request);
@@ -133,11 +140,11 @@ void search_request_fini(struct search_request *request)
     envelope_fini(&request->envelope);
 }
 
-bool search_request_read(struct search_request *request, const struct engine *engine, struct http_call *call,
-                         struct problem *problem)
+bool search_request_read(struct search_request *request, const struct engine *engine,
+                         const struct generation *generation, struct http_call *call, struct problem *problem)
 {
-    const struct settings *settings = engine->settings;
-    const struct catalogue *catalogue = generation_catalogue(engine->generation);
+    const struct settings *settings = generation_settings(generation);
+    const struct catalogue *catalogue = generation_catalogue(generation);
     struct budget_headers headers;
 
     if (!is_json(call)) {
@@ -148,7 +155,7 @@ bool search_request_read(struct search_request *request, const struct engine *en
     if (!envelope_read(&request->envelope, block_text(http_call_body(call)), problem) && problem->status != 422) {
         return false;
     }
-    bool is_stranger = !engine->replies_are_full && !bearer_is_given(engine->reply_token, call);
+    bool is_stranger = !replies_are_full(engine, settings) && !bearer_is_given(engine->reply_token, call);
     request->detail = is_stranger ? REPLY_PUBLIC : REPLY_FULL;
     request->format = stream_format_of(http_call_header(call, "accept"));
     check_names(catalogue, &request->envelope, is_stranger, problem);

@@ -1,7 +1,7 @@
 /// Search request: what a request to search asks, read and checked: its body but for the query, and its headers.
 ///
 /// Threads: the I/O thread's.
-/// Memory:  the envelope owns scratch; texts point into it, into the call's body or into the settings.
+/// Memory:  the envelope owns scratch; texts point into it, into the call's body or into the generation's settings.
 #pragma once
 
 #include "app/budget_headers.h"
@@ -10,6 +10,7 @@
 #include "search/search.h"
 
 struct engine;
+struct generation;
 
 struct search_request {
     struct envelope envelope;
@@ -22,6 +23,7 @@ struct search_request {
 void search_request_init(struct search_request *request);
 void search_request_fini(struct search_request *request);
 
-/// False: `problem` says everything that is wrong.
-MUST_CHECK bool search_request_read(struct search_request *request, const struct engine *engine, struct http_call *call,
+/// What it may ask, the generation says on which the search will be. False: `problem` says everything that is wrong.
+MUST_CHECK bool search_request_read(struct search_request *request, const struct engine *engine,
+                                    const struct generation *generation, struct http_call *call,
                                     struct problem *problem);

@@ -17,7 +17,8 @@ struct search_call {
     struct list node;
     struct io_thread *thread;
     struct http_call *call;
-    struct search *search; // NULL once it has replied
+    struct search *search;         // NULL once it has replied
+    struct generation *generation; // that it began on; NULL once it has replied: a slow reader keeps none alive
     char search_id[SEARCH_ID_SIZE];
     struct trace trace;
     uint64_t replied_us;
@@ -44,7 +45,7 @@ static void refuse_busy(struct http_call *call, const struct trace *trace, const
 static void print_cache_control(const struct search_call *mine, const struct search_reply *reply, char *out,
                                 size_t size)
 {
-    uint64_t max_age_s = mine->thread->engine->settings->reply_max_age_us / 1000000;
+    uint64_t max_age_s = generation_settings(mine->generation)->reply_max_age_us / 1000000;
 
     if (reply->status == 200 && reply->is_complete && !reply->has_cached && max_age_s > 0) {
         snprintf(out, size, "private, max-age=%llu", (unsigned long long)max_age_s);
@@ -97,6 +98,7 @@ static void search_route_on_reply(void *owner, const struct search_reply *reply)
     } else {
         reply_once(mine, reply);
     }
+    generation_release(&mine->generation);
 }
 
 static void search_route_on_event(void *owner, enum search_event event, struct text json)
@@ -111,7 +113,7 @@ static void search_route_on_script_trouble(void *owner, const struct catalogue_s
 {
     const struct search_call *mine = owner;
     struct engine *engine = mine->thread->engine;
-    size_t index = (size_t)(supplier - generation_catalogue(engine->generation)->suppliers);
+    size_t index = (size_t)(supplier - generation_catalogue(mine->generation)->suppliers);
     uint64_t kept_quiet = 0;
     char before[64] = "";
 
@@ -128,6 +130,7 @@ static void search_route_on_script_trouble(void *owner, const struct catalogue_s
 
 static void search_call_free(struct search_call *mine)
 {
+    generation_release(&mine->generation);
     search_record_destroy(&mine->record);
     search_stream_fini(&mine->stream);
     http_call_set_owner(mine->call, NULL);
@@ -191,12 +194,12 @@ void search_route_on_sent(void *context, struct http_call *call, uint64_t sent_u
 static struct search_options make_options(struct search_call *mine, const struct search_request *request)
 {
     struct io_thread *thread = mine->thread;
-    const struct settings *settings = thread->engine->settings;
+    const struct settings *settings = generation_settings(mine->generation);
     const struct envelope *envelope = &request->envelope;
 
     return (struct search_options){
         .world = &thread->live.world,
-        .catalogue = generation_catalogue(thread->engine->generation),
+        .catalogue = generation_catalogue(mine->generation),
         .search_id = text_of(mine->search_id),
         .product = envelope->product,
         .caller = request->caller,
@@ -224,8 +227,9 @@ static struct search_options make_options(struct search_call *mine, const struct
     };
 }
 
+/// On this generation, which it holds for itself.
 static void search_route_start(struct io_thread *thread, struct http_call *call, const struct search_request *request,
-                               const struct trace *trace)
+                               struct generation *generation, const struct trace *trace)
 {
     struct search_call *mine = calloc(1, sizeof *mine);
 
@@ -235,6 +239,7 @@ static void search_route_start(struct io_thread *thread, struct http_call *call,
     }
     mine->thread = thread;
     mine->call = call;
+    mine->generation = generation;
     mine->trace = *trace;
     search_id_make(mine->search_id, http_call_arrival_wall_us(call));
     search_stream_init(&mine->stream, thread->loop, call, request->format);
@@ -255,6 +260,7 @@ static void search_route_start(struct io_thread *thread, struct http_call *call,
         refuse_busy(call, trace, "overloaded", "The search could not be started");
         return;
     }
+    generation_acquire(generation);
     list_append(&thread->calls, &mine->node);
     http_call_set_owner(call, mine);
 }
@@ -277,11 +283,13 @@ void search_route_handle(struct io_thread *thread, struct http_call *call)
         refuse_busy(call, &trace, "draining", "This engine is about to stop");
         return;
     }
+    struct generation *generation = engine_generation(thread->engine); // one for all that follows
     search_request_init(&request);
-    if (search_request_read(&request, thread->engine, call, &problem)) {
-        search_route_start(thread, call, &request, &trace);
+    if (search_request_read(&request, thread->engine, generation, call, &problem)) {
+        search_route_start(thread, call, &request, generation, &trace);
     } else {
         refuse(call, &trace, &problem);
     }
     search_request_fini(&request);
+    generation_release(&generation);
 }

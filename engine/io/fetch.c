@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "io/fetch_wire.h"
+#include "model/ground.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -103,10 +104,14 @@ static void pool_part(struct fetch_pool *pool, struct transfer *transfer)
     assembly_fini(&transfer->assembly);
     origin_release(&pool->wire->origins, &transfer->origin);
     transfer->fetch->impl = NULL;
+    if (transfer_is_orphan(transfer)) {
+        ground_drop(&transfer->orphan.ground);
+    }
     pool_give_back(pool, transfer);
 }
 
-// Takes the owner's place; nothing points to the owner's fetch and request any more.
+// Takes the owner's place; nothing points to the owner's fetch and request any more. The route stays: libcurl may yet
+// read its certificate and key, so what they stand on is held until it lets go.
 static void pool_orphan(struct fetch_pool *pool, struct transfer *transfer)
 {
     struct fetch *fetch = transfer->fetch;
@@ -114,6 +119,7 @@ static void pool_orphan(struct fetch_pool *pool, struct transfer *transfer)
     transfer->orphan = *fetch;
     transfer->orphan.request = NULL;
     transfer->orphan.on_done = NULL;
+    transfer->orphan.ground = ground_hold(fetch->ground);
     transfer->fetch = &transfer->orphan;
     fetch->impl = NULL;
     loop_timer_cancel(pool->loop, &transfer->end_timer);

@@ -24,8 +24,11 @@ struct catalogue_supplier {
     uint64_t traffic;                     // the share of searches that reach a dark account of it; millionths
 };
 
+struct ground; // model/ground.h
+
 struct catalogue {
     uint32_t generation;
+    struct ground *ground;                      // what keeps all of it; NULL: it stays anyway
     struct script_set *set;                     // carried for script calls
     struct data_set *data;                      // the tables of `lookup`, carried likewise
     struct rates *rates;                        // the table of `fx`, likewise; NULL: none
@@ -37,3 +40,7 @@ struct catalogue {
     size_t product_count;
     uint64_t deadline_default_us, deadline_min_us, deadline_max_us;
 };
+
+/// A new call runs on this generation, and holds it until script_call_destroy: a call that was given up comes back when
+/// its search is long gone.
+void catalogue_carry(const struct catalogue *catalogue, struct script_call *call);

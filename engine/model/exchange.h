@@ -10,6 +10,8 @@
 #include "base/status.h"
 #include "model/outcome.h"
 
+struct ground; // model/ground.h
+
 struct header {
     struct text name; // as sent; of a response: lower case
     struct text value;
@@ -69,8 +71,8 @@ enum fetch_result {
     FETCH_NO_MEMORY,
 };
 
-/// How requests travel, beside their URL: whose client certificate, over which proxy. Immutable, and there as long as a
-/// fetch that uses it.
+/// How requests travel, beside their URL: whose client certificate, over which proxy. Immutable, and there as long as
+/// the ground of a fetch that uses it.
 struct fetch_route {
     uint64_t id;             // of its own in this process: connections of different routes are never shared
     struct text certificate; // PEM, with its chain; absent: none
@@ -85,6 +87,8 @@ struct fetch_route {
 struct fetch {
     const struct http_request *request; // borrowed until done or cancelled
     const struct fetch_route *route;    // borrowed likewise; NULL: straight to the URL, nobody's certificate
+    struct ground *ground;              // borrowed: what the route stands on; NULL: it stays. A fetch that is given up
+                                        // is held by the fetcher's transport for a while yet, and then it, too
     uint64_t end_us;                    // absolute; the fetcher ends it with FETCH_ENDED then
     uint64_t body_cap;                  // bytes on the wire
     void (*on_done)(struct fetch *fetch);

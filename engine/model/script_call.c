@@ -2,6 +2,7 @@
 
 #include "model/ask_call.h"
 #include "model/ceiling_call.h"
+#include "model/ground.h"
 #include "model/request_call.h"
 
 #include <stdlib.h>
@@ -208,6 +209,7 @@ void script_call_destroy(struct script_call *call)
     if (call == NULL) {
         return;
     }
+    struct ground *ground = call->ground; // the last to go: the parts of a call may point into it
     switch (call->kind) {
     case SCRIPT_CALL_START:
         start_call_destroy(CONTAINER_OF(call, struct start_call, call));
@@ -228,6 +230,7 @@ void script_call_destroy(struct script_call *call)
         ceiling_call_destroy(CONTAINER_OF(call, struct ceiling_call, call));
         break;
     }
+    ground_drop(&ground);
 }
 
 const char *script_verdict_name(enum script_verdict verdict)

@@ -18,6 +18,7 @@
 
 #include <stdatomic.h>
 
+struct ground;     // model/ground.h
 struct script_set; // defined in script/; here only carried
 struct data_set;   // model/data_set.h
 struct rates;      // script/rates.h; here only carried
@@ -34,9 +35,10 @@ enum script_call_kind {
 struct script_call {
     struct message message; // delivers the call back to its loop; on_receive is set by the world
     enum script_call_kind kind;
-    struct script_set *set;                    // borrowed: whoever submits keeps its generation until the call is back
-    struct data_set *data;                     // the tables of `lookup`; borrowed likewise; NULL: none
-    struct rates *rates;                       // what prices are converted by; borrowed likewise; NULL: nothing
+    struct ground *ground;                     // held: what set, tables, rates and accounts stand on; NULL: they stay
+    struct script_set *set;                    // borrowed of the ground, as are the next two; see catalogue_carry
+    struct data_set *data;                     // the tables of `lookup`; NULL: none
+    struct rates *rates;                       // what prices are converted by; NULL: nothing
     uint64_t deadline_us;                      // dropped when it cannot be met; earliest first within a lane
     bool is_last;                              // goes behind all others: nobody waits for it
     void *home;                                // the loop to deliver to; set by the world

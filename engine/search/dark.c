@@ -62,8 +62,7 @@ static bool dark_fill(struct search *search, const struct start_call *first, str
     start->ceiling_of = ceiling_in_force;
     start->asks_dark = true;
     start->eligible = first->eligible;
-    start->call.set = search->options.catalogue->set;
-    start->call.data = search->options.catalogue->data;
+    catalogue_carry(search->options.catalogue, &start->call);
     start->call.deadline_us = search->end_us;
     start->call.is_last = true;
     start->call.on_done = dark_on_started;

@@ -263,6 +263,7 @@ void part_fetch(struct part *part)
     part->fetch = (struct fetch){
         .request = part->request,
         .route = part->attempt->account->route,
+        .ground = part->attempt->search->ground,
         .end_us = part->attempt->progress_reads != 0 ? part->attempt->search->end_us // its own end may move
                                                      : part->attempt->allocation.end_us,
         .body_cap = attempt_body_cap(part->attempt),

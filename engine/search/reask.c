@@ -132,8 +132,7 @@ static void reask_submit(struct reask *reask, struct search *search, const struc
     call->times = (struct script_times){ .arrival_us = options->arrival_us,
                                          .end_us = search->end_us,
                                          .arrival_wall_us = options->arrival_wall_us };
-    call->call.set = options->catalogue->set;
-    call->call.data = options->catalogue->data;
+    catalogue_carry(options->catalogue, &call->call);
     call->call.deadline_us =
         reask->asked_us + REASK_EVERY_US < search->end_us ? reask->asked_us + REASK_EVERY_US : search->end_us;
     call->call.on_done = reask_on_done;

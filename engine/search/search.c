@@ -1,5 +1,6 @@
 #include "search/search.h"
 
+#include "model/ground.h"
 #include "policy/ceiling.h"
 #include "search/answer.h"
 #include "search/record.h"
@@ -44,13 +45,6 @@ static struct script_times search_times(const struct search *search)
     };
 }
 
-static void search_fill_call(const struct search *search, struct script_call *call)
-{
-    call->set = search->options.catalogue->set;
-    call->data = search->options.catalogue->data;
-    call->rates = search->options.catalogue->rates;
-}
-
 struct normalise_call *search_normalise_call(const struct search *search, const struct catalogue_supplier *supplier,
                                              struct http_response *response)
 {
@@ -59,7 +53,7 @@ struct normalise_call *search_normalise_call(const struct search *search, const 
     if (call == NULL) {
         return NULL;
     }
-    search_fill_call(search, &call->call);
+    catalogue_carry(search->options.catalogue, &call->call);
     call->times = search_times(search);
     return call;
 }
@@ -71,7 +65,7 @@ struct request_call *search_request_call(const struct search *search, const stru
     if (call == NULL) {
         return NULL;
     }
-    search_fill_call(search, &call->call);
+    catalogue_carry(search->options.catalogue, &call->call);
     call->times = search_times(search);
     return call;
 }
@@ -79,6 +73,7 @@ struct request_call *search_request_call(const struct search *search, const stru
 static void search_destroy(struct search *search)
 {
     struct world *world = search->options.world;
+    struct ground *ground = search->ground;
 
     reask_fini(&search->reask, search);
     dark_fini(search);
@@ -98,6 +93,7 @@ static void search_destroy(struct search *search)
     block_release(&search->options.body);
     arena_fini(&search->arena);
     free(search);
+    ground_drop(&ground); // the last to go: all of it points into the generation
 }
 
 /// Hands the finished reply to the caller and ends the search.
@@ -415,8 +411,7 @@ static enum status search_submit_start(struct search *search, size_t candidates)
         return STATUS_NO_MEMORY;
     }
     start->call.kind = SCRIPT_CALL_START;
-    start->call.set = options->catalogue->set;
-    start->call.data = options->catalogue->data;
+    catalogue_carry(options->catalogue, &start->call);
     start->call.deadline_us = search->end_us;
     start->call.on_done = search_on_started;
     start->call.owner = search;
@@ -463,6 +458,7 @@ enum status search_start(const struct search_options *options, struct search **r
     if (search == NULL) {
         return STATUS_NO_MEMORY;
     }
+    search->ground = ground_hold(options->catalogue->ground);
     arena_init(&search->arena, SEARCH_ARENA_CEILING);
     stream_init(&search->stream, options->on_event, options->owner);
     if (!search_copy_options(search, options)) {

@@ -5,7 +5,8 @@
 /// first. It waits for nobody: what is pending then is cut.
 ///
 /// Threads: its world's.
-/// Memory:  one arena, freed whole; the catalogue's generation must outlive it (on_reply or search_cancel end it).
+/// Memory:  one arena, freed whole. It holds its generation by the catalogue's ground from search_start to its end, and
+///          every script call of it does so for itself; whatever is published meanwhile, all its steps are of this one.
 /// Time:    through its world.
 #pragma once
 
@@ -38,12 +39,12 @@ struct search_reply {
 
 struct search_options {
     struct world *world;
-    const struct catalogue *catalogue;
-    struct text search_id; // at most 31 bytes; copied
-    struct text product;   // copied
-    struct text caller;    // for the record, like trace_id; absent: not named; copied
-    struct text trace_id;  // copied
-    struct block *body;    // the caller's whole body; acquired
+    const struct catalogue *catalogue; // its ground, if any, is held by the caller until search_start returns
+    struct text search_id;             // at most 31 bytes; copied
+    struct text product;               // copied
+    struct text caller;                // for the record, like trace_id; absent: not named; copied
+    struct text trace_id;              // copied
+    struct block *body;                // the caller's whole body; acquired
     uint64_t arrival_us, arrival_wall_us;
     struct budget budget;
     uint64_t reserve_us;

@@ -13,6 +13,7 @@
 struct search {
     struct search_options options; // texts point into the arena
     struct arena arena;
+    struct ground *ground;         // held: the generation that all of it points into
     struct timer end_timer;        // deadline - reserve
     struct start_call *start;      // while the start call is out
     struct start_call *dark_start; // while that of the dark ones is out

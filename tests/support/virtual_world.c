@@ -237,9 +237,7 @@ static void virtual_on_call_done(struct timer *timer)
 
     virtual->busy_workers--;
     take_next_call(virtual);
-    if (!atomic_load(&call->is_cancelled)) {
-        virtual_supplier_run(virtual, call);
-    }
+    virtual_supplier_run(virtual, call); // given up or not: a worker that has begun runs it to its end
     call_return(event);
 }
 

@@ -43,11 +43,15 @@ static struct admin_world *world_make(const char *document)
     assert_int_equal(read_documents(&document, 1, &findings, &world->settings), STATUS_OK);
     struct engine *engine = &world->engine;
     engine->settings = world->settings;
-    assert_int_equal(generation_build(world->settings, on_finding, &findings, &engine->generation), STATUS_OK);
-    assert_int_equal(permits_create(generation_catalogue(engine->generation), &engine->permits), STATUS_OK);
+    struct generation *generation = NULL;
+    assert_int_equal(generation_build(world->settings, on_finding, &findings, &generation), STATUS_OK);
+    const struct generations_hooks hooks = { .wake = NULL };
+    generations_init(&engine->generations, &hooks);
+    generations_publish(&engine->generations, generation);
+    assert_int_equal(permits_create(generation_catalogue(generation), &engine->permits), STATUS_OK);
     assert_int_equal(worker_pool_create(&workers, &engine->workers, &why), STATUS_OK);
     assert_int_equal(resolver_create(&names, &engine->resolver, &why), STATUS_OK);
-    assert_int_equal(login_book_create(generation_catalogue(engine->generation), &engine->logins), STATUS_OK);
+    assert_int_equal(login_book_create(generation_catalogue(generation), &engine->logins), STATUS_OK);
     assert_int_equal(metrics_create(&metrics, &engine->metrics), STATUS_OK);
     assert_int_equal(attribution_create(&attribution, &engine->attribution, &why), STATUS_OK);
     return world;
@@ -63,7 +67,7 @@ static void world_free(struct admin_world *world)
     resolver_destroy(&engine->resolver);
     worker_pool_destroy(&engine->workers);
     permits_destroy(&engine->permits);
-    generation_release(&engine->generation);
+    generations_fini(&engine->generations);
     settings_release(&world->settings);
     free(world);
 }
@@ -170,7 +174,7 @@ static void status_and_metrics_tell_which_scripts_are_in_quarantine_and_why(void
 {
     (void)state;
     struct admin_world *world = world_start(ACME "admin: { listen: '127.0.0.1:0' }\n");
-    struct script_set *set = generation_catalogue(world->engine.generation)->set;
+    struct script_set *set = generation_catalogue(world->engine.generations.current)->set;
     struct script_id acme = { .index = 0 };
 
     assert_int_equal(ask(world, GET("/admin/v1/status")), 200);
@@ -197,7 +201,8 @@ static void status_and_metrics_tell_how_much_of_an_account_is_used(void **state)
     struct admin_world *world = world_start(
         ACME "admin: { listen: '127.0.0.1:0' }\n"
              "suppliers: { acme: { accounts: { main: { limits: { per_day: 3, concurrent: 2, body: 1MiB } } } } }\n");
-    const struct script_account *account = generation_catalogue(world->engine.generation)->suppliers[0].account;
+    const struct script_account *account =
+        generation_catalogue(world->engine.generations.current)->suppliers[0].account;
     struct permits *permits = world->engine.permits;
     uint64_t wait_us = 0;
 

@@ -1,6 +1,7 @@
 // Routes of fetches: through a proxy, plain and tunnelled, and with a client's certificate.
 
 #include "io/identity.h"
+#include "model/ground.h"
 #include "support/fetch_world.h"
 
 #include <arpa/inet.h>
@@ -244,6 +245,54 @@ static void each_route_shows_its_own_certificate(void **state)
     identity_fini(&beta);
 }
 
+/// A route that goes with its ground, as an account's does with its generation.
+struct plot {
+    struct ground ground;
+    struct identity identity;
+    bool *is_gone;
+};
+
+static void plot_end(struct ground *ground)
+{
+    struct plot *plot = CONTAINER_OF(ground, struct plot, ground);
+
+    *plot->is_gone = true;
+    identity_fini(&plot->identity);
+    memset(plot, 0xa5, sizeof(*plot));
+    free(plot);
+}
+
+static void a_fetch_that_is_given_up_holds_the_ground_of_its_route_until_the_transport_lets_go(void **state)
+{
+    struct fetch_world *world = *state;
+    struct plot *plot = calloc(1, sizeof(*plot));
+    bool is_gone = false;
+    struct call call;
+
+    assert_non_null(plot);
+    ground_init(&plot->ground, plot_end);
+    plot->is_gone = &is_gone;
+    identity_make_good(world, "acme", 1, &plot->identity);
+    start_peer_saying(world, "", true); // of a handshake it knows nothing
+    call_prepare(world, &call, "GET", "127.0.0.1", true);
+    call.fetch.route = &plot->identity.route;
+    call.fetch.ground = &plot->ground;
+    assert_int_equal(fetch_start(world->pool, &call.fetch), STATUS_OK);
+    for (int i = 0; i < 5000 && fetch_phase(&call.fetch) != PHASE_TLS; i++) {
+        run_for(world, 1 * MS);
+    }
+    assert_int_equal(fetch_phase(&call.fetch), PHASE_TLS);
+    fetch_cancel(world->pool, &call.fetch);
+    struct ground *own = &plot->ground;
+    ground_drop(&own);
+    assert_false(is_gone); // the transport has the certificate yet, and the key
+    for (int i = 0; i < 5000 && !is_gone; i++) {
+        run_for(world, 1 * MS);
+    }
+    assert_true(is_gone);
+    call_fini(&call);
+}
+
 static void refuses(const char *certificate, const char *key, struct arena *arena, const char *words)
 {
     struct text first, second;
@@ -285,6 +334,7 @@ int main(void)
         PLAY(a_proxy_at_a_forbidden_address_is_refused),
         PLAY(tls_goes_through_a_tunnel_and_is_checked_against_the_url),
         PLAY(each_route_shows_its_own_certificate),
+        PLAY(a_fetch_that_is_given_up_holds_the_ground_of_its_route_until_the_transport_lets_go),
         PLAY(an_identity_that_cannot_be_used_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
