@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { CHECK_HOOK_STEPS = 10000, CHECK_MEMORY = 32 << 20 };
+enum { CHECK_MEMORY = 32 << 20 };
 
 /// Reports Lua's own message, its "path:line: " turned into a place.
 static void check_report_message(struct script_check *check, const struct script_file *file, const char *message)
@@ -31,42 +31,18 @@ static void check_on_error(lua_State *L, void *context)
     check_report_message(job->check, job->file, message);
 }
 
-static const char check_job_key; // registry: the job, for the hook
-
-static void check_on_hook(lua_State *L, lua_Debug *where)
-{
-    (void)where;
-    lua_pushlightuserdata(L, (void *)(uintptr_t)&check_job_key);
-    lua_rawget(L, LUA_REGISTRYINDEX);
-    const struct check_job *job = lua_touserdata(L, -1);
-    lua_pop(L, 1);
-    if (job != NULL && clock_thread_cpu_us() > job->end_cpu_us) {
-        sandbox_interrupt(sandbox_of(L));
-    }
-}
-
-static void check_bound(lua_State *L, struct check_job *job)
-{
-    job->end_cpu_us = clock_thread_cpu_us() + job->limit_us;
-    sandbox_of(L)->end_cpu_us = job->end_cpu_us;
-    lua_pushlightuserdata(L, (void *)(uintptr_t)&check_job_key);
-    lua_pushlightuserdata(L, job);
-    lua_rawset(L, LUA_REGISTRYINDEX);
-    lua_sethook(L, check_on_hook, LUA_MASKCOUNT, CHECK_HOOK_STEPS);
-}
-
 void *check_job_begin(lua_State *L)
 {
     struct check_job *job = lua_touserdata(L, 1);
 
     lua_settop(L, 0);
-    check_bound(L, job);
+    sandbox_bound(L, job->limit_us);
     return job->work;
 }
 
 void check_job_run(lua_State *L, struct check_job *job)
 {
-    check_bound(L, job);
+    sandbox_bound(L, job->limit_us);
     if (!sandbox_load(L, job->file->path, job->file->source)) {
         lua_error(L);
     }

@@ -11,7 +11,6 @@ struct check_job {
     const struct script_file *file;
     struct script_supplier *supplier; // NULL: not a supplier's file
     uint64_t limit_us;                // of CPU time
-    uint64_t end_cpu_us;              // filled by the job
     void *work;                       // what a function that loads no file works on; NULL: the file is being loaded
 };
 

@@ -1,23 +1,14 @@
-// The task belongs to the thread and to the loader, in turn: to the thread until it is done, then to the loader; to the
-// thread for good when it was given up. `lock` guards that turn, nothing else of the task is shared meanwhile.
+// The task belongs to its side thread until that is done, then to the loader; to the thread for good when it was given
+// up.
 
 #include "script/check_task.h"
 
-#include "base/clock.h"
+#include "script/side_thread.h"
 
-#include <pthread.h>
-#include <sched.h>
-#include <signal.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
 enum {
-    TASK_STACK = 32 << 20,  // address space, touched only by deep recursion through C functions of Lua
     TASK_MEMORY = 16 << 20, // for what a file declares and what was found
-    TASK_GRACE_US = 500000, // of CPU time, that the checker's own limit gets to act
-    TASK_LOOK_US = 20000,   // the shortest time between two looks
 };
 
 struct task_finding {
@@ -26,12 +17,7 @@ struct task_finding {
 };
 
 struct check_task {
-    pthread_mutex_t lock;
-    pthread_cond_t done;
-    pthread_t thread;
-    int32_t thread_id; // the kernel's; 0: not yet running
-    bool is_done;
-    bool is_given_up;
+    struct side_thread side;
     // the thread's own
     struct arena arena;
     struct script_set *set;
@@ -47,8 +33,7 @@ static void task_destroy(struct check_task *task)
 {
     arena_fini(&task->arena);
     script_set_drop(&task->set);
-    pthread_mutex_destroy(&task->lock);
-    pthread_cond_destroy(&task->done);
+    side_thread_fini(&task->side);
     free(task);
 }
 
@@ -71,16 +56,11 @@ static struct check_task *task_create(const struct script_check *check, struct s
                                       const struct script_supplier *supplier)
 {
     struct check_task *task = calloc(1, sizeof(*task));
-    pthread_condattr_t attributes;
 
     if (task == NULL) {
         return NULL;
     }
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_mutex_init(&task->lock, NULL);
-    pthread_cond_init(&task->done, &attributes);
-    pthread_condattr_destroy(&attributes);
+    side_thread_init(&task->side);
     arena_init(&task->arena, TASK_MEMORY);
     task->set = script_set_hold(set);
     task->check = *check;
@@ -103,8 +83,10 @@ static struct check_task *task_create(const struct script_check *check, struct s
     return task;
 }
 
-static void task_check(struct check_task *task)
+static void task_check(void *context)
 {
+    struct check_task *task = context;
+
     switch (task->kind) {
     case CHECK_MODULE:
         script_check_module(&task->check, task->file);
@@ -118,86 +100,9 @@ static void task_check(struct check_task *task)
     }
 }
 
-static void *task_main(void *context)
+static void task_on_return(void *context)
 {
-    struct check_task *task = context;
-
-    pthread_mutex_lock(&task->lock);
-    task->thread_id = (int32_t)syscall(SYS_gettid);
-    pthread_mutex_unlock(&task->lock);
-    task_check(task);
-    pthread_mutex_lock(&task->lock);
-    task->is_done = true;
-    bool is_given_up = task->is_given_up;
-    pthread_cond_signal(&task->done);
-    pthread_mutex_unlock(&task->lock);
-    if (is_given_up) {
-        task_destroy(task);
-    }
-    return NULL;
-}
-
-static enum status task_start(struct check_task *task)
-{
-    pthread_attr_t attributes;
-    sigset_t all;
-    sigset_t before;
-
-    if (pthread_attr_init(&attributes) != 0) {
-        return STATUS_NO_MEMORY;
-    }
-    pthread_attr_setstacksize(&attributes, TASK_STACK);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before); // signals of the process are for other threads
-    int error = pthread_create(&task->thread, &attributes, task_main, task);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attributes);
-    return error == 0 ? STATUS_OK : STATUS_IO;
-}
-
-/// CPU time of the thread, which cannot end while the lock is held and it is not done.
-static uint64_t task_cpu_us(const struct check_task *task)
-{
-    clockid_t clock;
-    struct timespec time;
-
-    if (pthread_getcpuclockid(task->thread, &clock) != 0 || clock_gettime(clock, &time) != 0) {
-        return 0;
-    }
-    return (uint64_t)time.tv_sec * 1000000 + (uint64_t)time.tv_nsec / 1000;
-}
-
-static void task_wait_until(struct check_task *task, uint64_t until_us)
-{
-    const struct timespec until = { .tv_sec = (time_t)(until_us / 1000000),
-                                    .tv_nsec = (long)(until_us % 1000000) * 1000 };
-    pthread_cond_timedwait(&task->done, &task->lock, &until);
-}
-
-/// Waits until the thread is done. False: it was given up, and the task is its own now.
-static bool task_await(struct check_task *task)
-{
-    const uint64_t limit_us = SCRIPT_CHECK_RUN_US + TASK_GRACE_US;
-    struct sched_param none = { .sched_priority = 0 };
-    uint64_t used_us = 0;
-
-    pthread_mutex_lock(&task->lock);
-    while (!task->is_done && used_us < limit_us) {
-        uint64_t left_us = limit_us - used_us;
-        task_wait_until(task, clock_now_us() + (left_us < TASK_LOOK_US ? TASK_LOOK_US : left_us));
-        used_us = task->is_done ? 0 : task_cpu_us(task);
-    }
-    bool is_done = task->is_done;
-    if (!is_done) {
-        task->is_given_up = true;
-        (void)sched_setscheduler(task->thread_id, SCHED_IDLE, &none);
-        pthread_detach(task->thread);
-    }
-    pthread_mutex_unlock(&task->lock);
-    if (is_done) {
-        pthread_join(task->thread, NULL);
-    }
-    return is_done;
+    task_destroy(context);
 }
 
 static enum status task_finish(struct check_task *task, struct script_check *check, struct script_supplier *supplier,
@@ -231,15 +136,16 @@ enum status check_task_run(struct script_check *check, struct script_set *set, c
                            enum check_kind kind, struct script_supplier *supplier, struct arena *memory)
 {
     struct check_task *task = task_create(check, set, file, kind, supplier);
+    const struct side_work work = { .run = task_check, .on_return = task_on_return, .context = task };
 
-    if (task == NULL || task_start(task) != STATUS_OK) {
+    if (task == NULL || side_thread_start(&task->side, &work) != STATUS_OK) {
         script_check_report(check, file, 0, NULL, "there was no memory, or no thread, to load it");
         if (task != NULL) {
             task_destroy(task);
         }
         return STATUS_OK;
     }
-    if (task_await(task)) {
+    if (side_thread_await(&task->side, SCRIPT_CHECK_RUN_US)) {
         return task_finish(task, check, supplier, memory);
     }
     script_check_report(check, file, 0,

@@ -20,6 +20,7 @@ enum {
     CALL_STEPS = 1 << 10,    // that a call of who knows what counts for
     GARBAGE_SHARE = 24,      // of the cap that garbage may take up between calls
     CALL_SHARE = 4,          // of the cap that a call may add before the collector starts
+    BOUND_STEPS = 10000,     // of Lua code, between two looks at the time
 };
 
 #if defined(__SANITIZE_THREAD__)
@@ -258,6 +259,29 @@ void sandbox_interrupt(struct sandbox *sandbox)
     lua_sethook(sandbox->L, sandbox_on_hook, LUA_MASKCOUNT, 1);
 }
 
+static void sandbox_on_count(lua_State *L, lua_Debug *where)
+{
+    struct sandbox *sandbox = sandbox_of(L);
+    (void)where;
+
+    if (clock_thread_cpu_us() > sandbox->end_cpu_us) {
+        sandbox_interrupt(sandbox);
+    }
+}
+
+void sandbox_bound(lua_State *L, uint64_t limit_us)
+{
+    sandbox_of(L)->end_cpu_us = clock_thread_cpu_us() + limit_us;
+    lua_sethook(L, sandbox_on_count, LUA_MASKCOUNT, BOUND_STEPS);
+}
+
+void sandbox_unbound(struct sandbox *sandbox)
+{
+    sandbox->end_cpu_us = 0;
+    sandbox->is_interrupted = 0;
+    lua_sethook(sandbox->L, NULL, 0, 0);
+}
+
 void sandbox_check(lua_State *L)
 {
     const struct sandbox *sandbox = sandbox_of(L);
@@ -265,6 +289,13 @@ void sandbox_check(lua_State *L)
         lua_pushnil(L);
         lua_error(L);
     }
+}
+
+void sandbox_collect(struct sandbox *sandbox)
+{
+    sandbox->heap.limit = SIZE_MAX; // the collector may not fail here, where nothing is protected
+    lua_gc(sandbox->L, LUA_GCCOLLECT, 0);
+    sandbox->used_live = sandbox->heap.used;
 }
 
 /// A full collection before a call, when the garbage of earlier ones is worth it. Within the call the collector starts
@@ -275,9 +306,7 @@ static void sandbox_begin(struct sandbox *sandbox)
 
     if (sandbox->growth_cap != 0) {
         if (heap->used > sandbox->used_live + sandbox->growth_cap / GARBAGE_SHARE) {
-            heap->limit = SIZE_MAX; // the collector may not fail here, where nothing is protected
-            lua_gc(sandbox->L, LUA_GCCOLLECT, 0);
-            sandbox->used_live = heap->used;
+            sandbox_collect(sandbox);
         }
         heap->limit = heap->used + sandbox->growth_cap;
         lua_gc(sandbox->L, LUA_GCSETPAUSE, (int)(100 + sandbox->growth_cap / CALL_SHARE / (heap->used / 100 + 1)));

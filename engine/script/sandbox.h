@@ -104,6 +104,14 @@ void sandbox_copy_message(lua_State *L, char *place, size_t size, const char *me
 uint32_t sandbox_nest(lua_State *L, const char *what);
 void sandbox_unnest(lua_State *L, uint32_t depth);
 
+/// Within a protected call, on a thread that no watchdog looks after: stops it when it has used that much more of the
+/// thread's CPU time. Lasts until sandbox_unbound, which does not belong into a call.
+void sandbox_bound(lua_State *L, uint64_t limit_us);
+void sandbox_unbound(struct sandbox *sandbox);
+
+/// Collects all garbage. Not within a call.
+void sandbox_collect(struct sandbox *sandbox);
+
 /// Takes an interruption back, once no further one can come. Not within a call.
 void sandbox_calm(struct sandbox *sandbox);
 

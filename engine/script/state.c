@@ -119,8 +119,9 @@ void state_destroy(struct state **state)
 }
 
 /// Runs a file that returns a table and keeps that.
-static void state_load(lua_State *L, const struct state *state, const struct script_file *file, int *reference)
+static void state_load(lua_State *L, struct state *state, const struct script_file *file, int *reference)
 {
+    state->loads++;
     bind_time_set_places(L, script_set_places(state->set));
     if (!sandbox_load(L, file->path, file->source)) {
         lua_error(L);

@@ -3,7 +3,8 @@
 /// Everything is made on first use: products, suppliers, searches (by their block of facts, the last 64), accounts (by
 /// serial). The push functions run inside a protected call of the state's sandbox and may raise.
 ///
-/// Threads: its worker's.
+/// Threads: one at a time. A state may be filled by another thread and handed over to its worker whole: nothing of it
+///          belongs to a thread.
 /// Memory:  holds its script set and the facts of the searches it knows.
 #pragma once
 
@@ -30,6 +31,9 @@ struct state {
     int *suppliers;
     uint8_t *abilities; // of suppliers: what their tables hold, once loaded
     uint64_t renewals;  // how often the state was begun afresh
+    uint64_t loads;     // files of products and suppliers that were run
+    uint64_t used_at;   // its owner's: the larger, the later
+    struct state *next; // its owner's list
     struct state_search searches[STATE_SEARCHES];
     uint64_t uses;
     int accounts; // reference of the table by serial

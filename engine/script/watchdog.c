@@ -50,6 +50,7 @@ static void watchdog_give_up(struct worker_pool *pool, size_t slot)
                                                              : script_set_supplier_file(set, blame.script.index);
 
     pool->workers[slot] = NULL;
+    pool_states_lose(&pool->states, slot);
     atomic_fetch_add(&pool->lost, 1);
     script_set_note_limit(set, blame.script, SCRIPT_LIMIT_STUCK, 1);
     if (script_set_quarantine(set, blame.script)) {

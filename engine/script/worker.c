@@ -1,5 +1,5 @@
 // A worker takes calls until the pool stops or its lease is taken away. In the latter case it touches neither call,
-// queue nor lock of the pool: it frees its states and ends.
+// queue nor lock of the pool: it frees the state that it was in and ends.
 
 #include "script/worker.h"
 #include "base/clock.h"
@@ -8,46 +8,8 @@
 
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { WORKER_STACK = 32 << 20 }; // address space, touched only by deep recursion through C functions of Lua
-
-static void worker_make_first(struct worker *worker, size_t index)
-{
-    struct state *state = worker->states[index];
-    memmove(&worker->states[1], &worker->states[0], index * sizeof(struct state *));
-    worker->states[0] = state;
-}
-
-static void worker_close_retired(struct worker *worker)
-{
-    for (size_t i = 0; i < WORKER_STATES; i++) {
-        if (worker->states[i] != NULL && script_set_is_retired(worker->states[i]->set)) {
-            state_destroy(&worker->states[i]);
-        }
-    }
-}
-
-/// The state for a script set; the one not used for longest makes room. NULL: no memory.
-static struct state *worker_state(struct worker *worker, struct script_set *set)
-{
-    size_t place = WORKER_STATES - 1;
-
-    worker_close_retired(worker);
-    for (size_t i = WORKER_STATES; i > 0; i--) {
-        if (worker->states[i - 1] == NULL) {
-            place = i - 1;
-        } else if (worker->states[i - 1]->set == set) {
-            worker_make_first(worker, i - 1);
-            state_refresh(worker->states[0]);
-            return worker->states[0];
-        }
-    }
-    state_destroy(&worker->states[place]);
-    worker->states[place] = state_create(set, (size_t)worker->pool->options.memory_growth);
-    worker_make_first(worker, place);
-    return worker->states[0];
-}
 
 /// False: the lease is gone.
 static bool worker_run_kind(struct run *run, struct script_call *call)
@@ -78,9 +40,11 @@ static bool worker_run(struct worker *worker, struct script_call *call)
                        .normalise_limit_us = pool->options.normalise_limit_us };
     bool is_ours = true;
 
+    worker->state = pool_states_use(&pool->states, worker->slot, call->set);
     guard_lease(&worker->guard, call);
-    run.state = worker_state(worker, call->set);
+    run.state = worker->state;
     run.now_us = call->now_us;
+    uint64_t loads = run.state != NULL ? run.state->loads : 0;
     if (run.state != NULL) {
         state_use_seed(run.state, call->seed);
     }
@@ -96,6 +60,9 @@ static bool worker_run(struct worker *worker, struct script_call *call)
     }
     if (run.state != NULL) {
         state_use_data(run.state, NULL);
+        loads = run.state->loads - loads;
+        worker->state = NULL;
+        pool_states_rest(&pool->states, worker->slot);
     }
     uint64_t begun_us = worker->cpu_us; // between calls next to nothing is used
     worker->cpu_us = clock_thread_cpu_us();
@@ -108,6 +75,7 @@ static bool worker_run(struct worker *worker, struct script_call *call)
     pool->timeouts += run.timeouts;
     atomic_fetch_add(&pool->quarantined, run.quarantined);
     pool->memory += run.memory;
+    pool->loads += loads;
     pthread_mutex_unlock(&pool->lock);
     worker_pool_deliver(pool, call);
     return true;
@@ -177,13 +145,12 @@ static void *worker_main(void *context)
         is_lost = !worker_run(worker, call);
     }
     guard_detach(&worker->guard);
-    for (size_t i = 0; i < WORKER_STATES; i++) {
-        state_destroy(&worker->states[i]);
-    }
     if (is_lost) {
+        pool_states_destroy(&pool->states, &worker->state);
         log_line(LOG_INFO, "script", "a lost worker has come back and ends");
         atomic_fetch_sub(&pool->lost, 1);
     } else {
+        pool_states_clear(&pool->states, worker->slot);
         worker_leave(worker);
     }
     guard_fini(&worker->guard);

@@ -1,7 +1,7 @@
-/// Worker: one thread of the pool with its states, and what the pool's parts share.
+/// Worker: one thread of the pool, and what the pool's parts share.
 ///
-/// Order of locks: watchdog, then a guard, then the pool. A worker never asks for an earlier one while it holds a
-/// later. A lost worker takes none but its own guard's.
+/// Order of locks: watchdog, then a guard, then the pool or one of its states' (pool_states.h). A worker never asks for
+/// an earlier one while it holds a later. A lost worker takes none but its own guard's.
 ///
 /// Threads: as said at each field.
 /// Memory:  a worker belongs to its thread, which frees it. The pool is counted: its owner and every thread hold it.
@@ -9,17 +9,16 @@
 
 #include "script/call_lanes.h"
 #include "script/guard.h"
+#include "script/pool_states.h"
 #include "script/run.h"
 #include "script/worker_pool.h"
-
-enum { WORKER_STATES = 3 };
 
 struct worker {
     struct worker_pool *pool;
     struct guard guard;
     size_t slot;
-    struct state *states[WORKER_STATES]; // the one used last is first
-    uint64_t cpu_us;                     // of its thread, at the end of the last call
+    struct state *state; // of the call in hand; NULL: none
+    uint64_t cpu_us;     // of its thread, at the end of the last call
 };
 
 struct watchdog {
@@ -36,7 +35,9 @@ struct worker_pool {
     _Atomic uint32_t holds;
     _Atomic uint32_t lost;        // lost threads that are alive
     _Atomic uint32_t quarantined; // scripts, since the pool began
-    struct worker **workers;      // by slot, under the watchdog's lock; NULL: missing
+    atomic_bool is_hurried;       // what is prepared ends early
+    struct pool_states states;
+    struct worker **workers; // by slot, under the watchdog's lock; NULL: missing
     struct watchdog watchdog;
 
     pthread_mutex_t lock; // of all below
@@ -45,7 +46,7 @@ struct worker_pool {
     struct call_lanes lanes;
     bool is_stopping;
     uint32_t live; // workers that are not lost
-    uint64_t calls, errors, timeouts, memory, dropped;
+    uint64_t calls, errors, timeouts, memory, dropped, loads;
 };
 
 /// Starts a worker in an empty slot; the watchdog's lock is held (or nobody else knows the pool yet).

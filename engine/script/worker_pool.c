@@ -41,7 +41,9 @@ static struct worker_pool *pool_allocate(const struct worker_pool_options *optio
     pool->options = *options;
     pool_fill_in(&pool->options);
     pool->workers = calloc(pool->options.threads, sizeof(struct worker *));
-    if (pool->workers == NULL) {
+    if (pool->workers == NULL ||
+        pool_states_init(&pool->states, pool->options.threads, (size_t)pool->options.memory_growth) != STATUS_OK) {
+        free(pool->workers);
         free(pool);
         return NULL;
     }
@@ -68,6 +70,7 @@ void worker_pool_drop(struct worker_pool **pool)
         return;
     }
     call_lanes_fini(&gone->lanes);
+    pool_states_fini(&gone->states);
     pthread_mutex_destroy(&gone->lock);
     pthread_cond_destroy(&gone->wake);
     pthread_cond_destroy(&gone->gone);
@@ -144,6 +147,7 @@ void worker_pool_destroy(struct worker_pool **pool)
     }
     pthread_mutex_unlock(&gone->lock);
     watchdog_stop(gone);
+    pool_states_clear_all(&gone->states);
     worker_pool_drop(pool);
 }
 
@@ -177,11 +181,13 @@ void worker_pool_counts(struct worker_pool *pool, struct worker_pool_counts *cou
                                            .timeouts = pool->timeouts,
                                            .memory = pool->memory,
                                            .dropped = pool->dropped,
+                                           .loads = pool->loads,
                                            .workers = pool->live,
                                            .queued = (uint32_t)call_lanes_count(&pool->lanes) };
     pthread_mutex_unlock(&pool->lock);
     counts->lost = atomic_load(&pool->lost);
     counts->quarantined = atomic_load(&pool->quarantined);
+    counts->states = atomic_load(&pool->states.live);
 }
 
 struct cpu_usage worker_pool_usage(struct worker_pool *pool, struct text supplier)

@@ -29,7 +29,9 @@ struct worker_pool_options {
 
 struct worker_pool_counts {
     uint64_t calls, errors, timeouts, memory, dropped;
+    uint64_t loads; // files that were loaded within calls, for want of a prepared state
     uint32_t workers, lost, quarantined, queued;
+    uint32_t states; // that exist: workers', prepared ones, those to be buried, and those of lost threads
 };
 
 MUST_CHECK enum status worker_pool_create(const struct worker_pool_options *options, struct worker_pool **pool,
@@ -38,6 +40,19 @@ MUST_CHECK enum status worker_pool_create(const struct worker_pool_options *opti
 void worker_pool_destroy(struct worker_pool **pool);
 
 MUST_CHECK enum status worker_pool_submit(struct worker_pool *pool, struct script_call *call);
+
+/// Builds a state for each worker that has none for this set, with all of its products and suppliers loaded, so that
+/// the first call of a worker has nothing to load. Waits for it, for 20 s at most, and holds no lock meanwhile. The
+/// work is done on a thread of its own, which has the caller's priority and is given up when a file gets stuck in it.
+/// What fails (a file, memory, time) is left to the first call, which tells. Gives the number of states. The caller
+/// owns the set; the pool must not be destroyed meanwhile.
+size_t worker_pool_prepare(struct worker_pool *pool, struct script_set *set);
+/// From now on preparations end after the file in hand, for the engine stops. Any thread.
+void worker_pool_hurry(struct worker_pool *pool);
+/// Destroys, on the calling thread, the states that workers have put aside and all states of retired sets, whether or
+/// not a worker uses any more calls; the one a lost thread is in stays with it. To be called after a set was retired.
+/// Gives their number.
+size_t worker_pool_bury(struct worker_pool *pool);
 void worker_pool_counts(struct worker_pool *pool, struct worker_pool_counts *counts);
 /// What the scripts of a supplier have used; threads that are lost are left out.
 struct cpu_usage worker_pool_usage(struct worker_pool *pool, struct text supplier);
