@@ -2,9 +2,11 @@
 
 #include "app/problem.h"
 #include "app/reload.h"
+#include "app/settings_value.h"
 #include "base/json_tree.h"
 #include "base/json_write.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { CHANGE_ARENA = 1 << 20, CHANGE_WORDS_MAX = 400, CHANGE_RETRY_MAX = 64, CHANGE_REPLY_MAX = 16 << 20 };
@@ -300,14 +302,18 @@ void admin_change_roll_back(struct engine *engine, struct loop *loop, struct htt
 
 // --------------------------------------------------------------------------------------------------------- the browser
 
+/// "127.0.0.1:8081", "[::1]", "localhost:8081": an address, for a name could be anybody's.
 static bool is_this_machine(struct text host)
 {
+    char with_port[64];
     struct text rest;
-    struct text name = host.length > 0 && host.data[0] == '[' ? text_split(host, ']', &rest)
-                                                               : text_split(host, ':', &rest);
 
-    return text_equals_nocase(name, TEXT("localhost")) || text_starts_with(name, TEXT("127.")) ||
-           text_equals_c(name, "[::1");
+    if (text_equals_nocase(text_split(host, ':', &rest), TEXT("localhost"))) {
+        return true;
+    }
+    bool has_port = host.length > 0 && host.data[host.length - 1] != ']' && memchr(host.data, ':', host.length) != NULL;
+    int length = snprintf(with_port, sizeof(with_port), "%.*s%s", TEXT_ARGS(host), has_port ? "" : ":80");
+    return length < (int)sizeof(with_port) && value_is_loopback(text_of(with_port));
 }
 
 bool admin_change_is_foreign(const struct http_call *call)

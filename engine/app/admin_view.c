@@ -2,6 +2,7 @@
 
 #include "app/login_book.h"
 #include "app/permits.h"
+#include "app/reload.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "model/data_set.h"
@@ -266,6 +267,7 @@ void admin_view_status(struct engine *engine, struct json_writer *json)
     write_attribution(engine, json);
     write_products(catalogue, json);
     write_suppliers(engine, catalogue, json);
+    reload_write_status(engine->reload, json);
     json_end_object(json);
     generation_release(&generation);
 }
@@ -284,6 +286,21 @@ static void sample_scripts(struct engine *engine)
     metrics_set(engine->metrics, METRIC_SCRIPT_LOST, 0, counts.lost);
     metrics_set(engine->metrics, METRIC_SCRIPT_QUARANTINED, 0, counts.quarantined);
     metrics_set(engine->metrics, METRIC_SCRIPT_QUEUED, 0, counts.queued);
+}
+
+static void sample_reloads(struct engine *engine)
+{
+    struct reload_answer *standing = reload_standing(engine->reload);
+
+    for (size_t i = 0; i < RELOAD_OUTCOME_COUNT; i++) {
+        metrics_set(engine->metrics, METRIC_RELOADS, i, reload_count(engine->reload, (enum reload_outcome)i));
+    }
+    metrics_set(engine->metrics, METRIC_GENERATIONS_LIVE, 0, engine_generations_live(engine));
+    metrics_set(engine->metrics, METRIC_RELOAD_KEPT, 0, standing != NULL ? standing->kept_count : 0);
+    metrics_set(engine->metrics, METRIC_RELOAD_RESTART_NEEDED, 0, standing != NULL ? standing->restart_count : 0);
+    metrics_set(engine->metrics, METRIC_SCRIPTS_WENT_BACK, 0,
+                events_count(reload_events(engine->reload), EVENT_WENT_BACK));
+    reload_answer_release(&standing);
 }
 
 static void sample_limits(struct engine *engine, const struct catalogue *catalogue, const struct text *names,
@@ -403,6 +420,7 @@ void admin_view_sample(struct engine *engine)
         metrics_set(engine->metrics, METRIC_FX_STALE, 0, rates_is_stale(catalogue->rates, wall_us) ? 1 : 0);
     }
     metrics_set(engine->metrics, METRIC_GENERATION, 0, catalogue->generation);
+    sample_reloads(engine);
     metrics_set(engine->metrics, METRIC_SUPPLIERS_ENABLED, 0, enabled);
     metrics_set(engine->metrics, METRIC_START_TIME, 0, engine->started_wall_us);
     generation_release(&generation);

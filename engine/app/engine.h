@@ -20,6 +20,7 @@ struct io_thread;
 struct login_book;
 struct metrics;
 struct permits;
+struct reload;
 struct search_record;
 
 struct engine {
@@ -39,7 +40,8 @@ struct engine {
     struct text reply_token;      // absent: none
     struct metrics *metrics;      // both outlive the loops
     struct attribution *attribution;
-    struct admin *admin; // NULL: none
+    struct reload *reload; // outlives the admin
+    struct admin *admin;   // NULL: none
     uint64_t started_us, started_wall_us;
     atomic_bool is_draining; // SIGTERM came: not ready, no new searches
 };

@@ -5,9 +5,10 @@
 #include "base/log.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
+#include <sys/eventfd.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { BUILDER_NICE = 19, TICK_MS = 250 };
@@ -116,6 +117,9 @@ static void run(struct reload *reload, struct batch *batch)
     }
     answer->took_us = clock_now_us() - began_us;
     reload_note(reload, answer);
+    if (answer->settings_changed && answer->outcome == RELOAD_PUBLISHED) {
+        reload_watch_follow(reload);
+    }
     answer_all(batch, answer);
     reload_answer_release(&answer);
 }
@@ -126,44 +130,53 @@ static void tick(struct reload *reload)
         reload_judge_trials(reload);
         reload_tell_quarantines(reload);
     }
-    worker_pool_bury(reload->engine->workers);
 }
 
-/// Sleeps until somebody asks, or for a tick. The lock is held.
+/// Sleeps until somebody asks, a file changes, or for a tick.
 static void await(struct reload *reload)
 {
-    struct timespec until;
+    uint64_t now_us = clock_now_us();
+    uint64_t next_us = reload_watch_next_us(reload);
+    uint64_t nap_ms = next_us <= now_us ? 0 : (next_us - now_us + 999) / 1000;
+    uint64_t woken = 0;
+    struct pollfd ways[] = {
+        { .fd = reload->wake_fd, .events = POLLIN },
+        { .fd = reload_watch_fd(reload), .events = POLLIN }, // -1 is passed over
+    };
 
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += TICK_MS * 1000000;
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
-    (void)pthread_cond_timedwait(&reload->wake, &reload->mutex, &until);
+    (void)poll(ways, COUNT_OF(ways), nap_ms < TICK_MS ? (int)nap_ms : TICK_MS);
+    (void)!read(reload->wake_fd, &woken, sizeof(woken));
+    reload_watch_step(reload);
+}
+
+static void wake(struct reload *reload)
+{
+    uint64_t one = 1;
+    (void)!write(reload->wake_fd, &one, sizeof(one));
 }
 
 static void *builder_main(void *argument)
 {
     struct reload *reload = argument;
+    bool is_ended = false;
 
     (void)setpriority(PRIO_PROCESS, (id_t)gettid(), BUILDER_NICE);
-    pthread_mutex_lock(&reload->mutex);
-    for (;;) {
+    while (!is_ended) {
         struct batch batch = { 0 };
+        pthread_mutex_lock(&reload->mutex);
         bool has_work = batch_fill(&batch, reload);
-        if (!has_work && reload->is_stopping) {
-            break;
-        }
-        if (!has_work) {
-            await(reload);
-        }
+        is_ended = !has_work && reload->is_stopping;
         pthread_mutex_unlock(&reload->mutex);
         if (has_work) {
             run(reload, &batch);
         }
-        tick(reload);
-        pthread_mutex_lock(&reload->mutex);
+        if (!is_ended) {
+            tick(reload);
+        }
+        if (!is_ended && !has_work) {
+            await(reload);
+        }
     }
-    pthread_mutex_unlock(&reload->mutex);
     return NULL;
 }
 
@@ -177,7 +190,7 @@ enum status reload_submit(struct reload *reload, struct reload_request *request)
     if (!atomic_load(&reload->is_draining)) {
         list_init(&request->node);
         list_append(&reload->queue, &request->node);
-        pthread_cond_signal(&reload->wake);
+        wake(reload);
         status = STATUS_OK;
     }
     pthread_mutex_unlock(&reload->mutex);
@@ -189,7 +202,7 @@ void reload_ask(struct reload *reload, enum reload_source source)
     pthread_mutex_lock(&reload->mutex);
     if (!atomic_load(&reload->is_draining)) {
         reload->is_asked[source] = true;
-        pthread_cond_signal(&reload->wake);
+        wake(reload);
     }
     pthread_mutex_unlock(&reload->mutex);
 }
@@ -280,18 +293,6 @@ static enum status note_start(struct reload *reload)
     return status;
 }
 
-static void init_waiting(struct reload *reload)
-{
-    pthread_condattr_t monotonic;
-
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&reload->wake, &monotonic);
-    pthread_condattr_destroy(&monotonic);
-    pthread_mutex_init(&reload->mutex, NULL);
-    list_init(&reload->queue);
-}
-
 enum status reload_start(struct engine *engine, struct reload **reload, struct failure *why)
 {
     *reload = NULL;
@@ -301,7 +302,9 @@ enum status reload_start(struct engine *engine, struct reload **reload, struct f
         return STATUS_NO_MEMORY;
     }
     made->engine = engine;
-    init_waiting(made);
+    made->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    pthread_mutex_init(&made->mutex, NULL);
+    list_init(&made->queue);
     history_init(&made->history);
     held_init(&made->held);
     trials_init(&made->trials);
@@ -309,10 +312,18 @@ enum status reload_start(struct engine *engine, struct reload **reload, struct f
     if (status == STATUS_OK) {
         status = note_start(made);
     }
+    if (status == STATUS_OK) {
+        status = reload_watch_open(made);
+    }
     if (status != STATUS_OK) {
         failure_set(why, "out of memory");
         reload_destroy(&made);
         return status;
+    }
+    if (made->wake_fd < 0) {
+        failure_set(why, "no descriptor for reloads: %s", strerror(errno));
+        reload_destroy(&made);
+        return STATUS_IO;
     }
     int error = pthread_create(&made->thread, NULL, builder_main, made);
     if (error != 0) {
@@ -331,7 +342,7 @@ void reload_drain(struct reload *reload)
     pthread_mutex_lock(&reload->mutex);
     atomic_store(&reload->is_draining, true);
     memset(reload->is_asked, 0, sizeof(reload->is_asked));
-    pthread_cond_signal(&reload->wake);
+    wake(reload);
     pthread_mutex_unlock(&reload->mutex);
 }
 
@@ -343,7 +354,7 @@ void reload_stop(struct reload *reload)
     pthread_mutex_lock(&reload->mutex);
     atomic_store(&reload->is_draining, true);
     reload->is_stopping = true;
-    pthread_cond_signal(&reload->wake);
+    wake(reload);
     pthread_mutex_unlock(&reload->mutex);
     pthread_join(reload->thread, NULL);
     reload->is_running = false;
@@ -365,7 +376,10 @@ void reload_destroy(struct reload **reload)
     history_fini(&ending->history);
     events_fini(&ending->events);
     free(ending->quarantined);
-    pthread_cond_destroy(&ending->wake);
+    reload_watch_close(ending);
+    if (ending->wake_fd >= 0) {
+        close(ending->wake_fd);
+    }
     pthread_mutex_destroy(&ending->mutex);
     free(ending);
 }

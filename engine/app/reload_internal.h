@@ -20,7 +20,6 @@ struct reload {
     bool is_running;
 
     pthread_mutex_t mutex; // of all until the next blank line
-    pthread_cond_t wake;
     struct list queue; // struct reload_request
     bool is_asked[RELOAD_SOURCE_COUNT];
     bool is_stopping;
@@ -29,6 +28,8 @@ struct reload {
     uint64_t counts[RELOAD_OUTCOME_COUNT];
 
     atomic_bool is_draining;
+    int wake_fd;              // somebody asked
+    struct file_watch *watch; // NULL: files are not watched
     struct history history;
     struct events events;
     struct held held;
@@ -77,6 +78,17 @@ void reload_from_disk(struct reload *reload, struct reload_answer *answer);
 void reload_roll_back(struct reload *reload, uint32_t number, struct reload_answer *answer);
 /// Ends trials, and goes back where one was lost.
 void reload_judge_trials(struct reload *reload);
+
+/// The watch over the files of the running generation; without `reload.watch` there is none, and all this does nothing.
+/// What was changed before it began to look is found by a first reload.
+MUST_CHECK enum status reload_watch_open(struct reload *reload);
+void reload_watch_close(struct reload *reload);
+/// The settings changed: from now on their files.
+void reload_watch_follow(struct reload *reload);
+int reload_watch_fd(const struct reload *reload);
+uint64_t reload_watch_next_us(const struct reload *reload);
+/// Looks, and asks for a reload when files have changed and come to rest.
+void reload_watch_step(struct reload *reload);
 
 /// Notes what became of a reload: history, events, log, counts, what the status shows.
 void reload_note(struct reload *reload, struct reload_answer *answer);

@@ -141,6 +141,10 @@ struct settings {
     uint64_t script_build_us, script_normalise_us, script_memory;
     uint64_t drain_us; // SIGTERM: how long open searches may go on
     uint64_t max_body; // bytes of a request
+    bool reload_watches;
+    uint64_t reload_settle_us, reload_scan_us;
+    uint32_t reload_trial_calls; // 0: nothing is on trial
+    uint32_t reload_trial_errors;
     struct text log_level;
     struct text timing_file; // absent: none
     struct text fx_file;     // the table of exchange rates; absent: nothing is converted

@@ -21,6 +21,7 @@ enum metric_labels {
     LABELS_THREAD,
     LABELS_TABLE,
     LABELS_VERSION,
+    LABELS_RELOAD_OUTCOME,
 };
 
 static const struct metric_row {
@@ -50,6 +51,9 @@ static const struct {
     { 400, "400" }, { 404, "404" }, { 405, "405" }, { 413, "413" }, { 415, "415" },
     { 422, "422" }, { 503, "503" }, { 504, "504" }, { 1, "other" },
 };
+
+/// What becomes of a reload, in the order of app/reload_answer.h.
+static const char *const reload_outcomes[] = { "published", "unchanged", "refused" };
 
 /// Upper edges in µs, as written in the text.
 static const struct {
@@ -106,6 +110,8 @@ static size_t labels_count(const struct metrics *metrics, enum metric_labels lab
         return metrics->thread_count;
     case LABELS_TABLE:
         return metrics->table_count;
+    case LABELS_RELOAD_OUTCOME:
+        return COUNT_OF(reload_outcomes);
     }
     return 0;
 }
@@ -445,6 +451,9 @@ static void write_labels(const struct metrics *metrics, enum metric_labels label
         break;
     case LABELS_TABLE:
         write_label("table", metrics->tables[label], true, out);
+        break;
+    case LABELS_RELOAD_OUTCOME:
+        write_label("outcome", reload_outcomes[label], true, out);
         break;
     case LABELS_VERSION:
         write_label("version", metrics->version, true, out);
