@@ -112,7 +112,7 @@ void ceiling_check_example(lua_State *L, struct script_check *check, const struc
 static bool push_search(lua_State *L, const struct ceiling_asking *asking)
 {
     bind_time_set_places(L, asking->check->places);
-    if (!sandbox_load(L, asking->product->path, asking->product->source) || lua_pcall(L, 0, 1, 0) != 0) {
+    if (!script_shelf_load(L, asking->product) || lua_pcall(L, 0, 1, 0) != 0) {
         sandbox_check(L);
         return false; // a finding of the product's
     }
@@ -166,7 +166,7 @@ static int ceiling_ask_call(lua_State *L)
 {
     struct ceiling_asking *asking = check_job_begin(L);
 
-    if (!sandbox_load(L, asking->file->path, asking->file->source) || lua_pcall(L, 0, 1, 0) != 0) {
+    if (!script_shelf_load(L, asking->file) || lua_pcall(L, 0, 1, 0) != 0) {
         sandbox_check(L);
         return 0; // a finding already
     }

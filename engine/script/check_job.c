@@ -43,7 +43,7 @@ void *check_job_begin(lua_State *L)
 void check_job_run(lua_State *L, struct check_job *job)
 {
     sandbox_bound(L, job->limit_us);
-    if (!sandbox_load(L, job->file->path, job->file->source)) {
+    if (!script_shelf_load(L, job->file)) {
         lua_error(L);
     }
     lua_call(L, 0, 1);
@@ -52,7 +52,7 @@ void check_job_run(lua_State *L, struct check_job *job)
 void check_job_call(struct check_job *job, lua_CFunction function)
 {
     struct script_check *check = job->check;
-    struct sandbox *sandbox = sandbox_create(CHECK_MEMORY, check->find_module, check->find_context);
+    struct sandbox *sandbox = sandbox_create(CHECK_MEMORY, script_shelf_on_require, NULL);
 
     if (sandbox == NULL) {
         script_check_report(check, job->file, 0, NULL, "not enough memory to load the file");

@@ -21,6 +21,8 @@ struct check_task {
     // the thread's own
     struct arena arena;
     struct script_set *set;
+    struct script_version *version;
+    struct script_shelf *shelf;
     struct script_check check;
     const struct script_file *file;
     enum check_kind kind;
@@ -33,6 +35,8 @@ static void task_destroy(struct check_task *task)
 {
     arena_fini(&task->arena);
     script_set_drop(&task->set);
+    script_version_drop(&task->version);
+    script_shelf_drop(&task->shelf);
     side_thread_fini(&task->side);
     free(task);
 }
@@ -51,9 +55,20 @@ static void task_keep(void *context, const struct failure *failure)
     task->end = &finding->next;
 }
 
-static struct check_task *task_create(const struct script_check *check, struct script_set *set,
-                                      const struct script_file *file, enum check_kind kind,
-                                      const struct script_supplier *supplier)
+/// All that the thread reads lives as long as it runs.
+static void task_hold(struct check_task *task, const struct check_subject *subject)
+{
+    task->file = subject->file;
+    task->kind = subject->kind;
+    task->shelf = script_shelf_hold(subject->file->shelf);
+    task->set = subject->set == NULL ? NULL : script_set_hold(subject->set);
+    if (subject->version != NULL) {
+        task->version = script_version_hold(subject->version);
+        task->supplier = subject->version->declared;
+    }
+}
+
+static struct check_task *task_create(const struct script_check *check, const struct check_subject *subject)
 {
     struct check_task *task = calloc(1, sizeof(*task));
 
@@ -62,7 +77,7 @@ static struct check_task *task_create(const struct script_check *check, struct s
     }
     side_thread_init(&task->side);
     arena_init(&task->arena, TASK_MEMORY);
-    task->set = script_set_hold(set);
+    task_hold(task, subject);
     task->check = *check;
     task->check.arena = &task->arena;
     task->check.report = task_keep;
@@ -70,16 +85,9 @@ static struct check_task *task_create(const struct script_check *check, struct s
     task->check.findings = 0;
     task->check.look_ups = NULL;
     task->check.look_up_count = 0;
-    task->check.known_segments = check->segments; // the set's, which outlives the task
-    task->check.known_segment_count = check->segment_count;
     task->check.segments = NULL;
     task->check.segment_count = 0;
-    task->file = file;
-    task->kind = kind;
     task->end = &task->first;
-    if (supplier != NULL) {
-        task->supplier = *supplier;
-    }
     return task;
 }
 
@@ -105,8 +113,24 @@ static void task_on_return(void *context)
     task_destroy(context);
 }
 
-static enum status task_finish(struct check_task *task, struct script_check *check, struct script_supplier *supplier,
-                               struct arena *memory)
+/// What the file declares stays in the task's memory, which may be moved.
+static void task_hand_over(struct check_task *task)
+{
+    struct script_version *version = task->version;
+
+    version->declared = task->supplier;
+    if (version->declared.display_name.data == NULL) {
+        version->declared.display_name = version->declared.name;
+    }
+    version->look_ups = task->check.look_ups;
+    version->look_up_count = task->check.look_up_count;
+    version->segments = task->check.segments;
+    version->segment_count = task->check.segment_count;
+    version->memory = task->arena;
+    arena_init(&task->arena, 0);
+}
+
+static enum status task_finish(struct check_task *task, struct script_check *check)
 {
     bool is_overdue = task->check.is_overdue;
 
@@ -114,41 +138,35 @@ static enum status task_finish(struct check_task *task, struct script_check *che
         check->findings++;
         check->report(check->context, &finding->failure);
     }
-    for (size_t i = 0; i < task->check.look_up_count; i++) {
+    for (size_t i = 0; task->version == NULL && i < task->check.look_up_count; i++) {
         task->has_lost_one = !script_check_keep_look_up(check, &task->check.look_ups[i]) || task->has_lost_one;
-    }
-    for (size_t i = 0; i < task->check.segment_count; i++) {
-        task->has_lost_one = !script_check_keep_segment(check, &task->check.segments[i]) || task->has_lost_one;
     }
     if (task->has_lost_one) {
         script_check_report(check, task->file, 0, NULL, "has more wrong with it than memory can hold");
     }
-    if (supplier != NULL) {
-        *supplier = task->supplier;
-        *memory = task->arena; // an arena may be moved
-        arena_init(&task->arena, 0);
+    if (task->version != NULL) {
+        task_hand_over(task);
     }
     task_destroy(task);
     return is_overdue ? STATUS_TIMEOUT : STATUS_OK;
 }
 
-enum status check_task_run(struct script_check *check, struct script_set *set, const struct script_file *file,
-                           enum check_kind kind, struct script_supplier *supplier, struct arena *memory)
+enum status check_task_run(struct script_check *check, const struct check_subject *subject)
 {
-    struct check_task *task = task_create(check, set, file, kind, supplier);
+    struct check_task *task = task_create(check, subject);
     const struct side_work work = { .run = task_check, .on_return = task_on_return, .context = task };
 
     if (task == NULL || side_thread_start(&task->side, &work) != STATUS_OK) {
-        script_check_report(check, file, 0, NULL, "there was no memory, or no thread, to load it");
+        script_check_report(check, subject->file, 0, NULL, "there was no memory, or no thread, to load it");
         if (task != NULL) {
             task_destroy(task);
         }
         return STATUS_OK;
     }
     if (side_thread_await(&task->side, SCRIPT_CHECK_RUN_US)) {
-        return task_finish(task, check, supplier, memory);
+        return task_finish(task, check);
     }
-    script_check_report(check, file, 0,
+    script_check_report(check, subject->file, 0,
                         "this is a bug of the engine: no function that scripts may call should take long",
                         "gets stuck inside a function of C while it is loaded");
     return STATUS_TIMEOUT;

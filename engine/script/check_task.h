@@ -5,7 +5,7 @@
 /// what it works on, and cleans up if it ever comes back; the load goes on with the next file.
 ///
 /// Threads: the loader's; it waits.
-/// Memory:  a task works on memory of its own and holds the script set, whose sources it reads.
+/// Memory:  a task works on memory of its own and holds all that it reads.
 /// Time:    reads the monotonic clock and the thread's CPU time.
 #pragma once
 
@@ -13,9 +13,14 @@
 
 enum check_kind { CHECK_MODULE, CHECK_PRODUCT, CHECK_SUPPLIER };
 
-/// Checks `file` of `set` and reports what was found through `check`. A supplier's declarations go into `supplier`,
-/// whose texts live in `*memory`; both are left empty when there was no answer. STATUS_TIMEOUT: the file took too long
-/// to load, which was reported as well.
-MUST_CHECK enum status check_task_run(struct script_check *check, struct script_set *set,
-                                      const struct script_file *file, enum check_kind kind,
-                                      struct script_supplier *supplier, struct arena *memory);
+struct check_subject {
+    enum check_kind kind;
+    const struct script_file *file;
+    struct script_set *set;         // in the making, whose products and places it is held against; NULL: a module
+    struct script_version *version; // that gets what the file declares; NULL: a module
+};
+
+/// Checks a file and reports what was found through `check`. What it declares goes into the version, which is left
+/// alone when there was no answer; look-ups of a module go into `check`. STATUS_TIMEOUT: the file took too long to
+/// load, which was reported as well.
+MUST_CHECK enum status check_task_run(struct script_check *check, const struct check_subject *subject);

@@ -46,7 +46,7 @@ struct sandbox {
     uint32_t log_lines;                      // that the call in hand has logged
     uint64_t met_limits[SCRIPT_LIMIT_COUNT]; // by the call in hand
     sandbox_find_module find_module;
-    void *find_context;
+    void *find_context;      // of the file that is loaded next; its `require` keeps it
     struct data_set *data;   // what `lookup` reads; borrowed; NULL: none
     struct crypto_seed seed; // of `crypto`'s randomness
     const char *pure;        // the function within which nothing may differ from call to call; NULL: none

@@ -198,12 +198,13 @@ static int globals_tostring(lua_State *L)
 
 // ---- require
 
-static void globals_push_environment(lua_State *L, int modules);
+static void globals_push_environment(lua_State *L, int modules, void *context);
 
-/// Upvalue: the modules that the chunk, or one of its modules, has loaded.
+/// Upvalues: the modules that the chunk, or one of its modules, has loaded; where the chunk's modules are found.
 static int globals_require(lua_State *L)
 {
     const struct sandbox *sandbox = sandbox_of(L);
+    void *context = lua_touserdata(L, lua_upvalueindex(2));
     struct text name;
     struct text path;
     struct text source;
@@ -220,13 +221,13 @@ static int globals_require(lua_State *L)
         return 1;
     }
     lua_pop(L, 1);
-    if (sandbox->find_module == NULL || !sandbox->find_module(sandbox->find_context, name, &path, &source)) {
+    if (sandbox->find_module == NULL || !sandbox->find_module(context, name, &path, &source)) {
         return luaL_error(L, "there is no module \"%s\" in the scripts directory", name.data);
     }
     if (!sandbox_compile(L, path, source)) {
         return lua_error(L);
     }
-    globals_push_environment(L, 2);
+    globals_push_environment(L, 2, context);
     lua_setfenv(L, -2);
     lua_pushvalue(L, 1);
     lua_pushboolean(L, 0);
@@ -385,11 +386,12 @@ static int globals_on_write(lua_State *L)
 }
 
 /// An environment whose `require` keeps what it loads in the table at `modules`.
-static void globals_push_environment(lua_State *L, int modules)
+static void globals_push_environment(lua_State *L, int modules, void *context)
 {
     lua_createtable(L, 0, 1);
     lua_pushvalue(L, modules);
-    lua_pushcclosure(L, globals_require, 1);
+    lua_pushlightuserdata(L, context);
+    lua_pushcclosure(L, globals_require, 2);
     lua_setfield(L, -2, "require");
     globals_push_key(L, &environment_key);
     lua_setmetatable(L, -2);
@@ -398,7 +400,7 @@ static void globals_push_environment(lua_State *L, int modules)
 void sandbox_globals_push_environment(lua_State *L)
 {
     lua_newtable(L);
-    globals_push_environment(L, lua_gettop(L));
+    globals_push_environment(L, lua_gettop(L), sandbox_of(L)->find_context);
     lua_remove(L, -2);
 }
 
@@ -442,7 +444,8 @@ static void globals_open_base(lua_State *L, int target)
     globals_set_function(L, target, "next", globals_next);
     globals_set_function(L, target, "getmetatable", globals_getmetatable);
     lua_newtable(L);
-    lua_pushcclosure(L, globals_require, 1); // its name; each environment has one of its own
+    lua_pushlightuserdata(L, NULL);
+    lua_pushcclosure(L, globals_require, 2); // its name; each environment has one of its own
     lua_setfield(L, target, "require");
 
     lua_getfield(L, LUA_GLOBALSINDEX, "next");

@@ -14,8 +14,6 @@ enum { SCRIPT_CHECK_RUN_US = 2000000 }; // of CPU time, for running a file
 
 struct script_check {
     struct arena *arena;
-    sandbox_find_module find_module; // for `require`
-    void *find_context;
     script_finding report;
     void *context;
     size_t findings; // counted
@@ -30,7 +28,6 @@ struct script_check {
     const struct script_segment *known_segments; // of the products, for the check of suppliers
     size_t known_segment_count;
     const struct places *places; // the airports; NULL: none
-    ptrdiff_t supplier;          // whose file is being checked; -1: nobody's
     bool knows_products;         // else their folder could not be read, which is a finding of its own
 };
 

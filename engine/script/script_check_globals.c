@@ -87,7 +87,7 @@ static void check_keep_table(struct script_check *check, const struct script_fil
                              const struct script_global *global)
 {
     struct script_look_up look_up = {
-        .table = global->table, .file = file->path, .line = global->line, .supplier = check->supplier
+        .table = global->table, .file = file->path, .line = global->line, .supplier = -1
     };
 
     if (!script_check_keep_look_up(check, &look_up)) {

@@ -42,7 +42,7 @@ static const struct schema *load_schema(lua_State *L, const struct script_check 
         if (!text_equals(file->name, product) || file->source.data == NULL) {
             continue;
         }
-        if (!sandbox_load(L, file->path, file->source) || lua_pcall(L, 0, 1, 0) != 0) {
+        if (!script_shelf_load(L, file) || lua_pcall(L, 0, 1, 0) != 0) {
             sandbox_stop_here(L);
             return NULL;
         }

@@ -58,6 +58,10 @@ MUST_CHECK enum status script_set_load_over(const struct script_order *order, sc
 /// A new set of the same versions; `set` may be one that is only held. NULL without memory.
 MUST_CHECK struct script_set *script_set_again(struct script_set *set);
 
+/// The same scripts with what they declare, each with a life of its own: what is counted there is counted nowhere else.
+/// NULL without memory.
+MUST_CHECK struct script_set *script_set_apart(struct script_set *set);
+
 /// The versions of `running`, but this supplier's from `older`, which may be only held. STATUS_NOT_FOUND: it has none;
 /// STATUS_INVALID: it does not go with what runs now, which is reported.
 MUST_CHECK enum status script_set_with(struct script_set *running, struct script_set *older, struct text supplier,

@@ -48,7 +48,8 @@ MUST_CHECK bool script_shelf_keep_look_ups(struct script_shelf *shelf, const str
 MUST_CHECK enum status script_shelf_close(struct script_shelf *shelf);
 
 size_t script_shelf_count(const struct script_shelf *shelf);
-const struct script_module *script_shelf_module(const struct script_shelf *shelf, size_t index);
+/// Its maker may still write what was found.
+struct script_module *script_shelf_module(const struct script_shelf *shelf, size_t index);
 const struct script_module *script_shelf_find(const struct script_shelf *shelf, struct text name);
 const struct script_look_up *script_shelf_look_ups(const struct script_shelf *shelf, size_t *count);
 

@@ -13,7 +13,13 @@
 #include "script/script_life.h"
 #include "script/script_shelf.h"
 
-enum script_kind { SCRIPT_KIND_PRODUCT, SCRIPT_KIND_SUPPLIER, SCRIPT_KIND_SCRIPTS /* a module, airports, a folder */, SCRIPT_KIND_TABLE, SCRIPT_KIND_RATES };
+enum script_kind {
+    SCRIPT_KIND_PRODUCT,
+    SCRIPT_KIND_SUPPLIER,
+    SCRIPT_KIND_SCRIPTS, // a module, the airports, a folder
+    SCRIPT_KIND_TABLE,   // of the settings: what else a reload may change
+    SCRIPT_KIND_RATES
+};
 
 /// What a supplier's table declares; texts live as long as its version.
 struct script_supplier {
@@ -67,15 +73,23 @@ struct script_version {
     const struct script_segment *segments; // of a product
     size_t segment_count;
     struct script_life *life;
-    struct arena arena;  // of the file
-    struct arena memory; // of what it declares
+    struct arena arena;            // of the file
+    struct arena memory;           // of what it declares
+    struct script_version *origin; // whose texts it shares; held; NULL: they are its own
 };
+
+enum { SCRIPT_LABEL_SIZE = 256 };
+
+/// "acme@3f9a", written to `label`.
+struct text script_label(struct text name, const unsigned char digest[SCRIPT_DIGEST], char label[SCRIPT_LABEL_SIZE]);
 
 /// Of a file whose source is there; copies it and holds the shelf. NULL without memory.
 MUST_CHECK struct script_version *script_version_create(enum script_kind kind, const struct script_file *file,
                                                         struct script_shelf *shelf);
 /// The same file once more, nothing declared yet, with the same life. NULL without memory.
 MUST_CHECK struct script_version *script_version_again(const struct script_version *version);
+/// The same with what it declares, and a life of its own. NULL without memory.
+MUST_CHECK struct script_version *script_version_apart(struct script_version *version);
 struct script_version *script_version_hold(struct script_version *version);
 void script_version_drop(struct script_version **version);
 

@@ -15,17 +15,6 @@
 
 enum { STATE_SECRETS_MAX = 64 };
 
-static bool state_find_module(void *context, struct text name, struct text *path, struct text *source)
-{
-    const struct script_file *file = script_set_module_file(context, name);
-    if (file == NULL) {
-        return false;
-    }
-    *path = file->path;
-    *source = file->source;
-    return true;
-}
-
 static void state_forget(struct state *state)
 {
     for (size_t i = 0; i < script_set_product_count(state->set); i++) {
@@ -49,7 +38,7 @@ bool state_renew(struct state *state)
     sandbox_destroy(&state->sandbox);
     state_forget(state);
     state->renewals++;
-    state->sandbox = sandbox_create(state->growth_cap, state_find_module, state->set);
+    state->sandbox = sandbox_create(state->growth_cap, script_shelf_on_require, NULL);
     if (state->sandbox != NULL) {
         state->sandbox->data = state->data;
         state->sandbox->seed.value = state->seed;
@@ -123,7 +112,7 @@ static void state_load(lua_State *L, struct state *state, const struct script_fi
 {
     state->loads++;
     bind_time_set_places(L, script_set_places(state->set));
-    if (!sandbox_load(L, file->path, file->source)) {
+    if (!script_shelf_load(L, file)) {
         lua_error(L);
     }
     lua_call(L, 0, 1);
