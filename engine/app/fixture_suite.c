@@ -1,6 +1,7 @@
 #include "app/fixture_suite.h"
 
 #include "app/fixture_run.h"
+#include "base/clock.h"
 #include "model/data_set.h"
 
 #include <dirent.h>
@@ -184,6 +185,23 @@ static bool folder_of(const struct script_supplier *script, char folder[PATH_SIZ
     return is_whole && text_equals(name, script->name);
 }
 
+static bool is_in_time(const struct fixture_suite *suite, uint64_t began_us)
+{
+    uint64_t now_us = clock_now_us();
+    return (suite->supplier_max_us == 0 || now_us - began_us < suite->supplier_max_us) &&
+           (suite->all_max_us == 0 || now_us - suite->began_us < suite->all_max_us);
+}
+
+static void find_late(struct supplier_findings *found, const char *path)
+{
+    struct failure failure = { 0 };
+
+    failure_at(&failure, path, 0, 0);
+    failure_set(&failure, "the fixtures took too long; this one and those after it were not run");
+    failure_help(&failure, "`lastcall test %.*s` runs them without haste", TEXT_ARGS(found->script->name));
+    keep_finding(found, &failure);
+}
+
 static void run_supplier(struct fixture_suite *suite, const struct fixture_subject *subject, const char *folder)
 {
     struct supplier_findings found = { .suite = suite, .script = subject->script };
@@ -193,7 +211,7 @@ static void run_supplier(struct fixture_suite *suite, const struct fixture_subje
 
     if (count < 0 && errno != ENOENT) {
         suite_find(suite, folder, "", "the fixtures cannot be read: %s", strerror(errno));
-    } else if (count <= 0 && suite->name_count > 0) {
+    } else if (count <= 0 && suite->name_count > 0 && !suite->is_lenient) {
         suite_find(suite, folder, "a fixture is ok-….json or odd-….json in this folder", "`%.*s` has no fixtures",
                    TEXT_ARGS(subject->script->name));
     }
@@ -202,13 +220,25 @@ static void run_supplier(struct fixture_suite *suite, const struct fixture_subje
     } else if (suite->bare++ < FIXTURE_BARE_SHOWN) {
         suite->bare_names[suite->bare - 1] = subject->script->name;
     }
+    size_t failed = suite->failed;
+    uint64_t began_us = clock_now_us();
     for (int i = 0; i < count; i++) {
         (void)snprintf(path, sizeof(path), "%s/%s", folder, entries[i]->d_name);
+        if (!is_in_time(suite, began_us)) {
+            find_late(&found, path);
+            suite->failed++;
+            break;
+        }
         run_file(suite, subject, path, &found);
+    }
+    for (int i = 0; i < count; i++) {
         free(entries[i]);
     }
     free(entries);
     tell_findings(&found);
+    if (suite->on_supplier != NULL) {
+        suite->on_supplier(suite->context, subject->script, suite->failed - failed);
+    }
 }
 
 // ---- all of them
@@ -340,7 +370,7 @@ static void check_folders(struct fixture_suite *suite)
 
 static void run_all(struct fixture_suite *suite, struct worker_pool *workers)
 {
-    const struct catalogue *catalogue = generation_catalogue(suite->generation);
+    const struct catalogue *catalogue = suite->catalogue;
     char folder[PATH_SIZE];
 
     for (size_t i = 0; i < script_set_supplier_count(catalogue->set); i++) {
@@ -361,11 +391,14 @@ void fixture_suite_run(struct fixture_suite *suite)
                                                  .build_limit_us = BUILD_LIMIT_US,
                                                  .normalise_limit_us = NORMALISE_LIMIT_US,
                                                  .deliver = fixture_world_deliver };
-    const struct catalogue *catalogue = generation_catalogue(suite->generation);
+    const struct catalogue *catalogue = suite->catalogue;
     struct worker_pool *workers = NULL;
     struct failure why = { 0 };
 
-    find_unknown(suite, catalogue->set);
+    suite->began_us = clock_now_us();
+    if (!suite->is_lenient) {
+        find_unknown(suite, catalogue->set);
+    }
     if (suite->name_count == 0) {
         check_folders(suite);
     }

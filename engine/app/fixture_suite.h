@@ -8,20 +8,28 @@
 /// Memory:  nothing is left.
 #pragma once
 
-#include "app/generation.h"
+#include "app/settings.h"
 #include "base/buffer.h"
+#include "model/catalogue.h"
+#include "script/script_set.h"
 
 enum { FIXTURE_BARE_SHOWN = 8 };
 
 struct fixture_suite {
     const struct settings *settings;
-    const struct generation *generation;
-    const char *const *names; // of suppliers; none: all
+    const struct catalogue *catalogue; // of a generation
+    const char *const *names;          // of suppliers; none: all
     size_t name_count;
-    bool is_updating; // writes what came in place of what was expected
+    bool is_updating;         // writes what came in place of what was expected
+    bool is_lenient;          // names without a file and suppliers without fixtures are no findings
+    uint64_t supplier_max_us; // what runs longer is cut with a finding: of one supplier, and of all; 0: never
+    uint64_t all_max_us;
     settings_finding report;
     void *context;
+    /// After the findings of a supplier; NULL: nobody asks.
+    void (*on_supplier)(void *context, const struct script_supplier *script, size_t failed);
     // out
+    uint64_t began_us;
     size_t suppliers; // that have fixtures
     size_t fixtures, failed, updated;
     size_t bare; // suppliers without fixtures

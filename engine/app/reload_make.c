@@ -1,5 +1,6 @@
 // One generation over another: settings and scripts read, judged, built, published; and the rows that tell of it.
 
+#include "app/generation_fixtures.h"
 #include "app/reload_internal.h"
 #include "app/settings_compare.h"
 #include "base/log.h"
@@ -261,14 +262,11 @@ bool reload_publish(struct reload_making *making)
 // ------------------------------------------------------------------------------------------------------------ fixtures
 
 /// A supplier whose new version fails its fixtures keeps the one that runs, as if the file were broken.
-static void on_failing(void *context, struct text supplier, const struct failure *first)
+static void on_failing(void *context, struct text supplier, const unsigned char *digest, const struct failure *first)
 {
     struct reload_making *making = context;
-    const struct script_set *set = generation_catalogue(making->built)->set;
-    ptrdiff_t index = script_set_find_supplier(set, supplier);
 
-    if (index >= 0 && held_add(&making->failing, SCRIPT_KIND_SUPPLIER, supplier,
-                               script_set_supplier_digest(set, (size_t)index), first) != STATUS_OK) {
+    if (held_add(&making->failing, SCRIPT_KIND_SUPPLIER, supplier, digest, first) != STATUS_OK) {
         log_line(LOG_ERROR, "reload", "no memory to hold %.*s back, whose fixtures fail", TEXT_ARGS(supplier));
     }
 }
@@ -279,7 +277,7 @@ static bool try_fixtures(struct reload_making *making)
     if (making->built == making->running) {
         return true;
     }
-    generation_try_fixtures(making->built, &making->changes, on_failing, making);
+    (void)generation_try_fixtures(making->built, &making->changes, on_failing, making);
     if (making->failing.count == 0) {
         return !is_given_up(making);
     }

@@ -261,7 +261,7 @@ static void check_run(struct check *check, struct settings **settings, struct ge
     }
     startup_check(*settings, check_report, check);
     check->suite = (struct fixture_suite){
-        .settings = *settings, .generation = *generation, .report = check_report, .context = check
+        .settings = *settings, .catalogue = generation_catalogue(*generation), .report = check_report, .context = check
     };
     fixture_suite_run(&check->suite);
     if (options->has_secrets) {

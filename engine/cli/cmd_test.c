@@ -1,6 +1,7 @@
 #include "cli/cli.h"
 
 #include "app/fixture_suite.h"
+#include "app/generation.h"
 #include "base/json_write.h"
 
 struct test {
@@ -47,7 +48,7 @@ static bool test_run(struct test *test, struct fixture_suite *suite)
 
     if (cli_load(test->options, test_report, test, &settings, &generation) == STATUS_OK) {
         suite->settings = settings;
-        suite->generation = generation;
+        suite->catalogue = generation_catalogue(generation);
         fixture_suite_run(suite);
     }
     bool is_run = generation != NULL;

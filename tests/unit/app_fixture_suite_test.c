@@ -134,7 +134,7 @@ static void an_unknown_supplier_gets_a_suggestion(void **state)
 {
     static const char *const names[] = { "acmee" };
     struct fixture_suite suite = {
-        .settings = settings, .generation = generation, .names = names, .name_count = 1, .report = on_finding
+        .settings = settings, .catalogue = generation_catalogue(generation), .names = names, .name_count = 1, .report = on_finding
     };
 
     (void)state;
