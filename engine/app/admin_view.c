@@ -337,7 +337,7 @@ static void sample_supplier(struct engine *engine, const struct catalogue *catal
         struct permits_view view;
         permits_look(engine->permits, &supplier->account[i], &view);
         values[3] += view.running;
-        values[4] += view.refused_by_rate + view.refused_by_block + view.refused_by_number;
+        values[4] += view.refused_by_rate + view.refused_by_block + view.refused_by_number + view.refused_others;
         values[5] = view.blocked_us > values[5] ? view.blocked_us : values[5];
     }
 }
@@ -406,7 +406,8 @@ void admin_view_sample(struct engine *engine)
     sample_suppliers(engine, catalogue);
     sample_logins(engine, catalogue);
     for (size_t i = 0; i < data_set_count(catalogue->data); i++) {
-        metrics_set(engine->metrics, METRIC_LOOKUP_MISSES, i, data_set_misses(catalogue->data, i));
+        metrics_set_table(engine->metrics, METRIC_LOOKUP_MISSES, data_set_name(catalogue->data, i),
+                          data_set_misses(catalogue->data, i));
     }
     attribution_counts(engine->attribution, &counts);
     metrics_set(engine->metrics, METRIC_ATTRIBUTION_WRITTEN, 0, counts.written);

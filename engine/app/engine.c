@@ -60,8 +60,14 @@ size_t engine_generations_live(struct engine *engine)
 
 enum status engine_publish(struct engine *engine, struct generation *generation)
 {
-    generations_publish(&engine->generations, generation);
-    return STATUS_OK;
+    enum status status = engine_move(engine, generation);
+
+    if (status == STATUS_OK) {
+        generations_publish(&engine->generations, generation);
+    } else {
+        generation_release(&generation);
+    }
+    return status;
 }
 
 bool engine_await_room(struct engine *engine)
@@ -78,6 +84,11 @@ static void engine_wake_control(void *context)
 {
     const struct engine *engine = context;
     (void)pthread_kill(engine->control, SIGNAL_FREE);
+}
+
+static void engine_on_leave(void *context, const struct generation *generation)
+{
+    engine_leave(context, generation);
 }
 
 static void engine_free_generations(struct engine *engine)
@@ -156,13 +167,7 @@ static enum status start_resolver(struct engine *engine, struct failure *why)
         .on_change = engine_on_book,
         .context = engine,
     };
-    enum status status = resolver_create(&options, &engine->resolver, why);
-    if (status != STATUS_OK) {
-        return status;
-    }
-    size_t count;
-    const struct text *hosts = generation_hosts(engine->generations.current, &count);
-    return resolver_set_names(engine->resolver, hosts, count);
+    return resolver_create(&options, &engine->resolver, why);
 }
 
 static enum status start_workers(struct engine *engine, struct failure *why)
@@ -180,32 +185,9 @@ static enum status start_workers(struct engine *engine, struct failure *why)
 
 static enum status start_metrics(struct engine *engine)
 {
-    const struct catalogue *catalogue = generation_catalogue(engine->generations.current);
-    size_t table_count = data_set_count(catalogue->data);
-    struct text *names = calloc(catalogue->supplier_count + table_count + 1, sizeof *names);
-    struct metrics_options options = {
-        .suppliers = names,
-        .supplier_count = catalogue->supplier_count,
-        .callers = engine->settings->callers,
-        .caller_count = engine->settings->caller_count,
-        .tables = names == NULL ? NULL : names + catalogue->supplier_count,
-        .table_count = table_count,
-        .thread_count = engine->settings->io_threads,
-        .version = LASTCALL_VERSION,
-    };
+    struct metrics_options options = { .thread_count = engine->settings->io_threads, .version = LASTCALL_VERSION };
 
-    if (names == NULL) {
-        return STATUS_NO_MEMORY;
-    }
-    for (size_t i = 0; i < catalogue->supplier_count; i++) {
-        names[i] = catalogue->suppliers[i].name;
-    }
-    for (size_t i = 0; i < table_count; i++) {
-        names[catalogue->supplier_count + i] = data_set_name(catalogue->data, i);
-    }
-    enum status status = metrics_create(&options, &engine->metrics);
-    free(names);
-    return status;
+    return metrics_create(&options, &engine->metrics);
 }
 
 static enum status start_telemetry(struct engine *engine, struct failure *why)
@@ -314,18 +296,16 @@ static enum status engine_start(struct engine *engine, sigset_t *signals, settin
         failure_help(why, "`lastcall check` shows every finding");
         return status;
     }
-    const struct catalogue *catalogue = generation_catalogue(first);
     (void)generation_missing_secrets(first, engine_on_missing_secret, NULL);
     generations_publish(&engine->generations,
                         first); // alone here: until the threads run, it can be read without a hold
     engine_tell_tables(engine);
     engine_tell_rates(engine);
-    status = complaints_init(&engine->complaints, catalogue->supplier_count);
+    complaints_init(&engine->complaints);
+    engine_moves_init(&engine->moves);
+    status = permits_create(NULL, &engine->permits);
     if (status == STATUS_OK) {
-        status = permits_create(catalogue, &engine->permits);
-    }
-    if (status == STATUS_OK) {
-        status = login_book_create(catalogue, &engine->logins);
+        status = login_book_create(NULL, &engine->logins);
     }
     if (status != STATUS_OK) {
         failure_set(why, "out of memory");
@@ -346,6 +326,9 @@ static enum status engine_start(struct engine *engine, sigset_t *signals, settin
     }
     if (status == STATUS_OK) {
         status = start_resolver(engine, why);
+    }
+    if (status == STATUS_OK) {
+        status = engine_move(engine, engine->generations.current);
     }
     if (status == STATUS_OK) {
         status = start_threads(engine, why);
@@ -385,6 +368,7 @@ static void engine_stop(struct engine *engine)
         io_thread_fini(&engine->threads[i]);
     }
     free(engine->threads);
+    engine_moves_fini(&engine->moves);
     login_book_destroy(&engine->logins);
     attribution_destroy(&engine->attribution); // what the last searches left is written
     metrics_destroy(&engine->metrics);
@@ -454,7 +438,9 @@ enum status engine_run(struct settings *settings, settings_finding report, void 
     mallopt(M_MMAP_THRESHOLD, MALLOC_KEEP_BYTES);
     raise_descriptors();
     grow_descriptor_table();
-    const struct generations_hooks hooks = { .wake = engine_wake_control, .context = &engine };
+    const struct generations_hooks hooks = { .wake = engine_wake_control,
+                                             .leave = engine_on_leave,
+                                             .context = &engine };
     generations_init(&engine.generations, &hooks);
 
     enum status status = engine_start(&engine, &signals, report, context, why);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "app/complaints.h"
+#include "app/engine_move.h"
 #include "app/generations.h"
 #include "app/settings.h"
 #include "app/timing.h"
@@ -29,15 +30,16 @@ struct engine {
     pthread_t control;
     struct resolver *resolver;
     struct worker_pool *workers;
-    struct login_book *logins; // of the generation's accounts
+    struct login_book *logins; // of all accounts in use
     struct io_thread *threads;
     size_t thread_count;        // made, be they whole or not; the control thread's
     atomic_size_t threads_live; // whole ones, which the resolver may tell of a new book
-    struct permits *permits;    // of the generation's accounts; outlives the loops
+    struct permits *permits;    // of all accounts in use; outlives the loops
     struct timing timing;
-    struct complaints complaints; // of the generation's suppliers
-    bool is_loopback;             // the public listener is
-    struct text reply_token;      // absent: none
+    struct complaints complaints;
+    struct engine_moves moves; // the catalogues in use
+    bool is_loopback;          // the public listener is
+    struct text reply_token;   // absent: none
     struct metrics *metrics;      // both outlive the loops
     struct attribution *attribution;
     struct reload *reload; // outlives the admin

@@ -130,6 +130,7 @@ const struct script_account *fixture_account(struct fixture *fixture, const stru
         account->context = write_context(fixture, subject->script, account->context);
         account->name = TEXT("main");
         account->markets = NULL;
+        account->kept = NULL;
         struct text *hosts = arena_alloc_array(&fixture->arena, account->host_count + 1, sizeof(*hosts));
         for (size_t i = 0; i < account->host_count && hosts != NULL; i++) {
             hosts[i] = arena_copy(&fixture->arena, account->hosts[i]);

@@ -347,6 +347,8 @@ static enum status build(struct generation_builder *builder, struct generation *
     }
     if (status == STATUS_OK) {
         status = collect_hosts(generation, &builder->arena);
+        generation->catalogue.hosts = generation->hosts;
+        generation->catalogue.host_count = generation->host_count;
     }
     if (status == STATUS_OK && builder->findings > 0) {
         status = STATUS_INVALID;

@@ -1,6 +1,7 @@
 #include "app/generation_builder.h"
 #include "app/secret.h"
 #include "app/settings_apply.h"
+#include "model/catalogue.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -173,14 +174,15 @@ enum status generation_make_account(struct generation_builder *builder, const st
         account->body_cap = settings->body_cap != 0 ? settings->body_cap : script->body_cap;
     }
     account->name = arena_copy(&builder->arena, settings == NULL ? TEXT("main") : settings->name);
-    if (account->name.data == NULL) {
+    account->kept = arena_alloc(&builder->arena, sizeof(*account->kept));
+    if (account->name.data == NULL || account->kept == NULL) {
         return STATUS_NO_MEMORY;
     }
     if (settings != NULL) {
         status = keep_markets(builder, settings, account);
     }
     if (settings != NULL && status == STATUS_OK) {
-        status = generation_make_route(builder, settings, is_wanted, &account->route);
+        status = generation_make_route(builder, script->name, settings, is_wanted, &account->route);
     }
     for (size_t i = 0; i < script->host_count && status == STATUS_OK; i++) {
         status = generation_add_host(builder, account, script->hosts[i]);

@@ -75,9 +75,9 @@ MUST_CHECK enum status generation_write_options(struct generation_builder *build
                                                 const struct settings_account *settings, struct json_writer *writer,
                                                 struct script_account *account);
 
-/// The account's client certificate and proxy; NULL when it has none. Without `is_wanted` the certificate's files are
-/// not looked for.
-MUST_CHECK enum status generation_make_route(struct generation_builder *builder,
+/// The client certificate and proxy of a supplier's account; NULL when it has none. Without `is_wanted` the
+/// certificate's files are not looked for.
+MUST_CHECK enum status generation_make_route(struct generation_builder *builder, struct text supplier,
                                              const struct settings_account *settings, bool is_wanted,
                                              const struct fetch_route **route);
 

@@ -2,11 +2,8 @@
 
 #include "io/identity.h"
 
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-
-static atomic_uint_fast64_t last_route;
 
 static enum status take_proxy(struct generation_builder *builder, struct text proxy, struct fetch_route *route)
 {
@@ -46,8 +43,18 @@ static enum status take_identity(struct generation_builder *builder, const struc
     return status;
 }
 
-enum status generation_make_route(struct generation_builder *builder, const struct settings_account *settings,
-                                  bool is_wanted, const struct fetch_route **route)
+// The same account with the same certificate and proxy travels the same way in every generation, so that connections
+// and TLS sessions are kept over a reload; no two accounts do.
+static uint64_t route_id(struct text supplier, const struct settings_account *settings, const struct fetch_route *route)
+{
+    const struct text parts[] = { supplier, settings->name, route->certificate, route->key, route->proxy };
+    uint64_t id = identity_fingerprint(parts, COUNT_OF(parts));
+    return id == 0 ? 1 : id; // 0 is the plain way
+}
+
+enum status generation_make_route(struct generation_builder *builder, struct text supplier,
+                                  const struct settings_account *settings, bool is_wanted,
+                                  const struct fetch_route **route)
 {
     enum status status = STATUS_OK;
 
@@ -59,13 +66,13 @@ enum status generation_make_route(struct generation_builder *builder, const stru
     if (made == NULL) {
         return STATUS_NO_MEMORY;
     }
-    made->id = atomic_fetch_add(&last_route, 1) + 1;
     if (settings->proxy.data != NULL) {
         status = take_proxy(builder, settings->proxy, made);
     }
     if (settings->certificate_file.data != NULL && is_wanted && status == STATUS_OK) {
         status = take_identity(builder, settings, made);
     }
+    made->id = route_id(supplier, settings, made);
     *route = made;
     return status;
 }

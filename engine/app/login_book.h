@@ -5,7 +5,13 @@
 /// before it expires, by a timer or by whoever takes it late in its life; nobody waits for that. Whether one may be
 /// fetched at all is policy/login_lease.h's to say.
 ///
-/// Threads: the book from any, under one lock held for a few instructions; a desk on its loop's only.
+/// A login outlives the generation that fetched it: the next one uses it for the account of the same supplier, name,
+/// options, secrets and route. Where one of these has changed it begins anew, and searches that began before go on with
+/// the old login. Of a supplier that is gone no login is renewed, and what is being fetched ends unless a search that
+/// began before waits for it.
+///
+/// Threads: the book from any, under one lock held for a few instructions; a desk on its loop's only; move and leave
+///          from one at a time.
 /// Memory:  the book owns the values; desks are embedded in their loops' worlds; whoever waits embeds his place.
 /// Time:    the clock's.
 #pragma once
@@ -17,11 +23,19 @@
 #include <stdatomic.h>
 
 struct login_book;
-struct login_errand;
 
-/// For the accounts of this catalogue, which must outlive it. After the last desk is closed it may be destroyed.
+/// With the accounts of the catalogue moved in; NULL: none yet. After the last desk is closed it may be destroyed; accounts that are
+/// still in have nothing here any more.
 MUST_CHECK enum status login_book_create(const struct catalogue *catalogue, struct login_book **book);
 void login_book_destroy(struct login_book **book);
+
+/// A catalogue comes into use, and is the newest: its accounts get their entries (`account->kept`). The newest one's
+/// ground is held until the next one has moved in. STATUS_NO_MEMORY: nothing has changed.
+MUST_CHECK enum status login_book_move(struct login_book *book, const struct catalogue *now);
+/// A catalogue that was moved in is out of use: no search of it asks or waits any more.
+void login_book_leave(struct login_book *book, const struct catalogue *gone);
+/// How many logins, of accounts as they are or were, it keeps room for.
+size_t login_book_count(struct login_book *book);
 
 struct login_counts {
     uint64_t made; // renewals among them
@@ -31,7 +45,7 @@ struct login_counts {
     uint64_t waiting; // now
     uint64_t held;    // accounts that have one now
 };
-/// The sums over all accounts of a supplier of the catalogue.
+/// The sums over all accounts of a supplier of a catalogue that was moved in, and over those that it had before.
 struct login_counts login_book_counts(struct login_book *book, const struct catalogue_supplier *supplier);
 
 struct login_desk {
@@ -43,7 +57,7 @@ struct login_desk {
     struct list due;     // those of them that are about to be told
     struct message message;
     atomic_bool is_posted;
-    struct login_errand *errands; // one for each account that logs in
+    struct list errands; // one for each account that it has fetched a login for
 };
 
 MUST_CHECK enum status login_desk_open(struct login_desk *desk, struct login_book *book, struct world *world,

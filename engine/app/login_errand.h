@@ -4,7 +4,7 @@
 /// All of it ends by LOGIN_LIMIT_US.
 ///
 /// Threads: its desk's.
-/// Memory:  embedded in its desk's array; holds its catalogue's ground while it is under way.
+/// Memory:  embedded in what its desk keeps of the account; holds its catalogue's ground while it is under way.
 #pragma once
 
 #include "model/catalogue.h"

@@ -1,81 +1,258 @@
 #include "app/permits.h"
 
 #include "base/clock.h"
+#include "base/list.h"
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
-struct permits_account {
+// Two locks. `lock` of the permits is for those who move and leave, and covers the list of entries with what is said so
+// below; loops never take it. `lock` of an entry is for everybody.
+
+struct permit_entry {
+    struct list node;      // under the permits' lock, like the next four
+    uint64_t hash;         // of both names
+    uint32_t generations;  // that have the account
+    bool is_now;           // the newest one has
+    struct permits *owner; // never changes, as do the names
+    struct text supplier, account;
+
     pthread_mutex_t lock;
     struct quota quota;
     uint64_t refused[QUOTA_CONCURRENT + 1]; // by the answer
+    uint64_t refused_others;
+    char names[];
 };
 
 struct permits {
+    pthread_mutex_t lock;
+    struct list entries;
     size_t count;
-    struct permits_account accounts[];
 };
 
-static size_t permits_room(const struct catalogue *catalogue)
+static uint64_t entry_hash(struct text supplier, struct text account)
 {
-    size_t room = 0;
+    return text_hash(supplier) * 31 + text_hash(account);
+}
 
-    for (size_t i = 0; i < catalogue->supplier_count; i++) {
-        const struct catalogue_supplier *supplier = &catalogue->suppliers[i];
-        size_t count = supplier->account_count == 0 ? 1 : supplier->account_count;
-        for (size_t j = 0; j < count; j++) {
-            room = supplier->account[j].number >= room ? (size_t)supplier->account[j].number + 1 : room;
+static struct permit_entry *permits_find(struct permits *permits, struct text supplier, struct text account)
+{
+    uint64_t hash = entry_hash(supplier, account);
+
+    LIST_FOR_EACH (node, &permits->entries) {
+        struct permit_entry *entry = CONTAINER_OF(node, struct permit_entry, node);
+        if (entry->hash == hash && text_equals(entry->supplier, supplier) && text_equals(entry->account, account)) {
+            return entry;
         }
     }
-    return room;
+    return NULL;
+}
+
+/// One without limits; NULL without memory.
+static struct permit_entry *permits_add(struct permits *permits, struct text supplier, struct text account)
+{
+    struct permit_entry *entry = calloc(1, sizeof(*entry) + supplier.length + account.length + 1);
+
+    if (entry == NULL) {
+        return NULL;
+    }
+    if (supplier.length > 0) {
+        memcpy(entry->names, supplier.data, supplier.length);
+    }
+    if (account.length > 0) {
+        memcpy(entry->names + supplier.length, account.data, account.length);
+    }
+    entry->supplier = (struct text){ entry->names, supplier.length };
+    entry->account = (struct text){ entry->names + supplier.length, account.length };
+    entry->hash = entry_hash(supplier, account);
+    entry->owner = permits;
+    require(pthread_mutex_init(&entry->lock, NULL) == 0);
+    list_append(&permits->entries, &entry->node);
+    permits->count++;
+    return entry;
+}
+
+static void permits_drop(struct permits *permits, struct permit_entry *entry)
+{
+    list_remove(&entry->node);
+    permits->count--;
+    pthread_mutex_destroy(&entry->lock);
+    free(entry);
+}
+
+/// What was refused to an account that is in use no more counts on with another one of its supplier, if there is any.
+static void permits_bequeath(struct permits *permits, struct permit_entry *gone)
+{
+    LIST_FOR_EACH (node, &permits->entries) {
+        struct permit_entry *heir = CONTAINER_OF(node, struct permit_entry, node);
+        if (!heir->is_now || !text_equals(heir->supplier, gone->supplier)) {
+            continue;
+        }
+        pthread_mutex_lock(&gone->lock);
+        uint64_t sum = gone->refused_others;
+        for (size_t i = 0; i < COUNT_OF(gone->refused); i++) {
+            sum += gone->refused[i];
+            gone->refused[i] = 0;
+        }
+        gone->refused_others = 0;
+        pthread_mutex_unlock(&gone->lock);
+        pthread_mutex_lock(&heir->lock);
+        heir->refused_others += sum;
+        pthread_mutex_unlock(&heir->lock);
+        return;
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------- move and leave
+
+static void leave_account(struct permits *permits, const struct script_account *account)
+{
+    struct permit_entry *entry = account->kept->permits;
+
+    if (entry == NULL) {
+        return;
+    }
+    account->kept->permits = NULL;
+    if (--entry->generations > 0) {
+        return;
+    }
+    require(entry->quota.running == 0);
+    entry->is_now = false;
+    permits_bequeath(permits, entry);
+    permits_drop(permits, entry);
+}
+
+static void leave_all(struct permits *permits, const struct catalogue *catalogue)
+{
+    for (size_t i = 0; i < catalogue->supplier_count; i++) {
+        const struct catalogue_supplier *supplier = &catalogue->suppliers[i];
+        for (size_t j = 0; j < catalogue_account_count(supplier); j++) {
+            leave_account(permits, &supplier->account[j]);
+        }
+    }
+}
+
+/// False: no memory.
+static bool enter_all(struct permits *permits, const struct catalogue *catalogue)
+{
+    for (size_t i = 0; i < catalogue->supplier_count; i++) {
+        const struct catalogue_supplier *supplier = &catalogue->suppliers[i];
+        for (size_t j = 0; j < catalogue_account_count(supplier); j++) {
+            const struct script_account *account = &supplier->account[j];
+            struct permit_entry *entry = permits_find(permits, supplier->name, account->name);
+            entry = entry != NULL ? entry : permits_add(permits, supplier->name, account->name);
+            if (entry == NULL) {
+                return false;
+            }
+            require(account->kept->permits == NULL);
+            account->kept->permits = entry;
+            entry->generations++;
+        }
+    }
+    return true;
+}
+
+static void put_in_force(struct permits *permits, const struct catalogue *catalogue)
+{
+    LIST_FOR_EACH (node, &permits->entries) {
+        CONTAINER_OF(node, struct permit_entry, node)->is_now = false;
+    }
+    for (size_t i = 0; i < catalogue->supplier_count; i++) {
+        const struct catalogue_supplier *supplier = &catalogue->suppliers[i];
+        for (size_t j = 0; j < catalogue_account_count(supplier); j++) {
+            struct permit_entry *entry = supplier->account[j].kept->permits;
+            entry->is_now = true;
+            pthread_mutex_lock(&entry->lock);
+            entry->quota.limits = supplier->account[j].limits;
+            pthread_mutex_unlock(&entry->lock);
+        }
+    }
+    LIST_FOR_EACH (node, &permits->entries) {
+        struct permit_entry *entry = CONTAINER_OF(node, struct permit_entry, node);
+        if (!entry->is_now) {
+            permits_bequeath(permits, entry);
+        }
+    }
+}
+
+enum status permits_move(struct permits *permits, const struct catalogue *now)
+{
+    pthread_mutex_lock(&permits->lock);
+    bool is_in = enter_all(permits, now);
+    if (is_in) {
+        put_in_force(permits, now);
+    } else {
+        leave_all(permits, now);
+    }
+    pthread_mutex_unlock(&permits->lock);
+    return is_in ? STATUS_OK : STATUS_NO_MEMORY;
+}
+
+void permits_leave(struct permits *permits, const struct catalogue *gone)
+{
+    pthread_mutex_lock(&permits->lock);
+    leave_all(permits, gone);
+    pthread_mutex_unlock(&permits->lock);
+}
+
+size_t permits_count(struct permits *permits)
+{
+    pthread_mutex_lock(&permits->lock);
+    size_t count = permits->count;
+    pthread_mutex_unlock(&permits->lock);
+    return count;
 }
 
 enum status permits_create(const struct catalogue *catalogue, struct permits **permits)
 {
-    size_t room = permits_room(catalogue);
+    struct permits *made = calloc(1, sizeof(*made));
 
-    *permits = calloc(1, sizeof(**permits) + room * sizeof((*permits)->accounts[0]));
-    if (*permits == NULL) {
+    *permits = NULL;
+    if (made == NULL) {
         return STATUS_NO_MEMORY;
     }
-    (*permits)->count = room;
-    for (size_t i = 0; i < room; i++) {
-        require(pthread_mutex_init(&(*permits)->accounts[i].lock, NULL) == 0);
+    require(pthread_mutex_init(&made->lock, NULL) == 0);
+    list_init(&made->entries);
+    enum status status = catalogue == NULL ? STATUS_OK : permits_move(made, catalogue);
+    if (status != STATUS_OK) {
+        permits_destroy(&made);
+        return status;
     }
-    for (size_t i = 0; i < catalogue->supplier_count; i++) {
-        const struct catalogue_supplier *supplier = &catalogue->suppliers[i];
-        size_t count = supplier->account_count == 0 ? 1 : supplier->account_count;
-        for (size_t j = 0; j < count; j++) {
-            quota_init(&(*permits)->accounts[supplier->account[j].number].quota, supplier->account[j].limits);
-        }
-    }
+    *permits = made;
     return STATUS_OK;
 }
 
 void permits_destroy(struct permits **permits)
 {
-    if (*permits == NULL) {
+    struct permits *gone = *permits;
+
+    *permits = NULL;
+    if (gone == NULL) {
         return;
     }
-    for (size_t i = 0; i < (*permits)->count; i++) {
-        pthread_mutex_destroy(&(*permits)->accounts[i].lock);
+    LIST_FOR_EACH (node, &gone->entries) {
+        permits_drop(gone, CONTAINER_OF(node, struct permit_entry, node));
     }
-    free(*permits);
-    *permits = NULL;
+    pthread_mutex_destroy(&gone->lock);
+    free(gone);
 }
 
-static struct permits_account *permits_lock(struct permits *permits, const struct script_account *account)
+// -------------------------------------------------------------------------------------------------------- of the loops
+
+static struct permit_entry *permits_lock(const struct permits *permits, const struct script_account *account)
 {
-    require(account->number < permits->count);
-    struct permits_account *found = &permits->accounts[account->number];
-    pthread_mutex_lock(&found->lock);
-    return found;
+    struct permit_entry *entry = account->kept->permits;
+
+    require(entry != NULL && entry->owner == permits);
+    pthread_mutex_lock(&entry->lock);
+    return entry;
 }
 
 enum quota_answer permits_begin(struct permits *permits, const struct script_account *account, uint64_t *wait_us)
 {
     uint64_t now_us = clock_now_us();
-    struct permits_account *found = permits_lock(permits, account);
+    struct permit_entry *found = permits_lock(permits, account);
     enum quota_answer answer = quota_begin(&found->quota, now_us, wait_us);
 
     found->refused[answer] += answer != QUOTA_FREE;
@@ -85,7 +262,7 @@ enum quota_answer permits_begin(struct permits *permits, const struct script_acc
 
 void permits_end(struct permits *permits, const struct script_account *account)
 {
-    struct permits_account *found = permits_lock(permits, account);
+    struct permit_entry *found = permits_lock(permits, account);
 
     quota_end(&found->quota);
     pthread_mutex_unlock(&found->lock);
@@ -94,7 +271,7 @@ void permits_end(struct permits *permits, const struct script_account *account)
 void permits_block(struct permits *permits, const struct script_account *account, uint64_t wait_us)
 {
     uint64_t now_us = clock_now_us();
-    struct permits_account *found = permits_lock(permits, account);
+    struct permit_entry *found = permits_lock(permits, account);
 
     quota_block(&found->quota, now_us, wait_us);
     pthread_mutex_unlock(&found->lock);
@@ -103,7 +280,7 @@ void permits_block(struct permits *permits, const struct script_account *account
 void permits_look(struct permits *permits, const struct script_account *account, struct permits_view *view)
 {
     uint64_t now_us = clock_now_us();
-    struct permits_account *found = permits_lock(permits, account);
+    struct permit_entry *found = permits_lock(permits, account);
     const uint64_t *refused = found->refused;
 
     *view = (struct permits_view){ .limits = found->quota.limits,
@@ -112,7 +289,8 @@ void permits_look(struct permits *permits, const struct script_account *account,
                                    .refused_by_rate =
                                        refused[QUOTA_PER_SECOND] + refused[QUOTA_PER_MINUTE] + refused[QUOTA_PER_DAY],
                                    .refused_by_block = refused[QUOTA_BLOCKED],
-                                   .refused_by_number = refused[QUOTA_CONCURRENT] };
+                                   .refused_by_number = refused[QUOTA_CONCURRENT],
+                                   .refused_others = found->refused_others };
     for (enum quota_window window = QUOTA_SECOND; window < QUOTA_WINDOWS; window++) {
         view->used[window] = quota_used(&found->quota, window, now_us);
     }

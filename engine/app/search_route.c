@@ -113,11 +113,10 @@ static void search_route_on_script_trouble(void *owner, const struct catalogue_s
 {
     const struct search_call *mine = owner;
     struct engine *engine = mine->thread->engine;
-    size_t index = (size_t)(supplier - generation_catalogue(mine->generation)->suppliers);
     uint64_t kept_quiet = 0;
     char before[64] = "";
 
-    if (!complaints_admit(&engine->complaints, index, clock_now_us(), &kept_quiet)) {
+    if (!complaints_admit(&engine->complaints, supplier->script, clock_now_us(), &kept_quiet)) {
         return;
     }
     if (kept_quiet > 0) {

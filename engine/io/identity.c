@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 
+#include <openssl/evp.h>
 #include <openssl/pem.h>
 #include <openssl/x509.h>
 #include <stdio.h>
@@ -128,4 +129,24 @@ enum status identity_check_authorities(const char *setting, const char *file, st
     failure_set(why, "cannot read certificates of authorities from \"%s\": %s", file, wrong);
     failure_help(why, "`%s` names a file of certificates in PEM format", setting);
     return STATUS_INVALID;
+}
+
+// The first 8 bytes of a SHA-256 over each text behind its length. Who names certificates is not who would look for two
+// that collide.
+uint64_t identity_fingerprint(const struct text *texts, size_t count)
+{
+    EVP_MD_CTX *context = EVP_MD_CTX_new();
+    unsigned char digest[EVP_MAX_MD_SIZE];
+    uint64_t number = 0;
+
+    require(context != NULL && EVP_DigestInit_ex(context, EVP_sha256(), NULL) == 1);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t length = texts[i].length;
+        require(EVP_DigestUpdate(context, &length, sizeof(length)) == 1);
+        require(EVP_DigestUpdate(context, texts[i].data != NULL ? texts[i].data : "", texts[i].length) == 1);
+    }
+    require(EVP_DigestFinal_ex(context, digest, NULL) == 1);
+    EVP_MD_CTX_free(context);
+    memcpy(&number, digest, sizeof(number));
+    return number;
 }

@@ -14,3 +14,6 @@ MUST_CHECK enum status identity_check_authorities(const char *setting, const cha
 /// key without a passphrase, the key belongs to another certificate, or the certificate has expired.
 MUST_CHECK enum status identity_load(const char *certificate_file, const char *key_file, struct arena *arena,
                                      struct text *certificate, struct text *key, struct failure *why);
+
+/// A number that is the same for the same texts in the same order, and different for any others.
+uint64_t identity_fingerprint(const struct text *texts, size_t count);

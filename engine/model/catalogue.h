@@ -39,8 +39,26 @@ struct catalogue {
     const struct text *products;
     size_t product_count;
     uint64_t deadline_default_us, deadline_min_us, deadline_max_us;
+    const struct text *hosts; // names to keep resolved: of the suppliers that are on, without ports, no literals
+    size_t host_count;
 };
 
 /// A new call runs on this generation, and holds it until script_call_destroy: a call that was given up comes back when
 /// its search is long gone.
 void catalogue_carry(const struct catalogue *catalogue, struct script_call *call);
+
+/// Where an account finds what the engine keeps of it beyond its generation, by the names of supplier and account.
+/// Filled before the generation is published (app/engine_move.h), and emptied when the last hold on it is gone; between
+/// them it is immutable, so a loop finds its entry by two pointers and no lock.
+struct account_kept {
+    const struct catalogue *catalogue; // of its own generation
+    const struct catalogue_supplier *supplier;
+    struct permit_entry *permits; // app/permits.h
+    struct login_entry *login;    // app/login_book.h; NULL: it does not log in
+};
+
+/// How many accounts stand at `supplier->account`.
+static inline size_t catalogue_account_count(const struct catalogue_supplier *supplier)
+{
+    return supplier->account_count == 0 ? 1 : supplier->account_count;
+}

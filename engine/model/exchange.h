@@ -74,7 +74,7 @@ enum fetch_result {
 /// How requests travel, beside their URL: whose client certificate, over which proxy. Immutable, and there as long as
 /// the ground of a fetch that uses it.
 struct fetch_route {
-    uint64_t id;             // of its own in this process: connections of different routes are never shared
+    uint64_t id;             // of its content: connections of different routes are never shared
     struct text certificate; // PEM, with its chain; absent: none
     struct text key;         // PEM
     struct text proxy;       // "http://host:port", terminated; absent: none

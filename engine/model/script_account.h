@@ -11,7 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct fetch_route; // model/exchange.h
+struct fetch_route;  // model/exchange.h
+struct account_kept; // model/catalogue.h
 
 /// What its scripts see in `ctx`, where its requests may go, which searches are its.
 struct script_account {
@@ -29,4 +30,5 @@ struct script_account {
     uint64_t body_cap;               // bytes on the wire, and after decompression; 0: the supplier's
     uint32_t login;                  // its place among the accounts that log in, from 1 on; 0: it does not
     enum mode mode;
+    struct account_kept *kept; // what the engine keeps of it over generations; NULL: it is no engine's
 };

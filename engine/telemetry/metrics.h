@@ -2,10 +2,13 @@
 ///
 /// metrics.def is the one table. A finished search is counted whole from its record, so that metrics, attribution and
 /// replies agree. Labels come from configuration and from tables in the code, never from a request; suppliers beyond
-/// METRICS_MAX_SUPPLIERS count as "other", callers beyond METRICS_MAX_CALLERS as unnamed.
+/// METRICS_MAX_SUPPLIERS count as "other", callers beyond METRICS_MAX_CALLERS as unnamed. The names change while it
+/// counts: one that is gone keeps its lines until a new one needs the room. No counter ever falls, also when what it is
+/// taken from begins anew.
 ///
-/// Threads: any; counters are relaxed atomics, nothing waits.
-/// Memory:  one block, sized by suppliers and threads.
+/// Threads: any; counting is relaxed atomics and waits for nothing. Who names, sets rows of suppliers and tables, or
+///          writes the text holds a lock for as long.
+/// Memory:  sized by the most names there can be (about 0.6 MiB, touched as far as used), and by threads.
 #pragma once
 
 #include "base/buffer.h"
@@ -24,8 +27,10 @@ enum metric {
 
 enum { METRICS_MAX_SUPPLIERS = 512, METRICS_MAX_CALLERS = 256, METRICS_MAX_THREADS = 64, METRICS_MAX_TABLES = 64 };
 
+enum metric_names_kind { METRIC_NAMES_SUPPLIERS, METRIC_NAMES_CALLERS, METRIC_NAMES_TABLES, METRIC_NAMES_COUNT };
+
 struct metrics_options {
-    const struct text *suppliers; // their names, sorted; copied
+    const struct text *suppliers; // those of the beginning; copied, like all names
     size_t supplier_count;
     size_t thread_count;        // of loops
     const char *version;        // a constant
@@ -38,16 +43,20 @@ struct metrics_options {
 MUST_CHECK enum status metrics_create(const struct metrics_options *options, struct metrics **metrics);
 void metrics_destroy(struct metrics **metrics);
 
+/// From here on these are the names; new ones get lines, or count among the others without memory or room.
+void metrics_name(struct metrics *metrics, enum metric_names_kind kind, const struct text *names, size_t count);
+
 /// Counts a search that is over and sent, with all its attempts.
 void metrics_count_search(struct metrics *metrics, const struct search_record *record);
 
 /// Counts a request that was answered with this error and never became a search.
 void metrics_count_refusal(struct metrics *metrics, uint16_t status);
 
-/// Sets a row of type SAMPLE_*; `label` is the index of the thread or table, 0 for rows without such a label.
+/// Sets a row of type SAMPLE_*; `label` is the index of the thread, 0 for rows without such a label.
 void metrics_set(struct metrics *metrics, enum metric metric, size_t label, uint64_t value);
 
-/// Sets a row of type SAMPLE_* whose label is the supplier; names without a line of their own add up to "other".
+/// Sets a row of type SAMPLE_* whose label is the supplier; names without a line of their own add up to "other". A
+/// gauge of a supplier that is not named is 0; a counter that is less than it was last has begun anew.
 void metrics_set_suppliers(struct metrics *metrics, enum metric metric, const struct text *names,
                            const uint64_t *values, size_t count);
 
@@ -55,9 +64,12 @@ void metrics_set_suppliers(struct metrics *metrics, enum metric metric, const st
 void metrics_set_limits(struct metrics *metrics, enum metric metric, enum script_limit limit, const struct text *names,
                         const uint64_t *values, size_t count);
 
+/// The same for the row of a table.
+void metrics_set_table(struct metrics *metrics, enum metric metric, struct text name, uint64_t value);
+
 /// The sum over all labels of a counter; of a histogram, how many values it has seen.
 uint64_t metrics_sum(const struct metrics *metrics, enum metric metric);
 
 /// Text exposition format 0.0.4.
-void metrics_write(const struct metrics *metrics, struct buffer *out);
+void metrics_write(struct metrics *metrics, struct buffer *out);
 #define METRICS_CONTENT_TYPE "text/plain; version=0.0.4; charset=utf-8"

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "app/fixture_suite.h"
+#include "app/generation.h"
 #include "base/file.h"
 
 #include <setjmp.h>

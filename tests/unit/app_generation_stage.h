@@ -86,8 +86,10 @@ static inline void write_product(const char *more)
 {
     char text[DOCUMENT_MAX];
     snprintf(text, sizeof text,
-             "return {\n  name = \"flights\",\n  query = function(request, _)\n    return request\n"
+             "return {\n  name = \"flights\",\n  query = function(_, _)\n    return { currency = \"EUR\" }\n"
              "  end,\n  offer = {\n    { \"id\", \"text\", required = true, max = 64 },\n"
+             "    { \"price\", { { \"total\", \"money\", required = true },\n"
+             "      { \"currency\", \"currency\", required = true } }, required = true },\n"
              "    { \"flight\", \"text\", item = true, max = 16 },\n  },\n  %s\n}\n",
              more);
     write_as("scripts/products/flights.lua", text);

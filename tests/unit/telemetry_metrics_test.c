@@ -38,7 +38,7 @@ static int teardown(void **state)
     return 0;
 }
 
-static char *written(const struct metrics *metrics)
+static char *written(struct metrics *metrics)
 {
     struct buffer out;
     buffer_init(&out, 16 << 20);
@@ -48,7 +48,7 @@ static char *written(const struct metrics *metrics)
 }
 
 /// Is `line` one whole line of the text?
-static void assert_line(const struct metrics *metrics, const char *line)
+static void assert_line(struct metrics *metrics, const char *line)
 {
     char wanted[256];
     char *text = written(metrics);
@@ -59,7 +59,7 @@ static void assert_line(const struct metrics *metrics, const char *line)
     free(text);
 }
 
-static void assert_no(const struct metrics *metrics, const char *part)
+static void assert_no(struct metrics *metrics, const char *part)
 {
     char *text = written(metrics);
     if (strstr(text, part) != NULL) {
@@ -331,10 +331,122 @@ static void misses_are_told_by_table(void **state)
     struct metrics *metrics = *state;
 
     assert_line(metrics, "lastcall_lookup_misses_total{table=\"properties\"} 0");
-    metrics_set(metrics, METRIC_LOOKUP_MISSES, 0, 12);
-    metrics_set(metrics, METRIC_LOOKUP_MISSES, 1, 5); // there is no such table
+    metrics_set_table(metrics, METRIC_LOOKUP_MISSES, TEXT("properties"), 12);
+    metrics_set_table(metrics, METRIC_LOOKUP_MISSES, TEXT("unheard"), 5); // there is no such table
     assert_line(metrics, "lastcall_lookup_misses_total{table=\"properties\"} 12");
     assert_int_equal(metrics_sum(metrics, METRIC_LOOKUP_MISSES), 12);
+}
+
+static void count_one(struct metrics *metrics, const char *name)
+{
+    struct search_record_entry entries[] = { entry(name, OUTCOME_EMPTY) };
+    struct search_record record = record_of(entries, 1);
+
+    metrics_count_search(metrics, &record);
+}
+
+static void names_come_and_go_and_those_that_are_gone_keep_their_lines(void **state)
+{
+    static const struct text names[] = { TEXT("beta"), TEXT("zeta") };
+    static const struct text tables[] = { TEXT("airports") };
+    struct metrics *metrics = *state;
+
+    count_one(metrics, "acme");
+    count_one(metrics, "beta"); // nobody's yet
+    metrics_name(metrics, METRIC_NAMES_SUPPLIERS, names, COUNT_OF(names));
+    metrics_name(metrics, METRIC_NAMES_TABLES, tables, COUNT_OF(tables));
+    count_one(metrics, "beta");
+    count_one(metrics, "acme"); // a search of the generation before
+    metrics_set_table(metrics, METRIC_LOOKUP_MISSES, TEXT("airports"), 3);
+    assert_line(metrics, "lastcall_attempts_total{supplier=\"beta\",outcome=\"empty\"} 1");
+    assert_line(metrics, "lastcall_attempts_total{supplier=\"acme\",outcome=\"empty\"} 2");
+    assert_line(metrics, "lastcall_attempts_total{supplier=\"other\",outcome=\"empty\"} 1");
+    assert_line(metrics, "lastcall_offers_total{supplier=\"beta\"} 0");
+    assert_line(metrics, "lastcall_lookup_misses_total{table=\"airports\"} 3");
+    assert_line(metrics, "lastcall_lookup_misses_total{table=\"properties\"} 0");
+    metrics_name(metrics, METRIC_NAMES_SUPPLIERS, NAMES, COUNT_OF(NAMES));
+    count_one(metrics, "acme"); // back, and counting on
+    assert_line(metrics, "lastcall_attempts_total{supplier=\"acme\",outcome=\"empty\"} 3");
+}
+
+static void a_counter_goes_on_when_what_it_is_taken_from_begins_anew(void **state)
+{
+    static const uint64_t values[] = { 40, 45, 2, 5, 0, 7 };
+    static const char *const lines[] = { "40", "45", "47", "50", "50", "57" };
+    struct metrics *metrics = *state;
+
+    for (size_t i = 0; i < COUNT_OF(values); i++) {
+        char line[128];
+        metrics_set_suppliers(metrics, METRIC_SCRIPT_DRIFT, NAMES, &values[i], 1);
+        metrics_set_limits(metrics, METRIC_SCRIPT_LIMITS, SCRIPT_LIMIT_TIME, NAMES, &values[i], 1);
+        snprintf(line, sizeof(line), "lastcall_script_drift_total{supplier=\"acme\"} %s", lines[i]);
+        assert_line(metrics, line);
+        snprintf(line, sizeof(line), "lastcall_script_limits_total{supplier=\"acme\",limit=\"time\"} %s", lines[i]);
+        assert_line(metrics, line);
+    }
+}
+
+static void a_gauge_of_a_supplier_that_is_gone_is_nothing(void **state)
+{
+    static const uint64_t values[] = { 4, 5, 6 };
+    struct metrics *metrics = *state;
+
+    metrics_set_suppliers(metrics, METRIC_SUPPLIER_RUNNING, NAMES, values, 3);
+    metrics_set_suppliers(metrics, METRIC_SUPPLIER_RUNNING, NAMES, values, 2);
+    assert_line(metrics, "lastcall_supplier_requests_running{supplier=\"omni\"} 5");
+    assert_line(metrics, "lastcall_supplier_requests_running{supplier=\"zeta\"} 0");
+}
+
+static void only_full_lines_are_given_away_and_no_sum_falls(void **state)
+{
+    static char names[METRICS_MAX_SUPPLIERS][16];
+    static struct text texts[METRICS_MAX_SUPPLIERS];
+    struct metrics *metrics = *state;
+    uint64_t limits = 9;
+    uint64_t running = 3;
+
+    count_one(metrics, "acme");
+    metrics_set_suppliers(metrics, METRIC_SUPPLIER_KEPT_IN, NAMES, &limits, 1);
+    metrics_set_suppliers(metrics, METRIC_SUPPLIER_RUNNING, NAMES, &running, 1);
+    uint64_t buckets = metrics_sum(metrics, METRIC_SUPPLIER_DURATION);
+    for (unsigned round = 0; round < 20; round++) {
+        for (size_t i = 0; i < COUNT_OF(names); i++) {
+            snprintf(names[i], sizeof(names[i]), "r%us%zu", round, i);
+            texts[i] = text_of(names[i]);
+        }
+        metrics_name(metrics, METRIC_NAMES_SUPPLIERS, texts, COUNT_OF(texts));
+        count_one(metrics, names[0]);
+        assert_int_equal(metrics_sum(metrics, METRIC_ATTEMPTS), round + 2);
+        assert_int_equal(metrics_sum(metrics, METRIC_SUPPLIER_KEPT_IN), 9);
+        assert_int_equal(metrics_sum(metrics, METRIC_SUPPLIER_RUNNING), 0);
+        assert_int_equal(metrics_sum(metrics, METRIC_SUPPLIER_DURATION), buckets + round + 1);
+        assert_no(metrics, "supplier=\"acme\"");
+    }
+    assert_line(metrics, "lastcall_supplier_requests_kept_in_total{supplier=\"other\"} 9");
+}
+
+static void *name_much(void *argument)
+{
+    unsigned seed = 5;
+
+    for (int i = 0; i < ROUNDS / 20; i++) {
+        static const struct text names[] = { { "acme", 4 }, { "beta", 4 }, { "omni", 4 }, { "zeta", 4 } };
+        seed = seed * 1103515245U + 12345U;
+        metrics_name(argument, METRIC_NAMES_SUPPLIERS, names + (seed >> 16) % 2, 1 + (seed >> 18) % 3);
+    }
+    return NULL;
+}
+
+static void naming_disturbs_no_counting(void **state)
+{
+    pthread_t threads[2];
+
+    assert_int_equal(pthread_create(&threads[0], NULL, count_much, *state), 0);
+    assert_int_equal(pthread_create(&threads[1], NULL, name_much, *state), 0);
+    free(written(*state));
+    pthread_join(threads[0], NULL);
+    pthread_join(threads[1], NULL);
+    assert_int_equal(metrics_sum(*state, METRIC_ATTEMPTS), ROUNDS);
 }
 
 #define PLAY(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
@@ -354,6 +466,11 @@ int main(void)
         PLAY(samples_of_suppliers_without_a_line_add_up),
         PLAY(every_metric_is_told_with_its_help_and_type),
         PLAY(several_threads_lose_nothing),
+        PLAY(names_come_and_go_and_those_that_are_gone_keep_their_lines),
+        PLAY(a_counter_goes_on_when_what_it_is_taken_from_begins_anew),
+        PLAY(a_gauge_of_a_supplier_that_is_gone_is_nothing),
+        PLAY(only_full_lines_are_given_away_and_no_sum_falls),
+        PLAY(naming_disturbs_no_counting),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
