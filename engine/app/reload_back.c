@@ -108,7 +108,7 @@ void reload_roll_back(struct reload *reload, uint32_t number, struct reload_answ
     struct reload_making making;
     struct script_set *kept = NULL;
     struct script_set *again = NULL;
-    struct failure because;
+    struct failure because = { 0 };
 
     reload_making_init(&making, reload, answer);
     if (history_find(&reload->history, number, &making.settings, &kept, &because) != STATUS_OK) {
