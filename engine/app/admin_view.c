@@ -25,6 +25,7 @@ static void write_scripts(struct engine *engine, struct json_writer *json)
     json_field_u64(json, "lost", counts.lost);
     json_field_u64(json, "quarantined", counts.quarantined);
     json_field_u64(json, "queued", counts.queued);
+    json_field_u64(json, "states", counts.states);
     json_end_object(json);
 }
 
@@ -286,6 +287,8 @@ static void sample_scripts(struct engine *engine)
     metrics_set(engine->metrics, METRIC_SCRIPT_LOST, 0, counts.lost);
     metrics_set(engine->metrics, METRIC_SCRIPT_QUARANTINED, 0, counts.quarantined);
     metrics_set(engine->metrics, METRIC_SCRIPT_QUEUED, 0, counts.queued);
+    metrics_set(engine->metrics, METRIC_SCRIPT_STATES, 0, counts.states);
+    metrics_set(engine->metrics, METRIC_SCRIPT_LOADS, 0, counts.loads);
 }
 
 static void sample_reloads(struct engine *engine)

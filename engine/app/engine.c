@@ -96,6 +96,7 @@ static void engine_free_generations(struct engine *engine)
     size_t freed = generations_free_ended(&engine->generations);
 
     if (freed > 0) {
+        worker_pool_bury_aside(engine->workers);
         log_line(LOG_DEBUG, "engine", "generations freed=%zu live=%zu", freed, engine_generations_live(engine));
     }
 }

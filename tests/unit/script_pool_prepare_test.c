@@ -1,5 +1,6 @@
 // States that are built aside and buried aside: what the first calls of a set find, and what a set leaves behind.
 
+#include "script/state_fill.h"
 #include "unit/script_pool_stage.h"
 
 static uint32_t count_states(void)
@@ -132,6 +133,42 @@ static void a_worker_keeps_three_states_and_puts_the_others_aside(void **state)
     }
 }
 
+static void on_file(void *context)
+{
+    ++*(size_t *)context;
+}
+
+static bool is_never_hurried(void *context)
+{
+    (void)context;
+    return false;
+}
+
+static void a_filled_state_has_everything_loaded_and_no_garbage(void **state)
+{
+    size_t files = 0;
+    struct state_fill fill = { .file_limit_us = 2000000,
+                               .end_us = UINT64_MAX,
+                               .on_file = on_file,
+                               .is_hurried = is_never_hurried,
+                               .context = &files };
+    (void)state;
+    add_good(20);
+    support_load(&world);
+    struct state *filled = state_create(world.set, 4 << 20);
+    assert_true(state_fill_init(&fill, world.set));
+    assert_true(state_fill_run(&fill, filled));
+    assert_int_equal(files, 21);
+    assert_int_equal(filled->loads, 21);
+    assert_int_equal(filled->sandbox->used_live, filled->sandbox->heap.used); // the first call has nothing to collect
+    assert_int_equal(filled->sandbox->end_cpu_us, 0);                         // nor a limit of another thread
+    assert_null(lua_gethook(filled->sandbox->L));
+    assert_true(state_fill_run(&fill, filled)); // which loads nothing again
+    assert_int_equal(filled->loads, 21);
+    state_fill_fini(&fill);
+    state_destroy(&filled);
+}
+
 // ---- what a set leaves behind
 
 static void a_retired_set_leaves_no_state_though_no_call_comes(void **state)
@@ -156,6 +193,25 @@ static void a_retired_set_leaves_no_state_though_no_call_comes(void **state)
     assert_int_equal(worker_pool_bury(pool.pool), 3);
     assert_int_equal(count_states(), 0);
     script_set_drop(&held);
+}
+
+static void a_retired_set_is_buried_aside(void **state)
+{
+    const struct timespec pause = { .tv_nsec = 1000000 };
+    (void)state;
+    add_good(2);
+    support_load(&world);
+    start_pool(2);
+    worker_pool_bury_aside(pool.pool); // there is nothing
+    assert_int_equal(worker_pool_prepare(pool.pool, world.set), 2);
+    run_start_call(world.set);
+    worker_pool_bury_aside(pool.pool);
+    assert_int_equal(count_states(), 2);
+    script_set_release(&world.set);
+    worker_pool_bury_aside(pool.pool);
+    while (count_states() > 0) {
+        nanosleep(&pause, NULL);
+    }
 }
 
 static void a_state_in_use_is_not_buried(void **state)
@@ -361,7 +417,11 @@ static void sets_come_and_go_in_every_order_while_calls_run(void **state)
         random = random * 1103515245 + 12345;
         size_t place = (random >> 16) % LIVE;
         script_set_release(&sets[place]); // often the one that is called now, or was never
-        (void)worker_pool_bury(pool.pool);
+        if (round % 2 == 0) {
+            (void)worker_pool_bury(pool.pool);
+        } else {
+            worker_pool_bury_aside(pool.pool);
+        }
         sets[place] = load_set();
         (void)worker_pool_prepare(pool.pool, sets[place]);
         if ((random >> 20) % 4 != 0) {
@@ -383,7 +443,10 @@ static void sets_come_and_go_in_every_order_while_calls_run(void **state)
     }
     script_set_release(&world.set);
     (void)worker_pool_bury(pool.pool);
-    assert_int_equal(count_states(), 0);
+    const struct timespec pause = { .tv_nsec = 1000000 };
+    while (count_states() > 0) { // some are being buried aside
+        nanosleep(&pause, NULL);
+    }
 }
 
 int main(void)
@@ -393,7 +456,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(without_a_preparation_each_worker_builds_its_own_state, open_all, close_all),
         cmocka_unit_test_setup_teardown(a_set_that_is_prepared_twice_has_no_more_states, open_all, close_all),
         cmocka_unit_test_setup_teardown(a_worker_keeps_three_states_and_puts_the_others_aside, open_all, close_all),
+        cmocka_unit_test_setup_teardown(a_filled_state_has_everything_loaded_and_no_garbage, open_all, close_all),
         cmocka_unit_test_setup_teardown(a_retired_set_leaves_no_state_though_no_call_comes, open_all, close_all),
+        cmocka_unit_test_setup_teardown(a_retired_set_is_buried_aside, open_all, close_all),
         cmocka_unit_test_setup_teardown(a_state_in_use_is_not_buried, open_all, close_all),
         cmocka_unit_test_setup_teardown(a_file_that_takes_nearly_all_of_its_time_is_prepared, open_all, close_all),
         cmocka_unit_test_setup_teardown(a_file_that_loops_for_ever_is_stopped_once_and_left_to_its_first_call, open_all,
