@@ -8,6 +8,8 @@
 
 #include <stdlib.h>
 
+enum { FIXTURE_ROUNDS_MAX = 3 };
+
 void reload_making_init(struct reload_making *making, struct reload *reload, struct reload_answer *answer)
 {
     *making = (struct reload_making){
@@ -230,33 +232,56 @@ bool reload_build(struct reload_making *making, struct script_set *candidate, st
     return true;
 }
 
-bool reload_publish(struct reload_making *making)
+static void on_missing_secret(void *context, const struct failure *missing)
 {
-    struct engine *engine = making->reload->engine;
-    struct script_set *before = generation_catalogue(making->running)->set;
-    struct script_set *now = generation_catalogue(making->built)->set;
+    (void)context;
+    log_line(LOG_WARNING, "reload", "%s: it is off; %s", missing->message, missing->help);
+}
 
-    if (now != before) {
-        worker_pool_prepare(engine->workers, now);
-    }
-    bool has_room = engine_await_room(engine);
+/// False: the answer says why not.
+static bool has_room(struct reload_making *making)
+{
+    bool is_room = engine_await_room(making->reload->engine);
+
     if (is_given_up(making)) {
         return false;
     }
-    if (!has_room) {
+    if (!is_room) {
         reload_answer_refuse(making->answer, "searches of too many generations are under way still",
                              "try again when they have ended");
-        return false;
     }
-    uint32_t number = generation_number(making->built);
-    struct generation *published = generation_acquire(making->built);
-    if (engine_publish(engine, published) != STATUS_OK) {
+    return is_room;
+}
+
+static bool publish(struct reload_making *making)
+{
+    (void)generation_missing_secrets(making->built, on_missing_secret, NULL);
+    if (engine_publish(making->reload->engine, generation_acquire(making->built)) != STATUS_OK) {
         reload_answer_refuse(making->answer, "the generation could not be published: out of memory", "try again");
         return false;
     }
     making->answer->outcome = RELOAD_PUBLISHED;
-    making->answer->generation = number;
+    making->answer->generation = generation_number(making->built);
     return true;
+}
+
+bool reload_publish(struct reload_making *making)
+{
+    struct worker_pool *workers = making->reload->engine->workers;
+    struct script_set *now = generation_catalogue(making->built)->set;
+    bool has_states = now != generation_catalogue(making->running)->set;
+
+    if (has_states) {
+        (void)worker_pool_prepare(workers, now);
+    }
+    if (has_room(making) && publish(making)) {
+        return true;
+    }
+    if (has_states) {
+        generation_release(&making->built);
+        (void)worker_pool_bury(workers); // what was prepared for it
+    }
+    return false;
 }
 
 // ------------------------------------------------------------------------------------------------------------ fixtures
@@ -271,21 +296,52 @@ static void on_failing(void *context, struct text supplier, const unsigned char 
     }
 }
 
-/// Builds once more without those whose fixtures fail. False: the answer says why not.
+static bool has_version(const struct script_set *set, struct text name, const unsigned char *digest)
+{
+    ptrdiff_t index = script_set_find_supplier(set, name);
+    return index >= 0 && memcmp(digest, script_set_supplier_digest(set, (size_t)index), SCRIPT_DIGEST) == 0;
+}
+
+/// Is every supplier's version one that ran before, or one whose fixtures were tried with `tried`?
+static bool are_all_tried(const struct reload_making *making, const struct script_set *tried)
+{
+    const struct script_set *now = generation_catalogue(making->built)->set;
+    const struct script_set *running = generation_catalogue(making->running)->set;
+
+    for (size_t i = 0; i < script_set_supplier_count(now); i++) {
+        struct text name = script_set_supplier(now, i)->name;
+        const unsigned char *digest = script_set_supplier_digest(now, i);
+        if (!has_version(running, name, digest) && !has_version(tried, name, digest)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/// Builds once more without those whose fixtures fail, and again when a file has changed meanwhile. False: the answer
+/// says why not.
 static bool try_fixtures(struct reload_making *making)
 {
-    if (making->built == making->running) {
-        return true;
+    for (size_t i = 0; i < FIXTURE_ROUNDS_MAX; i++) {
+        size_t failing = making->failing.count;
+        if (making->built == making->running) {
+            return true;
+        }
+        (void)generation_try_fixtures(making->built, &making->changes, on_failing, making);
+        if (making->failing.count == failing) {
+            return !is_given_up(making);
+        }
+        struct generation *tried = making->built;
+        making->built = NULL;
+        bool is_built = reload_build(making, generation_catalogue(tried)->set, NULL);
+        bool is_done = !is_built || are_all_tried(making, generation_catalogue(tried)->set);
+        generation_release(&tried);
+        if (is_done) {
+            return is_built;
+        }
     }
-    (void)generation_try_fixtures(making->built, &making->changes, on_failing, making);
-    if (making->failing.count == 0) {
-        return !is_given_up(making);
-    }
-    struct generation *candidate = making->built;
-    making->built = NULL;
-    bool is_built = reload_build(making, generation_catalogue(candidate)->set, NULL);
-    generation_release(&candidate);
-    return is_built;
+    reload_answer_refuse(making->answer, "files kept changing while they were read", "reload again when they rest");
+    return false;
 }
 
 // ------------------------------------------------------------------------------------------------------------ the whole

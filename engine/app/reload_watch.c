@@ -6,25 +6,15 @@
 #include "base/clock.h"
 #include "base/log.h"
 
-#include <stdlib.h>
-
 static enum status set_paths(struct reload *reload, const struct settings *settings)
 {
-    const char **files = calloc(settings->file_count + 1, sizeof(*files));
     struct watch_list list;
 
-    if (files == NULL) {
-        return STATUS_NO_MEMORY;
-    }
-    for (size_t i = 0; i < settings->file_count; i++) {
-        files[i] = settings->files[i].path;
-    }
-    enum status status = watch_list_init(&list, settings, files, settings->file_count);
+    enum status status = watch_list_init(&list, settings);
     if (status == STATUS_OK) {
         status = file_watch_set(reload->watch, list.items, list.count, clock_now_us());
     }
     watch_list_fini(&list);
-    free(files);
     return status;
 }
 

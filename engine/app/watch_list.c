@@ -44,11 +44,10 @@ static void add_certificates(struct watch_list *list, const struct settings_supp
     }
 }
 
-enum status watch_list_init(struct watch_list *list, const struct settings *settings, const char *const *files,
-                            size_t count)
+enum status watch_list_init(struct watch_list *list, const struct settings *settings)
 {
-    size_t most =
-        LIST_FIXED + count + settings->suppliers_dir_count + settings->table_count + 2 * count_accounts(settings);
+    size_t most = LIST_FIXED + settings->file_count + settings->suppliers_dir_count + settings->table_count +
+                  2 * count_accounts(settings);
 
     *list = (struct watch_list){ .count = 0 };
     arena_init(&list->arena, LIST_BYTES_MAX);
@@ -56,8 +55,8 @@ enum status watch_list_init(struct watch_list *list, const struct settings *sett
     if (list->items == NULL) {
         return STATUS_NO_MEMORY;
     }
-    for (size_t i = 0; i < count; i++) {
-        list_add(list, text_of(files[i]), FILE_WALK_FILE);
+    for (size_t i = 0; i < settings->file_count; i++) {
+        list_add(list, text_of(settings->files[i].path), FILE_WALK_FILE);
     }
     for (size_t i = 0; i < settings->suppliers_dir_count; i++) {
         list_add(list, settings->suppliers_dirs[i], FILE_WALK_SUPPLIERS);

@@ -4,7 +4,7 @@
 /// rates, secrets that are files, client certificates. `network.ca_file` is not among them: it needs a restart anyway.
 ///
 /// Threads: one.
-/// Memory:  one arena; settings and names of files may go.
+/// Memory:  one arena; the settings may go.
 #pragma once
 
 #include "app/file_watch.h"
@@ -16,7 +16,6 @@ struct watch_list {
     size_t count;
 };
 
-/// `files`: what settings_read was given. STATUS_NO_MEMORY; watch_list_fini is due in any case.
-MUST_CHECK enum status watch_list_init(struct watch_list *list, const struct settings *settings,
-                                       const char *const *files, size_t count);
+/// STATUS_NO_MEMORY; watch_list_fini is due in any case.
+MUST_CHECK enum status watch_list_init(struct watch_list *list, const struct settings *settings);
 void watch_list_fini(struct watch_list *list);
