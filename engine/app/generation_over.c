@@ -95,7 +95,7 @@ enum status generation_build_over(const struct generation_order *order, settings
     struct script_changes told;
     *generation = NULL;
     if (previous != NULL &&
-        settings_find_emptied(generation_settings(previous), order->settings, report, context) > 0) {
+        settings_find_torn(generation_settings(previous), order->settings, report, context) > 0) {
         return STATUS_INVALID;
     }
     generation_blames_init(&blames, previous == NULL ? NULL : generation_catalogue(previous)->set);

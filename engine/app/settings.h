@@ -105,6 +105,7 @@ struct settings_rule {
 struct settings_file {
     const char *path; // as it was given
     bool is_empty;    // it sets nothing
+    bool has_end;     // its last byte is a line feed
 };
 
 struct settings {

@@ -148,7 +148,7 @@ static void what_is_wrong_with_the_settings_refuses_the_whole(void **state)
     assert_int_equal(generation_number(running), number + 1); // what was refused took no number
 }
 
-static void an_emptied_file_of_settings_is_refused(void **state)
+static void a_file_of_settings_that_is_half_written_is_refused(void **state)
 {
     (void)state;
     write_as("lastcall.yaml", "");
@@ -157,6 +157,12 @@ static void an_emptied_file_of_settings_is_refused(void **state)
     write_as("lastcall.yaml", "# being written\n\n");
     assert_int_equal(build_again(), STATUS_INVALID);
     assert_found("sets nothing any more");
+    char text[DOCUMENT_MAX];
+    snprintf(text, sizeof text, "suppliers_dir: %s/suppliers\nscripts_dir: %s/scripts\nsuppliers: { acme: {} }", folder,
+             folder);
+    write_as("lastcall.yaml", text);
+    assert_int_equal(build_again(), STATUS_INVALID);
+    assert_found("the last line has no end");
     take_away("lastcall.yaml");
     assert_int_equal(build_again(), STATUS_INVALID);
     assert_found("the file cannot be read");
@@ -322,7 +328,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_broken_script_keeps_its_version_and_the_others_move_on, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_script_that_does_not_go_with_the_settings_is_kept_back, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_is_wrong_with_the_settings_refuses_the_whole, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(an_emptied_file_of_settings_is_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_file_of_settings_that_is_half_written_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_suppliers_directory_that_is_gone_or_empty_takes_nobody_away, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_vanished_file_that_the_settings_still_name_keeps_its_supplier, set_up,
