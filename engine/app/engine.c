@@ -61,11 +61,13 @@ size_t engine_generations_live(struct engine *engine)
 
 enum status engine_publish(struct engine *engine, struct generation *generation)
 {
+    engine_moves_lock(&engine->moves);
     enum status status = engine_move(engine, generation);
-
     if (status == STATUS_OK) {
         generations_publish(&engine->generations, generation);
-    } else {
+    }
+    engine_moves_unlock(&engine->moves);
+    if (status != STATUS_OK) {
         generation_release(&generation);
     }
     return status;
@@ -330,7 +332,7 @@ static enum status engine_start(struct engine *engine, sigset_t *signals, settin
         status = start_resolver(engine, why);
     }
     if (status == STATUS_OK) {
-        status = engine_move(engine, engine->generations.current);
+        status = engine_move(engine, engine->generations.current); // nobody else is here yet
     }
     if (status == STATUS_OK) {
         status = start_threads(engine, why);
