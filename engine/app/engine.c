@@ -28,7 +28,7 @@
 
 enum { MALLOC_KEEP_BYTES = 64 << 20, DESCRIPTORS_AHEAD = 16384 };
 enum { SIGNAL_FREE = SIGUSR2 }; // to the control thread: nobody stands on some generation any more
-enum { LINGER_US = 1000000 };   // what a script call or a reply may take that its search has left behind
+enum { LINGER_US = 5000000 };   // what a script call or a reply may take that its search has left behind
 
 bool engine_is_ready(struct engine *engine, const char **because)
 {
