@@ -32,7 +32,7 @@ static const void *items_at(const struct setting *row, const void *base)
 // An absent text is not an empty one: `admin.listen: ""` switches something off.
 static bool is_same_text(struct text a, struct text b)
 {
-    return (a.data == NULL) == (b.data == NULL) && text_equals(a, b);
+    return a.data == NULL || b.data == NULL ? a.data == b.data : text_equals(a, b);
 }
 
 static bool is_same_item(enum setting_kind kind, const void *a, const void *b, size_t index)

@@ -116,7 +116,8 @@ local function lastcall(line)
 end
 
 local function wait_until(what, probe)
-  for _ = 1, 1200 do
+  local deadline = os.time() + 60
+  while os.time() <= deadline do
     local found = probe()
     if found then
       return found

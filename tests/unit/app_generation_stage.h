@@ -55,11 +55,6 @@ static inline void write_as(const char *name, const char *text)
     assert_int_equal(fclose(file), 0);
 }
 
-static inline void take_away(const char *name)
-{
-    assert_int_equal(remove(path_of(name)), 0);
-}
-
 /// A supplier that does nothing wrong; `options` and `more` are Lua of its table, `normalise` the body of the function.
 static inline void write_supplier(const char *name, const char *options, const char *more, const char *normalise)
 {
@@ -137,14 +132,9 @@ static inline enum status build_by(struct generation_order order)
     return status;
 }
 
-static inline enum status build_again(void)
-{
-    return build_by((struct generation_order){ 0 });
-}
-
 static inline void assert_builds(void)
 {
-    enum status status = build_again();
+    enum status status = build_by((struct generation_order){ 0 });
     if (status != STATUS_OK) {
         print_all();
     }
@@ -165,11 +155,7 @@ static inline const struct script_change *change_of(enum script_kind kind, const
 
 static inline void assert_fate(enum script_kind kind, const char *name, enum script_fate fate)
 {
-    const struct script_change *change = change_of(kind, name);
-    if (change->fate != fate) {
-        print_all();
-    }
-    assert_int_equal(change->fate, fate);
+    assert_int_equal(change_of(kind, name)->fate, fate);
 }
 
 static inline const struct script_version *version_of(const struct generation *generation, const char *name)
