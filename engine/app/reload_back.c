@@ -119,6 +119,7 @@ void reload_roll_back(struct reload *reload, uint32_t number, struct reload_answ
     } else if (reload_build(&making, NULL, again)) {
         reload_tell_changes(&making);
         if (making.built == making.running || reload_publish(&making)) {
+            trials_follow(&reload->trials, generation_catalogue(making.built)->set);
             explain_rollback(&because, number, answer);
             hold_scripts_back(&making, &because);
             hold_settings_back(&making, &because);
@@ -209,6 +210,19 @@ static void explain_trial(const struct reload *reload, const struct trial_lost *
     generation_release(&running);
 }
 
+/// What runs again may be on a trial of its own; one that could not go back is not asked again.
+static void end_lost(struct reload *reload, const struct trial_lost *lost, bool went_back)
+{
+    struct generation *running = engine_generation(reload->engine);
+
+    if (went_back) {
+        trials_follow(&reload->trials, generation_catalogue(running)->set);
+    } else {
+        trials_end(&reload->trials, lost->name);
+    }
+    generation_release(&running);
+}
+
 void reload_judge_trials(struct reload *reload)
 {
     struct generation *running = engine_generation(reload->engine);
@@ -230,6 +244,6 @@ void reload_judge_trials(struct reload *reload)
         answer->took_us = clock_now_us() - began_us;
         reload_note(reload, answer);
     }
+    end_lost(reload, &lost, answer != NULL && answer->outcome == RELOAD_PUBLISHED);
     reload_answer_release(&answer);
-    trials_end(&reload->trials, lost.name); // one that cannot go back is not asked again
 }

@@ -11,7 +11,8 @@ static void drop(struct trials *trials, size_t index)
 {
     free(trials->items[index].name);
     script_set_drop(&trials->items[index].fallback);
-    trials->items[index] = trials->items[--trials->count];
+    trials->count--;
+    memmove(&trials->items[index], &trials->items[index + 1], (trials->count - index) * sizeof(*trials->items));
 }
 
 void trials_fini(struct trials *trials)
@@ -23,23 +24,45 @@ void trials_fini(struct trials *trials)
     trials_init(trials);
 }
 
-static struct trial *find(const struct trials *trials, struct text name)
+/// The index of the `nth` trial of this supplier, from its first on; `count` when there are fewer.
+static size_t find(const struct trials *trials, struct text name, size_t nth)
 {
     for (size_t i = 0; i < trials->count; i++) {
-        if (text_equals_c(name, trials->items[i].name)) {
-            return &trials->items[i];
+        if (text_equals_c(name, trials->items[i].name) && nth-- == 0) {
+            return i;
         }
     }
-    return NULL;
+    return trials->count;
+}
+
+static size_t depth_of(const struct trials *trials, struct text name)
+{
+    size_t depth = 0;
+
+    while (find(trials, name, depth) < trials->count) {
+        depth++;
+    }
+    return depth;
+}
+
+/// Ends the trials of this supplier but for its first `kept`. The name may be one of theirs, so it is not looked at once
+/// the first has ended.
+static void cut(struct trials *trials, struct text name, size_t kept)
+{
+    size_t depth = depth_of(trials, name);
+    size_t ending[TRIALS_DEEP];
+
+    for (size_t i = kept; i < depth; i++) {
+        ending[i] = find(trials, name, i);
+    }
+    for (size_t i = depth; i > kept; i--) {
+        drop(trials, ending[i - 1]);
+    }
 }
 
 void trials_end(struct trials *trials, struct text name)
 {
-    struct trial *trial = find(trials, name);
-
-    if (trial != NULL) {
-        drop(trials, (size_t)(trial - trials->items));
-    }
+    cut(trials, name, 0);
 }
 
 /// A place for one more; NULL without memory.
@@ -74,34 +97,57 @@ static bool is_same(const unsigned char *a, const unsigned char *b)
     return a != NULL && b != NULL && memcmp(a, b, SCRIPT_DIGEST) == 0;
 }
 
+/// Ends what is over now that this version runs. True: it is on trial already, or is one that needs none.
+static bool settle(struct trials *trials, struct text name, const unsigned char *digest)
+{
+    size_t depth = depth_of(trials, name);
+
+    for (size_t i = depth; i > 0; i--) {
+        if (is_same(trials->items[find(trials, name, i - 1)].digest, digest)) {
+            cut(trials, name, i);
+            return true;
+        }
+    }
+    bool is_first = depth > 0 && is_same(digest_of(trials->items[find(trials, name, 0)].fallback, name), digest);
+    if (is_first) {
+        cut(trials, name, 0);
+    }
+    return is_first;
+}
+
 static enum status begin(struct trials *trials, struct script_set *before, struct text name,
                          const unsigned char *digest)
 {
-    struct trial *trial = find(trials, name);
-
-    if (trial == NULL) {
-        trial = append(trials, name);
-        if (trial == NULL) {
-            return STATUS_NO_MEMORY;
-        }
-        trial->fallback = script_set_hold(before);
-    } else if (is_same(digest, digest_of(trial->fallback, name))) {
-        trials_end(trials, name); // it went back by hand
+    if (settle(trials, name, digest)) {
         return STATUS_OK;
     }
+    if (depth_of(trials, name) == TRIALS_DEEP) {
+        drop(trials, find(trials, name, 0));
+    }
+    struct trial *trial = append(trials, name);
+    if (trial == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    trial->fallback = script_set_hold(before);
     memcpy(trial->digest, digest, SCRIPT_DIGEST);
     return STATUS_OK;
+}
+
+/// Ends the trials of suppliers that are gone.
+static void forget_gone(struct trials *trials, const struct script_set *now)
+{
+    for (size_t i = trials->count; i > 0; i--) {
+        if (script_set_find_supplier(now, text_of(trials->items[i - 1].name)) < 0) {
+            drop(trials, i - 1);
+        }
+    }
 }
 
 enum status trials_begin(struct trials *trials, struct script_set *before, struct script_set *now)
 {
     enum status status = STATUS_OK;
 
-    for (size_t i = trials->count; i > 0; i--) {
-        if (script_set_find_supplier(now, text_of(trials->items[i - 1].name)) < 0) {
-            drop(trials, i - 1);
-        }
-    }
+    forget_gone(trials, now);
     for (size_t i = 0; i < script_set_supplier_count(now); i++) {
         struct text name = script_set_supplier(now, i)->name;
         const unsigned char *digest = script_set_supplier_digest(now, i);
@@ -111,6 +157,17 @@ enum status trials_begin(struct trials *trials, struct script_set *before, struc
         }
     }
     return status;
+}
+
+void trials_follow(struct trials *trials, const struct script_set *now)
+{
+    forget_gone(trials, now);
+    for (size_t i = 0; i < script_set_supplier_count(now); i++) {
+        struct text name = script_set_supplier(now, i)->name;
+        if (!settle(trials, name, script_set_supplier_digest(now, i))) {
+            cut(trials, name, 0);
+        }
+    }
 }
 
 /// "acme.lua:12: sentence" taken apart, as it was put together.
@@ -149,27 +206,40 @@ static void explain(const struct script_set *now, struct script_id script, struc
                  TEXT_ARGS(lost->name));
 }
 
+/// The version of this supplier that runs: did it lose its trial? One that passed is good, and so none before it needs
+/// its trial any more.
+static bool is_lost(struct trials *trials, const struct script_set *now, const struct trial_limits *limits,
+                    struct trial *trial, struct trial_lost *lost)
+{
+    struct text name = text_of(trial->name);
+    struct script_id script = { .index = (size_t)script_set_find_supplier(now, name) };
+
+    *lost = (struct trial_lost){ .name = name, .fallback = trial->fallback };
+    script_set_trial(now, script, &lost->seen);
+    if (script_trial_errors_within(&lost->seen, limits->calls) >= limits->errors ||
+        script_set_is_quarantined(now, script)) {
+        explain(now, script, lost);
+        return true;
+    }
+    if (lost->seen.calls >= limits->calls) {
+        cut(trials, name, 0);
+    }
+    return false;
+}
+
 bool trials_find_lost(struct trials *trials, const struct script_set *now, const struct trial_limits *limits,
                       struct trial_lost *lost)
 {
-    for (size_t i = trials->count; i > 0; i--) {
+    if (limits->calls == 0) {
+        while (trials->count > 0) {
+            drop(trials, trials->count - 1);
+        }
+    }
+    // From the end, for each trial that ends takes some away; of a supplier the last one is of what runs.
+    for (size_t i = trials->count; i > 0; i = i - 1 < trials->count ? i - 1 : trials->count) {
         struct trial *trial = &trials->items[i - 1];
-        struct text name = text_of(trial->name);
-        ptrdiff_t index = script_set_find_supplier(now, name);
-        if (index < 0 || limits->calls == 0 || !is_same(trial->digest, script_set_supplier_digest(now, (size_t)index))) {
-            drop(trials, i - 1);
-            continue;
-        }
-        struct script_id script = { .index = (size_t)index };
-        *lost = (struct trial_lost){ .name = name, .fallback = trial->fallback };
-        script_set_trial(now, script, &lost->seen);
-        if (script_trial_errors_within(&lost->seen, limits->calls) >= limits->errors ||
-            script_set_is_quarantined(now, script)) {
-            explain(now, script, lost);
+        if (is_same(trial->digest, digest_of(now, text_of(trial->name))) && is_lost(trials, now, limits, trial, lost)) {
             return true;
-        }
-        if (lost->seen.calls >= limits->calls) {
-            drop(trials, i - 1);
         }
     }
     return false;
