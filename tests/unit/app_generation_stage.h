@@ -97,11 +97,6 @@ static inline void print_all(void)
         print_message("%s:%u:%u: %s (%s)\n", failure->file, failure->line, failure->column, failure->message,
                       failure->help);
     }
-    for (size_t i = 0; i < changes.count; i++) {
-        const struct script_change *change = &changes.items[i];
-        print_message("change kind=%d %.*s fate=%d running=%.*s because=%s\n", (int)change->kind,
-                      TEXT_ARGS(change->name), (int)change->fate, TEXT_ARGS(change->running), change->because.message);
-    }
 }
 
 /// Reads the settings and builds over what runs by `order` (its settings and previous are filled in). On STATUS_OK
@@ -135,9 +130,7 @@ static inline enum status build_by(struct generation_order order)
 static inline void assert_builds(void)
 {
     enum status status = build_by((struct generation_order){ 0 });
-    if (status != STATUS_OK) {
-        print_all();
-    }
+    print_all();
     assert_int_equal(status, STATUS_OK);
 }
 
@@ -148,7 +141,6 @@ static inline const struct script_change *change_of(enum script_kind kind, const
             return &changes.items[i];
         }
     }
-    print_all();
     fail_msg("no change of %s", name);
     return NULL;
 }
@@ -172,7 +164,6 @@ static inline void assert_found(const char *sentence)
             return;
         }
     }
-    print_all();
     fail_msg("not found: %s", sentence);
 }
 

@@ -3,6 +3,8 @@
 #include "script/state_fill.h"
 #include "unit/script_pool_stage.h"
 
+#include <sys/resource.h>
+
 static uint32_t count_states(void)
 {
     return support_counts(&pool).states;
@@ -348,6 +350,85 @@ static void a_file_that_wants_more_memory_than_a_call_may_have_is_left_to_its_fi
     assert_true(support_counts(&pool).loads > 0);
 }
 
+static size_t address_space(void)
+{
+    long pages = 0;
+    FILE *stream = fopen("/proc/self/statm", "re");
+    assert_non_null(stream);
+    assert_int_equal(fscanf(stream, "%ld", &pages), 1);
+    fclose(stream);
+    return (size_t)pages * 4096;
+}
+
+static void memory_that_the_machine_refuses_is_no_harm(void **state)
+{
+    (void)state;
+    if (!has_honest_memory()) {
+        skip(); // a sanitizer does not live with such a limit
+    }
+    add_good(20);
+    support_load(&world);
+    start_pool(4);
+    size_t fewest = SIZE_MAX;
+    size_t most = 0;
+    // From not even a stack for the thread to all four states.
+    for (size_t more = 0; more <= (size_t)128 << 20; more += 1 << 20) {
+        struct rlimit before;
+        assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
+        const struct rlimit limit = { .rlim_cur = address_space() + more, .rlim_max = before.rlim_max };
+        assert_int_equal(setrlimit(RLIMIT_AS, &limit), 0);
+        size_t count = worker_pool_prepare(pool.pool, world.set);
+        assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
+        assert_int_equal(count, count_states());
+        fewest = count < fewest ? count : fewest;
+        most = count > most ? count : most;
+        if (more % (4 << 20) == 0) {
+            run_start_call(world.set);
+        }
+        for (size_t i = 0; i < world.count; i++) {
+            free((void *)(uintptr_t)world.accounts[i].context.data);
+        }
+        struct script_set *old = world.set;
+        support_load(&world);
+        script_set_release(&old);
+        (void)worker_pool_bury(pool.pool);
+        assert_int_equal(count_states(), 0);
+    }
+    assert_int_equal(fewest, 0);
+    assert_int_equal(most, 4);
+}
+
+static void a_lost_worker_takes_no_state_with_it_but_the_one_it_is_in(void **state)
+{
+    (void)state;
+    add_good(1);
+    support_add_faulty(&world, "stuck", "build_request");
+    support_load(&world);
+    start_pool(1);
+    struct script_set *other = load_set();
+    struct script_set *const sets[] = { world.set, other };
+    for (size_t i = 0; i < COUNT_OF(sets); i++) {
+        assert_int_equal(worker_pool_prepare(pool.pool, sets[i]), 1);
+        struct start_call *call = support_start(&world, "chair");
+        call->call.set = sets[i];
+        call->candidate_count = 1; // not the one that gets stuck
+        support_run(&pool, &call->call);
+        script_call_destroy(&call->call);
+    }
+    assert_int_equal(support_counts(&pool).loads, 0);
+    struct start_call *call = support_start(&world, "chair");
+    support_run(&pool, &call->call);
+    assert_verdict(call->candidates[1].verdict, SCRIPT_TIMEOUT, "stuck", call->candidates[1].message);
+    script_call_destroy(&call->call);
+
+    run_start_call(other); // by another worker, in the state that was left
+    assert_int_equal(support_counts(&pool).loads, 0);
+    run_start_call(world.set); // in one of its own
+    assert_true(support_counts(&pool).loads > 0);
+    await_the_lost();
+    script_set_release(&other);
+}
+
 static void a_hurried_pool_prepares_nothing(void **state)
 {
     (void)state;
@@ -466,6 +547,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_file_that_gets_stuck_is_given_up_and_quarantined, open_all, close_all),
         cmocka_unit_test_setup_teardown(a_file_that_wants_more_memory_than_a_call_may_have_is_left_to_its_first_call,
                                         open_all, close_all),
+        cmocka_unit_test_setup_teardown(memory_that_the_machine_refuses_is_no_harm, open_all, close_all),
+        cmocka_unit_test_setup_teardown(a_lost_worker_takes_no_state_with_it_but_the_one_it_is_in, open_all, close_all),
         cmocka_unit_test_setup_teardown(a_hurried_pool_prepares_nothing, open_all, close_all),
         cmocka_unit_test_setup_teardown(sets_come_and_go_in_every_order_while_calls_run, open_all, close_all),
     };

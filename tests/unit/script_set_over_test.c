@@ -83,7 +83,9 @@ static void a_changed_module_changes_those_that_reach_it_and_no_others(void **st
 static void a_module_is_reached_through_others_and_by_names_that_nobody_can_tell(void **state)
 {
     (void)state;
-    over_write(&world, "scripts/outer.lua", "return { tool = require(\"tool\") }\n");
+    over_write(&world, "scripts/outer.lua", "return { tool = require(\"between\").tool }\n");
+    over_write(&world, "scripts/between.lua", "return { tool = require(\"inner\") }\n");
+    over_write(&world, "scripts/inner.lua", "return require(\"tool\")\n");
     over_add(&world, "echo", "local outer = require(\"outer\")", "display_name = outer.tool.word");
     over_add(&world, "foxtrot", "local name = \"to\" .. \"ol\" local tool = require(name)", "display_name = tool.word");
     over_load_on(&world);
