@@ -5,6 +5,7 @@
 #include "app/io_thread.h"
 #include "app/login_errand.h"
 #include "app/permits.h"
+#include "app/reload.h"
 #include "app/settings_value.h"
 #include "app/shutdown.h"
 #include "base/clock.h"
@@ -337,6 +338,9 @@ static enum status engine_start(struct engine *engine, sigset_t *signals, settin
         status = start_threads(engine, why);
     }
     if (status == STATUS_OK) {
+        status = reload_start(engine, &engine->reload, why);
+    }
+    if (status == STATUS_OK) {
         status = admin_start(engine, &engine->admin, why);
     }
     return status;
@@ -344,7 +348,11 @@ static enum status engine_start(struct engine *engine, sigset_t *signals, settin
 
 static void engine_stop(struct engine *engine)
 {
+    if (engine->reload != NULL) {
+        reload_stop(engine->reload); // what waits is answered through the admin's loop
+    }
     admin_stop(&engine->admin); // it reads all that follows
+    reload_destroy(&engine->reload);
     for (size_t i = 0; i < engine->thread_count; i++) {
         if (engine->threads[i].is_running) {
             io_thread_stop(&engine->threads[i]);
@@ -379,7 +387,7 @@ bool engine_takes_signal(struct engine *engine, int number)
 {
     switch (number) {
     case SIGHUP:
-        log_line(LOG_WARNING, "engine", "SIGHUP ignored: this version reads scripts and settings only at start");
+        reload_ask(engine->reload, RELOAD_SIGNAL);
         return true;
     case SIGUSR1:
         attribution_reopen(engine->attribution);
