@@ -6,6 +6,7 @@
 #include "app/login_errand.h"
 #include "app/permits.h"
 #include "app/settings_value.h"
+#include "app/shutdown.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "io/identity.h"
@@ -26,7 +27,7 @@
 
 enum { MALLOC_KEEP_BYTES = 64 << 20, DESCRIPTORS_AHEAD = 16384 };
 enum { SIGNAL_FREE = SIGUSR2 }; // to the control thread: nobody stands on some generation any more
-enum { LINGER_US = 1000000 };   // what a script call or a reply may take that its search has left behind
+enum { LINGER_US = 5000000 };   // what a script call or a reply may take that its search has left behind
 
 bool engine_is_ready(struct engine *engine, const char **because)
 {
@@ -59,11 +60,13 @@ size_t engine_generations_live(struct engine *engine)
 
 enum status engine_publish(struct engine *engine, struct generation *generation)
 {
+    engine_moves_lock(&engine->moves);
     enum status status = engine_move(engine, generation);
-
     if (status == STATUS_OK) {
         generations_publish(&engine->generations, generation);
-    } else {
+    }
+    engine_moves_unlock(&engine->moves);
+    if (status != STATUS_OK) {
         generation_release(&generation);
     }
     return status;
@@ -95,6 +98,7 @@ static void engine_free_generations(struct engine *engine)
     size_t freed = generations_free_ended(&engine->generations);
 
     if (freed > 0) {
+        worker_pool_bury_aside(engine->workers);
         log_line(LOG_DEBUG, "engine", "generations freed=%zu live=%zu", freed, engine_generations_live(engine));
     }
 }
@@ -327,7 +331,7 @@ static enum status engine_start(struct engine *engine, sigset_t *signals, settin
         status = start_resolver(engine, why);
     }
     if (status == STATUS_OK) {
-        status = engine_move(engine, engine->generations.current);
+        status = engine_move(engine, engine->generations.current); // nobody else is here yet
     }
     if (status == STATUS_OK) {
         status = start_threads(engine, why);
@@ -371,27 +375,32 @@ static void engine_stop(struct engine *engine)
     generations_fini(&engine->generations);
 }
 
-static void engine_serve(struct engine *engine, const sigset_t *signals)
+bool engine_takes_signal(struct engine *engine, int number)
+{
+    switch (number) {
+    case SIGHUP:
+        log_line(LOG_WARNING, "engine", "SIGHUP ignored: this version reads scripts and settings only at start");
+        return true;
+    case SIGUSR1:
+        attribution_reopen(engine->attribution);
+        return true;
+    case SIGNAL_FREE:
+        engine_free_generations(engine);
+        return true;
+    default:
+        return false;
+    }
+}
+
+/// Until a signal that ends it, which is the result.
+static int engine_serve(struct engine *engine, const sigset_t *signals)
 {
     int number = 0;
 
     do {
         sigwait(signals, &number);
-        if (number == SIGHUP) {
-            log_line(LOG_WARNING, "engine", "SIGHUP ignored: this version reads scripts and settings only at start");
-        } else if (number == SIGUSR1) {
-            attribution_reopen(engine->attribution);
-        } else if (number == SIGNAL_FREE) {
-            engine_free_generations(engine);
-        }
-    } while (number == SIGHUP || number == SIGUSR1 || number == SIGNAL_FREE);
-
-    log_line(LOG_INFO, "engine", "draining signal=%s", strsignal(number));
-    atomic_store(&engine->is_draining, true);
-    generations_close(&engine->generations);
-    for (size_t i = 0; i < engine->thread_count; i++) {
-        io_thread_drain(&engine->threads[i]);
-    }
+    } while (engine_takes_signal(engine, number));
+    return number;
 }
 
 /// The listener is for people: where to ask.
@@ -400,23 +409,6 @@ static void engine_tell_admin(const struct engine *engine)
     if (engine->admin != NULL) {
         log_line(LOG_INFO, "engine", "admin listening address=%s port=%u", engine->settings->admin_listen.data,
                  admin_port(engine->admin));
-    }
-}
-
-/// A second signal while draining means now.
-static void engine_await_drained(struct engine *engine, const sigset_t *signals)
-{
-    struct timespec nap = { .tv_nsec = 10 * 1000 * 1000 };
-
-    for (size_t i = 0; i < engine->thread_count; i++) {
-        while (pthread_tryjoin_np(engine->threads[i].thread, NULL) != 0) {
-            int number = sigtimedwait(signals, NULL, &nap);
-            if (number == SIGTERM || number == SIGINT) {
-                log_line(LOG_WARNING, "engine", "second signal: open requests are cut");
-                return;
-            }
-        }
-        engine->threads[i].is_running = false;
     }
 }
 
@@ -442,8 +434,8 @@ enum status engine_run(struct settings *settings, settings_finding report, void 
                  generation_number(generation));
         generation_release(&generation);
         engine_tell_admin(&engine);
-        engine_serve(&engine, &signals);
-        engine_await_drained(&engine, &signals);
+        shutdown_drain(&engine, &signals, engine_serve(&engine, &signals));
+        shutdown_guard(&engine, &signals);
     }
     engine_stop(&engine);
     if (status == STATUS_OK) {

@@ -14,7 +14,7 @@ enum { ATTEMPTS_MAX = 8 };
 
 static bool is_same_text(struct text a, struct text b)
 {
-    return (a.data == NULL) == (b.data == NULL) && text_equals(a, b);
+    return a.data == NULL || b.data == NULL ? a.data == b.data : text_equals(a, b);
 }
 
 static bool is_same_route(const struct fetch_route *a, const struct fetch_route *b)
@@ -94,8 +94,7 @@ enum status generation_build_over(const struct generation_order *order, settings
     struct generation_blames blames;
     struct script_changes told;
     *generation = NULL;
-    if (previous != NULL &&
-        settings_find_emptied(generation_settings(previous), order->settings, report, context) > 0) {
+    if (previous != NULL && settings_find_torn(generation_settings(previous), order->settings, report, context) > 0) {
         return STATUS_INVALID;
     }
     generation_blames_init(&blames, previous == NULL ? NULL : generation_catalogue(previous)->set);

@@ -17,6 +17,7 @@ enum cli_exit {
     CLI_CANNOT_LOAD = 3,
     CLI_UNREACHABLE = 4,
     CLI_REFUSED = 5,
+    CLI_THRESHOLD = 6,
     CLI_CALL_FAILED = 7,
     CLI_BUG = 70,
 };

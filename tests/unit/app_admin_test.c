@@ -47,6 +47,7 @@ static struct admin_world *world_make(const char *document)
     assert_int_equal(generation_build(world->settings, on_finding, &findings, &generation), STATUS_OK);
     const struct generations_hooks hooks = { .wake = NULL };
     generations_init(&engine->generations, &hooks);
+    engine_moves_init(&engine->moves);
     generations_publish(&engine->generations, generation);
     assert_int_equal(permits_create(generation_catalogue(generation), &engine->permits), STATUS_OK);
     assert_int_equal(worker_pool_create(&workers, &engine->workers, &why), STATUS_OK);
@@ -67,6 +68,7 @@ static void world_free(struct admin_world *world)
     resolver_destroy(&engine->resolver);
     worker_pool_destroy(&engine->workers);
     permits_destroy(&engine->permits);
+    engine_moves_fini(&engine->moves);
     generations_fini(&engine->generations);
     settings_release(&world->settings);
     free(world);
