@@ -2,6 +2,7 @@
 
 #include "app/login_book.h"
 #include "app/permits.h"
+#include "app/reload.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "model/data_set.h"
@@ -267,6 +268,7 @@ void admin_view_status(struct engine *engine, struct json_writer *json)
     write_attribution(engine, json);
     write_products(catalogue, json);
     write_suppliers(engine, catalogue, json);
+    reload_write_status(engine->reload, json);
     json_end_object(json);
     generation_release(&generation);
 }
@@ -287,6 +289,20 @@ static void sample_scripts(struct engine *engine)
     metrics_set(engine->metrics, METRIC_SCRIPT_QUEUED, 0, counts.queued);
     metrics_set(engine->metrics, METRIC_SCRIPT_STATES, 0, counts.states);
     metrics_set(engine->metrics, METRIC_SCRIPT_LOADS, 0, counts.loads);
+}
+
+static void sample_reloads(struct engine *engine)
+{
+    struct reload_answer *standing = reload_standing(engine->reload);
+
+    for (size_t i = 0; i < RELOAD_OUTCOME_COUNT; i++) {
+        metrics_set(engine->metrics, METRIC_RELOADS, i, reload_count(engine->reload, (enum reload_outcome)i));
+    }
+    metrics_set(engine->metrics, METRIC_RELOAD_KEPT, 0, standing != NULL ? standing->kept_count : 0);
+    metrics_set(engine->metrics, METRIC_RELOAD_RESTART_NEEDED, 0, standing != NULL ? standing->restart_count : 0);
+    metrics_set(engine->metrics, METRIC_SCRIPTS_WENT_BACK, 0,
+                events_count(reload_events(engine->reload), EVENT_WENT_BACK));
+    reload_answer_release(&standing);
 }
 
 static void sample_limits(struct engine *engine, const struct catalogue *catalogue, const struct text *names,
@@ -415,6 +431,7 @@ void admin_view_sample(struct engine *engine)
     engine_moves_lock(&engine->moves);
     struct generation *generation = engine_generation(engine);
     admin_view_sample_of(engine, generation_catalogue(generation));
+    sample_reloads(engine);
     generation_release(&generation);
     engine_moves_unlock(&engine->moves);
 }

@@ -5,7 +5,9 @@
 #include "app/io_thread.h"
 #include "app/login_errand.h"
 #include "app/permits.h"
+#include "app/reload.h"
 #include "app/settings_value.h"
+#include "app/shutdown.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "io/identity.h"
@@ -336,6 +338,9 @@ static enum status engine_start(struct engine *engine, sigset_t *signals, settin
         status = start_threads(engine, why);
     }
     if (status == STATUS_OK) {
+        status = reload_start(engine, &engine->reload, why);
+    }
+    if (status == STATUS_OK) {
         status = admin_start(engine, &engine->admin, why);
     }
     return status;
@@ -343,7 +348,11 @@ static enum status engine_start(struct engine *engine, sigset_t *signals, settin
 
 static void engine_stop(struct engine *engine)
 {
+    if (engine->reload != NULL) {
+        reload_stop(engine->reload); // what waits is answered through the admin's loop
+    }
     admin_stop(&engine->admin); // it reads all that follows
+    reload_destroy(&engine->reload);
     for (size_t i = 0; i < engine->thread_count; i++) {
         if (engine->threads[i].is_running) {
             io_thread_stop(&engine->threads[i]);
@@ -374,27 +383,32 @@ static void engine_stop(struct engine *engine)
     generations_fini(&engine->generations);
 }
 
-static void engine_serve(struct engine *engine, const sigset_t *signals)
+bool engine_takes_signal(struct engine *engine, int number)
+{
+    switch (number) {
+    case SIGHUP:
+        reload_ask(engine->reload, RELOAD_SIGNAL);
+        return true;
+    case SIGUSR1:
+        attribution_reopen(engine->attribution);
+        return true;
+    case SIGNAL_FREE:
+        engine_free_generations(engine);
+        return true;
+    default:
+        return false;
+    }
+}
+
+/// Until a signal that ends it, which is the result.
+static int engine_serve(struct engine *engine, const sigset_t *signals)
 {
     int number = 0;
 
     do {
         sigwait(signals, &number);
-        if (number == SIGHUP) {
-            log_line(LOG_WARNING, "engine", "SIGHUP ignored: this version reads scripts and settings only at start");
-        } else if (number == SIGUSR1) {
-            attribution_reopen(engine->attribution);
-        } else if (number == SIGNAL_FREE) {
-            engine_free_generations(engine);
-        }
-    } while (number == SIGHUP || number == SIGUSR1 || number == SIGNAL_FREE);
-
-    log_line(LOG_INFO, "engine", "draining signal=%s", strsignal(number));
-    atomic_store(&engine->is_draining, true);
-    generations_close(&engine->generations);
-    for (size_t i = 0; i < engine->thread_count; i++) {
-        io_thread_drain(&engine->threads[i]);
-    }
+    } while (engine_takes_signal(engine, number));
+    return number;
 }
 
 /// The listener is for people: where to ask.
@@ -403,23 +417,6 @@ static void engine_tell_admin(const struct engine *engine)
     if (engine->admin != NULL) {
         log_line(LOG_INFO, "engine", "admin listening address=%s port=%u", engine->settings->admin_listen.data,
                  admin_port(engine->admin));
-    }
-}
-
-/// A second signal while draining means now.
-static void engine_await_drained(struct engine *engine, const sigset_t *signals)
-{
-    struct timespec nap = { .tv_nsec = 10 * 1000 * 1000 };
-
-    for (size_t i = 0; i < engine->thread_count; i++) {
-        while (pthread_tryjoin_np(engine->threads[i].thread, NULL) != 0) {
-            int number = sigtimedwait(signals, NULL, &nap);
-            if (number == SIGTERM || number == SIGINT) {
-                log_line(LOG_WARNING, "engine", "second signal: open requests are cut");
-                return;
-            }
-        }
-        engine->threads[i].is_running = false;
     }
 }
 
@@ -445,8 +442,8 @@ enum status engine_run(struct settings *settings, settings_finding report, void 
                  generation_number(generation));
         generation_release(&generation);
         engine_tell_admin(&engine);
-        engine_serve(&engine, &signals);
-        engine_await_drained(&engine, &signals);
+        shutdown_drain(&engine, &signals, engine_serve(&engine, &signals));
+        shutdown_guard(&engine, &signals);
     }
     engine_stop(&engine);
     if (status == STATUS_OK) {

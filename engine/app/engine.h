@@ -21,6 +21,7 @@ struct io_thread;
 struct login_book;
 struct metrics;
 struct permits;
+struct reload;
 struct search_record;
 
 struct engine {
@@ -41,18 +42,23 @@ struct engine {
     struct text reply_token;   // absent: none
     struct metrics *metrics;   // both outlive the loops
     struct attribution *attribution;
-    struct admin *admin; // NULL: none
+    struct reload *reload; // outlives the admin
+    struct admin *admin;   // NULL: none
     uint64_t started_us, started_wall_us;
-    atomic_bool is_draining; // SIGTERM came: not ready, no new searches
+    atomic_bool is_draining;      // SIGTERM came: not ready
+    atomic_bool refuses_searches; // its notice is over: no new searches
 };
 
 /// Runs the engine until SIGTERM or SIGINT ends it; findings of the scripts go to `report`. STATUS_OK: it ran and
-/// stopped; otherwise it could not start and `why` tells.
+/// stopped, and shutdown_is_over must be called when the log is down; otherwise it could not start and `why` tells.
 MUST_CHECK enum status engine_run(struct settings *settings, settings_finding report, void *context,
                                   struct failure *why);
 
 /// May searches be sent here? False with the reason in `*because`, a constant.
 bool engine_is_ready(struct engine *engine, const char **because);
+
+/// Acts on a signal that ends nothing. False: it is one that ends the engine. The control thread.
+MUST_CHECK bool engine_takes_signal(struct engine *engine, int number);
 
 /// The generation that a search begins on now, acquired; whoever reads anything of a generation asks here, once, and
 /// keeps it as long. Any thread, never waits long.

@@ -121,6 +121,9 @@ static size_t routes_common_headers(void *context, const struct http_call *call,
     size_t count = cors_headers(generation_settings(generation), call, headers);
 
     generation_release(&generation);
+    if (atomic_load(&thread->engine->is_draining)) {
+        headers[count++] = (struct header_pair){ "Connection", "close" }; // come back to somebody else
+    }
     return count;
 }
 

@@ -278,7 +278,7 @@ void search_route_handle(struct io_thread *thread, struct http_call *call)
     struct trace trace;
 
     read_trace(call, &trace);
-    if (atomic_load(&thread->engine->is_draining)) {
+    if (atomic_load(&thread->engine->refuses_searches)) {
         refuse_busy(call, &trace, "draining", "This engine is about to stop");
         return;
     }

@@ -9,7 +9,7 @@
 
 enum { PATH_SIZE = 4096 };
 
-static struct text directory_of(struct text setting)
+struct text secret_directory(struct text setting)
 {
     return setting.length > 0 ? setting : text_of(getenv("CREDENTIALS_DIRECTORY"));
 }
@@ -100,7 +100,7 @@ enum status secret_find(struct text directory, struct text name, struct arena *a
         return STATUS_OK;
     }
     *value = (struct text){ 0 };
-    directory = directory_of(directory);
+    directory = secret_directory(directory);
     bool has_path = write_path(directory, name, path);
     enum status status = has_path ? read_secret(path, arena, value, why) : STATUS_NOT_FOUND;
     if (status == STATUS_NOT_FOUND) {

@@ -19,3 +19,6 @@ enum { SECRET_MAX = 64 * 1024 };
 /// name ("is not set") and the remedy. A file that everybody may read is used, with a warning in the log.
 MUST_CHECK enum status secret_find(struct text directory, struct text name, struct arena *arena, struct text *value,
                                    struct failure *why);
+
+/// The directory of credentials: the setting, else the environment's; absent: there is none.
+struct text secret_directory(struct text setting);

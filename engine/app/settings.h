@@ -98,6 +98,9 @@ struct settings_rule {
     struct settings_place value_places[RULE_SETTING_COUNT];
 };
 
+/// A duration for which `auto` stands.
+#define SETTINGS_AUTO UINT64_MAX
+
 /// One of the files, as it was read.
 struct settings_file {
     const char *path; // as it was given
@@ -140,8 +143,14 @@ struct settings {
     struct text reply_token_env; // absent: no token
     uint64_t reply_max_age_us;   // 0: replies are not to be kept
     uint64_t script_build_us, script_normalise_us, script_memory;
-    uint64_t drain_us; // SIGTERM: how long open searches may go on
-    uint64_t max_body; // bytes of a request
+    uint64_t notice_us; // SIGTERM: how long searches are still taken; SETTINGS_AUTO: see app/shutdown.c
+    uint64_t drain_us;  // then: how long open searches may go on
+    uint64_t flush_us;  // then: how long the rest may take
+    uint64_t max_body;  // bytes of a request
+    bool reload_watches;
+    uint64_t reload_settle_us, reload_scan_us;
+    uint32_t reload_trial_calls; // 0: nothing is on trial
+    uint32_t reload_trial_errors;
     struct text log_level;
     struct text timing_file; // absent: none
     struct text fx_file;     // the table of exchange rates; absent: nothing is converted

@@ -85,7 +85,7 @@ static void store_number(const struct target *target)
 {
     const struct setting *row = target->row;
     struct value_problem problem = { 0 };
-    uint64_t value = 0;
+    uint64_t value = row->kind == SETTING_INTEGER ? 0 : SETTINGS_AUTO; // of a word
     uint64_t least = 0;
     uint64_t most = 0;
 

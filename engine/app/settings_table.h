@@ -50,7 +50,8 @@ struct setting {
     const char *least;   // as written, inclusive; NULL: no range
     const char *most;
     const char *preset;  // the default as written, items separated by commas; NULL: not set
-    const char *choices; // words that are allowed, separated by blanks; of an integer: instead of a number, stored as 0
+    const char *choices; // words that are allowed, separated by blanks; of numbers: instead of one, stored as 0
+                         // (integers) or SETTINGS_AUTO
     const char *about;   // one sentence
     bool needs_restart;
 };

@@ -2,6 +2,7 @@
 
 #include "app/engine.h"
 #include "app/settings.h"
+#include "app/shutdown.h"
 #include "base/log.h"
 
 static void serve_report(void *context, const struct failure *failure)
@@ -24,6 +25,8 @@ static enum log_level serve_log_level(struct text name)
     return LOG_INFO;
 }
 
+_Static_assert((int)SHUTDOWN_EXIT_STUCK == (int)CLI_THRESHOLD, "one exit code, one meaning");
+
 int cmd_serve(const struct cli_options *options)
 {
     struct settings *settings = NULL;
@@ -41,6 +44,7 @@ int cmd_serve(const struct cli_options *options)
     }
     enum status status = engine_run(settings, serve_report, (void *)(uintptr_t)options, &why);
     log_stop();
+    shutdown_is_over();
     if (status != STATUS_OK && why.message[0] != '\0') {
         cli_print_failure(stderr, &why, options->is_colourless);
     }

@@ -21,6 +21,9 @@ const struct metric_status metric_refusals[METRIC_REFUSALS] = {
     { 422, "422" }, { 503, "503" }, { 504, "504" }, { 1, "other" },
 };
 
+/// In the order of app/reload_answer.h.
+const char *const metric_reload_outcomes[METRIC_RELOAD_OUTCOMES] = { "published", "unchanged", "refused" };
+
 const struct metric_bucket metric_buckets[METRIC_BUCKETS] = {
     { 5000, "0.005" }, { 10000, "0.01" },  { 25000, "0.025" }, { 50000, "0.05" },  { 100000, "0.1" },
     { 200000, "0.2" }, { 300000, "0.3" },  { 400000, "0.4" },  { 500000, "0.5" },  { 750000, "0.75" },
@@ -45,6 +48,7 @@ size_t metric_kinds(enum metric_labels labels)
     case LABELS_THREAD:
     case LABELS_TABLE:
     case LABELS_VERSION:
+    case LABELS_RELOAD_OUTCOME:
         break;
     }
     return 0;
@@ -71,6 +75,8 @@ size_t metric_lines(const struct metrics *metrics, enum metric metric)
         return metrics->thread_count;
     case LABELS_TABLE:
         return METRICS_MAX_TABLES;
+    case LABELS_RELOAD_OUTCOME:
+        return METRIC_RELOAD_OUTCOMES;
     }
     return 0;
 }

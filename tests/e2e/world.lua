@@ -64,9 +64,11 @@ local function sleep_ms(ms)
 end
 M.sleep_ms = sleep_ms
 
--- Starts a program in the background; returns its process id.
+-- Starts a program in the background; returns its process id. Its exit code goes to LOG.code.
 local function spawn(command, log)
-  local pipe = assert(io.popen(string.format("%s >%s 2>&1 </dev/null & echo $!", command, log)))
+  os.execute("rm -f " .. log .. ".code")
+  local pipe = assert(io.popen(string.format(
+    "( %s >%s 2>&1 </dev/null & echo $!; exec >/dev/null 2>&1; wait $!; echo $? >%s.code ) &", command, log, log)))
   local pid = tonumber(pipe:read("*l"))
   pipe:close()
   return pid
@@ -126,23 +128,28 @@ M.query = {
   currency = "EUR",
 }
 
+-- Of a log that is a pipe nothing is told: to read it would be to wait.
+local function log_of(log)
+  return os.execute("test -f " .. log) == 0 and read_file(log) or ""
+end
+
 local function wait_for(what, seconds, probe, pid, log)
   local deadline = os.time() + seconds
   while os.time() <= deadline do
     if not is_alive(pid) then
-      error(what .. " ended at once:\n" .. (read_file(log) or ""))
+      error(what .. " ended at once:\n" .. log_of(log))
     end
     if probe() then
       return
     end
     sleep_ms(50)
   end
-  error(what .. " did not come up:\n" .. (read_file(log) or ""))
+  error(what .. " did not come up:\n" .. log_of(log))
 end
 
 -- options: population (name under examples/farm/populations, or a path), seed, overlay (YAML text read last),
 -- settings (list of files instead of examples/farm/lastcall.yaml), files (farm --file arguments), environment, no_farm,
--- before_engine (called between the two)
+-- before_engine (called between the two), log (where the engine's output goes)
 function M.start(options)
   local w = setmetatable({ options = options, port = options.port or M.port }, World)
   w.folder = M.folder
@@ -210,7 +217,7 @@ function World:start_engine()
     command[#command + 1] = "-c " .. file
   end
   command[#command + 1] = "-c " .. overlay
-  self.engine_log = self.folder .. "/engine.log"
+  self.engine_log = options.log or self.folder .. "/engine.log"
   self.engine_pid = spawn(table.concat(command, " "), self.engine_log)
   wait_for("the engine", 20, function()
     return M.http("GET", self.url .. "/readyz").status == 200
@@ -304,11 +311,23 @@ function World:wait_engine(seconds)
     end
     sleep_ms(20)
   end
-  return false
+  return not is_alive(self.engine_pid)
+end
+
+-- The exit code of an engine that has ended; 128 and more: of a signal.
+function World:exit_code()
+  for _ = 1, 500 do
+    local code = tonumber(read_file(self.engine_log .. ".code") or "")
+    if code then
+      return code
+    end
+    sleep_ms(20)
+  end
+  error("the engine has no exit code")
 end
 
 function World:engine_output()
-  return read_file(self.engine_log) or ""
+  return log_of(self.engine_log)
 end
 
 function World:stop()

@@ -37,6 +37,9 @@ static const struct error_case ERRORS[] = {
     { "drain: 100.0000001ms\n", 1, 8, "too fine", NULL },
     { "deadline:\n  min: 39ms\n", 2, 8, "out of range", "from 40ms" },
     { "drain: ''\n", 1, 8, "is not a duration", NULL },
+    { "drain: auto\n", 1, 8, "is not a duration", NULL },
+    { "shutdown: { notice: never }\n", 1, 21, "is not a duration", NULL },
+    { "shutdown: { flush: 0s }\n", 1, 20, "`shutdown.flush` is `0s`, which is out of range", "from 100ms to 10min" },
     // sizes, numbers, choices
     { "max_body: 262144\n", 1, 11, "has no unit", "256KiB" },
     { "max_body: 256KB\n", 1, 11, "has an unknown unit", "256KiB" },

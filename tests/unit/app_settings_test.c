@@ -57,6 +57,8 @@ static void no_file_gives_the_defaults(void **state)
     assert_int_equal(settings->script_normalise_us, 50000);
     assert_int_equal(settings->script_memory, 16 * 1024 * 1024);
     assert_int_equal(settings->drain_us, 10000000);
+    assert_true(settings->notice_us == SETTINGS_AUTO);
+    assert_int_equal(settings->flush_us, 10000000);
     assert_int_equal(settings->max_body, 256 * 1024);
     assert_text(settings->log_level, "info");
     assert_int_equal(settings->supplier_count, 0);
@@ -100,6 +102,25 @@ static void every_kind_of_value_is_read(void **state)
     assert_string_equal(settings->dns_servers[2], "[fd00::2]:53");
     assert_int_equal(settings->max_body, 1024 * 1024);
     settings_release(&settings);
+}
+
+static void a_duration_may_be_a_word_where_its_row_says_so(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *document;
+        uint64_t notice_us;
+    } cases[] = {
+        { "shutdown: { notice: auto }\n", SETTINGS_AUTO },
+        { "shutdown: { notice: 0s }\n", 0 },
+        { "shutdown: { notice: 1.5s }\n", 1500000 },
+    };
+
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct settings *settings = read_good(cases[i].document);
+        assert_true(settings->notice_us == cases[i].notice_us);
+        settings_release(&settings);
+    }
 }
 
 static void the_admin_listener_can_be_moved_guarded_and_switched_off(void **state)
@@ -437,6 +458,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(no_file_gives_the_defaults, clear_environment, clear_environment),
         cmocka_unit_test_setup_teardown(an_empty_file_is_fine, clear_environment, clear_environment),
         cmocka_unit_test_setup_teardown(every_kind_of_value_is_read, clear_environment, clear_environment),
+        cmocka_unit_test_setup_teardown(a_duration_may_be_a_word_where_its_row_says_so, clear_environment,
+                                        clear_environment),
         cmocka_unit_test_setup_teardown(the_public_endpoint_can_be_set, clear_environment, clear_environment),
         cmocka_unit_test(loopback_is_what_only_this_machine_reaches),
         cmocka_unit_test_setup_teardown(suppliers_are_read_with_their_places, clear_environment, clear_environment),
