@@ -24,8 +24,8 @@ static bool is_running(const struct script_set *set, enum script_kind kind, stru
     if (index < 0 || digest == NULL) {
         return false;
     }
-    const unsigned char *runs = is_product ? script_set_product_digest(set, (size_t)index)
-                                           : script_set_supplier_digest(set, (size_t)index);
+    const unsigned char *runs =
+        is_product ? script_set_product_digest(set, (size_t)index) : script_set_supplier_digest(set, (size_t)index);
     return memcmp(digest, runs, SCRIPT_DIGEST) == 0;
 }
 
@@ -67,13 +67,14 @@ static void hold_scripts_back(struct reload_making *making, const struct failure
 
     script_changes_init(&changes);
     if (generation_build_over(&order, pass_over, NULL, &seen, &changes) != STATUS_OK) {
-        log_line(LOG_WARNING, "reload", "the scripts on the disk could not be read: the next reload takes what it finds");
+        log_line(LOG_WARNING, "reload",
+                 "the scripts on the disk could not be read: the next reload takes what it finds");
     }
     for (size_t i = 0; i < changes.count; i++) {
         const struct script_change *change = &changes.items[i];
         bool is_kept = change->fate == SCRIPT_KEPT || change->fate == SCRIPT_LEFT_OUT;
-        if (is_kept && held_add(&making->reload->held, change->kind, change->name, digest_on_disk(change), because) !=
-                           STATUS_OK) {
+        if (is_kept &&
+            held_add(&making->reload->held, change->kind, change->name, digest_on_disk(change), because) != STATUS_OK) {
             log_line(LOG_ERROR, "reload", "no memory to hold %.*s back", TEXT_ARGS(change->name));
         }
     }
@@ -179,8 +180,7 @@ static void go_back(struct reload *reload, const struct trial_lost *lost, struct
     making.settings = reload_settings_of(making.running);
     struct script_set *running = generation_catalogue(making.running)->set;
     ptrdiff_t index = script_set_find_supplier(running, lost->name);
-    enum status status =
-        script_set_with(running, lost->fallback, lost->name, reload_on_finding, &making, &set);
+    enum status status = script_set_with(running, lost->fallback, lost->name, reload_on_finding, &making, &set);
     if (status != STATUS_OK) {
         reload_answer_refuse(answer, "its version before cannot run again", "mend the script, or roll back");
     } else if (reload_build(&making, NULL, set)) {
