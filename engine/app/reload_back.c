@@ -1,6 +1,7 @@
 // Ways back: an operator's, to a generation before, and a script's own, when its trial is lost.
 
 #include "app/reload_internal.h"
+#include "app/settings_compare.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "model/catalogue.h"
@@ -104,6 +105,12 @@ static void explain_rollback(struct failure *because, uint32_t number, const str
     failure_help(because, "it runs again when its file changes, or with `lastcall reload --retry NAME`");
 }
 
+/// The scripts are another set, but may be the same ones.
+static bool is_what_runs(const struct reload_making *making)
+{
+    return making->changes.count == 0 && settings_is_same(making->settings, generation_settings(making->running));
+}
+
 void reload_roll_back(struct reload *reload, uint32_t number, struct reload_answer *answer)
 {
     struct reload_making making;
@@ -118,6 +125,10 @@ void reload_roll_back(struct reload *reload, uint32_t number, struct reload_answ
     } else if ((again = script_set_again(kept)) == NULL) {
         reload_answer_refuse(answer, "the generation could not be built: out of memory", "try again");
     } else if (reload_build(&making, NULL, again)) {
+        if (is_what_runs(&making)) {
+            generation_release(&making.built);
+            making.built = generation_acquire(making.running);
+        }
         reload_tell_changes(&making);
         if (making.built == making.running || reload_publish(&making)) {
             trials_follow(&reload->trials, generation_catalogue(making.built)->set);

@@ -105,7 +105,8 @@ static void without_a_command_it_lists_them(void **state)
     assert_int_equal(lastcall(""), CLI_USAGE);
     assert_says(printed.error, "usage: lastcall COMMAND");
     assert_int_equal(lastcall("help"), CLI_OK);
-    static const char *const names[] = { "serve", "search", "check", "test", "explain", "status", "help", "version" };
+    static const char *const names[] = { "serve",  "search", "check",    "test", "explain",
+                                         "status", "reload", "rollback", "help", "version" };
     for (size_t i = 0; i < COUNT_OF(names); i++) {
         assert_says(printed.out, names[i]);
     }
