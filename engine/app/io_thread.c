@@ -28,13 +28,22 @@ void io_thread_book_changed(struct io_thread *thread)
     }
 }
 
+/// Cheap: a loop compares many.
+static bool may_be_host(struct text allowed, struct text host)
+{
+    size_t bracket = allowed.length > 0 && allowed.data[0] == '[' ? 1 : 0;
+
+    return allowed.length >= host.length + bracket && host.length > 0 &&
+           ((unsigned)allowed.data[bracket] | 0x20U) == ((unsigned)host.data[0] | 0x20U);
+}
+
 static bool is_host_of(const struct script_account *account, struct text host, uint16_t port)
 {
     for (size_t i = 0; i < account->host_count; i++) {
         struct text own;
         uint16_t own_port;
-        if (host_split(account->hosts[i], &own, &own_port) && (own_port == 0 || own_port == port) &&
-            text_equals_nocase(own, host)) {
+        if (may_be_host(account->hosts[i], host) && host_split(account->hosts[i], &own, &own_port) &&
+            (own_port == 0 || own_port == port) && text_equals_nocase(own, host)) {
             return true;
         }
     }

@@ -365,6 +365,34 @@ static void *leave(void *argument)
     return NULL;
 }
 
+/// What is kept over generations has lost nothing on the way: all that was begun has ended.
+static void assert_nothing_is_under_way(struct town *town)
+{
+    struct engine *engine = &town->engine;
+    struct generation *generation = engine_generation(engine);
+    const struct catalogue *catalogue = generation_catalogue(generation);
+
+    assert_int_equal(permits_count(engine->permits), SUPPLIERS);
+    assert_int_equal(login_book_count(engine->logins), 1);
+    for (size_t i = 0; i < SUPPLIERS; i++) {
+        struct permits_view view = { .running = 1 };
+        for (int look = 0; look < PATIENCE_MS && view.running > 0; look++) {
+            nap(); // a renewal, or what was left at once
+            permits_look(engine->permits, catalogue->suppliers[i].account, &view);
+        }
+        assert_int_equal(view.running, 0);
+        assert_in_range(view.used[QUOTA_DAY], 2 * PUBLISHED / 4, UINT32_MAX); // those of generations that are gone, too
+    }
+    struct login_counts counts = { .waiting = 1 };
+    for (int look = 0; look < PATIENCE_MS && counts.waiting > 0; look++) {
+        nap();
+        counts = login_book_counts(engine->logins, &catalogue->suppliers[1]);
+    }
+    assert_in_range(counts.made, 1, UINT32_MAX);
+    assert_int_equal(counts.waiting, 0);
+    generation_release(&generation);
+}
+
 static void searches_go_on_while_generations_are_published(void **state)
 {
     struct town *town = malloc(sizeof(*town));
@@ -403,6 +431,7 @@ static void searches_go_on_while_generations_are_published(void **state)
         nap(); // the last calls come back
     }
     assert_int_equal(engine_generations_live(&town->engine), 1);
+    assert_nothing_is_under_way(town);
     town_close(town);
     free(town);
 }

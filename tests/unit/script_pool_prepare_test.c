@@ -10,14 +10,20 @@ static uint32_t count_states(void)
     return support_counts(&pool).states;
 }
 
-static void run_start_call(struct script_set *set)
+static void run_start_of(struct script_set *set, size_t candidates)
 {
     struct start_call *call = support_start(&world, "chair");
     call->call.set = set;
+    call->candidate_count = candidates;
     support_run(&pool, &call->call);
     assert_int_equal(call->product_verdict, SCRIPT_OK);
     assert_verdict(call->candidates[0].verdict, SCRIPT_OK, "good", call->candidates[0].message);
     script_call_destroy(&call->call);
+}
+
+static void run_start_call(struct script_set *set)
+{
+    run_start_of(set, world.count);
 }
 
 /// One more set of the same files. Accounts stay what they are.
@@ -338,11 +344,7 @@ static void a_file_that_wants_more_memory_than_a_call_may_have_is_left_to_its_fi
     start_pool(2);
     assert_int_equal(worker_pool_prepare(pool.pool, world.set), 2);
     assert_int_equal(count_states(), 2);
-    struct start_call *call = support_start(&world, "chair");
-    call->candidate_count = odd; // all others
-    support_run(&pool, &call->call);
-    assert_verdict(call->candidates[odd - 1].verdict, SCRIPT_OK, "good", call->candidates[odd - 1].message);
-    script_call_destroy(&call->call);
+    run_start_of(world.set, odd); // all others
     assert_int_equal(support_counts(&pool).loads, 0);
 
     char message[256];
@@ -409,11 +411,7 @@ static void a_lost_worker_takes_no_state_with_it_but_the_one_it_is_in(void **sta
     struct script_set *const sets[] = { world.set, other };
     for (size_t i = 0; i < COUNT_OF(sets); i++) {
         assert_int_equal(worker_pool_prepare(pool.pool, sets[i]), 1);
-        struct start_call *call = support_start(&world, "chair");
-        call->call.set = sets[i];
-        call->candidate_count = 1; // not the one that gets stuck
-        support_run(&pool, &call->call);
-        script_call_destroy(&call->call);
+        run_start_of(sets[i], 1); // not the one that gets stuck
     }
     assert_int_equal(support_counts(&pool).loads, 0);
     struct start_call *call = support_start(&world, "chair");
@@ -421,9 +419,9 @@ static void a_lost_worker_takes_no_state_with_it_but_the_one_it_is_in(void **sta
     assert_verdict(call->candidates[1].verdict, SCRIPT_TIMEOUT, "stuck", call->candidates[1].message);
     script_call_destroy(&call->call);
 
-    run_start_call(other); // by another worker, in the state that was left
+    run_start_of(other, 1); // by another worker, in the state that was left
     assert_int_equal(support_counts(&pool).loads, 0);
-    run_start_call(world.set); // in one of its own
+    run_start_of(world.set, 1); // in one of its own
     assert_true(support_counts(&pool).loads > 0);
     await_the_lost();
     script_set_release(&other);
