@@ -7,6 +7,8 @@ local json = world.json
 local folder = world.folder .. "/reload"
 world.shell("rm -rf " .. folder .. " && mkdir -p " .. folder .. "/suppliers")
 
+world.shell("cp -r scripts " .. folder .. "/scripts")
+
 local SETTINGS = folder .. "/lastcall.yaml"
 local HOSTS = { acme = "s01", bravo = "s03", charlie = "s05", delta = "s07" }
 
@@ -47,7 +49,8 @@ local FAILS = [[function(response, search, ctx)
 local FAILS_AT = "acme.lua:20: the answer is not what I thought"
 
 local function write_settings(more)
-  world.write_file(SETTINGS, ("suppliers_dir: %s/suppliers\nscripts_dir: scripts\n%s\n"):format(folder, more or ""))
+  world.write_file(SETTINGS, ("suppliers_dir: %s/suppliers\nscripts_dir: %s/scripts\n%s\n"):format(folder, folder,
+    more or ""))
 end
 
 write_supplier("acme", "first")
@@ -389,6 +392,42 @@ test("a rollback runs what ran, and the disk waits until it changes", function()
   equal(0, #reload().kept, "kept")
 end)
 
+test("a module is rolled back with all that need it, and stays so", function()
+  local module = world.read_file(folder .. "/scripts/farm.lua")
+  local old, number = { label("acme"), label("bravo") }, status().generation
+  world.write_file(folder .. "/scripts/farm.lua", "-- another\n" .. module)
+  local answer = reload()
+  equal("changed", row(answer.changed, "acme").fate, "acme")
+  equal("changed", row(answer.changed, "bravo").fate, "bravo")
+  answer = post("/admin/v1/rollback", { generation = number }).json
+  equal("published", answer.outcome, "outcome")
+  same(old, { label("acme"), label("bravo") }, "labels")
+  for _ = 1, 2 do
+    answer = reload() -- the module itself, which nobody needs now, may move on
+    equal(nil, row(answer.changed, "acme"), "acme")
+    equal("kept", row(answer.kept, "acme").fate, "acme")
+    same(old, { label("acme"), label("bravo") }, "labels")
+  end
+  equal("unchanged", answer.outcome, "outcome")
+  world.write_file(folder .. "/scripts/farm.lua", module)
+  equal(0, #reload().kept, "kept")
+  same(old, { label("acme"), label("bravo") }, "labels")
+end)
+
+test("a supplier that a rollback brought back stays, though its file is gone", function()
+  write_supplier("delta", "first")
+  local number = reload().generation
+  os.remove(path_of("delta"))
+  equal("removed", row(reload().changed, "delta").fate, "delta")
+  local answer = post("/admin/v1/rollback", { generation = number }).json
+  equal("added", row(answer.changed, "delta").fate, "delta")
+  answer = reload()
+  equal("unchanged", answer.outcome, "outcome")
+  equal("kept", row(answer.kept, "delta").fate, "delta")
+  equal(nil, row(answer.kept, "delta").on_disk, "on disk")
+  equal("removed", row(reload { retry = "delta" }.changed, "delta").fate, "delta")
+end)
+
 test("a rollback to what nobody keeps is refused, and says what is kept", function()
   local reply = post("/admin/v1/rollback", { generation = 4000000 })
   equal(422, reply.status, "status")
@@ -569,7 +608,8 @@ test("changed settings are picked up, and so are the files that they name", func
   world.shell("mkdir -p " .. folder .. "/more")
   local more = io.open(path_of("acme")):read("*a"):gsub("acme", "delta"):gsub("s01", "s07")
   world.write_file(folder .. "/more/delta.lua", more)
-  world.write_file(SETTINGS, ("suppliers_dir: [%s/suppliers, %s/more]\nscripts_dir: scripts\n"):format(folder, folder))
+  world.write_file(SETTINGS, ("suppliers_dir: [%s/suppliers, %s/more]\nscripts_dir: %s/scripts\n"):format(folder, folder,
+    folder))
   wait_until("delta", function()
     return label("delta")
   end)
