@@ -1,8 +1,10 @@
 #include "app/admin.h"
 
+#include "app/admin_change.h"
 #include "app/admin_view.h"
 #include "app/bearer.h"
 #include "app/problem.h"
+#include "app/reload.h"
 #include "app/settings_value.h"
 #include "base/log.h"
 #include "io/http_server.h"
@@ -73,17 +75,62 @@ static void handle_status(struct admin *admin, struct http_call *call)
     reply_bytes(call, "application/json", &out);
 }
 
-static void handle_searches(struct admin *admin, struct http_call *call)
+/// The query `limit`, or all that the route has. False: it is no number, which was answered.
+static bool read_limit(struct http_call *call, uint64_t *most)
 {
     struct text limit = http_call_query(call, "limit");
+    struct problem problem;
+
+    if (limit.data == NULL || text_to_u64(limit, most)) {
+        return true;
+    }
+    problem_init(&problem, 400, "bad_request", "The query `limit` is a whole number");
+    problem_reply(call, &problem, NULL, 0);
+    return false;
+}
+
+static void handle_generations(struct admin *admin, struct http_call *call)
+{
+    struct buffer out;
+    struct json_writer json;
+
+    buffer_init(&out, ADMIN_REPLY_MAX);
+    json_writer_init(&json, &out);
+    reload_write_generations(admin->engine->reload, &json);
+    reply_bytes(call, "application/json", &out);
+}
+
+static void handle_events(struct admin *admin, struct http_call *call)
+{
+    uint64_t most = EVENTS_MAX;
+    struct buffer out;
+    struct json_writer json;
+
+    if (read_limit(call, &most)) {
+        buffer_init(&out, ADMIN_REPLY_MAX);
+        json_writer_init(&json, &out);
+        reload_write_events(admin->engine->reload, most, &json);
+        reply_bytes(call, "application/json", &out);
+    }
+}
+
+static void handle_reload(struct admin *admin, struct http_call *call)
+{
+    admin_change_reload(admin->engine, admin->loop, call);
+}
+
+static void handle_rollback(struct admin *admin, struct http_call *call)
+{
+    admin_change_roll_back(admin->engine, admin->loop, call);
+}
+
+static void handle_searches(struct admin *admin, struct http_call *call)
+{
     uint64_t most = ADMIN_LATEST;
     struct buffer out;
     struct json_writer json;
 
-    if (limit.data != NULL && !text_to_u64(limit, &most)) {
-        struct problem problem;
-        problem_init(&problem, 400, "bad_request", "The query `limit` is a whole number");
-        problem_reply(call, &problem, NULL, 0);
+    if (!read_limit(call, &most)) {
         return;
     }
     buffer_init(&out, ADMIN_REPLY_MAX);
@@ -118,6 +165,10 @@ static const struct admin_route ROUTES[] = {
     { "GET", "/admin/v1/status", handle_status },
     { "GET", "/admin/v1/searches", handle_searches },
     { "GET", "/admin/v1/searches/", handle_search },
+    { "GET", "/admin/v1/generations", handle_generations },
+    { "GET", "/admin/v1/events", handle_events },
+    { "POST", "/admin/v1/reload", handle_reload },
+    { "POST", "/admin/v1/rollback", handle_rollback },
 };
 
 // -------------------------------------------------------------------------------------------------------- the doorman
@@ -143,7 +194,6 @@ static void admin_on_request(void *context, struct http_call *call)
 {
     struct admin *admin = context;
     struct header_pair challenge = { "WWW-Authenticate", "Bearer" };
-    struct header_pair allow = { "Allow", "GET" };
     struct text method = http_call_method(call);
 
     if (admin->token.data != NULL && !bearer_is_given(admin->token, call)) {
@@ -156,9 +206,14 @@ static void admin_on_request(void *context, struct http_call *call)
             continue;
         }
         bool is_head = text_equals_c(method, "HEAD") && strcmp(route->method, "GET") == 0;
-        if (text_equals_c(method, route->method) || is_head) {
+        bool is_change = strcmp(route->method, "POST") == 0;
+        if (is_change && admin->token.data == NULL && admin_change_is_foreign(call)) {
+            refuse(call, 403, "foreign_page", "Changes without a token are made from this machine, and not by web pages",
+                   NULL);
+        } else if (text_equals_c(method, route->method) || is_head) {
             route->handle(admin, call);
         } else {
+            struct header_pair allow = { "Allow", route->method };
             refuse(call, 405, "method_not_allowed", "This path takes another method", &allow);
         }
         return;
@@ -169,7 +224,7 @@ static void admin_on_request(void *context, struct http_call *call)
 static void admin_on_gone(void *context, struct http_call *call)
 {
     (void)context;
-    (void)call;
+    admin_change_on_gone(call);
 }
 
 static void admin_on_sent(void *context, struct http_call *call, uint64_t sent_us, bool was_sent, bool was_slow)

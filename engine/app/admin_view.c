@@ -2,6 +2,7 @@
 
 #include "app/login_book.h"
 #include "app/permits.h"
+#include "app/reload.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "model/data_set.h"
@@ -24,6 +25,7 @@ static void write_scripts(struct engine *engine, struct json_writer *json)
     json_field_u64(json, "lost", counts.lost);
     json_field_u64(json, "quarantined", counts.quarantined);
     json_field_u64(json, "queued", counts.queued);
+    json_field_u64(json, "states", counts.states);
     json_end_object(json);
 }
 
@@ -266,6 +268,7 @@ void admin_view_status(struct engine *engine, struct json_writer *json)
     write_attribution(engine, json);
     write_products(catalogue, json);
     write_suppliers(engine, catalogue, json);
+    reload_write_status(engine->reload, json);
     json_end_object(json);
     generation_release(&generation);
 }
@@ -284,6 +287,22 @@ static void sample_scripts(struct engine *engine)
     metrics_set(engine->metrics, METRIC_SCRIPT_LOST, 0, counts.lost);
     metrics_set(engine->metrics, METRIC_SCRIPT_QUARANTINED, 0, counts.quarantined);
     metrics_set(engine->metrics, METRIC_SCRIPT_QUEUED, 0, counts.queued);
+    metrics_set(engine->metrics, METRIC_SCRIPT_STATES, 0, counts.states);
+    metrics_set(engine->metrics, METRIC_SCRIPT_LOADS, 0, counts.loads);
+}
+
+static void sample_reloads(struct engine *engine)
+{
+    struct reload_answer *standing = reload_standing(engine->reload);
+
+    for (size_t i = 0; i < RELOAD_OUTCOME_COUNT; i++) {
+        metrics_set(engine->metrics, METRIC_RELOADS, i, reload_count(engine->reload, (enum reload_outcome)i));
+    }
+    metrics_set(engine->metrics, METRIC_RELOAD_KEPT, 0, standing != NULL ? standing->kept_count : 0);
+    metrics_set(engine->metrics, METRIC_RELOAD_RESTART_NEEDED, 0, standing != NULL ? standing->restart_count : 0);
+    metrics_set(engine->metrics, METRIC_SCRIPTS_WENT_BACK, 0,
+                events_count(reload_events(engine->reload), EVENT_WENT_BACK));
+    reload_answer_release(&standing);
 }
 
 static void sample_limits(struct engine *engine, const struct catalogue *catalogue, const struct text *names,
@@ -374,10 +393,8 @@ static void sample_logins(struct engine *engine, const struct catalogue *catalog
     free(names);
 }
 
-void admin_view_sample(struct engine *engine)
+void admin_view_sample_of(struct engine *engine, const struct catalogue *catalogue)
 {
-    struct generation *generation = engine_generation(engine); // kept while its numbers are taken
-    const struct catalogue *catalogue = generation_catalogue(generation);
     struct attribution_counts counts;
     const char *because = NULL;
     size_t enabled = 0;
@@ -404,7 +421,54 @@ void admin_view_sample(struct engine *engine)
         metrics_set(engine->metrics, METRIC_FX_STALE, 0, rates_is_stale(catalogue->rates, wall_us) ? 1 : 0);
     }
     metrics_set(engine->metrics, METRIC_GENERATION, 0, catalogue->generation);
+    metrics_set(engine->metrics, METRIC_GENERATIONS_LIVE, 0, engine_generations_live(engine));
     metrics_set(engine->metrics, METRIC_SUPPLIERS_ENABLED, 0, enabled);
     metrics_set(engine->metrics, METRIC_START_TIME, 0, engine->started_wall_us);
+}
+
+void admin_view_sample(struct engine *engine)
+{
+    engine_moves_lock(&engine->moves);
+    struct generation *generation = engine_generation(engine);
+    admin_view_sample_of(engine, generation_catalogue(generation));
+    sample_reloads(engine);
     generation_release(&generation);
+    engine_moves_unlock(&engine->moves);
+}
+
+/// Did the supplier's script count on in the next catalogue?
+static bool has_script(const struct catalogue *catalogue, const struct catalogue_supplier *wanted)
+{
+    for (size_t i = 0; i < catalogue->supplier_count; i++) {
+        const struct catalogue_supplier *supplier = &catalogue->suppliers[i];
+        if (text_equals(supplier->name, wanted->name)) {
+            return text_equals(supplier->script, wanted->script);
+        }
+    }
+    return false;
+}
+
+static void begin_script(struct metrics *metrics, const struct catalogue *now, size_t index)
+{
+    const struct text *name = &now->suppliers[index].name;
+    uint64_t value = drift_answers(script_set_drift(now->set, index));
+
+    metrics_begin_suppliers(metrics, METRIC_SCRIPT_DRIFT, name, &value, 1);
+    for (size_t limit = 0; limit < SCRIPT_LIMIT_COUNT; limit++) {
+        value = script_set_limit_count(now->set, (struct script_id){ .index = index }, (enum script_limit)limit);
+        metrics_begin_limits(metrics, METRIC_SCRIPT_LIMITS, (enum script_limit)limit, name, &value, 1);
+    }
+}
+
+void admin_view_begin(struct engine *engine, const struct catalogue *before, const struct catalogue *now)
+{
+    for (size_t i = 0; i < now->supplier_count; i++) {
+        if (!has_script(before, &now->suppliers[i])) {
+            begin_script(engine->metrics, now, i);
+        }
+    }
+    for (size_t i = 0; now->data != before->data && i < data_set_count(now->data); i++) {
+        metrics_begin_table(engine->metrics, METRIC_LOOKUP_MISSES, data_set_name(now->data, i),
+                            data_set_misses(now->data, i));
+    }
 }

@@ -5,6 +5,7 @@
 #include "app/io_thread.h"
 #include "app/login_errand.h"
 #include "app/permits.h"
+#include "app/reload.h"
 #include "app/settings_value.h"
 #include "app/shutdown.h"
 #include "base/clock.h"
@@ -27,7 +28,7 @@
 
 enum { MALLOC_KEEP_BYTES = 64 << 20, DESCRIPTORS_AHEAD = 16384 };
 enum { SIGNAL_FREE = SIGUSR2 }; // to the control thread: nobody stands on some generation any more
-enum { LINGER_US = 1000000 };   // what a script call or a reply may take that its search has left behind
+enum { LINGER_US = 5000000 };   // what a script call or a reply may take that its search has left behind
 
 bool engine_is_ready(struct engine *engine, const char **because)
 {
@@ -60,11 +61,13 @@ size_t engine_generations_live(struct engine *engine)
 
 enum status engine_publish(struct engine *engine, struct generation *generation)
 {
+    engine_moves_lock(&engine->moves);
     enum status status = engine_move(engine, generation);
-
     if (status == STATUS_OK) {
         generations_publish(&engine->generations, generation);
-    } else {
+    }
+    engine_moves_unlock(&engine->moves);
+    if (status != STATUS_OK) {
         generation_release(&generation);
     }
     return status;
@@ -96,6 +99,7 @@ static void engine_free_generations(struct engine *engine)
     size_t freed = generations_free_ended(&engine->generations);
 
     if (freed > 0) {
+        worker_pool_bury_aside(engine->workers);
         log_line(LOG_DEBUG, "engine", "generations freed=%zu live=%zu", freed, engine_generations_live(engine));
     }
 }
@@ -328,10 +332,13 @@ static enum status engine_start(struct engine *engine, sigset_t *signals, settin
         status = start_resolver(engine, why);
     }
     if (status == STATUS_OK) {
-        status = engine_move(engine, engine->generations.current);
+        status = engine_move(engine, engine->generations.current); // nobody else is here yet
     }
     if (status == STATUS_OK) {
         status = start_threads(engine, why);
+    }
+    if (status == STATUS_OK) {
+        status = reload_start(engine, &engine->reload, why);
     }
     if (status == STATUS_OK) {
         status = admin_start(engine, &engine->admin, why);
@@ -341,7 +348,11 @@ static enum status engine_start(struct engine *engine, sigset_t *signals, settin
 
 static void engine_stop(struct engine *engine)
 {
+    if (engine->reload != NULL) {
+        reload_stop(engine->reload); // what waits is answered through the admin's loop
+    }
     admin_stop(&engine->admin); // it reads all that follows
+    reload_destroy(&engine->reload);
     for (size_t i = 0; i < engine->thread_count; i++) {
         if (engine->threads[i].is_running) {
             io_thread_stop(&engine->threads[i]);
@@ -376,7 +387,7 @@ bool engine_takes_signal(struct engine *engine, int number)
 {
     switch (number) {
     case SIGHUP:
-        log_line(LOG_WARNING, "engine", "SIGHUP ignored: this version reads scripts and settings only at start");
+        reload_ask(engine->reload, RELOAD_SIGNAL);
         return true;
     case SIGUSR1:
         attribution_reopen(engine->attribution);

@@ -21,6 +21,7 @@ struct io_thread;
 struct login_book;
 struct metrics;
 struct permits;
+struct reload;
 struct search_record;
 
 struct engine {
@@ -41,7 +42,8 @@ struct engine {
     struct text reply_token;   // absent: none
     struct metrics *metrics;   // both outlive the loops
     struct attribution *attribution;
-    struct admin *admin; // NULL: none
+    struct reload *reload; // outlives the admin
+    struct admin *admin;   // NULL: none
     uint64_t started_us, started_wall_us;
     atomic_bool is_draining;      // SIGTERM came: not ready
     atomic_bool refuses_searches; // its notice is over: no new searches

@@ -1,5 +1,6 @@
 #include "app/engine_move.h"
 
+#include "app/admin_view.h"
 #include "app/engine.h"
 #include "app/io_thread.h"
 #include "app/login_book.h"
@@ -22,6 +23,16 @@ void engine_moves_fini(struct engine_moves *moves)
         moves->is_open = false;
         pthread_mutex_destroy(&moves->lock);
     }
+}
+
+void engine_moves_lock(struct engine_moves *moves)
+{
+    pthread_mutex_lock(&moves->lock);
+}
+
+void engine_moves_unlock(struct engine_moves *moves)
+{
+    pthread_mutex_unlock(&moves->lock);
 }
 
 /// The names of all generations in use: searches on an older one still ask its hosts.
@@ -83,7 +94,7 @@ static void moves_remove(struct engine_moves *moves, const struct catalogue *cat
     moves->count = kept;
 }
 
-static enum status move_locked(struct engine *engine, const struct catalogue *now)
+static enum status move_in(struct engine *engine, const struct catalogue *now)
 {
     struct engine_moves *moves = &engine->moves;
 
@@ -111,14 +122,21 @@ static enum status move_locked(struct engine *engine, const struct catalogue *no
 enum status engine_move(struct engine *engine, const struct generation *now)
 {
     const struct catalogue *catalogue = generation_catalogue(now);
+    struct engine_moves *moves = &engine->moves;
+    const struct catalogue *before = moves->count > 0 ? moves->in_use[moves->count - 1] : NULL;
+    enum status status = move_in(engine, catalogue);
 
-    pthread_mutex_lock(&engine->moves.lock);
-    enum status status = move_locked(engine, catalogue);
-    if (status == STATUS_OK) {
-        name_lines(engine, now);
+    if (status != STATUS_OK) {
+        return status;
     }
-    pthread_mutex_unlock(&engine->moves.lock);
-    return status;
+    if (before != NULL) {
+        admin_view_sample_of(engine, before);
+    }
+    name_lines(engine, now);
+    if (before != NULL) {
+        admin_view_begin(engine, before, catalogue);
+    }
+    return STATUS_OK;
 }
 
 void engine_leave(struct engine *engine, const struct generation *gone)
@@ -140,4 +158,8 @@ void engine_leave(struct engine *engine, const struct generation *gone)
         }
     }
     pthread_mutex_unlock(&moves->lock);
+    size_t threads = atomic_load(&engine->threads_live);
+    for (size_t i = 0; i < threads; i++) {
+        io_thread_sweep(&engine->threads[i]);
+    }
 }

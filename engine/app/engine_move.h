@@ -31,8 +31,13 @@ void engine_moves_init(struct engine_moves *moves);
 /// Before what is kept is destroyed: who leaves later finds nothing to do. Never opened ones are passed over.
 void engine_moves_fini(struct engine_moves *moves);
 
-/// Before `now` is published: from here on its limits are in force and its accounts find what is kept of them.
-/// STATUS_NO_MEMORY, STATUS_FULL (too many in use): nothing has changed, and it must not be published.
+/// Who publishes holds it over move and publishing, who takes samples for metrics over all of them: so no sample of a
+/// generation comes after one of the next. Never a loop.
+void engine_moves_lock(struct engine_moves *moves);
+void engine_moves_unlock(struct engine_moves *moves);
+
+/// Before `now` is published, by who holds the lock: from here on its limits are in force and its accounts find what is
+/// kept of them. STATUS_NO_MEMORY, STATUS_FULL (too many in use): nothing has changed, and it must not be published.
 MUST_CHECK enum status engine_move(struct engine *engine, const struct generation *now);
 
 /// When nothing stands on `gone` any more, before it is freed. One that never moved in is passed over.

@@ -20,6 +20,7 @@ enum { ARENA_MAX = 64 * 1024 * 1024, TRAFFIC_DEFAULT = 50000, BECAUSE_MAX = 4096
 
 struct generation {
     struct ground ground;
+    char apart[64]; // a cache line: all loops write before it, and only read what follows
     struct list node;
     void (*on_end)(void *context, struct generation *generation); // NULL: whoever lets go last frees it
     void *end_context;

@@ -14,7 +14,7 @@ enum { ATTEMPTS_MAX = 8 };
 
 static bool is_same_text(struct text a, struct text b)
 {
-    return (a.data == NULL) == (b.data == NULL) && text_equals(a, b);
+    return a.data == NULL || b.data == NULL ? a.data == b.data : text_equals(a, b);
 }
 
 static bool is_same_route(const struct fetch_route *a, const struct fetch_route *b)
@@ -32,7 +32,7 @@ static bool is_same_account(const struct script_account *a, const struct script_
     return text_equals(a->name, b->name) && text_equals(a->context, b->context) && is_same_route(a->route, b->route);
 }
 
-static bool is_same_supplier(const struct catalogue_supplier *a, const struct catalogue_supplier *b)
+bool generation_is_same_supplier(const struct catalogue_supplier *a, const struct catalogue_supplier *b)
 {
     bool is_same = text_equals(a->name, b->name) && a->is_enabled == b->is_enabled &&
                    is_same_text(a->because, b->because) && a->account_count == b->account_count;
@@ -49,7 +49,7 @@ static bool is_same_generation(const struct generation *built, const struct gene
                    a->supplier_count == b->supplier_count &&
                    settings_is_same(generation_settings(built), generation_settings(previous));
     for (size_t i = 0; i < a->supplier_count && is_same; i++) {
-        is_same = is_same_supplier(&a->suppliers[i], &b->suppliers[i]);
+        is_same = generation_is_same_supplier(&a->suppliers[i], &b->suppliers[i]);
     }
     return is_same;
 }
@@ -94,8 +94,7 @@ enum status generation_build_over(const struct generation_order *order, settings
     struct generation_blames blames;
     struct script_changes told;
     *generation = NULL;
-    if (previous != NULL &&
-        settings_find_emptied(generation_settings(previous), order->settings, report, context) > 0) {
+    if (previous != NULL && settings_find_torn(generation_settings(previous), order->settings, report, context) > 0) {
         return STATUS_INVALID;
     }
     generation_blames_init(&blames, previous == NULL ? NULL : generation_catalogue(previous)->set);

@@ -28,6 +28,65 @@ void io_thread_book_changed(struct io_thread *thread)
     }
 }
 
+/// Cheap: a loop compares many.
+static bool may_be_host(struct text allowed, struct text host)
+{
+    size_t bracket = allowed.length > 0 && allowed.data[0] == '[' ? 1 : 0;
+
+    return allowed.length >= host.length + bracket && host.length > 0 &&
+           ((unsigned)allowed.data[bracket] | 0x20U) == ((unsigned)host.data[0] | 0x20U);
+}
+
+static bool is_host_of(const struct script_account *account, struct text host, uint16_t port)
+{
+    for (size_t i = 0; i < account->host_count; i++) {
+        struct text own;
+        uint16_t own_port;
+        if (may_be_host(account->hosts[i], host) && host_split(account->hosts[i], &own, &own_port) &&
+            (own_port == 0 || own_port == port) && text_equals_nocase(own, host)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/// May searches that begin now ask there, on that route?
+static bool is_asked(void *context, struct text host, uint16_t port, uint64_t route)
+{
+    const struct catalogue *catalogue = context;
+
+    for (size_t i = 0; i < catalogue->supplier_count; i++) {
+        const struct catalogue_supplier *supplier = &catalogue->suppliers[i];
+        for (size_t j = 0; supplier->is_enabled && j < supplier->account_count; j++) {
+            const struct script_account *account = &supplier->account[j];
+            uint64_t own = account->route == NULL ? 0 : account->route->id;
+            if (own == route && is_host_of(account, host, port)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static void io_thread_on_sweep(struct message *message)
+{
+    struct io_thread *thread = CONTAINER_OF(message, struct io_thread, sweep_message);
+
+    atomic_store(&thread->is_sweep_posted, false);
+    struct generation *generation = engine_generation(thread->engine);
+    if (generation != NULL) {
+        fetch_pool_sweep(thread->fetches, is_asked, (void *)(uintptr_t)generation_catalogue(generation));
+        generation_release(&generation);
+    }
+}
+
+void io_thread_sweep(struct io_thread *thread)
+{
+    if (!atomic_exchange(&thread->is_sweep_posted, true)) {
+        loop_post(thread->loop, &thread->sweep_message);
+    }
+}
+
 static void io_thread_sample(struct io_thread *thread)
 {
     struct metrics *metrics = thread->engine->metrics;
@@ -166,9 +225,11 @@ enum status io_thread_start(struct io_thread *thread, struct engine *engine, str
     thread->drain_timer.on_due = io_thread_on_drain_end;
     thread->drain_poll.on_due = io_thread_on_drain_poll;
     thread->book_message.on_receive = io_thread_on_book;
+    thread->sweep_message.on_receive = io_thread_on_sweep;
     thread->drain_message.on_receive = io_thread_on_drain;
     list_init(&thread->calls);
     list_init(&thread->book_message.node);
+    list_init(&thread->sweep_message.node);
     list_init(&thread->drain_message.node);
     reserve_init(&thread->reserve);
 

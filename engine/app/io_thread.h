@@ -24,6 +24,8 @@ struct io_thread {
     struct timer drain_timer;
     struct message book_message; // the resolver has a new book
     atomic_bool is_book_posted;
+    struct message sweep_message; // a generation is gone
+    atomic_bool is_sweep_posted;
     struct message drain_message;
     struct timer drain_poll;
 };
@@ -33,6 +35,9 @@ MUST_CHECK enum status io_thread_start(struct io_thread *thread, struct engine *
 
 /// The resolver published a new book; any thread.
 void io_thread_book_changed(struct io_thread *thread);
+
+/// A generation is gone: kept connections to where only that one asked are closed; any thread.
+void io_thread_sweep(struct io_thread *thread);
 
 /// No new connections; ends the loop when every open request is answered or after `drain_us`. Any thread, once.
 void io_thread_drain(struct io_thread *thread);

@@ -47,7 +47,9 @@ static void apply_file(struct settings_reader *reader, struct arena *scratch, co
         require(status != STATUS_INVALID || reader->findings > findings);
         reader->is_out_of_memory = reader->is_out_of_memory || status == STATUS_NO_MEMORY;
         if (root != NULL) {
+            struct text all = buffer_text(&bytes);
             file->is_empty = root->first == NULL;
+            file->has_end = all.length > 0 && all.data[all.length - 1] == '\n';
             settings_apply(reader, root);
         }
     }

@@ -105,6 +105,7 @@ struct settings_rule {
 struct settings_file {
     const char *path; // as it was given
     bool is_empty;    // it sets nothing
+    bool has_end;     // its last byte is a line feed
 };
 
 struct settings {
@@ -146,6 +147,10 @@ struct settings {
     uint64_t drain_us;  // then: how long open searches may go on
     uint64_t flush_us;  // then: how long the rest may take
     uint64_t max_body;  // bytes of a request
+    bool reload_watches;
+    uint64_t reload_settle_us, reload_scan_us;
+    uint32_t reload_trial_calls; // 0: nothing is on trial
+    uint32_t reload_trial_errors;
     struct text log_level;
     struct text timing_file; // absent: none
     struct text fx_file;     // the table of exchange rates; absent: nothing is converted

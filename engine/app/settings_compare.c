@@ -32,7 +32,7 @@ static const void *items_at(const struct setting *row, const void *base)
 // An absent text is not an empty one: `admin.listen: ""` switches something off.
 static bool is_same_text(struct text a, struct text b)
 {
-    return (a.data == NULL) == (b.data == NULL) && text_equals(a, b);
+    return a.data == NULL || b.data == NULL ? a.data == b.data : text_equals(a, b);
 }
 
 static bool is_same_item(enum setting_kind kind, const void *a, const void *b, size_t index)
@@ -266,31 +266,36 @@ enum status settings_keep_running(struct settings *fresh, const struct settings 
     return status;
 }
 
-// ---- files that set nothing any more
+// ---- files that somebody is still writing
 
-static bool was_full(const struct settings *running, const char *path)
+static const struct settings_file *file_of(const struct settings *settings, const char *path)
 {
-    for (size_t i = 0; i < running->file_count; i++) {
-        if (strcmp(running->files[i].path, path) == 0) {
-            return !running->files[i].is_empty;
+    for (size_t i = 0; i < settings->file_count; i++) {
+        if (strcmp(settings->files[i].path, path) == 0) {
+            return &settings->files[i];
         }
     }
-    return false;
+    return NULL;
 }
 
-size_t settings_find_emptied(const struct settings *running, const struct settings *fresh, settings_finding report,
-                             void *context)
+size_t settings_find_torn(const struct settings *running, const struct settings *fresh, settings_finding report,
+                          void *context)
 {
     size_t count = 0;
     for (size_t i = 0; i < fresh->file_count; i++) {
         const struct settings_file *file = &fresh->files[i];
-        if (!file->is_empty || !was_full(running, file->path)) {
-            continue;
-        }
+        const struct settings_file *before = file_of(running, file->path);
         struct failure failure = { 0 };
         failure_at(&failure, file->path, 0, 0);
-        failure_set(&failure, "the file sets nothing any more, and what runs came from it");
-        failure_help(&failure, "if it is still being written, wait; to run on defaults, restart the engine");
+        if (before != NULL && file->is_empty && !before->is_empty) {
+            failure_set(&failure, "the file sets nothing any more, and what runs came from it");
+            failure_help(&failure, "if it is still being written, wait; to run on defaults, restart the engine");
+        } else if (before != NULL && !file->has_end && before->has_end) {
+            failure_set(&failure, "the last line has no end: the file may have been cut");
+            failure_help(&failure, "if it is still being written, wait; if it is whole, end it with a line feed");
+        } else {
+            continue;
+        }
         report(context, &failure);
         count++;
     }

@@ -31,7 +31,7 @@ size_t settings_compare(const struct settings *running, const struct settings *f
 /// use.
 MUST_CHECK enum status settings_keep_running(struct settings *fresh, const struct settings *running);
 
-/// Reports each file of `fresh` that sets nothing where the same file of `running` did: whoever writes it has not ended
-/// yet, or it was emptied by mistake. Returns how many.
-size_t settings_find_emptied(const struct settings *running, const struct settings *fresh, settings_finding report,
-                             void *context);
+/// Reports each file of `fresh` that sets nothing where the same file of `running` did, or whose last line has no end
+/// where that one's had: whoever writes it has not ended yet, or could not. Returns how many.
+size_t settings_find_torn(const struct settings *running, const struct settings *fresh, settings_finding report,
+                          void *context);

@@ -1,6 +1,7 @@
 #include "app/shutdown.h"
 
 #include "app/io_thread.h"
+#include "app/reload.h"
 #include "app/settings_value.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -83,6 +84,7 @@ void shutdown_drain(struct engine *engine, const sigset_t *signals, int number)
     atomic_store(&engine->is_draining, true);
     generations_close(&engine->generations); // nobody waits to publish one more
     worker_pool_hurry(engine->workers);      // nor for its states
+    reload_drain(engine->reload);
     if (!give_notice(engine, signals, notice_us)) {
         return;
     }

@@ -63,3 +63,17 @@ void failure_at(struct failure *why, const char *file, uint32_t line, uint32_t c
     why->line = line;
     why->column = column;
 }
+
+size_t failure_print(const struct failure *failure, char *out, size_t size)
+{
+    int length = 0;
+
+    if (failure->file[0] == '\0') {
+        length = snprintf(out, size, "%s", failure->message);
+    } else if (failure->line == 0) {
+        length = snprintf(out, size, "%s: %s", failure->file, failure->message);
+    } else {
+        length = snprintf(out, size, "%s:%u: %s", failure->file, failure->line, failure->message);
+    }
+    return (size_t)length < size ? (size_t)length : size - 1;
+}

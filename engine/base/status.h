@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 
+#include <stddef.h>
 #include <stdint.h>
 
 enum status {
@@ -42,3 +43,6 @@ void failure_help(struct failure *why, const char *format, ...) PRINTF_LIKE(2, 3
 
 /// Fills the place; `why` may be NULL.
 void failure_at(struct failure *why, const char *file, uint32_t line, uint32_t column);
+
+/// "acme.lua:12: sentence", with as much of the place as is known; terminated, cut to `size`. Returns the length.
+size_t failure_print(const struct failure *failure, char *out, size_t size);

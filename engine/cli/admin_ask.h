@@ -10,3 +10,10 @@
 /// Exit code: CLI_OK with a 200 in `*response`; otherwise the reason was printed. With --json a 200 is printed as it
 /// came and `*response` is NULL.
 MUST_CHECK int admin_ask(const struct cli_options *options, const char *path, struct http_response **response);
+
+enum { ADMIN_CHANGE_PATIENCE_MS = 120000 };
+
+/// A change: POSTs the JSON object `body`. CLI_OK with a 200, or with the 422 of an engine that refused, in `*response`;
+/// otherwise the reason was printed.
+MUST_CHECK int admin_change(const struct cli_options *options, const char *path, struct text body,
+                            struct http_response **response);

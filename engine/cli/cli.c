@@ -39,10 +39,20 @@ static const struct cli_command commands[] = {
       "The engine keeps the newest 1,024. A token is taken from LASTCALL_ADMIN_TOKEN.\n",
       "jnaw", 1, 1, cmd_explain },
     { "status", "[--admin URL]", "say how a running engine is",
-      "Generation, readiness, script threads, attribution, and which suppliers are on or off and why. A token is "
-      "taken\n"
-      "from LASTCALL_ADMIN_TOKEN.\n",
+      "Generation, readiness, script threads, attribution, which script runs for each supplier and which are off and\n"
+      "why, and what is stale: on the disk, but not what runs. A token is taken from LASTCALL_ADMIN_TOKEN.\n",
       "jnaw", 0, 0, cmd_status },
+    { "reload", "[--why TEXT] [--retry NAME] [--admin URL]", "let a running engine read its scripts and settings again",
+      "Waits until the new generation runs, and tells what changed. What is broken on the disk keeps its last good\n"
+      "version, and is told with file and line: exit code 1, as for settings that need a restart. 5: refused, and\n"
+      "nothing has changed. --retry lets a script run again that was rolled back or that failed its trial; `settings`\n"
+      "is a name, too. A token is taken from LASTCALL_ADMIN_TOKEN.\n",
+      "jnawyr", 0, 0, cmd_reload },
+    { "rollback", "GENERATION [--why TEXT] [--admin URL]", "let a running engine run an earlier generation again",
+      "Scripts and settings of that generation run again, as a new generation. What lies on the disk is left as it is\n"
+      "and does not run until it changes, or until `lastcall reload --retry NAME`. The last 10 are kept. Exit codes are\n"
+      "those of reload. A token is taken from LASTCALL_ADMIN_TOKEN.\n",
+      "jnawy", 1, 1, cmd_rollback },
     { "help", "[COMMAND]", "say what a command does and which options it takes", "", "", 0, 1, cmd_help },
     { "version", "", "print the version", "", "", 0, 0, cmd_version },
 };
@@ -72,6 +82,10 @@ static const struct option_row {
       "milliseconds the search may take" },
     { 'w', false, "width", "N", OPTION_NUMBER, offsetof(struct cli_options, width), CLI_WIDTH_MIN, CLI_WIDTH_MAX,
       "columns to draw on (default: COLUMNS, else the terminal's, else 100)" },
+    { 'y', false, "why", "TEXT", OPTION_TEXT, offsetof(struct cli_options, why), 0, 0,
+      "the reason, for the history and the events" },
+    { 'r', false, "retry", "NAME", OPTION_TEXT, offsetof(struct cli_options, retry), 0, 0,
+      "a script that is held back and shall be tried again" },
     { 's', false, "secrets", NULL, OPTION_FLAG, offsetof(struct cli_options, has_secrets), 0, 0,
       "missing secrets are findings" },
     { 'U', false, "update", NULL, OPTION_FLAG, offsetof(struct cli_options, is_updating), 0, 0,

@@ -30,6 +30,7 @@ struct cli_options {
     const char *arguments[CLI_MAX_ARGUMENTS];
     size_t argument_count;
     const char *url, *admin;
+    const char *why, *retry; // NULL: not given
     uint64_t budget_ms; // 0: not given
     uint64_t width;     // 0: the terminal's
     bool is_json, is_colourless, has_secrets, is_updating;
@@ -53,6 +54,8 @@ int cmd_check(const struct cli_options *options);
 int cmd_test(const struct cli_options *options);
 int cmd_explain(const struct cli_options *options);
 int cmd_status(const struct cli_options *options);
+int cmd_reload(const struct cli_options *options);
+int cmd_rollback(const struct cli_options *options);
 
 /// `place: error: sentence`, then `help: remedy`. The first line can be read by an editor.
 void cli_print_failure(FILE *stream, const struct failure *failure, bool is_colourless);

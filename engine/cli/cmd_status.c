@@ -1,10 +1,11 @@
 #include "cli/admin_ask.h"
+#include "cli/reload_print.h"
 
 #include "base/json_read.h"
 
 #include <string.h>
 
-enum { STATUS_OUTPUT_CAP = 1024 * 1024, STATUS_NAME_COLUMNS = 20 };
+enum { STATUS_OUTPUT_CAP = 1024 * 1024, STATUS_NAME_COLUMNS = 20, STATUS_ARENA = 64 << 20 };
 
 /// What the page shows, by its path in the answer.
 struct status_view {
@@ -257,7 +258,11 @@ static bool read_status(struct json_reader *json, struct status_view *view, stru
             return false;
         }
         token = json_next(json);
-        if (token == JSON_BEGIN_OBJECT) {
+        if (token == JSON_BEGIN_OBJECT && text_equals_c(key, "reload")) {
+            if (!json_skip(json, token)) {
+                return false;
+            }
+        } else if (token == JSON_BEGIN_OBJECT) {
             depth++;
         } else if (token == JSON_BEGIN_ARRAY && (text_equals_c(key, "suppliers") || text_equals_c(key, "products"))) {
             bool is_product = text_equals_c(key, "products");
@@ -315,6 +320,21 @@ static void print_view(struct paint *paint, const struct status_view *view)
     buffer_append_c(paint->out, "\n\n");
 }
 
+/// What runs and what is on the disk; it is read apart, for it has rows within rows.
+static void print_reload(struct paint *paint, struct text body)
+{
+    struct arena arena;
+    struct json_node *root = NULL;
+    const char *sentence;
+    size_t offset;
+
+    arena_init(&arena, STATUS_ARENA);
+    if (json_tree_read(&arena, body, &root, &offset, &sentence) == STATUS_OK) {
+        reload_print_status(paint, json_tree_member(root, "reload"));
+    }
+    arena_fini(&arena);
+}
+
 int cmd_status(const struct cli_options *options)
 {
     struct http_response *response = NULL;
@@ -334,6 +354,7 @@ int cmd_status(const struct cli_options *options)
     json_reader_init(&json, block_text(response->body));
     if (read_status(&json, &view, &supplier_paint)) {
         print_view(&paint, &view);
+        print_reload(&supplier_paint, block_text(response->body));
         cli_flush(stdout, &head);
         cli_flush(stdout, &suppliers);
     } else {

@@ -195,7 +195,8 @@ enum status search_client_post(const struct search_client_options *options, stru
 enum status search_client_ask(const struct search_client_question *question, struct http_response **response,
                               struct failure *why)
 {
-    struct client_call call = { question->url, question->path, "--admin", SEARCH_CLIENT_PATIENCE_MS };
+    uint64_t patience_ms = question->patience_ms > 0 ? question->patience_ms : SEARCH_CLIENT_PATIENCE_MS;
+    struct client_call call = { question->url, question->path, "--admin", patience_ms };
     char bearer[1024];
     struct header headers[CLIENT_HEADERS] = {
         { TEXT("Accept"), TEXT("application/json") },
@@ -203,6 +204,11 @@ enum status search_client_ask(const struct search_client_question *question, str
     };
     struct http_request request = { .method = TEXT("GET"), .headers = headers, .header_count = 2 };
 
+    if (question->body.data != NULL) {
+        request.method = TEXT("POST");
+        request.body = question->body;
+        headers[request.header_count++] = (struct header){ TEXT("Content-Type"), TEXT("application/json") };
+    }
     if (question->token != NULL) {
         (void)snprintf(bearer, sizeof(bearer), "Bearer %s", question->token);
         headers[request.header_count++] = (struct header){ TEXT("Authorization"), text_of(bearer) };

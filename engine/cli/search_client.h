@@ -12,11 +12,13 @@ struct search_client_options {
     uint64_t budget_ms; // 0: what the body says
 };
 
-/// A GET of the admin listener.
+/// A GET of the admin listener, or with a body a POST.
 struct search_client_question {
-    const char *url;   // "http://127.0.0.1:8081"
-    const char *path;  // "/admin/v1/status"
-    const char *token; // NULL: none
+    const char *url;      // "http://127.0.0.1:8081"
+    const char *path;     // "/admin/v1/status"
+    const char *token;    // NULL: none
+    struct text body;     // JSON; absent: none
+    uint64_t patience_ms; // 0: SEARCH_CLIENT_PATIENCE_MS
 };
 
 enum { SEARCH_CLIENT_REPLY_CAP = 64 * 1024 * 1024, SEARCH_CLIENT_PATIENCE_MS = 30000 };

@@ -412,6 +412,18 @@ void fetch_pool_set_book(struct fetch_pool *pool, struct address_book *book)
     }
 }
 
+static void pool_on_unwanted(void *owner, struct origin *origin)
+{
+    struct fetch_pool *pool = owner;
+    sockets_shut_idle(&pool->wire->sockets, origin);
+}
+
+void fetch_pool_sweep(struct fetch_pool *pool,
+                      bool (*is_wanted)(void *context, struct text host, uint16_t port, uint64_t route), void *context)
+{
+    origins_sweep(&pool->wire->origins, is_wanted, context, pool_on_unwanted, pool);
+}
+
 void fetch_cancel(struct fetch_pool *pool, struct fetch *fetch)
 {
     struct transfer *transfer = fetch->impl;

@@ -37,6 +37,12 @@ void fetch_pool_destroy(struct fetch_pool **pool); // running fetches are cancel
 /// Takes over a reference; fetches that wait for a name go on.
 void fetch_pool_set_book(struct fetch_pool *pool, struct address_book *book);
 
+/// Where requests may go has changed: kept connections that nobody uses are closed, and TLS sessions forgotten, of each
+/// host, port and route (its id; 0: none) that `is_wanted` does not want. The peer sees it at once; the descriptor goes
+/// when libcurl looks at it next, at the start of some later fetch.
+void fetch_pool_sweep(struct fetch_pool *pool,
+                      bool (*is_wanted)(void *context, struct text host, uint16_t port, uint64_t route), void *context);
+
 /// on_done comes exactly once, never from inside this call.
 MUST_CHECK enum status fetch_start(struct fetch_pool *pool, struct fetch *fetch);
 /// Final: no callback comes. The connection is closed unless the exchange was over.

@@ -49,7 +49,7 @@ static bool origins_make_room(struct origins *origins)
     return false;
 }
 
-static struct origin *origin_create(struct origins *origins, struct list *bucket, struct text key)
+static struct origin *origin_create(struct origins *origins, struct list *bucket, struct text key, size_t host_length)
 {
     struct origin *origin = origins_make_room(origins) ? calloc(1, sizeof(*origin)) : NULL;
 
@@ -57,6 +57,7 @@ static struct origin *origin_create(struct origins *origins, struct list *bucket
         return NULL;
     }
     snprintf(origin->key, sizeof(origin->key), "%.*s", TEXT_ARGS(key));
+    origin->host = (struct text){ origin->key, host_length };
     list_append(bucket, &origin->bucket_node);
     list_append(&origins->ages, &origin->age_node);
     origins->count++;
@@ -86,7 +87,11 @@ struct origin *origin_acquire(struct origins *origins, struct text host, uint16_
         }
     }
     if (found == NULL) {
-        found = origin_create(origins, bucket, text_of(key));
+        found = origin_create(origins, bucket, text_of(key), host.length);
+        if (found != NULL) {
+            found->port = port;
+            found->route = route;
+        }
     }
     if (found != NULL) {
         found->users++;
@@ -104,6 +109,21 @@ void origin_release(struct origins *origins, struct origin **origin)
         left->users--;
         list_remove(&left->age_node);
         list_append(&origins->ages, &left->age_node);
+    }
+}
+
+void origins_sweep(struct origins *origins, origin_wanted is_wanted, void *context,
+                   void (*on_unwanted)(void *owner, struct origin *origin), void *owner)
+{
+    LIST_FOR_EACH (node, &origins->ages) {
+        struct origin *origin = CONTAINER_OF(node, struct origin, age_node);
+        if (origin->users > 0 || is_wanted(context, origin->host, origin->port, origin->route)) {
+            continue;
+        }
+        on_unwanted(owner, origin);
+        if (origin->sockets == 0 && origin->running == 0) {
+            origin_drop(origins, origin);
+        }
     }
 }
 

@@ -136,6 +136,22 @@ static void socket_shut(int fd)
     shutdown(fd, SHUT_RDWR);
 }
 
+void sockets_shut_idle(struct sockets *sockets, const struct origin *origin)
+{
+    for (size_t fd = 0; fd < sockets->capacity; fd++) {
+        struct socket_record *record = &sockets->records[fd];
+        if (!record->is_open || record->origin != origin || record->wanted != 0) {
+            continue;
+        }
+        sockets_check(sockets, (int)fd); // the number may be somebody else's by now
+        if (record->is_open) {
+            loop_unwatch(&record->watch);
+            record->watched = 0;
+            socket_shut((int)fd);
+        }
+    }
+}
+
 static void sockets_on_event(void *owner, int fd, unsigned events)
 {
     struct sockets *sockets = owner;

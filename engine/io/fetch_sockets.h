@@ -42,6 +42,9 @@ void sockets_check(struct sockets *sockets, int fd);
 /// After an error event the watch rests; wakes it if the socket is still wanted.
 void sockets_rewatch(struct sockets *sockets, int fd);
 
+/// Shuts the connections of an origin that nobody uses; the transport then finds them dead.
+void sockets_shut_idle(struct sockets *sockets, const struct origin *origin);
+
 /// Is it open, and has the peer taken the connection?
 bool sockets_is_connected(const struct sockets *sockets, int fd);
 bool sockets_is_watched(const struct sockets *sockets, int fd);

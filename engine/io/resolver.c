@@ -32,6 +32,8 @@ struct resolver {
     bool has_thread;
     atomic_bool is_stopping;
     _Atomic uint64_t set_us;
+    atomic_bool was_set; // names, once
+    atomic_bool was_settled;
 
     pthread_mutex_t publishing;
     pthread_mutex_t lock;
@@ -111,6 +113,9 @@ static void resolver_publish(struct resolver *resolver)
 
 bool resolver_is_settled(struct resolver *resolver)
 {
+    if (atomic_load(&resolver->was_settled)) {
+        return true;
+    }
     struct address_book *book = resolver_book(resolver);
     bool is_settled = true;
 
@@ -118,7 +123,11 @@ bool resolver_is_settled(struct resolver *resolver)
         is_settled = address_book_at(book, i)->state != NAME_PENDING;
     }
     address_book_release(&book);
-    return is_settled || clock_now_us() - atomic_load(&resolver->set_us) >= SETTLE_US;
+    is_settled = is_settled || clock_now_us() - atomic_load(&resolver->set_us) >= SETTLE_US;
+    if (is_settled && atomic_load(&resolver->was_set)) {
+        atomic_store(&resolver->was_settled, true);
+    }
+    return is_settled;
 }
 
 // ----------------------------------------------------------------------------------------------------- names from
@@ -199,6 +208,7 @@ enum status resolver_set_names(struct resolver *resolver, const struct text *hos
     if (book == NULL) {
         return STATUS_NO_MEMORY;
     }
+    atomic_store(&resolver->was_set, true);
     channel_wake(resolver->channel);
     return STATUS_OK;
 }

@@ -68,5 +68,6 @@ struct address_book *resolver_book(struct resolver *resolver);
 void address_book_release(struct address_book **book);
 /// NULL: not a name of the book.
 const struct address_entry *address_book_find(const struct address_book *book, struct text host);
-/// True once every name has been answered, one way or the other, or 2 s have passed since they were set.
+/// True once every name has been answered, one way or the other, or 2 s have passed since they were set; and from then
+/// on, whatever names are set later: they are somebody's, not everybody's.
 bool resolver_is_settled(struct resolver *resolver);

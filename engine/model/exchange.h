@@ -43,6 +43,10 @@ struct url_parts {
 };
 MUST_CHECK bool url_split(struct text url, struct url_parts *parts);
 
+/// What stands for a host among those of an account: "host", "host:port", "[address]", "[address]:port". `*port` is 0
+/// when none is written: the scheme's own. False: what is written is no port.
+MUST_CHECK bool host_split(struct text written, struct text *host, uint16_t *port);
+
 struct http_response {
     uint16_t status;
     struct header *headers; // names lower case; repeated ones stand repeatedly

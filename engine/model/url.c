@@ -166,3 +166,23 @@ bool url_split(struct text url, struct url_parts *parts)
     }
     return url_take_authority((struct text){ rest.data, end }, parts);
 }
+
+bool host_split(struct text written, struct text *host, uint16_t *port)
+{
+    struct text rest = { NULL, 0 };
+    uint64_t number = 0;
+
+    if (written.length > 2 && written.data[0] == '[') {
+        *host = text_split((struct text){ written.data + 1, written.length - 1 }, ']', &rest);
+        if (rest.length > 0 && rest.data[0] == ':') {
+            rest = (struct text){ rest.data + 1, rest.length - 1 };
+        }
+    } else {
+        *host = text_split(written, ':', &rest);
+    }
+    if (rest.length > 0 && (!text_to_u64(rest, &number) || number > UINT16_MAX)) {
+        return false;
+    }
+    *port = (uint16_t)number;
+    return true;
+}

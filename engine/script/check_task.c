@@ -2,10 +2,13 @@
 // up.
 
 #include "script/check_task.h"
+#include "script/bind.h"
+#include "script/check_stuck.h"
 
 #include "script/side_thread.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     TASK_MEMORY = 16 << 20, // for what a file declares and what was found
@@ -151,7 +154,7 @@ static enum status task_finish(struct check_task *task, struct script_check *che
     return is_overdue ? STATUS_TIMEOUT : STATUS_OK;
 }
 
-enum status check_task_run(struct script_check *check, const struct check_subject *subject)
+static enum status task_run(struct script_check *check, const struct check_subject *subject)
 {
     struct check_task *task = task_create(check, subject);
     const struct side_work work = { .run = task_check, .on_return = task_on_return, .context = task };
@@ -170,4 +173,55 @@ enum status check_task_run(struct script_check *check, const struct check_subjec
                         "this is a bug of the engine: no function that scripts may call should take long",
                         "gets stuck inside a function of C while it is loaded");
     return STATUS_TIMEOUT;
+}
+
+/// Of the file and of all that it is held against.
+static void task_digest(const struct check_subject *subject, unsigned char digest[SCRIPT_DIGEST])
+{
+    size_t count = subject->kind == CHECK_SUPPLIER && subject->set != NULL ? script_set_product_count(subject->set) : 0;
+
+    script_shelf_digest(subject->file->shelf, subject->file->source, digest);
+    for (size_t i = 0; i < count; i++) {
+        unsigned char sum[2 * SCRIPT_DIGEST];
+        memcpy(sum, digest, SCRIPT_DIGEST);
+        memcpy(sum + SCRIPT_DIGEST, script_set_product_digest(subject->set, i), SCRIPT_DIGEST);
+        bind_crypto_sha256((struct text){ (const char *)sum, sizeof sum }, digest);
+    }
+}
+
+/// Passes findings on and keeps the last one.
+struct task_ear {
+    script_finding report;
+    void *context;
+    struct failure last;
+};
+
+static void task_hear(void *context, const struct failure *failure)
+{
+    struct task_ear *ear = context;
+
+    ear->last = *failure;
+    ear->report(ear->context, failure);
+}
+
+enum status check_task_run(struct script_check *check, const struct check_subject *subject)
+{
+    struct task_ear ear = { .report = check->report, .context = check->context };
+    unsigned char digest[SCRIPT_DIGEST];
+
+    task_digest(subject, digest);
+    if (check_stuck_find(subject->file->path, digest, &ear.last)) {
+        check->findings++;
+        check->report(check->context, &ear.last);
+        return STATUS_TIMEOUT;
+    }
+    check->report = task_hear;
+    check->context = &ear;
+    enum status status = task_run(check, subject);
+    check->report = ear.report;
+    check->context = ear.context;
+    if (status == STATUS_TIMEOUT) {
+        check_stuck_note(subject->file->path, digest, &ear.last);
+    }
+    return status;
 }

@@ -51,7 +51,7 @@ void cpu_share_init(struct cpu_share *share, uint32_t threads)
 {
     uint64_t capacity_us = (uint64_t)threads * CPU_SHARE_SECONDS * US_PER_SECOND;
 
-    *share = (struct cpu_share){ .least_us = capacity_us * CPU_SHARE_IDLE_PERCENT / 100 };
+    *share = (struct cpu_share){ .least_us = capacity_us * CPU_SHARE_IDLE_PERCENT / 100, .crowded = CPU_SHARE_NAMES };
     text_map_init(&share->by_name);
 }
 
@@ -111,8 +111,42 @@ static struct cpu_account *share_account(struct cpu_share *share, struct text su
     return account;
 }
 
+static bool account_is_idle(const struct cpu_account *account, uint64_t now_us)
+{
+    return cpu_window_sum(&account->window, now_us) == 0;
+}
+
+/// Without memory all stay.
+static void share_forget_idle(struct cpu_share *share, uint64_t now_us)
+{
+    struct text_map kept;
+    size_t count = 0;
+
+    text_map_init(&kept);
+    if (!text_map_reserve(&kept, share->by_name.count)) {
+        return;
+    }
+    for (size_t i = 0; i < share->by_name.count; i++) {
+        struct cpu_account *account = share->accounts[i];
+        struct text_map_slot *slot =
+            account_is_idle(account, now_us) ? NULL : text_map_insert(&kept, text_of(account->name));
+        if (slot == NULL) {
+            free(account);
+        } else {
+            slot->number = (uint32_t)count;
+            share->accounts[count++] = account;
+        }
+    }
+    text_map_fini(&share->by_name);
+    share->by_name = kept;
+    share->crowded = count * 2 > CPU_SHARE_NAMES ? count * 2 : CPU_SHARE_NAMES; // all the busy ones, and then some
+}
+
 void cpu_share_charge(struct cpu_share *share, struct text supplier, uint64_t cpu_us, uint64_t now_us)
 {
+    if (share->by_name.count >= share->crowded && share_find(share, supplier) == NULL) {
+        share_forget_idle(share, now_us);
+    }
     struct cpu_account *account = share_account(share, supplier);
 
     cpu_window_add(&share->all, now_us, cpu_us);

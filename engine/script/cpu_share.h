@@ -8,13 +8,14 @@
 /// Being over has one consequence, and only while others wait: see call_lanes.h.
 ///
 /// Threads: one owner at a time.
-/// Memory:  owns an account for each name that was ever charged; names come from the configuration.
+/// Memory:  owns an account for each name that was charged; names come from the configuration, and change with it: of
+///          more than CPU_SHARE_NAMES those that have used nothing for 10 s are forgotten, with what they ever used.
 /// Time:    never reads the clock, calls take `now_us`, which must not go back by more than a second.
 #pragma once
 
 #include "base/text_map.h"
 
-enum { CPU_SHARE_SECONDS = 10, CPU_SHARE_PERCENT = 25, CPU_SHARE_IDLE_PERCENT = 25 };
+enum { CPU_SHARE_SECONDS = 10, CPU_SHARE_PERCENT = 25, CPU_SHARE_IDLE_PERCENT = 25, CPU_SHARE_NAMES = 1024 };
 
 /// CPU time by the second, of the last ten.
 struct cpu_window {
@@ -33,9 +34,10 @@ struct cpu_share {
     struct text_map by_name;
     struct cpu_account **accounts;
     size_t capacity;
+    size_t crowded; // at so many accounts idle ones are looked for
 };
 
-/// What a supplier has used since the beginning.
+/// What a supplier has used since it was first charged.
 struct cpu_usage {
     uint64_t cpu_us;
     uint64_t put_back; // calls that had to let others pass

@@ -6,7 +6,7 @@
 /// offer are watched alike, as a path of their own.
 ///
 /// Threads: any; numbers are counted without locks, so that a rare race costs one count.
-/// Memory:  one value for each supplier of a script set; it owns what it knows of each tree of declared paths.
+/// Memory:  one value for each version of a supplier; it owns what it knows of each tree of declared paths.
 /// Time:    never reads the clock.
 #pragma once
 

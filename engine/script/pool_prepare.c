@@ -183,8 +183,3 @@ void worker_pool_hurry(struct worker_pool *pool)
 {
     atomic_store(&pool->is_hurried, true);
 }
-
-size_t worker_pool_bury(struct worker_pool *pool)
-{
-    return pool_states_bury(&pool->states);
-}

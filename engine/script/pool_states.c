@@ -1,5 +1,6 @@
-// A slot's lock is its worker's, but for the moments in which the dead are collected, or the living counted. What is
-// taken out under a lock is destroyed after it.
+// A slot's lock is its worker's, but for the moment in which the dead are collected. What is taken out under a lock is
+// destroyed after it. Who prepares runs behind all others and takes no slot's lock: preempted with it, it would hold up
+// the worker for as long as others want the processor.
 
 #include "script/pool_states.h"
 
@@ -122,16 +123,23 @@ static struct state *slot_find(const struct pool_slot *slot, const struct script
 /// Puts a state into the slot; gives the one that had to make room, or NULL.
 static struct state *slot_put(struct pool_slot *slot, struct state *state)
 {
-    struct state **place = &slot->states[0];
+    size_t place = 0;
 
-    for (size_t i = 1; i < POOL_STATES_MAX && *place != NULL; i++) {
-        if (slot->states[i] == NULL || slot->states[i]->used_at < (*place)->used_at) {
-            place = &slot->states[i];
+    for (size_t i = 1; i < POOL_STATES_MAX && slot->states[place] != NULL; i++) {
+        if (slot->states[i] == NULL || slot->states[i]->used_at < slot->states[place]->used_at) {
+            place = i;
         }
     }
-    struct state *former = *place;
-    *place = state;
+    struct state *former = slot->states[place];
+    slot->states[place] = state;
+    atomic_store(&slot->sets[place], state->set);
     return former;
+}
+
+static void slot_remove(struct pool_slot *slot, size_t place)
+{
+    slot->states[place] = NULL;
+    atomic_store(&slot->sets[place], NULL);
 }
 
 static void slot_use(struct pool_slot *slot, struct state *state)
@@ -184,7 +192,7 @@ void pool_states_lose(struct pool_states *states, size_t index)
     pthread_mutex_lock(&slot->lock);
     for (size_t i = 0; i < POOL_STATES_MAX; i++) {
         if (slot->states[i] == slot->in_use) {
-            slot->states[i] = NULL;
+            slot_remove(slot, i);
         }
     }
     slot->in_use = NULL;
@@ -199,7 +207,7 @@ static void slot_take_out(struct pool_slot *slot, bool takes_all, struct state *
         struct state *state = slot->states[i];
         if (state != NULL && state != slot->in_use && (takes_all || script_set_is_retired(state->set))) {
             chain_push(chain, state);
-            slot->states[i] = NULL;
+            slot_remove(slot, i);
         }
     }
     pthread_mutex_unlock(&slot->lock);
@@ -230,7 +238,7 @@ static void states_take_out(struct pool_states *states, bool takes_all, struct s
     pthread_mutex_unlock(&states->lock);
 }
 
-static size_t states_remove(struct pool_states *states, bool takes_all)
+static struct state *states_remove(struct pool_states *states, bool takes_all)
 {
     struct state *gone = NULL;
 
@@ -238,17 +246,28 @@ static size_t states_remove(struct pool_states *states, bool takes_all)
         slot_take_out(&states->slots[i], takes_all, &gone);
     }
     states_take_out(states, takes_all, &gone);
-    return pool_states_destroy_chain(states, gone);
+    return gone;
 }
 
 void pool_states_clear_all(struct pool_states *states)
 {
-    (void)states_remove(states, true);
+    pool_states_destroy_chain(states, states_remove(states, true));
 }
 
-size_t pool_states_bury(struct pool_states *states)
+struct state *pool_states_take_dead(struct pool_states *states)
 {
     return states_remove(states, false);
+}
+
+/// Without its lock: is the set the slot's?
+static bool slot_has(const struct pool_slot *slot, const struct script_set *set)
+{
+    bool has = false;
+
+    for (size_t i = 0; i < POOL_STATES_MAX; i++) {
+        has = has || atomic_load(&slot->sets[i]) == set;
+    }
+    return has;
 }
 
 size_t pool_states_lack(struct pool_states *states, const struct script_set *set)
@@ -256,9 +275,7 @@ size_t pool_states_lack(struct pool_states *states, const struct script_set *set
     size_t found = 0;
 
     for (size_t i = 0; i < states->slot_count; i++) {
-        pthread_mutex_lock(&states->slots[i].lock);
-        found += slot_find(&states->slots[i], set) != NULL;
-        pthread_mutex_unlock(&states->slots[i].lock);
+        found += slot_has(&states->slots[i], set);
     }
     pthread_mutex_lock(&states->lock);
     for (const struct state *spare = states->spare; spare != NULL; spare = spare->next) {

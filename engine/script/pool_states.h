@@ -5,7 +5,7 @@
 /// it. One that a lost worker is in goes with that; the others stay for the worker that takes its place.
 ///
 /// Threads: any. Locks are held for a few instructions, never while a state is built or destroyed, and no thread that
-///          submits calls takes one.
+///          submits calls takes one. A slot's is not for threads of low priority: its worker would wait for them.
 /// Memory:  owns the states. They count themselves in `live`.
 #pragma once
 
@@ -21,6 +21,7 @@ struct pool_slot {
     struct state *states[POOL_STATES_MAX];
     struct state *in_use; // one of them; NULL: the worker has no call
     uint64_t uses;
+    _Atomic(const struct script_set *) sets[POOL_STATES_MAX]; // of `states`, to be compared without the lock
 };
 
 struct pool_states {
@@ -57,5 +58,5 @@ void pool_states_clear_all(struct pool_states *states);
 size_t pool_states_lack(struct pool_states *states, const struct script_set *set);
 /// Takes a chain of states as spare ones; those of them that nobody lacks any more are destroyed.
 void pool_states_add_spare(struct pool_states *states, struct state *chain);
-/// Destroys what was put aside and what is of retired sets, but what is in use. Gives the number.
-size_t pool_states_bury(struct pool_states *states);
+/// Takes out what was put aside and what is of retired sets, but what is in use: a chain to be destroyed.
+MUST_CHECK struct state *pool_states_take_dead(struct pool_states *states);

@@ -166,6 +166,11 @@ void run_count_failure(struct run *run)
     }
 }
 
+void run_note_trial(const struct run *run, size_t supplier, enum script_verdict verdict, const char *message)
+{
+    script_set_note_trial(run->state->set, (struct script_id){ .index = supplier }, verdict, message);
+}
+
 int run_breach(lua_State *L, int function, const char *format, ...)
 {
     lua_Debug where;

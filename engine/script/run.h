@@ -55,6 +55,10 @@ MUST_CHECK enum run_end run_section(struct run *run, const struct guard_blame *b
 /// Counts the last failure for the pool's statistics; once for each call or candidate that it ended.
 void run_count_failure(struct run *run);
 
+/// Counts how a call of a supplier's script ended, for the trial of one that is new. `skip` counts when it fails only:
+/// what it says no to tells nothing of the rest.
+void run_note_trial(const struct run *run, size_t supplier, enum script_verdict verdict, const char *message);
+
 /// In a section: raises an error that says where the function at `function` begins.
 _Noreturn int run_breach(lua_State *L, int function, const char *format, ...) PRINTF_LIKE(3, 4);
 

@@ -9,6 +9,7 @@
 #include "script/freeze.h"
 #include "script/offers.h"
 #include "script/progress.h"
+#include "script/rates.h"
 #include "script/run_body.h"
 
 #include <lauxlib.h>
@@ -25,6 +26,7 @@ struct ask_work {
     const struct ask_call *call; // only outside of sections
     enum ask_what what;
     struct block *facts, *input, *body;
+    struct rates *rates; // NULL: nothing is converted
     struct login login;
     struct buffer plain;
     size_t supplier, product;
@@ -47,7 +49,7 @@ static int ask_prepare(lua_State *L)
         run_response_make(L, &work->view, work->call->response);
     }
     offers_set_observed(L, run_wall_us(work->work.run, work->call->times));
-    offers_set_rates(L, work->call->call.rates);
+    offers_set_rates(L, work->rates);
     return 0;
 }
 
@@ -366,6 +368,7 @@ bool run_ask(struct run *run, struct ask_call *call)
         .call = call,
         .what = call->what,
         .facts = block_acquire(call->facts),
+        .rates = rates_acquire(call->call.rates),
         .input = block_acquire(call->input),
         .body = block_acquire(call->response == NULL ? NULL : call->response->body),
         .login = login_hold(&call->login),
@@ -391,6 +394,7 @@ bool run_ask(struct run *run, struct ask_call *call)
     http_request_destroy(&work.request);
     offer_batch_release(&work.batch);
     block_release(&work.facts);
+    rates_release(&work.rates);
     block_release(&work.input);
     block_release(&work.body);
     login_drop(&work.login);

@@ -116,6 +116,7 @@ static enum run_end ceiling_ask(struct ceiling_work *work, struct ceiling_call *
         ask->script_us = work->ceiling.us;
         ask->reads = work->ceiling.reads;
     }
+    run_note_trial(run, ask->supplier, ask->verdict, ask->message);
     ask->script_cpu_us = clock_thread_cpu_us() - cpu_us;
     return RUN_DONE;
 }
@@ -145,6 +146,7 @@ bool run_ceilings(struct run *run, struct ceiling_call *call)
         }
         if (script_set_tell_quarantine(run->state->set, script, why, sizeof why)) {
             ceiling_say(&call->asks[i], SCRIPT_ERROR, why);
+            run_note_trial(run, script.index, SCRIPT_ERROR, why);
         } else if (ceiling_ask(&work, call, i) == RUN_LOST) {
             is_lost = true;
             break;

@@ -260,6 +260,9 @@ bool run_login(struct run *run, struct login_call *call)
     buffer_init(&work.plain, 0);
     buffer_init(&work.view.converted, 0);
     enum run_end end = login_run(&work, call);
+    if (end != RUN_LOST) {
+        run_note_trial(run, work.supplier, call->verdict, call->message);
+    }
     run_response_forget(run->state);
     buffer_fini(&work.plain);
     buffer_fini(&work.view.converted);

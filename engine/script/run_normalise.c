@@ -380,6 +380,9 @@ bool run_normalise(struct run *run, struct normalise_call *call)
     buffer_init(&work.plain, 0);
     buffer_init(&work.view.converted, 0);
     enum run_end end = normalise_run(&work, call);
+    if (end != RUN_LOST) {
+        run_note_trial(run, work.supplier, call->verdict, call->message);
+    }
     run_response_forget(run->state);
     buffer_fini(&work.plain);
     buffer_fini(&work.view.converted);

@@ -145,6 +145,9 @@ bool run_request(struct run *run, struct request_call *call)
 
     work.context.login = block_text(work.login);
     enum run_end end = rebuild_run(&work, call);
+    if (end != RUN_LOST) {
+        run_note_trial(run, work.supplier, call->verdict, call->message);
+    }
     http_request_destroy(&work.request);
     block_release(&work.facts);
     block_release(&work.login);

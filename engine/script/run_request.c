@@ -194,22 +194,13 @@ static void request_join_url(struct request_draft *draft, struct buffer *url)
 static bool request_host_is(struct text allowed, const struct url_parts *parts)
 {
     struct text host;
-    struct text port = { NULL, 0 };
-    uint64_t number = parts->is_https ? 443 : 80;
+    uint16_t port;
 
-    if (allowed.length > 2 && allowed.data[0] == '[') {
-        struct text inner = { allowed.data + 1, allowed.length - 1 };
-        host = text_split(inner, ']', &port);
-        if (port.length > 0 && port.data[0] == ':') {
-            port = (struct text){ port.data + 1, port.length - 1 };
-        }
-    } else {
-        host = text_split(allowed, ':', &port);
-    }
-    if (port.length > 0 && !text_to_u64(port, &number)) {
+    if (!host_split(allowed, &host, &port)) {
         return false;
     }
-    return text_equals_nocase(host, parts->host) && number == parts->port;
+    port = port != 0 ? port : parts->is_https ? 443 : 80;
+    return text_equals_nocase(host, parts->host) && port == parts->port;
 }
 
 static void request_check_host(struct request_draft *draft)

@@ -196,9 +196,15 @@ static enum run_end start_step(struct start_work *work, size_t candidate, lua_CF
             end = run_section(run, &blame, run->build_limit_us, function, &work->work);
         }
         bool is_memory = end == RUN_FAILED && run->failure.verdict == SCRIPT_MEMORY;
-        if (!is_memory || round == 1) {
-            return end;
+        if (is_memory && round == 0) {
+            continue;
         }
+        if (end == RUN_FAILED) {
+            run_note_trial(run, work->supplier, run->failure.verdict, run->failure.message);
+        } else if (end == RUN_DONE && function != start_call_skip) {
+            run_note_trial(run, work->supplier, SCRIPT_OK, NULL);
+        }
+        return end;
     }
 }
 
@@ -339,6 +345,7 @@ static enum run_end start_candidates(struct start_work *work)
             start_say(call, i, SCRIPT_DROPPED, "the search has ended");
         } else if (script_set_tell_quarantine(set, script, why, sizeof why)) {
             start_say(call, i, SCRIPT_ERROR, why);
+            run_note_trial(start_run(work), script.index, SCRIPT_ERROR, why);
         } else {
             if (start_candidate(work, i) == RUN_LOST) {
                 return RUN_LOST;

@@ -51,9 +51,10 @@ struct load {
     struct load_seats products, suppliers;
     struct load_thing scripts_folder, products_folder, airports;
     struct load_notes modules;
-    struct load_notes *notes; // where findings go now
-    bool knows_products;      // their folder could be read
-    bool is_overdue;          // a file ran for too long
+    struct load_notes *notes;                     // where findings go now
+    unsigned char airports_digest[SCRIPT_DIGEST]; // of their file; zeros: none could be read
+    bool knows_products;                          // their folder could be read
+    bool is_overdue;                              // a file ran for too long
     bool is_out_of_memory;
     struct script_set *set; // of this round
 };

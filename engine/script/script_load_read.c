@@ -208,12 +208,11 @@ static void read_places(struct load *load)
 {
     struct script_set *known[] = { load->order->previous, load->order->candidate };
     const char *path = load->airports.path;
-    unsigned char digest[SCRIPT_DIGEST];
 
     load->notes = &load->airports.notes;
-    script_places_digest(path, digest);
+    script_places_digest(path, load->airports_digest);
     for (size_t i = 0; i < COUNT_OF(known); i++) {
-        if (known[i] != NULL && script_places_is(known[i]->places, path, digest)) {
+        if (known[i] != NULL && script_places_is(known[i]->places, path, load->airports_digest)) {
             load->places = script_places_hold(known[i]->places);
             return;
         }

@@ -97,11 +97,9 @@ static bool tell_thing(const struct load_thing *thing, const unsigned char *dige
 
 bool load_tell(const struct load *load, struct script_changes *changes)
 {
-    unsigned char airports[SCRIPT_DIGEST];
-
-    script_places_digest(load->airports.path, airports);
     bool is_told = tell_thing(&load->scripts_folder, NULL, changes) &&
-                   tell_thing(&load->products_folder, NULL, changes) && tell_thing(&load->airports, airports, changes);
+                   tell_thing(&load->products_folder, NULL, changes) &&
+                   tell_thing(&load->airports, load->airports_digest, changes);
     for (size_t i = 0; is_told && i < script_shelf_count(load->shelf); i++) {
         const struct script_module *module = script_shelf_module(load->shelf, i);
         is_told = !module->is_broken || tell_broken_module(load, module, changes);

@@ -18,8 +18,8 @@ struct script_set *script_set_create(struct script_shelf *shelf, struct script_p
     arena_init(&set->arena, SET_MEMORY);
     set->shelf = script_shelf_hold(shelf);
     set->places = script_places_hold(places);
-    set->products = arena_alloc_array(&set->arena, product_count + 1, sizeof(*set->products));
-    set->suppliers = arena_alloc_array(&set->arena, supplier_count + 1, sizeof(*set->suppliers));
+    set->products = arena_alloc_array(&set->arena, product_count + 1, sizeof(struct script_version *));
+    set->suppliers = arena_alloc_array(&set->arena, supplier_count + 1, sizeof(struct script_version *));
     set->product_files = arena_alloc_array(&set->arena, product_count + 1, sizeof(*set->product_files));
     if (set->products == NULL || set->suppliers == NULL || set->product_files == NULL) {
         script_set_release(&set);

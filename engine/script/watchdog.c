@@ -53,6 +53,9 @@ static void watchdog_give_up(struct worker_pool *pool, size_t slot)
     pool_states_lose(&pool->states, slot);
     atomic_fetch_add(&pool->lost, 1);
     script_set_note_limit(set, blame.script, SCRIPT_LIMIT_STUCK, 1);
+    if (!blame.script.is_product) {
+        script_set_note_trial(set, blame.script, SCRIPT_TIMEOUT, "stuck inside a function of C");
+    }
     if (script_set_quarantine(set, blame.script)) {
         atomic_fetch_add(&pool->quarantined, 1);
         log_line(LOG_ERROR, "script", "stuck and quarantined script=%.*s file=%.*s", TEXT_ARGS(file->name),

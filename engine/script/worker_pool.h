@@ -53,6 +53,9 @@ void worker_pool_hurry(struct worker_pool *pool);
 /// not a worker uses any more calls; the one a lost thread is in stays with it. To be called after a set was retired.
 /// Gives their number.
 size_t worker_pool_bury(struct worker_pool *pool);
+/// The same on a thread of its own that runs behind all others: the caller only takes them out of the workers' hands,
+/// for which its own priority should not be low.
+void worker_pool_bury_aside(struct worker_pool *pool);
 void worker_pool_counts(struct worker_pool *pool, struct worker_pool_counts *counts);
 /// What the scripts of a supplier have used; threads that are lost are left out.
 struct cpu_usage worker_pool_usage(struct worker_pool *pool, struct text supplier);

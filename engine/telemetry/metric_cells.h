@@ -27,6 +27,7 @@ enum metric_labels {
     LABELS_THREAD,
     LABELS_TABLE,
     LABELS_VERSION,
+    LABELS_RELOAD_OUTCOME,
 };
 
 struct metric_row {
@@ -51,6 +52,7 @@ struct metric_bucket {
 enum {
     METRIC_STATUSES = 7,
     METRIC_REFUSALS = 9,
+    METRIC_RELOAD_OUTCOMES = 3,
     METRIC_BUCKETS = 19,
     HISTOGRAM_ABOVE = METRIC_BUCKETS, // the cell behind the buckets
     HISTOGRAM_SUM,
@@ -62,6 +64,7 @@ enum {
 
 extern const struct metric_status metric_statuses[METRIC_STATUSES];
 extern const struct metric_status metric_refusals[METRIC_REFUSALS];
+extern const char *const metric_reload_outcomes[METRIC_RELOAD_OUTCOMES];
 extern const struct metric_bucket metric_buckets[METRIC_BUCKETS];
 
 struct metrics {

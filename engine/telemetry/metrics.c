@@ -21,6 +21,9 @@ const struct metric_status metric_refusals[METRIC_REFUSALS] = {
     { 422, "422" }, { 503, "503" }, { 504, "504" }, { 1, "other" },
 };
 
+/// In the order of app/reload_answer.h.
+const char *const metric_reload_outcomes[METRIC_RELOAD_OUTCOMES] = { "published", "unchanged", "refused" };
+
 const struct metric_bucket metric_buckets[METRIC_BUCKETS] = {
     { 5000, "0.005" }, { 10000, "0.01" },  { 25000, "0.025" }, { 50000, "0.05" },  { 100000, "0.1" },
     { 200000, "0.2" }, { 300000, "0.3" },  { 400000, "0.4" },  { 500000, "0.5" },  { 750000, "0.75" },
@@ -45,6 +48,7 @@ size_t metric_kinds(enum metric_labels labels)
     case LABELS_THREAD:
     case LABELS_TABLE:
     case LABELS_VERSION:
+    case LABELS_RELOAD_OUTCOME:
         break;
     }
     return 0;
@@ -71,6 +75,8 @@ size_t metric_lines(const struct metrics *metrics, enum metric metric)
         return metrics->thread_count;
     case LABELS_TABLE:
         return METRICS_MAX_TABLES;
+    case LABELS_RELOAD_OUTCOME:
+        return METRIC_RELOAD_OUTCOMES;
     }
     return 0;
 }
@@ -328,6 +334,14 @@ static void cell_follow_others(struct metrics *metrics, enum metric metric, size
     cell_follow(metrics, metric, cell, value);
 }
 
+/// Of suppliers that are gone there is nothing.
+static void clear_gauges(struct metrics *metrics, enum metric metric, size_t kinds, size_t kind)
+{
+    for (size_t i = 0; i < METRIC_OTHER && metric_rows[metric].type == METRIC_SAMPLE_GAUGE; i++) {
+        metrics_set(metrics, metric, i * kinds + kind, 0);
+    }
+}
+
 /// `kinds` labels for each supplier, of which this is `kind`.
 static void set_suppliers(struct metrics *metrics, enum metric metric, size_t kinds, size_t kind,
                           const struct text *names, const uint64_t *values, size_t count)
@@ -335,11 +349,7 @@ static void set_suppliers(struct metrics *metrics, enum metric metric, size_t ki
     uint64_t others = 0;
 
     pthread_mutex_lock(&metrics->setting);
-    if (metric_rows[metric].type == METRIC_SAMPLE_GAUGE) { // of suppliers that are gone there is nothing
-        for (size_t i = 0; i < METRIC_OTHER; i++) {
-            metrics_set(metrics, metric, i * kinds + kind, 0);
-        }
-    }
+    clear_gauges(metrics, metric, kinds, kind);
     for (size_t i = 0; i < count; i++) {
         size_t supplier = supplier_index(metrics, names[i]);
         if (supplier == METRIC_OTHER) {
@@ -350,6 +360,48 @@ static void set_suppliers(struct metrics *metrics, enum metric metric, size_t ki
     }
     cell_follow_others(metrics, metric, METRIC_OTHER * kinds + kind, others);
     pthread_mutex_unlock(&metrics->setting);
+}
+
+static void begin_suppliers(struct metrics *metrics, enum metric metric, size_t kinds, size_t kind,
+                            const struct text *names, const uint64_t *values, size_t count)
+{
+    require(metric_rows[metric].type == METRIC_SAMPLE_COUNTER);
+    pthread_mutex_lock(&metrics->setting);
+    for (size_t i = 0; i < count; i++) {
+        size_t supplier = supplier_index(metrics, names[i]);
+        if (supplier != METRIC_OTHER) {
+            metrics->seen[metrics->first[metric] + supplier * kinds + kind] = values[i];
+        }
+    }
+    pthread_mutex_unlock(&metrics->setting);
+}
+
+void metrics_set_suppliers(struct metrics *metrics, enum metric metric, const struct text *names,
+                           const uint64_t *values, size_t count)
+{
+    require(metric_rows[metric].labels == LABELS_SUPPLIER);
+    set_suppliers(metrics, metric, 1, 0, names, values, count);
+}
+
+void metrics_begin_suppliers(struct metrics *metrics, enum metric metric, const struct text *names,
+                             const uint64_t *values, size_t count)
+{
+    require(metric_rows[metric].labels == LABELS_SUPPLIER);
+    begin_suppliers(metrics, metric, 1, 0, names, values, count);
+}
+
+void metrics_set_limits(struct metrics *metrics, enum metric metric, enum script_limit limit, const struct text *names,
+                        const uint64_t *values, size_t count)
+{
+    require(metric_rows[metric].labels == LABELS_SUPPLIER_LIMIT);
+    set_suppliers(metrics, metric, SCRIPT_LIMIT_COUNT, (size_t)limit, names, values, count);
+}
+
+void metrics_begin_limits(struct metrics *metrics, enum metric metric, enum script_limit limit,
+                          const struct text *names, const uint64_t *values, size_t count)
+{
+    require(metric_rows[metric].labels == LABELS_SUPPLIER_LIMIT);
+    begin_suppliers(metrics, metric, SCRIPT_LIMIT_COUNT, (size_t)limit, names, values, count);
 }
 
 void metrics_set_table(struct metrics *metrics, enum metric metric, struct text name, uint64_t value)
@@ -364,18 +416,16 @@ void metrics_set_table(struct metrics *metrics, enum metric metric, struct text 
     }
 }
 
-void metrics_set_suppliers(struct metrics *metrics, enum metric metric, const struct text *names,
-                           const uint64_t *values, size_t count)
+void metrics_begin_table(struct metrics *metrics, enum metric metric, struct text name, uint64_t value)
 {
-    require(metric_rows[metric].labels == LABELS_SUPPLIER);
-    set_suppliers(metrics, metric, 1, 0, names, values, count);
-}
+    size_t table = metric_names_find(&metrics->names[METRIC_NAMES_TABLES], name);
 
-void metrics_set_limits(struct metrics *metrics, enum metric metric, enum script_limit limit, const struct text *names,
-                        const uint64_t *values, size_t count)
-{
-    require(metric_rows[metric].labels == LABELS_SUPPLIER_LIMIT);
-    set_suppliers(metrics, metric, SCRIPT_LIMIT_COUNT, (size_t)limit, names, values, count);
+    require(metric_rows[metric].labels == LABELS_TABLE);
+    if (table < METRICS_MAX_TABLES) {
+        pthread_mutex_lock(&metrics->setting);
+        metrics->seen[metrics->first[metric] + table] = value;
+        pthread_mutex_unlock(&metrics->setting);
+    }
 }
 
 uint64_t metrics_sum(const struct metrics *metrics, enum metric metric)

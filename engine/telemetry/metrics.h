@@ -67,6 +67,14 @@ void metrics_set_limits(struct metrics *metrics, enum metric metric, enum script
 /// The same for the row of a table.
 void metrics_set_table(struct metrics *metrics, enum metric metric, struct text name, uint64_t value);
 
+/// What the values of these counters are taken from is another thing from now on, which stands at `values` already:
+/// what it counts beyond them is added. Without this a value less than the last one is taken for a new beginning.
+void metrics_begin_suppliers(struct metrics *metrics, enum metric metric, const struct text *names,
+                             const uint64_t *values, size_t count);
+void metrics_begin_limits(struct metrics *metrics, enum metric metric, enum script_limit limit,
+                          const struct text *names, const uint64_t *values, size_t count);
+void metrics_begin_table(struct metrics *metrics, enum metric metric, struct text name, uint64_t value);
+
 /// The sum over all labels of a counter; of a histogram, how many values it has seen.
 uint64_t metrics_sum(const struct metrics *metrics, enum metric metric);
 

@@ -89,6 +89,9 @@ static void write_labels(const struct metrics *metrics, enum metric_labels label
     case LABELS_TABLE:
         write_label("table", name_of(metrics, METRIC_NAMES_TABLES, label), true, out);
         break;
+    case LABELS_RELOAD_OUTCOME:
+        write_label("outcome", metric_reload_outcomes[label], true, out);
+        break;
     case LABELS_VERSION:
         write_label("version", metrics->version, true, out);
         break;
@@ -165,6 +168,7 @@ static bool is_owned(const struct metrics *metrics, enum metric_labels labels, s
     case LABELS_REFUSAL:
     case LABELS_THREAD:
     case LABELS_VERSION:
+    case LABELS_RELOAD_OUTCOME:
         break;
     }
     return true;

@@ -170,6 +170,13 @@ static void stage_fill_rules(struct stage *stage)
     }
 }
 
+/// The stage has a hold of its own to the end.
+static void stage_on_ground_end(struct ground *ground)
+{
+    (void)ground;
+    require(false);
+}
+
 static void stage_fill(struct stage *stage)
 {
     const struct play *play = stage->play;
@@ -210,8 +217,10 @@ static void stage_fill(struct stage *stage)
     stage->virtual.reask_us = play->reask_us;
     stage_fill_rules(stage);
     stage->virtual.facts = play->facts;
+    ground_init(&stage->ground, stage_on_ground_end);
     stage->catalogue = (struct catalogue){
         .generation = 1,
+        .ground = &stage->ground,
         .rules = play->rule_count > 0 ? &stage->rule_set : NULL,
         .suppliers = stage->catalogue_suppliers,
         .supplier_count = play->supplier_count,
@@ -304,6 +313,7 @@ static void stage_count(struct stage *stage)
         }
     }
     result->references = virtual_world_references(virtual) + block_is_shared(stage->body);
+    result->references += atomic_load(&stage->ground.holds) - 1;
 }
 
 static void stage_fini(struct stage *stage)

@@ -97,12 +97,13 @@ struct play_result {
     struct play_event *events;
     size_t event_count;
 
-    size_t requests;                                    // that were started
-    size_t logins;                                      // that were asked for
-    size_t waits;                                       // for logins, that were not given back
-    size_t reasks;                                      // calls for ceilings
-    size_t troubles;                                    // of scripts, told to the log
-    size_t fetches, timers, calls, references, permits; // that were not given back
+    size_t requests; // that were started
+    size_t logins;   // that were asked for
+    size_t waits;    // for logins, that were not given back
+    size_t reasks;   // calls for ceilings
+    size_t troubles; // of scripts, told to the log
+    /// That were not given back; among the references are holds on the generation.
+    size_t fetches, timers, calls, references, permits;
     struct buffer violations;
 };
 

@@ -4,6 +4,7 @@
 /// Memory:  lives during play_run.
 #pragma once
 
+#include "model/ground.h"
 #include "scenario/play.h"
 #include "support/fold.h"
 
@@ -15,6 +16,7 @@ struct stage {
     struct catalogue_supplier catalogue_suppliers[PLAY_SUPPLIERS_MAX];
     struct script_account accounts[PLAY_SUPPLIERS_MAX];
     struct catalogue catalogue;
+    struct ground ground; // of the catalogue
     struct rule_set rule_set;
     struct rule rules[PLAY_RULES_MAX];
     uint32_t rule_suppliers[PLAY_RULES_MAX][PLAY_VALUES_MAX];

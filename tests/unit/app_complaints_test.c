@@ -75,7 +75,10 @@ static void many_scripts_take_no_more_room(void **state)
         assert_true(complaints_admit(&complaints, text_of(name), SECOND + i, &kept_quiet));
         assert_int_equal(kept_quiet, 0);
     }
-    assert_false(complaints_admit(&complaints, text_of(name), 2 * SECOND, &kept_quiet)); // the newest is remembered
+    for (unsigned i = 1; i <= COMPLAINTS_MAX; i++) { // the newest are remembered
+        snprintf(name, sizeof(name), "s%u@1111", COMPLAINTS_MAX * 3 - i);
+        assert_false(complaints_admit(&complaints, text_of(name), 2 * SECOND, &kept_quiet));
+    }
     assert_true(complaints_admit(&complaints, TEXT("s0@1111"), 2 * SECOND, &kept_quiet));
     complaints_fini(&complaints);
 }

@@ -133,15 +133,41 @@ static void update_gives_an_expectation_to_a_fixture_without_one(void **state)
 static void an_unknown_supplier_gets_a_suggestion(void **state)
 {
     static const char *const names[] = { "acmee" };
-    struct fixture_suite suite = {
-        .settings = settings, .catalogue = generation_catalogue(generation), .names = names, .name_count = 1, .report = on_finding
-    };
+    struct fixture_suite suite = { .settings = settings,
+                                   .catalogue = generation_catalogue(generation),
+                                   .names = names,
+                                   .name_count = 1,
+                                   .report = on_finding };
 
     (void)state;
     findings.count = 0;
     fixture_suite_run(&suite);
     assert_found("there is no supplier `acmee`", 0);
     assert_string_equal(findings.items[0].help, "did you mean `acme`?");
+}
+
+static void what_takes_too_long_is_cut_with_a_finding(void **state)
+{
+    char *right = with(RIGHT, "", "");
+    struct fixture_suite suite = {
+        .settings = settings, .catalogue = generation_catalogue(generation), .supplier_max_us = 1, .report = on_finding
+    };
+
+    (void)state;
+    write_as("acme.test/odd-a.json", right);
+    write_as("acme.test/ok-a.json", right);
+    free(right);
+    findings.count = 0;
+    fixture_suite_run(&suite);
+    assert_int_equal(suite.failed, 1);
+    assert_found("took too long", 0);
+    assert_non_null(strstr(findings.items[0].help, "lastcall test acme"));
+    suite = (struct fixture_suite){
+        .settings = settings, .catalogue = generation_catalogue(generation), .all_max_us = 1, .report = on_finding
+    };
+    findings.count = 0;
+    fixture_suite_run(&suite);
+    assert_found("took too long", 0);
 }
 
 int main(void)
@@ -153,6 +179,7 @@ int main(void)
         ON_STAGE(fixtures_of_nobody_are_a_finding_and_suppliers_without_any_are_named),
         ON_STAGE(update_gives_an_expectation_to_a_fixture_without_one),
         ON_STAGE(an_unknown_supplier_gets_a_suggestion),
+        ON_STAGE(what_takes_too_long_is_cut_with_a_finding),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
-#include "app_generation_stage.h"
 #include "model/data_set.h"
 #include "script/rates.h"
+#include "unit/app_generation_stage.h"
 
 static const char HOTELS[] = "supplier\tid\tname\nacme\tx\tInn\nacme\ty\tRoyal\n";
 static const char RATES[] = "{ \"id\": \"one\", \"as_of\": \"2026-11-29T15:00:00Z\", \"base\": \"EUR\", "
@@ -43,7 +43,7 @@ static void the_same_content_is_the_same_table(void **state)
 {
     (void)state;
     struct generation *before = running;
-    take_away("hotels.tsv");
+    assert_int_equal(remove(path_of("hotels.tsv")), 0);
     write_as("hotels.tsv", HOTELS);
     write_as("rates.json", RATES);
     assert_builds();
@@ -91,8 +91,8 @@ static void a_table_that_cannot_be_read_is_kept(void **state)
         assert_true(change_of(SCRIPT_KIND_TABLE, "hotels")->because.message[0] != '\0');
         assert_name(running, "y", "Royal");
     }
-    take_away("hotels.tsv");
-    take_away("rates.json");
+    assert_int_equal(remove(path_of("hotels.tsv")), 0);
+    assert_int_equal(remove(path_of("rates.json")), 0);
     assert_builds();
     assert_ptr_equal(running, before);
     assert_fate(SCRIPT_KIND_TABLE, "hotels", SCRIPT_KEPT);
@@ -113,13 +113,13 @@ static void other_settings_of_a_table_that_cannot_be_read_refuse_the_whole(void 
     write_as("hotels.tsv", "");
     snprintf(more, sizeof more, "data: { hotels: { file: %s/hotels.tsv, key: [id] } }\n", folder);
     write_settings(more);
-    assert_int_equal(build_again(), STATUS_INVALID);
+    assert_int_equal(build_by((struct generation_order){ 0 }), STATUS_INVALID);
     assert_found("the file is empty");
     // A key that the table does not have is the settings' fault also when its file is as it was.
     write_as("hotels.tsv", HOTELS);
     snprintf(more, sizeof more, "data: { hotels: { file: %s/hotels.tsv, key: [ident] } }\n", folder);
     write_settings(more);
-    assert_int_equal(build_again(), STATUS_INVALID);
+    assert_int_equal(build_by((struct generation_order){ 0 }), STATUS_INVALID);
     assert_found("no such column");
 }
 

@@ -1,7 +1,7 @@
 #include "app/generation_fixtures.h"
 
-#include "app_generation_stage.h"
 #include "model/data_set.h"
+#include "unit/app_generation_stage.h"
 
 struct failed {
     char names[REFUSED_MAX][64];
@@ -95,7 +95,7 @@ static void fixtures_of_what_changed_are_run_and_those_that_fail_keep_their_vers
     assert_ptr_equal(version_of(running, "acme"), acme);
     assert_non_null(strstr(change_of(SCRIPT_KIND_SUPPLIER, "acme")->because.message, "oh"));
     // The script is as it was, its fixture is mended.
-    take_away("suppliers/acme.test/ok-empty.json");
+    assert_int_equal(remove(path_of("suppliers/acme.test/ok-empty.json")), 0);
     write_fixture("suppliers/acme.test/odd-error.json", "script_error");
     assert_int_equal(build_and_try(), 0);
     assert_fate(SCRIPT_KIND_SUPPLIER, "acme", SCRIPT_CHANGED);
@@ -153,7 +153,7 @@ static void fixtures_leave_no_trace_in_what_goes_live(void **state)
     snprintf(more, sizeof more, "data: { hotels: { file: %s/hotels.tsv, key: [id] } }\n", folder);
     write_settings(more);
     write_supplier("acme", "pages = 3", "", "if lookup(\"hotels\", \"y\") == nil then error(\"oh\") end return {}");
-    take_away("suppliers/acme.test/ok-empty.json");
+    assert_int_equal(remove(path_of("suppliers/acme.test/ok-empty.json")), 0);
     write_fixture("suppliers/acme.test/odd-error.json", "script_error");
     assert_int_equal(build_and_try(), 0);
     const struct catalogue *catalogue = generation_catalogue(running);

@@ -1,4 +1,4 @@
-#include "app_generation_stage.h"
+#include "unit/app_generation_stage.h"
 
 // Any version of bravo but the one that runs.
 static bool refuses_bravo(void *context, enum script_kind kind, struct text name, const unsigned char *digest,
@@ -53,7 +53,7 @@ static void one_changed_file_is_one_new_version(void **state)
     (void)state;
     write_supplier("acme", "pages = 3", "", "return {}");
     write_supplier("delta", "", "", "return {}");
-    take_away("suppliers/bravo.lua");
+    assert_int_equal(remove(path_of("suppliers/bravo.lua")), 0);
     write_supplier("charlie", "", "", "return {}");
     assert_builds();
     assert_fate(SCRIPT_KIND_SUPPLIER, "acme", SCRIPT_CHANGED);
@@ -138,7 +138,7 @@ static void what_is_wrong_with_the_settings_refuses_the_whole(void **state)
     write_supplier("bravo", "size = 1", "", "return {}"); // a good change does not get through beside it
     for (size_t i = 0; i < COUNT_OF(WRONG); i++) {
         write_settings(WRONG[i][0]);
-        assert_int_equal(build_again(), STATUS_INVALID);
+        assert_int_equal(build_by((struct generation_order){ 0 }), STATUS_INVALID);
         assert_true(findings.count > 0);
         assert_found(WRONG[i][1]);
         assert_ptr_equal(running, before);
@@ -148,17 +148,23 @@ static void what_is_wrong_with_the_settings_refuses_the_whole(void **state)
     assert_int_equal(generation_number(running), number + 1); // what was refused took no number
 }
 
-static void an_emptied_file_of_settings_is_refused(void **state)
+static void a_file_of_settings_that_is_half_written_is_refused(void **state)
 {
     (void)state;
     write_as("lastcall.yaml", "");
-    assert_int_equal(build_again(), STATUS_INVALID);
+    assert_int_equal(build_by((struct generation_order){ 0 }), STATUS_INVALID);
     assert_found("sets nothing any more");
     write_as("lastcall.yaml", "# being written\n\n");
-    assert_int_equal(build_again(), STATUS_INVALID);
+    assert_int_equal(build_by((struct generation_order){ 0 }), STATUS_INVALID);
     assert_found("sets nothing any more");
-    take_away("lastcall.yaml");
-    assert_int_equal(build_again(), STATUS_INVALID);
+    char text[DOCUMENT_MAX];
+    snprintf(text, sizeof text, "suppliers_dir: %s/suppliers\nscripts_dir: %s/scripts\nsuppliers: { acme: {} }", folder,
+             folder);
+    write_as("lastcall.yaml", text);
+    assert_int_equal(build_by((struct generation_order){ 0 }), STATUS_INVALID);
+    assert_found("the last line has no end");
+    assert_int_equal(remove(path_of("lastcall.yaml")), 0);
+    assert_int_equal(build_by((struct generation_order){ 0 }), STATUS_INVALID);
     assert_found("the file cannot be read");
 }
 
@@ -169,10 +175,10 @@ static void a_suppliers_directory_that_is_gone_or_empty_takes_nobody_away(void *
     snprintf(there, sizeof there, "%s", path_of("suppliers"));
     snprintf(aside, sizeof aside, "%s", path_of("aside"));
     assert_int_equal(rename(there, aside), 0);
-    assert_int_equal(build_again(), STATUS_INVALID);
+    assert_int_equal(build_by((struct generation_order){ 0 }), STATUS_INVALID);
     assert_found("the suppliers directory cannot be read");
     assert_int_equal(mkdir(there, 0700), 0);
-    assert_int_equal(build_again(), STATUS_INVALID);
+    assert_int_equal(build_by((struct generation_order){ 0 }), STATUS_INVALID);
     assert_found("the suppliers directory is empty, and 2 of those that run came from it");
     assert_int_equal(rmdir(there), 0);
     assert_int_equal(rename(aside, there), 0);
@@ -186,7 +192,7 @@ static void a_vanished_file_that_the_settings_still_name_keeps_its_supplier(void
     (void)state;
     write_settings("suppliers: { acme: { display_name: Acme }, white: { uses: acme } }\n");
     assert_builds();
-    take_away("suppliers/acme.lua");
+    assert_int_equal(remove(path_of("suppliers/acme.lua")), 0);
     write_supplier("bravo", "size = 1", "", "return {}");
     assert_builds();
     assert_fate(SCRIPT_KIND_SUPPLIER, "acme", SCRIPT_KEPT);
@@ -263,12 +269,13 @@ static void fixed_scripts_run_whatever_is_on_disk(void **state)
     struct script_set *old = script_set_hold(generation_catalogue(running)->set);
     const struct script_version *acme = version_of(running, "acme");
     write_supplier("acme", "pages = 3", "", "return {}");
-    take_away("suppliers/bravo.lua");
+    assert_int_equal(remove(path_of("suppliers/bravo.lua")), 0);
     assert_builds();
     assert_builds(); // the first is gone now, but for the hold
     struct script_set *again = script_set_again(old);
     assert_non_null(again);
     write_as("suppliers/acme.lua", "return {");
+    write_settings("rules:\n  - { supplier: zulu, ceiling: 900ms }\n"); // whose script was left out when they ran
     assert_int_equal(build_by((struct generation_order){ .fixed = again }), STATUS_OK);
     script_set_release(&again);
     script_set_drop(&old);
@@ -322,7 +329,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_broken_script_keeps_its_version_and_the_others_move_on, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_script_that_does_not_go_with_the_settings_is_kept_back, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_is_wrong_with_the_settings_refuses_the_whole, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(an_emptied_file_of_settings_is_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_file_of_settings_that_is_half_written_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_suppliers_directory_that_is_gone_or_empty_takes_nobody_away, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_vanished_file_that_the_settings_still_name_keeps_its_supplier, set_up,

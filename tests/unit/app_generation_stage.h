@@ -55,11 +55,6 @@ static inline void write_as(const char *name, const char *text)
     assert_int_equal(fclose(file), 0);
 }
 
-static inline void take_away(const char *name)
-{
-    assert_int_equal(remove(path_of(name)), 0);
-}
-
 /// A supplier that does nothing wrong; `options` and `more` are Lua of its table, `normalise` the body of the function.
 static inline void write_supplier(const char *name, const char *options, const char *more, const char *normalise)
 {
@@ -102,11 +97,6 @@ static inline void print_all(void)
         print_message("%s:%u:%u: %s (%s)\n", failure->file, failure->line, failure->column, failure->message,
                       failure->help);
     }
-    for (size_t i = 0; i < changes.count; i++) {
-        const struct script_change *change = &changes.items[i];
-        print_message("change kind=%d %.*s fate=%d running=%.*s because=%s\n", (int)change->kind,
-                      TEXT_ARGS(change->name), (int)change->fate, TEXT_ARGS(change->running), change->because.message);
-    }
 }
 
 /// Reads the settings and builds over what runs by `order` (its settings and previous are filled in). On STATUS_OK
@@ -137,17 +127,10 @@ static inline enum status build_by(struct generation_order order)
     return status;
 }
 
-static inline enum status build_again(void)
-{
-    return build_by((struct generation_order){ 0 });
-}
-
 static inline void assert_builds(void)
 {
-    enum status status = build_again();
-    if (status != STATUS_OK) {
-        print_all();
-    }
+    enum status status = build_by((struct generation_order){ 0 });
+    print_all();
     assert_int_equal(status, STATUS_OK);
 }
 
@@ -158,18 +141,13 @@ static inline const struct script_change *change_of(enum script_kind kind, const
             return &changes.items[i];
         }
     }
-    print_all();
     fail_msg("no change of %s", name);
     return NULL;
 }
 
 static inline void assert_fate(enum script_kind kind, const char *name, enum script_fate fate)
 {
-    const struct script_change *change = change_of(kind, name);
-    if (change->fate != fate) {
-        print_all();
-    }
-    assert_int_equal(change->fate, fate);
+    assert_int_equal(change_of(kind, name)->fate, fate);
 }
 
 static inline const struct script_version *version_of(const struct generation *generation, const char *name)
@@ -186,7 +164,6 @@ static inline void assert_found(const char *sentence)
             return;
         }
     }
-    print_all();
     fail_msg("not found: %s", sentence);
 }
 

@@ -1,4 +1,7 @@
-// Catalogues by hand that move in and leave, as generations do.
+/// Moves stage: catalogues by hand that move in and leave, as generations do.
+///
+/// Threads: the test's; the ground of a stage any.
+/// Memory:  each stage one allocation, which the test frees.
 #pragma once
 
 #include "model/catalogue.h"

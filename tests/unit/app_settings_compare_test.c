@@ -1,7 +1,7 @@
 #include "app/settings_compare.h"
 #include "app/settings_table.h"
 
-#include "app_settings_support.h"
+#include "unit/app_settings_support.h"
 
 enum { NAMES_MAX = 40 };
 
@@ -64,65 +64,66 @@ static void what_says_the_same_is_the_same_wherever_it_stands(void **state)
 }
 
 // One document for each kind of row and owner; each differs from each.
+static const char *const OTHER[] = {
+    "",
+    "listen: 127.0.0.1:9\n",
+    "admin: { listen: \"\" }\n",
+    "callers: [web]\n",
+    "callers: [web, app]\n",
+    "callers: [app, web]\n",
+    "cors: { origins: [\"*\"] }\n",
+    "cors: { max_age: 1s }\n",
+    "honour_deadline_headers: true\n",
+    "io_threads: 2\n",
+    "script_threads: 2\n",
+    "suppliers_dir: [a, b]\n",
+    "network: { allow_private: [127.0.40.0/24] }\n",
+    "network: { allow_private: [127.0.40.0/25] }\n",
+    "network: { allow_private: [127.0.41.0/24] }\n",
+    "dns: { servers: [127.0.0.1] }\n",
+    "dns: { servers: [127.0.0.2] }\n",
+    "max_body: 1MiB\n",
+    "reply: { detail: full }\n",
+    "reply: { token_env: T }\n",
+    "fx: { file: rates.json }\n",
+    "data: { x: { file: x, key: [k] } }\n",
+    "data: { x: { file: y, key: [k] } }\n",
+    "data: { x: { file: x, key: [k, l] } }\n",
+    "data: { y: { file: x, key: [k] } }\n",
+    "segments: [product]\n",
+    "rules: [ { deadline: 1s } ]\n",
+    "rules: [ { ceiling: 1s } ]\n",
+    "rules: [ { supplier: a, ceiling: 1s } ]\n",
+    "rules: [ { supplier: [a, b], ceiling: 1s } ]\n",
+    "rules: [ { when: { market: GB }, ceiling: 1s } ]\n",
+    "rules: [ { when: { market: IE }, ceiling: 1s } ]\n",
+    "rules: [ { when: { device: GB }, ceiling: 1s } ]\n",
+    "rules: [ { when: { market: GB }, ceiling: 1s }, { deadline: 1s } ]\n",
+    "rules: [ { deadline: 1s }, { when: { market: GB }, ceiling: 1s } ]\n",
+    "suppliers: { a: {} }\n",
+    "suppliers: { b: {} }\n",
+    "suppliers: { a: { enabled: false } }\n",
+    "suppliers: { a: { enabled: false, because: x } }\n",
+    "suppliers: { a: { uses: b } }\n",
+    "suppliers: { a: { mode: dark } }\n",
+    "suppliers: { a: { mode: dark, traffic: 7% } }\n",
+    "suppliers: { a: { ceiling: 1s } }\n",
+    "suppliers: { a: { accounts: { one: {} } } }\n",
+    "suppliers: { a: { accounts: { one: { when: { market: GB } }, two: {} } } }\n",
+    "suppliers: { a: { accounts: { one: { when: { market: IE } }, two: {} } } }\n",
+    "suppliers: { a: { accounts: { one: { options: { p: 1 } } } } }\n",
+    "suppliers: { a: { accounts: { one: { options: { p: \"1\" } } } } }\n",
+    "suppliers: { a: { accounts: { one: { options: { q: 1 } } } } }\n",
+    "suppliers: { a: { accounts: { one: { secrets: { K: V } } } } }\n",
+    "suppliers: { a: { accounts: { one: { secrets: { K: W } } } } }\n",
+    "suppliers: { a: { accounts: { one: { limits: { rps: 7 } } } } }\n",
+    "suppliers: { a: { accounts: { one: { limits: { body: 7KiB } } } } }\n",
+    "suppliers: { a: { accounts: { one: { proxy: \"http://127.0.0.1:3128\" } } } }\n",
+    "suppliers: { a: { accounts: { one: { tls: { cert: c, key: k } } } } }\n",
+};
+
 static void what_says_something_else_differs(void **state)
 {
-    static const char *const OTHER[] = {
-        "",
-        "listen: 127.0.0.1:9\n",
-        "admin: { listen: \"\" }\n",
-        "callers: [web]\n",
-        "callers: [web, app]\n",
-        "callers: [app, web]\n",
-        "cors: { origins: [\"*\"] }\n",
-        "cors: { max_age: 1s }\n",
-        "honour_deadline_headers: true\n",
-        "io_threads: 2\n",
-        "script_threads: 2\n",
-        "suppliers_dir: [a, b]\n",
-        "network: { allow_private: [127.0.40.0/24] }\n",
-        "network: { allow_private: [127.0.40.0/25] }\n",
-        "network: { allow_private: [127.0.41.0/24] }\n",
-        "dns: { servers: [127.0.0.1] }\n",
-        "dns: { servers: [127.0.0.2] }\n",
-        "max_body: 1MiB\n",
-        "reply: { detail: full }\n",
-        "reply: { token_env: T }\n",
-        "fx: { file: rates.json }\n",
-        "data: { x: { file: x, key: [k] } }\n",
-        "data: { x: { file: y, key: [k] } }\n",
-        "data: { x: { file: x, key: [k, l] } }\n",
-        "data: { y: { file: x, key: [k] } }\n",
-        "segments: [product]\n",
-        "rules: [ { deadline: 1s } ]\n",
-        "rules: [ { ceiling: 1s } ]\n",
-        "rules: [ { supplier: a, ceiling: 1s } ]\n",
-        "rules: [ { supplier: [a, b], ceiling: 1s } ]\n",
-        "rules: [ { when: { market: GB }, ceiling: 1s } ]\n",
-        "rules: [ { when: { market: IE }, ceiling: 1s } ]\n",
-        "rules: [ { when: { device: GB }, ceiling: 1s } ]\n",
-        "rules: [ { when: { market: GB }, ceiling: 1s }, { deadline: 1s } ]\n",
-        "rules: [ { deadline: 1s }, { when: { market: GB }, ceiling: 1s } ]\n",
-        "suppliers: { a: {} }\n",
-        "suppliers: { b: {} }\n",
-        "suppliers: { a: { enabled: false } }\n",
-        "suppliers: { a: { enabled: false, because: x } }\n",
-        "suppliers: { a: { uses: b } }\n",
-        "suppliers: { a: { mode: dark } }\n",
-        "suppliers: { a: { mode: dark, traffic: 7% } }\n",
-        "suppliers: { a: { ceiling: 1s } }\n",
-        "suppliers: { a: { accounts: { one: {} } } }\n",
-        "suppliers: { a: { accounts: { one: { when: { market: GB } }, two: {} } } }\n",
-        "suppliers: { a: { accounts: { one: { when: { market: IE } }, two: {} } } }\n",
-        "suppliers: { a: { accounts: { one: { options: { p: 1 } } } } }\n",
-        "suppliers: { a: { accounts: { one: { options: { p: \"1\" } } } } }\n",
-        "suppliers: { a: { accounts: { one: { options: { q: 1 } } } } }\n",
-        "suppliers: { a: { accounts: { one: { secrets: { K: V } } } } }\n",
-        "suppliers: { a: { accounts: { one: { secrets: { K: W } } } } }\n",
-        "suppliers: { a: { accounts: { one: { limits: { rps: 7 } } } } }\n",
-        "suppliers: { a: { accounts: { one: { limits: { body: 7KiB } } } } }\n",
-        "suppliers: { a: { accounts: { one: { proxy: \"http://127.0.0.1:3128\" } } } }\n",
-        "suppliers: { a: { accounts: { one: { tls: { cert: c, key: k } } } } }\n",
-    };
     (void)state;
     struct settings *all[COUNT_OF(OTHER)];
     for (size_t i = 0; i < COUNT_OF(OTHER); i++) {
@@ -146,7 +147,7 @@ static const char EVERYTHING[] =
     "network: { allow_private: [127.0.40.0/24, \"::1/128\"], ca_file: ca.pem }\ndns: { servers: [127.0.0.1, 127.0.0.2] "
     "}\n"
     "reply: { token_env: R }\nscripts: { build_limit: 7ms, normalise_limit: 70ms, memory: 20MiB }\n"
-    "max_body: 1MiB\nlog_level: debug\ntiming_file: t\n"
+    "max_body: 1MiB\nlog_level: debug\ntiming_file: t\nreload: { watch: false, settle: 400ms, scan: 6s }\n"
     "drain: 1s\ncallers: [web]\nsecrets_dir: /run/secrets\n"; // these three do not wait
 
 static void what_waits_for_a_restart_is_named_with_its_line_and_keeps_its_value(void **state)

@@ -321,6 +321,43 @@ static void a_file_that_is_cut_or_overwritten_later_changes_nothing(void **state
     data_table_release(&table);
 }
 
+static void a_table_is_current_while_its_file_says_the_same_to_the_last_byte(void **state)
+{
+    enum { BIG = 200000 };
+    static const char LINE[] = "acme\t1\n";
+    struct text keys[] = { TEXT("supplier"), TEXT("id") };
+    struct data_table_options options = { .path = path, .keys = keys, .key_count = 1 };
+    (void)state;
+    char *bytes = calloc(1, BIG); // more than is compared at once
+    assert_non_null(bytes);
+    size_t length = (size_t)snprintf(bytes, BIG, "supplier\tid\n");
+    for (int i = 0; i < 9999; i++, length += sizeof(LINE) - 1) {
+        memcpy(bytes + length, LINE, sizeof(LINE) - 1);
+    }
+    struct data_table *table = load_good(bytes, "supplier", NULL);
+    assert_true(data_table_is_current(table, &options));
+    options.key_count = 2;
+    assert_false(data_table_is_current(table, &options));
+    options.key_count = 1;
+    bytes[length - 2] = '2';
+    write_bytes(bytes, length);
+    assert_false(data_table_is_current(table, &options));
+    bytes[length - 2] = '1';
+    write_bytes(bytes, length - (sizeof(LINE) - 1)); // shorter by a line
+    assert_false(data_table_is_current(table, &options));
+    write_bytes(bytes, length);
+    assert_true(data_table_is_current(table, &options));
+    options.path = "/tmp";
+    assert_false(data_table_is_current(table, &options));
+    options.path = "/nowhere/table.tsv";
+    assert_false(data_table_is_current(table, &options));
+    struct data_table *held = data_table_acquire(table);
+    data_table_release(&table);
+    assert_int_equal(data_table_stats(held).rows, 9999);
+    data_table_release(&held);
+    free(bytes);
+}
+
 static int make_path(void **state)
 {
     (void)state;
@@ -353,6 +390,7 @@ int main(void)
         cmocka_unit_test(a_key_column_that_is_missing_is_told_where_it_was_chosen),
         cmocka_unit_test(what_is_no_file_is_a_finding),
         cmocka_unit_test(a_file_that_is_cut_or_overwritten_later_changes_nothing),
+        cmocka_unit_test(a_table_is_current_while_its_file_says_the_same_to_the_last_byte),
     };
     return cmocka_run_group_tests(tests, make_path, remove_path);
 }

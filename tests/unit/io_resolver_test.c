@@ -135,6 +135,26 @@ static void a_name_becomes_known_with_all_its_addresses(void **state)
     assert_true(resolver_is_settled(world->resolver));
 }
 
+static void a_name_that_is_added_later_takes_readiness_from_nobody(void **state)
+{
+    struct world *world = *state;
+    const struct text hosts[] = { TEXT("acme.example"), TEXT("new.example") };
+    char address[INET6_ADDRSTRLEN];
+    size_t count;
+
+    name_server_set(world->server, "acme.example", ANSWERS, "8.8.8.8", 60);
+    name_server_set(world->server, "new.example", IS_SILENT, "", 0);
+    set_name(world->resolver, "acme.example");
+    wait_for(world->resolver, "acme.example", NAME_KNOWN, "8.8.8.8");
+    while (!resolver_is_settled(world->resolver)) { // the other family may be a moment later
+        usleep(1000);
+    }
+    assert_int_equal(resolver_set_names(world->resolver, hosts, COUNT_OF(hosts)), STATUS_OK);
+    assert_int_equal(look(world->resolver, "new.example", address, sizeof(address), &count), NAME_PENDING);
+    assert_true(resolver_is_settled(world->resolver));
+    assert_int_equal(look(world->resolver, "acme.example", address, sizeof(address), &count), NAME_KNOWN);
+}
+
 static void a_new_name_stands_in_the_book_at_once_as_pending(void **state)
 {
     struct world *world = *state;
@@ -367,6 +387,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_SERVER(a_name_becomes_known_with_all_its_addresses),
+        WITH_SERVER(a_name_that_is_added_later_takes_readiness_from_nobody),
         WITH_SERVER(a_new_name_stands_in_the_book_at_once_as_pending),
         WITH_SERVER(names_that_cannot_be_are_not_taken),
         WITH_SERVER(a_name_that_is_not_there_fails_and_says_why),

@@ -332,6 +332,26 @@ static void the_healthy_pass_one_that_takes_too_much(void **state)
     }
 }
 
+static void names_that_come_and_go_take_no_more_room(void **state)
+{
+    struct cpu_share share;
+    char name[32];
+    (void)state;
+
+    cpu_share_init(&share, 1);
+    for (uint64_t i = 0; i < 20 * CPU_SHARE_NAMES; i++) {
+        uint64_t now_us = (100 + i / 100) * SECOND; // 1,000 of them within 10 s
+        snprintf(name, sizeof(name), "s%llu", (unsigned long long)i);
+        cpu_share_charge(&share, text_of(name), 10, now_us);
+        cpu_share_charge(&share, TEXT("steady"), 10, now_us);
+        assert_in_range(share.by_name.count, 1, 3 * CPU_SHARE_NAMES);
+    }
+    assert_int_equal(cpu_share_usage(&share, text_of(name)).cpu_us, 10);
+    assert_int_equal(cpu_share_usage(&share, TEXT("steady")).cpu_us, 20 * CPU_SHARE_NAMES * 10);
+    assert_int_equal(cpu_share_usage(&share, TEXT("s0")).cpu_us, 0); // forgotten
+    cpu_share_fini(&share);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -345,6 +365,7 @@ int main(void)
                                         close_lanes),
         cmocka_unit_test_setup_teardown(a_start_call_charges_each_candidate_with_its_own, open_lanes, close_lanes),
         cmocka_unit_test_setup_teardown(the_healthy_pass_one_that_takes_too_much, open_pool, close_pool),
+        cmocka_unit_test(names_that_come_and_go_take_no_more_room),
     };
     return cmocka_run_group_tests_name("script_cpu_share", tests, NULL, NULL);
 }

@@ -1,20 +1,29 @@
 // States that are built aside and buried aside: what the first calls of a set find, and what a set leaves behind.
 
+#include "script/state_fill.h"
 #include "unit/script_pool_stage.h"
+
+#include <sys/resource.h>
 
 static uint32_t count_states(void)
 {
     return support_counts(&pool).states;
 }
 
-static void run_start_call(struct script_set *set)
+static void run_start_of(struct script_set *set, size_t candidates)
 {
     struct start_call *call = support_start(&world, "chair");
     call->call.set = set;
+    call->candidate_count = candidates;
     support_run(&pool, &call->call);
     assert_int_equal(call->product_verdict, SCRIPT_OK);
     assert_verdict(call->candidates[0].verdict, SCRIPT_OK, "good", call->candidates[0].message);
     script_call_destroy(&call->call);
+}
+
+static void run_start_call(struct script_set *set)
+{
+    run_start_of(set, world.count);
 }
 
 /// One more set of the same files. Accounts stay what they are.
@@ -132,6 +141,42 @@ static void a_worker_keeps_three_states_and_puts_the_others_aside(void **state)
     }
 }
 
+static void on_file(void *context)
+{
+    ++*(size_t *)context;
+}
+
+static bool is_never_hurried(void *context)
+{
+    (void)context;
+    return false;
+}
+
+static void a_filled_state_has_everything_loaded_and_no_garbage(void **state)
+{
+    size_t files = 0;
+    struct state_fill fill = { .file_limit_us = 2000000,
+                               .end_us = UINT64_MAX,
+                               .on_file = on_file,
+                               .is_hurried = is_never_hurried,
+                               .context = &files };
+    (void)state;
+    add_good(20);
+    support_load(&world);
+    struct state *filled = state_create(world.set, 4 << 20);
+    assert_true(state_fill_init(&fill, world.set));
+    assert_true(state_fill_run(&fill, filled));
+    assert_int_equal(files, 21);
+    assert_int_equal(filled->loads, 21);
+    assert_int_equal(filled->sandbox->used_live, filled->sandbox->heap.used); // the first call has nothing to collect
+    assert_int_equal(filled->sandbox->end_cpu_us, 0);                         // nor a limit of another thread
+    assert_null(lua_gethook(filled->sandbox->L));
+    assert_true(state_fill_run(&fill, filled)); // which loads nothing again
+    assert_int_equal(filled->loads, 21);
+    state_fill_fini(&fill);
+    state_destroy(&filled);
+}
+
 // ---- what a set leaves behind
 
 static void a_retired_set_leaves_no_state_though_no_call_comes(void **state)
@@ -156,6 +201,25 @@ static void a_retired_set_leaves_no_state_though_no_call_comes(void **state)
     assert_int_equal(worker_pool_bury(pool.pool), 3);
     assert_int_equal(count_states(), 0);
     script_set_drop(&held);
+}
+
+static void a_retired_set_is_buried_aside(void **state)
+{
+    const struct timespec pause = { .tv_nsec = 1000000 };
+    (void)state;
+    add_good(2);
+    support_load(&world);
+    start_pool(2);
+    worker_pool_bury_aside(pool.pool); // there is nothing
+    assert_int_equal(worker_pool_prepare(pool.pool, world.set), 2);
+    run_start_call(world.set);
+    worker_pool_bury_aside(pool.pool);
+    assert_int_equal(count_states(), 2);
+    script_set_release(&world.set);
+    worker_pool_bury_aside(pool.pool);
+    while (count_states() > 0) {
+        nanosleep(&pause, NULL);
+    }
 }
 
 static void a_state_in_use_is_not_buried(void **state)
@@ -280,16 +344,87 @@ static void a_file_that_wants_more_memory_than_a_call_may_have_is_left_to_its_fi
     start_pool(2);
     assert_int_equal(worker_pool_prepare(pool.pool, world.set), 2);
     assert_int_equal(count_states(), 2);
-    struct start_call *call = support_start(&world, "chair");
-    call->candidate_count = odd; // all others
-    support_run(&pool, &call->call);
-    assert_verdict(call->candidates[odd - 1].verdict, SCRIPT_OK, "good", call->candidates[odd - 1].message);
-    script_call_destroy(&call->call);
+    run_start_of(world.set, odd); // all others
     assert_int_equal(support_counts(&pool).loads, 0);
 
     char message[256];
     assert_verdict(run_beside(odd, message, sizeof message), SCRIPT_MEMORY, "odd", text_of(message));
     assert_true(support_counts(&pool).loads > 0);
+}
+
+static size_t address_space(void)
+{
+    long pages = 0;
+    FILE *stream = fopen("/proc/self/statm", "re");
+    assert_non_null(stream);
+    assert_int_equal(fscanf(stream, "%ld", &pages), 1);
+    fclose(stream);
+    return (size_t)pages * 4096;
+}
+
+static void memory_that_the_machine_refuses_is_no_harm(void **state)
+{
+    (void)state;
+    if (!has_honest_memory()) {
+        skip(); // a sanitizer does not live with such a limit
+    }
+    add_good(20);
+    support_load(&world);
+    start_pool(4);
+    size_t fewest = SIZE_MAX;
+    size_t most = 0;
+    // From not even a stack for the thread to all four states.
+    for (size_t more = 0; more <= (size_t)128 << 20; more += 1 << 20) {
+        struct rlimit before;
+        assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
+        const struct rlimit limit = { .rlim_cur = address_space() + more, .rlim_max = before.rlim_max };
+        assert_int_equal(setrlimit(RLIMIT_AS, &limit), 0);
+        size_t count = worker_pool_prepare(pool.pool, world.set);
+        assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
+        assert_int_equal(count, count_states());
+        fewest = count < fewest ? count : fewest;
+        most = count > most ? count : most;
+        if (more % (4 << 20) == 0) {
+            run_start_call(world.set);
+        }
+        for (size_t i = 0; i < world.count; i++) {
+            free((void *)(uintptr_t)world.accounts[i].context.data);
+        }
+        struct script_set *old = world.set;
+        support_load(&world);
+        script_set_release(&old);
+        (void)worker_pool_bury(pool.pool);
+        assert_int_equal(count_states(), 0);
+    }
+    assert_int_equal(fewest, 0);
+    assert_int_equal(most, 4);
+}
+
+static void a_lost_worker_takes_no_state_with_it_but_the_one_it_is_in(void **state)
+{
+    (void)state;
+    add_good(1);
+    support_add_faulty(&world, "stuck", "build_request");
+    support_load(&world);
+    start_pool(1);
+    struct script_set *other = load_set();
+    struct script_set *const sets[] = { world.set, other };
+    for (size_t i = 0; i < COUNT_OF(sets); i++) {
+        assert_int_equal(worker_pool_prepare(pool.pool, sets[i]), 1);
+        run_start_of(sets[i], 1); // not the one that gets stuck
+    }
+    assert_int_equal(support_counts(&pool).loads, 0);
+    struct start_call *call = support_start(&world, "chair");
+    support_run(&pool, &call->call);
+    assert_verdict(call->candidates[1].verdict, SCRIPT_TIMEOUT, "stuck", call->candidates[1].message);
+    script_call_destroy(&call->call);
+
+    run_start_of(other, 1); // by another worker, in the state that was left
+    assert_int_equal(support_counts(&pool).loads, 0);
+    run_start_of(world.set, 1); // in one of its own
+    assert_true(support_counts(&pool).loads > 0);
+    await_the_lost();
+    script_set_release(&other);
 }
 
 static void a_hurried_pool_prepares_nothing(void **state)
@@ -361,7 +496,11 @@ static void sets_come_and_go_in_every_order_while_calls_run(void **state)
         random = random * 1103515245 + 12345;
         size_t place = (random >> 16) % LIVE;
         script_set_release(&sets[place]); // often the one that is called now, or was never
-        (void)worker_pool_bury(pool.pool);
+        if (round % 2 == 0) {
+            (void)worker_pool_bury(pool.pool);
+        } else {
+            worker_pool_bury_aside(pool.pool);
+        }
         sets[place] = load_set();
         (void)worker_pool_prepare(pool.pool, sets[place]);
         if ((random >> 20) % 4 != 0) {
@@ -383,7 +522,10 @@ static void sets_come_and_go_in_every_order_while_calls_run(void **state)
     }
     script_set_release(&world.set);
     (void)worker_pool_bury(pool.pool);
-    assert_int_equal(count_states(), 0);
+    const struct timespec pause = { .tv_nsec = 1000000 };
+    while (count_states() > 0) { // some are being buried aside
+        nanosleep(&pause, NULL);
+    }
 }
 
 int main(void)
@@ -393,7 +535,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(without_a_preparation_each_worker_builds_its_own_state, open_all, close_all),
         cmocka_unit_test_setup_teardown(a_set_that_is_prepared_twice_has_no_more_states, open_all, close_all),
         cmocka_unit_test_setup_teardown(a_worker_keeps_three_states_and_puts_the_others_aside, open_all, close_all),
+        cmocka_unit_test_setup_teardown(a_filled_state_has_everything_loaded_and_no_garbage, open_all, close_all),
         cmocka_unit_test_setup_teardown(a_retired_set_leaves_no_state_though_no_call_comes, open_all, close_all),
+        cmocka_unit_test_setup_teardown(a_retired_set_is_buried_aside, open_all, close_all),
         cmocka_unit_test_setup_teardown(a_state_in_use_is_not_buried, open_all, close_all),
         cmocka_unit_test_setup_teardown(a_file_that_takes_nearly_all_of_its_time_is_prepared, open_all, close_all),
         cmocka_unit_test_setup_teardown(a_file_that_loops_for_ever_is_stopped_once_and_left_to_its_first_call, open_all,
@@ -401,6 +545,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_file_that_gets_stuck_is_given_up_and_quarantined, open_all, close_all),
         cmocka_unit_test_setup_teardown(a_file_that_wants_more_memory_than_a_call_may_have_is_left_to_its_first_call,
                                         open_all, close_all),
+        cmocka_unit_test_setup_teardown(memory_that_the_machine_refuses_is_no_harm, open_all, close_all),
+        cmocka_unit_test_setup_teardown(a_lost_worker_takes_no_state_with_it_but_the_one_it_is_in, open_all, close_all),
         cmocka_unit_test_setup_teardown(a_hurried_pool_prepares_nothing, open_all, close_all),
         cmocka_unit_test_setup_teardown(sets_come_and_go_in_every_order_while_calls_run, open_all, close_all),
     };

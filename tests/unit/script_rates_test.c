@@ -376,6 +376,40 @@ static void what_is_no_regular_file_is_a_finding_and_is_not_waited_for(void **st
     assert_int_equal(rmdir(folder), 0);
 }
 
+static void tables_are_equal_when_they_say_the_same_by_the_same_settings(void **state)
+{
+    static const char *const OTHER[] = {
+        TABLE_OF("\"USD\": 1.0843"),
+        TABLE_OF("\"USD\": 1.0842, \"GBP\": 1"),
+        TABLE_OF("\"GBP\": 1.0842"),
+        "{ \"id\": \"t-2\", \"as_of\": \"2026-11-29T15:00:00+01:00\", \"base\": \"EUR\", \"rates\": { \"USD\": "
+        "1.0842 } }",
+        "{ \"id\": \"t-1\", \"as_of\": \"2026-11-29T15:00:01+01:00\", \"base\": \"EUR\", \"rates\": { \"USD\": "
+        "1.0842 } }",
+    };
+    struct findings findings = { 0 };
+    struct rates *one = NULL, *other = NULL;
+    (void)state;
+    assert_true(rates_equals(NULL, NULL));
+    assert_int_equal(rates_parse(text_of(TABLE_OF("\"USD\": 1.0842")), "r", HOUR_US, on_finding, &findings, &one),
+                     STATUS_OK);
+    assert_false(rates_equals(one, NULL));
+    for (size_t i = 0; i < COUNT_OF(OTHER); i++) {
+        assert_int_equal(rates_parse(text_of(OTHER[i]), "r", HOUR_US, on_finding, &findings, &other), STATUS_OK);
+        assert_false(rates_equals(one, other));
+        rates_release(&other);
+    }
+    assert_int_equal(
+        rates_parse(text_of(TABLE_OF(" \"USD\": \"1.0842\"")), "r", HOUR_US, on_finding, &findings, &other), STATUS_OK);
+    assert_true(rates_equals(one, other));
+    rates_release(&other);
+    assert_int_equal(rates_parse(text_of(TABLE_OF("\"USD\": 1.0842")), "r", HOUR_US + 1, on_finding, &findings, &other),
+                     STATUS_OK);
+    assert_false(rates_equals(one, other));
+    rates_release(&other);
+    rates_release(&one);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -391,6 +425,7 @@ int main(void)
         cmocka_unit_test(whatever_is_wrong_with_a_table_is_told_with_its_place),
         cmocka_unit_test(a_file_that_is_not_there_is_a_finding),
         cmocka_unit_test(what_is_no_regular_file_is_a_finding_and_is_not_waited_for),
+        cmocka_unit_test(tables_are_equal_when_they_say_the_same_by_the_same_settings),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,8 @@
 // Metrics: counted from records, written for Prometheus.
 #include "telemetry/metrics.h"
 
+#include "telemetry/metric_names.h"
+
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -386,6 +388,27 @@ static void a_counter_goes_on_when_what_it_is_taken_from_begins_anew(void **stat
     }
 }
 
+static void what_ran_before_and_runs_again_is_not_counted_twice(void **state)
+{
+    static const uint64_t values[] = { 50, 0, 3, 50, 52 };
+    struct metrics *metrics = *state;
+
+    metrics_set_limits(metrics, METRIC_SCRIPT_LIMITS, SCRIPT_LIMIT_TIME, NAMES, &values[0], 1);
+    metrics_begin_limits(metrics, METRIC_SCRIPT_LIMITS, SCRIPT_LIMIT_TIME, NAMES, &values[1], 1); // another version
+    metrics_set_limits(metrics, METRIC_SCRIPT_LIMITS, SCRIPT_LIMIT_TIME, NAMES, &values[2], 1);
+    metrics_begin_limits(metrics, METRIC_SCRIPT_LIMITS, SCRIPT_LIMIT_TIME, NAMES, &values[3], 1); // the first again
+    metrics_set_limits(metrics, METRIC_SCRIPT_LIMITS, SCRIPT_LIMIT_TIME, NAMES, &values[4], 1);
+    assert_line(metrics, "lastcall_script_limits_total{supplier=\"acme\",limit=\"time\"} 55");
+    metrics_set_suppliers(metrics, METRIC_SCRIPT_DRIFT, NAMES, &values[4], 1);
+    metrics_begin_suppliers(metrics, METRIC_SCRIPT_DRIFT, NAMES, &values[2], 1);
+    metrics_set_suppliers(metrics, METRIC_SCRIPT_DRIFT, NAMES, &values[0], 1);
+    assert_line(metrics, "lastcall_script_drift_total{supplier=\"acme\"} 99");
+    metrics_set_table(metrics, METRIC_LOOKUP_MISSES, TEXT("properties"), 12);
+    metrics_begin_table(metrics, METRIC_LOOKUP_MISSES, TEXT("properties"), 4);
+    metrics_set_table(metrics, METRIC_LOOKUP_MISSES, TEXT("properties"), 13);
+    assert_line(metrics, "lastcall_lookup_misses_total{table=\"properties\"} 21");
+}
+
 static void a_gauge_of_a_supplier_that_is_gone_is_nothing(void **state)
 {
     static const uint64_t values[] = { 4, 5, 6 };
@@ -409,7 +432,7 @@ static void only_full_lines_are_given_away_and_no_sum_falls(void **state)
     metrics_set_suppliers(metrics, METRIC_SUPPLIER_KEPT_IN, NAMES, &limits, 1);
     metrics_set_suppliers(metrics, METRIC_SUPPLIER_RUNNING, NAMES, &running, 1);
     uint64_t buckets = metrics_sum(metrics, METRIC_SUPPLIER_DURATION);
-    for (unsigned round = 0; round < 20; round++) {
+    for (unsigned round = 0; round < 6; round++) {
         for (size_t i = 0; i < COUNT_OF(names); i++) {
             snprintf(names[i], sizeof(names[i]), "r%us%zu", round, i);
             texts[i] = text_of(names[i]);
@@ -423,6 +446,29 @@ static void only_full_lines_are_given_away_and_no_sum_falls(void **state)
         assert_no(metrics, "supplier=\"acme\"");
     }
     assert_line(metrics, "lastcall_supplier_requests_kept_in_total{supplier=\"other\"} 9");
+    for (size_t i = COUNT_OF(names) / 2; i < COUNT_OF(names); i++) { // half of them go
+        snprintf(names[i], sizeof(names[i]), "last%zu", i);
+        texts[i] = text_of(names[i]);
+    }
+    metrics_name(metrics, METRIC_NAMES_SUPPLIERS, texts, COUNT_OF(texts));
+    assert_line(metrics, "lastcall_attempts_total{supplier=\"r5s0\",outcome=\"empty\"} 1"); // and not this one
+    count_one(metrics, names[COUNT_OF(names) - 1]);
+    assert_line(metrics, "lastcall_attempts_total{supplier=\"last511\",outcome=\"empty\"} 1");
+}
+
+static void there_is_an_end_to_names(void **state)
+{
+    struct metrics *metrics = *state;
+    char name[32] = "";
+
+    for (unsigned i = 0; i < METRIC_NAMES_EVER + 50; i++) {
+        snprintf(name, sizeof(name), "n%u", i);
+        const struct text only = text_of(name);
+        metrics_name(metrics, METRIC_NAMES_SUPPLIERS, &only, 1);
+        count_one(metrics, name);
+    }
+    assert_int_equal(metrics_sum(metrics, METRIC_ATTEMPTS), METRIC_NAMES_EVER + 50);
+    assert_no(metrics, name); // too late for a line: it counts among the others
 }
 
 static void *name_much(void *argument)
@@ -468,8 +514,10 @@ int main(void)
         PLAY(several_threads_lose_nothing),
         PLAY(names_come_and_go_and_those_that_are_gone_keep_their_lines),
         PLAY(a_counter_goes_on_when_what_it_is_taken_from_begins_anew),
+        PLAY(what_ran_before_and_runs_again_is_not_counted_twice),
         PLAY(a_gauge_of_a_supplier_that_is_gone_is_nothing),
         PLAY(only_full_lines_are_given_away_and_no_sum_falls),
+        PLAY(there_is_an_end_to_names),
         PLAY(naming_disturbs_no_counting),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

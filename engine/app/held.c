@@ -1,0 +1,145 @@
+#include "app/held.h"
+
+#include <stdlib.h>
+
+static const unsigned char GONE[SCRIPT_DIGEST];
+
+void held_init(struct held *held)
+{
+    *held = (struct held){ 0 };
+}
+
+static void drop(struct held *held, size_t index)
+{
+    free(held->versions[index].name);
+    held->versions[index] = held->versions[--held->count];
+}
+
+void held_fini(struct held *held)
+{
+    while (held->count > 0) {
+        drop(held, held->count - 1);
+    }
+    free(held->versions);
+    held_init(held);
+}
+
+static struct held_version *find(const struct held *held, enum script_kind kind, struct text name)
+{
+    for (size_t i = 0; i < held->count; i++) {
+        struct held_version *version = &held->versions[i];
+        if (version->kind == kind && text_equals_c(name, version->name)) {
+            return version;
+        }
+    }
+    return NULL;
+}
+
+/// A place for one more with this name; NULL without memory.
+static struct held_version *append(struct held *held, enum script_kind kind, struct text name)
+{
+    if (held->count == held->room) {
+        size_t room = held->room == 0 ? 8 : 2 * held->room;
+        struct held_version *grown = realloc(held->versions, room * sizeof(*grown));
+        if (grown == NULL) {
+            return NULL;
+        }
+        held->versions = grown;
+        held->room = room;
+    }
+    char *kept = strndup(name.data, name.length);
+    if (kept == NULL) {
+        return NULL;
+    }
+    struct held_version *version = &held->versions[held->count++];
+    *version = (struct held_version){ .kind = kind, .name = kept };
+    return version;
+}
+
+enum status held_add(struct held *held, enum script_kind kind, struct text name, const unsigned char *digest,
+                     const struct failure *because)
+{
+    struct held_version *version = find(held, kind, name);
+
+    if (version == NULL) {
+        version = append(held, kind, name);
+    }
+    if (version == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    memcpy(version->digest, digest != NULL ? digest : GONE, SCRIPT_DIGEST);
+    version->because = *because;
+    return STATUS_OK;
+}
+
+void held_add_settings(struct held *held, uint64_t hash, const struct failure *because)
+{
+    held->settings_hash = hash;
+    held->settings_because = *because;
+}
+
+bool held_refuses(void *held, enum script_kind kind, struct text name, const unsigned char *digest,
+                  struct failure *because)
+{
+    const struct held_version *version = find(held, kind, name);
+
+    if (version == NULL || memcmp(version->digest, digest != NULL ? digest : GONE, SCRIPT_DIGEST) != 0) {
+        return false;
+    }
+    *because = version->because;
+    return true;
+}
+
+bool held_refuses_settings(const struct held *held, uint64_t hash, struct failure *because)
+{
+    if (held->settings_hash == 0 || held->settings_hash != hash) {
+        return false;
+    }
+    *because = held->settings_because;
+    return true;
+}
+
+bool held_retry(struct held *held, struct text name)
+{
+    bool was_held = false;
+
+    for (size_t i = held->count; i > 0; i--) {
+        if (text_equals_c(name, held->versions[i - 1].name)) {
+            drop(held, i - 1);
+            was_held = true;
+        }
+    }
+    if (held->settings_hash != 0 && text_equals_c(name, "settings")) {
+        held->settings_hash = 0;
+        was_held = true;
+    }
+    return was_held;
+}
+
+/// Is the version what lies on the disk still?
+static bool is_met(const struct held_version *version, const struct script_changes *changes)
+{
+    for (size_t i = 0; i < changes->count; i++) {
+        const struct script_change *change = &changes->items[i];
+        if (change->kind == SCRIPT_KIND_SCRIPTS && change->fate == SCRIPT_KEPT) {
+            return true; // not everything could be read
+        }
+        if (change->kind == version->kind && text_equals_c(change->name, version->name) &&
+            (change->fate == SCRIPT_KEPT || change->fate == SCRIPT_LEFT_OUT)) {
+            return memcmp(change->on_disk_digest, version->digest, SCRIPT_DIGEST) == 0;
+        }
+    }
+    return false;
+}
+
+void held_forget_changed(struct held *held, const struct script_changes *changes, uint64_t settings_hash)
+{
+    for (size_t i = held->count; i > 0; i--) {
+        if (!is_met(&held->versions[i - 1], changes)) {
+            drop(held, i - 1);
+        }
+    }
+    if (held->settings_hash != settings_hash) {
+        held->settings_hash = 0;
+    }
+}

@@ -1,0 +1,45 @@
+/// Held: the versions of scripts and settings that must not run, though they are what lies on the disk.
+///
+/// A version gets here when operators rolled it back, or when it failed its trial. It stays until its file changes, or
+/// until somebody says that it be tried again. A file that is gone has a version, too: so a supplier that was rolled
+/// back into life is not removed by the next reload.
+///
+/// Threads: the builder's.
+/// Memory:  owns copies of names and reasons.
+#pragma once
+
+#include "script/script_set.h"
+
+struct held_version {
+    enum script_kind kind;
+    char *name;
+    unsigned char digest[SCRIPT_DIGEST]; // zeros: the file is gone
+    struct failure because;
+};
+
+struct held {
+    struct held_version *versions;
+    size_t count, room;
+    uint64_t settings_hash; // of the settings on the disk that must not run; 0: none
+    struct failure settings_because;
+};
+
+void held_init(struct held *held);
+void held_fini(struct held *held);
+
+/// Holds a version back, in place of one of the same name. `digest` NULL: the file is gone.
+MUST_CHECK enum status held_add(struct held *held, enum script_kind kind, struct text name, const unsigned char *digest,
+                                const struct failure *because);
+/// Holds settings back whose files have this hash.
+void held_add_settings(struct held *held, uint64_t hash, const struct failure *because);
+
+/// script_order.refuses; `held` is a struct held.
+bool held_refuses(void *held, enum script_kind kind, struct text name, const unsigned char *digest,
+                  struct failure *because);
+/// Must the settings of this hash not run?
+bool held_refuses_settings(const struct held *held, uint64_t hash, struct failure *because);
+
+/// Lets a script of this name, or "settings", be tried again. False: nothing of that name is held back.
+bool held_retry(struct held *held, struct text name);
+/// Forgets what an ordinary load did not meet any more: its file has changed. `settings_hash` is of what was read.
+void held_forget_changed(struct held *held, const struct script_changes *changes, uint64_t settings_hash);

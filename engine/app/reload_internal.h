@@ -1,0 +1,96 @@
+/// Reload internal: what the parts of the reloader share. Only reload*.c see it.
+///
+/// Threads: the builder's, but for what `mutex` guards.
+/// Memory:  one block.
+#pragma once
+
+#include "app/held.h"
+#include "app/history.h"
+#include "app/reload.h"
+#include "app/trials.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+enum { QUARANTINES_TOLD = 64 };
+
+struct reload {
+    struct engine *engine;
+    pthread_t thread;
+    bool is_running;
+
+    pthread_mutex_t mutex; // of all until the next blank line
+    struct list queue;     // struct reload_request
+    bool is_asked[RELOAD_SOURCE_COUNT];
+    bool is_stopping;
+    struct reload_answer *last;     // of what was read or published last
+    struct reload_answer *standing; // whose kept rows hold
+    uint64_t counts[RELOAD_OUTCOME_COUNT];
+
+    atomic_bool is_draining;
+    int wake_fd;              // somebody asked
+    struct file_watch *watch; // NULL: files are not watched
+    struct history history;
+    struct events events;
+    struct held held;
+    struct trials trials;
+    char *quarantined; // labels that were told, each with a line end; NULL: none
+};
+
+/// One generation in the making, with the answer that tells of it.
+struct reload_making {
+    struct reload *reload;
+    struct reload_answer *answer;
+    struct generation *running; // acquired
+    struct settings *settings;  // acquired; what the new one is made of
+    uint64_t disk_hash;         // of the settings that were read; 0: none were
+    struct generation *built;   // acquired; NULL: not yet
+    struct script_changes changes;
+    struct held failing; // versions whose fixtures failed
+};
+
+void reload_making_init(struct reload_making *making, struct reload *reload, struct reload_answer *answer);
+void reload_making_fini(struct reload_making *making);
+
+/// The settings of a generation, acquired.
+struct settings *reload_settings_of(const struct generation *generation);
+/// The files of these settings once more, as they are now.
+MUST_CHECK enum status reload_read_settings(const struct settings *running, settings_finding report, void *context,
+                                            struct settings **fresh);
+/// settings_finding: kept in the answer until it is known whether they refuse the whole.
+void reload_on_finding(void *making, const struct failure *failure);
+
+/// Builds over what runs: of what is on the disk, or of the scripts `fixed`. False: the answer says why not.
+MUST_CHECK bool reload_build(struct reload_making *making, struct script_set *candidate, struct script_set *fixed);
+/// Waits for room and publishes what was built. False: the answer says why not.
+MUST_CHECK bool reload_publish(struct reload_making *making);
+
+/// Rows of what was kept back.
+void reload_tell_kept(struct reload_answer *answer, const struct script_changes *changes);
+/// Rows of what changed in what was built, and whether its settings did.
+void reload_tell_changes(struct reload_making *making);
+/// The row of settings on the disk that must not run.
+void reload_tell_kept_settings(struct reload_making *making, const struct failure *because);
+
+/// One reload of what lies on the disk.
+void reload_from_disk(struct reload *reload, struct reload_answer *answer);
+/// One rollback.
+void reload_roll_back(struct reload *reload, uint32_t number, struct reload_answer *answer);
+/// Ends trials, and goes back where one was lost.
+void reload_judge_trials(struct reload *reload);
+
+/// The watch over the files of the running generation; without `reload.watch` there is none, and all this does nothing.
+/// What was changed before it began to look is found by a first reload.
+MUST_CHECK enum status reload_watch_open(struct reload *reload);
+void reload_watch_close(struct reload *reload);
+/// The settings changed: from now on their files.
+void reload_watch_follow(struct reload *reload);
+int reload_watch_fd(const struct reload *reload);
+uint64_t reload_watch_next_us(const struct reload *reload);
+/// Looks, and asks for a reload when files have changed and come to rest.
+void reload_watch_step(struct reload *reload);
+
+/// Notes what became of a reload: history, events, log, counts, what the status shows.
+void reload_note(struct reload *reload, struct reload_answer *answer);
+/// Tells of scripts that are in quarantine now.
+void reload_tell_quarantines(struct reload *reload);

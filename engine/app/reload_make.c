@@ -1,0 +1,400 @@
+// One generation over another: settings and scripts read, judged, built, published; and the rows that tell of it.
+
+#include "app/generation_fixtures.h"
+#include "app/reload_internal.h"
+#include "app/settings_compare.h"
+#include "base/log.h"
+#include "model/catalogue.h"
+
+#include <stdlib.h>
+
+enum { FIXTURE_ROUNDS_MAX = 3 };
+
+void reload_making_init(struct reload_making *making, struct reload *reload, struct reload_answer *answer)
+{
+    *making =
+        (struct reload_making){ .reload = reload, .answer = answer, .running = engine_generation(reload->engine) };
+    script_changes_init(&making->changes);
+    held_init(&making->failing);
+    answer->outcome = RELOAD_UNCHANGED;
+    answer->generation = answer->previous = generation_number(making->running);
+}
+
+void reload_making_fini(struct reload_making *making)
+{
+    held_fini(&making->failing);
+    script_changes_fini(&making->changes);
+    generation_release(&making->built);
+    settings_release(&making->settings);
+    generation_release(&making->running);
+}
+
+void reload_on_finding(void *context, const struct failure *failure)
+{
+    struct reload_making *making = context;
+    reload_answer_add_finding(making->answer, failure);
+}
+
+// ------------------------------------------------------------------------------------------------------------ settings
+
+/// They never change; they are only counted.
+struct settings *reload_settings_of(const struct generation *generation)
+{
+    return settings_acquire((struct settings *)(uintptr_t)generation_settings(generation));
+}
+
+static void on_difference(void *context, const struct settings_difference *difference)
+{
+    struct reload_making *making = context;
+    const struct failure *place = &difference->failure;
+    reload_answer_add_restart(making->answer, difference->setting, place->file[0] != '\0' ? place->file : NULL,
+                              place->line);
+}
+
+void reload_tell_kept_settings(struct reload_making *making, const struct failure *because)
+{
+    const struct settings *running = generation_settings(making->running);
+    struct reload_row row = { .kind = "settings", .fate = "kept", .name = TEXT("settings"), .because = *because };
+
+    if (running->file_count > 0) {
+        row.file = text_of(running->files[running->file_count - 1].path);
+    }
+    reload_answer_add_kept(making->answer, &row);
+}
+
+static bool refuse_settings(struct reload_making *making)
+{
+    if (making->answer->finding_count == 0) {
+        reload_answer_refuse(making->answer, "the settings could not be read: out of memory", "try again");
+    }
+    making->answer->outcome = RELOAD_REFUSED;
+    return false;
+}
+
+enum status reload_read_settings(const struct settings *running, settings_finding report, void *context,
+                                 struct settings **fresh)
+{
+    const char **paths = calloc(running->file_count + 1, sizeof(*paths));
+
+    *fresh = NULL;
+    if (paths == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    for (size_t i = 0; i < running->file_count; i++) {
+        paths[i] = running->files[i].path;
+    }
+    enum status status = settings_read(paths, running->file_count, report, context, fresh);
+    free(paths);
+    return status;
+}
+
+/// What needs a restart keeps its running value and is told. False: refused.
+static bool read_settings(struct reload_making *making)
+{
+    const struct settings *running = generation_settings(making->running);
+    struct failure because = { 0 };
+
+    if (reload_read_settings(running, reload_on_finding, making, &making->settings) != STATUS_OK) {
+        return refuse_settings(making);
+    }
+    if (held_refuses_settings(&making->reload->held, making->settings->files_hash, &because)) {
+        making->disk_hash = making->settings->files_hash;
+        settings_release(&making->settings);
+        making->settings = reload_settings_of(making->running);
+        reload_tell_kept_settings(making, &because);
+        return true;
+    }
+    making->disk_hash = making->settings->files_hash;
+    if (settings_compare(running, making->settings, on_difference, making) > 0 &&
+        settings_keep_running(making->settings, running) != STATUS_OK) {
+        return refuse_settings(making);
+    }
+    return true;
+}
+
+// ---------------------------------------------------------------------------------------------------------------- rows
+
+static const char *kind_name(enum script_kind kind)
+{
+    static const char *const names[] = {
+        [SCRIPT_KIND_PRODUCT] = "product", [SCRIPT_KIND_SUPPLIER] = "supplier", [SCRIPT_KIND_SCRIPTS] = "scripts",
+        [SCRIPT_KIND_TABLE] = "table",     [SCRIPT_KIND_RATES] = "rates",
+    };
+    return names[kind];
+}
+
+static const char *fate_name(enum script_fate fate)
+{
+    static const char *const names[] = {
+        [SCRIPT_SAME] = "same",       [SCRIPT_CHANGED] = "changed", [SCRIPT_ADDED] = "added",
+        [SCRIPT_REMOVED] = "removed", [SCRIPT_KEPT] = "kept",       [SCRIPT_LEFT_OUT] = "left_out",
+    };
+    return names[fate];
+}
+
+void reload_tell_kept(struct reload_answer *answer, const struct script_changes *changes)
+{
+    for (size_t i = 0; i < changes->count; i++) {
+        const struct script_change *change = &changes->items[i];
+        struct reload_row row = {
+            .kind = kind_name(change->kind),
+            .fate = fate_name(change->fate),
+            .name = change->name,
+            .file = change->file,
+            .running = change->running,
+            .on_disk = change->on_disk,
+            .because = change->because,
+        };
+        if (change->fate == SCRIPT_KEPT || change->fate == SCRIPT_LEFT_OUT) {
+            reload_answer_add_kept(answer, &row);
+        }
+    }
+}
+
+/// Rows of suppliers of which neither the script nor the settings changed: then it is a secret or a certificate.
+static void tell_secrets(struct reload_making *making)
+{
+    const struct catalogue *before = generation_catalogue(making->running);
+    const struct catalogue *now = generation_catalogue(making->built);
+
+    for (size_t i = 0, j = 0; i < now->supplier_count; i++) { // both are sorted by name
+        const struct catalogue_supplier *supplier = &now->suppliers[i];
+        while (j < before->supplier_count && text_compare(before->suppliers[j].name, supplier->name) < 0) {
+            j++;
+        }
+        const struct catalogue_supplier *old = j < before->supplier_count ? &before->suppliers[j] : NULL;
+        if (old != NULL && text_equals(old->name, supplier->name) && text_equals(old->script, supplier->script) &&
+            !generation_is_same_supplier(supplier, old)) {
+            struct reload_row row = {
+                .kind = "secrets", .fate = "changed", .name = supplier->name, .running = supplier->script
+            };
+            reload_answer_add_changed(making->answer, &row);
+        }
+    }
+}
+
+void reload_tell_changes(struct reload_making *making)
+{
+    const struct settings *running = generation_settings(making->running);
+
+    for (size_t i = 0; i < making->changes.count; i++) {
+        const struct script_change *change = &making->changes.items[i];
+        struct reload_row row = {
+            .kind = kind_name(change->kind),
+            .fate = fate_name(change->fate),
+            .name = change->name,
+            .file = change->file,
+            .running = change->running,
+            .before = change->before,
+        };
+        if (change->fate != SCRIPT_KEPT && change->fate != SCRIPT_LEFT_OUT) {
+            reload_answer_add_changed(making->answer, &row);
+        }
+    }
+    making->answer->settings_changed = !settings_is_same(running, generation_settings(making->built));
+    if (!making->answer->settings_changed) {
+        tell_secrets(making);
+    }
+}
+
+// ------------------------------------------------------------------------------------------------------------ building
+
+/// script_order.refuses: what is held back, what failed its fixtures, and all of it once the engine stops.
+static bool refuses(void *context, enum script_kind kind, struct text name, const unsigned char *digest,
+                    struct failure *because)
+{
+    struct reload_making *making = context;
+
+    if (atomic_load(&making->reload->is_draining)) {
+        failure_set(because, "the engine is stopping");
+        return true;
+    }
+    return held_refuses(&making->reload->held, kind, name, digest, because) ||
+           held_refuses(&making->failing, kind, name, digest, because);
+}
+
+static bool is_given_up(struct reload_making *making)
+{
+    if (!atomic_load(&making->reload->is_draining)) {
+        return false;
+    }
+    if (!making->answer->is_draining) {
+        making->answer->is_draining = true;
+        making->answer->finding_count = 0;
+        reload_answer_refuse(making->answer, "the engine is stopping", "send it to another one");
+    }
+    return true;
+}
+
+bool reload_build(struct reload_making *making, struct script_set *candidate, struct script_set *fixed)
+{
+    struct generation_order order = {
+        .settings = making->settings,
+        .previous = making->running,
+        .candidate = candidate,
+        .fixed = fixed,
+        .refuses = refuses,
+        .refuses_context = making,
+    };
+    struct reload_answer *answer = making->answer;
+
+    script_changes_fini(&making->changes);
+    script_changes_init(&making->changes);
+    enum status status = generation_build_over(&order, reload_on_finding, making, &making->built, &making->changes);
+    if (is_given_up(making)) {
+        return false;
+    }
+    if (status != STATUS_OK) {
+        answer->outcome = RELOAD_REFUSED;
+        if (answer->finding_count == 0) {
+            reload_answer_refuse(answer, "the generation could not be built: out of memory", "try again");
+        }
+        return false;
+    }
+    answer->finding_count = 0; // they only kept back what they are about, and stand in its row
+    answer->finding_more = 0;
+    return true;
+}
+
+static void on_missing_secret(void *context, const struct failure *missing)
+{
+    (void)context;
+    log_line(LOG_WARNING, "reload", "%s: it is off; %s", missing->message, missing->help);
+}
+
+/// False: the answer says why not.
+static bool has_room(struct reload_making *making)
+{
+    bool is_room = engine_await_room(making->reload->engine);
+
+    if (is_given_up(making)) {
+        return false;
+    }
+    if (!is_room) {
+        reload_answer_refuse(making->answer, "searches of too many generations are under way still",
+                             "try again when they have ended");
+    }
+    return is_room;
+}
+
+static bool publish(struct reload_making *making)
+{
+    (void)generation_missing_secrets(making->built, on_missing_secret, NULL);
+    if (engine_publish(making->reload->engine, generation_acquire(making->built)) != STATUS_OK) {
+        reload_answer_refuse(making->answer, "the generation could not be published: out of memory", "try again");
+        return false;
+    }
+    making->answer->outcome = RELOAD_PUBLISHED;
+    making->answer->generation = generation_number(making->built);
+    return true;
+}
+
+bool reload_publish(struct reload_making *making)
+{
+    struct worker_pool *workers = making->reload->engine->workers;
+    struct script_set *now = generation_catalogue(making->built)->set;
+    bool has_states = now != generation_catalogue(making->running)->set;
+
+    if (has_states) {
+        (void)worker_pool_prepare(workers, now);
+    }
+    if (has_room(making) && publish(making)) {
+        return true;
+    }
+    if (has_states) {
+        generation_release(&making->built);
+        (void)worker_pool_bury(workers); // what was prepared for it
+    }
+    return false;
+}
+
+// ------------------------------------------------------------------------------------------------------------ fixtures
+
+/// A supplier whose new version fails its fixtures keeps the one that runs, as if the file were broken.
+static void on_failing(void *context, struct text supplier, const unsigned char *digest, const struct failure *first)
+{
+    struct reload_making *making = context;
+
+    if (held_add(&making->failing, SCRIPT_KIND_SUPPLIER, supplier, digest, first) != STATUS_OK) {
+        log_line(LOG_ERROR, "reload", "no memory to hold %.*s back, whose fixtures fail", TEXT_ARGS(supplier));
+    }
+}
+
+static bool has_version(const struct script_set *set, struct text name, const unsigned char *digest)
+{
+    ptrdiff_t index = script_set_find_supplier(set, name);
+    return index >= 0 && memcmp(digest, script_set_supplier_digest(set, (size_t)index), SCRIPT_DIGEST) == 0;
+}
+
+/// Is every supplier's version one that ran before, or one whose fixtures were tried with `tried`?
+static bool are_all_tried(const struct reload_making *making, const struct script_set *tried)
+{
+    const struct script_set *now = generation_catalogue(making->built)->set;
+    const struct script_set *running = generation_catalogue(making->running)->set;
+
+    for (size_t i = 0; i < script_set_supplier_count(now); i++) {
+        struct text name = script_set_supplier(now, i)->name;
+        const unsigned char *digest = script_set_supplier_digest(now, i);
+        if (!has_version(running, name, digest) && !has_version(tried, name, digest)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/// Builds once more without those whose fixtures fail, and again when a file has changed meanwhile. False: the answer
+/// says why not.
+static bool try_fixtures(struct reload_making *making)
+{
+    for (size_t i = 0; i < FIXTURE_ROUNDS_MAX; i++) {
+        size_t failing = making->failing.count;
+        if (making->built == making->running) {
+            return true;
+        }
+        (void)generation_try_fixtures(making->built, &making->changes, on_failing, making);
+        if (making->failing.count == failing) {
+            return !is_given_up(making);
+        }
+        struct generation *tried = making->built;
+        making->built = NULL;
+        bool is_built = reload_build(making, generation_catalogue(tried)->set, NULL);
+        bool is_done = !is_built || are_all_tried(making, generation_catalogue(tried)->set);
+        generation_release(&tried);
+        if (is_done) {
+            return is_built;
+        }
+    }
+    reload_answer_refuse(making->answer, "files kept changing while they were read", "reload again when they rest");
+    return false;
+}
+
+// ------------------------------------------------------------------------------------------------------------ the
+// whole
+
+static void begin_trials(struct reload_making *making)
+{
+    struct script_set *before = generation_catalogue(making->running)->set;
+    struct script_set *now = generation_catalogue(making->built)->set;
+
+    if (trials_begin(&making->reload->trials, before, now) != STATUS_OK) {
+        log_line(LOG_ERROR, "reload", "no memory for trials: what is wrong does not go back by itself");
+    }
+}
+
+void reload_from_disk(struct reload *reload, struct reload_answer *answer)
+{
+    struct reload_making making;
+
+    reload_making_init(&making, reload, answer);
+    if (read_settings(&making) && reload_build(&making, NULL, NULL) && try_fixtures(&making)) {
+        held_forget_changed(&reload->held, &making.changes, making.disk_hash);
+        reload_tell_kept(answer, &making.changes);
+        if (making.built != making.running) {
+            reload_tell_changes(&making);
+            if (reload_publish(&making)) {
+                begin_trials(&making);
+            }
+        }
+    }
+    reload_making_fini(&making);
+}

@@ -1,0 +1,264 @@
+#include "cli/reload_print.h"
+
+#include "model/exchange.h"
+
+#include <stdio.h>
+
+enum { RELOAD_OUTPUT_CAP = 4 << 20, RELOAD_ARENA = 32 << 20, FATE_COLUMNS = 10, KIND_COLUMNS = 9, NAME_COLUMNS = 20 };
+
+static struct text text_member(const struct json_node *object, const char *key)
+{
+    const struct json_node *member = json_tree_member(object, key);
+    bool has_text = member != NULL && (member->kind == JSON_STRING || member->kind == JSON_NUMBER);
+    return has_text ? member->text : (struct text){ 0 };
+}
+
+static const struct json_node *list_member(const struct json_node *object, const char *key)
+{
+    const struct json_node *member = json_tree_member(object, key);
+    return member != NULL && member->kind == JSON_BEGIN_ARRAY ? member->first : NULL;
+}
+
+/// A line below a row, for as much as it says; it is never cut, for one has to act on it.
+static void print_below(struct paint *paint, const char *label, struct text words)
+{
+    if (words.length > 0) {
+        paint_spaces(paint, FATE_COLUMNS + 4);
+        buffer_append_c(paint->out, label);
+        paint_text(paint, words, words.length);
+        buffer_append_byte(paint->out, '\n');
+    }
+}
+
+static enum paint_colour colour_of(struct text fate)
+{
+    bool is_bad = text_equals_c(fate, "kept") || text_equals_c(fate, "left_out") || text_equals_c(fate, "went_back");
+    return is_bad ? PAINT_YELLOW : PAINT_GREEN;
+}
+
+/// "acme@3f9a -> acme@77aa", "bravo@1111 runs, bravo@2222 is on the disk".
+static void print_labels(struct paint *paint, const struct json_node *row, struct text fate)
+{
+    struct text before = text_member(row, "before");
+    struct text running = text_member(row, "running");
+    struct text on_disk = text_member(row, "on_disk");
+    bool is_kept = text_equals_c(fate, "kept") || text_equals_c(fate, "left_out");
+
+    if (is_kept) {
+        paint_text(paint, running.length > 0 ? running : TEXT("nothing"), 80);
+        buffer_append_c(paint->out, " runs");
+        if (on_disk.length > 0) {
+            buffer_append_c(paint->out, ", ");
+            paint_text(paint, on_disk, 80);
+            buffer_append_c(paint->out, " is on the disk");
+        }
+        return;
+    }
+    paint_text(paint, before, 80);
+    buffer_append_c(paint->out, before.length > 0 && running.length > 0 ? " -> " : "");
+    paint_text(paint, running, 80);
+}
+
+static void print_row(struct paint *paint, const struct json_node *row)
+{
+    struct text fate = text_member(row, "fate");
+
+    buffer_append_c(paint->out, "  ");
+    paint_on(paint, colour_of(fate));
+    paint_cell(paint, fate, FATE_COLUMNS, PAINT_LEFT);
+    paint_off(paint, colour_of(fate));
+    paint_spaces(paint, 2);
+    paint_cell(paint, text_member(row, "kind"), KIND_COLUMNS, PAINT_LEFT);
+    paint_spaces(paint, 1);
+    paint_cell(paint, text_member(row, "name"), NAME_COLUMNS, PAINT_LEFT);
+    paint_spaces(paint, 1);
+    print_labels(paint, row, fate);
+    buffer_append_byte(paint->out, '\n');
+    print_below(paint, "", text_member(row, "because"));
+    print_below(paint, "help: ", text_member(row, "help"));
+}
+
+static size_t print_rows(struct paint *paint, const struct json_node *answer, const char *key)
+{
+    size_t count = 0;
+
+    for (const struct json_node *row = list_member(answer, key); row != NULL; row = row->next) {
+        print_row(paint, row);
+        count++;
+    }
+    return count;
+}
+
+static size_t print_restarts(struct paint *paint, const struct json_node *answer)
+{
+    size_t count = 0;
+    const struct json_node *settings = json_tree_member(answer, "settings");
+
+    for (const struct json_node *row = list_member(settings, "needs_restart"); row != NULL; row = row->next) {
+        struct text line = text_member(row, "line");
+        buffer_append_c(paint->out, "  ");
+        paint_on(paint, PAINT_YELLOW);
+        paint_cell(paint, TEXT("restart"), FATE_COLUMNS, PAINT_LEFT);
+        paint_off(paint, PAINT_YELLOW);
+        buffer_append_c(paint->out, "  setting   ");
+        paint_cell(paint, text_member(row, "setting"), NAME_COLUMNS, PAINT_LEFT);
+        paint_spaces(paint, 1);
+        paint_text(paint, text_member(row, "file"), 200);
+        buffer_printf(paint->out, "%s%.*s: takes effect after a restart only\n", line.length > 0 ? ":" : "",
+                      TEXT_ARGS(line));
+        count++;
+    }
+    return count;
+}
+
+static void print_findings(struct paint *paint, const struct json_node *answer)
+{
+    for (const struct json_node *row = list_member(answer, "findings"); row != NULL; row = row->next) {
+        print_below(paint, "", text_member(row, "finding"));
+        print_below(paint, "help: ", text_member(row, "help"));
+    }
+    struct text more = text_member(answer, "findings_left_out");
+    if (more.length > 0) {
+        buffer_printf(paint->out, "  and %.*s more\n", TEXT_ARGS(more));
+    }
+}
+
+/// The sentence of what became of it.
+static void print_head(struct paint *paint, const struct json_node *answer)
+{
+    struct text outcome = text_member(answer, "outcome");
+    struct text generation = text_member(answer, "generation");
+    struct text took = text_member(answer, "took_ms");
+
+    if (text_equals_c(outcome, "published")) {
+        struct text previous = text_member(answer, "previous");
+        buffer_printf(paint->out, "Generation %.*s runs, before it %.*s (%.*s ms)", TEXT_ARGS(generation),
+                      TEXT_ARGS(previous), TEXT_ARGS(took));
+    } else if (text_equals_c(outcome, "unchanged")) {
+        buffer_printf(paint->out, "Nothing changed: generation %.*s runs on (%.*s ms)", TEXT_ARGS(generation),
+                      TEXT_ARGS(took));
+    } else {
+        buffer_printf(paint->out, "Refused: generation %.*s runs on, unchanged (%.*s ms)", TEXT_ARGS(generation),
+                      TEXT_ARGS(took));
+    }
+}
+
+static void print_asker(struct paint *paint, const struct json_node *answer)
+{
+    struct text who = text_member(answer, "who");
+    struct text why = text_member(answer, "why");
+
+    buffer_append_c(paint->out, ", asked for by ");
+    paint_text(paint, who.length > 0 ? who : text_member(answer, "source"), 80);
+    if (why.length > 0) {
+        buffer_append_c(paint->out, ": ");
+        paint_text(paint, why, why.length);
+    }
+}
+
+static int print_answer(const struct cli_options *options, const struct json_node *answer)
+{
+    struct text outcome = text_member(answer, "outcome");
+    bool is_refused = text_equals_c(outcome, "refused");
+    struct buffer out;
+    struct paint paint;
+
+    buffer_init(&out, RELOAD_OUTPUT_CAP);
+    cli_paint_init(&paint, options, &out);
+    print_head(&paint, answer);
+    buffer_append_byte(&out, '\n');
+    (void)print_rows(&paint, answer, "changed");
+    const struct json_node *changed = json_tree_member(json_tree_member(answer, "settings"), "changed");
+    if (changed != NULL && changed->kind == JSON_TRUE) {
+        buffer_append_c(&out, "  changed     settings\n");
+    }
+    size_t kept = print_rows(&paint, answer, "kept");
+    kept += print_restarts(&paint, answer);
+    print_findings(&paint, answer);
+    cli_flush(is_refused ? stderr : stdout, &out);
+    buffer_fini(&out);
+    return is_refused ? CLI_REFUSED : kept > 0 ? CLI_FINDINGS : CLI_OK;
+}
+
+/// What the exit code says, without the page.
+static int code_of(const struct json_node *answer)
+{
+    const struct json_node *settings = json_tree_member(answer, "settings");
+    bool is_stale = list_member(answer, "kept") != NULL || list_member(settings, "needs_restart") != NULL;
+
+    return text_equals_c(text_member(answer, "outcome"), "refused") ? CLI_REFUSED : is_stale ? CLI_FINDINGS : CLI_OK;
+}
+
+static int not_ours(const struct cli_options *options)
+{
+    struct failure why = { 0 };
+
+    failure_set(&why, "what answers at %s is not lastcall's admin listener", options->admin);
+    failure_help(&why, "say where it is with --admin");
+    cli_print_failure(stderr, &why, options->is_colourless);
+    return CLI_REFUSED;
+}
+
+/// A problem of the engine: it did not understand what was asked.
+static int print_problem(const struct cli_options *options, const struct json_node *problem)
+{
+    struct failure why = { 0 };
+    const struct json_node *error = list_member(problem, "errors");
+    struct text title = text_member(problem, "title");
+    struct text detail = text_member(error, "detail");
+
+    failure_set(&why, "%.*s%s%.*s", TEXT_ARGS(title), detail.length > 0 ? ": " : "", TEXT_ARGS(detail));
+    cli_print_failure(stderr, &why, options->is_colourless);
+    return CLI_REFUSED;
+}
+
+int reload_print(const struct cli_options *options, const struct http_response *response)
+{
+    struct text body = block_text(response->body);
+    struct arena arena;
+    struct json_node *answer = NULL;
+    const char *sentence;
+    size_t offset;
+    int code = CLI_OK;
+
+    arena_init(&arena, RELOAD_ARENA);
+    if (json_tree_read(&arena, body, &answer, &offset, &sentence) != STATUS_OK) {
+        answer = NULL;
+    }
+    if (text_member(answer, "outcome").length > 0) {
+        if (options->is_json) {
+            (void)fwrite(body.data, 1, body.length, stdout);
+            (void)fputc('\n', stdout);
+            code = code_of(answer);
+        } else {
+            code = print_answer(options, answer);
+        }
+    } else if (text_member(answer, "title").length > 0) {
+        code = print_problem(options, answer);
+    } else {
+        code = not_ours(options);
+    }
+    arena_fini(&arena);
+    return code;
+}
+
+void reload_print_status(struct paint *paint, const struct json_node *reload)
+{
+    const struct json_node *last = json_tree_member(reload, "last");
+
+    if (text_member(last, "outcome").length == 0) {
+        return;
+    }
+    buffer_append_c(paint->out, "\nlast reload ");
+    paint_text(paint, text_member(last, "at"), 40);
+    buffer_append_c(paint->out, ": ");
+    print_head(paint, last);
+    print_asker(paint, last);
+    buffer_append_byte(paint->out, '\n');
+    print_findings(paint, last);
+    if (list_member(reload, "kept") != NULL) {
+        buffer_append_c(paint->out, "stale, for what runs is not what is on the disk:\n");
+        (void)print_rows(paint, reload, "kept");
+    }
+    (void)print_restarts(paint, last);
+}
