@@ -123,6 +123,8 @@ static void go_back(struct reload *reload, struct losers *losers, struct reload_
 
     reload_making_init(&making, reload, answer);
     making.settings = reload_settings_of(making.running);
+    making.data = generation_catalogue(making.running)->data; // tables and rates stay: they are not on trial
+    making.rates = generation_catalogue(making.running)->rates;
     struct script_set *set = without_losers(&making, losers);
     if (set == NULL) {
         reload_answer_refuse(answer, "the version before cannot run again", "mend the script, or roll back");
