@@ -5,6 +5,7 @@
 
 #include "app/generation_blame.h"
 #include "app/settings_compare.h"
+#include "base/clock.h"
 #include "script/rates.h"
 
 // What was found of something that can be kept: told, not counted, the first one remembered.
@@ -119,6 +120,28 @@ static bool is_same_fx(const struct settings *a, const struct settings *b)
     return a->fx_file.data != NULL && text_equals(a->fx_file, b->fx_file) && a->fx_max_age_us == b->fx_max_age_us;
 }
 
+// It converts nothing, being too old or dated ahead, and is worse than what runs: that converts, or is less old.
+static bool is_step_back(const struct rates *fresh, const struct rates *running, uint64_t wall_us)
+{
+    return rates_is_stale(fresh, wall_us) &&
+           (!rates_is_stale(running, wall_us) || rates_age_us(fresh, wall_us) > rates_age_us(running, wall_us));
+}
+
+// At the start such a table is taken: there is nothing better then.
+static void keep_better_rates(struct generation_builder *builder, struct rates *running, struct rates **rates)
+{
+    struct failure why = { 0 };
+
+    failure_at(&why, builder->settings->fx_file.data, 0, 0);
+    failure_set(&why, "the rates are of %.*s, which `fx.max_age` does not allow, and those that run are of %.*s",
+                TEXT_ARGS(rates_as_of(*rates)), TEXT_ARGS(rates_as_of(running)));
+    failure_help(&why, "mend `as_of`, or write a table of today");
+    generation_tell(builder, &why);
+    generation_tell_change(builder, SCRIPT_KIND_RATES, TEXT("fx"), builder->settings->fx_file, SCRIPT_KEPT, &why);
+    rates_release(rates);
+    *rates = rates_acquire(running);
+}
+
 enum status generation_load_rates(struct generation_builder *builder, struct rates **rates)
 {
     const struct settings *settings = builder->settings;
@@ -142,6 +165,8 @@ enum status generation_load_rates(struct generation_builder *builder, struct rat
                generation_holds_back(builder, SCRIPT_KIND_RATES, TEXT("fx"), settings->fx_file, rates_digest(*rates))) {
         rates_release(rates);
         *rates = rates_acquire(running);
+    } else if (status == STATUS_OK && can_keep && is_step_back(*rates, running, clock_wall_us())) {
+        keep_better_rates(builder, running, rates);
     } else if (status == STATUS_OK) {
         generation_tell_change(builder, SCRIPT_KIND_RATES, TEXT("fx"), settings->fx_file,
                                running != NULL ? SCRIPT_CHANGED : SCRIPT_ADDED, NULL);

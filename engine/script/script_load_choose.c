@@ -51,13 +51,31 @@ static struct script_version *try_version(struct load *load, struct script_versi
 static void take_blame(struct load *load, struct load_notes *notes, const struct load_seat *victim,
                        const struct load_notes *findings)
 {
-    *notes = (struct load_notes){ .first = NULL };
     load->notes = notes;
     for (const struct load_note *note = findings->first; note != NULL; note = note->next) {
         struct failure failure = note->failure;
         failure_set(&failure, "%.*s does not go with it: %s", TEXT_ARGS(victim->name), note->failure.message);
         load_note(load, &failure);
     }
+}
+
+/// The running airports stay. When their file is gone that is the cause, whatever is said of those who need them.
+static void blame_airports(struct load *load, const struct load_seat *victim, const struct load_notes *findings)
+{
+    struct load_notes *notes = &load->airports.notes;
+
+    *notes = (struct load_notes){ .first = NULL };
+    load->notes = notes;
+    if (load->places == NULL) {
+        struct failure gone = { .line = 0 };
+        failure_at(&gone, load->airports.path, 0, 0);
+        failure_set(&gone, "cannot be read: No such file or directory");
+        failure_help(&gone, "`%.*s` needs them: put the file back", TEXT_ARGS(victim->name));
+        load_note(load, &gone);
+    }
+    take_blame(load, notes, victim, findings);
+    script_places_drop(&load->places);
+    load->places = script_places_hold(load->order->previous->places);
 }
 
 /// Holds back the changed product, or else the changed airports, that the running version of a seat does not go with.
@@ -75,14 +93,13 @@ static bool blame(struct load *load, const struct load_seat *victim, const struc
         if (seat != NULL && before != NULL && has_changed && !(seat->is_held_back && seat->is_wanted)) {
             seat->is_held_back = true;
             seat->is_wanted = true;
+            seat->notes = (struct load_notes){ .first = NULL };
             take_blame(load, &seat->notes, victim, findings);
             return true;
         }
     }
     if (load->places != previous->places) {
-        take_blame(load, &load->airports.notes, victim, findings);
-        script_places_drop(&load->places);
-        load->places = script_places_hold(previous->places);
+        blame_airports(load, victim, findings);
         return true;
     }
     return false;

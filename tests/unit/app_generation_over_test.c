@@ -241,6 +241,75 @@ static void a_look_up_in_an_undeclared_table_keeps_the_script_back(void **state)
     assert_fate(SCRIPT_KIND_SUPPLIER, "acme", SCRIPT_CHANGED);
 }
 
+static void a_file_that_becomes_a_pipe_or_a_folder_keeps_its_supplier(void **state)
+{
+    (void)state;
+    struct generation *before = running;
+    assert_int_equal(remove(path_of("suppliers/acme.lua")), 0);
+    assert_int_equal(mkfifo(path_of("suppliers/acme.lua"), 0600), 0);
+    assert_int_equal(mkdir(path_of("suppliers/charlie.lua"), 0700), 0);
+    assert_builds();
+    assert_ptr_equal(running, before);
+    assert_fate(SCRIPT_KIND_SUPPLIER, "acme", SCRIPT_KEPT);
+    assert_fate(SCRIPT_KIND_SUPPLIER, "charlie", SCRIPT_LEFT_OUT);
+    const struct script_change *kept = change_of(SCRIPT_KIND_SUPPLIER, "acme");
+    assert_non_null(strstr(kept->because.message, "it is not a regular file"));
+    assert_non_null(strstr(kept->because.file, "suppliers/acme.lua"));
+    assert_null(kept->on_disk.data);
+    assert_int_equal(remove(path_of("suppliers/acme.lua")), 0);
+    assert_int_equal(mkdir(path_of("suppliers/acme.lua"), 0700), 0);
+    write_supplier("bravo", "size = 1", "", "return {}");
+    assert_builds();
+    assert_fate(SCRIPT_KIND_SUPPLIER, "acme", SCRIPT_KEPT);
+    assert_fate(SCRIPT_KIND_SUPPLIER, "bravo", SCRIPT_CHANGED);
+    assert_non_null(strstr(change_of(SCRIPT_KIND_SUPPLIER, "acme")->because.message, "it is a directory"));
+}
+
+static void write_two_directories(const char *more)
+{
+    char text[DOCUMENT_MAX];
+    snprintf(text, sizeof text, "suppliers_dir: [%s/suppliers, %s/more]\nscripts_dir: %s/scripts\n%s", folder, folder,
+             folder, more);
+    write_as("lastcall.yaml", text);
+}
+
+static void two_files_of_one_supplier_cost_nobody_else(void **state)
+{
+    (void)state;
+    assert_int_equal(mkdir(path_of("more"), 0700), 0);
+    write_two_directories("suppliers: { acme: { display_name: Acme }, white: { uses: acme } }\n");
+    assert_builds();
+    write_as("more/acme.lua", "return {}\n");
+    write_supplier("acme", "pages = 7", "", "return {}"); // whichever is meant
+    write_supplier("bravo", "size = 1", "", "return {}");
+    write_supplier("charlie", "", "", "return {}"); // new, and twice
+    write_as("more/charlie.lua", "return {}\n");
+    assert_builds();
+    assert_fate(SCRIPT_KIND_SUPPLIER, "acme", SCRIPT_KEPT);
+    assert_fate(SCRIPT_KIND_SUPPLIER, "white", SCRIPT_KEPT);
+    assert_fate(SCRIPT_KIND_SUPPLIER, "bravo", SCRIPT_CHANGED);
+    assert_fate(SCRIPT_KIND_SUPPLIER, "charlie", SCRIPT_LEFT_OUT);
+    assert_int_equal(changes.count, 4);
+    const struct failure *because = &change_of(SCRIPT_KIND_SUPPLIER, "acme")->because;
+    assert_non_null(strstr(because->file, "more/acme.lua"));
+    assert_non_null(strstr(because->message, "a supplier `acme` is already there: "));
+    assert_non_null(strstr(because->message, "suppliers/acme.lua"));
+    assert_ptr_equal(version_of(running, "acme"), version_of(previous, "acme"));
+    assert_null(version_of(running, "charlie"));
+    assert_true(text_equals_c(generation_catalogue(running)->suppliers[0].display_name, "Acme"));
+    // Still so, and no new generation; then the two move on.
+    assert_builds();
+    assert_ptr_equal(running, previous);
+    assert_int_equal(changes.count, 3);
+    assert_int_equal(remove(path_of("more/acme.lua")), 0);
+    assert_int_equal(remove(path_of("suppliers/charlie.lua")), 0);
+    assert_int_equal(remove(path_of("more/charlie.lua")), 0);
+    assert_builds();
+    assert_fate(SCRIPT_KIND_SUPPLIER, "acme", SCRIPT_CHANGED);
+    assert_fate(SCRIPT_KIND_SUPPLIER, "white", SCRIPT_CHANGED);
+    assert_int_equal(changes.count, 2);
+}
+
 static void a_file_with_a_name_that_is_none_is_left_out(void **state)
 {
     (void)state;
@@ -336,6 +405,8 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_product_that_breaks_a_rule_is_kept_back, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_look_up_in_an_undeclared_table_keeps_the_script_back, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_file_that_becomes_a_pipe_or_a_folder_keeps_its_supplier, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(two_files_of_one_supplier_cost_nobody_else, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_file_with_a_name_that_is_none_is_left_out, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_the_caller_refuses_is_kept_back, set_up, tear_down),
         cmocka_unit_test_setup_teardown(fixed_scripts_run_whatever_is_on_disk, set_up, tear_down),
