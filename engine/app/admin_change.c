@@ -103,8 +103,8 @@ static void refuse_unknown(struct problem *problem, const char *pointer, struct 
         }
     }
     const char *nearest = text_nearest(name, names, count);
-    problem_add(problem, pointer, "unknown_field", "there is no such field%s%s%s", nearest != NULL ? "; did you mean `" : "",
-                nearest != NULL ? nearest : "", nearest != NULL ? "`?" : "");
+    problem_add(problem, pointer, "unknown_field", "there is no such field%s%s%s",
+                nearest != NULL ? "; did you mean `" : "", nearest != NULL ? nearest : "", nearest != NULL ? "`?" : "");
 }
 
 static bool is_repeated(const struct json_node *member)
@@ -163,7 +163,8 @@ static bool read_body(struct admin_change *change, struct http_call *call, bool 
         enum status status = json_tree_read(&change->arena, kept, &root, &offset, &sentence);
         if (status != STATUS_OK || root->kind != JSON_BEGIN_OBJECT) {
             problem_init(problem, 400, "not_json", "The body is not a JSON object");
-            problem_add(problem, "", "not_json", "%s, at byte %zu", sentence != NULL ? sentence : "not an object", offset);
+            problem_add(problem, "", "not_json", "%s, at byte %zu", sentence != NULL ? sentence : "not an object",
+                        offset);
             return false;
         }
         read_fields(change, root, is_rollback, problem);

@@ -2,7 +2,8 @@
 ///
 /// They are POSTs, with a JSON object or without a body, and are suspended until the builder has an answer, which is
 /// sent as it is: 200, or 422 when it was refused, or 503 while the engine stops. Without a token a page in somebody's
-/// browser must not be able to make them: what carries a foreign Origin, or a Host that is not this machine, is refused.
+/// browser must not be able to make them: what carries a foreign Origin, or a Host that is not this machine, is
+/// refused.
 ///
 /// Threads: the admin's; the answer comes from the builder's by a message.
 /// Memory:  a request is freed with its answer; a caller who leaves loses his answer only.

@@ -50,10 +50,10 @@ static void log_event(enum event_kind kind, uint32_t generation, struct text nam
 
     failure_print(because, sentence, sizeof(sentence));
     if (name.length > 0) {
-        log_line(kinds[kind].level, "reload", "%s name=%.*s generation=%u: %s", kinds[kind].name, TEXT_ARGS(name),
+        log_line(kinds[kind].level, "event", "%s name=%.*s generation=%u: %s", kinds[kind].name, TEXT_ARGS(name),
                  generation, sentence);
     } else {
-        log_line(kinds[kind].level, "reload", "%s generation=%u: %s", kinds[kind].name, generation, sentence);
+        log_line(kinds[kind].level, "event", "%s generation=%u: %s", kinds[kind].name, generation, sentence);
     }
 }
 

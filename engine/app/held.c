@@ -121,7 +121,7 @@ static bool is_met(const struct held_version *version, const struct script_chang
 {
     for (size_t i = 0; i < changes->count; i++) {
         const struct script_change *change = &changes->items[i];
-        if (change->kind == SCRIPT_KIND_SCRIPTS) {
+        if (change->kind == SCRIPT_KIND_SCRIPTS && change->fate == SCRIPT_KEPT) {
             return true; // not everything could be read
         }
         if (change->kind == version->kind && text_equals_c(change->name, version->name) &&

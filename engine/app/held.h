@@ -28,8 +28,8 @@ void held_init(struct held *held);
 void held_fini(struct held *held);
 
 /// Holds a version back, in place of one of the same name. `digest` NULL: the file is gone.
-MUST_CHECK enum status held_add(struct held *held, enum script_kind kind, struct text name,
-                                const unsigned char *digest, const struct failure *because);
+MUST_CHECK enum status held_add(struct held *held, enum script_kind kind, struct text name, const unsigned char *digest,
+                                const struct failure *because);
 /// Holds settings back whose files have this hash.
 void held_add_settings(struct held *held, uint64_t hash, const struct failure *because);
 

@@ -71,8 +71,8 @@ static struct block *write_scripts(const struct script_set *set)
     return block;
 }
 
-void history_note(struct history *history, const struct generation *generation,
-                  struct settings *settings, struct reload_answer *answer)
+void history_note(struct history *history, const struct generation *generation, struct settings *settings,
+                  struct reload_answer *answer)
 {
     struct script_set *set = generation_catalogue(generation)->set;
     struct history_entry made = {

@@ -36,8 +36,8 @@ void history_init(struct history *history);
 void history_fini(struct history *history);
 
 /// Notes that a generation was published. Holds the answer, the generation's settings and its scripts.
-void history_note(struct history *history, const struct generation *generation,
-                  struct settings *settings, struct reload_answer *answer);
+void history_note(struct history *history, const struct generation *generation, struct settings *settings,
+                  struct reload_answer *answer);
 
 /// What generation `number` ran: its settings acquired, its scripts held. STATUS_NOT_FOUND: it is not kept; `why`
 /// tells which are.

@@ -60,7 +60,7 @@ static void batch_take_asked(struct batch *batch, struct reload *reload)
 static bool batch_fill(struct batch *batch, struct reload *reload)
 {
     list_init(&batch->requests);
-    LIST_FOR_EACH(node, &reload->queue) {
+    LIST_FOR_EACH (node, &reload->queue) {
         struct reload_request *request = CONTAINER_OF(node, struct reload_request, node);
         bool is_rollback = request->roll_back_to != 0;
         if (is_rollback && batch->count > 0) {
@@ -77,7 +77,7 @@ static bool batch_fill(struct batch *batch, struct reload *reload)
 
 static void retry_all(struct reload *reload, const struct batch *batch)
 {
-    LIST_FOR_EACH(node, &batch->requests) {
+    LIST_FOR_EACH (node, &batch->requests) {
         const struct reload_request *request = CONTAINER_OF(node, struct reload_request, node);
         for (size_t i = 0; i < request->retry_count; i++) {
             (void)held_retry(&reload->held, request->retry[i]);

@@ -84,8 +84,7 @@ static void keep_failure(struct failure *kept, const struct failure *failure)
     redact_copy(kept->help, sizeof(kept->help), text_of(failure->help));
 }
 
-static void add_row(struct reload_answer *answer, struct reload_row **rows, size_t *count,
-                    const struct reload_row *row)
+static void add_row(struct reload_answer *answer, struct reload_row **rows, size_t *count, const struct reload_row *row)
 {
     struct reload_row *grown =
         *count < RELOAD_ROWS_MAX ? settings_grow(&answer->arena, *rows, *count, sizeof(*grown)) : NULL;
@@ -156,8 +155,7 @@ void reload_answer_refuse(struct reload_answer *answer, const char *message, con
     reload_answer_add_finding(answer, &failure);
 }
 
-const struct reload_row *reload_answer_find_kept(const struct reload_answer *answer, const char *kind,
-                                                 struct text name)
+const struct reload_row *reload_answer_find_kept(const struct reload_answer *answer, const char *kind, struct text name)
 {
     for (size_t i = 0; answer != NULL && i < answer->kept_count; i++) {
         const struct reload_row *row = &answer->kept[i];

@@ -1,6 +1,7 @@
 // Ways back: an operator's, to a generation before, and a script's own, when its trial is lost.
 
 #include "app/reload_internal.h"
+#include "app/settings_compare.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "model/catalogue.h"
@@ -24,8 +25,8 @@ static bool is_running(const struct script_set *set, enum script_kind kind, stru
     if (index < 0 || digest == NULL) {
         return false;
     }
-    const unsigned char *runs = is_product ? script_set_product_digest(set, (size_t)index)
-                                           : script_set_supplier_digest(set, (size_t)index);
+    const unsigned char *runs =
+        is_product ? script_set_product_digest(set, (size_t)index) : script_set_supplier_digest(set, (size_t)index);
     return memcmp(digest, runs, SCRIPT_DIGEST) == 0;
 }
 
@@ -67,13 +68,14 @@ static void hold_scripts_back(struct reload_making *making, const struct failure
 
     script_changes_init(&changes);
     if (generation_build_over(&order, pass_over, NULL, &seen, &changes) != STATUS_OK) {
-        log_line(LOG_WARNING, "reload", "the scripts on the disk could not be read: the next reload takes what it finds");
+        log_line(LOG_WARNING, "reload",
+                 "the scripts on the disk could not be read: the next reload takes what it finds");
     }
     for (size_t i = 0; i < changes.count; i++) {
         const struct script_change *change = &changes.items[i];
         bool is_kept = change->fate == SCRIPT_KEPT || change->fate == SCRIPT_LEFT_OUT;
-        if (is_kept && held_add(&making->reload->held, change->kind, change->name, digest_on_disk(change), because) !=
-                           STATUS_OK) {
+        if (is_kept &&
+            held_add(&making->reload->held, change->kind, change->name, digest_on_disk(change), because) != STATUS_OK) {
             log_line(LOG_ERROR, "reload", "no memory to hold %.*s back", TEXT_ARGS(change->name));
         }
     }
@@ -103,6 +105,12 @@ static void explain_rollback(struct failure *because, uint32_t number, const str
     failure_help(because, "it runs again when its file changes, or with `lastcall reload --retry NAME`");
 }
 
+/// The scripts are another set, but may be the same ones.
+static bool is_what_runs(const struct reload_making *making)
+{
+    return making->changes.count == 0 && settings_is_same(making->settings, generation_settings(making->running));
+}
+
 void reload_roll_back(struct reload *reload, uint32_t number, struct reload_answer *answer)
 {
     struct reload_making making;
@@ -117,6 +125,10 @@ void reload_roll_back(struct reload *reload, uint32_t number, struct reload_answ
     } else if ((again = script_set_again(kept)) == NULL) {
         reload_answer_refuse(answer, "the generation could not be built: out of memory", "try again");
     } else if (reload_build(&making, NULL, again)) {
+        if (is_what_runs(&making)) {
+            generation_release(&making.built);
+            making.built = generation_acquire(making.running);
+        }
         reload_tell_changes(&making);
         if (making.built == making.running || reload_publish(&making)) {
             trials_follow(&reload->trials, generation_catalogue(making.built)->set);
@@ -179,8 +191,7 @@ static void go_back(struct reload *reload, const struct trial_lost *lost, struct
     making.settings = reload_settings_of(making.running);
     struct script_set *running = generation_catalogue(making.running)->set;
     ptrdiff_t index = script_set_find_supplier(running, lost->name);
-    enum status status =
-        script_set_with(running, lost->fallback, lost->name, reload_on_finding, &making, &set);
+    enum status status = script_set_with(running, lost->fallback, lost->name, reload_on_finding, &making, &set);
     if (status != STATUS_OK) {
         reload_answer_refuse(answer, "its version before cannot run again", "mend the script, or roll back");
     } else if (reload_build(&making, NULL, set)) {

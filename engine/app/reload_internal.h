@@ -20,7 +20,7 @@ struct reload {
     bool is_running;
 
     pthread_mutex_t mutex; // of all until the next blank line
-    struct list queue; // struct reload_request
+    struct list queue;     // struct reload_request
     bool is_asked[RELOAD_SOURCE_COUNT];
     bool is_stopping;
     struct reload_answer *last;     // of what was read or published last

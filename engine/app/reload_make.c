@@ -12,9 +12,8 @@ enum { FIXTURE_ROUNDS_MAX = 3 };
 
 void reload_making_init(struct reload_making *making, struct reload *reload, struct reload_answer *answer)
 {
-    *making = (struct reload_making){
-        .reload = reload, .answer = answer, .running = engine_generation(reload->engine)
-    };
+    *making =
+        (struct reload_making){ .reload = reload, .answer = answer, .running = engine_generation(reload->engine) };
     script_changes_init(&making->changes);
     held_init(&making->failing);
     answer->outcome = RELOAD_UNCHANGED;
@@ -344,7 +343,8 @@ static bool try_fixtures(struct reload_making *making)
     return false;
 }
 
-// ------------------------------------------------------------------------------------------------------------ the whole
+// ------------------------------------------------------------------------------------------------------------ the
+// whole
 
 static void begin_trials(struct reload_making *making)
 {

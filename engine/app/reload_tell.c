@@ -159,8 +159,8 @@ void reload_tell_quarantines(struct reload *reload)
     buffer_init(&now, QUARANTINES_TOLD * EVENT_NAME_MAX);
     for (size_t i = 0; i < script_set_product_count(set); i++) {
         struct script_id script = { .is_product = true, .index = i };
-        tell_quarantine(reload, running, script, script_set_product(set, i),
-                        script_set_product_version(set, i)->label, &now);
+        tell_quarantine(reload, running, script, script_set_product(set, i), script_set_product_version(set, i)->label,
+                        &now);
     }
     for (size_t i = 0; i < script_set_supplier_count(set); i++) {
         struct script_id script = { .index = i };

@@ -45,8 +45,8 @@ static size_t depth_of(const struct trials *trials, struct text name)
     return depth;
 }
 
-/// Ends the trials of this supplier but for its first `kept`. The name may be one of theirs, so it is not looked at once
-/// the first has ended.
+/// Ends the trials of this supplier but for its first `kept`. The name may be one of theirs, so it is not looked at
+/// once the first has ended.
 static void cut(struct trials *trials, struct text name, size_t kept)
 {
     size_t depth = depth_of(trials, name);
@@ -201,8 +201,9 @@ static void explain(const struct script_set *now, struct script_id script, struc
     } else {
         failure_set(&lost->because, "its calls failed");
     }
-    failure_help(&lost->because, "mend the script: it is tried again when its file changes, or with `lastcall reload "
-                                 "--retry %.*s`",
+    failure_help(&lost->because,
+                 "mend the script: it is tried again when its file changes, or with `lastcall reload "
+                 "--retry %.*s`",
                  TEXT_ARGS(lost->name));
 }
 

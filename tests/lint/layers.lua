@@ -49,7 +49,7 @@ M.foreign = {
 M.system = {
   "^assert%.h$", "^ctype%.h$", "^dirent%.h$", "^errno%.h$", "^fcntl%.h$", "^float%.h$", "^getopt%.h$", "^glob%.h$",
   "^inttypes%.h$", "^langinfo%.h$", "^limits%.h$", "^locale%.h$", "^malloc%.h$", "^math%.h$", "^netdb%.h$", "^poll%.h$",
-  "^pthread%.h$", "^sched%.h$", "^semaphore%.h$", "^setjmp%.h$", "^signal%.h$", "^stdalign%.h$", "^stdarg%.h$",
+  "^pthread%.h$", "^pwd%.h$", "^sched%.h$", "^semaphore%.h$", "^setjmp%.h$", "^signal%.h$", "^stdalign%.h$", "^stdarg%.h$",
   "^stdatomic%.h$", "^stdbool%.h$", "^stddef%.h$", "^stdint%.h$", "^stdio%.h$", "^stdlib%.h$", "^stdnoreturn%.h$",
   "^string%.h$", "^strings%.h$", "^termios%.h$", "^threads%.h$", "^time%.h$", "^unistd%.h$", "^execinfo%.h$",
   "^ftw%.h$", "^spawn%.h$", "^ucontext%.h$", "^wchar%.h$", "^wctype%.h$",

@@ -2,6 +2,7 @@
 #include "app/admin.h"
 #include "app/login_book.h"
 #include "app/permits.h"
+#include "app/reload.h"
 
 #include "script/script_set.h"
 #include "script/worker_pool.h"
@@ -25,7 +26,7 @@ static void deliver_nothing(void *home, struct script_call *call)
     (void)call;
 }
 
-/// An engine that is whole but for its loops.
+/// An engine that is whole but for its loops. Its settings file is gone, so a reload of it is refused.
 static struct admin_world *world_make(const char *document)
 {
     struct admin_world *world = calloc(1, sizeof(*world));
@@ -55,13 +56,17 @@ static struct admin_world *world_make(const char *document)
     assert_int_equal(login_book_create(generation_catalogue(generation), &engine->logins), STATUS_OK);
     assert_int_equal(metrics_create(&metrics, &engine->metrics), STATUS_OK);
     assert_int_equal(attribution_create(&attribution, &engine->attribution, &why), STATUS_OK);
+    world->settings->reload_watches = false;
+    assert_int_equal(reload_start(engine, &engine->reload, &why), STATUS_OK);
     return world;
 }
 
 static void world_free(struct admin_world *world)
 {
     struct engine *engine = &world->engine;
+    reload_stop(engine->reload);
     admin_stop(&engine->admin);
+    reload_destroy(&engine->reload);
     attribution_destroy(&engine->attribution);
     metrics_destroy(&engine->metrics);
     login_book_destroy(&engine->logins);
@@ -240,6 +245,118 @@ static void what_is_not_there_is_refused(void **state)
     world_free(world);
 }
 
+#define POST(path, text, more)                                                                                         \
+    "POST " path " HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: " text "\r\n" more
+
+static void a_reload_is_answered_with_what_became_of_it(void **state)
+{
+    (void)state;
+    struct admin_world *world = world_start(ACME "admin: { listen: '127.0.0.1:0' }\n");
+
+    assert_int_equal(ask(world, POST("/admin/v1/reload", "0", "\r\n")), 422);
+    assert_body("{\"outcome\":\"refused\",");
+    assert_body("\"source\":\"command\",\"requests\":1,");
+    assert_body("\"changed\":[],\"kept\":[],");
+    assert_body("\"findings\":[{\"finding\":\"/tmp/app_settings_test.");
+    assert_int_equal(ask(world, POST("/admin/v1/reload", "27", "\r\n{\"who\":\"ann@x\",\"why\":\"try\"}")), 422);
+    assert_body("\"who\":\"ann@x\",\"why\":\"try\",");
+    assert_int_equal(ask(world, GET("/admin/v1/status")), 200);
+    assert_body("\"reload\":{\"last\":{\"outcome\":\"refused\",");
+    assert_int_equal(ask(world, GET("/metrics")), 200);
+    assert_body("\nlastcall_reloads_total{outcome=\"refused\"} 2\n");
+    assert_body("\nlastcall_generations_live 1\n");
+    assert_int_equal(ask(world, GET("/admin/v1/events?limit=1")), 200);
+    assert_body("{\"events\":[{\"number\":2,");
+    assert_body("\"event\":\"reload\",");
+    world_free(world);
+}
+
+static void a_rollback_to_what_runs_changes_nothing_and_holds_nothing_back(void **state)
+{
+    (void)state;
+    struct admin_world *world = world_start(ACME "admin: { listen: '127.0.0.1:0' }\n");
+    char request[256], number[32];
+
+    (void)snprintf(number, sizeof(number), "{\"generation\":%u}", generation_number(world->engine.generations.current));
+    (void)snprintf(request, sizeof(request),
+                   "POST /admin/v1/rollback HTTP/1.1\r\nHost: [::1]:1\r\nContent-Type: application/json\r\n"
+                   "Content-Length: %zu\r\n\r\n%s",
+                   strlen(number), number);
+    assert_int_equal(ask(world, request), 200);
+    assert_body("{\"outcome\":\"unchanged\",");
+    assert_body("\"kept\":[],");
+    assert_int_equal(ask(world, GET("/admin/v1/generations")), 200);
+    assert_body("{\"live\":1,\"generations\":[{\"generation\":");
+    assert_body("\"source\":\"start\"");
+    world_free(world);
+}
+
+static void a_change_is_refused_while_the_engine_stops(void **state)
+{
+    (void)state;
+    struct admin_world *world = world_start(ACME "admin: { listen: '127.0.0.1:0' }\n");
+
+    reload_drain(world->engine.reload);
+    assert_int_equal(ask(world, POST("/admin/v1/reload", "0", "\r\n")), 503);
+    assert_body("\"code\":\"draining\"");
+    reload_stop(world->engine.reload);
+    assert_int_equal(ask(world, POST("/admin/v1/reload", "0", "\r\n")), 503);
+    assert_int_equal(ask(world, GET("/admin/v1/generations")), 200); // looking goes on
+    world_free(world);
+}
+
+static void a_caller_who_does_not_wait_for_the_answer_does_no_harm(void **state)
+{
+    (void)state;
+    struct admin_world *world = world_start(ACME "admin: { listen: '127.0.0.1:0' }\n");
+
+    for (int i = 0; i < 50; i++) {
+        int fd = caller_connect(admin_port(world->engine.admin));
+        caller_send(fd, POST("/admin/v1/reload", "0", "\r\n"));
+        close(fd);
+    }
+    assert_int_equal(ask(world, POST("/admin/v1/reload", "0", "\r\n")), 422);
+    world_free(world);
+}
+
+static void what_a_web_page_could_send_changes_nothing(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *host, *origin;
+        int status;
+    } cases[] = {
+        { "127.0.0.1:8081", NULL, 422 },
+        { "127.0.0.1", NULL, 422 },
+        { "localhost", NULL, 422 },
+        { "LOCALHOST:8081", NULL, 422 },
+        { "[::1]", NULL, 422 },
+        { "[::1]:8081", NULL, 422 },
+        { "evil.example:8081", NULL, 403 },
+        { "127.0.0.1.evil.example", NULL, 403 },
+        { "localhost.evil.example:8081", NULL, 403 },
+        { "10.0.0.1:8081", NULL, 403 },
+        { "127.0.0.1:8081", "http://127.0.0.1:8081", 422 },
+        { "127.0.0.1:8081", "http://127.0.0.1:9999", 403 },
+        { "127.0.0.1:8081", "https://evil.example", 403 },
+        { "127.0.0.1:8081", "null", 403 },
+    };
+    struct admin_world *world = world_start(ACME "admin: { listen: '127.0.0.1:0' }\n");
+
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        char request[512];
+        (void)snprintf(request, sizeof(request),
+                       "POST /admin/v1/reload HTTP/1.1\r\nHost: %s\r\n%s%s%sContent-Length: 0\r\n\r\n", cases[i].host,
+                       cases[i].origin != NULL ? "Origin: " : "", cases[i].origin != NULL ? cases[i].origin : "",
+                       cases[i].origin != NULL ? "\r\n" : "");
+        int status = ask(world, request);
+        if (status != cases[i].status) {
+            fail_msg("%s, %s: %d", cases[i].host, cases[i].origin != NULL ? cases[i].origin : "no origin", status);
+        }
+    }
+    world_free(world);
+}
+
 static void with_a_token_every_request_must_carry_it(void **state)
 {
     (void)state;
@@ -248,6 +365,8 @@ static void with_a_token_every_request_must_carry_it(void **state)
 
     assert_int_equal(ask(world, GET("/metrics")), 401);
     assert_int_equal(ask(world, GET("/nowhere")), 401);
+    assert_int_equal(ask(world, POST("/admin/v1/reload", "0", "\r\n")), 401);
+    assert_int_equal(ask(world, POST("/admin/v1/reload", "0", "Authorization: Bearer " TOKEN "\r\n\r\n")), 422);
     assert_int_equal(ask(world, "GET /metrics HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " TOKEN "\r\n\r\n"), 200);
     assert_int_equal(ask(world, "GET /metrics HTTP/1.1\r\nHost: x\r\nAuthorization: bearer " TOKEN "\r\n\r\n"), 200);
     assert_int_equal(ask(world, "GET /metrics HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " TOKEN "x\r\n\r\n"), 401);
@@ -306,6 +425,11 @@ int main(void)
         cmocka_unit_test(status_and_metrics_tell_which_scripts_are_in_quarantine_and_why),
         cmocka_unit_test(status_and_metrics_tell_how_much_of_an_account_is_used),
         cmocka_unit_test(what_is_not_there_is_refused),
+        cmocka_unit_test(a_reload_is_answered_with_what_became_of_it),
+        cmocka_unit_test(a_rollback_to_what_runs_changes_nothing_and_holds_nothing_back),
+        cmocka_unit_test(a_change_is_refused_while_the_engine_stops),
+        cmocka_unit_test(a_caller_who_does_not_wait_for_the_answer_does_no_harm),
+        cmocka_unit_test(what_a_web_page_could_send_changes_nothing),
         cmocka_unit_test(with_a_token_every_request_must_carry_it),
         cmocka_unit_test(beyond_loopback_it_does_not_start_without_a_token),
         cmocka_unit_test(all_of_127_is_loopback_and_an_empty_address_is_off),

@@ -105,7 +105,8 @@ static void without_a_command_it_lists_them(void **state)
     assert_int_equal(lastcall(""), CLI_USAGE);
     assert_says(printed.error, "usage: lastcall COMMAND");
     assert_int_equal(lastcall("help"), CLI_OK);
-    static const char *const names[] = { "serve", "search", "check", "test", "explain", "status", "help", "version" };
+    static const char *const names[] = { "serve",  "search", "check",    "test", "explain",
+                                         "status", "reload", "rollback", "help", "version" };
     for (size_t i = 0; i < COUNT_OF(names); i++) {
         assert_says(printed.out, names[i]);
     }
@@ -217,6 +218,32 @@ static void operators_questions_go_to_the_admin_listener(void **state)
     server_world_stop(world);
     assert_int_equal(lastcall(line), CLI_UNREACHABLE);
     assert_says(printed.error, "or say where it listens with --admin");
+}
+
+static void a_change_is_posted_with_who_and_why_and_its_exit_code_tells(void **state)
+{
+    struct server_world *world = *state;
+    char line[256];
+    uint16_t port = http_server_port(world->server);
+
+    assert_int_equal(lastcall("rollback"), CLI_USAGE);
+    assert_int_equal(lastcall("rollback last"), CLI_USAGE);
+    assert_says(printed.error, "error: `last` is no number of a generation\nhelp: ");
+    assert_int_equal(lastcall("rollback 0"), CLI_USAGE);
+    assert_int_equal(lastcall("rollback 1 --retry acme"), CLI_USAGE); // an option of reload
+    assert_int_equal(world->requests, 0);
+    snprintf(line, sizeof(line), "reload --why rates --admin http://127.0.0.1:%u", port);
+    assert_int_equal(lastcall(line), CLI_REFUSED); // it gives the request back, which is no answer of ours
+    assert_says(printed.error, "is not lastcall's admin listener");
+    snprintf(line, sizeof(line), "reload --admin http://127.0.0.1:%u/status/401", port);
+    assert_int_equal(lastcall(line), CLI_REFUSED);
+    assert_says(printed.error, "wants a token");
+    snprintf(line, sizeof(line), "rollback 3 --admin http://127.0.0.1:%u/status/503", port);
+    assert_int_equal(lastcall(line), CLI_REFUSED);
+    assert_says(printed.error, "is stopping");
+    server_world_stop(world);
+    snprintf(line, sizeof(line), "rollback 3 --admin http://127.0.0.1:%u", port);
+    assert_int_equal(lastcall(line), CLI_UNREACHABLE);
 }
 
 static void the_reply_is_drawn_or_printed_as_it_came(void **state)
@@ -337,6 +364,7 @@ int main(void)
         WITH_SERVER(a_search_that_cannot_be_read_is_not_sent),
         WITH_SERVER(an_engine_that_is_not_there_is_exit_4),
         WITH_SERVER(operators_questions_go_to_the_admin_listener),
+        WITH_SERVER(a_change_is_posted_with_who_and_why_and_its_exit_code_tells),
         WITH_SERVER(the_reply_is_drawn_or_printed_as_it_came),
         WITH_SERVER(a_name_in_the_url_is_resolved),
         WITH_SERVER(refusals_have_exit_codes_of_their_own),
