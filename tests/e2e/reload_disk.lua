@@ -138,10 +138,10 @@ local BROKEN = {
   end,
   half = function(name, version)
     local source = source_of(name, version)
-    return source:sub(1, math.floor(#source / 2)), name .. ".lua:"
+    return source:sub(1, math.floor(#source * 4 / 5)), name .. ".lua:"
   end,
   empty = function(name)
-    return "", name .. ".lua"
+    return "", name .. ".lua: is empty"
   end,
 }
 M.BROKEN = { "syntax", "raises", "half", "empty", "settings" }
@@ -160,7 +160,7 @@ local function write_settings(more)
   write(M.settings, ("suppliers_dir: %s/suppliers\nscripts_dir: scripts\n%s\n"):format(M.folder, more or ""), false)
 end
 
--- What lies on the disk: name -> { version, reason }; with a reason it is broken.
+-- What lies on the disk: name -> { version, reason, is_empty }; with a reason it is broken.
 local disk = {}
 -- Are the settings on the disk bad?
 local has_bad_settings = false
@@ -181,7 +181,7 @@ local function put(name, version, broken)
     content, reason = BROKEN[broken](name, version)
   end
   write(path_of(name), content, version % 2 == 0)
-  disk[name] = { version = version, reason = reason }
+  disk[name] = { version = version, reason = reason, is_empty = content == "" }
 end
 
 -- Step `version`: one supplier gets a new version; with `broken` another one, or the settings, are broken beside it.
@@ -285,7 +285,9 @@ local function judge_kept(answer, where)
       assert(row, where .. ": " .. name .. " is broken, and not told as kept: " .. json.encode(answer))
       equal("kept", row.fate, where)
       equal(M.generations[M.newest][name].label, row.running, where .. ": what runs, of " .. name)
-      assert(row.on_disk and row.on_disk:find("^" .. name .. "@"), where .. ": on disk " .. tostring(row.on_disk))
+      -- An empty file is no version of anything.
+      local on_disk = content.is_empty and "^nil$" or "^" .. name .. "@%x+$"
+      assert(tostring(row.on_disk):find(on_disk), where .. ": on disk " .. tostring(row.on_disk))
       assert(row.because:find(content.reason, 1, true), where .. ": because " .. row.because)
     end
   end

@@ -230,9 +230,10 @@ test("one generation is left, and memory, threads and descriptors are as they we
   equal(at_rest.threads, after.threads, "threads")
   equal(at_rest.others, others, "descriptors that are no sockets")
   assert(after.descriptors <= at_rest.descriptors + 4 * CONCURRENCY, "descriptors: " .. after.descriptors)
-  local tenth = math.max(1, math.floor(COUNT / 20))
+  equal(COUNT, #resident, "reloads")
+  local part = math.max(1, math.floor(COUNT / 20))
   local quarter = math.floor(COUNT / 4)
-  local then_kib, end_kib = mean(resident, quarter, quarter + tenth), mean(resident, COUNT - tenth, COUNT)
+  local then_kib, end_kib = mean(resident, quarter, quarter + part), mean(resident, COUNT - part, COUNT)
   print(("# resident after a quarter of the reloads %.0f KiB, at the end %.0f KiB"):format(then_kib, end_kib))
   -- A sanitizer keeps what was freed; and few reloads do not fill the history, whose length is bounded.
   if variant == "release" and COUNT >= 400 then
