@@ -175,6 +175,21 @@ function M.prepare()
   end
 end
 
+-- A version that passes its check and fails on every real answer; returns where and why, as an event must tell it.
+function M.put_failing(name, version)
+  local cause = "the answer is not what I thought"
+  local source = source_of(name, version):gsub("check_mark%(response[^\n]*", ("error(%q)"):format(cause))
+  write(path_of(name), source, false)
+  disk[name] = { version = version }
+  local _, line = source:match("^(.-)error%(\"the answer"):gsub("\n", "")
+  return line + 1, cause
+end
+
+-- It went back: what lies on the disk must be told as kept, for this reason.
+function M.expect_kept(name, reason)
+  disk[name].reason = reason
+end
+
 local function put(name, version, broken)
   local content, reason = source_of(name, version), nil
   if broken then
@@ -220,6 +235,17 @@ local function get(path)
 end
 M.get = get
 
+-- The version that had this label when it ran last.
+local function version_of(name, label)
+  for number = M.newest, 1, -1 do
+    local versions = M.generations[number]
+    if versions and versions[name].label == label then
+      return versions[name].version
+    end
+  end
+  error(label .. " never ran")
+end
+
 local function note_generation(entry)
   local before = M.generations[M.newest]
   local versions = {}
@@ -229,12 +255,13 @@ local function note_generation(entry)
   end
   for _, row in ipairs(entry.reload.changed) do
     if row.kind == "supplier" then
-      equal("changed", row.fate, "fate of " .. row.name)
+      local went_back = entry.reload.source == "trial"
+      equal(went_back and "went_back" or "changed", row.fate, "fate of " .. row.name)
       equal(before[row.name].label, row.before, "what ran before, of " .. row.name)
       equal(versions[row.name].label, row.running, "what runs, of " .. row.name)
       equal(path_of(row.name), row.file, "file of " .. row.name)
       equal(nil, disk[row.name].reason, "a broken file runs: " .. row.name)
-      versions[row.name].version = disk[row.name].version
+      versions[row.name].version = went_back and version_of(row.name, row.running) or disk[row.name].version
     end
   end
   M.generations[entry.generation] = versions
@@ -250,6 +277,8 @@ local function take_generations()
     end
   end
 end
+
+M.take_generations = take_generations
 
 function M.begin(world_of_test)
   w = world_of_test

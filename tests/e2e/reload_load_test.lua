@@ -57,10 +57,21 @@ local function judge_offers(tally, reply, versions)
   return counts
 end
 
+-- A version that is meant to fail does so; is this entry of it?
+local function is_failing(tally, entry, versions)
+  local failing = tally.failing
+  if not failing or entry.name ~= failing.name or versions[entry.name].version ~= failing.version then
+    return false
+  end
+  failing.count = failing.count + 1
+  return entry.outcome ~= "answered"
+end
+
 local function judge_whole(tally, reply, versions)
   local is_complete = true
   for _, entry in ipairs(reply.suppliers) do
     local is_whole = entry.outcome == "answered" and not entry.partial and entry.offers == 30
+      or is_failing(tally, entry, versions)
     is_complete = is_complete and is_whole
     -- What time cut is counted; whatever else went wrong is the reload's.
     if not is_whole and entry.outcome ~= "timeout" and entry.bound == nil then
@@ -72,8 +83,9 @@ local function judge_whole(tally, reply, versions)
     end
   end
   local counts = judge_offers(tally, reply, versions)
-  for name in pairs(is_complete and versions or {}) do
-    if name ~= "stone" and not counts[name] then
+  for name, version in pairs(is_complete and versions or {}) do
+    local may_fail = tally.failing and tally.failing.version == version.version
+    if name ~= "stone" and not counts[name] and not may_fail then
       complain(tally, "search %s: no offers of %s", reply.search_id, name)
     end
   end
@@ -219,6 +231,40 @@ test("no script went back: none of them did anything wrong", function()
   for _, event in ipairs(disk.get("/admin/v1/events").events) do
     assert(event.event ~= "went_back" and event.event ~= "quarantine", json.encode(event))
   end
+end)
+
+test("a version that fails on real answers is back by itself, and nobody else's offers move", function()
+  local good = disk.generations[disk.newest].bravo
+  local tally = new_tally()
+  tally.failing = { name = "bravo", version = COUNT + 1, count = 0 }
+  load = crowd.begin(w, load_plan(), CONCURRENCY)
+  local line, cause = disk.put_failing("bravo", COUNT + 1)
+  local passed = disk.reload("admin")
+  local seen = load.count()
+  wait_until("bravo to go back", function()
+    disk.take_generations()
+    return disk.newest > passed.generation
+  end)
+  equal(good.label, disk.generations[disk.newest].bravo.label, "what runs")
+  wait_until("searches after it", function()
+    return load.count() >= seen + 6 * CONCURRENCY
+  end)
+  load.finish(function(each)
+    judge_search(tally, each)
+  end)
+  print_tally("while one goes back", tally)
+  print(("# %d searches met the failing version"):format(tally.failing.count))
+  assert_true(tally)
+  assert(tally.failing.count >= 5, "searches that met it: " .. tally.failing.count)
+  disk.expect_kept("bravo", ("bravo.lua:%d: %s"):format(line, cause))
+  local found
+  for _, event in ipairs(disk.get("/admin/v1/events").events) do
+    found = found or event.event == "went_back" and event
+  end
+  assert(found, "there is no event")
+  equal("bravo", found.name, "name")
+  equal(line, found.line, "line")
+  assert(found.message:find(cause, 1, true), found.message)
 end)
 
 test("one generation is left, and memory, threads and descriptors are as they were", function()
