@@ -67,11 +67,22 @@ function M.run(w, callers, concurrency)
   return ends
 end
 
+local under_way = {} -- stop files of crowds that come again and again
+
+-- Ends them all, also after a test that failed in between.
+function M.end_all()
+  for stop in pairs(under_way) do
+    world.write_file(stop, "")
+  end
+  under_way = {}
+end
+
 -- Lets them come again and again, so many at once, until `finish`.
 function M.begin(w, callers, concurrency)
   local command, plan, report = prepare(w, callers, concurrency)
   local stop, code, log = report .. ".stop", report .. ".code", report .. ".log"
   world.shell(("rm -f %s %s %s"):format(report, stop, code))
+  under_way[stop] = true
   os.execute(("( ( %s --until %s >%s 2>&1; echo $? >%s ) & ) >/dev/null 2>&1 </dev/null"):format(command, stop, log,
     code))
   local load = {}
@@ -95,6 +106,7 @@ function M.begin(w, callers, concurrency)
       each.caller_of = callers[(each.caller - 1) % #callers + 1]
       take(each)
     end
+    under_way[stop] = nil
     os.execute(("rm -f %s %s %s %s %s"):format(plan, report, stop, code, log))
   end
   return load

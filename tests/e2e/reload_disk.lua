@@ -225,6 +225,7 @@ end
 -- Generations as the engine told them: number -> name -> { label, version }. Replies are judged by it.
 M.generations = {}
 M.newest = 0
+local newest_answer -- what the history has of it
 
 local w
 
@@ -266,6 +267,7 @@ local function note_generation(entry)
   end
   M.generations[entry.generation] = versions
   M.newest = entry.generation
+  newest_answer = entry.reload
 end
 
 -- Takes what was published since the last time, oldest first.
@@ -329,14 +331,15 @@ local function is_about_disk(answer)
     return false
   end
   if has_bad_settings then
-    return true
+    take_generations()
+    return answer.generation == M.newest
   end
   for name, content in pairs(disk) do
     if (content.reason ~= nil) ~= (find(answer.kept, name) ~= nil) then
       return false
     end
   end
-  return is_all_running()
+  return is_all_running() and answer.generation == M.newest
 end
 
 -- Judges the answer that came, by `source`; before it generation `before` ran.
@@ -396,26 +399,27 @@ function ASK.admin()
   return reply.json
 end
 
--- Nobody is answered: the last answer in the status is the one, once it sees the disk as it is.
-local function wait_for_answer(source)
+-- Nobody is answered: the last answer in the status is the one, once it sees the disk as it is. When the file watch has
+-- looked since, it is no more the last, but the history has it.
+local function wait_for_answer(source, before)
   local until_s = os.time() + 100
   repeat
     local last = get("/admin/v1/status").reload.last
     if type(last) == "table" and is_about_disk(last) then
-      return last
+      return M.newest > before and is_about_disk(newest_answer) and newest_answer or last
     end
     world.sleep_ms(30)
   until os.time() > until_s
   error(source .. " was not heard\n" .. w:engine_output():sub(-3000))
 end
 
-function ASK.signal()
+function ASK.signal(before)
   w:signal("HUP")
-  return wait_for_answer("the signal")
+  return wait_for_answer("the signal", before)
 end
 
-function ASK.watch()
-  return wait_for_answer("the file watch")
+function ASK.watch(before)
+  return wait_for_answer("the file watch", before)
 end
 
 M.SOURCES = { "command", "signal", "admin", "watch" }
@@ -423,7 +427,7 @@ M.SOURCES = { "command", "signal", "admin", "watch" }
 -- Asks for a reload by this source and judges the answer and the status.
 function M.reload(source)
   local before = M.newest
-  local answer = ASK[source]()
+  local answer = ASK[source](before)
   judge(answer, source, before)
   status_agrees()
   return answer
