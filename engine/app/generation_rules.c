@@ -228,8 +228,9 @@ static const struct catalogue_supplier *find_supplier(struct rule_maker *maker, 
             names[count++] = catalogue->suppliers[i].name.data;
         }
     }
-    if (generation_is_left_out(maker->builder, name)) {
-        return NULL; // it has a finding of its own
+    // One that was left out has a finding of its own, and so it had when the scripts of a rollback ran.
+    if (generation_is_left_out(maker->builder, name) || maker->builder->order->fixed != NULL) {
+        return NULL;
     }
     snprintf(message, sizeof(message), "there is no supplier `%.*s`", TEXT_ARGS(name));
     generation_suspect_gone(maker->builder, name);

@@ -7,6 +7,8 @@ local json = world.json
 local folder = world.folder .. "/reload"
 world.shell("rm -rf " .. folder .. " && mkdir -p " .. folder .. "/suppliers")
 
+world.shell("cp -r scripts " .. folder .. "/scripts")
+
 local SETTINGS = folder .. "/lastcall.yaml"
 local HOSTS = { acme = "s01", bravo = "s03", charlie = "s05", delta = "s07" }
 
@@ -47,7 +49,8 @@ local FAILS = [[function(response, search, ctx)
 local FAILS_AT = "acme.lua:20: the answer is not what I thought"
 
 local function write_settings(more)
-  world.write_file(SETTINGS, ("suppliers_dir: %s/suppliers\nscripts_dir: scripts\n%s\n"):format(folder, more or ""))
+  world.write_file(SETTINGS, ("suppliers_dir: %s/suppliers\nscripts_dir: %s/scripts\n%s\n"):format(folder, folder,
+    more or ""))
 end
 
 write_supplier("acme", "first")
@@ -129,9 +132,8 @@ end
 
 -- What every source must answer the same: all but who asked and how long it took.
 local function facts(answer)
-  local kept = { outcome = answer.outcome, changed = answer.changed, kept = answer.kept, settings = answer.settings,
+  return { outcome = answer.outcome, changed = answer.changed, kept = answer.kept, settings = answer.settings,
     findings = answer.findings }
-  return json.encode(kept):gsub("[%[%]{}]", ""):len(), kept
 end
 
 local function same(expected, actual, path)
@@ -149,7 +151,7 @@ end
 
 -- ------------------------------------------------------------------------------------------- without the file watch
 
-start("reload: { watch: false, trial_errors: 5 }")
+start("reload: { watch: false, trial_errors: 5 }\nsecrets_dir: " .. folder .. "/secrets")
 
 test("a reload that finds nothing changed says so, and which generation runs on", function()
   local answer, http = reload()
@@ -284,6 +286,26 @@ test("a setting that needs a restart is named with its place, and keeps its runn
   equal(0, #reload().settings.needs_restart, "needs_restart")
 end)
 
+test("a secret that changed is a change, told without its value", function()
+  local secrets = folder .. "/secrets"
+  world.shell("mkdir -p " .. secrets)
+  local source = world.read_file(path_of("charlie"))
+  world.write_file(path_of("charlie"), (source:gsub("secrets = {}", "secrets = { \"CHARLIE_KEY\" }")))
+  local answer = reload()
+  equal("changed", row(answer.changed, "charlie").fate, "charlie")
+  equal(false, row(status().suppliers, "charlie").enabled, "without its secret it is off")
+  world.write_file(secrets .. "/CHARLIE_KEY", "a-secret-of-charlie")
+  answer = reload()
+  equal("published", answer.outcome, "outcome")
+  equal(1, #answer.changed, "changed")
+  equal("secrets", row(answer.changed, "charlie").kind, "kind")
+  equal(true, row(status().suppliers, "charlie").enabled, "now it is on")
+  assert(not json.encode(answer):find("a-secret", 1, true), "the value is not told")
+  equal("unchanged", reload().outcome, "outcome")
+  write_supplier("charlie", "third")
+  reload()
+end)
+
 test("bad settings change nothing, and say where they are bad", function()
   write_settings("deadline: { default: soon }")
   write_supplier("acme", "with bad settings")
@@ -356,9 +378,7 @@ test("a signal gives the answer that a command gives", function()
       each.running = nil
     end
   end
-  local _, command_facts = facts(by_command)
-  local _, signal_facts = facts(by_signal)
-  same(command_facts, signal_facts, "answer")
+  same(facts(by_command), facts(by_signal), "answer")
   write_supplier("bravo", "mended")
   reload()
 end)
@@ -387,6 +407,42 @@ test("a rollback runs what ran, and the disk waits until it changes", function()
   equal(true, answer.settings.changed, "settings")
   write_settings()
   equal(0, #reload().kept, "kept")
+end)
+
+test("a module is rolled back with all that need it, and stays so", function()
+  local module = world.read_file(folder .. "/scripts/farm.lua")
+  local old, number = { label("acme"), label("bravo") }, status().generation
+  world.write_file(folder .. "/scripts/farm.lua", "-- another\n" .. module)
+  local answer = reload()
+  equal("changed", row(answer.changed, "acme").fate, "acme")
+  equal("changed", row(answer.changed, "bravo").fate, "bravo")
+  answer = post("/admin/v1/rollback", { generation = number }).json
+  equal("published", answer.outcome, "outcome")
+  same(old, { label("acme"), label("bravo") }, "labels")
+  for _ = 1, 2 do
+    answer = reload() -- the module itself, which nobody needs now, may move on
+    equal(nil, row(answer.changed, "acme"), "acme")
+    equal("kept", row(answer.kept, "acme").fate, "acme")
+    same(old, { label("acme"), label("bravo") }, "labels")
+  end
+  equal("unchanged", answer.outcome, "outcome")
+  world.write_file(folder .. "/scripts/farm.lua", module)
+  equal(0, #reload().kept, "kept")
+  same(old, { label("acme"), label("bravo") }, "labels")
+end)
+
+test("a supplier that a rollback brought back stays, though its file is gone", function()
+  write_supplier("delta", "first")
+  local number = reload().generation
+  os.remove(path_of("delta"))
+  equal("removed", row(reload().changed, "delta").fate, "delta")
+  local answer = post("/admin/v1/rollback", { generation = number }).json
+  equal("added", row(answer.changed, "delta").fate, "delta")
+  answer = reload()
+  equal("unchanged", answer.outcome, "outcome")
+  equal("kept", row(answer.kept, "delta").fate, "delta")
+  equal(nil, row(answer.kept, "delta").on_disk, "on disk")
+  equal("removed", row(reload { retry = "delta" }.changed, "delta").fate, "delta")
 end)
 
 test("a rollback to what nobody keeps is refused, and says what is kept", function()
@@ -569,7 +625,8 @@ test("changed settings are picked up, and so are the files that they name", func
   world.shell("mkdir -p " .. folder .. "/more")
   local more = io.open(path_of("acme")):read("*a"):gsub("acme", "delta"):gsub("s01", "s07")
   world.write_file(folder .. "/more/delta.lua", more)
-  world.write_file(SETTINGS, ("suppliers_dir: [%s/suppliers, %s/more]\nscripts_dir: scripts\n"):format(folder, folder))
+  local settings = "suppliers_dir: [%s/suppliers, %s/more]\nscripts_dir: %s/scripts\n"
+  world.write_file(SETTINGS, settings:format(folder, folder, folder))
   wait_until("delta", function()
     return label("delta")
   end)
