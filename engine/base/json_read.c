@@ -394,33 +394,83 @@ enum json_token json_next(struct json_reader *reader)
     return JSON_ERROR;
 }
 
-bool json_take_key(struct json_reader *reader, struct text key)
+// Where the value begins when the next token is exactly this key, colon included; NULL: it is something else.
+static inline const char *json_key_end(const struct json_reader *reader, struct text key)
 {
     const char *at = reader->input.data + reader->offset;
     const char *end = reader->input.data + reader->input.length;
     bool is_first = reader->state == JSON_AT_FIRST_KEY;
 
     if (!is_first && (reader->state != JSON_AT_AFTER || (reader->is_object & json_bit(reader)) == 0)) {
-        return false;
+        return NULL;
     }
     at = json_space_end(at, end);
     if (!is_first) {
         if (at == end || *at != ',') {
-            return false;
+            return NULL;
         }
         at = json_space_end(at + 1, end);
     }
     if ((size_t)(end - at) < key.length + 2 || *at != '"' || at[key.length + 1] != '"' ||
         !text_same_bytes(at + 1, key.data, key.length)) {
-        return false;
+        return NULL;
     }
     at = json_space_end(at + key.length + 2, end);
-    if (at == end || *at != ':') {
+    return at != end && *at == ':' ? at + 1 : NULL;
+}
+
+bool json_take_key(struct json_reader *reader, struct text key)
+{
+    const char *at = json_key_end(reader, key);
+
+    if (at == NULL) {
         return false;
     }
-    reader->offset = (size_t)(at + 1 - reader->input.data);
+    reader->offset = (size_t)(at - reader->input.data);
     reader->state = JSON_AT_VALUE;
     return true;
+}
+
+// The end of a whole number that begins at `i`; `i` itself: it is something else, or more than that.
+static inline size_t json_whole_end(struct text input, size_t i)
+{
+    size_t first = i + (input.data[i] == '-');
+    size_t end = json_digits_end(input, first);
+
+    if (end == first || (input.data[first] == '0' && end - first > 1)) {
+        return i;
+    }
+    bool goes_on = end < input.length && (input.data[end] == '.' || (input.data[end] | 0x20) == 'e');
+    return goes_on ? i : end;
+}
+
+// Nothing is written to the reader before the whole member is known: its fields stay in registers.
+enum json_token json_take_member(struct json_reader *reader, struct text key, struct text *value)
+{
+    struct text input = reader->input;
+    const char *at = json_key_end(reader, key);
+    enum json_token token = JSON_END;
+
+    at = at != NULL ? json_space_end(at, input.data + input.length) : NULL;
+    if (at == NULL || at == input.data + input.length) {
+        return JSON_END;
+    }
+    size_t start = (size_t)(at - input.data);
+    size_t end = start;
+    if (*at == '"') {
+        end = json_plain_end(input, ++start);
+        token = end < input.length && input.data[end] == '"' ? JSON_STRING : JSON_END;
+    } else {
+        end = json_whole_end(input, start);
+        token = end > start ? JSON_NUMBER : JSON_END;
+    }
+    if (token != JSON_END) {
+        value->data = input.data + start;
+        value->length = end - start;
+        reader->offset = end + (token == JSON_STRING);
+        reader->state = JSON_AT_AFTER;
+    }
+    return token;
 }
 
 bool json_skip(struct json_reader *reader, enum json_token first)

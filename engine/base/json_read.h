@@ -45,6 +45,10 @@ enum json_token json_next(struct json_reader *reader);
 /// than reading a key to compare it. False: it is something else, and nothing has been taken.
 MUST_CHECK bool json_take_key(struct json_reader *reader, struct text key);
 
+/// The same of a key and its value, when that is a string of plain ASCII or a whole number: STRING or NUMBER, with what
+/// lies between the quotes, or the literal. END: it is something else, and nothing has been taken.
+MUST_CHECK enum json_token json_take_member(struct json_reader *reader, struct text key, struct text *value);
+
 /// Skips the value that starts with `first` (just returned by json_next) to its end; of a key, the key and its value.
 /// False: JSON_ERROR met.
 MUST_CHECK bool json_skip(struct json_reader *reader, enum json_token first);

@@ -150,6 +150,20 @@ static struct declared *find_member(struct reading *reading, const struct declar
     return declared_find(object, key);
 }
 
+/// The member that is expected next, when it is a plain text or whole number, which most are. False: nothing was taken.
+static inline bool take_plain(struct reading *reading, const struct declared *member, struct tape_node *node)
+{
+    enum json_token token = JSON_END;
+
+    if (member->kind == DECLARED_SCALAR) {
+        token = json_take_member(&reading->reader, member->name, &node->text);
+    }
+    if (token != JSON_END) {
+        node->kind = token == JSON_STRING ? TAPE_TEXT : TAPE_NUMBER;
+    }
+    return token != JSON_END;
+}
+
 static bool read_object(struct reading *reading, struct declared *object, uint32_t at)
 {
     struct json_reader *reader = &reading->reader;
@@ -166,6 +180,10 @@ static bool read_object(struct reading *reading, struct declared *object, uint32
     reading->tape->nodes[at].first = first;
     for (;;) {
         struct declared *member = *expected;
+        if (member != NULL && take_plain(reading, member, &reading->tape->nodes[first + member->place])) {
+            expected = &member->follower;
+            continue;
+        }
         if (member == NULL || !json_take_key(reader, member->name)) {
             enum json_token token = json_next(reader);
             if (token != JSON_KEY) {
