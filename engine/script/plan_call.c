@@ -5,6 +5,7 @@
 #include "script/bind_json.h"
 #include "script/bind_support.h"
 #include "script/offers_walk.h"
+#include "script/plan_memo.h"
 #include "script/sandbox.h"
 #include "script/sandbox_globals.h"
 
@@ -228,7 +229,7 @@ static void call_helper(struct plan_row *row, const struct plan_node *node, int 
     luaL_error(L, "plan: %s: %s", node->value.text.data, message);
 }
 
-struct value plan_call(struct plan_row *row, const struct plan_node *node)
+static struct value call(struct plan_row *row, const struct plan_node *node)
 {
     lua_State *L = row->L;
     int arguments = node->field_count == 0 ? 1 : (int)node->field_count;
@@ -260,4 +261,20 @@ struct value plan_call(struct plan_row *row, const struct plan_node *node)
         lua_call(L, arguments, 1);
     }
     return walk_lua_value(L, lua_gettop(L), lua_type(L, -1));
+}
+
+struct value plan_call(struct plan_row *row, const struct plan_node *node)
+{
+    struct text key = plan_memo_key(row, node);
+    const struct value *known = key.data != NULL ? plan_memo_find(row, node, key) : NULL;
+
+    if (known != NULL) {
+        return *known;
+    }
+    uint64_t effects = key.data != NULL ? sandbox_effects(row->L) : 0;
+    struct value value = call(row, node);
+    if (key.data != NULL && sandbox_effects(row->L) == effects) {
+        plan_memo_keep(row, node, key, &value);
+    }
+    return value;
 }
