@@ -95,9 +95,9 @@ static void what_takes_randomness_is_asked_each_time(void **state)
     static const char *const words[] = { "a", "a" };
     (void)state;
 
-    open_plan("box = { label = { 'k', function() return crypto.uuid() end } }");
+    open_plan("box = { label = { 'k', function() return crypto.uuid():sub(1, 8) end } }");
     const struct offer *offers = answer(words, COUNT_OF(words))->offers->offers;
-    size_t length = strlen("00000000-0000-0000-0000-000000000000\"}}");
+    size_t length = strlen("00000000\"}}");
     assert_memory_not_equal(offers[0].json.data + offers[0].json.length - length,
                             offers[1].json.data + offers[1].json.length - length, length);
     stage_close(&stage);
