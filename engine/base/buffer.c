@@ -96,15 +96,6 @@ bool buffer_append_c(struct buffer *buffer, const char *terminated)
     return buffer_append_text(buffer, text_of(terminated));
 }
 
-bool buffer_append_byte(struct buffer *buffer, char byte)
-{
-    if (!buffer_reserve(buffer, 1)) {
-        return false;
-    }
-    buffer->data[buffer->length++] = byte;
-    return true;
-}
-
 static int buffer_format(struct buffer *buffer, const char *format, va_list arguments) PRINTF_LIKE(2, 0);
 
 // Prints into the free room; the length that the whole print has or would have had.

@@ -394,34 +394,55 @@ enum json_token json_next(struct json_reader *reader)
     return JSON_ERROR;
 }
 
-// Where the value begins when the next token is exactly this key, colon included; NULL: it is something else.
-static inline const char *json_key_end(const struct json_reader *reader, struct text key)
+struct text json_spell_key(struct arena *arena, struct text name)
 {
-    const char *at = reader->input.data + reader->offset;
-    const char *end = reader->input.data + reader->input.length;
-    bool is_first = reader->state == JSON_AT_FIRST_KEY;
+    char *spelt = arena_alloc_raw(arena, name.length + 4);
 
-    if (!is_first && (reader->state != JSON_AT_AFTER || (reader->is_object & json_bit(reader)) == 0)) {
-        return NULL;
+    if (spelt == NULL) {
+        return (struct text){ NULL, 0 };
     }
-    at = json_space_end(at, end);
+    char *end = text_put(text_put(text_put(spelt, TEXT(",\"")), name), TEXT("\":"));
+    return (struct text){ spelt, (size_t)(end - spelt) };
+}
+
+// Where the value begins when white space is allowed everywhere; NULL: the next token is not this key.
+static const char *json_spaced_key_end(const char *at, const char *end, bool is_first, struct text spelt)
+{
+    struct text quoted = { spelt.data + 1, spelt.length - 2 };
+
     if (!is_first) {
         if (at == end || *at != ',') {
             return NULL;
         }
         at = json_space_end(at + 1, end);
     }
-    if ((size_t)(end - at) < key.length + 2 || *at != '"' || at[key.length + 1] != '"' ||
-        !text_same_bytes(at + 1, key.data, key.length)) {
+    if ((size_t)(end - at) < quoted.length || !text_same_bytes(at, quoted.data, quoted.length)) {
         return NULL;
     }
-    at = json_space_end(at + key.length + 2, end);
+    at = json_space_end(at + quoted.length, end);
     return at != end && *at == ':' ? at + 1 : NULL;
 }
 
-bool json_take_key(struct json_reader *reader, struct text key)
+// Most documents have no space within a comma, a key and its colon.
+static inline const char *json_key_end(const struct json_reader *reader, struct text spelt)
 {
-    const char *at = json_key_end(reader, key);
+    const char *end = reader->input.data + reader->input.length;
+    const char *at = json_space_end(reader->input.data + reader->offset, end);
+    size_t is_first = reader->state == JSON_AT_FIRST_KEY;
+
+    if (!is_first && (reader->state != JSON_AT_AFTER || (reader->is_object & json_bit(reader)) == 0)) {
+        return NULL;
+    }
+    size_t length = spelt.length - is_first;
+    if ((size_t)(end - at) > length && text_same_bytes(at, spelt.data + is_first, length)) {
+        return at + length;
+    }
+    return json_spaced_key_end(at, end, is_first, spelt);
+}
+
+bool json_take_key(struct json_reader *reader, struct text spelt)
+{
+    const char *at = json_key_end(reader, spelt);
 
     if (at == NULL) {
         return false;
@@ -445,10 +466,10 @@ static inline size_t json_whole_end(struct text input, size_t i)
 }
 
 // Nothing is written to the reader before the whole member is known: its fields stay in registers.
-enum json_token json_take_member(struct json_reader *reader, struct text key, struct text *value)
+enum json_token json_take_member(struct json_reader *reader, struct text spelt, struct text *value)
 {
     struct text input = reader->input;
-    const char *at = json_key_end(reader, key);
+    const char *at = json_key_end(reader, spelt);
     enum json_token token = JSON_END;
 
     at = at != NULL ? json_space_end(at, input.data + input.length) : NULL;

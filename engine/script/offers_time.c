@@ -185,18 +185,12 @@ static bool check_zone(struct walk *walk, const struct schema_field *field, stru
                      "\"%s\" has other clocks than the place, whose zone is %s", told, zone_name(zone).data);
 }
 
-static char *put(char *at, struct text text)
-{
-    memcpy(at, text.data, text.length);
-    return at + text.length;
-}
-
 // `,"name":"text"`, where the text needs no escapes.
 static char *put_field(char *at, const struct schema_field *field, struct text text)
 {
-    at = put(at, field->key_json);
+    at = text_put(at, field->key_json);
     *at++ = '"';
-    at = put(at, text);
+    at = text_put(at, text);
     *at++ = '"';
     return at;
 }

@@ -72,7 +72,7 @@ static bool is_called(struct plan_row *row, uint32_t level, uint32_t at, struct 
 static uint32_t *find_slot(struct plan_row *row, uint32_t level, struct text name)
 {
     uint32_t *slots = &row->tape->slots[row->slots[level]];
-    uint32_t slot = (uint32_t)(text_hash(name) >> 7) & row->mask[level];
+    uint32_t slot = (uint32_t)(text_hash_on(0, name) >> 7) & row->mask[level];
 
     while (slots[slot] != 0 && !is_called(row, level, slots[slot], name)) {
         slot = (slot + 1) & row->mask[level];

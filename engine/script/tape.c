@@ -156,7 +156,7 @@ static inline bool take_plain(struct reading *reading, const struct declared *me
     enum json_token token = JSON_END;
 
     if (member->kind == DECLARED_SCALAR) {
-        token = json_take_member(&reading->reader, member->name, &node->text);
+        token = json_take_member(&reading->reader, member->spelt, &node->text);
     }
     if (token != JSON_END) {
         node->kind = token == JSON_STRING ? TAPE_TEXT : TAPE_NUMBER;
@@ -184,7 +184,7 @@ static bool read_object(struct reading *reading, struct declared *object, uint32
             expected = &member->follower;
             continue;
         }
-        if (member == NULL || !json_take_key(reader, member->name)) {
+        if (member == NULL || !json_take_key(reader, member->spelt)) {
             enum json_token token = json_next(reader);
             if (token != JSON_KEY) {
                 return token == JSON_END_OBJECT || fail(reading, TAPE_BROKEN);
