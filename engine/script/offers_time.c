@@ -284,7 +284,7 @@ bool times_walk(struct walk *walk, const struct schema_field *field, const struc
     if (zone_told.data != NULL && !check_zone(walk, field, zone_told, zone, instant_s)) {
         return false;
     }
-    lua_settop(walk->L, top);
+    walk_let_go(walk, top);
     note_instant(walk->scope, instant_s);
     return write_time(walk, field, &time, zone, instant_s);
 }

@@ -17,6 +17,7 @@ static void push_members(struct plan_row *row, const struct declared *declared, 
 {
     lua_State *L = row->L;
 
+    luaL_checkstack(L, 8, "the document is nested too deeply");
     lua_createtable(L, 0, (int)declared->member_count);
     for (uint32_t i = 0; i < declared->member_count; i++) {
         bind_push_text(L, declared->members[i]->name);
@@ -34,6 +35,7 @@ static void push_elements(struct plan_row *row, const struct declared *declared,
     lua_State *L = row->L;
     int place = 0;
 
+    luaL_checkstack(L, 8, "the document is nested too deeply");
     lua_createtable(L, (int)node->count, 0);
     bind_json_mark_array(L, lua_gettop(L));
     for (uint32_t at = node->first; at != 0; at = row->tape->nodes[at].next) {
@@ -49,7 +51,6 @@ static void push_node(struct plan_row *row, const struct declared *declared, con
 
     bool is_leaf = declared->kind == DECLARED_SCALAR || declared->kind == DECLARED_RAW;
 
-    luaL_checkstack(L, 8, "the document is nested too deeply");
     if (node->kind == TAPE_OBJECT && declared->kind == DECLARED_OBJECT) {
         push_members(row, declared, node);
     } else if (node->kind == TAPE_LIST && declared->kind == DECLARED_LIST) {

@@ -1,4 +1,4 @@
-// Texts are padded to two words, which are compared as such. Nothing that was kept is given up within an answer,
+// Texts are packed into two words, which are compared as such. Nothing that was kept is given up within an answer,
 // because values of an offer in hand may point there.
 
 #include "script/plan_memo.h"
@@ -19,27 +19,6 @@ struct plan_memo {
     struct plan_said said[KEPT_MAX];
 };
 
-struct text plan_memo_key(const struct plan_row *row, const struct plan_node *node)
-{
-    const struct plan_node *argument = node->field_count == 1 ? node->fields[0] : NULL;
-
-    if (argument == NULL || argument->op != PLAN_PATH || argument->path.is_key) {
-        return (struct text){ NULL, 0 };
-    }
-    const struct tape_node *found = plan_find(row, &argument->path);
-    bool is_text = found != NULL && (found->kind == TAPE_TEXT || found->kind == TAPE_NUMBER);
-    return is_text && found->text.length <= TEXT_MAX ? found->text : (struct text){ NULL, 0 };
-}
-
-static void pad(struct text key, uint64_t words[2])
-{
-    words[0] = 0;
-    words[1] = 0;
-    if (key.length > 0) {
-        memcpy(words, key.data, key.length);
-    }
-}
-
 /// The memo of the node, about this answer; NULL: there is none, or it has turned out to be of no use.
 static struct plan_memo *memo_of(const struct plan_row *row, const struct plan_node *node)
 {
@@ -54,6 +33,31 @@ static struct plan_memo *memo_of(const struct plan_row *row, const struct plan_n
     return memo != NULL && (memo->tries < TRIES || memo->hits >= memo->tries / 4) ? memo : NULL;
 }
 
+struct text plan_memo_key(const struct plan_row *row, const struct plan_node *node)
+{
+    const struct plan_node *argument = node->field_count == 1 ? node->fields[0] : NULL;
+
+    if (argument == NULL || argument->op != PLAN_PATH || argument->path.is_key ||
+        (node->memo != NULL && memo_of(row, node) == NULL)) {
+        return (struct text){ NULL, 0 };
+    }
+    const struct tape_node *found = plan_find(row, &argument->path);
+    bool is_text = found != NULL && (found->kind == TAPE_TEXT || found->kind == TAPE_NUMBER);
+    return is_text && found->text.length <= TEXT_MAX ? found->text : (struct text){ NULL, 0 };
+}
+
+/// Both ends of the key, which may overlap: with its length they are all of it.
+static void pack(struct text key, uint64_t words[2])
+{
+    words[0] = words[1] = 0;
+    if (key.length < sizeof words[0]) {
+        words[0] = text_short_word(key.data, key.length);
+        return;
+    }
+    memcpy(&words[0], key.data, sizeof words[0]);
+    memcpy(&words[1], key.data + key.length - sizeof words[1], sizeof words[1]);
+}
+
 const struct value *plan_memo_find(const struct plan_row *row, const struct plan_node *node, struct text key)
 {
     struct plan_memo *memo = memo_of(row, node);
@@ -63,7 +67,7 @@ const struct value *plan_memo_find(const struct plan_row *row, const struct plan
         return NULL;
     }
     memo->tries++;
-    pad(key, words);
+    pack(key, words);
     for (uint32_t i = 0; i < memo->count; i++) {
         const struct plan_said *said = &memo->said[i];
         if (said->words[0] == words[0] && said->words[1] == words[1] && said->length == key.length) {
@@ -96,7 +100,7 @@ void plan_memo_keep(struct plan_row *row, const struct plan_node *node, struct t
         return;
     }
     struct plan_said *said = &memo->said[memo->count++];
-    pad(key, said->words);
+    pack(key, said->words);
     said->length = key.length;
     said->value = *value;
     if (is_text) {

@@ -77,7 +77,12 @@ uint32_t tape_take(struct tape *tape, uint32_t count)
         tape->capacity = capacity;
     }
     uint32_t first = tape->count;
-    memset(&tape->nodes[first], 0, count * sizeof(struct tape_node));
+    for (uint32_t i = first; i < first + count; i++) {
+        struct tape_node *node = &tape->nodes[i];
+        node->text = (struct text){ NULL, 0 };
+        node->first = node->next = node->count = 0;
+        node->kind = TAPE_NONE;
+    }
     tape->count += count;
     return first;
 }
