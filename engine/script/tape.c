@@ -110,14 +110,19 @@ static inline struct text fresh_text(const struct json_reader *reader)
     return (struct text){ data, length };
 }
 
-/// The string in the reader's hand, without escapes.
+/// The string in the reader's hand, without escapes. A text without them is never longer, so with the document's length
+/// reserved at the first one the buffer does not move while nodes point into it.
 static bool take_text(struct reading *reading, struct text *text)
 {
     *text = fresh_text(&reading->reader);
     if (!reading->reader.has_escapes) {
         return true;
     }
-    *text = json_unescape(&reading->reader, &reading->tape->texts);
+    struct buffer *texts = &reading->tape->texts;
+    if (texts->length == 0 && !buffer_reserve(texts, reading->reader.input.length)) {
+        return fail(reading, TAPE_FULL);
+    }
+    *text = json_unescape(&reading->reader, texts);
     return text->data != NULL || fail(reading, TAPE_FULL);
 }
 
@@ -340,16 +345,11 @@ enum tape_result tape_read_json(struct tape *tape, struct text json, struct decl
 
     tape->count = 0;
     tape->error = NULL;
-    // A text without its escapes is never longer, so the buffer must not move while nodes point into it.
     buffer_clear(&tape->texts);
     if (!make_root(&reading)) {
         return TAPE_FULL;
     }
     json_reader_init(&reading.reader, json);
-    if (memchr(reading.reader.input.data, '\\', reading.reader.input.length) != NULL &&
-        !buffer_reserve(&tape->texts, json.length)) {
-        return TAPE_FULL;
-    }
     bool is_ok = read_value(&reading, declared, json_next(&reading.reader), 1);
     if (is_ok && json_next(&reading.reader) == JSON_END) {
         return TAPE_OK;
