@@ -64,11 +64,27 @@ static void push_node(struct plan_row *row, const struct declared *declared, con
     }
 }
 
+/// Pushes the text of a node. Neighbours in a plan often ask about the same one: it becomes a value of Lua once.
+static void push_text(struct plan_row *row, const struct tape_node *node)
+{
+    lua_State *L = row->L;
+    int place = row->tables + (int)row->plan->level_count;
+
+    if (row->argument != node) {
+        bind_push_text(L, node->text);
+        lua_replace(L, place);
+        row->argument = node;
+    }
+    lua_pushvalue(L, place);
+}
+
 /// Pushes what a path names. An element of XML that has a text of its own is that text, whatever else is read of it.
 static void push_named(struct plan_row *row, const struct declared *declared, const struct tape_node *node)
 {
-    if (node->kind == TAPE_OBJECT && node->text.data != NULL) {
-        bind_push_text(row->L, node->text);
+    bool is_leaf = declared->kind == DECLARED_SCALAR && (node->kind == TAPE_TEXT || node->kind == TAPE_NUMBER);
+
+    if (is_leaf || (node->kind == TAPE_OBJECT && node->text.data != NULL)) {
+        push_text(row, node);
     } else {
         push_node(row, declared, node);
     }

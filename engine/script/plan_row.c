@@ -20,7 +20,8 @@ void plan_row_init(struct plan_row *row, lua_State *L, const struct plan *plan, 
     row->dangling = NULL;
     row->search = 0;
     row->tables = lua_gettop(L) + 1;
-    lua_settop(L, lua_gettop(L) + (int)plan->level_count);
+    lua_settop(L, lua_gettop(L) + (int)plan->level_count + 1);
+    row->argument = NULL;
     row->L = L;
     row->plan = plan;
     row->tape = tape;
