@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+enum { HELD_NAMES_MAX = 256 }; // among which a name that was meant is looked for
+
 static const unsigned char GONE[SCRIPT_DIGEST];
 
 void held_init(struct held *held)
@@ -114,6 +116,20 @@ bool held_retry(struct held *held, struct text name)
         was_held = true;
     }
     return was_held;
+}
+
+const char *held_nearest(const struct held *held, struct text name)
+{
+    const char *names[HELD_NAMES_MAX];
+    size_t count = 0;
+
+    for (; count < held->count && count + 1 < HELD_NAMES_MAX; count++) {
+        names[count] = held->versions[count].name;
+    }
+    if (held->settings_hash != 0) {
+        names[count++] = "settings";
+    }
+    return text_nearest(name, names, count);
 }
 
 /// Is the version what lies on the disk still?

@@ -41,5 +41,7 @@ bool held_refuses_settings(const struct held *held, uint64_t hash, struct failur
 
 /// Lets a script of this name, or "settings", be tried again. False: nothing of that name is held back.
 bool held_retry(struct held *held, struct text name);
+/// The name that was probably meant, of what is held back; NULL: none. It lives as long as that is held.
+const char *held_nearest(const struct held *held, struct text name);
 /// Forgets what an ordinary load did not meet any more: its file has changed. `settings_hash` is of what was read.
 void held_forget_changed(struct held *held, const struct script_changes *changes, uint64_t settings_hash);

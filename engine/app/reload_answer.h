@@ -52,6 +52,8 @@ struct reload_answer {
     size_t restart_count;
     struct failure *findings; // why it was refused; of more than RELOAD_FINDINGS_MAX the first
     size_t finding_count, finding_more;
+    struct failure *remarks; // what was asked for in vain, though the rest was done
+    size_t remark_count;
     size_t rows_left_out; // rows that found no room
     struct arena arena;
 };
@@ -66,6 +68,7 @@ void reload_answer_add_changed(struct reload_answer *answer, const struct reload
 void reload_answer_add_kept(struct reload_answer *answer, const struct reload_row *row);
 void reload_answer_add_restart(struct reload_answer *answer, const char *setting, const char *file, uint32_t line);
 void reload_answer_add_finding(struct reload_answer *answer, const struct failure *failure);
+void reload_answer_add_remark(struct reload_answer *answer, const struct failure *failure);
 /// Makes it a refusal for this one reason.
 void reload_answer_refuse(struct reload_answer *answer, const char *message, const char *help);
 

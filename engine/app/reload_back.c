@@ -107,23 +107,50 @@ static void explain_rollback(struct failure *because, uint32_t number, const str
 /// The scripts are another set, but may be the same ones.
 static bool is_what_runs(const struct reload_making *making)
 {
-    return making->changes.count == 0 && settings_is_same(making->settings, generation_settings(making->running));
+    for (size_t i = 0; i < making->changes.count; i++) {
+        enum script_fate fate = making->changes.items[i].fate;
+        if (fate != SCRIPT_KEPT && fate != SCRIPT_LEFT_OUT) {
+            return false;
+        }
+    }
+    return settings_is_same(making->settings, generation_settings(making->running));
+}
+
+static bool build_found(struct reload_making *making, const struct history_found *found, struct script_set *again)
+{
+    making->settings = settings_acquire(found->settings);
+    making->data = found->data;
+    making->rates = found->rates;
+    return reload_build(making, NULL, again);
+}
+
+/// Tables that were too large to be kept are those of the disk.
+static void tell_forgotten(struct reload_answer *answer, uint32_t number, const struct history_found *found)
+{
+    struct reload_row row = { .kind = "table", .fate = "kept", .name = TEXT("data") };
+
+    if (found->data == NULL) {
+        failure_set(&row.because, "the tables of generation %u are not kept any more, so those on the disk run",
+                    number);
+        failure_help(&row.because, "put their files back as they were, and reload");
+        reload_answer_add_kept(answer, &row);
+    }
 }
 
 void reload_roll_back(struct reload *reload, uint32_t number, struct reload_answer *answer)
 {
     struct reload_making making;
-    struct script_set *kept = NULL;
+    struct history_found found = { 0 };
     struct script_set *again = NULL;
     struct failure because = { 0 };
 
     reload_making_init(&making, reload, answer);
-    if (history_find(&reload->history, number, &making.settings, &kept, &because) != STATUS_OK) {
+    if (history_find(&reload->history, number, &found, &because) != STATUS_OK) {
         answer->outcome = RELOAD_REFUSED;
         reload_answer_add_finding(answer, &because);
-    } else if ((again = script_set_again(kept)) == NULL) {
+    } else if ((again = script_set_again(found.set)) == NULL) {
         reload_answer_refuse(answer, "the generation could not be built: out of memory", "try again");
-    } else if (reload_build(&making, NULL, again)) {
+    } else if (build_found(&making, &found, again)) {
         if (is_what_runs(&making)) {
             generation_release(&making.built);
             making.built = generation_acquire(making.running);
@@ -134,9 +161,10 @@ void reload_roll_back(struct reload *reload, uint32_t number, struct reload_answ
             explain_rollback(&because, number, answer);
             hold_scripts_back(&making, &because);
             hold_settings_back(&making, &because);
+            tell_forgotten(answer, number, &found);
         }
     }
     script_set_release(&again);
-    script_set_drop(&kept);
+    history_found_fini(&found);
     reload_making_fini(&making);
 }

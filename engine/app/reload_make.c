@@ -233,6 +233,8 @@ bool reload_build(struct reload_making *making, struct script_set *candidate, st
         .previous = making->running,
         .candidate = candidate,
         .fixed = fixed,
+        .fixed_data = making->data,
+        .fixed_rates = making->rates,
         .refuses = refuses,
         .refuses_context = making,
     };

@@ -6,15 +6,30 @@
 #include "model/catalogue.h"
 
 #include <stdio.h>
-
-enum { LOST_MAX = 32 };
+#include <stdlib.h>
 
 /// Those that were lost, and what becomes of each.
 struct losers {
-    struct trial_lost lost[LOST_MAX];
-    bool can_go_back[LOST_MAX];
+    struct trial_lost *lost;
+    bool *can_go_back;
     size_t count;
 };
+
+/// Room for all that are on trial. False: there is no memory, and the next look tries again.
+static bool losers_init(struct losers *losers, size_t most)
+{
+    *losers = (struct losers){
+        .lost = calloc(most, sizeof(*losers->lost)),
+        .can_go_back = calloc(most, sizeof(*losers->can_go_back)),
+    };
+    return losers->lost != NULL && losers->can_go_back != NULL;
+}
+
+static void losers_fini(struct losers *losers)
+{
+    free(losers->lost);
+    free(losers->can_go_back);
+}
 
 static const struct trial_lost *find(const struct losers *losers, struct text name)
 {
@@ -108,6 +123,8 @@ static void go_back(struct reload *reload, struct losers *losers, struct reload_
 
     reload_making_init(&making, reload, answer);
     making.settings = reload_settings_of(making.running);
+    making.data = generation_catalogue(making.running)->data; // tables and rates stay: they are not on trial
+    making.rates = generation_catalogue(making.running)->rates;
     struct script_set *set = without_losers(&making, losers);
     if (set == NULL) {
         reload_answer_refuse(answer, "the version before cannot run again", "mend the script, or roll back");
@@ -117,7 +134,8 @@ static void go_back(struct reload *reload, struct losers *losers, struct reload_
             hold_back(&making, losers);
         }
     } else {
-        memset(losers->can_go_back, 0, sizeof(losers->can_go_back)); // they do not go with the settings of now
+        memset(losers->can_go_back, 0,
+               losers->count * sizeof(*losers->can_go_back)); // they do not go with the settings of now
     }
     script_set_release(&set);
     reload_making_fini(&making);
@@ -154,27 +172,41 @@ static void end_lost(struct reload *reload, const struct losers *losers)
     generation_release(&running);
 }
 
+/// All that were lost go back in one generation, so that a file of many suppliers costs one publish.
+static void take_back(struct reload *reload, const struct script_set *running, struct losers *losers)
+{
+    char why[1536];
+    uint64_t began_us = clock_now_us();
+
+    explain(running, losers, why, sizeof(why));
+    struct reload_answer *answer = reload_answer_create(RELOAD_TRIAL, TEXT("trial"), text_of(why));
+    if (answer != NULL) {
+        go_back(reload, losers, answer);
+        answer->took_us = clock_now_us() - began_us;
+        reload_note(reload, answer);
+        end_lost(reload, losers);
+    }
+    reload_answer_release(&answer);
+}
+
 void reload_judge_trials(struct reload *reload)
 {
+    if (reload->trials.count == 0) {
+        return;
+    }
     struct generation *running = engine_generation(reload->engine);
     const struct settings *settings = generation_settings(running);
     const struct script_set *set = generation_catalogue(running)->set;
     struct trial_limits limits = { settings->reload_trial_calls, settings->reload_trial_errors };
+    size_t most = reload->trials.count;
     struct losers losers;
 
-    losers.count = trials_find_lost(&reload->trials, set, &limits, losers.lost, LOST_MAX);
-    if (losers.count > 0) {
-        char why[1536];
-        uint64_t began_us = clock_now_us();
-        explain(set, &losers, why, sizeof(why));
-        struct reload_answer *answer = reload_answer_create(RELOAD_TRIAL, TEXT("trial"), text_of(why));
-        if (answer != NULL) {
-            go_back(reload, &losers, answer);
-            answer->took_us = clock_now_us() - began_us;
-            reload_note(reload, answer);
-            end_lost(reload, &losers);
-        }
-        reload_answer_release(&answer);
+    if (losers_init(&losers, most)) {
+        losers.count = trials_find_lost(&reload->trials, set, &limits, losers.lost, most);
     }
+    if (losers.count > 0) {
+        take_back(reload, set, &losers);
+    }
+    losers_fini(&losers);
     generation_release(&running);
 }
