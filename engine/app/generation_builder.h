@@ -69,6 +69,13 @@ MUST_CHECK enum status generation_make_account(struct generation_builder *builde
                                                const struct settings_account *settings, bool is_wanted,
                                                struct script_account *account);
 
+/// Writes the secrets of `account`, whose name is set, into an open JSON object; likewise.
+MUST_CHECK enum status generation_write_secrets(struct generation_builder *builder,
+                                                const struct script_supplier *script,
+                                                const struct settings_account *settings,
+                                                const struct script_account *account, bool is_wanted,
+                                                struct json_writer *writer);
+
 /// Copies options, the account's over the script's, into an open JSON object and adds the hosts of URLs to `account`.
 MUST_CHECK enum status generation_write_options(struct generation_builder *builder,
                                                 const struct script_supplier *script,

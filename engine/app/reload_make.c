@@ -118,7 +118,7 @@ static const char *kind_name(enum script_kind kind)
 {
     static const char *const names[] = {
         [SCRIPT_KIND_PRODUCT] = "product", [SCRIPT_KIND_SUPPLIER] = "supplier", [SCRIPT_KIND_SCRIPTS] = "scripts",
-        [SCRIPT_KIND_TABLE] = "table",     [SCRIPT_KIND_RATES] = "rates",
+        [SCRIPT_KIND_TABLE] = "table",     [SCRIPT_KIND_RATES] = "rates",       [SCRIPT_KIND_SECRETS] = "secrets",
     };
     return names[kind];
 }

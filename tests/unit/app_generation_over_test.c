@@ -368,8 +368,59 @@ static void a_secret_that_changed_is_a_change(void **state)
     assert_ptr_equal(generation_catalogue(running)->set, generation_catalogue(previous)->set);
     assert_non_null(strstr(generation_catalogue(running)->suppliers[0].account->context.data, "two"));
     unsetenv("OVER_TEST_KEY");
+}
+
+static void assert_secret_is(const char *value)
+{
+    const struct catalogue_supplier *acme = &generation_catalogue(running)->suppliers[0];
+    char field[64];
+    snprintf(field, sizeof field, "\"KEY_OF_ACME\":\"%s\"", value);
+    assert_true(acme->is_enabled);
+    assert_non_null(strstr(acme->account->context.data, field));
+}
+
+static void a_secret_that_cannot_be_read_is_kept(void **state)
+{
+    static const char *const TORN[] = { "", "\n", "\xff\xfe" };
+    const char *settings = "secrets_dir: %s/secrets\nsuppliers: { acme: { accounts: { main: { secrets: { KEY_OF_ACME: "
+                           "%s } } } } }\n";
+    char more[DOCUMENT_MAX];
+    (void)state;
+    assert_int_equal(mkdir(path_of("secrets"), 0700), 0);
+    write_as("secrets/KEY", "\"one\"");
+    snprintf(more, sizeof more, settings, folder, "KEY");
+    write_settings(more);
+    write_supplier("acme", "pages = 2", "secrets = { \"KEY_OF_ACME\" },", "return {}");
+    assert_builds();
+    assert_secret_is("\\\"one\\\"");
+    struct generation *before = running;
+    for (size_t i = 0; i < COUNT_OF(TORN); i++) {
+        write_as("secrets/KEY", TORN[i]);
+        assert_builds();
+        assert_ptr_equal(running, before);
+        assert_fate(SCRIPT_KIND_SECRETS, "acme", SCRIPT_KEPT);
+        const struct failure *because = &change_of(SCRIPT_KIND_SECRETS, "acme")->because;
+        assert_non_null(strstr(because->message, "account `main`: secret KEY_OF_ACME "));
+        assert_non_null(strstr(because->file, "lastcall.yaml"));
+        assert_true(because->help[0] != '\0');
+    }
+    assert_int_equal(remove(path_of("secrets/KEY")), 0);
+    write_supplier("acme", "pages = 3", "secrets = { \"KEY_OF_ACME\" },", "return {}"); // a new version has it too
+    assert_builds();
+    assert_fate(SCRIPT_KIND_SECRETS, "acme", SCRIPT_KEPT);
+    assert_fate(SCRIPT_KIND_SUPPLIER, "acme", SCRIPT_CHANGED);
+    assert_secret_is("\\\"one\\\"");
+    assert_int_equal(generation_missing_secrets(running, on_finding, NULL), 0);
+    write_as("secrets/KEY", "two\n");
+    assert_builds();
+    assert_secret_is("two");
+    assert_int_equal(changes.count, 0);
+    // At another place in the settings it is another secret.
+    snprintf(more, sizeof more, settings, folder, "OTHER");
+    write_settings(more);
     assert_builds();
     assert_false(generation_catalogue(running)->suppliers[0].is_enabled);
+    assert_int_equal(changes.count, 0);
 }
 
 static void a_thousand_builds_over_each_other_leave_two_generations_of_versions(void **state)
@@ -411,6 +462,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_the_caller_refuses_is_kept_back, set_up, tear_down),
         cmocka_unit_test_setup_teardown(fixed_scripts_run_whatever_is_on_disk, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_secret_that_changed_is_a_change, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_secret_that_cannot_be_read_is_kept, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_thousand_builds_over_each_other_leave_two_generations_of_versions, set_up,
                                         tear_down),
     };
