@@ -248,6 +248,10 @@ bool reload_build(struct reload_making *making, struct script_set *candidate, st
     }
     if (status != STATUS_OK) {
         answer->outcome = RELOAD_REFUSED;
+        if (status == STATUS_NO_MEMORY) { // what was found until then is not the reason
+            answer->finding_count = 0;
+            answer->finding_more = 0;
+        }
         if (answer->finding_count == 0) {
             reload_answer_refuse(answer, "the generation could not be built: out of memory", "try again");
         }

@@ -3,6 +3,9 @@
 #include "base/utf8.h"
 
 #include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 //   VALUE <--------------- ',' in an array, ':' after a key
 //   FIRST_ITEM             just after '[': a value or ']'
@@ -153,9 +156,30 @@ static inline uint64_t json_word_stops(const char *bytes)
     return (word | (word - ones * 0x20) | (quote - ones) | (slash - ones)) & (ones * 0x80);
 }
 
+#ifdef __SSE2__
+// The same of sixteen, a bit each. As signed numbers, bytes that are no ASCII are below a space as well.
+static inline unsigned json_wide_stops(const char *bytes)
+{
+    __m128i word = _mm_loadu_si128((const __m128i *)(const void *)bytes);
+    __m128i quote = _mm_cmpeq_epi8(word, _mm_set1_epi8('"'));
+    __m128i slash = _mm_cmpeq_epi8(word, _mm_set1_epi8('\\'));
+    __m128i below = _mm_cmplt_epi8(word, _mm_set1_epi8(' '));
+
+    return (unsigned)_mm_movemask_epi8(_mm_or_si128(_mm_or_si128(quote, slash), below));
+}
+#endif
+
 // The first byte from `i` on that may stop a string; the end when there is none.
 static inline size_t json_plain_end(struct text input, size_t i)
 {
+#ifdef __SSE2__
+    for (; input.length - i >= sizeof(__m128i); i += sizeof(__m128i)) {
+        unsigned stops = json_wide_stops(input.data + i);
+        if (stops != 0) {
+            return i + (size_t)__builtin_ctz(stops);
+        }
+    }
+#endif
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
     for (; input.length - i >= 8; i += 8) {
         uint64_t stops = json_word_stops(input.data + i);
@@ -394,33 +418,104 @@ enum json_token json_next(struct json_reader *reader)
     return JSON_ERROR;
 }
 
-bool json_take_key(struct json_reader *reader, struct text key)
+struct text json_spell_key(struct arena *arena, struct text name)
 {
-    const char *at = reader->input.data + reader->offset;
-    const char *end = reader->input.data + reader->input.length;
-    bool is_first = reader->state == JSON_AT_FIRST_KEY;
+    char *spelt = arena_alloc_raw(arena, name.length + 4);
 
-    if (!is_first && (reader->state != JSON_AT_AFTER || (reader->is_object & json_bit(reader)) == 0)) {
-        return false;
+    if (spelt == NULL) {
+        return (struct text){ NULL, 0 };
     }
-    at = json_space_end(at, end);
+    char *end = text_put(text_put(text_put(spelt, TEXT(",\"")), name), TEXT("\":"));
+    return (struct text){ spelt, (size_t)(end - spelt) };
+}
+
+// Where the value begins when white space is allowed everywhere; NULL: the next token is not this key.
+static const char *json_spaced_key_end(const char *at, const char *end, bool is_first, struct text spelt)
+{
+    struct text quoted = { spelt.data + 1, spelt.length - 2 };
+
     if (!is_first) {
         if (at == end || *at != ',') {
-            return false;
+            return NULL;
         }
         at = json_space_end(at + 1, end);
     }
-    if ((size_t)(end - at) < key.length + 2 || *at != '"' || at[key.length + 1] != '"' ||
-        !text_same_bytes(at + 1, key.data, key.length)) {
+    if ((size_t)(end - at) < quoted.length || !text_same_bytes(at, quoted.data, quoted.length)) {
+        return NULL;
+    }
+    at = json_space_end(at + quoted.length, end);
+    return at != end && *at == ':' ? at + 1 : NULL;
+}
+
+// Most documents have no space within a comma, a key and its colon.
+static inline const char *json_key_end(const struct json_reader *reader, struct text spelt)
+{
+    const char *end = reader->input.data + reader->input.length;
+    const char *at = json_space_end(reader->input.data + reader->offset, end);
+    size_t is_first = reader->state == JSON_AT_FIRST_KEY;
+
+    if (!is_first && (reader->state != JSON_AT_AFTER || (reader->is_object & json_bit(reader)) == 0)) {
+        return NULL;
+    }
+    size_t length = spelt.length - is_first;
+    if ((size_t)(end - at) > length && text_same_bytes(at, spelt.data + is_first, length)) {
+        return at + length;
+    }
+    return json_spaced_key_end(at, end, is_first, spelt);
+}
+
+bool json_take_key(struct json_reader *reader, struct text spelt)
+{
+    const char *at = json_key_end(reader, spelt);
+
+    if (at == NULL) {
         return false;
     }
-    at = json_space_end(at + key.length + 2, end);
-    if (at == end || *at != ':') {
-        return false;
-    }
-    reader->offset = (size_t)(at + 1 - reader->input.data);
+    reader->offset = (size_t)(at - reader->input.data);
     reader->state = JSON_AT_VALUE;
     return true;
+}
+
+// The end of a whole number that begins at `i`; `i` itself: it is something else, or more than that.
+static inline size_t json_whole_end(struct text input, size_t i)
+{
+    size_t first = i + (input.data[i] == '-');
+    size_t end = json_digits_end(input, first);
+
+    if (end == first || (input.data[first] == '0' && end - first > 1)) {
+        return i;
+    }
+    bool goes_on = end < input.length && (input.data[end] == '.' || (input.data[end] | 0x20) == 'e');
+    return goes_on ? i : end;
+}
+
+// Nothing is written to the reader before the whole member is known: its fields stay in registers.
+enum json_token json_take_member(struct json_reader *reader, struct text spelt, struct text *value)
+{
+    struct text input = reader->input;
+    const char *at = json_key_end(reader, spelt);
+    enum json_token token = JSON_END;
+
+    at = at != NULL ? json_space_end(at, input.data + input.length) : NULL;
+    if (at == NULL || at == input.data + input.length) {
+        return JSON_END;
+    }
+    size_t start = (size_t)(at - input.data);
+    size_t end = start;
+    if (*at == '"') {
+        end = json_plain_end(input, ++start);
+        token = end < input.length && input.data[end] == '"' ? JSON_STRING : JSON_END;
+    } else {
+        end = json_whole_end(input, start);
+        token = end > start ? JSON_NUMBER : JSON_END;
+    }
+    if (token != JSON_END) {
+        value->data = input.data + start;
+        value->length = end - start;
+        reader->offset = end + (token == JSON_STRING);
+        reader->state = JSON_AT_AFTER;
+    }
+    return token;
 }
 
 bool json_skip(struct json_reader *reader, enum json_token first)
