@@ -393,7 +393,7 @@ void reload_from_disk(struct reload *reload, struct reload_answer *answer)
 
     reload_making_init(&making, reload, answer);
     if (read_settings(&making) && reload_build(&making, NULL, NULL) && try_fixtures(&making)) {
-        held_forget_changed(&reload->held, &making.changes, making.disk_hash);
+        held_forget_changed(&reload->held, &making.changes, generation_catalogue(making.built)->set, making.disk_hash);
         reload_tell_kept(answer, &making.changes);
         if (making.built != making.running) {
             reload_tell_changes(&making);

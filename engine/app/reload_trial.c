@@ -42,10 +42,9 @@ static const struct trial_lost *find(const struct losers *losers, struct text na
 }
 
 /// Rows of what was kept back before still hold, but for those of the losers.
-static void tell_standing(struct reload_making *making, const struct losers *losers)
+static void tell_standing(struct reload_making *making, const struct reload_answer *standing,
+                          const struct losers *losers)
 {
-    struct reload_answer *standing = reload_standing(making->reload);
-
     for (size_t i = 0; standing != NULL && i < standing->kept_count; i++) {
         const struct reload_row *row = &standing->kept[i];
         if (strcmp(row->kind, "supplier") != 0 || find(losers, row->name) == NULL) {
@@ -56,7 +55,6 @@ static void tell_standing(struct reload_making *making, const struct losers *los
         const struct reload_restart *restart = &standing->restarts[i];
         reload_answer_add_restart(making->answer, restart->setting.data, restart->file.data, restart->line);
     }
-    reload_answer_release(&standing);
 }
 
 static void tell_went_back(struct reload_making *making, const struct losers *losers)
@@ -64,7 +62,8 @@ static void tell_went_back(struct reload_making *making, const struct losers *lo
     struct reload_answer *answer = making->answer;
 
     reload_tell_changes(making);
-    tell_standing(making, losers);
+    struct reload_answer *standing = reload_standing(making->reload);
+    tell_standing(making, standing, losers);
     for (size_t i = 0; i < answer->changed_count; i++) {
         struct reload_row *row = &answer->changed[i];
         const struct trial_lost *lost = find(losers, row->name);
@@ -74,10 +73,12 @@ static void tell_went_back(struct reload_making *making, const struct losers *lo
             struct reload_row kept = *row;
             kept.fate = "kept";
             kept.before = (struct text){ 0 };
-            kept.on_disk = row->before;
+            const struct reload_row *before = reload_answer_find_kept(standing, "supplier", row->name);
+            kept.on_disk = before != NULL ? before->on_disk : row->before; // this one may have been gone back to, too
             reload_answer_add_kept(answer, &kept);
         }
     }
+    reload_answer_release(&standing);
 }
 
 static void hold_back(struct reload_making *making, const struct losers *losers)
