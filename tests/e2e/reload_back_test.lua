@@ -221,6 +221,47 @@ test("a rollback to what runs changes nothing, also when a file is broken", func
   equal(0, #reload().kept, "kept")
 end)
 
+test("a rollback forth again stays, whatever the next reload finds", function()
+  local first = status().generation
+  write_supplier("bravo", "s03", "forth and back")
+  local settings = world.read_file(SETTINGS)
+  world.write_file(SETTINGS, settings .. "deadline: { default: 7s }\n")
+  local second = reload().generation
+  local newer = labels().bravo
+  equal("published", rollback(first).outcome, "back")
+  assert(labels().bravo ~= newer, "bravo is rolled back")
+  local answer = rollback(second)
+  equal("published", answer.outcome, "forth")
+  equal(0, #answer.kept, "nothing is kept back")
+  equal(newer, labels().bravo, "bravo runs again")
+  answer = reload()
+  equal("unchanged", answer.outcome, "what runs lies on the disk")
+  equal(0, #answer.kept, "kept")
+  equal(newer, labels().bravo, "bravo stays")
+  world.write_file(SETTINGS, settings)
+  reload()
+end)
+
+test("two bad versions in a row go back to the good one, and neither comes back by itself", function()
+  local good = labels().bravo
+  write_supplier("bravo", "s03", "bad", "function() error(\"bad\") end")
+  reload()
+  write_supplier("bravo", "s03", "worse", "function() error(\"worse\") end")
+  reload()
+  local worse = labels().bravo
+  wait_until("bravo to go back", function()
+    w:search { suppliers = { "bravo" }, budget_ms = 8000 }
+    return labels().bravo == good
+  end)
+  equal(worse, row(status().reload.kept, "bravo").on_disk, "on disk")
+  local answer = reload()
+  equal("unchanged", answer.outcome, "outcome")
+  equal(worse, row(answer.kept, "bravo").on_disk, "on disk")
+  equal(good, labels().bravo, "the good one runs")
+  write_supplier("bravo", "s03", "mended")
+  equal(0, #reload().kept, "kept")
+end)
+
 test("a retry of what is not held back says so", function()
   local answer = reload { retry = { "nobody", "acme" } }
   equal("unchanged", answer.outcome, "outcome")
