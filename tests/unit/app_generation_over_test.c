@@ -420,7 +420,37 @@ static void a_secret_that_cannot_be_read_is_kept(void **state)
     write_settings(more);
     assert_builds();
     assert_false(generation_catalogue(running)->suppliers[0].is_enabled);
+    assert_fate(SCRIPT_KIND_SECRETS, "acme", SCRIPT_LEFT_OUT);
+    assert_non_null(strstr(change_of(SCRIPT_KIND_SECRETS, "acme")->because.message, "KEY_OF_ACME is not set"));
+    assert_builds(); // nothing new
+    assert_ptr_equal(running, previous);
     assert_int_equal(changes.count, 0);
+}
+
+static void a_script_that_wants_a_secret_which_is_not_there_is_kept_back(void **state)
+{
+    (void)state;
+    write_supplier("acme", "pages = 3", "secrets = { \"NO_KEY_OF_ACME\" },", "return {}");
+    write_supplier("bravo", "size = 1", "", "return {}");
+    write_supplier("charlie", "", "secrets = { \"NO_KEY_OF_CHARLIE\" },", "return {}");
+    assert_builds();
+    assert_fate(SCRIPT_KIND_SUPPLIER, "acme", SCRIPT_KEPT);
+    assert_fate(SCRIPT_KIND_SUPPLIER, "bravo", SCRIPT_CHANGED);
+    assert_non_null(strstr(change_of(SCRIPT_KIND_SUPPLIER, "acme")->because.message, "NO_KEY_OF_ACME is not set"));
+    assert_ptr_equal(version_of(running, "acme"), version_of(previous, "acme"));
+    assert_true(generation_catalogue(running)->suppliers[0].is_enabled);
+    // A new one takes nothing away: it is there, off, and that is said.
+    assert_fate(SCRIPT_KIND_SUPPLIER, "charlie", SCRIPT_ADDED);
+    assert_fate(SCRIPT_KIND_SECRETS, "charlie", SCRIPT_LEFT_OUT);
+    assert_false(generation_catalogue(running)->suppliers[2].is_enabled);
+    // One that was off goes on to another version that is off.
+    write_supplier("charlie", "size = 1", "secrets = { \"NO_KEY_OF_CHARLIE\" },", "return {}");
+    setenv("NO_KEY_OF_ACME", "key", 1);
+    assert_builds();
+    unsetenv("NO_KEY_OF_ACME");
+    assert_fate(SCRIPT_KIND_SUPPLIER, "acme", SCRIPT_CHANGED);
+    assert_fate(SCRIPT_KIND_SUPPLIER, "charlie", SCRIPT_CHANGED);
+    assert_int_equal(changes.count, 2);
 }
 
 static void a_thousand_builds_over_each_other_leave_two_generations_of_versions(void **state)
@@ -463,6 +493,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(fixed_scripts_run_whatever_is_on_disk, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_secret_that_changed_is_a_change, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_secret_that_cannot_be_read_is_kept, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_script_that_wants_a_secret_which_is_not_there_is_kept_back, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(a_thousand_builds_over_each_other_leave_two_generations_of_versions, set_up,
                                         tear_down),
     };
