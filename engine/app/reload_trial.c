@@ -81,6 +81,41 @@ static void tell_went_back(struct reload_making *making, const struct losers *lo
     reload_answer_release(&standing);
 }
 
+/// They failed, and run on: what was before them does not go with what runs beside them now. It stands until another
+/// version runs.
+static void tell_failing(struct reload_making *making, const struct losers *losers)
+{
+    const struct script_set *set = generation_catalogue(making->running)->set;
+    struct reload_answer *answer = making->answer;
+
+    for (size_t i = 0; i < losers->count; i++) {
+        const struct trial_lost *lost = &losers->lost[i];
+        ptrdiff_t index = script_set_find_supplier(set, lost->name);
+        struct reload_row row = { .kind = "supplier", .fate = "failing", .name = lost->name, .because = lost->because };
+        const char *why = answer->finding_count > 0 ? answer->findings[0].message : "it could not be built";
+
+        if (losers->can_go_back[i] || index < 0) {
+            continue;
+        }
+        row.running = script_set_supplier(set, (size_t)index)->label;
+        row.file = script_set_supplier_file(set, (size_t)index)->path;
+        failure_set(&row.because, "%s (and the version before cannot run again: %s)", lost->because.message, why);
+        failure_help(&row.because, "mend the script, or roll back");
+        reload_answer_add_kept(answer, &row);
+        events_note(&making->reload->events, EVENT_KEPT, answer->generation, row.name, &row.because);
+    }
+}
+
+/// Nothing could go back.
+static void tell_refused(struct reload_making *making, const struct losers *losers)
+{
+    struct reload_answer *standing = reload_standing(making->reload);
+
+    tell_standing(making, standing, losers);
+    tell_failing(making, losers);
+    reload_answer_release(&standing);
+}
+
 static void hold_back(struct reload_making *making, const struct losers *losers)
 {
     const struct script_set *was_running = generation_catalogue(making->running)->set;
@@ -128,15 +163,17 @@ static void go_back(struct reload *reload, struct losers *losers, struct reload_
     making.rates = generation_catalogue(making.running)->rates;
     struct script_set *set = without_losers(&making, losers);
     if (set == NULL) {
-        reload_answer_refuse(answer, "the version before cannot run again", "mend the script, or roll back");
+        answer->outcome = RELOAD_REFUSED;
+        tell_refused(&making, losers);
     } else if (reload_build(&making, NULL, set)) {
         tell_went_back(&making, losers);
+        tell_failing(&making, losers);
         if (reload_publish(&making)) {
             hold_back(&making, losers);
         }
     } else {
-        memset(losers->can_go_back, 0,
-               losers->count * sizeof(*losers->can_go_back)); // they do not go with the settings of now
+        memset(losers->can_go_back, 0, losers->count * sizeof(*losers->can_go_back)); // not with the settings of now
+        tell_refused(&making, losers);
     }
     script_set_release(&set);
     reload_making_fini(&making);

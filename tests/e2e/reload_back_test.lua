@@ -262,6 +262,34 @@ test("two bad versions in a row go back to the good one, and neither comes back 
   equal(0, #reload().kept, "kept")
 end)
 
+test("a version that fails and cannot go back is told as long as it runs", function()
+  local settings = world.read_file(SETTINGS)
+  local more = "  bravo: { accounts: { main: { options: { region: \"eu\" } } } }\n"
+  write_supplier("bravo", "s03", "with a region", "function() error(\"not what I thought\") end")
+  local path = folder .. "/suppliers/bravo.lua"
+  local script = world.read_file(path):gsub("options = { ", "options = { region = \"us\", ", 1)
+  world.write_file(path, script)
+  world.write_file(SETTINGS, settings .. more)
+  equal("changed", row(reload().changed, "bravo").fate, "bravo")
+  local bad = labels().bravo
+  local standing = wait_until("the row of bravo", function()
+    w:search { suppliers = { "bravo" }, budget_ms = 8000 }
+    return row(status().reload.kept, "bravo")
+  end)
+  for _, each in ipairs { standing, row(reload().kept, "bravo") or {} } do
+    equal("failing", each.fate, "fate")
+    equal(bad, each.running, "running")
+    assert(each.because:find("bravo.lua:19: not what I thought", 1, true), each.because)
+    assert(each.because:find("no option `region`", 1, true), each.because)
+  end
+  local text = lastcall("status")
+  assert(text:find("failing +supplier +bravo"), text)
+  equal("kept", row(get("/admin/v1/events").events, "bravo").event, "event")
+  world.write_file(SETTINGS, settings)
+  write_supplier("bravo", "s03", "mended")
+  equal(0, #reload().kept, "kept")
+end)
+
 test("a retry of what is not held back says so", function()
   local answer = reload { retry = { "nobody", "acme" } }
   equal("unchanged", answer.outcome, "outcome")
