@@ -32,7 +32,8 @@ static void print_below(struct paint *paint, const char *label, struct text word
 
 static enum paint_colour colour_of(struct text fate)
 {
-    bool is_bad = text_equals_c(fate, "kept") || text_equals_c(fate, "left_out") || text_equals_c(fate, "went_back");
+    bool is_bad = text_equals_c(fate, "kept") || text_equals_c(fate, "left_out") || text_equals_c(fate, "went_back") ||
+                  text_equals_c(fate, "failing");
     return is_bad ? PAINT_YELLOW : PAINT_GREEN;
 }
 
