@@ -121,7 +121,7 @@ static void sort_numbers(uint64_t *numbers, size_t count)
         return;
     }
     for (size_t i = 1; i < count; i++) {
-        uint64_t number = numbers[i];
+        uint64_t number = numbers[i]; // NOLINT(clang-analyzer-core.uninitialized.Assign): its caller has filled them
         size_t at = i;
         for (; at > 0 && number < numbers[at - 1]; at--) {
             numbers[at] = numbers[at - 1];
@@ -133,7 +133,7 @@ static void sort_numbers(uint64_t *numbers, size_t count)
 /// Flag, duration and place in the order of price in one number each, so that sorting looks at nothing else.
 static void sort_by_duration(struct offer_batch *batch)
 {
-    uint64_t keys[OFFER_MAX_PER_ANSWER] = { 0 };
+    uint64_t keys[OFFER_MAX_PER_ANSWER];
     bool has_duration = false;
 
     if (batch->count > COUNT_OF(keys)) {
