@@ -348,4 +348,40 @@ test("who asks the public listener is told that it is another one", function()
 end)
 
 w:stop()
+
+-- Sends its signals to the engine, which it becomes, as soon as they would wait and SIGTERM would still end it.
+local EARLY = [=[
+pid=$$
+(
+  while [ -e /proc/$pid ]; do
+    blocked=$(sed -n "s/^SigBlk:[[:space:]]*/0x/p" /proc/$pid/status)
+    if [ "$(cat /proc/$pid/comm)" = lastcall ]; then
+      if [ $((blocked & 0x4000)) -ne 0 ]; then
+        echo late > $EARLY_OUT
+        exit
+      elif [ $((blocked & 1)) -ne 0 ]; then
+        kill -HUP $pid; kill -USR1 $pid; kill -USR2 $pid
+        echo early > $EARLY_OUT
+        exit
+      fi
+    fi
+  done
+) &
+exec "$@"
+]=]
+
+test("signals that come while it starts wait until it serves", function()
+  local out = folder .. "/early.out"
+  write_supplier("bravo", "s03", "slow\nlocal n = 0\nfor i = 1, 5000000 do\n  n = n + i % 7\nend")
+  world.write_file(folder .. "/early.sh", EARLY)
+  w = world.start { population = "healthy", settings = { SETTINGS }, overlay = "reload: { watch: false }",
+    environment = ("EARLY_OUT=%s sh %s/early.sh"):format(out, folder) }
+  equal("early\n", world.read_file(out), "when they were sent")
+  wait_until("the reload that was asked for", function()
+    local last = status().reload.last
+    return type(last) == "table" and last.source == "signal"
+  end)
+end)
+w:stop()
+
 world.finish()
