@@ -253,6 +253,7 @@ bool reload_build(struct reload_making *making, struct script_set *candidate, st
             answer->finding_more = 0;
         }
         if (answer->finding_count == 0) {
+            answer->is_passing = true;
             reload_answer_refuse(answer, "the generation could not be built: out of memory", "try again");
         }
         return false;
@@ -277,6 +278,7 @@ static bool has_room(struct reload_making *making)
         return false;
     }
     if (!is_room) {
+        making->answer->is_passing = true;
         reload_answer_refuse(making->answer, "searches of too many generations are under way still",
                              "try again when they have ended");
     }
@@ -287,6 +289,7 @@ static bool publish(struct reload_making *making)
 {
     (void)generation_missing_secrets(making->built, on_missing_secret, NULL);
     if (engine_publish(making->reload->engine, generation_acquire(making->built)) != STATUS_OK) {
+        making->answer->is_passing = true;
         reload_answer_refuse(making->answer, "the generation could not be published: out of memory", "try again");
         return false;
     }
@@ -370,6 +373,7 @@ static bool try_fixtures(struct reload_making *making)
             return is_built;
         }
     }
+    making->answer->is_passing = true;
     reload_answer_refuse(making->answer, "files kept changing while they were read", "reload again when they rest");
     return false;
 }
