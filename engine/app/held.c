@@ -1,5 +1,7 @@
 #include "app/held.h"
 
+#include "app/settings_compare.h"
+
 #include <stdlib.h>
 
 enum { HELD_NAMES_MAX = 256 }; // among which a name that was meant is looked for
@@ -17,8 +19,15 @@ static void drop(struct held *held, size_t index)
     held->versions[index] = held->versions[--held->count];
 }
 
+static void forget_settings(struct held *held)
+{
+    held->settings_hash = 0;
+    settings_release(&held->settings);
+}
+
 void held_fini(struct held *held)
 {
+    forget_settings(held);
     while (held->count > 0) {
         drop(held, held->count - 1);
     }
@@ -76,8 +85,22 @@ enum status held_add(struct held *held, enum script_kind kind, struct text name,
 
 void held_add_settings(struct held *held, uint64_t hash, const struct failure *because)
 {
+    forget_settings(held);
     held->settings_hash = hash;
     held->settings_because = *because;
+}
+
+void held_add_settings_values(struct held *held, struct settings *settings, const struct failure *because)
+{
+    held_add_settings(held, settings->files_hash, because);
+    held->settings = settings_acquire(settings);
+}
+
+void held_meet_settings(struct held *held, const struct settings *read)
+{
+    if (held->settings_hash != 0 && held->settings != NULL && settings_is_same(held->settings, read)) {
+        held->settings_hash = read->files_hash;
+    }
 }
 
 bool held_refuses(void *held, enum script_kind kind, struct text name, const unsigned char *digest,
@@ -112,7 +135,7 @@ bool held_retry(struct held *held, struct text name)
         }
     }
     if (held->settings_hash != 0 && text_equals_c(name, "settings")) {
-        held->settings_hash = 0;
+        forget_settings(held);
         was_held = true;
     }
     return was_held;
@@ -156,6 +179,6 @@ void held_forget_changed(struct held *held, const struct script_changes *changes
         }
     }
     if (held->settings_hash != settings_hash) {
-        held->settings_hash = 0;
+        forget_settings(held);
     }
 }

@@ -73,6 +73,7 @@ static void tell_went_back(struct reload_making *making, const struct losers *lo
             row->because = lost->because;
             struct reload_row kept = *row;
             kept.fate = "kept";
+            kept.on_restart = "runs";
             kept.before = (struct text){ 0 };
             kept.on_disk = row->before;
             reload_answer_add_kept(answer, &kept);

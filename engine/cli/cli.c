@@ -38,10 +38,11 @@ static const struct cli_command commands[] = {
       "Asks a running engine for the record of a search: who was asked, answered, was cut by what and where it stood.\n"
       "The engine keeps the newest 1,024. A token is taken from LASTCALL_ADMIN_TOKEN.\n",
       "jnaw", 1, 1, cmd_explain },
-    { "status", "[--admin URL]", "say how a running engine is",
+    { "status", "[--check] [--admin URL]", "say how a running engine is",
       "Generation, readiness, script threads, attribution, which script runs for each supplier and which are off and\n"
-      "why, and what is stale: on the disk, but not what runs. A token is taken from LASTCALL_ADMIN_TOKEN.\n",
-      "jnaw", 0, 0, cmd_status },
+      "why, what is stale (on the disk, but not what runs), and what a restart would do. --check makes the exit code 1\n"
+      "when something is stale or the engine is not ready. A token is taken from LASTCALL_ADMIN_TOKEN.\n",
+      "jnawk", 0, 0, cmd_status },
     { "reload", "[--why TEXT] [--retry NAME] [--admin URL]", "let a running engine read its scripts and settings again",
       "Waits until the new generation runs, and tells what changed. What is broken on the disk keeps its last good\n"
       "version, and is told with file and line: exit code 1, as for settings that need a restart. 5: refused, and\n"
@@ -86,6 +87,8 @@ static const struct option_row {
       "the reason, for the history and the events" },
     { 'r', false, "retry", "NAME", OPTION_TEXT, offsetof(struct cli_options, retry), 0, 0,
       "a script that is held back and shall be tried again" },
+    { 'k', false, "check", NULL, OPTION_FLAG, offsetof(struct cli_options, is_checking), 0, 0,
+      "exit with 1 when something is stale or the engine is not ready" },
     { 's', false, "secrets", NULL, OPTION_FLAG, offsetof(struct cli_options, has_secrets), 0, 0,
       "missing secrets are findings" },
     { 'U', false, "update", NULL, OPTION_FLAG, offsetof(struct cli_options, is_updating), 0, 0,

@@ -33,7 +33,7 @@ struct cli_options {
     const char *why, *retry; // NULL: not given
     uint64_t budget_ms; // 0: not given
     uint64_t width;     // 0: the terminal's
-    bool is_json, is_colourless, has_secrets, is_updating;
+    bool is_json, is_colourless, has_secrets, is_updating, is_checking;
 };
 
 struct cli_command {
