@@ -6,6 +6,7 @@
 #include "app/problem.h"
 #include "app/reload.h"
 #include "app/settings_value.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "io/http_server.h"
 #include "telemetry/attribution.h"
@@ -17,7 +18,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { ADMIN_NICE = 10, ADMIN_CONNECTIONS = 64, ADMIN_REPLY_MAX = 16 << 20, ADMIN_LATEST = 100 };
+enum { ADMIN_STRANGERS_TOLD_US = 60000000, ADMIN_NICE = 10, ADMIN_CONNECTIONS = 64, ADMIN_REPLY_MAX = 16 << 20, ADMIN_LATEST = 100 };
 
 struct admin {
     struct engine *engine;
@@ -26,6 +27,8 @@ struct admin {
     struct loop *loop;
     struct http_server *server;
     struct text token; // absent: none is asked for
+    uint64_t strangers; // requests without the token
+    uint64_t strangers_told_us;
 };
 
 typedef void (*admin_handler)(struct admin *admin, struct http_call *call);
@@ -60,6 +63,7 @@ static void handle_metrics(struct admin *admin, struct http_call *call)
 
     buffer_init(&out, ADMIN_REPLY_MAX);
     admin_view_sample(admin->engine);
+    metrics_set(admin->engine->metrics, METRIC_ADMIN_UNAUTHORISED, 0, admin->strangers);
     metrics_write(admin->engine->metrics, &out);
     reply_bytes(call, METRICS_CONTENT_TYPE, &out);
 }
@@ -190,6 +194,19 @@ static void refuse(struct http_call *call, uint16_t status, const char *code, co
     problem_reply(call, &problem, header, header != NULL ? 1 : 0);
 }
 
+/// Counted each time, told once a minute at most: whoever tries tokens does not fill the log.
+static void note_stranger(struct admin *admin)
+{
+    uint64_t now_us = clock_now_us();
+
+    admin->strangers++;
+    if (admin->strangers == 1 || now_us - admin->strangers_told_us > ADMIN_STRANGERS_TOLD_US) {
+        admin->strangers_told_us = now_us;
+        log_line(LOG_WARNING, "admin", "a request without the admin token was refused, requests=%llu",
+                 (unsigned long long)admin->strangers);
+    }
+}
+
 static void admin_on_request(void *context, struct http_call *call)
 {
     struct admin *admin = context;
@@ -197,6 +214,7 @@ static void admin_on_request(void *context, struct http_call *call)
     struct text method = http_call_method(call);
 
     if (admin->token.data != NULL && !bearer_is_given(admin->token, call)) {
+        note_stranger(admin);
         refuse(call, 401, "unauthorised", "This listener wants the admin token as a bearer token", &challenge);
         return;
     }
