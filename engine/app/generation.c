@@ -214,6 +214,7 @@ static enum status make_supplier(struct generation_builder *builder, const struc
     } else if (builder->missing_count > missing_before) {
         supplier->is_enabled = false;
         supplier->because = because_of_secrets(builder, missing_before, &is_out_of_memory);
+        generation_tell_off(builder, script, supplier, &builder->missing[missing_before]);
     }
     return is_out_of_memory ? STATUS_NO_MEMORY : STATUS_OK;
 }

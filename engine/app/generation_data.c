@@ -121,25 +121,42 @@ static bool is_same_fx(const struct settings *a, const struct settings *b)
 }
 
 // It converts nothing, being too old or dated ahead, and is worse than what runs: that converts, or is less old.
-static bool is_step_back(const struct rates *fresh, const struct rates *running, uint64_t wall_us)
+static bool is_step_back(const struct rates *fresh, const struct rates *running)
 {
+    uint64_t wall_us = clock_wall_us();
     return rates_is_stale(fresh, wall_us) &&
            (!rates_is_stale(running, wall_us) || rates_age_us(fresh, wall_us) > rates_age_us(running, wall_us));
 }
 
-// At the start such a table is taken: there is nothing better then.
-static void keep_better_rates(struct generation_builder *builder, struct rates *running, struct rates **rates)
+static void tell_step_back(struct generation_builder *builder, const struct rates *fresh, const struct rates *running)
 {
     struct failure why = { 0 };
 
     failure_at(&why, builder->settings->fx_file.data, 0, 0);
     failure_set(&why, "the rates are of %.*s, which `fx.max_age` does not allow, and those that run are of %.*s",
-                TEXT_ARGS(rates_as_of(*rates)), TEXT_ARGS(rates_as_of(running)));
+                TEXT_ARGS(rates_as_of(fresh)), TEXT_ARGS(rates_as_of(running)));
     failure_help(&why, "mend `as_of`, or write a table of today");
     generation_tell(builder, &why);
     generation_tell_change(builder, SCRIPT_KIND_RATES, TEXT("fx"), builder->settings->fx_file, SCRIPT_KEPT, &why);
-    rates_release(rates);
-    *rates = rates_acquire(running);
+}
+
+// Chooses between the table that was read and the one that runs (NULL: none). At the start, and with other settings, a
+// table that converts nothing is taken: there is nothing better then.
+static void choose_rates(struct generation_builder *builder, struct rates *running, bool can_keep, struct rates **rates)
+{
+    bool is_same = running != NULL && rates_equals(*rates, running);
+    bool is_worse = !is_same && can_keep && is_step_back(*rates, running);
+
+    if (is_worse) {
+        tell_step_back(builder, *rates, running);
+    }
+    if (is_same || is_worse) {
+        rates_release(rates);
+        *rates = rates_acquire(running);
+    } else {
+        generation_tell_change(builder, SCRIPT_KIND_RATES, TEXT("fx"), builder->settings->fx_file,
+                               running != NULL ? SCRIPT_CHANGED : SCRIPT_ADDED, NULL);
+    }
 }
 
 enum status generation_load_rates(struct generation_builder *builder, struct rates **rates)
@@ -158,18 +175,8 @@ enum status generation_load_rates(struct generation_builder *builder, struct rat
     if (status == STATUS_INVALID && can_keep) {
         *rates = rates_acquire(running);
         generation_tell_change(builder, SCRIPT_KIND_RATES, TEXT("fx"), settings->fx_file, SCRIPT_KEPT, &kept.first);
-    } else if (status == STATUS_OK && running != NULL && rates_equals(*rates, running)) {
-        rates_release(rates);
-        *rates = rates_acquire(running);
-    } else if (status == STATUS_OK && can_keep &&
-               generation_holds_back(builder, SCRIPT_KIND_RATES, TEXT("fx"), settings->fx_file, rates_digest(*rates))) {
-        rates_release(rates);
-        *rates = rates_acquire(running);
-    } else if (status == STATUS_OK && can_keep && is_step_back(*rates, running, clock_wall_us())) {
-        keep_better_rates(builder, running, rates);
     } else if (status == STATUS_OK) {
-        generation_tell_change(builder, SCRIPT_KIND_RATES, TEXT("fx"), settings->fx_file,
-                               running != NULL ? SCRIPT_CHANGED : SCRIPT_ADDED, NULL);
+        choose_rates(builder, running, can_keep, rates);
     }
     return status == STATUS_INVALID ? STATUS_OK : status;
 }

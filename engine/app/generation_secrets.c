@@ -1,4 +1,5 @@
-// The secrets of an account. One that cannot be found any more while the engine runs is kept, as a table is.
+// The secrets of an account. One that cannot be found any more while the engine runs is kept, as a table is, and nobody
+// who ran is off without a word.
 
 #include "app/generation_blame.h"
 #include "app/secret.h"
@@ -96,15 +97,23 @@ static const struct settings_pair *pair_before(const struct generation_builder *
     return NULL;
 }
 
+static const struct catalogue_supplier *supplier_before(const struct generation_builder *builder, struct text name)
+{
+    for (size_t i = 0; builder->previous != NULL && i < builder->previous->supplier_count; i++) {
+        if (text_equals(builder->previous->suppliers[i].name, name)) {
+            return &builder->previous->suppliers[i];
+        }
+    }
+    return NULL;
+}
+
 static const struct script_account *account_before(const struct generation_builder *builder, struct text supplier,
                                                    struct text account)
 {
-    for (size_t i = 0; i < builder->previous->supplier_count; i++) {
-        const struct catalogue_supplier *found = &builder->previous->suppliers[i];
-        for (size_t j = 0; text_equals(found->name, supplier) && j < found->account_count; j++) {
-            if (text_equals(found->account[j].name, account)) {
-                return &found->account[j];
-            }
+    const struct catalogue_supplier *found = supplier_before(builder, supplier);
+    for (size_t i = 0; found != NULL && i < found->account_count; i++) {
+        if (text_equals(found->account[i].name, account)) {
+            return &found->account[i];
         }
     }
     return NULL;
@@ -156,8 +165,7 @@ static bool keep_secret(struct generation_builder *builder, const struct script_
                         const struct script_account *account, struct text secret, const struct settings_pair *pair,
                         const struct failure *why, struct json_writer *writer)
 {
-    const struct script_account *before =
-        builder->previous == NULL ? NULL : account_before(builder, script->name, account->name);
+    const struct script_account *before = account_before(builder, script->name, account->name);
     if (before == NULL) {
         return false;
     }
@@ -184,6 +192,29 @@ static bool keep_secret(struct generation_builder *builder, const struct script_
     }
     buffer_fini(&scratch);
     return is_kept;
+}
+
+// ---- off
+
+void generation_tell_off(struct generation_builder *builder, const struct script_supplier *script,
+                         const struct catalogue_supplier *supplier, const struct missing_secret *missing)
+{
+    const struct catalogue_supplier *before = supplier_before(builder, supplier->name);
+    struct failure why = { 0 };
+
+    if (builder->previous == NULL ||
+        (before != NULL && !before->is_enabled && text_equals(before->because, supplier->because))) {
+        return;
+    }
+    failure_at(&why, missing->file.data, missing->line, missing->column);
+    failure_set(&why, "account `%.*s`: secret %.*s %.*s", TEXT_ARGS(missing->account), TEXT_ARGS(missing->secret),
+                TEXT_ARGS(missing->why));
+    failure_help(&why, "%.*s", TEXT_ARGS(missing->help));
+    generation_tell(builder, &why);
+    bool was_on = before != NULL && before->is_enabled;
+    if (!was_on || !generation_blame(builder, &why)) {
+        generation_tell_change(builder, SCRIPT_KIND_SECRETS, script->name, script->file, SCRIPT_LEFT_OUT, &why);
+    }
 }
 
 // ---- all

@@ -228,6 +228,39 @@ static enum status find_absent(struct generation_builder *builder, const struct 
     return STATUS_OK;
 }
 
+// Does it run by another one's file, as the settings say?
+static bool runs_as_alias(const struct generation_builder *builder, const struct generation_source *own)
+{
+    const struct script_set *running = builder->previous == NULL ? NULL : builder->previous->set;
+    ptrdiff_t index = running == NULL ? -1 : script_set_find_supplier(running, own->name);
+    return index >= 0 && !text_equals(script_set_supplier(running, (size_t)index)->file, own->file);
+}
+
+// A supplier that `uses` another one and has a file: the settings are wrong, unless the file came later.
+static enum status find_own_file(struct generation_builder *builder, struct generation_source *own,
+                                 const struct settings_supplier *supplier)
+{
+    const char *help = "leave `uses` out, or choose another name";
+    if (!runs_as_alias(builder, own)) {
+        generation_find(builder, supplier->uses_file, supplier->uses_line, supplier->uses_column, help,
+                        "`%.*s` has a file of its own, %.*s", TEXT_ARGS(supplier->name), TEXT_ARGS(own->file));
+        return STATUS_OK;
+    }
+    struct failure *why = arena_alloc(&builder->arena, sizeof(*why));
+    if (why == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    *why = (struct failure){ 0 };
+    failure_at(why, own->file.data, 0, 0);
+    failure_set(why, "`%.*s` is there already: by the settings it uses `%.*s`", TEXT_ARGS(supplier->name),
+                TEXT_ARGS(supplier->uses));
+    failure_help(why, "%s", help);
+    own->is_alias = true;
+    own->doubled = why;
+    pass_over(builder, own->name, own->file, why);
+    return STATUS_OK;
+}
+
 // Joins one supplier of the settings with the files. Only the first `file_count` sources are files.
 static enum status join_supplier(struct generation_builder *builder, struct generation_sources *sources,
                                  size_t file_count, const struct settings_supplier *supplier)
@@ -243,10 +276,7 @@ static enum status join_supplier(struct generation_builder *builder, struct gene
     }
     if (own != NULL) {
         own->settings = supplier;
-        generation_find(builder, supplier->uses_file, supplier->uses_line, supplier->uses_column,
-                        "leave `uses` out, or choose another name", "`%.*s` has a file of its own, %.*s",
-                        TEXT_ARGS(supplier->name), TEXT_ARGS(own->file));
-        return STATUS_OK;
+        return find_own_file(builder, own, supplier);
     }
     const struct generation_source *played_by = source_of(&files, supplier->uses);
     if (played_by == NULL) {

@@ -16,7 +16,8 @@ void held_init(struct held *held)
 static void drop(struct held *held, size_t index)
 {
     free(held->versions[index].name);
-    held->versions[index] = held->versions[--held->count];
+    held->count--;
+    memmove(&held->versions[index], &held->versions[index + 1], (held->count - index) * sizeof(*held->versions));
 }
 
 static void forget_settings(struct held *held)
@@ -35,15 +36,38 @@ void held_fini(struct held *held)
     held_init(held);
 }
 
-static struct held_version *find(const struct held *held, enum script_kind kind, struct text name)
+static bool is_named(const struct held_version *version, enum script_kind kind, struct text name)
+{
+    return version->kind == kind && text_equals_c(name, version->name);
+}
+
+static struct held_version *find(const struct held *held, enum script_kind kind, struct text name,
+                                 const unsigned char *digest)
 {
     for (size_t i = 0; i < held->count; i++) {
         struct held_version *version = &held->versions[i];
-        if (version->kind == kind && text_equals_c(name, version->name)) {
+        if (is_named(version, kind, name) &&
+            memcmp(version->digest, digest != NULL ? digest : GONE, SCRIPT_DIGEST) == 0) {
             return version;
         }
     }
     return NULL;
+}
+
+/// Of one script only the last few.
+static void forget_oldest(struct held *held, enum script_kind kind, struct text name)
+{
+    size_t count = 0, oldest = held->count;
+
+    for (size_t i = held->count; i > 0; i--) {
+        if (is_named(&held->versions[i - 1], kind, name)) {
+            oldest = i - 1;
+            count++;
+        }
+    }
+    if (count == HELD_DEEP) {
+        drop(held, oldest);
+    }
 }
 
 /// A place for one more with this name; NULL without memory.
@@ -70,9 +94,10 @@ static struct held_version *append(struct held *held, enum script_kind kind, str
 enum status held_add(struct held *held, enum script_kind kind, struct text name, const unsigned char *digest,
                      const struct failure *because)
 {
-    struct held_version *version = find(held, kind, name);
+    struct held_version *version = find(held, kind, name, digest);
 
     if (version == NULL) {
+        forget_oldest(held, kind, name);
         version = append(held, kind, name);
     }
     if (version == NULL) {
@@ -106,9 +131,9 @@ void held_meet_settings(struct held *held, const struct settings *read)
 bool held_refuses(void *held, enum script_kind kind, struct text name, const unsigned char *digest,
                   struct failure *because)
 {
-    const struct held_version *version = find(held, kind, name);
+    const struct held_version *version = find(held, kind, name, digest);
 
-    if (version == NULL || memcmp(version->digest, digest != NULL ? digest : GONE, SCRIPT_DIGEST) != 0) {
+    if (version == NULL) {
         return false;
     }
     *because = version->because;
@@ -155,8 +180,23 @@ const char *held_nearest(const struct held *held, struct text name)
     return text_nearest(name, names, count);
 }
 
-/// Is the version what lies on the disk still?
-static bool is_met(const struct held_version *version, const struct script_changes *changes)
+/// The digest of what runs of a script; NULL: nothing does.
+static const unsigned char *running_digest(const struct script_set *now, enum script_kind kind, struct text name)
+{
+    ptrdiff_t index = kind == SCRIPT_KIND_PRODUCT    ? script_set_find_product(now, name)
+                      : kind == SCRIPT_KIND_SUPPLIER ? script_set_find_supplier(now, name)
+                                                     : -1;
+
+    if (index < 0) {
+        return NULL;
+    }
+    return kind == SCRIPT_KIND_PRODUCT ? script_set_product_digest(now, (size_t)index)
+                                       : script_set_supplier_digest(now, (size_t)index);
+}
+
+/// Is the version what lies on the disk still? Of a script whose file is gone it is the last one that lay there.
+static bool is_met(const struct held_version *version, const struct script_changes *changes,
+                   const struct script_set *now)
 {
     for (size_t i = 0; i < changes->count; i++) {
         const struct script_change *change = &changes->items[i];
@@ -168,13 +208,29 @@ static bool is_met(const struct held_version *version, const struct script_chang
             return memcmp(change->on_disk_digest, version->digest, SCRIPT_DIGEST) == 0;
         }
     }
-    return false;
+    bool is_script = version->kind == SCRIPT_KIND_PRODUCT || version->kind == SCRIPT_KIND_SUPPLIER;
+    return is_script && running_digest(now, version->kind, text_of(version->name)) == NULL;
 }
 
-void held_forget_changed(struct held *held, const struct script_changes *changes, uint64_t settings_hash)
+void held_forget_running(struct held *held, const struct script_set *now, uint64_t settings_hash)
 {
     for (size_t i = held->count; i > 0; i--) {
-        if (!is_met(&held->versions[i - 1], changes)) {
+        const struct held_version *version = &held->versions[i - 1];
+        const unsigned char *digest = running_digest(now, version->kind, text_of(version->name));
+        if (digest != NULL && memcmp(digest, version->digest, SCRIPT_DIGEST) == 0) {
+            drop(held, i - 1);
+        }
+    }
+    if (held->settings_hash == settings_hash) {
+        forget_settings(held);
+    }
+}
+
+void held_forget_changed(struct held *held, const struct script_changes *changes, const struct script_set *now,
+                         uint64_t settings_hash)
+{
+    for (size_t i = held->count; i > 0; i--) {
+        if (!is_met(&held->versions[i - 1], changes, now)) {
             drop(held, i - 1);
         }
     }

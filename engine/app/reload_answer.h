@@ -20,7 +20,8 @@ const char *reload_outcome_name(enum reload_outcome outcome);
 /// A script, table or the settings, of which something changed or was kept. Absent texts are left out.
 struct reload_row {
     const char *kind; // a constant: "supplier", "product", "scripts", "table", "rates", "secrets", "settings"
-    const char *fate; // a constant: "changed", "added", "removed", "went_back", "kept", "left_out", "waits", "refused"
+    /// A constant: "changed", "added", "removed", "went_back", "kept", "left_out", "failing", "waits", "refused".
+    const char *fate;
     struct text name, file;
     struct text running, before, on_disk; // labels: "acme@3f9a"
     struct failure because;               // of what was kept; an empty message: none

@@ -78,7 +78,7 @@ static void tell_settings(struct reload_making *making, const char *fate, const 
 
     if (because->file[0] != '\0') {
         row.file = text_of(because->file);
-    } else if (running->file_count > 0) {
+    } else if (running->file_count == 1) { // of several it is not known which
         row.file = text_of(running->files[running->file_count - 1].path);
     }
     reload_answer_add_kept(making->answer, &row);
@@ -179,9 +179,10 @@ void reload_tell_refused(struct reload_making *making)
 
 // ---------------------------------------------------------------------------------------------------------- what stands
 
-static bool is_settings_refused(const struct reload_row *row)
+/// What the disk alone does not tell: settings that it refused, and versions that fail and run on.
+static bool stays(const struct reload_row *row)
 {
-    return strcmp(row->fate, "refused") == 0;
+    return strcmp(row->fate, "refused") == 0 || strcmp(row->fate, "failing") == 0;
 }
 
 /// The same row, told before.
@@ -219,7 +220,7 @@ static struct reload_answer *stand_with(const struct reload_answer *answer, cons
     }
     for (size_t i = 0; made != NULL && standing != NULL && i < standing->kept_count; i++) {
         const struct reload_row *row = &standing->kept[i];
-        if (is_settings_refused(row) && reload_answer_find_kept(made, row->kind, row->name) == NULL) {
+        if (stays(row) && reload_answer_find_kept(made, row->kind, row->name) == NULL) {
             reload_answer_add_kept(made, row);
         }
     }
@@ -234,7 +235,7 @@ struct reload_answer *reload_stand(struct reload_answer *answer, struct reload_a
     bool has_seen_settings = reload_answer_find_kept(answer, "settings", TEXT("settings")) != NULL;
 
     keep_times(answer, standing);
-    if (answer->outcome == RELOAD_REFUSED) {
+    if (answer->outcome == RELOAD_REFUSED && answer->source != RELOAD_TRIAL) { // which tells of what fails
         return answer->is_disk_refused && answer->kept_count > 0 ? stand_with(answer, standing) : NULL;
     }
     if (answer->is_rollback && !has_seen_settings && standing != NULL) {

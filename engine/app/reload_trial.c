@@ -42,10 +42,9 @@ static const struct trial_lost *find(const struct losers *losers, struct text na
 }
 
 /// Rows of what was kept back before still hold, but for those of the losers.
-static void tell_standing(struct reload_making *making, const struct losers *losers)
+static void tell_standing(struct reload_making *making, const struct reload_answer *standing,
+                          const struct losers *losers)
 {
-    struct reload_answer *standing = reload_standing(making->reload);
-
     for (size_t i = 0; standing != NULL && i < standing->kept_count; i++) {
         const struct reload_row *row = &standing->kept[i];
         if (strcmp(row->kind, "supplier") != 0 || find(losers, row->name) == NULL) {
@@ -56,7 +55,6 @@ static void tell_standing(struct reload_making *making, const struct losers *los
         const struct reload_restart *restart = &standing->restarts[i];
         reload_answer_add_restart(making->answer, restart->setting.data, restart->file.data, restart->line);
     }
-    reload_answer_release(&standing);
 }
 
 static void tell_went_back(struct reload_making *making, const struct losers *losers)
@@ -64,7 +62,8 @@ static void tell_went_back(struct reload_making *making, const struct losers *lo
     struct reload_answer *answer = making->answer;
 
     reload_tell_changes(making);
-    tell_standing(making, losers);
+    struct reload_answer *standing = reload_standing(making->reload);
+    tell_standing(making, standing, losers);
     for (size_t i = 0; i < answer->changed_count; i++) {
         struct reload_row *row = &answer->changed[i];
         const struct trial_lost *lost = find(losers, row->name);
@@ -75,10 +74,47 @@ static void tell_went_back(struct reload_making *making, const struct losers *lo
             kept.fate = "kept";
             kept.on_restart = "runs";
             kept.before = (struct text){ 0 };
-            kept.on_disk = row->before;
+            const struct reload_row *before = reload_answer_find_kept(standing, "supplier", row->name);
+            kept.on_disk = before != NULL ? before->on_disk : row->before; // this one may have been gone back to, too
             reload_answer_add_kept(answer, &kept);
         }
     }
+    reload_answer_release(&standing);
+}
+
+/// They failed, and run on: what was before them does not go with what runs beside them now. It stands until another
+/// version runs.
+static void tell_failing(struct reload_making *making, const struct losers *losers)
+{
+    const struct script_set *set = generation_catalogue(making->running)->set;
+    struct reload_answer *answer = making->answer;
+
+    for (size_t i = 0; i < losers->count; i++) {
+        const struct trial_lost *lost = &losers->lost[i];
+        ptrdiff_t index = script_set_find_supplier(set, lost->name);
+        struct reload_row row = { .kind = "supplier", .fate = "failing", .name = lost->name, .because = lost->because };
+        const char *why = answer->finding_count > 0 ? answer->findings[0].message : "it could not be built";
+
+        if (losers->can_go_back[i] || index < 0) {
+            continue;
+        }
+        row.running = script_set_supplier(set, (size_t)index)->label;
+        row.file = script_set_supplier_file(set, (size_t)index)->path;
+        failure_set(&row.because, "%s (and the version before cannot run again: %s)", lost->because.message, why);
+        failure_help(&row.because, "mend the script, or roll back");
+        reload_answer_add_kept(answer, &row);
+        events_note(&making->reload->events, EVENT_KEPT, answer->generation, row.name, &row.because);
+    }
+}
+
+/// Nothing could go back.
+static void tell_refused(struct reload_making *making, const struct losers *losers)
+{
+    struct reload_answer *standing = reload_standing(making->reload);
+
+    tell_standing(making, standing, losers);
+    tell_failing(making, losers);
+    reload_answer_release(&standing);
 }
 
 static void hold_back(struct reload_making *making, const struct losers *losers)
@@ -128,15 +164,17 @@ static void go_back(struct reload *reload, struct losers *losers, struct reload_
     making.rates = generation_catalogue(making.running)->rates;
     struct script_set *set = without_losers(&making, losers);
     if (set == NULL) {
-        reload_answer_refuse(answer, "the version before cannot run again", "mend the script, or roll back");
+        answer->outcome = RELOAD_REFUSED;
+        tell_refused(&making, losers);
     } else if (reload_build(&making, NULL, set)) {
         tell_went_back(&making, losers);
+        tell_failing(&making, losers);
         if (reload_publish(&making)) {
             hold_back(&making, losers);
         }
     } else {
-        memset(losers->can_go_back, 0,
-               losers->count * sizeof(*losers->can_go_back)); // they do not go with the settings of now
+        memset(losers->can_go_back, 0, losers->count * sizeof(*losers->can_go_back)); // not with the settings of now
+        tell_refused(&making, losers);
     }
     script_set_release(&set);
     reload_making_fini(&making);

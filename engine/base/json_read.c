@@ -3,9 +3,6 @@
 #include "base/utf8.h"
 
 #include <string.h>
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
 
 //   VALUE <--------------- ',' in an array, ':' after a key
 //   FIRST_ITEM             just after '[': a value or ']'
@@ -142,52 +139,48 @@ static size_t json_escape_length(struct text input, size_t offset, const char **
     return 12;
 }
 
-// The bytes of eight that may stop a string, as their top bits: a quote, a backslash, a control character, anything
-// that is no ASCII. Each term sets the top bit of a byte that is above 0x7F, below 0x20, equal to '"', equal to '\'. A
-// borrow may mark a byte behind a marked one as well; the first mark is always right.
-static inline uint64_t json_word_stops(const char *bytes)
+#ifdef __SSE2__
+enum { JSON_STEP = 16 };
+typedef char json_step __attribute__((vector_size(JSON_STEP))); // char is signed where there is SSE
+
+// The place of the first byte that may stop a string: a quote, a backslash, a control character, anything that is no
+// ASCII, which as a signed number is below a space as well. JSON_STEP: none does.
+static inline size_t json_step_stop(const char *bytes)
+{
+    json_step word;
+
+    memcpy(&word, bytes, sizeof(word));
+    json_step stops = (json_step)(word == '"') | (json_step)(word == '\\') | (json_step)(word < ' ');
+    return (size_t)__builtin_ctz((unsigned)__builtin_ia32_pmovmskb128(stops) | 1U << JSON_STEP);
+}
+#else
+enum { JSON_STEP = 8 };
+
+// The same, as top bits. Each term sets the top bit of a byte that is above 0x7F, below 0x20, equal to '"', equal to
+// '\'. A borrow may mark a byte behind a marked one as well; the first mark is always right.
+static inline size_t json_step_stop(const char *bytes)
 {
     const uint64_t ones = 0x0101010101010101ULL;
     uint64_t word;
 
     memcpy(&word, bytes, sizeof(word));
+    word = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? word : __builtin_bswap64(word);
     uint64_t quote = word ^ (ones * '"');
     uint64_t slash = word ^ (ones * '\\');
-    return (word | (word - ones * 0x20) | (quote - ones) | (slash - ones)) & (ones * 0x80);
-}
-
-#ifdef __SSE2__
-// The same of sixteen, a bit each. As signed numbers, bytes that are no ASCII are below a space as well.
-static inline unsigned json_wide_stops(const char *bytes)
-{
-    __m128i word = _mm_loadu_si128((const __m128i *)(const void *)bytes);
-    __m128i quote = _mm_cmpeq_epi8(word, _mm_set1_epi8('"'));
-    __m128i slash = _mm_cmpeq_epi8(word, _mm_set1_epi8('\\'));
-    __m128i below = _mm_cmplt_epi8(word, _mm_set1_epi8(' '));
-
-    return (unsigned)_mm_movemask_epi8(_mm_or_si128(_mm_or_si128(quote, slash), below));
+    uint64_t stops = (word | (word - ones * 0x20) | (quote - ones) | (slash - ones)) & (ones * 0x80);
+    return stops != 0 ? (size_t)__builtin_ctzll(stops) / 8 : JSON_STEP;
 }
 #endif
 
 // The first byte from `i` on that may stop a string; the end when there is none.
 static inline size_t json_plain_end(struct text input, size_t i)
 {
-#ifdef __SSE2__
-    for (; input.length - i >= sizeof(__m128i); i += sizeof(__m128i)) {
-        unsigned stops = json_wide_stops(input.data + i);
-        if (stops != 0) {
-            return i + (size_t)__builtin_ctz(stops);
+    for (; input.length - i >= JSON_STEP; i += JSON_STEP) {
+        size_t stop = json_step_stop(input.data + i);
+        if (stop < JSON_STEP) {
+            return i + stop;
         }
     }
-#endif
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    for (; input.length - i >= 8; i += 8) {
-        uint64_t stops = json_word_stops(input.data + i);
-        if (stops != 0) {
-            return i + (size_t)__builtin_ctzll(stops) / 8;
-        }
-    }
-#endif
     while (i < input.length && json_string_class[(unsigned char)input.data[i]] == STRING_PLAIN) {
         i++;
     }

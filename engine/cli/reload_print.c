@@ -32,7 +32,7 @@ static void print_below(struct paint *paint, const char *label, struct text word
 
 static enum paint_colour colour_of(struct text fate)
 {
-    static const char *const bad[] = { "kept", "left_out", "went_back", "refused", "waits", "removed" };
+    static const char *const bad[] = { "kept", "left_out", "went_back", "refused", "waits", "removed", "failing" };
     bool is_bad = false;
 
     for (size_t i = 0; i < COUNT_OF(bad); i++) {
@@ -53,8 +53,9 @@ static void print_labels(struct paint *paint, const struct json_node *row, struc
     if (is_settings && running.length > 0) {
         buffer_append_c(paint->out, "those of ");
         paint_text(paint, running, 40);
+        struct text file = text_member(row, "file");
         buffer_append_c(paint->out, " run, and ");
-        paint_text(paint, text_member(row, "file"), 200);
+        paint_text(paint, file.length > 0 ? file : TEXT("what is on the disk"), 200);
         buffer_append_c(paint->out, " differs");
         return;
     }

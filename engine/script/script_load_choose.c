@@ -130,12 +130,12 @@ static void choose_disk(struct load *load, struct load_seat *seat)
     load->is_overdue = load->is_overdue || was_overdue;
 }
 
-/// False: something else is held back now, and the round is over.
-static bool choose_previous(struct load *load, struct load_seat *seat)
+/// What runs, when it is refused or when it is not. False: something else is held back now, and the round is over.
+static bool choose_previous(struct load *load, struct load_seat *seat, bool is_refused)
 {
     struct load_notes findings = { .first = NULL };
 
-    if (seat->previous == NULL || !may_run(load, seat, seat->previous)) {
+    if (seat->previous == NULL || may_run(load, seat, seat->previous) == is_refused) {
         return true;
     }
     load->notes = &findings;
@@ -173,12 +173,20 @@ static bool choose(struct load *load, struct load_seat *seat)
         choose_disk(load, seat);
     }
     seat->is_fallback = seat->chosen == NULL && (!is_same || seat->is_held_back);
-    if (seat->chosen == NULL && !choose_previous(load, seat)) {
+    if (seat->chosen == NULL && !choose_previous(load, seat, false)) {
         return false;
     }
     if (seat->chosen == NULL) {
         seat->is_fallback = true;
         choose_candidate(load, seat);
+    }
+    // What runs is refused in favour of another one, never of nothing.
+    if (seat->chosen == NULL && !choose_previous(load, seat, true)) {
+        return false;
+    }
+    if (seat->chosen != NULL && seat->disk != NULL && script_version_equals(seat->chosen, seat->disk)) {
+        seat->is_fallback = false;
+        seat->notes = (struct load_notes){ .first = NULL };
     }
     return !load->is_out_of_memory;
 }

@@ -221,6 +221,75 @@ test("a rollback to what runs changes nothing, also when a file is broken", func
   equal(0, #reload().kept, "kept")
 end)
 
+test("a rollback forth again stays, whatever the next reload finds", function()
+  local first = status().generation
+  write_supplier("bravo", "s03", "forth and back")
+  local settings = world.read_file(SETTINGS)
+  world.write_file(SETTINGS, settings .. "deadline: { default: 7s }\n")
+  local second = reload().generation
+  local newer = labels().bravo
+  equal("published", rollback(first).outcome, "back")
+  assert(labels().bravo ~= newer, "bravo is rolled back")
+  local answer = rollback(second)
+  equal("published", answer.outcome, "forth")
+  equal(0, #answer.kept, "nothing is kept back")
+  equal(newer, labels().bravo, "bravo runs again")
+  answer = reload()
+  equal("unchanged", answer.outcome, "what runs lies on the disk")
+  equal(0, #answer.kept, "kept")
+  equal(newer, labels().bravo, "bravo stays")
+  world.write_file(SETTINGS, settings)
+  reload()
+end)
+
+test("two bad versions in a row go back to the good one, and neither comes back by itself", function()
+  local good = labels().bravo
+  write_supplier("bravo", "s03", "bad", "function() error(\"bad\") end")
+  reload()
+  write_supplier("bravo", "s03", "worse", "function() error(\"worse\") end")
+  reload()
+  local worse = labels().bravo
+  wait_until("bravo to go back", function()
+    w:search { suppliers = { "bravo" }, budget_ms = 8000 }
+    return labels().bravo == good
+  end)
+  equal(worse, row(status().reload.kept, "bravo").on_disk, "on disk")
+  local answer = reload()
+  equal("unchanged", answer.outcome, "outcome")
+  equal(worse, row(answer.kept, "bravo").on_disk, "on disk")
+  equal(good, labels().bravo, "the good one runs")
+  write_supplier("bravo", "s03", "mended")
+  equal(0, #reload().kept, "kept")
+end)
+
+test("a version that fails and cannot go back is told as long as it runs", function()
+  local settings = world.read_file(SETTINGS)
+  local more = "  bravo: { accounts: { main: { options: { region: \"eu\" } } } }\n"
+  write_supplier("bravo", "s03", "with a region", "function() error(\"not what I thought\") end")
+  local path = folder .. "/suppliers/bravo.lua"
+  local script = world.read_file(path):gsub("options = { ", "options = { region = \"us\", ", 1)
+  world.write_file(path, script)
+  world.write_file(SETTINGS, settings .. more)
+  equal("changed", row(reload().changed, "bravo").fate, "bravo")
+  local bad = labels().bravo
+  local standing = wait_until("the row of bravo", function()
+    w:search { suppliers = { "bravo" }, budget_ms = 8000 }
+    return row(status().reload.kept, "bravo")
+  end)
+  for _, each in ipairs { standing, row(reload().kept, "bravo") or {} } do
+    equal("failing", each.fate, "fate")
+    equal(bad, each.running, "running")
+    assert(each.because:find("bravo.lua:19: not what I thought", 1, true), each.because)
+    assert(each.because:find("no option `region`", 1, true), each.because)
+  end
+  local text = lastcall("status")
+  assert(text:find("failing +supplier +bravo"), text)
+  equal("kept", row(get("/admin/v1/events").events, "bravo").event, "event")
+  world.write_file(SETTINGS, settings)
+  write_supplier("bravo", "s03", "mended")
+  equal(0, #reload().kept, "kept")
+end)
+
 test("a retry of what is not held back says so", function()
   local answer = reload { retry = { "nobody", "acme" } }
   equal("unchanged", answer.outcome, "outcome")

@@ -310,6 +310,28 @@ static void two_files_of_one_supplier_cost_nobody_else(void **state)
     assert_int_equal(changes.count, 2);
 }
 
+static void a_file_for_somebody_who_uses_another_one_costs_nobody_else(void **state)
+{
+    (void)state;
+    write_settings("suppliers: { white: { uses: acme } }\n");
+    assert_builds();
+    write_supplier("white", "", "", "return {}");
+    write_supplier("bravo", "size = 1", "", "return {}");
+    assert_builds();
+    assert_fate(SCRIPT_KIND_SUPPLIER, "bravo", SCRIPT_CHANGED);
+    assert_fate(SCRIPT_KIND_SUPPLIER, "white", SCRIPT_KEPT);
+    assert_non_null(strstr(change_of(SCRIPT_KIND_SUPPLIER, "white")->because.message, "it uses `acme`"));
+    assert_ptr_equal(version_of(running, "white"), version_of(previous, "white"));
+    assert_true(text_equals_c(generation_catalogue(running)->suppliers[2].display_name, "white"));
+    // Without `uses` the file is what is meant; with `uses` over a file that runs, the settings are wrong.
+    write_settings("");
+    assert_builds();
+    assert_fate(SCRIPT_KIND_SUPPLIER, "white", SCRIPT_CHANGED);
+    write_settings("suppliers: { white: { uses: acme } }\n");
+    assert_int_equal(build_by((struct generation_order){ 0 }), STATUS_INVALID);
+    assert_found("`white` has a file of its own");
+}
+
 static void a_file_with_a_name_that_is_none_is_left_out(void **state)
 {
     (void)state;
@@ -420,7 +442,37 @@ static void a_secret_that_cannot_be_read_is_kept(void **state)
     write_settings(more);
     assert_builds();
     assert_false(generation_catalogue(running)->suppliers[0].is_enabled);
+    assert_fate(SCRIPT_KIND_SECRETS, "acme", SCRIPT_LEFT_OUT);
+    assert_non_null(strstr(change_of(SCRIPT_KIND_SECRETS, "acme")->because.message, "KEY_OF_ACME is not set"));
+    assert_builds(); // nothing new
+    assert_ptr_equal(running, previous);
     assert_int_equal(changes.count, 0);
+}
+
+static void a_script_that_wants_a_secret_which_is_not_there_is_kept_back(void **state)
+{
+    (void)state;
+    write_supplier("acme", "pages = 3", "secrets = { \"NO_KEY_OF_ACME\" },", "return {}");
+    write_supplier("bravo", "size = 1", "", "return {}");
+    write_supplier("charlie", "", "secrets = { \"NO_KEY_OF_CHARLIE\" },", "return {}");
+    assert_builds();
+    assert_fate(SCRIPT_KIND_SUPPLIER, "acme", SCRIPT_KEPT);
+    assert_fate(SCRIPT_KIND_SUPPLIER, "bravo", SCRIPT_CHANGED);
+    assert_non_null(strstr(change_of(SCRIPT_KIND_SUPPLIER, "acme")->because.message, "NO_KEY_OF_ACME is not set"));
+    assert_ptr_equal(version_of(running, "acme"), version_of(previous, "acme"));
+    assert_true(generation_catalogue(running)->suppliers[0].is_enabled);
+    // A new one takes nothing away: it is there, off, and that is said.
+    assert_fate(SCRIPT_KIND_SUPPLIER, "charlie", SCRIPT_ADDED);
+    assert_fate(SCRIPT_KIND_SECRETS, "charlie", SCRIPT_LEFT_OUT);
+    assert_false(generation_catalogue(running)->suppliers[2].is_enabled);
+    // One that was off goes on to another version that is off.
+    write_supplier("charlie", "size = 1", "secrets = { \"NO_KEY_OF_CHARLIE\" },", "return {}");
+    setenv("NO_KEY_OF_ACME", "key", 1);
+    assert_builds();
+    unsetenv("NO_KEY_OF_ACME");
+    assert_fate(SCRIPT_KIND_SUPPLIER, "acme", SCRIPT_CHANGED);
+    assert_fate(SCRIPT_KIND_SUPPLIER, "charlie", SCRIPT_CHANGED);
+    assert_int_equal(changes.count, 2);
 }
 
 static void a_thousand_builds_over_each_other_leave_two_generations_of_versions(void **state)
@@ -458,11 +510,14 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_look_up_in_an_undeclared_table_keeps_the_script_back, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_file_that_becomes_a_pipe_or_a_folder_keeps_its_supplier, set_up, tear_down),
         cmocka_unit_test_setup_teardown(two_files_of_one_supplier_cost_nobody_else, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_file_for_somebody_who_uses_another_one_costs_nobody_else, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_file_with_a_name_that_is_none_is_left_out, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_the_caller_refuses_is_kept_back, set_up, tear_down),
         cmocka_unit_test_setup_teardown(fixed_scripts_run_whatever_is_on_disk, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_secret_that_changed_is_a_change, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_secret_that_cannot_be_read_is_kept, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_script_that_wants_a_secret_which_is_not_there_is_kept_back, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(a_thousand_builds_over_each_other_leave_two_generations_of_versions, set_up,
                                         tear_down),
     };
