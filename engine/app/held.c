@@ -1,6 +1,7 @@
 #include "app/held.h"
 
 #include "app/settings_compare.h"
+#include "base/file_digest.h"
 
 #include <stdlib.h>
 
@@ -16,6 +17,7 @@ void held_init(struct held *held)
 static void drop(struct held *held, size_t index)
 {
     free(held->versions[index].name);
+    free(held->versions[index].path);
     held->count--;
     memmove(&held->versions[index], &held->versions[index + 1], (held->count - index) * sizeof(*held->versions));
 }
@@ -108,6 +110,26 @@ enum status held_add(struct held *held, enum script_kind kind, struct text name,
     return STATUS_OK;
 }
 
+enum status held_by_source(struct held *held, enum script_kind kind, struct text name, const unsigned char *digest,
+                           const char *path)
+{
+    struct held_version *version = find(held, kind, name, digest);
+    char *kept = version == NULL ? NULL : strdup(path);
+
+    if (kept == NULL) {
+        return version == NULL ? STATUS_NOT_FOUND : STATUS_NO_MEMORY;
+    }
+    free(version->path);
+    version->path = kept;
+    version->source = file_digest(path);
+    return STATUS_OK;
+}
+
+static bool has_same_source(const struct held_version *version)
+{
+    return version->path != NULL && file_digest(version->path) == version->source;
+}
+
 void held_add_settings(struct held *held, uint64_t hash, const struct failure *because)
 {
     forget_settings(held);
@@ -133,6 +155,10 @@ bool held_refuses(void *held, enum script_kind kind, struct text name, const uns
 {
     const struct held_version *version = find(held, kind, name, digest);
 
+    for (size_t i = 0; version == NULL && digest != NULL && i < ((const struct held *)held)->count; i++) {
+        const struct held_version *other = &((const struct held *)held)->versions[i];
+        version = is_named(other, kind, name) && has_same_source(other) ? other : NULL;
+    }
     if (version == NULL) {
         return false;
     }
@@ -205,7 +231,7 @@ static bool is_met(const struct held_version *version, const struct script_chang
         }
         if (change->kind == version->kind && text_equals_c(change->name, version->name) &&
             (change->fate == SCRIPT_KEPT || change->fate == SCRIPT_LEFT_OUT)) {
-            return memcmp(change->on_disk_digest, version->digest, SCRIPT_DIGEST) == 0;
+            return memcmp(change->on_disk_digest, version->digest, SCRIPT_DIGEST) == 0 || has_same_source(version);
         }
     }
     bool is_script = version->kind == SCRIPT_KIND_PRODUCT || version->kind == SCRIPT_KIND_SUPPLIER;

@@ -17,6 +17,8 @@ struct held_version {
     char *name;
     unsigned char digest[SCRIPT_DIGEST]; // zeros: the file is gone
     struct failure because;
+    char *path;      // of a version that goes by its own file, whatever modules it needs; NULL: by its digest
+    uint64_t source; // of that file (base/file_digest.h)
 };
 
 enum { HELD_DEEP = 8 };
@@ -36,6 +38,10 @@ void held_fini(struct held *held);
 /// gone.
 MUST_CHECK enum status held_add(struct held *held, enum script_kind kind, struct text name, const unsigned char *digest,
                                 const struct failure *because);
+/// This version, which was added and is what lies in the file now, is told by what that file itself holds: other
+/// modules do not make it another one.
+MUST_CHECK enum status held_by_source(struct held *held, enum script_kind kind, struct text name,
+                                      const unsigned char *digest, const char *path);
 /// Holds settings back whose files have this hash.
 void held_add_settings(struct held *held, uint64_t hash, const struct failure *because);
 

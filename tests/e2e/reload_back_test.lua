@@ -242,6 +242,27 @@ test("a rollback forth again stays, whatever the next reload finds", function()
   reload()
 end)
 
+test("a module that changes does not undo a rollback", function()
+  local number, good = status().generation, labels().bravo
+  write_supplier("bravo", "s03", "rolled back")
+  write_supplier("delta", "s07", "rolled back")
+  equal("added", row(reload().changed, "delta").fate, "delta")
+  rollback(number)
+  local module = world.read_file(folder .. "/scripts/farm.lua")
+  world.write_file(folder .. "/scripts/farm.lua", "-- another\n" .. module)
+  for _ = 1, 2 do
+    local answer = reload()
+    equal("kept", row(answer.kept, "bravo").fate, "bravo")
+    equal("left_out", row(answer.kept, "delta").fate, "delta")
+    equal(good, labels().bravo, "bravo")
+    equal(nil, labels().delta, "delta")
+  end
+  world.write_file(folder .. "/scripts/farm.lua", module)
+  write_supplier("bravo", "s03", "mended")
+  os.remove(folder .. "/suppliers/delta.lua")
+  equal(0, #reload().kept, "kept")
+end)
+
 test("two bad versions in a row go back to the good one, and neither comes back by itself", function()
   local good = labels().bravo
   write_supplier("bravo", "s03", "bad", "function() error(\"bad\") end")
