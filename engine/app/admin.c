@@ -18,7 +18,13 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { ADMIN_STRANGERS_TOLD_US = 60000000, ADMIN_NICE = 10, ADMIN_CONNECTIONS = 64, ADMIN_REPLY_MAX = 16 << 20, ADMIN_LATEST = 100 };
+enum {
+    ADMIN_STRANGERS_TOLD_US = 60000000,
+    ADMIN_NICE = 10,
+    ADMIN_CONNECTIONS = 64,
+    ADMIN_REPLY_MAX = 16 << 20,
+    ADMIN_LATEST = 100
+};
 
 struct admin {
     struct engine *engine;
@@ -26,7 +32,7 @@ struct admin {
     bool is_running;
     struct loop *loop;
     struct http_server *server;
-    struct text token; // absent: none is asked for
+    struct text token;  // absent: none is asked for
     uint64_t strangers; // requests without the token
     uint64_t strangers_told_us;
 };
@@ -226,8 +232,8 @@ static void admin_on_request(void *context, struct http_call *call)
         bool is_head = text_equals_c(method, "HEAD") && strcmp(route->method, "GET") == 0;
         bool is_change = strcmp(route->method, "POST") == 0;
         if (is_change && admin->token.data == NULL && admin_change_is_foreign(call)) {
-            refuse(call, 403, "foreign_page", "Changes without a token are made from this machine, and not by web pages",
-                   NULL);
+            refuse(call, 403, "foreign_page",
+                   "Changes without a token are made from this machine, and not by web pages", NULL);
         } else if (text_equals_c(method, route->method) || is_head) {
             route->handle(admin, call);
         } else {

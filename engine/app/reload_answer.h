@@ -43,8 +43,8 @@ struct reload_answer {
     enum reload_outcome outcome;
     bool is_draining; // refused because the engine stops
     bool is_rollback;
-    bool is_disk_refused;  // what lies on the disk refused it, and the kept rows tell what does not run
-    uint32_t roll_back_to; // of a rollback
+    bool is_disk_refused;          // what lies on the disk refused it, and the kept rows tell what does not run
+    uint32_t roll_back_to;         // of a rollback
     uint32_t generation, previous; // what runs now, what ran before
     enum reload_source source;
     struct text who, why; // absent: nobody said
@@ -88,8 +88,8 @@ const struct reload_row *reload_answer_find_kept(const struct reload_answer *ans
 
 /// The whole answer, one object.
 void reload_answer_write(const struct reload_answer *answer, struct json_writer *json);
-/// What is kept back now, as fields of an object: the rows with `since`, settings that wait, and what a restart would do.
-/// NULL: nothing is.
+/// What is kept back now, as fields of an object: the rows with `since`, settings that wait, and what a restart would
+/// do. NULL: nothing is.
 void reload_answer_write_standing(const struct reload_answer *standing, struct json_writer *json);
 /// One line for the log: "published generation=43 previous=42 … changed=acme:changed kept=bravo:kept …".
 void reload_answer_print(const struct reload_answer *answer, struct buffer *out);

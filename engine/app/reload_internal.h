@@ -36,7 +36,7 @@ struct reload {
     struct held held;
     struct trials trials;
     uint32_t settings_generation; // the first one of the settings that run
-    char *quarantined; // labels that were told, each with a line end; NULL: none
+    char *quarantined;            // labels that were told, each with a line end; NULL: none
 };
 
 /// One generation in the making, with the answer that tells of it.

@@ -177,7 +177,8 @@ void reload_tell_refused(struct reload_making *making)
     look_behind(making);
 }
 
-// ---------------------------------------------------------------------------------------------------------- what stands
+// ---------------------------------------------------------------------------------------------------------- what
+// stands
 
 /// What the disk alone does not tell: settings that it refused, and versions that fail and run on.
 static bool stays(const struct reload_row *row)

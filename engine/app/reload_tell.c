@@ -23,8 +23,7 @@ static void note_refused(struct reload *reload, const struct reload_answer *answ
     } else if (answer->is_disk_refused) {
         (void)snprintf(what, sizeof(what), "settings");
     }
-    failure_set(&sentence, "%s refused: %s (asked for by %s)", what, first.message,
-                reload_source_name(answer->source));
+    failure_set(&sentence, "%s refused: %s (asked for by %s)", what, first.message, reload_source_name(answer->source));
     if (answer->is_draining) {
         log_line(LOG_INFO, "reload", "%s", sentence.message); // it is the end that was asked for
     } else {
@@ -102,8 +101,8 @@ static bool is_last(const struct reload *reload, const struct reload_answer *ans
 static bool is_news(const struct reload_answer *now, const struct reload_answer *before)
 {
     size_t kept = before != NULL ? before->kept_count : 0;
-    bool is_same = now != NULL && now->kept_count == kept &&
-                   now->restart_count == (before != NULL ? before->restart_count : 0);
+    bool is_same =
+        now != NULL && now->kept_count == kept && now->restart_count == (before != NULL ? before->restart_count : 0);
 
     for (size_t i = 0; is_same && i < kept; i++) {
         is_same = now->kept[i].since_wall_us == before->kept[i].since_wall_us;

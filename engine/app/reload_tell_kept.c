@@ -18,8 +18,8 @@ static bool is_told(const struct reload_answer *before, const struct reload_row 
 
 static bool is_same_reason(const struct reload_row *a, const struct reload_row *b)
 {
-    return a->because.line > 0 && a->because.line == b->because.line &&
-           strcmp(a->because.file, b->because.file) == 0 && strcmp(a->because.message, b->because.message) == 0;
+    return a->because.line > 0 && a->because.line == b->because.line && strcmp(a->because.file, b->because.file) == 0 &&
+           strcmp(a->because.message, b->because.message) == 0;
 }
 
 /// The row that tells for this one, too: the module that is broken, else the first of the same reason.

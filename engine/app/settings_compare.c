@@ -164,8 +164,8 @@ bool settings_is_same(const struct settings *a, const struct settings *b)
 static void report_named(const char *section, struct text name, settings_name_report report, void *context)
 {
     char path[256];
-    int length = snprintf(path, sizeof(path), "%s.%.*s", section, (int)(name.length < 200 ? name.length : 200),
-                          name.data);
+    int length =
+        snprintf(path, sizeof(path), "%s.%.*s", section, (int)(name.length < 200 ? name.length : 200), name.data);
     report(context, (struct text){ path, (size_t)length });
 }
 

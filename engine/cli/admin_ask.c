@@ -88,3 +88,13 @@ int admin_change(const struct cli_options *options, const char *path, struct tex
 
     return ask(options, &question, 422, response);
 }
+
+int admin_is_not_ours(const struct cli_options *options)
+{
+    struct failure why = { 0 };
+
+    failure_set(&why, "what answers at %s is not lastcall's admin listener", options->admin);
+    failure_help(&why, "say where it is with --admin");
+    cli_print_failure(stderr, &why, options->is_colourless);
+    return CLI_REFUSED;
+}

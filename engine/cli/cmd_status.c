@@ -374,11 +374,7 @@ int cmd_status(const struct cli_options *options)
         print_out(options, block_text(response->body), &head, &suppliers);
         code = options->is_checking && (stale > 0 || !view.is_ready) ? CLI_FINDINGS : CLI_OK;
     } else {
-        struct failure why = { 0 };
-        failure_set(&why, "what answers at %s is not lastcall's admin listener", options->admin);
-        failure_help(&why, "say where it is with --admin");
-        cli_print_failure(stderr, &why, options->is_colourless);
-        code = CLI_REFUSED;
+        code = admin_is_not_ours(options);
     }
     buffer_fini(&head);
     buffer_fini(&suppliers);

@@ -1,5 +1,6 @@
 #include "cli/reload_print.h"
 
+#include "cli/admin_ask.h"
 #include "model/exchange.h"
 
 #include <stdio.h>
@@ -8,9 +9,7 @@ enum { RELOAD_OUTPUT_CAP = 4 << 20, RELOAD_ARENA = 32 << 20, FATE_COLUMNS = 10, 
 
 static struct text text_member(const struct json_node *object, const char *key)
 {
-    const struct json_node *member = json_tree_member(object, key);
-    bool has_text = member != NULL && (member->kind == JSON_STRING || member->kind == JSON_NUMBER);
-    return has_text ? member->text : (struct text){ 0 };
+    return json_tree_text(object, key);
 }
 
 static const struct json_node *list_member(const struct json_node *object, const char *key)
@@ -267,16 +266,6 @@ static int code_of(const struct json_node *answer)
     return text_equals_c(text_member(answer, "outcome"), "refused") ? CLI_REFUSED : is_stale ? CLI_FINDINGS : CLI_OK;
 }
 
-static int not_ours(const struct cli_options *options)
-{
-    struct failure why = { 0 };
-
-    failure_set(&why, "what answers at %s is not lastcall's admin listener", options->admin);
-    failure_help(&why, "say where it is with --admin");
-    cli_print_failure(stderr, &why, options->is_colourless);
-    return CLI_REFUSED;
-}
-
 /// A problem of the engine: it did not understand what was asked.
 static int print_problem(const struct cli_options *options, const struct json_node *problem)
 {
@@ -314,7 +303,7 @@ int reload_print(const struct cli_options *options, const struct http_response *
     } else if (text_member(answer, "title").length > 0) {
         code = print_problem(options, answer);
     } else {
-        code = not_ours(options);
+        code = admin_is_not_ours(options);
     }
     arena_fini(&arena);
     return code;
@@ -369,7 +358,8 @@ size_t reload_print_status(struct paint *paint, const struct json_node *reload)
     if (text_member(published, "outcome").length > 0) {
         print_last(paint, "last change ", published);
     }
-    if (text_member(last, "outcome").length > 0 && !text_equals(text_member(last, "at"), text_member(published, "at"))) {
+    if (text_member(last, "outcome").length > 0 &&
+        !text_equals(text_member(last, "at"), text_member(published, "at"))) {
         print_last(paint, "last reload ", last);
         print_findings(paint, last);
     }

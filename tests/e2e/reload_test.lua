@@ -541,6 +541,20 @@ test("generations tell who made them of what", function()
   assert(reasons.fright and reasons.fright:find("@", 1, true), "who rolled back, and why")
 end)
 
+test("a command lists what ran and what happened, the newest first", function()
+  local text, code = lastcall("history")
+  equal(0, code, text)
+  local generation = status().generation
+  assert(text:find("^ *" .. generation .. " %* 20%S+Z  "), text)
+  assert(text:find("\n *%d+   20%S+Z  ann at her desk  %-delta: no contract\n"), text)
+  text, code = lastcall("history --events")
+  equal(0, code, text)
+  assert(text:find("\n *%d+   20%S+Z  removed +delta: "), text)
+  text, code = lastcall("history --json")
+  equal(0, code, text)
+  equal(generation, json.decode(text).generations[1].generation, "generation")
+end)
+
 test("a script that fails on real answers goes back by itself, and says where and why", function()
   local good, others = label("acme"), nil
   write_supplier("acme", "on trial", FAILS)

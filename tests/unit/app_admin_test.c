@@ -269,7 +269,7 @@ static void a_reload_is_answered_with_what_became_of_it(void **state)
     assert_body("\nlastcall_generations_live 1\n");
     assert_int_equal(ask(world, GET("/admin/v1/events?limit=1")), 200);
     assert_body("{\"events\":[{\"number\":2,");
-    assert_body("\"event\":\"reload\",");
+    assert_body("\"event\":\"refused\",");
     world_free(world);
 }
 
