@@ -153,6 +153,7 @@ static void run(struct reload *reload, struct batch *batch)
     }
     answer->requests = batch->count;
     answer->is_rollback = batch->roll_back_to != 0;
+    answer->roll_back_to = batch->roll_back_to;
     if (atomic_load(&reload->is_draining)) {
         answer->is_draining = true;
         reload_answer_refuse(answer, "the engine is stopping", "send it to another one");
@@ -258,29 +259,32 @@ void reload_ask(struct reload *reload, enum reload_source source)
 
 // ------------------------------------------------------------------------------------------------------------- looking
 
+static void write_answer(const struct reload_answer *answer, const char *key, struct json_writer *json)
+{
+    json_key(json, key);
+    if (answer != NULL) {
+        reload_answer_write(answer, json);
+    } else {
+        json_null(json);
+    }
+}
+
 void reload_write_status(struct reload *reload, struct json_writer *json)
 {
     pthread_mutex_lock(&reload->mutex);
     struct reload_answer *last = reload_answer_acquire(reload->last);
+    struct reload_answer *published = reload_answer_acquire(reload->published);
     struct reload_answer *standing = reload_answer_acquire(reload->standing);
     pthread_mutex_unlock(&reload->mutex);
 
     json_key(json, "reload");
     json_begin_object(json);
-    json_key(json, "last");
-    if (last != NULL) {
-        reload_answer_write(last, json);
-    } else {
-        json_null(json);
-    }
-    json_key(json, "kept");
-    json_begin_array(json);
-    for (size_t i = 0; standing != NULL && i < standing->kept_count; i++) {
-        reload_row_write(&standing->kept[i], json);
-    }
-    json_end_array(json);
+    write_answer(last, "last", json);
+    write_answer(published, "published", json);
+    reload_answer_write_standing(standing, json);
     json_end_object(json);
     reload_answer_release(&last);
+    reload_answer_release(&published);
     reload_answer_release(&standing);
 }
 
@@ -334,6 +338,7 @@ static enum status note_start(struct reload *reload)
     if (answer != NULL) {
         struct settings *settings = reload_settings_of(generation);
         answer->generation = generation_number(generation);
+        reload->settings_generation = answer->generation;
         history_note(&reload->history, generation, settings, answer);
         settings_release(&settings);
     }
@@ -419,6 +424,7 @@ void reload_destroy(struct reload **reload)
     }
     reload_stop(ending);
     reload_answer_release(&ending->last);
+    reload_answer_release(&ending->published);
     reload_answer_release(&ending->standing);
     trials_fini(&ending->trials);
     held_fini(&ending->held);
