@@ -315,38 +315,6 @@ test("a version that fails and cannot go back is told as long as it runs", funct
   nothing_kept(reload())
 end)
 
-test("a reload by a signal that finds no room is tried again", function()
-  local settings = world.read_file(SETTINGS)
-  world.write_file(SETTINGS, settings .. "deadline: { max: 60s }\n")
-  reload()
-  world.farm("s03", { median_ms = 60000 })
-  for i = 1, 2 do -- two generations, each with a search of 30 s
-    local body = json.encode { product = "flights", query = world.query, suppliers = { "bravo" }, budget_ms = 30000 }
-    world.write_file(folder .. "/long.in", body)
-    world.shell(("(curl -sS -X POST -H 'Content-Type: application/json' --data-binary @%s/long.in %s/v1/search "
-      .. "-o /dev/null) >/dev/null 2>&1 & true"):format(folder, w.url))
-    wait_until("a long search", function()
-      return w:account("bravo").used.running == i
-    end)
-    world.write_file(SETTINGS, settings .. (i == 1 and "deadline: { max: 59s }\n" or "deadline: { default: 1s, max: 1s }\n"))
-    local answer = reload()
-    equal("published", answer.outcome, json.encode(answer.findings))
-  end
-  write_supplier("bravo", "s03", "no room")
-  local old = labels().bravo
-  w:signal("HUP")
-  wait_until("the refusal", function()
-    local last = status().reload.last
-    return last.outcome == "refused" and last.findings[1].finding:find("too many generations", 1, true)
-  end)
-  wait_until("bravo to run", function()
-    return labels().bravo ~= old
-  end)
-  world.farm("s03", { median_ms = 175 })
-  world.write_file(SETTINGS, settings)
-  reload()
-end)
-
 test("a retry of what is not held back says so", function()
   local answer = reload { retry = { "nobody", "acme" } }
   equal("unchanged", answer.outcome, "outcome")
