@@ -1,5 +1,8 @@
 #include "app/held.h"
 
+#include "app/settings_compare.h"
+#include "base/file_digest.h"
+
 #include <stdlib.h>
 
 enum { HELD_NAMES_MAX = 256 }; // among which a name that was meant is looked for
@@ -14,12 +17,20 @@ void held_init(struct held *held)
 static void drop(struct held *held, size_t index)
 {
     free(held->versions[index].name);
+    free(held->versions[index].path);
     held->count--;
     memmove(&held->versions[index], &held->versions[index + 1], (held->count - index) * sizeof(*held->versions));
 }
 
+static void forget_settings(struct held *held)
+{
+    held->settings_hash = 0;
+    settings_release(&held->settings);
+}
+
 void held_fini(struct held *held)
 {
+    forget_settings(held);
     while (held->count > 0) {
         drop(held, held->count - 1);
     }
@@ -99,10 +110,44 @@ enum status held_add(struct held *held, enum script_kind kind, struct text name,
     return STATUS_OK;
 }
 
+enum status held_by_source(struct held *held, enum script_kind kind, struct text name, const unsigned char *digest,
+                           const char *path)
+{
+    struct held_version *version = find(held, kind, name, digest);
+    char *kept = version == NULL ? NULL : strdup(path);
+
+    if (kept == NULL) {
+        return version == NULL ? STATUS_NOT_FOUND : STATUS_NO_MEMORY;
+    }
+    free(version->path);
+    version->path = kept;
+    version->source = file_digest(path);
+    return STATUS_OK;
+}
+
+static bool has_same_source(const struct held_version *version)
+{
+    return version->path != NULL && file_digest(version->path) == version->source;
+}
+
 void held_add_settings(struct held *held, uint64_t hash, const struct failure *because)
 {
+    forget_settings(held);
     held->settings_hash = hash;
     held->settings_because = *because;
+}
+
+void held_add_settings_values(struct held *held, struct settings *settings, const struct failure *because)
+{
+    held_add_settings(held, settings->files_hash, because);
+    held->settings = settings_acquire(settings);
+}
+
+void held_meet_settings(struct held *held, const struct settings *read)
+{
+    if (held->settings_hash != 0 && held->settings != NULL && settings_is_same(held->settings, read)) {
+        held->settings_hash = read->files_hash;
+    }
 }
 
 bool held_refuses(void *held, enum script_kind kind, struct text name, const unsigned char *digest,
@@ -110,6 +155,10 @@ bool held_refuses(void *held, enum script_kind kind, struct text name, const uns
 {
     const struct held_version *version = find(held, kind, name, digest);
 
+    for (size_t i = 0; version == NULL && digest != NULL && i < ((const struct held *)held)->count; i++) {
+        const struct held_version *other = &((const struct held *)held)->versions[i];
+        version = is_named(other, kind, name) && has_same_source(other) ? other : NULL;
+    }
     if (version == NULL) {
         return false;
     }
@@ -137,7 +186,7 @@ bool held_retry(struct held *held, struct text name)
         }
     }
     if (held->settings_hash != 0 && text_equals_c(name, "settings")) {
-        held->settings_hash = 0;
+        forget_settings(held);
         was_held = true;
     }
     return was_held;
@@ -182,7 +231,7 @@ static bool is_met(const struct held_version *version, const struct script_chang
         }
         if (change->kind == version->kind && text_equals_c(change->name, version->name) &&
             (change->fate == SCRIPT_KEPT || change->fate == SCRIPT_LEFT_OUT)) {
-            return memcmp(change->on_disk_digest, version->digest, SCRIPT_DIGEST) == 0;
+            return memcmp(change->on_disk_digest, version->digest, SCRIPT_DIGEST) == 0 || has_same_source(version);
         }
     }
     bool is_script = version->kind == SCRIPT_KIND_PRODUCT || version->kind == SCRIPT_KIND_SUPPLIER;
@@ -199,7 +248,7 @@ void held_forget_running(struct held *held, const struct script_set *now, uint64
         }
     }
     if (held->settings_hash == settings_hash) {
-        held->settings_hash = 0;
+        forget_settings(held);
     }
 }
 
@@ -212,6 +261,6 @@ void held_forget_changed(struct held *held, const struct script_changes *changes
         }
     }
     if (held->settings_hash != settings_hash) {
-        held->settings_hash = 0;
+        forget_settings(held);
     }
 }

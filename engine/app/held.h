@@ -10,11 +10,15 @@
 
 #include "script/script_set.h"
 
+struct settings;
+
 struct held_version {
     enum script_kind kind;
     char *name;
     unsigned char digest[SCRIPT_DIGEST]; // zeros: the file is gone
     struct failure because;
+    char *path;      // of a version that goes by its own file, whatever modules it needs; NULL: by its digest
+    uint64_t source; // of that file (base/file_digest.h)
 };
 
 enum { HELD_DEEP = 8 };
@@ -22,7 +26,8 @@ enum { HELD_DEEP = 8 };
 struct held {
     struct held_version *versions; // of a name the oldest first
     size_t count, room;
-    uint64_t settings_hash; // of the settings on the disk that must not run; 0: none
+    uint64_t settings_hash;    // of the settings on the disk that must not run; 0: none
+    struct settings *settings; // what they say, held; NULL: not known
     struct failure settings_because;
 };
 
@@ -33,12 +38,20 @@ void held_fini(struct held *held);
 /// gone.
 MUST_CHECK enum status held_add(struct held *held, enum script_kind kind, struct text name, const unsigned char *digest,
                                 const struct failure *because);
+/// This version, which was added and is what lies in the file now, is told by what that file itself holds: other
+/// modules do not make it another one.
+MUST_CHECK enum status held_by_source(struct held *held, enum script_kind kind, struct text name,
+                                      const unsigned char *digest, const char *path);
 /// Holds settings back whose files have this hash.
 void held_add_settings(struct held *held, uint64_t hash, const struct failure *because);
 
 /// script_order.refuses; `held` is a struct held.
 bool held_refuses(void *held, enum script_kind kind, struct text name, const unsigned char *digest,
                   struct failure *because);
+/// The same, with what they say: a comment more does not bring them back.
+void held_add_settings_values(struct held *held, struct settings *settings, const struct failure *because);
+/// Settings were read: when they say what is held back, they are it.
+void held_meet_settings(struct held *held, const struct settings *read);
 /// Must the settings of this hash not run?
 bool held_refuses_settings(const struct held *held, uint64_t hash, struct failure *because);
 
