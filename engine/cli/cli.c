@@ -18,8 +18,8 @@ static int cmd_version(const struct cli_options *options);
 static const struct cli_command commands[] = {
     { "serve", "[-c FILE]...", "run the engine until SIGTERM or Ctrl-C",
       "Reads the settings, checks all scripts and serves searches. On SIGTERM it is no longer ready, finishes the\n"
-      "searches it has and exits with 0; a second signal ends it at once. It exits with 6 when it took longer than\n"
-      "`shutdown.flush` to end.\n",
+      "searches it has and exits with 0; at a second signal they reply at once with what they have, a third one cuts\n"
+      "them. It exits with 6 when it took longer than `shutdown.flush` to end.\n",
       "c", 0, 0, cmd_serve },
     { "search", "SEARCH.json [--url URL] [--budget MS]", "send a search to a running engine and draw its waterfall",
       "SEARCH.json is the body of POST /v1/search; - reads it from standard input. The waterfall has a line for each\n"
