@@ -155,6 +155,11 @@ void reload_answer_refuse(struct reload_answer *answer, const char *message, con
     reload_answer_add_finding(answer, &failure);
 }
 
+void reload_answer_set_shadows(struct reload_answer *answer, struct text json)
+{
+    answer->shadows = arena_copy(&answer->arena, json);
+}
+
 const struct reload_row *reload_answer_find_kept(const struct reload_answer *answer, const char *kind, struct text name)
 {
     for (size_t i = 0; answer != NULL && i < answer->kept_count; i++) {
@@ -267,6 +272,10 @@ void reload_answer_write(const struct reload_answer *answer, struct json_writer 
     write_rows(json, "kept", answer->kept, answer->kept_count);
     write_settings(answer, json);
     write_findings(answer, json);
+    if (answer->shadows.data != NULL) {
+        json_key(json, "shadows");
+        json_raw(json, answer->shadows);
+    }
     if (answer->rows_left_out > 0) {
         json_field_u64(json, "rows_left_out", answer->rows_left_out);
     }

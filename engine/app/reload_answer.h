@@ -52,6 +52,7 @@ struct reload_answer {
     size_t restart_count;
     struct failure *findings; // why it was refused; of more than RELOAD_FINDINGS_MAX the first
     size_t finding_count, finding_more;
+    struct text shadows;  // a finished list of objects; absent: there are none
     size_t rows_left_out; // rows that found no room
     struct arena arena;
 };
@@ -68,6 +69,9 @@ void reload_answer_add_restart(struct reload_answer *answer, const char *setting
 void reload_answer_add_finding(struct reload_answer *answer, const struct failure *failure);
 /// Makes it a refusal for this one reason.
 void reload_answer_refuse(struct reload_answer *answer, const char *message, const char *help);
+
+/// A finished list, which is copied.
+void reload_answer_set_shadows(struct reload_answer *answer, struct text json);
 
 /// The kept row of this name, or NULL.
 const struct reload_row *reload_answer_find_kept(const struct reload_answer *answer, const char *kind,

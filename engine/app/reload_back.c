@@ -132,6 +132,7 @@ void reload_roll_back(struct reload *reload, uint32_t number, struct reload_answ
         reload_tell_changes(&making);
         if (making.built == making.running || reload_publish(&making)) {
             trials_follow(&reload->trials, generation_catalogue(making.built)->set);
+            reload_end_shadows(&making);
             explain_rollback(&because, number, answer);
             hold_scripts_back(&making, &because);
             hold_settings_back(&making, &because);
@@ -196,7 +197,11 @@ static void go_back(struct reload *reload, const struct trial_lost *lost, struct
         reload_answer_refuse(answer, "its version before cannot run again", "mend the script, or roll back");
     } else if (reload_build(&making, NULL, set)) {
         tell_went_back(&making, lost);
-        if (reload_publish(&making) &&
+        bool is_published = reload_publish(&making);
+        if (is_published) {
+            reload_follow_shadows(&making, false);
+        }
+        if (is_published &&
             held_add(&reload->held, SCRIPT_KIND_SUPPLIER, lost->name,
                      script_set_supplier_digest(running, (size_t)index), &lost->because) != STATUS_OK) {
             log_line(LOG_ERROR, "reload", "no memory to hold %.*s back", TEXT_ARGS(lost->name));
