@@ -4,7 +4,8 @@
 #include "model/catalogue.h"
 
 /// A secret that only the shadow wants must not switch the supplier off.
-static void find_missing(struct generation_builder *builder, const struct script_supplier *script, size_t missing_before)
+static void find_missing(struct generation_builder *builder, const struct script_supplier *script,
+                         size_t missing_before)
 {
     if (builder->missing_count > missing_before) {
         const struct missing_secret *missing = &builder->missing[missing_before];

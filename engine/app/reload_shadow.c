@@ -235,8 +235,8 @@ static void drop_shadow(struct reload *reload, size_t index, struct text name, s
     failure_set(&because, "the shadow of `%.*s` was dropped", TEXT_ARGS(name));
     failure_help(&because, "it runs when its file changes, or with `lastcall reload --retry %.*s`", TEXT_ARGS(name));
     if (reload->shadows.has_digest[index]) {
-        is_held = held_add(&reload->held, SCRIPT_KIND_SUPPLIER, name, reload->shadows.digests[index], &because) ==
-                  STATUS_OK;
+        is_held =
+            held_add(&reload->held, SCRIPT_KIND_SUPPLIER, name, reload->shadows.digests[index], &because) == STATUS_OK;
     }
     if (!is_held) {
         refuse(answer, "try again", "out of memory: the shadow of `%.*s` stays", name);

@@ -71,7 +71,7 @@ static struct shadow_report *report_find(struct shadows *shadows, const unsigned
     struct shadow_report *found = NULL;
 
     pthread_mutex_lock(&shadows->lock);
-    LIST_FOR_EACH(node, &shadows->reports) {
+    LIST_FOR_EACH (node, &shadows->reports) {
         struct shadow_report *report = CONTAINER_OF(node, struct shadow_report, node);
         if (report->state == SHADOW_RUNS && text_equals_c(name, report->name) &&
             memcmp(report->shadow_digest, digest, SCRIPT_DIGEST) == 0) {
@@ -120,15 +120,15 @@ void shadows_destroy(struct shadows **shadows)
     free(gone);
 }
 
-// ---------------------------------------------------------------------------------------------------------- on the loop
+// ---------------------------------------------------------------------------------------------------------- on the
+// loop
 
 static void on_back(struct script_call *call)
 {
     struct shadow_pair *pair = call->owner;
     const struct normalise_call *normalise = CONTAINER_OF(call, struct normalise_call, call);
     struct shadows *shadows = pair->desk->shadows;
-    bool is_kept =
-        normalise->verdict != SCRIPT_DROPPED && shadow_side_take(&pair->shadow, normalise) == STATUS_OK;
+    bool is_kept = normalise->verdict != SCRIPT_DROPPED && shadow_side_take(&pair->shadow, normalise) == STATUS_OK;
 
     script_call_destroy(call);
     if (!is_kept) {
@@ -199,10 +199,10 @@ void shadow_desk_take(struct shadow_desk *desk, const struct script_account *acc
                       const struct normalise_call *normalise)
 {
     const struct script_set *set = normalise->call.set;
-    struct shadow_report *report =
-        desk->shadows == NULL ? NULL
-                              : report_find(desk->shadows, script_set_supplier_digest(set, account->supplier),
-                                            script_set_supplier(set, account->supplier)->name);
+    struct shadow_report *report = desk->shadows == NULL
+                                       ? NULL
+                                       : report_find(desk->shadows, script_set_supplier_digest(set, account->supplier),
+                                                     script_set_supplier(set, account->supplier)->name);
 
     if (report == NULL) {
         return;
@@ -231,7 +231,8 @@ void shadow_desk_take(struct shadow_desk *desk, const struct script_account *acc
     }
 }
 
-// ------------------------------------------------------------------------------------------------------ on the builder's
+// ------------------------------------------------------------------------------------------------------ on the
+// builder's
 
 size_t shadows_compare(struct shadows *shadows)
 {
@@ -305,7 +306,7 @@ static struct shadow_report *report_make(struct text name, const struct catalogu
 /// Takes the one out that is of the same versions, or, when nothing was read, of the same supplier.
 static struct shadow_report *take_same(struct list *reports, const struct shadow_report *made, bool was_read)
 {
-    LIST_FOR_EACH(node, reports) {
+    LIST_FOR_EACH (node, reports) {
         struct shadow_report *report = CONTAINER_OF(node, struct shadow_report, node);
         bool is_same = report->state == made->state && strcmp(report->because, made->because) == 0 &&
                        memcmp(report->live_digest, made->live_digest, SCRIPT_DIGEST) == 0 &&
@@ -364,7 +365,7 @@ void shadows_write(struct shadows *shadows, bool has_differences, struct json_wr
     for (size_t index = 0;; index++) {
         size_t at = 0;
         pthread_mutex_lock(&shadows->lock);
-        LIST_FOR_EACH(node, &shadows->reports) {
+        LIST_FOR_EACH (node, &shadows->reports) {
             if (at++ == index) {
                 report = CONTAINER_OF(node, struct shadow_report, node);
                 report->holds++;

@@ -2,9 +2,9 @@
 ///
 /// A supplier whose file is a shadow (app/reload_shadow.c) has one more version in its generation. When an answer of it
 /// was normalised and is used, a desk hands the same bytes, facts and times to the shadow: behind all other calls, and
-/// no more than SHADOW_MOST at a time of a loop. What comes on top is skipped, and counted. Nothing is ever sent for it:
-/// a next step that it asks for is compared, not followed. What it made of the answer is held against what the live one
-/// made, on the builder's thread.
+/// no more than SHADOW_MOST at a time of a loop. What comes on top is skipped, and counted. Nothing is ever sent for
+/// it: a next step that it asks for is compared, not followed. What it made of the answer is held against what the live
+/// one made, on the builder's thread.
 ///
 /// A report is of one pair of versions: it begins anew when either changes, and goes on over all other reloads.
 ///
@@ -43,8 +43,8 @@ void shadow_desk_take(struct shadow_desk *desk, const struct script_account *acc
                       const struct normalise_call *normalise);
 
 /// From now on these suppliers have shadows, as far as the generation has them; reports of others end. `changes` say
-/// why a shadow could not be loaded; NULL: nothing was read, so one that could not cannot yet. STATUS_NO_MEMORY: one has
-/// no report.
+/// why a shadow could not be loaded; NULL: nothing was read, so one that could not cannot yet. STATUS_NO_MEMORY: one
+/// has no report.
 MUST_CHECK enum status shadows_follow(struct shadows *shadows, const struct text *names, size_t count,
                                       const struct catalogue *now, const struct script_changes *changes);
 /// Compares what has come back; returns how many answers that were.

@@ -54,7 +54,8 @@ static void tell(struct comparison *comparison, struct text live, struct text sh
     comparison->report(comparison->context, &difference);
 }
 
-// ------------------------------------------------------------------------------------------------ the answer as a whole
+// ------------------------------------------------------------------------------------------------ the answer as a
+// whole
 
 static void compare_field(struct comparison *comparison, const char *name, struct text live, struct text shadow)
 {
@@ -122,8 +123,7 @@ static void compare_member(struct comparison *comparison, struct text key, const
     comparison->pointer.length = length;
 }
 
-static void compare_objects(struct comparison *comparison, const struct json_node *live,
-                            const struct json_node *shadow)
+static void compare_objects(struct comparison *comparison, const struct json_node *live, const struct json_node *shadow)
 {
     for (const struct json_node *member = live->first; member != NULL; member = member->next) {
         compare_member(comparison, member->key, member, json_tree_member_text(shadow, member->key));
@@ -239,8 +239,8 @@ static void compare_sorted(struct comparison *comparison, const struct offer **l
     }
 }
 
-enum status shadow_compare(const struct shadow_side *live, const struct shadow_side *shadow, shadow_on_difference report,
-                           void *context, size_t *differences)
+enum status shadow_compare(const struct shadow_side *live, const struct shadow_side *shadow,
+                           shadow_on_difference report, void *context, size_t *differences)
 {
     struct comparison comparison = { .report = report, .context = context };
     const struct offer **one = sort_by_id(live->offers);

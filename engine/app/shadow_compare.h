@@ -1,8 +1,8 @@
 /// Shadow compare: what two scripts made of the same answer, held against each other field by field.
 ///
 /// Offers are known by their id. Of one that both have, the finished objects are walked: what differs is told with its
-/// JSON pointer and both values; what belongs to the offer's item has a pointer that begins with /item. The next request
-/// is compared by method, URL and pause. When it was observed is the engine's word, and is passed over.
+/// JSON pointer and both values; what belongs to the offer's item has a pointer that begins with /item. The next
+/// request is compared by method, URL and pause. When it was observed is the engine's word, and is passed over.
 ///
 /// Threads: one owner.
 /// Memory:  a side owns what it took.
@@ -34,5 +34,5 @@ struct shadow_difference {
 };
 typedef void (*shadow_on_difference)(void *context, const struct shadow_difference *difference);
 
-enum status shadow_compare(const struct shadow_side *live, const struct shadow_side *shadow, shadow_on_difference report,
-                           void *context, size_t *differences);
+enum status shadow_compare(const struct shadow_side *live, const struct shadow_side *shadow,
+                           shadow_on_difference report, void *context, size_t *differences);
