@@ -44,8 +44,8 @@ struct engine {
     struct metrics *metrics;   // both outlive the loops
     struct attribution *attribution;
     struct shadows *shadows; // outlives the loops
-    struct reload *reload; // outlives the admin
-    struct admin *admin;   // NULL: none
+    struct reload *reload;   // outlives the admin
+    struct admin *admin;     // NULL: none
     uint64_t started_us, started_wall_us;
     atomic_bool is_draining;      // SIGTERM came: not ready
     atomic_bool refuses_searches; // its notice is over: no new searches

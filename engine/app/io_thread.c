@@ -261,6 +261,7 @@ void io_thread_close(struct io_thread *thread)
         http_server_destroy(&thread->server); // open searches are cancelled through on_gone
     }
     login_desk_close(&thread->live.logins);
+    shadow_desk_close(&thread->live.shadows);
 }
 
 void io_thread_fini(struct io_thread *thread)

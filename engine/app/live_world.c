@@ -162,5 +162,5 @@ void live_world_init(struct live_world *live, struct loop *loop, struct fetch_po
         .workers = workers,
         .permits = permits,
     };
-    live->shadows.world = &live->world;
+    shadow_desk_init(&live->shadows, &live->world);
 }

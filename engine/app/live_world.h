@@ -22,7 +22,7 @@ struct live_world {
     struct permits *permits;
     struct login_desk logins;
     struct shadow_desk shadows; // of nobody, until somebody keeps shadows here
-    uint64_t calls_out; // script calls not yet back
+    uint64_t calls_out;         // script calls not yet back
 };
 
 void live_world_init(struct live_world *live, struct loop *loop, struct fetch_pool *fetches,

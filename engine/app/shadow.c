@@ -4,7 +4,7 @@
 #include "app/shadow.h"
 
 #include "app/shadow_report.h"
-#include "base/clock.h"
+#include "base/redact.h"
 #include "model/catalogue.h"
 #include "model/ground.h"
 #include "script/script_set.h"
@@ -24,8 +24,10 @@ struct shadows {
 /// One answer, as both have read it.
 struct shadow_pair {
     struct list node;
+    struct shadows *shadows;
     struct shadow_desk *desk;
     struct shadow_report *report; // held
+    struct normalise_call *call;  // while it waits
     char search_id[SHADOW_SEARCH_ID];
     struct shadow_side live, shadow;
 };
@@ -84,11 +86,14 @@ static struct shadow_report *report_find(struct shadows *shadows, const unsigned
     return found;
 }
 
-static void pair_destroy(struct shadows *shadows, struct shadow_pair *pair)
+static void pair_destroy(struct shadow_pair *pair)
 {
+    if (pair->call != NULL) {
+        script_call_destroy(&pair->call->call);
+    }
     shadow_side_fini(&pair->live);
     shadow_side_fini(&pair->shadow);
-    report_drop(shadows, &pair->report);
+    report_drop(pair->shadows, &pair->report);
     free(pair);
 }
 
@@ -97,7 +102,7 @@ static void pair_skip(struct shadow_pair *pair)
     struct shadow_desk *desk = pair->desk;
 
     atomic_fetch_add(&pair->report->skipped, 1);
-    pair_destroy(desk->shadows, pair);
+    pair_destroy(pair);
     atomic_fetch_sub(&desk->under_way, 1);
 }
 
@@ -110,7 +115,7 @@ void shadows_destroy(struct shadows **shadows)
         return;
     }
     for (struct list *node = list_take_first(&gone->returned); node != NULL; node = list_take_first(&gone->returned)) {
-        pair_destroy(gone, CONTAINER_OF(node, struct shadow_pair, node));
+        pair_destroy(CONTAINER_OF(node, struct shadow_pair, node));
     }
     for (struct list *node = list_take_first(&gone->reports); node != NULL; node = list_take_first(&gone->reports)) {
         struct shadow_report *report = CONTAINER_OF(node, struct shadow_report, node);
@@ -123,14 +128,34 @@ void shadows_destroy(struct shadows **shadows)
 // ---------------------------------------------------------------------------------------------------------- on the
 // loop
 
+static void on_back(struct script_call *call);
+
+/// The next one that waits goes to the workers, when none is there.
+static void desk_ask(struct shadow_desk *desk)
+{
+    while (!desk->is_asking && !list_is_empty(&desk->waiting)) {
+        struct shadow_pair *pair = CONTAINER_OF(list_take_first(&desk->waiting), struct shadow_pair, node);
+        pair->call->call.on_done = on_back;
+        desk->is_asking = desk->world->ops->script_submit(desk->world, &pair->call->call) == STATUS_OK;
+        if (desk->is_asking) {
+            pair->call = NULL;
+        } else {
+            pair_skip(pair);
+        }
+    }
+}
+
 static void on_back(struct script_call *call)
 {
     struct shadow_pair *pair = call->owner;
+    struct shadow_desk *desk = pair->desk;
     const struct normalise_call *normalise = CONTAINER_OF(call, struct normalise_call, call);
-    struct shadows *shadows = pair->desk->shadows;
+    struct shadows *shadows = pair->shadows;
     bool is_kept = normalise->verdict != SCRIPT_DROPPED && shadow_side_take(&pair->shadow, normalise) == STATUS_OK;
 
     script_call_destroy(call);
+    desk->is_asking = false;
+    desk_ask(desk);
     if (!is_kept) {
         pair_skip(pair);
         return;
@@ -188,6 +213,7 @@ static struct shadow_pair *pair_create(struct shadow_desk *desk, struct shadow_r
         return NULL;
     }
     list_init(&pair->node);
+    pair->shadows = desk->shadows;
     pair->desk = desk;
     pair->report = report;
     (void)snprintf(pair->search_id, sizeof(pair->search_id), "%.*s", TEXT_ARGS(live->search_id));
@@ -222,13 +248,28 @@ void shadow_desk_take(struct shadow_desk *desk, const struct script_account *acc
         pair_skip(pair);
         return;
     }
+    pair->call = call;
     call->call.owner = pair;
-    call->call.on_done = on_back;
     call->call.deadline_us = desk->world->ops->now_us(desk->world) + SHADOW_PATIENCE_US;
-    if (desk->world->ops->script_submit(desk->world, &call->call) != STATUS_OK) {
-        script_call_destroy(&call->call);
-        pair_skip(pair);
+    list_append(&desk->waiting, &pair->node);
+    desk_ask(desk);
+}
+
+void shadow_desk_init(struct shadow_desk *desk, struct world *world)
+{
+    *desk = (struct shadow_desk){ .world = world };
+    list_init(&desk->waiting);
+}
+
+void shadow_desk_close(struct shadow_desk *desk)
+{
+    if (desk->world == NULL) {
+        return;
     }
+    for (struct list *node = list_take_first(&desk->waiting); node != NULL; node = list_take_first(&desk->waiting)) {
+        pair_skip(CONTAINER_OF(node, struct shadow_pair, node));
+    }
+    desk->shadows = NULL; // what is under way goes by its own
 }
 
 // ------------------------------------------------------------------------------------------------------ on the
@@ -248,7 +289,7 @@ size_t shadows_compare(struct shadows *shadows)
         struct shadow_pair *pair = CONTAINER_OF(node, struct shadow_pair, node);
         struct shadow_desk *desk = pair->desk;
         shadow_report_take(pair->report, pair->search_id, &pair->live, &pair->shadow);
-        pair_destroy(shadows, pair);
+        pair_destroy(pair);
         atomic_fetch_sub(&desk->under_way, 1);
         count++;
     }
@@ -269,9 +310,9 @@ static void explain(struct shadow_report *report, struct text name, const struct
     for (size_t i = 0; changes != NULL && i < changes->count; i++) {
         const struct script_change *change = &changes->items[i];
         if (change->kind == SCRIPT_KIND_SUPPLIER && change->fate == SCRIPT_KEPT && text_equals(change->name, name)) {
-            char words[sizeof(report->because)];
+            char words[1024];
             failure_print(&change->because, words, sizeof(words));
-            (void)snprintf(report->because, sizeof(report->because), "%s", words);
+            (void)redact_copy(report->because, sizeof(report->because), text_of(words));
             (void)snprintf(report->shadow, sizeof(report->shadow), "%.*s", TEXT_ARGS(change->on_disk));
             report->state = SHADOW_BROKEN;
         }

@@ -2,9 +2,10 @@
 ///
 /// A supplier whose file is a shadow (app/reload_shadow.c) has one more version in its generation. When an answer of it
 /// was normalised and is used, a desk hands the same bytes, facts and times to the shadow: behind all other calls, and
-/// no more than SHADOW_MOST at a time of a loop. What comes on top is skipped, and counted. Nothing is ever sent for
-/// it: a next step that it asks for is compared, not followed. What it made of the answer is held against what the live
-/// one made, on the builder's thread.
+/// one at a time, so that a loop keeps at most one worker busy for shadows. Of SHADOW_MOST that wait or are compared
+/// what comes on top is skipped, and counted; so is what waited for longer than SHADOW_PATIENCE_US. Nothing is ever
+/// sent for it: a next step that it asks for is compared, not followed. What it made of the answer is held against what
+/// the live one made, on the builder's thread.
 ///
 /// A report is of one pair of versions: it begins anew when either changes, and goes on over all other reloads.
 ///
@@ -13,6 +14,7 @@
 #pragma once
 
 #include "base/json_write.h"
+#include "base/list.h"
 #include "script/script_changes.h"
 #include "search/ports.h"
 
@@ -29,7 +31,9 @@ struct catalogue;
 struct shadow_desk {
     struct shadows *shadows; // NULL: none are kept here
     struct world *world;
-    atomic_uint under_way; // handed out, or back and not yet compared
+    struct list waiting;   // struct shadow_pair
+    bool is_asking;        // one is with the workers
+    atomic_uint under_way; // waiting, with the workers, or back and not yet compared
 };
 
 MUST_CHECK enum status shadows_create(struct shadows **shadows);
@@ -38,6 +42,9 @@ void shadows_destroy(struct shadows **shadows);
 /// Who compares is told so that there is something to do, on a loop's thread. NULL: nobody is told.
 void shadows_wake(struct shadows *shadows, void (*wake)(void *context), void *context);
 
+void shadow_desk_init(struct shadow_desk *desk, struct world *world);
+/// Those that wait end, and none is handed out any more. One that was never initialised, all zeros, is passed over.
+void shadow_desk_close(struct shadow_desk *desk);
 /// world_ops.shadow.
 void shadow_desk_take(struct shadow_desk *desk, const struct script_account *account,
                       const struct normalise_call *normalise);

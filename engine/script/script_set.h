@@ -64,8 +64,8 @@ MUST_CHECK struct script_set *script_set_again(struct script_set *set);
 /// Without shadows. NULL without memory.
 MUST_CHECK struct script_set *script_set_apart(struct script_set *set);
 
-/// The versions of `running`, its shadows, too, but this supplier's from `older`, which may be only held. STATUS_NOT_FOUND: it has none;
-/// STATUS_INVALID: it does not go with what runs now, which is reported.
+/// The versions of `running`, its shadows, too, but this supplier's from `older`, which may be only held.
+/// STATUS_NOT_FOUND: it has none; STATUS_INVALID: it does not go with what runs now, which is reported.
 MUST_CHECK enum status script_set_with(struct script_set *running, struct script_set *older, struct text supplier,
                                        script_finding report, void *context, struct script_set **set);
 

@@ -286,6 +286,9 @@ test("a shadow that hangs, or eats memory, moves no offer", function()
     end
     local found = report("acme")
     equal(found.answers, found.errors, kind .. ": errors")
+    if kind == "eats" then
+      equal(3, found.errors, "it is stopped before it takes the state of live scripts with it again")
+    end
     assert(found.errors >= 3, kind .. ": " .. found.errors .. " errors")
   end
   equal("answered", world.entry({ json = search { "bravo" } }, "bravo").outcome, "another supplier")
@@ -350,6 +353,18 @@ test("only the version of the report is promoted, and then it runs", function()
   assert(seen ~= OFFERS and seen:find("USD", 1, true), "it is what one gets")
   write_supplier("acme", "s17", "again")
   equal("changed", row(reload({}).changed, "acme").fate, "its file is no shadow any more")
+end)
+
+test("a rollback ends all shadows", function()
+  reload { shadow = "bravo" }
+  local now = get("/admin/v1/status").generation
+  write_supplier("bravo", "s19", "a shadow")
+  equal("runs", reload({}).shadows[1].state, "state")
+  local reply = world.http("POST", w.admin_url .. "/admin/v1/rollback", { body = json.encode { generation = now },
+    headers = { "Content-Type: application/json" }, max_time = 120 })
+  equal(200, reply.status, reply.raw)
+  equal(nil, report("bravo"), "report")
+  equal("kept", row(reload({}).kept, "bravo").fate, "what is on the disk is held back")
 end)
 
 test("names that have no supplier or no shadow are refused, and wrong bodies, too", function()
