@@ -355,11 +355,11 @@ bool admin_change_is_foreign(const struct http_call *call)
     struct text host = http_call_header(call, "host");
     struct text scheme = TEXT("http://");
 
-    if (host.data != NULL && !is_this_machine(host)) {
-        return true; // a name that was made to mean this machine
+    if (host.data == NULL || origin.data == NULL) {
+        return origin.data != NULL || (host.data != NULL && !is_this_machine(host));
     }
-    if (origin.data == NULL) {
-        return false;
+    if (!is_this_machine(host)) {
+        return true; // a name that was made to mean this machine
     }
     return !text_starts_with(origin, scheme) ||
            !text_equals((struct text){ origin.data + scheme.length, origin.length - scheme.length }, host);

@@ -185,7 +185,11 @@ static enum status start_workers(struct engine *engine, struct failure *why)
         .memory_growth = settings->script_memory,
         .deliver = live_world_deliver,
     };
-    return worker_pool_create(&options, &engine->workers, why);
+    enum status status = worker_pool_create(&options, &engine->workers, why);
+    if (status == STATUS_OK) { // the first searches load nothing
+        (void)worker_pool_prepare(engine->workers, generation_catalogue(engine->generations.current)->set);
+    }
+    return status;
 }
 
 static enum status start_metrics(struct engine *engine)

@@ -48,6 +48,10 @@ MUST_CHECK enum status generation_build_over(const struct generation_order *orde
                                              void *context, struct generation **generation,
                                              struct script_changes *changes);
 
+/// Is what a supplier has beside its script the same: its accounts with their secrets and certificates, and whether it
+/// is on?
+bool generation_is_same_supplier(const struct catalogue_supplier *a, const struct catalogue_supplier *b);
+
 struct generation *generation_acquire(struct generation *generation);
 /// The last one frees it, where it is; but see generation_give_end.
 void generation_release(struct generation **generation);

@@ -32,7 +32,7 @@ static bool is_same_account(const struct script_account *a, const struct script_
     return text_equals(a->name, b->name) && text_equals(a->context, b->context) && is_same_route(a->route, b->route);
 }
 
-static bool is_same_supplier(const struct catalogue_supplier *a, const struct catalogue_supplier *b)
+bool generation_is_same_supplier(const struct catalogue_supplier *a, const struct catalogue_supplier *b)
 {
     bool is_same = text_equals(a->name, b->name) && a->is_enabled == b->is_enabled &&
                    is_same_text(a->because, b->because) && a->account_count == b->account_count;
@@ -49,7 +49,7 @@ static bool is_same_generation(const struct generation *built, const struct gene
                    a->supplier_count == b->supplier_count &&
                    settings_is_same(generation_settings(built), generation_settings(previous));
     for (size_t i = 0; i < a->supplier_count && is_same; i++) {
-        is_same = is_same_supplier(&a->suppliers[i], &b->suppliers[i]);
+        is_same = generation_is_same_supplier(&a->suppliers[i], &b->suppliers[i]);
     }
     return is_same;
 }

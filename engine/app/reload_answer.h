@@ -19,7 +19,7 @@ const char *reload_outcome_name(enum reload_outcome outcome);
 
 /// A script, table or the settings, of which something changed or was kept. Absent texts are left out.
 struct reload_row {
-    const char *kind; // a constant: "supplier", "product", "scripts", "table", "settings"
+    const char *kind; // a constant: "supplier", "product", "scripts", "table", "rates", "secrets", "settings"
     const char *fate; // a constant: "changed", "added", "removed", "went_back", "kept", "left_out"
     struct text name, file;
     struct text running, before, on_disk; // labels: "acme@3f9a"

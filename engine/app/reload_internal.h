@@ -16,7 +16,8 @@ enum { QUARANTINES_TOLD = 64, SHADOWS_MAX = 64 };
 
 /// The suppliers whose files are shadows.
 struct reload_shadows {
-    struct text names[SHADOWS_MAX]; // on the heap, terminated
+    char *kept[SHADOWS_MAX];
+    struct text names[SHADOWS_MAX]; // views into `kept`
     unsigned char digests[SHADOWS_MAX][SCRIPT_DIGEST];
     bool has_digest[SHADOWS_MAX]; // there is a shadow, loaded or broken, and that is it
     size_t count;

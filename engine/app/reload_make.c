@@ -152,6 +152,28 @@ void reload_tell_kept(struct reload_answer *answer, const struct script_changes 
     }
 }
 
+/// Rows of suppliers of which neither the script nor the settings changed: then it is a secret or a certificate.
+static void tell_secrets(struct reload_making *making)
+{
+    const struct catalogue *before = generation_catalogue(making->running);
+    const struct catalogue *now = generation_catalogue(making->built);
+
+    for (size_t i = 0, j = 0; i < now->supplier_count; i++) { // both are sorted by name
+        const struct catalogue_supplier *supplier = &now->suppliers[i];
+        while (j < before->supplier_count && text_compare(before->suppliers[j].name, supplier->name) < 0) {
+            j++;
+        }
+        const struct catalogue_supplier *old = j < before->supplier_count ? &before->suppliers[j] : NULL;
+        if (old != NULL && text_equals(old->name, supplier->name) && text_equals(old->script, supplier->script) &&
+            !generation_is_same_supplier(supplier, old)) {
+            struct reload_row row = {
+                .kind = "secrets", .fate = "changed", .name = supplier->name, .running = supplier->script
+            };
+            reload_answer_add_changed(making->answer, &row);
+        }
+    }
+}
+
 void reload_tell_changes(struct reload_making *making)
 {
     const struct settings *running = generation_settings(making->running);
@@ -171,6 +193,9 @@ void reload_tell_changes(struct reload_making *making)
         }
     }
     making->answer->settings_changed = !settings_is_same(running, generation_settings(making->built));
+    if (!making->answer->settings_changed) {
+        tell_secrets(making);
+    }
 }
 
 // ------------------------------------------------------------------------------------------------------------ building

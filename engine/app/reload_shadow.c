@@ -33,14 +33,16 @@ static bool add(struct reload_shadows *shadows, struct text name)
         return false;
     }
     shadows->has_digest[shadows->count] = false;
+    shadows->kept[shadows->count] = kept;
     shadows->names[shadows->count++] = text_of(kept);
     return true;
 }
 
 static void drop(struct reload_shadows *shadows, size_t index)
 {
-    free((char *)(uintptr_t)shadows->names[index].data);
+    free(shadows->kept[index]);
     shadows->count--;
+    shadows->kept[index] = shadows->kept[shadows->count];
     shadows->names[index] = shadows->names[shadows->count];
     shadows->has_digest[index] = shadows->has_digest[shadows->count];
     memcpy(shadows->digests[index], shadows->digests[shadows->count], SCRIPT_DIGEST);

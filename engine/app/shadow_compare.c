@@ -217,13 +217,13 @@ static int compare_ids(const void *a, const void *b)
 static const struct offer **sort_by_id(const struct offer_batch *batch)
 {
     size_t count = batch == NULL ? 0 : batch->count;
-    const struct offer **sorted = calloc(count + 1, sizeof(*sorted));
+    const struct offer **sorted = calloc(count + 1, sizeof(void *));
 
     for (size_t i = 0; sorted != NULL && i < count; i++) {
         sorted[i] = &batch->offers[i];
     }
     if (sorted != NULL && count > 1) {
-        qsort(sorted, count, sizeof(*sorted), compare_ids);
+        qsort(sorted, count, sizeof(void *), compare_ids);
     }
     return sorted;
 }

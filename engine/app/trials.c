@@ -228,20 +228,23 @@ static bool is_lost(struct trials *trials, const struct script_set *now, const s
     return false;
 }
 
-bool trials_find_lost(struct trials *trials, const struct script_set *now, const struct trial_limits *limits,
-                      struct trial_lost *lost)
+size_t trials_find_lost(struct trials *trials, const struct script_set *now, const struct trial_limits *limits,
+                        struct trial_lost *lost, size_t most)
 {
+    size_t count = 0;
+
     if (limits->calls == 0) {
         while (trials->count > 0) {
             drop(trials, trials->count - 1);
         }
     }
     // From the end, for each trial that ends takes some away; of a supplier the last one is of what runs.
-    for (size_t i = trials->count; i > 0; i = i - 1 < trials->count ? i - 1 : trials->count) {
+    for (size_t i = trials->count; i > 0 && count < most; i = i - 1 < trials->count ? i - 1 : trials->count) {
         struct trial *trial = &trials->items[i - 1];
-        if (is_same(trial->digest, digest_of(now, text_of(trial->name))) && is_lost(trials, now, limits, trial, lost)) {
-            return true;
+        if (is_same(trial->digest, digest_of(now, text_of(trial->name))) &&
+            is_lost(trials, now, limits, trial, &lost[count])) {
+            count++;
         }
     }
-    return false;
+    return count;
 }

@@ -44,9 +44,9 @@ void trials_fini(struct trials *trials);
 /// STATUS_NO_MEMORY: some are not.
 MUST_CHECK enum status trials_begin(struct trials *trials, struct script_set *before, struct script_set *now);
 
-/// Ends the trials that were passed, and finds one that was lost. False: there is none.
-MUST_CHECK bool trials_find_lost(struct trials *trials, const struct script_set *now, const struct trial_limits *limits,
-                                 struct trial_lost *lost);
+/// Ends the trials that were passed, and finds those that were lost, `most` at most; their number.
+size_t trials_find_lost(struct trials *trials, const struct script_set *now, const struct trial_limits *limits,
+                        struct trial_lost *lost, size_t most);
 /// The set `now` runs because somebody said so: what is not on trial yet is not put there.
 void trials_follow(struct trials *trials, const struct script_set *now);
 /// Ends all trials of this supplier.

@@ -132,9 +132,8 @@ end
 
 -- What every source must answer the same: all but who asked and how long it took.
 local function facts(answer)
-  local kept = { outcome = answer.outcome, changed = answer.changed, kept = answer.kept, settings = answer.settings,
+  return { outcome = answer.outcome, changed = answer.changed, kept = answer.kept, settings = answer.settings,
     findings = answer.findings }
-  return json.encode(kept):gsub("[%[%]{}]", ""):len(), kept
 end
 
 local function same(expected, actual, path)
@@ -152,7 +151,7 @@ end
 
 -- ------------------------------------------------------------------------------------------- without the file watch
 
-start("reload: { watch: false, trial_errors: 5 }")
+start("reload: { watch: false, trial_errors: 5 }\nsecrets_dir: " .. folder .. "/secrets")
 
 test("a reload that finds nothing changed says so, and which generation runs on", function()
   local answer, http = reload()
@@ -287,6 +286,26 @@ test("a setting that needs a restart is named with its place, and keeps its runn
   equal(0, #reload().settings.needs_restart, "needs_restart")
 end)
 
+test("a secret that changed is a change, told without its value", function()
+  local secrets = folder .. "/secrets"
+  world.shell("mkdir -p " .. secrets)
+  local source = world.read_file(path_of("charlie"))
+  world.write_file(path_of("charlie"), (source:gsub("secrets = {}", "secrets = { \"CHARLIE_KEY\" }")))
+  local answer = reload()
+  equal("changed", row(answer.changed, "charlie").fate, "charlie")
+  equal(false, row(status().suppliers, "charlie").enabled, "without its secret it is off")
+  world.write_file(secrets .. "/CHARLIE_KEY", "a-secret-of-charlie")
+  answer = reload()
+  equal("published", answer.outcome, "outcome")
+  equal(1, #answer.changed, "changed")
+  equal("secrets", row(answer.changed, "charlie").kind, "kind")
+  equal(true, row(status().suppliers, "charlie").enabled, "now it is on")
+  assert(not json.encode(answer):find("a-secret", 1, true), "the value is not told")
+  equal("unchanged", reload().outcome, "outcome")
+  write_supplier("charlie", "third")
+  reload()
+end)
+
 test("bad settings change nothing, and say where they are bad", function()
   write_settings("deadline: { default: soon }")
   write_supplier("acme", "with bad settings")
@@ -359,9 +378,7 @@ test("a signal gives the answer that a command gives", function()
       each.running = nil
     end
   end
-  local _, command_facts = facts(by_command)
-  local _, signal_facts = facts(by_signal)
-  same(command_facts, signal_facts, "answer")
+  same(facts(by_command), facts(by_signal), "answer")
   write_supplier("bravo", "mended")
   reload()
 end)
@@ -608,8 +625,8 @@ test("changed settings are picked up, and so are the files that they name", func
   world.shell("mkdir -p " .. folder .. "/more")
   local more = io.open(path_of("acme")):read("*a"):gsub("acme", "delta"):gsub("s01", "s07")
   world.write_file(folder .. "/more/delta.lua", more)
-  world.write_file(SETTINGS, ("suppliers_dir: [%s/suppliers, %s/more]\nscripts_dir: %s/scripts\n"):format(folder, folder,
-    folder))
+  local settings = "suppliers_dir: [%s/suppliers, %s/more]\nscripts_dir: %s/scripts\n"
+  world.write_file(SETTINGS, settings:format(folder, folder, folder))
   wait_until("delta", function()
     return label("delta")
   end)

@@ -34,7 +34,7 @@ static void call_acme(size_t times, enum script_verdict verdict)
 
 static bool is_lost(struct trial_lost *lost)
 {
-    return trials_find_lost(&trials, set_of(running), &limits, lost);
+    return trials_find_lost(&trials, set_of(running), &limits, lost, 1) == 1;
 }
 
 /// What runs is taken back, as the reloader does it.
@@ -164,6 +164,23 @@ static void a_version_that_passes_ends_the_trials_of_those_before_it(void **stat
     assert_int_equal(trials.count, 0);
 }
 
+static void all_that_are_lost_are_found_at_once(void **state)
+{
+    struct trial_lost lost[3];
+    (void)state;
+
+    write_supplier("bravo", "mark = 1", "", "return {}");
+    change_acme("first");
+    assert_int_equal(trials.count, 2);
+    call_acme(3, SCRIPT_ERROR);
+    assert_int_equal(trials_find_lost(&trials, set_of(running), &limits, lost, 3), 1);
+    ptrdiff_t index = script_set_find_supplier(set_of(running), TEXT("bravo"));
+    assert_true(script_set_quarantine(set_of(running), (struct script_id){ .index = (size_t)index }));
+    assert_int_equal(trials_find_lost(&trials, set_of(running), &limits, lost, 3), 2);
+    assert_false(text_equals(lost[0].name, lost[1].name));
+    assert_int_equal(trials_find_lost(&trials, set_of(running), &limits, lost, 1), 1);
+}
+
 static void only_the_last_ones_are_remembered(void **state)
 {
     char mark[16];
@@ -200,7 +217,7 @@ static void without_trial_calls_there_are_no_trials(void **state)
 
     change_acme("first");
     call_acme(5, SCRIPT_ERROR);
-    assert_false(trials_find_lost(&trials, set_of(running), &none, &lost));
+    assert_int_equal(trials_find_lost(&trials, set_of(running), &none, &lost, 1), 0);
     assert_int_equal(trials.count, 0);
 }
 
@@ -225,6 +242,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_script_in_quarantine_has_lost_at_once, begin, end),
         cmocka_unit_test_setup_teardown(a_row_of_bad_ones_goes_back_one_by_one_to_the_last_good_one, begin, end),
         cmocka_unit_test_setup_teardown(a_version_that_passes_ends_the_trials_of_those_before_it, begin, end),
+        cmocka_unit_test_setup_teardown(all_that_are_lost_are_found_at_once, begin, end),
         cmocka_unit_test_setup_teardown(only_the_last_ones_are_remembered, begin, end),
         cmocka_unit_test_setup_teardown(a_supplier_that_is_new_or_gone_is_not_on_trial, begin, end),
         cmocka_unit_test_setup_teardown(without_trial_calls_there_are_no_trials, begin, end),

@@ -59,7 +59,9 @@ static inline void over_add(struct over_world *world, const char *name, const ch
     assert_true(i < OVER_SUPPLIERS_MAX);
     over_write_supplier(world, name, more, fields);
     snprintf(world->names[i], sizeof world->names[i], "%s", name);
-    snprintf(world->files[i], sizeof world->files[i], "%s/suppliers/%s.lua", world->folder, name);
+    char file[sizeof world->files[0]];
+    snprintf(file, sizeof file, "%s/suppliers/%s.lua", world->folder, name);
+    memcpy(world->files[i], file, sizeof file);
     world->sources[i] = (struct script_source){ text_of(world->names[i]), text_of(world->files[i]) };
 }
 
