@@ -286,7 +286,7 @@ test("a shadow that hangs, or eats memory, moves no offer", function()
     end
     local found = report("acme")
     equal(found.answers, found.errors, kind .. ": errors")
-    if kind == "eats" then
+    if found.first_error:find("of memory", 1, true) then -- it was not slower than its time allows
       equal(3, found.errors, "it is stopped before it takes the state of live scripts with it again")
     end
     assert(found.errors >= 3, kind .. ": " .. found.errors .. " errors")
