@@ -80,12 +80,29 @@ static bool batch_fill(struct batch *batch, struct reload *reload)
     return batch->count > 0;
 }
 
-static void retry_all(struct reload *reload, const struct batch *batch)
+/// Nothing of this name is held back, so there is nothing to try again.
+static void remark_unheld(const struct reload *reload, struct text name, struct reload_answer *answer)
+{
+    const char *nearest = held_nearest(&reload->held, name);
+    struct failure remark = { 0 };
+
+    failure_set(&remark, "nothing called `%.*s` is held back", (int)(name.length < 80 ? name.length : 80), name.data);
+    if (nearest != NULL) {
+        failure_help(&remark, "did you mean `%s`?", nearest);
+    } else {
+        failure_help(&remark, "what waits for a retry says so in `lastcall status`; all else is read by each reload");
+    }
+    reload_answer_add_remark(answer, &remark);
+}
+
+static void retry_all(struct reload *reload, const struct batch *batch, struct reload_answer *answer)
 {
     LIST_FOR_EACH (node, &batch->requests) {
         const struct reload_request *request = CONTAINER_OF(node, struct reload_request, node);
         for (size_t i = 0; i < request->retry_count; i++) {
-            (void)held_retry(&reload->held, request->retry[i]);
+            if (!held_retry(&reload->held, request->retry[i])) {
+                remark_unheld(reload, request->retry[i], answer);
+            }
         }
     }
 }
@@ -119,7 +136,7 @@ static void run(struct reload *reload, struct batch *batch)
     } else if (batch->shadow != RELOAD_SHADOW_NONE) {
         reload_change_shadow(reload, batch->shadow, batch->shadow_of, answer);
     } else {
-        retry_all(reload, batch);
+        retry_all(reload, batch, answer);
         reload_from_disk(reload, answer);
     }
     answer->took_us = clock_now_us() - began_us;

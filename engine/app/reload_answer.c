@@ -145,6 +145,18 @@ void reload_answer_add_finding(struct reload_answer *answer, const struct failur
     keep_failure(&grown[answer->finding_count++], failure);
 }
 
+void reload_answer_add_remark(struct reload_answer *answer, const struct failure *failure)
+{
+    struct failure *grown = settings_grow(&answer->arena, answer->remarks, answer->remark_count, sizeof(*grown));
+
+    if (grown == NULL) {
+        answer->rows_left_out++;
+        return;
+    }
+    answer->remarks = grown;
+    keep_failure(&grown[answer->remark_count++], failure);
+}
+
 void reload_answer_refuse(struct reload_answer *answer, const char *message, const char *help)
 {
     struct failure failure = { 0 };
@@ -238,16 +250,22 @@ static void write_settings(const struct reload_answer *answer, struct json_write
     json_end_object(json);
 }
 
-static void write_findings(const struct reload_answer *answer, struct json_writer *json)
+static void write_failures(struct json_writer *json, const char *list, const char *key, const struct failure *failures,
+                           size_t count)
 {
-    json_key(json, "findings");
+    json_key(json, list);
     json_begin_array(json);
-    for (size_t i = 0; i < answer->finding_count; i++) {
+    for (size_t i = 0; i < count; i++) {
         json_begin_object(json);
-        write_because(json, "finding", &answer->findings[i]);
+        write_because(json, key, &failures[i]);
         json_end_object(json);
     }
     json_end_array(json);
+}
+
+static void write_findings(const struct reload_answer *answer, struct json_writer *json)
+{
+    write_failures(json, "findings", "finding", answer->findings, answer->finding_count);
     if (answer->finding_more > 0) {
         json_field_u64(json, "findings_left_out", answer->finding_more);
     }
@@ -270,6 +288,7 @@ void reload_answer_write(const struct reload_answer *answer, struct json_writer 
     json_field_u64(json, "took_ms", clock_us_to_ms(answer->took_us));
     write_rows(json, "changed", answer->changed, answer->changed_count);
     write_rows(json, "kept", answer->kept, answer->kept_count);
+    write_failures(json, "remarks", "remark", answer->remarks, answer->remark_count);
     write_settings(answer, json);
     write_findings(answer, json);
     if (answer->shadows.data != NULL) {

@@ -20,7 +20,7 @@ const char *reload_outcome_name(enum reload_outcome outcome);
 /// A script, table or the settings, of which something changed or was kept. Absent texts are left out.
 struct reload_row {
     const char *kind; // a constant: "supplier", "product", "scripts", "table", "rates", "secrets", "settings"
-    const char *fate; // a constant: "changed", "added", "removed", "went_back", "kept", "left_out"
+    const char *fate; // a constant: "changed", "added", "removed", "went_back", "kept", "left_out", "failing"
     struct text name, file;
     struct text running, before, on_disk; // labels: "acme@3f9a"
     struct failure because;               // of what was kept; an empty message: none
@@ -53,6 +53,8 @@ struct reload_answer {
     struct failure *findings; // why it was refused; of more than RELOAD_FINDINGS_MAX the first
     size_t finding_count, finding_more;
     struct text shadows;  // a finished list of objects; absent: there are none
+    struct failure *remarks; // what was asked for in vain, though the rest was done
+    size_t remark_count;
     size_t rows_left_out; // rows that found no room
     struct arena arena;
 };
@@ -67,6 +69,7 @@ void reload_answer_add_changed(struct reload_answer *answer, const struct reload
 void reload_answer_add_kept(struct reload_answer *answer, const struct reload_row *row);
 void reload_answer_add_restart(struct reload_answer *answer, const char *setting, const char *file, uint32_t line);
 void reload_answer_add_finding(struct reload_answer *answer, const struct failure *failure);
+void reload_answer_add_remark(struct reload_answer *answer, const struct failure *failure);
 /// Makes it a refusal for this one reason.
 void reload_answer_refuse(struct reload_answer *answer, const char *message, const char *help);
 

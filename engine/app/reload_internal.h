@@ -56,7 +56,9 @@ struct reload_making {
     struct generation *running; // acquired
     struct settings *settings;  // acquired; what the new one is made of
     uint64_t disk_hash;         // of the settings that were read; 0: none were
-    struct generation *built;   // acquired; NULL: not yet
+    struct data_set *data;      // borrowed; with scripts that are fixed: their tables and rates; NULL: those on disk
+    struct rates *rates;
+    struct generation *built; // acquired; NULL: not yet
     struct script_changes changes;
     struct held failing; // versions whose fixtures failed
 };

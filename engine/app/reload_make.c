@@ -118,7 +118,7 @@ static const char *kind_name(enum script_kind kind)
 {
     static const char *const names[] = {
         [SCRIPT_KIND_PRODUCT] = "product", [SCRIPT_KIND_SUPPLIER] = "supplier", [SCRIPT_KIND_SCRIPTS] = "scripts",
-        [SCRIPT_KIND_TABLE] = "table",     [SCRIPT_KIND_RATES] = "rates",
+        [SCRIPT_KIND_TABLE] = "table",     [SCRIPT_KIND_RATES] = "rates",       [SCRIPT_KIND_SECRETS] = "secrets",
     };
     return names[kind];
 }
@@ -235,6 +235,8 @@ bool reload_build(struct reload_making *making, struct script_set *candidate, st
         .previous = making->running,
         .candidate = candidate,
         .fixed = fixed,
+        .fixed_data = making->data,
+        .fixed_rates = making->rates,
         .refuses = refuses,
         .refuses_context = making,
         .shadows = making->reload->shadows.names,
@@ -250,6 +252,10 @@ bool reload_build(struct reload_making *making, struct script_set *candidate, st
     }
     if (status != STATUS_OK) {
         answer->outcome = RELOAD_REFUSED;
+        if (status == STATUS_NO_MEMORY) { // what was found until then is not the reason
+            answer->finding_count = 0;
+            answer->finding_more = 0;
+        }
         if (answer->finding_count == 0) {
             reload_answer_refuse(answer, "the generation could not be built: out of memory", "try again");
         }
@@ -385,14 +391,32 @@ static void begin_trials(struct reload_making *making)
     }
 }
 
+/// Versions that failed their trial, could not go back, and run still.
+static void tell_failing_still(struct reload_making *making)
+{
+    const struct script_set *now = generation_catalogue(making->built)->set;
+    struct reload_answer *standing = reload_standing(making->reload);
+
+    for (size_t i = 0; standing != NULL && i < standing->kept_count; i++) {
+        const struct reload_row *row = &standing->kept[i];
+        ptrdiff_t index = script_set_find_supplier(now, row->name);
+        if (strcmp(row->fate, "failing") == 0 && index >= 0 &&
+            text_equals(script_set_supplier(now, (size_t)index)->label, row->running)) {
+            reload_answer_add_kept(making->answer, row);
+        }
+    }
+    reload_answer_release(&standing);
+}
+
 void reload_from_disk(struct reload *reload, struct reload_answer *answer)
 {
     struct reload_making making;
 
     reload_making_init(&making, reload, answer);
     if (read_settings(&making) && reload_build(&making, NULL, NULL) && try_fixtures(&making)) {
-        held_forget_changed(&reload->held, &making.changes, making.disk_hash);
+        held_forget_changed(&reload->held, &making.changes, generation_catalogue(making.built)->set, making.disk_hash);
         reload_tell_kept(answer, &making.changes);
+        tell_failing_still(&making);
         if (making.built != making.running) {
             reload_tell_changes(&making);
             if (reload_publish(&making)) {

@@ -119,7 +119,7 @@ void reload_note(struct reload *reload, struct reload_answer *answer)
     reload->counts[answer->outcome]++;
     old_last = reload->last;
     reload->last = reload_answer_acquire(answer);
-    if (answer->outcome != RELOAD_REFUSED) {
+    if (answer->outcome != RELOAD_REFUSED || answer->source == RELOAD_TRIAL) { // which tells of what fails
         old_standing = reload->standing;
         reload->standing = reload_answer_acquire(answer);
     }

@@ -3,11 +3,20 @@
 #include "cli/search_client.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static int fail(const struct cli_options *options, const struct failure *why, int code)
 {
     cli_print_failure(stderr, why, options->is_colourless);
     return code;
+}
+
+/// Only the admin listener knows of searches that are kept no more.
+static bool is_unknown_search(const struct http_response *response)
+{
+    static const char CODE[] = "\"unknown_search\"";
+    struct text body = block_text(response->body);
+    return body.length > 0 && memmem(body.data, body.length, CODE, sizeof(CODE) - 1) != NULL;
 }
 
 static int refuse(const struct cli_options *options, const struct http_response *response)
@@ -17,7 +26,7 @@ static int refuse(const struct cli_options *options, const struct http_response 
     if (response->status == 401) {
         failure_set(&why, "the admin listener at %s wants a token", options->admin);
         failure_help(&why, "put it into the environment variable LASTCALL_ADMIN_TOKEN");
-    } else if (response->status == 404) {
+    } else if (response->status == 404 && is_unknown_search(response)) {
         failure_set(&why, "the engine at %s does not know it (HTTP 404)", options->admin);
         failure_help(&why, "it keeps the newest 1,024 searches; older ones are in the attribution file");
     } else if (response->status == 503) {

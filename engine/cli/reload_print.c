@@ -32,7 +32,8 @@ static void print_below(struct paint *paint, const char *label, struct text word
 
 static enum paint_colour colour_of(struct text fate)
 {
-    bool is_bad = text_equals_c(fate, "kept") || text_equals_c(fate, "left_out") || text_equals_c(fate, "went_back");
+    bool is_bad = text_equals_c(fate, "kept") || text_equals_c(fate, "left_out") || text_equals_c(fate, "went_back") ||
+                  text_equals_c(fate, "failing");
     return is_bad ? PAINT_YELLOW : PAINT_GREEN;
 }
 
@@ -45,7 +46,9 @@ static void print_labels(struct paint *paint, const struct json_node *row, struc
     bool is_kept = text_equals_c(fate, "kept") || text_equals_c(fate, "left_out");
 
     if (is_kept) {
-        paint_text(paint, running.length > 0 ? running : TEXT("nothing"), 80);
+        // Tables, rates and settings have no labels.
+        struct text unnamed = text_equals_c(fate, "left_out") ? TEXT("nothing") : TEXT("the one before");
+        paint_text(paint, running.length > 0 ? running : unnamed, 80);
         buffer_append_c(paint->out, " runs");
         if (on_disk.length > 0) {
             buffer_append_c(paint->out, ", ");
@@ -106,6 +109,19 @@ static size_t print_restarts(struct paint *paint, const struct json_node *answer
         paint_text(paint, text_member(row, "file"), 200);
         buffer_printf(paint->out, "%s%.*s: takes effect after a restart only\n", line.length > 0 ? ":" : "",
                       TEXT_ARGS(line));
+        count++;
+    }
+    return count;
+}
+
+/// What was asked for in vain.
+static size_t print_remarks(struct paint *paint, const struct json_node *answer)
+{
+    size_t count = 0;
+
+    for (const struct json_node *row = list_member(answer, "remarks"); row != NULL; row = row->next) {
+        print_below(paint, "", text_member(row, "remark"));
+        print_below(paint, "help: ", text_member(row, "help"));
         count++;
     }
     return count;
@@ -229,6 +245,7 @@ static int print_answer(const struct cli_options *options, const struct json_nod
     size_t kept = print_rows(&paint, answer, "kept");
     kept += print_restarts(&paint, answer);
     print_shadows(&paint, answer);
+    kept += print_remarks(&paint, answer);
     print_findings(&paint, answer);
     cli_flush(is_refused ? stderr : stdout, &out);
     buffer_fini(&out);
@@ -239,7 +256,8 @@ static int print_answer(const struct cli_options *options, const struct json_nod
 static int code_of(const struct json_node *answer)
 {
     const struct json_node *settings = json_tree_member(answer, "settings");
-    bool is_stale = list_member(answer, "kept") != NULL || list_member(settings, "needs_restart") != NULL;
+    bool is_stale = list_member(answer, "kept") != NULL || list_member(settings, "needs_restart") != NULL ||
+                    list_member(answer, "remarks") != NULL;
 
     return text_equals_c(text_member(answer, "outcome"), "refused") ? CLI_REFUSED : is_stale ? CLI_FINDINGS : CLI_OK;
 }

@@ -25,6 +25,8 @@ enum connection_state {
     CONNECTION_CLOSED,
 };
 
+enum { CONNECTION_MARK_MAX = 64 };
+
 struct connection {
     struct watch watch;
     struct timer timer;
@@ -38,8 +40,9 @@ struct connection {
     bool closes;       // after the next answer
     bool turns_silent; // after the first exchange
     uint32_t exchanges;
-    struct step step; // what was asked
-    bool is_login;    // a login was asked for
+    struct step step;               // what was asked
+    bool is_login;                  // a login was asked for
+    char mark[CONNECTION_MARK_MAX]; // the header line that gives the request's mark back; empty: it had none
     struct hotels_query hotels;
     struct rates_query rates;
     struct shape_xml xml;

@@ -233,6 +233,27 @@ static void play_rewritten(struct connection *connection, enum fault fault, stru
     buffer_fini(&bytes);
 }
 
+/// What a request says in `X-Mark` its answer says, too, so that a script sees which of its requests was answered.
+static void take_mark(struct connection *connection, const struct request *request)
+{
+    struct text mark = request_header(request, "x-mark");
+    int length = snprintf(connection->mark, sizeof(connection->mark), "X-Mark: %.*s\r\n", TEXT_ARGS(mark));
+
+    if (mark.length == 0 || (size_t)length >= sizeof(connection->mark)) {
+        connection->mark[0] = '\0';
+    }
+}
+
+/// An answer with all its bytes.
+static struct text write_whole_head(const struct connection *connection, const struct recorded_answer *answer,
+                                    size_t length, char *out, size_t size)
+{
+    char extra[RECORDING_HEADERS_MAX + CONNECTION_MARK_MAX];
+
+    (void)snprintf(extra, sizeof(extra), "%s%s", answer->headers, connection->mark);
+    return write_head(out, size, connection, answer->status, answer->type, extra, length);
+}
+
 void play_answer(struct connection *connection)
 {
     if (connection->is_login) {
@@ -262,7 +283,7 @@ void play_answer(struct connection *connection)
     const struct recorded_answer *answer = connection->recorded != NULL      ? connection->recorded
                                            : supplier->shape == SUPPLIER_XML ? &made_xml
                                                                              : &made;
-    char bytes[256 + RECORDING_HEADERS_MAX];
+    char bytes[256 + RECORDING_HEADERS_MAX + CONNECTION_MARK_MAX];
     struct text body = answer_body(connection);
     if (fault == FAULT_RENAME_FIELD || fault == FAULT_DROP_FIELD) {
         play_rewritten(connection, fault, body);
@@ -272,8 +293,7 @@ void play_answer(struct connection *connection)
         play_garbled(connection, fault, body);
         return;
     }
-    struct text head =
-        write_head(bytes, sizeof(bytes), connection, answer->status, answer->type, answer->headers, body.length);
+    struct text head = write_whole_head(connection, answer, body.length, bytes, sizeof(bytes));
     if (fault != FAULT_NONE) {
         play_fragment(connection, fault, head, body);
         return;
@@ -330,6 +350,7 @@ void play_request(struct connection *connection, const struct request *request)
     const char *status, *why;
 
     supplier->counters.requests++;
+    take_mark(connection, request);
     if (supplier->is_forced && supplier->forced == FAULT_SILENT_KEPT && connection->exchanges > 0) {
         supplier_count_fault(supplier, FAULT_SILENT_KEPT);
         connection_hang(connection);

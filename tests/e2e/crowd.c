@@ -1,14 +1,16 @@
 // e2e_crowd: many callers of one engine at once, each by its line of a plan, and a report of what became of each.
 //
-//   e2e_crowd --port 18480 --plan FILE --report FILE --concurrency 20
+//   e2e_crowd --port 18480 --plan FILE --report FILE --concurrency 20 [--until FILE]
 //
+// With --until the plan is begun again and again until that file exists; what is under way then is finished.
 // A line of the plan: ACCEPT SEND LEAVE HOW BODY, where
 //   ACCEPT  json, ndjson, sse, or text (a wrong content type)
 //   SEND    nothing, line, head, headers, body, all, twice     (half of the line, the head, the body; see
 //   crowd_caller.h) LEAVE   answered, after:MS, events:N, slow:BYTES, kept:MS HOW     fin, rst BODY    all up to the
 //   end of the line
 // A line of the report: {"caller": N, "end": answered | left | lost | stuck, "was_sent", "bytes", "replies":
-// [{"status", "is_whole", "kept"}]}; N counts from 1.
+// [{"status", "is_whole", "kept"}]}; N counts from 1, also
+// over repetitions of the plan.
 #include "e2e/crowd_caller.h"
 
 #include <getopt.h>
@@ -16,12 +18,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <unistd.h>
 
 enum { PLAN_MAX = 64 << 20, READ_SIZE = 64 << 10, REPORT_MAX = 64 << 20, CALLERS_MAX = 1024, WAIT_MS = 2 };
 
 struct crowd {
     uint16_t port;
     const char *plan_path, *report_path;
+    const char *until_path; // NULL: the plan once
     size_t concurrency;
     FILE *report;
     struct buffer plan;
@@ -130,19 +134,25 @@ static void end_caller(struct crowd *crowd, struct crowd_caller *caller)
     buffer_init(&line, REPORT_MAX);
     crowd_caller_finish(caller, &line);
     require(!line.is_full && fwrite(line.data, 1, line.length, crowd->report) == line.length);
+    require(fflush(crowd->report) == 0); // who watches sees how far it is
     buffer_fini(&line);
     caller->line = NULL;
     crowd->ended++;
 }
 
+static bool has_more(const struct crowd *crowd)
+{
+    return crowd->until_path != NULL ? access(crowd->until_path, F_OK) != 0 : crowd->begun < crowd->line_count;
+}
+
 static bool begin_callers(struct crowd *crowd)
 {
-    for (size_t i = 0; i < crowd->concurrency && crowd->begun < crowd->line_count; i++) {
+    for (size_t i = 0; i < crowd->concurrency && has_more(crowd); i++) {
         struct crowd_caller *caller = &crowd->callers[i];
         if (caller->line != NULL) {
             continue;
         }
-        const struct crowd_line *line = &crowd->lines[crowd->begun++];
+        const struct crowd_line *line = &crowd->lines[crowd->begun++ % crowd->line_count];
         struct epoll_event event = { .events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, .data.ptr = caller };
         if (!crowd_caller_start(caller, line, crowd->begun, crowd->port) ||
             epoll_ctl(crowd->epoll, EPOLL_CTL_ADD, caller->fd, &event) != 0) {
@@ -176,11 +186,9 @@ static void run_once(struct crowd *crowd)
 static bool read_options(struct crowd *crowd, int argc, char **argv)
 {
     static const struct option OPTIONS[] = {
-        { "port", required_argument, NULL, 'p' },
-        { "plan", required_argument, NULL, 'l' },
-        { "report", required_argument, NULL, 'r' },
-        { "concurrency", required_argument, NULL, 'c' },
-        { NULL, 0, NULL, 0 },
+        { "port", required_argument, NULL, 'p' },   { "plan", required_argument, NULL, 'l' },
+        { "report", required_argument, NULL, 'r' }, { "concurrency", required_argument, NULL, 'c' },
+        { "until", required_argument, NULL, 'u' },  { NULL, 0, NULL, 0 },
     };
     int option;
 
@@ -194,6 +202,9 @@ static bool read_options(struct crowd *crowd, int argc, char **argv)
             break;
         case 'r':
             crowd->report_path = optarg;
+            break;
+        case 'u':
+            crowd->until_path = optarg;
             break;
         case 'c':
             crowd->concurrency = strtoul(optarg, NULL, 10);
@@ -223,7 +234,7 @@ int main(int argc, char **argv)
     if (!read_plan(&crowd)) {
         return 1;
     }
-    while (crowd.ended < crowd.line_count) {
+    while (crowd.line_count > 0 && (has_more(&crowd) || crowd.ended < crowd.begun)) {
         if (!begin_callers(&crowd)) {
             return 1;
         }

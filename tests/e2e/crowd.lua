@@ -3,6 +3,7 @@
 --   local callers = { crowd.caller { body = crowd.body { budget_ms = 300 } },
 --                     crowd.caller { accept = "sse", leave = "events:3", how = "rst", body = … } }
 --   local ends = crowd.run(w, callers, 20)      -- in the order of callers: what became of each
+--   local load = crowd.begin(w, callers, 20)    -- again and again in the background, until load.finish(take)
 local world = require("tests.e2e.world")
 
 local M = {}
@@ -38,16 +39,22 @@ function M.caller(fields)
   }
 end
 
--- Runs them all, so many at once; returns their ends, each with its `caller`.
-function M.run(w, callers, concurrency)
+-- Writes the plan; returns the command that plays it, its file and that of the report.
+local function prepare(w, callers, concurrency)
   local plan, report = ("%s/crowd-%d.plan"):format(w.folder, w.port), ("%s/crowd-%d.report"):format(w.folder, w.port)
   local lines = {}
   for i, caller in ipairs(callers) do
     lines[i] = table.concat({ caller.accept, caller.send, caller.leave, caller.how, caller.body }, " ")
   end
   world.write_file(plan, table.concat(lines, "\n") .. "\n")
-  local output, code = world.shell(("%s/tests/e2e/e2e_crowd --port %d --plan %s --report %s --concurrency %d"):format(
-    world.build, w.port, plan, report, concurrency))
+  return ("%s/tests/e2e/e2e_crowd --port %d --plan %s --report %s --concurrency %d"):format(world.build, w.port, plan,
+    report, concurrency), plan, report
+end
+
+-- Runs them all, so many at once; returns their ends, each with its `caller`.
+function M.run(w, callers, concurrency)
+  local command, plan, report = prepare(w, callers, concurrency)
+  local output, code = world.shell(command)
   world.equal(0, code, "exit code of the crowd: " .. output)
   local ends = {}
   for line in io.lines(report) do
@@ -58,6 +65,51 @@ function M.run(w, callers, concurrency)
   world.equal(#callers, #ends, "ends of callers")
   os.execute("rm -f " .. plan .. " " .. report)
   return ends
+end
+
+local under_way = {} -- stop files of crowds that come again and again
+
+-- Ends them all, also after a test that failed in between.
+function M.end_all()
+  for stop in pairs(under_way) do
+    world.write_file(stop, "")
+  end
+  under_way = {}
+end
+
+-- Lets them come again and again, so many at once, until `finish`.
+function M.begin(w, callers, concurrency)
+  local command, plan, report = prepare(w, callers, concurrency)
+  local stop, code, log = report .. ".stop", report .. ".code", report .. ".log"
+  world.shell(("rm -f %s %s %s"):format(report, stop, code))
+  under_way[stop] = true
+  os.execute(("( ( %s --until %s >%s 2>&1; echo $? >%s ) & ) >/dev/null 2>&1 </dev/null"):format(command, stop, log,
+    code))
+  local load = {}
+
+  -- How many have come to an end.
+  function load.count()
+    return tonumber((world.shell(("cat %s 2>/dev/null | wc -l"):format(report))))
+  end
+
+  -- Waits for those under way and calls `take` with the end of each.
+  function load.finish(take)
+    world.write_file(stop, "")
+    local until_s = os.time() + 150
+    while not (world.read_file(code) or ""):match("%d") do
+      assert(os.time() <= until_s, "the crowd does not end")
+      world.sleep_ms(50)
+    end
+    world.equal(0, tonumber(world.read_file(code)), "exit code of the crowd: " .. world.read_file(log))
+    for line in io.lines(report) do
+      local each = world.json.decode(line)
+      each.caller_of = callers[(each.caller - 1) % #callers + 1]
+      take(each)
+    end
+    under_way[stop] = nil
+    os.execute(("rm -f %s %s %s %s %s"):format(plan, report, stop, code, log))
+  end
+  return load
 end
 
 -- What a reply tells, single or stream: its id, its summary (nil: it did not come to one), outcomes told on the way.

@@ -192,8 +192,10 @@ void crowd_caller_finish(struct crowd_caller *caller, struct buffer *report)
     require(caller->end != CROWD_OPEN);
     caller_close(caller);
     bool was_sent = caller->sends > 0 && caller->sent == caller->sends && caller->line->send >= CROWD_SEND_ALL;
-    buffer_printf(report, "{\"caller\":%zu,\"end\":\"%s\",\"was_sent\":%s,\"bytes\":%llu,\"replies\":[", caller->number,
-                  ends[caller->end], was_sent ? "true" : "false", (unsigned long long)caller->received);
+    buffer_printf(report,
+                  "{\"caller\":%zu,\"end\":\"%s\",\"was_sent\":%s,\"took_us\":%llu,\"bytes\":%llu,\"replies\":[",
+                  caller->number, ends[caller->end], was_sent ? "true" : "false",
+                  (unsigned long long)(clock_now_us() - caller->began_us), (unsigned long long)caller->received);
     for (unsigned i = 0; i < 2; i++) {
         const struct crowd_reply *reply = &caller->replies[i];
         if (reply->is_in_body) {

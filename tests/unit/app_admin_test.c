@@ -196,6 +196,7 @@ static void status_and_metrics_tell_which_scripts_are_in_quarantine_and_why(void
     (void)script_set_quarantine(set, (struct script_id){ .is_product = true });
     assert_int_equal(ask(world, GET("/admin/v1/status")), 200);
     assert_body("\"quarantined\":\"quarantined: used up its time 3 times within 60 s, the last time at acme.lua:7\"");
+    assert_body("\"quarantined\":2,\"queued\""); // of the scripts that run
     assert_body("\"quarantined\":\"quarantined: it was stuck inside a function of C");
     assert_int_equal(ask(world, GET("/metrics")), 200);
     assert_body("\nlastcall_script_quarantined{supplier=\"acme\"} 1\n");
