@@ -376,7 +376,7 @@ exec "$@"
 
 test("signals that come while it starts wait until it serves", function()
   local out = folder .. "/early.out"
-  write_supplier("bravo", "s03", "slow\nlocal n = 0\nfor i = 1, 5000000 do\n  n = n + i % 7\nend")
+  write_supplier("bravo", "s03", "slow\nlocal n = 0\nfor i = 1, 40000000 do\n  n = n + i % 7\nend")
   world.write_file(folder .. "/early.sh", EARLY)
   w = world.start { population = "healthy", settings = { SETTINGS }, overlay = "reload: { watch: false }",
     environment = ("EARLY_OUT=%s sh %s/early.sh"):format(out, folder) }
