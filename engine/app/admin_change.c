@@ -163,8 +163,12 @@ static bool read_body(struct admin_change *change, struct http_call *call, bool 
         enum status status = json_tree_read(&change->arena, kept, &root, &offset, &sentence);
         if (status != STATUS_OK || root->kind != JSON_BEGIN_OBJECT) {
             problem_init(problem, 400, "not_json", "The body is not a JSON object");
-            problem_add(problem, "", "not_json", "%s, at byte %zu", sentence != NULL ? sentence : "not an object",
-                        offset);
+            if (status == STATUS_OK) {
+                problem_add(problem, "", "not_json", "expected an object, not %s", json_tree_kind(root));
+            } else {
+                problem_add(problem, "", "not_json", "%s, at byte %zu",
+                            status == STATUS_INVALID ? sentence : "it takes too much memory", offset);
+            }
             return false;
         }
         read_fields(change, root, is_rollback, problem);

@@ -14,7 +14,21 @@
 
 #include <stdlib.h>
 
-static void write_scripts(struct engine *engine, struct json_writer *json)
+/// Of those that run; a version that was gone back from is in quarantine no more.
+static size_t count_quarantined(const struct script_set *set)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < script_set_product_count(set); i++) {
+        count += script_set_is_quarantined(set, (struct script_id){ .is_product = true, .index = i }) ? 1 : 0;
+    }
+    for (size_t i = 0; i < script_set_supplier_count(set); i++) {
+        count += script_set_is_quarantined(set, (struct script_id){ .index = i }) ? 1 : 0;
+    }
+    return count;
+}
+
+static void write_scripts(struct engine *engine, const struct catalogue *catalogue, struct json_writer *json)
 {
     struct worker_pool_counts counts;
 
@@ -23,7 +37,7 @@ static void write_scripts(struct engine *engine, struct json_writer *json)
     json_begin_object(json);
     json_field_u64(json, "workers", counts.workers);
     json_field_u64(json, "lost", counts.lost);
-    json_field_u64(json, "quarantined", counts.quarantined);
+    json_field_u64(json, "quarantined", count_quarantined(catalogue->set));
     json_field_u64(json, "queued", counts.queued);
     json_field_u64(json, "states", counts.states);
     json_end_object(json);
@@ -264,7 +278,7 @@ void admin_view_status(struct engine *engine, struct json_writer *json)
         json_field_text(json, "because", text_split(text_of(because), '\n', &rest));
     }
     json_field_bool(json, "draining", atomic_load(&engine->is_draining));
-    write_scripts(engine, json);
+    write_scripts(engine, catalogue, json);
     write_attribution(engine, json);
     write_products(catalogue, json);
     write_suppliers(engine, catalogue, json);
@@ -273,7 +287,7 @@ void admin_view_status(struct engine *engine, struct json_writer *json)
     generation_release(&generation);
 }
 
-static void sample_scripts(struct engine *engine)
+static void sample_scripts(struct engine *engine, const struct catalogue *catalogue)
 {
     struct worker_pool_counts counts;
 
@@ -285,7 +299,7 @@ static void sample_scripts(struct engine *engine)
     metrics_set(engine->metrics, METRIC_SCRIPT_DROPPED, 0, counts.dropped);
     metrics_set(engine->metrics, METRIC_SCRIPT_WORKERS, 0, counts.workers);
     metrics_set(engine->metrics, METRIC_SCRIPT_LOST, 0, counts.lost);
-    metrics_set(engine->metrics, METRIC_SCRIPT_QUARANTINED, 0, counts.quarantined);
+    metrics_set(engine->metrics, METRIC_SCRIPT_QUARANTINED, 0, count_quarantined(catalogue->set));
     metrics_set(engine->metrics, METRIC_SCRIPT_QUEUED, 0, counts.queued);
     metrics_set(engine->metrics, METRIC_SCRIPT_STATES, 0, counts.states);
     metrics_set(engine->metrics, METRIC_SCRIPT_LOADS, 0, counts.loads);
@@ -402,7 +416,7 @@ void admin_view_sample_of(struct engine *engine, const struct catalogue *catalog
     for (size_t i = 0; i < catalogue->supplier_count; i++) {
         enabled += catalogue->suppliers[i].is_enabled ? 1 : 0;
     }
-    sample_scripts(engine);
+    sample_scripts(engine, catalogue);
     sample_suppliers(engine, catalogue);
     sample_logins(engine, catalogue);
     for (size_t i = 0; i < data_set_count(catalogue->data); i++) {

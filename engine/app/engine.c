@@ -281,6 +281,17 @@ static void engine_tell_rates(const struct engine *engine)
     }
 }
 
+void engine_let_signals_wait(void)
+{
+    sigset_t signals;
+
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGHUP);
+    sigaddset(&signals, SIGUSR1);
+    sigaddset(&signals, SIGNAL_FREE);
+    pthread_sigmask(SIG_BLOCK, &signals, NULL);
+}
+
 /// The signals that the control thread waits for; every other thread inherits the block.
 static void block_signals(sigset_t *signals)
 {

@@ -49,6 +49,10 @@ struct engine {
     atomic_bool refuses_searches; // its notice is over: no new searches
 };
 
+/// Before anything else, by the first thread: from now on the signals that ask for something (SIGHUP, SIGUSR1, and the
+/// engine's own) wait until the engine serves, instead of ending the process. SIGTERM ends it until then.
+void engine_let_signals_wait(void);
+
 /// Runs the engine until SIGTERM or SIGINT ends it; findings of the scripts go to `report`. STATUS_OK: it ran and
 /// stopped, and shutdown_is_over must be called when the log is down; otherwise it could not start and `why` tells.
 MUST_CHECK enum status engine_run(struct settings *settings, settings_finding report, void *context,

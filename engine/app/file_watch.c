@@ -17,6 +17,7 @@ struct watched {
     char *path;
     enum file_walk_kind kind;
     uint64_t told, seen, since_us;
+    uint64_t away_us; // since when `seen` is not what was told; 0: it is
 };
 
 struct file_watch {
@@ -115,6 +116,17 @@ static bool watch_rests(const struct file_watch *watch, size_t index, uint64_t n
            !file_events_is_written(&watch->events, index, now_us, watch->options.scan_us);
 }
 
+/// A change that is told now. Of a folder also when one of its files never rests, for the others must not wait for it:
+/// whoever reads them judges each by itself. One file that is written for long, a table, is not whole before its end.
+static bool watch_tells(const struct file_watch *watch, size_t index, uint64_t now_us)
+{
+    const struct watched *watched = &watch->paths[index];
+    bool is_over = watched->kind != FILE_WALK_FILE && watched->away_us > 0 &&
+                   now_us - watched->away_us >= SCANS_OF_PATIENCE * watch->options.scan_us;
+
+    return watched->seen != watched->told && (is_over || watch_rests(watch, index, now_us));
+}
+
 enum file_watch_news file_watch_step(struct file_watch *watch, uint64_t now_us)
 {
     size_t on_their_way = 0, resting = 0;
@@ -127,9 +139,11 @@ enum file_watch_news file_watch_step(struct file_watch *watch, uint64_t now_us)
     }
     watch_look(watch, now_us);
     for (size_t i = 0; i < watch->count; i++) {
-        bool is_on_its_way = watch->paths[i].seen != watch->paths[i].told;
+        struct watched *watched = &watch->paths[i];
+        bool is_on_its_way = watched->seen != watched->told;
+        watched->away_us = !is_on_its_way ? 0 : watched->away_us > 0 ? watched->away_us : now_us;
         on_their_way += is_on_its_way ? 1 : 0;
-        resting += is_on_its_way && watch_rests(watch, i, now_us) ? 1 : 0;
+        resting += watch_tells(watch, i, now_us) ? 1 : 0;
     }
     if (on_their_way == 0) {
         watch->restless_us = 0;
@@ -143,8 +157,9 @@ enum file_watch_news file_watch_step(struct file_watch *watch, uint64_t now_us)
     watch->changed = NULL;
     for (size_t i = 0; i < watch->count; i++) {
         struct watched *watched = &watch->paths[i];
-        if (watched->seen != watched->told && watch_rests(watch, i, now_us)) {
+        if (watch_tells(watch, i, now_us)) {
             watched->told = watched->seen;
+            watched->away_us = 0;
             watch->changed = watch->changed != NULL ? watch->changed : watched;
         }
     }

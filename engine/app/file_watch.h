@@ -4,7 +4,7 @@
 /// `scan_us` anyway, for file systems that tell nothing. A change is told once, when everything has been the same for
 /// `settle_us` and nobody who wrote to a file still has it open; so a file that grows is not told, several files that
 /// are copied together are told together, and what was changed and changed back is not told at all. A file that never
-/// rests holds the others up for two scans at most.
+/// rests holds the others up for two scans at most, also those of its own folder.
 ///
 /// Its user polls the descriptor, and calls file_watch_step when it is readable or file_watch_next_us has come.
 ///

@@ -88,12 +88,16 @@ static enum status load_set(struct generation_builder *builder, const struct gen
     if (given == NULL) {
         return STATUS_NO_MEMORY;
     }
+    size_t count = 0;
     for (size_t i = 0; i < sources->count; i++) {
-        given[i] = (struct script_source){ .name = sources->items[i].name, .file = sources->items[i].file };
+        const struct generation_source *source = &sources->items[i];
+        if (source->doubled == NULL) {
+            given[count++] = (struct script_source){ .name = source->name, .file = source->file };
+        }
     }
     const struct script_order asked = { .scripts_dir = builder->settings->scripts_dir.data,
                                         .sources = given,
-                                        .count = sources->count,
+                                        .count = count,
                                         .previous = running,
                                         .candidate = order->candidate,
                                         .refuses = running == NULL ? NULL : generation_refuses,
@@ -210,6 +214,7 @@ static enum status make_supplier(struct generation_builder *builder, const struc
     } else if (builder->missing_count > missing_before) {
         supplier->is_enabled = false;
         supplier->because = because_of_secrets(builder, missing_before, &is_out_of_memory);
+        generation_tell_off(builder, script, supplier, &builder->missing[missing_before]);
     }
     return is_out_of_memory ? STATUS_NO_MEMORY : STATUS_OK;
 }

@@ -29,7 +29,9 @@ struct generation_order {
     struct generation *previous;  // what runs; NULL: nothing does, and any finding refuses the whole
     struct script_set *candidate; // where scripts that are checked already are looked for as well; NULL
     struct script_set *fixed;     // these very scripts, whatever is on disk; NULL: those on disk
-    script_refuses refuses;       // must this script not run? NULL: none is refused
+    struct data_set *fixed_data;  // these tables, whatever their files say; NULL: those on disk
+    struct rates *fixed_rates;    // these rates likewise
+    script_refuses refuses;       // must this script, table or rates not run? NULL: none is refused
     void *refuses_context;
 };
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ARENA_MAX = 16 * 1024 * 1024 };
+enum { ARENA_MAX = 256 * 1024 * 1024 };
 
 void generation_blames_init(struct generation_blames *blames, const struct script_set *running)
 {

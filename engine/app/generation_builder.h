@@ -6,6 +6,7 @@
 
 #include "app/generation.h"
 #include "base/json_write.h"
+#include "model/catalogue.h"
 #include "model/script_call.h"
 #include "script/script_set.h"
 
@@ -68,6 +69,18 @@ void generation_tell(void *builder, const struct failure *failure);
 MUST_CHECK enum status generation_make_account(struct generation_builder *builder, const struct script_supplier *script,
                                                const struct settings_account *settings, bool is_wanted,
                                                struct script_account *account);
+
+/// Writes the secrets of `account`, whose name is set, into an open JSON object; likewise.
+MUST_CHECK enum status generation_write_secrets(struct generation_builder *builder,
+                                                const struct script_supplier *script,
+                                                const struct settings_account *settings,
+                                                const struct script_account *account, bool is_wanted,
+                                                struct json_writer *writer);
+
+/// Tells of a supplier that is off for want of secrets, the first of which is `missing`, unless it was so before. A
+/// changed script that made it so is blamed.
+void generation_tell_off(struct generation_builder *builder, const struct script_supplier *script,
+                         const struct catalogue_supplier *supplier, const struct missing_secret *missing);
 
 /// Copies options, the account's over the script's, into an open JSON object and adds the hosts of URLs to `account`.
 MUST_CHECK enum status generation_write_options(struct generation_builder *builder,

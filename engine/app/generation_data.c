@@ -5,6 +5,7 @@
 
 #include "app/generation_blame.h"
 #include "app/settings_compare.h"
+#include "base/clock.h"
 #include "script/rates.h"
 
 // What was found of something that can be kept: told, not counted, the first one remembered.
@@ -43,11 +44,24 @@ static enum status load_fresh(struct generation_builder *builder, const struct s
         generation_tell_change(builder, SCRIPT_KIND_TABLE, settings->name, settings->file, SCRIPT_KEPT, &kept.first);
         return STATUS_OK;
     }
+    if (status == STATUS_OK && can_keep &&
+        generation_holds_back(builder, SCRIPT_KIND_TABLE, settings->name, settings->file, data_table_digest(*table))) {
+        data_table_release(table);
+        *table = data_set_acquire_table(builder->previous->data, (size_t)before);
+        return STATUS_OK;
+    }
     if (status == STATUS_OK) {
         generation_tell_change(builder, SCRIPT_KIND_TABLE, settings->name, settings->file,
                                before >= 0 ? SCRIPT_CHANGED : SCRIPT_ADDED, NULL);
     }
     return status == STATUS_INVALID ? STATUS_OK : status;
+}
+
+static enum status add_table(struct data_set *data, struct text name, struct data_table **table)
+{
+    enum status status = data_set_add(data, name, table);
+    data_table_release(table);
+    return status;
 }
 
 static enum status load_table(struct generation_builder *builder, const struct settings_table *settings,
@@ -66,27 +80,15 @@ static enum status load_table(struct generation_builder *builder, const struct s
     struct data_table *table = NULL;
     enum status status = STATUS_OK;
 
+    if (generation_take_table(builder, settings, &table)) {
+        return add_table(data, settings->name, &table);
+    }
     if (before >= 0 && data_table_is_current(data_set_table(running, (size_t)before), &options)) {
         table = data_set_acquire_table(running, (size_t)before);
     } else {
         status = load_fresh(builder, settings, &options, before, &table);
     }
-    if (table != NULL) {
-        status = data_set_add(data, settings->name, &table);
-        data_table_release(&table);
-    }
-    return status;
-}
-
-// The very same tables under the same names.
-static bool is_same_data(const struct data_set *data, const struct data_set *running)
-{
-    bool is_same = running != NULL && data_set_count(data) == data_set_count(running);
-    for (size_t i = 0; i < data_set_count(data) && is_same; i++) {
-        ptrdiff_t before = data_set_find(running, data_set_name(data, i));
-        is_same = before >= 0 && data_set_table(running, (size_t)before) == data_set_table(data, i);
-    }
-    return is_same;
+    return table != NULL ? add_table(data, settings->name, &table) : status;
 }
 
 enum status generation_load_data(struct generation_builder *builder, struct data_set **data)
@@ -102,7 +104,7 @@ enum status generation_load_data(struct generation_builder *builder, struct data
     for (size_t i = 0; i < settings->table_count && status == STATUS_OK; i++) {
         status = load_table(builder, &settings->tables[i], *data);
     }
-    if (status == STATUS_OK && is_same_data(*data, running)) {
+    if (status == STATUS_OK && generation_is_same_data(*data, running)) {
         data_set_release(data);
         *data = data_set_acquire(running);
     } else {
@@ -118,6 +120,48 @@ static bool is_same_fx(const struct settings *a, const struct settings *b)
     return a->fx_file.data != NULL && text_equals(a->fx_file, b->fx_file) && a->fx_max_age_us == b->fx_max_age_us;
 }
 
+// It converts nothing, being too old or dated ahead, and is worse than what runs: that converts, or is less old.
+static bool is_step_back(const struct rates *fresh, const struct rates *running)
+{
+    uint64_t wall_us = clock_wall_us();
+    return rates_is_stale(fresh, wall_us) &&
+           (!rates_is_stale(running, wall_us) || rates_age_us(fresh, wall_us) > rates_age_us(running, wall_us));
+}
+
+static void tell_step_back(struct generation_builder *builder, const struct rates *fresh, const struct rates *running)
+{
+    struct failure why = { 0 };
+
+    failure_at(&why, builder->settings->fx_file.data, 0, 0);
+    failure_set(&why, "the rates are of %.*s, which `fx.max_age` does not allow, and those that run are of %.*s",
+                TEXT_ARGS(rates_as_of(fresh)), TEXT_ARGS(rates_as_of(running)));
+    failure_help(&why, "mend `as_of`, or write a table of today");
+    generation_tell(builder, &why);
+    generation_tell_change(builder, SCRIPT_KIND_RATES, TEXT("fx"), builder->settings->fx_file, SCRIPT_KEPT, &why);
+}
+
+// Chooses between the table that was read and the one that runs (NULL: none). At the start, and with other settings, a
+// table that converts nothing is taken: there is nothing better then.
+static void choose_rates(struct generation_builder *builder, struct rates *running, bool can_keep, struct rates **rates)
+{
+    bool is_same = running != NULL && rates_equals(*rates, running);
+    bool is_held =
+        !is_same && can_keep &&
+        generation_holds_back(builder, SCRIPT_KIND_RATES, TEXT("fx"), builder->settings->fx_file, rates_digest(*rates));
+    bool is_worse = !is_same && !is_held && can_keep && is_step_back(*rates, running);
+
+    if (is_worse) {
+        tell_step_back(builder, *rates, running);
+    }
+    if (is_same || is_held || is_worse) {
+        rates_release(rates);
+        *rates = rates_acquire(running);
+    } else {
+        generation_tell_change(builder, SCRIPT_KIND_RATES, TEXT("fx"), builder->settings->fx_file,
+                               running != NULL ? SCRIPT_CHANGED : SCRIPT_ADDED, NULL);
+    }
+}
+
 enum status generation_load_rates(struct generation_builder *builder, struct rates **rates)
 {
     const struct settings *settings = builder->settings;
@@ -125,7 +169,7 @@ enum status generation_load_rates(struct generation_builder *builder, struct rat
     bool can_keep = running != NULL && is_same_fx(settings_before(builder), settings);
     struct kept_findings kept = { .builder = builder };
 
-    if (settings->fx_file.data == NULL) {
+    if (settings->fx_file.data == NULL || generation_take_rates(builder, rates)) {
         return STATUS_OK;
     }
     enum status status =
@@ -134,12 +178,8 @@ enum status generation_load_rates(struct generation_builder *builder, struct rat
     if (status == STATUS_INVALID && can_keep) {
         *rates = rates_acquire(running);
         generation_tell_change(builder, SCRIPT_KIND_RATES, TEXT("fx"), settings->fx_file, SCRIPT_KEPT, &kept.first);
-    } else if (status == STATUS_OK && running != NULL && rates_equals(*rates, running)) {
-        rates_release(rates);
-        *rates = rates_acquire(running);
     } else if (status == STATUS_OK) {
-        generation_tell_change(builder, SCRIPT_KIND_RATES, TEXT("fx"), settings->fx_file,
-                               running != NULL ? SCRIPT_CHANGED : SCRIPT_ADDED, NULL);
+        choose_rates(builder, running, can_keep, rates);
     }
     return status == STATUS_INVALID ? STATUS_OK : status;
 }

@@ -59,6 +59,46 @@ static struct text join_path(struct arena *arena, struct text directory, struct 
     return (struct text){ path, length };
 }
 
+// New and of no use: nothing runs.
+static void leave_out(struct generation_builder *builder, struct text name, struct text file, const struct failure *why)
+{
+    generation_tell(builder, why);
+    generation_tell_change(builder, SCRIPT_KIND_SUPPLIER, name, file, SCRIPT_LEFT_OUT, why);
+}
+
+// What runs goes on as if no file played the supplier any more, and the others move on.
+static void pass_over(struct generation_builder *builder, struct text name, struct text file, const struct failure *why)
+{
+    if (script_set_find_supplier(builder->previous->set, name) < 0) {
+        leave_out(builder, name, file, why);
+        return;
+    }
+    generation_suspect_gone(builder, name);
+    generation_forward(builder, why);
+    generation_suspect_nobody(builder);
+}
+
+// Nobody knows which of the two files is meant: a finding, or over a generation one that costs this supplier only.
+static enum status double_source(struct generation_builder *builder, struct generation_source *known, struct text file)
+{
+    struct failure *why = arena_alloc(&builder->arena, sizeof(*why));
+
+    if (why == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    *why = (struct failure){ 0 };
+    failure_at(why, file.data, 0, 0);
+    failure_set(why, "a supplier `%.*s` is already there: %.*s", TEXT_ARGS(known->name), TEXT_ARGS(known->file));
+    failure_help(why, "keep one of the two files");
+    if (builder->previous == NULL) {
+        generation_forward(builder, why);
+    } else if (known->doubled == NULL) {
+        known->doubled = why;
+        pass_over(builder, known->name, file, why);
+    }
+    return STATUS_OK;
+}
+
 static enum status add_file(struct generation_builder *builder, struct generation_sources *sources,
                             struct text directory, const char *file_name)
 {
@@ -77,7 +117,8 @@ static enum status add_file(struct generation_builder *builder, struct generatio
                         strerror_r(errno, words, sizeof(words)));
         return STATUS_OK;
     }
-    if (is_there && !S_ISREG(info.st_mode)) { // over a generation the scripts' loader tells of one that is not
+    // Over a generation the scripts' loader tells of a file that is not there, or is no regular one.
+    if (is_there && !S_ISREG(info.st_mode) && builder->previous == NULL) {
         return STATUS_OK;
     }
     if (!value_name(name, &problem) && builder->previous != NULL) {
@@ -85,8 +126,7 @@ static enum status add_file(struct generation_builder *builder, struct generatio
         failure_at(&why, path.data, 0, 0);
         failure_set(&why, "the file's name gives the supplier's, but `%.*s` %s", TEXT_ARGS(name), problem.sentence);
         failure_help(&why, "%s", problem.help);
-        generation_tell(builder, &why);
-        generation_tell_change(builder, SCRIPT_KIND_SUPPLIER, name, path, SCRIPT_LEFT_OUT, &why);
+        leave_out(builder, name, path, &why);
         return STATUS_OK;
     }
     if (!value_name(name, &problem)) {
@@ -94,11 +134,9 @@ static enum status add_file(struct generation_builder *builder, struct generatio
                         TEXT_ARGS(name), problem.sentence);
         return STATUS_OK;
     }
-    const struct generation_source *known = source_of(sources, name);
+    struct generation_source *known = source_of(sources, name);
     if (known != NULL) {
-        generation_find(builder, path.data, 0, 0, "keep one of the two files",
-                        "a supplier `%.*s` is already there: %.*s", TEXT_ARGS(name), TEXT_ARGS(known->file));
-        return STATUS_OK;
+        return double_source(builder, known, path);
     }
     struct generation_source source = { .name = arena_copy(&builder->arena, name), .file = path };
     return source.name.data == NULL ? STATUS_NO_MEMORY : add_source(builder, sources, &source);
@@ -190,6 +228,39 @@ static enum status find_absent(struct generation_builder *builder, const struct 
     return STATUS_OK;
 }
 
+// Does it run by another one's file, as the settings say?
+static bool runs_as_alias(const struct generation_builder *builder, const struct generation_source *own)
+{
+    const struct script_set *running = builder->previous == NULL ? NULL : builder->previous->set;
+    ptrdiff_t index = running == NULL ? -1 : script_set_find_supplier(running, own->name);
+    return index >= 0 && !text_equals(script_set_supplier(running, (size_t)index)->file, own->file);
+}
+
+// A supplier that `uses` another one and has a file: the settings are wrong, unless the file came later.
+static enum status find_own_file(struct generation_builder *builder, struct generation_source *own,
+                                 const struct settings_supplier *supplier)
+{
+    const char *help = "leave `uses` out, or choose another name";
+    if (!runs_as_alias(builder, own)) {
+        generation_find(builder, supplier->uses_file, supplier->uses_line, supplier->uses_column, help,
+                        "`%.*s` has a file of its own, %.*s", TEXT_ARGS(supplier->name), TEXT_ARGS(own->file));
+        return STATUS_OK;
+    }
+    struct failure *why = arena_alloc(&builder->arena, sizeof(*why));
+    if (why == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    *why = (struct failure){ 0 };
+    failure_at(why, own->file.data, 0, 0);
+    failure_set(why, "`%.*s` is there already: by the settings it uses `%.*s`", TEXT_ARGS(supplier->name),
+                TEXT_ARGS(supplier->uses));
+    failure_help(why, "%s", help);
+    own->is_alias = true;
+    own->doubled = why;
+    pass_over(builder, own->name, own->file, why);
+    return STATUS_OK;
+}
+
 // Joins one supplier of the settings with the files. Only the first `file_count` sources are files.
 static enum status join_supplier(struct generation_builder *builder, struct generation_sources *sources,
                                  size_t file_count, const struct settings_supplier *supplier)
@@ -205,18 +276,22 @@ static enum status join_supplier(struct generation_builder *builder, struct gene
     }
     if (own != NULL) {
         own->settings = supplier;
-        generation_find(builder, supplier->uses_file, supplier->uses_line, supplier->uses_column,
-                        "leave `uses` out, or choose another name", "`%.*s` has a file of its own, %.*s",
-                        TEXT_ARGS(supplier->name), TEXT_ARGS(own->file));
-        return STATUS_OK;
+        return find_own_file(builder, own, supplier);
     }
     const struct generation_source *played_by = source_of(&files, supplier->uses);
     if (played_by == NULL) {
         return find_absent(builder, &files, supplier, true);
     }
     struct generation_source alias = {
-        .name = supplier->name, .file = played_by->file, .settings = supplier, .is_alias = true
+        .name = supplier->name,
+        .file = played_by->file,
+        .settings = supplier,
+        .is_alias = true,
+        .doubled = played_by->doubled,
     };
+    if (alias.doubled != NULL) {
+        pass_over(builder, alias.name, alias.file, alias.doubled);
+    }
     alias.name = arena_copy(&builder->arena, supplier->name);
     return alias.name.data == NULL ? STATUS_NO_MEMORY : add_source(builder, sources, &alias);
 }

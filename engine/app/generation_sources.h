@@ -12,6 +12,7 @@ struct generation_source {
     struct text file;
     const struct settings_supplier *settings; // NULL: the settings do not name it
     bool is_alias;                            // by `uses`
+    const struct failure *doubled;            // by another file of its name: neither is loaded; NULL: it is not
 };
 
 struct generation_sources {

@@ -1,6 +1,8 @@
 #include "app/history.h"
 
 #include "base/clock.h"
+#include "model/data_set.h"
+#include "script/rates.h"
 #include "script/script_set.h"
 
 #include <stdlib.h>
@@ -9,7 +11,7 @@ enum { SCRIPTS_CAP = 1 << 20 };
 
 void history_init(struct history *history)
 {
-    *history = (struct history){ 0 };
+    *history = (struct history){ .data_max = HISTORY_DATA_MAX };
     pthread_mutex_init(&history->mutex, NULL);
 }
 
@@ -17,6 +19,8 @@ static void let_go(struct history_entry *entry)
 {
     settings_release(&entry->settings);
     script_set_drop(&entry->set);
+    data_set_release(&entry->data);
+    rates_release(&entry->rates);
 }
 
 static void clear(struct history_entry *entry)
@@ -71,18 +75,52 @@ static struct block *write_scripts(const struct script_set *set)
     return block;
 }
 
+/// Bytes of the tables that `newer` does not have.
+static size_t own_bytes(const struct data_set *data, const struct data_set *newer)
+{
+    size_t bytes = 0;
+
+    for (size_t i = 0; i < data_set_count(data); i++) {
+        ptrdiff_t index = data_set_find(newer, data_set_name(data, i));
+        if (index < 0 || data_set_table(newer, (size_t)index) != data_set_table(data, i)) {
+            bytes += data_table_stats(data_set_table(data, i)).bytes;
+        }
+    }
+    return bytes;
+}
+
+/// Takes away the oldest tables, beyond the room that there is for those that do not run. The number of sets.
+static size_t take_large(struct history *history, struct data_set **large)
+{
+    size_t bytes = 0, count = 0;
+
+    for (size_t i = 1; i < told(history) && i < HISTORY_KEPT; i++) {
+        struct history_entry *entry = entry_at(history, i);
+        bytes += own_bytes(entry->data, entry_at(history, i - 1)->data);
+        if (bytes > history->data_max && data_set_count(entry->data) > 0) {
+            large[count++] = entry->data;
+            entry->data = NULL;
+        }
+    }
+    return count;
+}
+
 void history_note(struct history *history, const struct generation *generation, struct settings *settings,
                   struct reload_answer *answer)
 {
-    struct script_set *set = generation_catalogue(generation)->set;
+    const struct catalogue *catalogue = generation_catalogue(generation);
+    struct script_set *set = catalogue->set;
     struct history_entry made = {
         .generation = generation_number(generation),
         .answer = reload_answer_acquire(answer),
         .scripts = write_scripts(set),
         .settings = settings_acquire(settings),
         .set = script_set_hold(set),
+        .data = data_set_acquire(catalogue->data),
+        .rates = rates_acquire(catalogue->rates),
     };
     struct history_entry replaced, faded = { 0 };
+    struct data_set *large[HISTORY_KEPT];
 
     pthread_mutex_lock(&history->mutex);
     history->noted++;
@@ -91,13 +129,21 @@ void history_note(struct history *history, const struct generation *generation, 
     *place = made;
     if (told(history) > HISTORY_KEPT) {
         struct history_entry *old = entry_at(history, HISTORY_KEPT);
-        faded = (struct history_entry){ .settings = old->settings, .set = old->set };
+        faded = (struct history_entry){
+            .settings = old->settings, .set = old->set, .data = old->data, .rates = old->rates
+        };
         old->settings = NULL;
         old->set = NULL;
+        old->data = NULL;
+        old->rates = NULL;
     }
+    size_t large_count = take_large(history, large);
     pthread_mutex_unlock(&history->mutex);
     clear(&replaced); // what frees takes its time, and readers wait for the lock
     clear(&faded);
+    for (size_t i = 0; i < large_count; i++) {
+        data_set_release(&large[i]);
+    }
 }
 
 /// "5 to 14"; numbers may be missing between, where a build was given up.
@@ -114,8 +160,7 @@ static void tell_kept(struct history *history, struct failure *why)
                  entry_at(history, oldest - 1)->generation, entry_at(history, 0)->generation);
 }
 
-enum status history_find(struct history *history, uint32_t number, struct settings **settings, struct script_set **set,
-                         struct failure *why)
+enum status history_find(struct history *history, uint32_t number, struct history_found *found, struct failure *why)
 {
     enum status status = STATUS_NOT_FOUND;
 
@@ -123,8 +168,12 @@ enum status history_find(struct history *history, uint32_t number, struct settin
     for (size_t i = 0; i < told(history) && status != STATUS_OK; i++) {
         const struct history_entry *entry = entry_at(history, i);
         if (entry->generation == number && entry->set != NULL) {
-            *settings = settings_acquire(entry->settings);
-            *set = script_set_hold(entry->set);
+            *found = (struct history_found){
+                .settings = settings_acquire(entry->settings),
+                .set = script_set_hold(entry->set),
+                .data = data_set_acquire(entry->data),
+                .rates = rates_acquire(entry->rates),
+            };
             status = STATUS_OK;
         }
     }
@@ -134,6 +183,14 @@ enum status history_find(struct history *history, uint32_t number, struct settin
     }
     pthread_mutex_unlock(&history->mutex);
     return status;
+}
+
+void history_found_fini(struct history_found *found)
+{
+    settings_release(&found->settings);
+    script_set_drop(&found->set);
+    data_set_release(&found->data);
+    rates_release(&found->rates);
 }
 
 static void write_entry(const struct history_entry *entry, bool is_running, struct json_writer *json)

@@ -2,6 +2,7 @@
 
 #include "app/reload_internal.h"
 #include "app/settings_compare.h"
+#include "base/file_digest.h"
 #include "base/log.h"
 #include "model/catalogue.h"
 
@@ -52,6 +53,38 @@ static const unsigned char *digest_on_disk(const struct script_change *change)
     return change->on_disk.data != NULL ? change->on_disk_digest : NULL;
 }
 
+/// The file of what runs of a script; NULL: nothing does.
+static const struct script_file *running_file(const struct script_set *set, const struct script_change *change)
+{
+    bool is_product = change->kind == SCRIPT_KIND_PRODUCT;
+    ptrdiff_t index =
+        is_product ? script_set_find_product(set, change->name) : script_set_find_supplier(set, change->name);
+
+    if (index < 0) {
+        return NULL;
+    }
+    return is_product ? script_set_product_file(set, (size_t)index) : script_set_supplier_file(set, (size_t)index);
+}
+
+/// A script that was rolled back stays so while its file says the same, whatever becomes of its modules; one that was
+/// rolled back for its modules alone runs again when these change.
+static enum status hold_back(struct reload_making *making, const struct script_change *change,
+                             const struct failure *because)
+{
+    const unsigned char *digest = digest_on_disk(change);
+    bool is_script = change->kind == SCRIPT_KIND_PRODUCT || change->kind == SCRIPT_KIND_SUPPLIER;
+    enum status status = held_add(&making->reload->held, change->kind, change->name, digest, because);
+
+    if (status != STATUS_OK || !is_script || digest == NULL || change->file.data == NULL) {
+        return status;
+    }
+    const struct script_file *file = running_file(generation_catalogue(making->built)->set, change);
+    if (file != NULL && file_digest_of(file->source) == file_digest(change->file.data)) {
+        return STATUS_OK;
+    }
+    return held_by_source(&making->reload->held, change->kind, change->name, digest, change->file.data);
+}
+
 /// What lies on the disk and differs from what was rolled back to must not come back with the next reload.
 static void hold_scripts_back(struct reload_making *making, const struct failure *because)
 {
@@ -73,12 +106,11 @@ static void hold_scripts_back(struct reload_making *making, const struct failure
     for (size_t i = 0; i < changes.count; i++) {
         const struct script_change *change = &changes.items[i];
         bool is_kept = change->fate == SCRIPT_KEPT || change->fate == SCRIPT_LEFT_OUT;
-        if (is_kept &&
-            held_add(&making->reload->held, change->kind, change->name, digest_on_disk(change), because) != STATUS_OK) {
+        if (is_kept && hold_back(making, change, because) != STATUS_OK) {
             log_line(LOG_ERROR, "reload", "no memory to hold %.*s back", TEXT_ARGS(change->name));
         }
     }
-    reload_tell_kept(making->answer, &changes);
+    reload_tell_kept(making, &changes);
     generation_release(&seen);
     script_changes_fini(&changes);
 }
@@ -89,8 +121,8 @@ static void hold_settings_back(struct reload_making *making, const struct failur
 
     // What cannot be read would be refused anyway, and whoever mends it changes it.
     if (reload_read_settings(making->settings, pass_over, NULL, &on_disk) == STATUS_OK &&
-        on_disk->files_hash != making->settings->files_hash) {
-        held_add_settings(&making->reload->held, on_disk->files_hash, because);
+        on_disk->files_hash != making->settings->files_hash && !settings_is_same(on_disk, making->settings)) {
+        held_add_settings_values(&making->reload->held, on_disk, because);
         reload_tell_kept_settings(making, because);
     }
     settings_release(&on_disk);
@@ -107,23 +139,50 @@ static void explain_rollback(struct failure *because, uint32_t number, const str
 /// The scripts are another set, but may be the same ones.
 static bool is_what_runs(const struct reload_making *making)
 {
-    return making->changes.count == 0 && settings_is_same(making->settings, generation_settings(making->running));
+    for (size_t i = 0; i < making->changes.count; i++) {
+        enum script_fate fate = making->changes.items[i].fate;
+        if (fate != SCRIPT_KEPT && fate != SCRIPT_LEFT_OUT) {
+            return false;
+        }
+    }
+    return settings_is_same(making->settings, generation_settings(making->running));
+}
+
+static bool build_found(struct reload_making *making, const struct history_found *found, struct script_set *again)
+{
+    making->settings = settings_acquire(found->settings);
+    making->data = found->data;
+    making->rates = found->rates;
+    return reload_build(making, NULL, again);
+}
+
+/// Tables that were too large to be kept are those of the disk.
+static void tell_forgotten(struct reload_answer *answer, uint32_t number, const struct history_found *found)
+{
+    struct reload_row row = { .kind = "table", .fate = "kept", .name = TEXT("data") };
+
+    if (found->data == NULL) {
+        failure_set(&row.because, "the tables of generation %u are not kept any more, so those on the disk run",
+                    number);
+        failure_help(&row.because, "put their files back as they were, and reload");
+        reload_answer_add_kept(answer, &row);
+    }
 }
 
 void reload_roll_back(struct reload *reload, uint32_t number, struct reload_answer *answer)
 {
     struct reload_making making;
-    struct script_set *kept = NULL;
+    struct history_found found = { 0 };
     struct script_set *again = NULL;
     struct failure because = { 0 };
 
     reload_making_init(&making, reload, answer);
-    if (history_find(&reload->history, number, &making.settings, &kept, &because) != STATUS_OK) {
+    if (history_find(&reload->history, number, &found, &because) != STATUS_OK) {
         answer->outcome = RELOAD_REFUSED;
         reload_answer_add_finding(answer, &because);
-    } else if ((again = script_set_again(kept)) == NULL) {
+    } else if ((again = script_set_again(found.set)) == NULL) {
         reload_answer_refuse(answer, "the generation could not be built: out of memory", "try again");
-    } else if (reload_build(&making, NULL, again)) {
+    } else if (build_found(&making, &found, again)) {
         if (is_what_runs(&making)) {
             generation_release(&making.built);
             making.built = generation_acquire(making.running);
@@ -131,12 +190,14 @@ void reload_roll_back(struct reload *reload, uint32_t number, struct reload_answ
         reload_tell_changes(&making);
         if (making.built == making.running || reload_publish(&making)) {
             trials_follow(&reload->trials, generation_catalogue(making.built)->set);
+            held_forget_running(&reload->held, generation_catalogue(making.built)->set, making.settings->files_hash);
             explain_rollback(&because, number, answer);
             hold_scripts_back(&making, &because);
             hold_settings_back(&making, &because);
+            tell_forgotten(answer, number, &found);
         }
     }
     script_set_release(&again);
-    script_set_drop(&kept);
+    history_found_fini(&found);
     reload_making_fini(&making);
 }

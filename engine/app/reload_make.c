@@ -51,19 +51,9 @@ static void on_difference(void *context, const struct settings_difference *diffe
                               place->line);
 }
 
-void reload_tell_kept_settings(struct reload_making *making, const struct failure *because)
-{
-    const struct settings *running = generation_settings(making->running);
-    struct reload_row row = { .kind = "settings", .fate = "kept", .name = TEXT("settings"), .because = *because };
-
-    if (running->file_count > 0) {
-        row.file = text_of(running->files[running->file_count - 1].path);
-    }
-    reload_answer_add_kept(making->answer, &row);
-}
-
 static bool refuse_settings(struct reload_making *making)
 {
+    making->answer->is_disk_refused = making->answer->finding_count > 0;
     if (making->answer->finding_count == 0) {
         reload_answer_refuse(making->answer, "the settings could not be read: out of memory", "try again");
     }
@@ -97,6 +87,7 @@ static bool read_settings(struct reload_making *making)
     if (reload_read_settings(running, reload_on_finding, making, &making->settings) != STATUS_OK) {
         return refuse_settings(making);
     }
+    held_meet_settings(&making->reload->held, making->settings);
     if (held_refuses_settings(&making->reload->held, making->settings->files_hash, &because)) {
         making->disk_hash = making->settings->files_hash;
         settings_release(&making->settings);
@@ -113,43 +104,6 @@ static bool read_settings(struct reload_making *making)
 }
 
 // ---------------------------------------------------------------------------------------------------------------- rows
-
-static const char *kind_name(enum script_kind kind)
-{
-    static const char *const names[] = {
-        [SCRIPT_KIND_PRODUCT] = "product", [SCRIPT_KIND_SUPPLIER] = "supplier", [SCRIPT_KIND_SCRIPTS] = "scripts",
-        [SCRIPT_KIND_TABLE] = "table",     [SCRIPT_KIND_RATES] = "rates",
-    };
-    return names[kind];
-}
-
-static const char *fate_name(enum script_fate fate)
-{
-    static const char *const names[] = {
-        [SCRIPT_SAME] = "same",       [SCRIPT_CHANGED] = "changed", [SCRIPT_ADDED] = "added",
-        [SCRIPT_REMOVED] = "removed", [SCRIPT_KEPT] = "kept",       [SCRIPT_LEFT_OUT] = "left_out",
-    };
-    return names[fate];
-}
-
-void reload_tell_kept(struct reload_answer *answer, const struct script_changes *changes)
-{
-    for (size_t i = 0; i < changes->count; i++) {
-        const struct script_change *change = &changes->items[i];
-        struct reload_row row = {
-            .kind = kind_name(change->kind),
-            .fate = fate_name(change->fate),
-            .name = change->name,
-            .file = change->file,
-            .running = change->running,
-            .on_disk = change->on_disk,
-            .because = change->because,
-        };
-        if (change->fate == SCRIPT_KEPT || change->fate == SCRIPT_LEFT_OUT) {
-            reload_answer_add_kept(answer, &row);
-        }
-    }
-}
 
 /// Rows of suppliers of which neither the script nor the settings changed: then it is a secret or a certificate.
 static void tell_secrets(struct reload_making *making)
@@ -173,6 +127,11 @@ static void tell_secrets(struct reload_making *making)
     }
 }
 
+static void on_settings_name(void *context, struct text name)
+{
+    reload_answer_add_settings_name(context, name);
+}
+
 void reload_tell_changes(struct reload_making *making)
 {
     const struct settings *running = generation_settings(making->running);
@@ -180,8 +139,8 @@ void reload_tell_changes(struct reload_making *making)
     for (size_t i = 0; i < making->changes.count; i++) {
         const struct script_change *change = &making->changes.items[i];
         struct reload_row row = {
-            .kind = kind_name(change->kind),
-            .fate = fate_name(change->fate),
+            .kind = reload_kind_name(change->kind),
+            .fate = reload_fate_name(change->fate),
             .name = change->name,
             .file = change->file,
             .running = change->running,
@@ -192,6 +151,7 @@ void reload_tell_changes(struct reload_making *making)
         }
     }
     making->answer->settings_changed = !settings_is_same(running, generation_settings(making->built));
+    settings_name_changes(running, generation_settings(making->built), on_settings_name, making->answer);
     if (!making->answer->settings_changed) {
         tell_secrets(making);
     }
@@ -233,6 +193,8 @@ bool reload_build(struct reload_making *making, struct script_set *candidate, st
         .previous = making->running,
         .candidate = candidate,
         .fixed = fixed,
+        .fixed_data = making->data,
+        .fixed_rates = making->rates,
         .refuses = refuses,
         .refuses_context = making,
     };
@@ -246,7 +208,13 @@ bool reload_build(struct reload_making *making, struct script_set *candidate, st
     }
     if (status != STATUS_OK) {
         answer->outcome = RELOAD_REFUSED;
+        if (status == STATUS_NO_MEMORY) { // what was found until then is not the reason
+            answer->finding_count = 0;
+            answer->finding_more = 0;
+        }
+        answer->is_disk_refused = answer->finding_count > 0 && fixed == NULL;
         if (answer->finding_count == 0) {
+            answer->is_passing = true;
             reload_answer_refuse(answer, "the generation could not be built: out of memory", "try again");
         }
         return false;
@@ -271,6 +239,7 @@ static bool has_room(struct reload_making *making)
         return false;
     }
     if (!is_room) {
+        making->answer->is_passing = true;
         reload_answer_refuse(making->answer, "searches of too many generations are under way still",
                              "try again when they have ended");
     }
@@ -281,6 +250,7 @@ static bool publish(struct reload_making *making)
 {
     (void)generation_missing_secrets(making->built, on_missing_secret, NULL);
     if (engine_publish(making->reload->engine, generation_acquire(making->built)) != STATUS_OK) {
+        making->answer->is_passing = true;
         reload_answer_refuse(making->answer, "the generation could not be published: out of memory", "try again");
         return false;
     }
@@ -364,6 +334,7 @@ static bool try_fixtures(struct reload_making *making)
             return is_built;
         }
     }
+    making->answer->is_passing = true;
     reload_answer_refuse(making->answer, "files kept changing while they were read", "reload again when they rest");
     return false;
 }
@@ -381,20 +352,40 @@ static void begin_trials(struct reload_making *making)
     }
 }
 
+/// Versions that failed their trial, could not go back, and run still.
+static void tell_failing_still(struct reload_making *making)
+{
+    const struct script_set *now = generation_catalogue(making->built)->set;
+    struct reload_answer *standing = reload_standing(making->reload);
+
+    for (size_t i = 0; standing != NULL && i < standing->kept_count; i++) {
+        const struct reload_row *row = &standing->kept[i];
+        ptrdiff_t index = script_set_find_supplier(now, row->name);
+        if (strcmp(row->fate, "failing") == 0 && index >= 0 &&
+            text_equals(script_set_supplier(now, (size_t)index)->label, row->running)) {
+            reload_answer_add_kept(making->answer, row);
+        }
+    }
+    reload_answer_release(&standing);
+}
+
 void reload_from_disk(struct reload *reload, struct reload_answer *answer)
 {
     struct reload_making making;
 
     reload_making_init(&making, reload, answer);
     if (read_settings(&making) && reload_build(&making, NULL, NULL) && try_fixtures(&making)) {
-        held_forget_changed(&reload->held, &making.changes, making.disk_hash);
-        reload_tell_kept(answer, &making.changes);
+        held_forget_changed(&reload->held, &making.changes, generation_catalogue(making.built)->set, making.disk_hash);
+        reload_tell_kept(&making, &making.changes);
+        tell_failing_still(&making);
         if (making.built != making.running) {
             reload_tell_changes(&making);
             if (reload_publish(&making)) {
                 begin_trials(&making);
             }
         }
+    } else if (answer->is_disk_refused && !answer->is_draining) {
+        reload_tell_refused(&making);
     }
     reload_making_fini(&making);
 }

@@ -6,15 +6,30 @@
 #include "model/catalogue.h"
 
 #include <stdio.h>
-
-enum { LOST_MAX = 32 };
+#include <stdlib.h>
 
 /// Those that were lost, and what becomes of each.
 struct losers {
-    struct trial_lost lost[LOST_MAX];
-    bool can_go_back[LOST_MAX];
+    struct trial_lost *lost;
+    bool *can_go_back;
     size_t count;
 };
+
+/// Room for all that are on trial. False: there is no memory, and the next look tries again.
+static bool losers_init(struct losers *losers, size_t most)
+{
+    *losers = (struct losers){
+        .lost = calloc(most, sizeof(*losers->lost)),
+        .can_go_back = calloc(most, sizeof(*losers->can_go_back)),
+    };
+    return losers->lost != NULL && losers->can_go_back != NULL;
+}
+
+static void losers_fini(struct losers *losers)
+{
+    free(losers->lost);
+    free(losers->can_go_back);
+}
 
 static const struct trial_lost *find(const struct losers *losers, struct text name)
 {
@@ -27,10 +42,9 @@ static const struct trial_lost *find(const struct losers *losers, struct text na
 }
 
 /// Rows of what was kept back before still hold, but for those of the losers.
-static void tell_standing(struct reload_making *making, const struct losers *losers)
+static void tell_standing(struct reload_making *making, const struct reload_answer *standing,
+                          const struct losers *losers)
 {
-    struct reload_answer *standing = reload_standing(making->reload);
-
     for (size_t i = 0; standing != NULL && i < standing->kept_count; i++) {
         const struct reload_row *row = &standing->kept[i];
         if (strcmp(row->kind, "supplier") != 0 || find(losers, row->name) == NULL) {
@@ -41,7 +55,6 @@ static void tell_standing(struct reload_making *making, const struct losers *los
         const struct reload_restart *restart = &standing->restarts[i];
         reload_answer_add_restart(making->answer, restart->setting.data, restart->file.data, restart->line);
     }
-    reload_answer_release(&standing);
 }
 
 static void tell_went_back(struct reload_making *making, const struct losers *losers)
@@ -49,7 +62,8 @@ static void tell_went_back(struct reload_making *making, const struct losers *lo
     struct reload_answer *answer = making->answer;
 
     reload_tell_changes(making);
-    tell_standing(making, losers);
+    struct reload_answer *standing = reload_standing(making->reload);
+    tell_standing(making, standing, losers);
     for (size_t i = 0; i < answer->changed_count; i++) {
         struct reload_row *row = &answer->changed[i];
         const struct trial_lost *lost = find(losers, row->name);
@@ -58,11 +72,49 @@ static void tell_went_back(struct reload_making *making, const struct losers *lo
             row->because = lost->because;
             struct reload_row kept = *row;
             kept.fate = "kept";
+            kept.on_restart = "runs";
             kept.before = (struct text){ 0 };
-            kept.on_disk = row->before;
+            const struct reload_row *before = reload_answer_find_kept(standing, "supplier", row->name);
+            kept.on_disk = before != NULL ? before->on_disk : row->before; // this one may have been gone back to, too
             reload_answer_add_kept(answer, &kept);
         }
     }
+    reload_answer_release(&standing);
+}
+
+/// They failed, and run on: what was before them does not go with what runs beside them now. It stands until another
+/// version runs.
+static void tell_failing(struct reload_making *making, const struct losers *losers)
+{
+    const struct script_set *set = generation_catalogue(making->running)->set;
+    struct reload_answer *answer = making->answer;
+
+    for (size_t i = 0; i < losers->count; i++) {
+        const struct trial_lost *lost = &losers->lost[i];
+        ptrdiff_t index = script_set_find_supplier(set, lost->name);
+        struct reload_row row = { .kind = "supplier", .fate = "failing", .name = lost->name, .because = lost->because };
+        const char *why = answer->finding_count > 0 ? answer->findings[0].message : "it could not be built";
+
+        if (losers->can_go_back[i] || index < 0) {
+            continue;
+        }
+        row.running = script_set_supplier(set, (size_t)index)->label;
+        row.file = script_set_supplier_file(set, (size_t)index)->path;
+        failure_set(&row.because, "%s (and the version before cannot run again: %s)", lost->because.message, why);
+        failure_help(&row.because, "mend the script, or roll back");
+        reload_answer_add_kept(answer, &row);
+        events_note(&making->reload->events, EVENT_KEPT, answer->generation, row.name, &row.because);
+    }
+}
+
+/// Nothing could go back.
+static void tell_refused(struct reload_making *making, const struct losers *losers)
+{
+    struct reload_answer *standing = reload_standing(making->reload);
+
+    tell_standing(making, standing, losers);
+    tell_failing(making, losers);
+    reload_answer_release(&standing);
 }
 
 static void hold_back(struct reload_making *making, const struct losers *losers)
@@ -108,16 +160,21 @@ static void go_back(struct reload *reload, struct losers *losers, struct reload_
 
     reload_making_init(&making, reload, answer);
     making.settings = reload_settings_of(making.running);
+    making.data = generation_catalogue(making.running)->data; // tables and rates stay: they are not on trial
+    making.rates = generation_catalogue(making.running)->rates;
     struct script_set *set = without_losers(&making, losers);
     if (set == NULL) {
-        reload_answer_refuse(answer, "the version before cannot run again", "mend the script, or roll back");
+        answer->outcome = RELOAD_REFUSED;
+        tell_refused(&making, losers);
     } else if (reload_build(&making, NULL, set)) {
         tell_went_back(&making, losers);
+        tell_failing(&making, losers);
         if (reload_publish(&making)) {
             hold_back(&making, losers);
         }
     } else {
-        memset(losers->can_go_back, 0, sizeof(losers->can_go_back)); // they do not go with the settings of now
+        memset(losers->can_go_back, 0, losers->count * sizeof(*losers->can_go_back)); // not with the settings of now
+        tell_refused(&making, losers);
     }
     script_set_release(&set);
     reload_making_fini(&making);
@@ -154,27 +211,41 @@ static void end_lost(struct reload *reload, const struct losers *losers)
     generation_release(&running);
 }
 
+/// All that were lost go back in one generation, so that a file of many suppliers costs one publish.
+static void take_back(struct reload *reload, const struct script_set *running, struct losers *losers)
+{
+    char why[1536];
+    uint64_t began_us = clock_now_us();
+
+    explain(running, losers, why, sizeof(why));
+    struct reload_answer *answer = reload_answer_create(RELOAD_TRIAL, TEXT("trial"), text_of(why));
+    if (answer != NULL) {
+        go_back(reload, losers, answer);
+        answer->took_us = clock_now_us() - began_us;
+        reload_note(reload, answer);
+        end_lost(reload, losers);
+    }
+    reload_answer_release(&answer);
+}
+
 void reload_judge_trials(struct reload *reload)
 {
+    if (reload->trials.count == 0) {
+        return;
+    }
     struct generation *running = engine_generation(reload->engine);
     const struct settings *settings = generation_settings(running);
     const struct script_set *set = generation_catalogue(running)->set;
     struct trial_limits limits = { settings->reload_trial_calls, settings->reload_trial_errors };
+    size_t most = reload->trials.count;
     struct losers losers;
 
-    losers.count = trials_find_lost(&reload->trials, set, &limits, losers.lost, LOST_MAX);
-    if (losers.count > 0) {
-        char why[1536];
-        uint64_t began_us = clock_now_us();
-        explain(set, &losers, why, sizeof(why));
-        struct reload_answer *answer = reload_answer_create(RELOAD_TRIAL, TEXT("trial"), text_of(why));
-        if (answer != NULL) {
-            go_back(reload, &losers, answer);
-            answer->took_us = clock_now_us() - began_us;
-            reload_note(reload, answer);
-            end_lost(reload, &losers);
-        }
-        reload_answer_release(&answer);
+    if (losers_init(&losers, most)) {
+        losers.count = trials_find_lost(&reload->trials, set, &limits, losers.lost, most);
     }
+    if (losers.count > 0) {
+        take_back(reload, set, &losers);
+    }
+    losers_fini(&losers);
     generation_release(&running);
 }

@@ -39,6 +39,9 @@ static enum status take_content(struct text content, const char *path, const str
     if (content.length == 0) {
         return refuse(why, path, "it is empty");
     }
+    if (memchr(content.data, 0, content.length) != NULL) { // no environment, header or form can carry it
+        return refuse(why, path, "it holds a NUL byte");
+    }
     *value = arena_copy(arena, content);
     if (value->data == NULL) {
         return STATUS_NO_MEMORY;

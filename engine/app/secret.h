@@ -15,8 +15,9 @@ enum { SECRET_MAX = 64 * 1024 };
 
 /// `directory` is the setting; absent: not set. Whatever was found is from now on kept out of everything that is
 /// written. STATUS_NOT_FOUND: there is none; STATUS_INVALID: there is one that cannot be used: a file that cannot be
-/// read, is no regular file, empty or larger than SECRET_MAX. `why` then has a sentence that goes on after the secret's
-/// name ("is not set") and the remedy. A file that everybody may read is used, with a warning in the log.
+/// read, is no regular file, empty, larger than SECRET_MAX, or holds a NUL byte. `why` then has a sentence that goes on
+/// after the secret's name ("is not set") and the remedy. A file that everybody may read is used, with a warning in the
+/// log.
 MUST_CHECK enum status secret_find(struct text directory, struct text name, struct arena *arena, struct text *value,
                                    struct failure *why);
 

@@ -189,6 +189,14 @@ static void place_of(const char *first, struct failure *failure)
     failure_set(failure, "%s", first);
 }
 
+static void help_retry(struct trial_lost *lost)
+{
+    failure_help(&lost->because,
+                 "mend the script: it is tried again when its file changes, or with `lastcall reload "
+                 "--retry %.*s`",
+                 TEXT_ARGS(lost->name));
+}
+
 static void explain(const struct script_set *now, struct script_id script, struct trial_lost *lost)
 {
     char why[256];
@@ -201,10 +209,7 @@ static void explain(const struct script_set *now, struct script_id script, struc
     } else {
         failure_set(&lost->because, "its calls failed");
     }
-    failure_help(&lost->because,
-                 "mend the script: it is tried again when its file changes, or with `lastcall reload "
-                 "--retry %.*s`",
-                 TEXT_ARGS(lost->name));
+    help_retry(lost);
 }
 
 /// The version of this supplier that runs: did it lose its trial? One that passed is good, and so none before it needs
@@ -228,6 +233,60 @@ static bool is_lost(struct trials *trials, const struct script_set *now, const s
     return false;
 }
 
+static bool is_found(const struct trial_lost *lost, size_t count, struct text name)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (text_equals(lost[i].name, name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/// One of the lost whose version is of the same file and says the same; NULL: none is.
+static const struct trial_lost *find_twin(const struct script_set *now, struct text name, const struct trial_lost *lost,
+                                          size_t count)
+{
+    ptrdiff_t index = script_set_find_supplier(now, name);
+    const struct script_file *file = script_set_supplier_file(now, (size_t)index);
+    const unsigned char *digest = script_set_supplier_digest(now, (size_t)index);
+
+    for (size_t i = 0; i < count; i++) {
+        ptrdiff_t other = script_set_find_supplier(now, lost[i].name);
+        if (is_same(digest, script_set_supplier_digest(now, (size_t)other)) &&
+            text_equals(file->path, script_set_supplier_file(now, (size_t)other)->path)) {
+            return &lost[i];
+        }
+    }
+    return NULL;
+}
+
+/// What one supplier of a file lost is lost for all others of it that have not passed it: it is the same script.
+static size_t add_twins(const struct trials *trials, const struct script_set *now, struct trial_lost *lost,
+                        size_t count, size_t most)
+{
+    size_t found = count;
+
+    for (size_t i = trials->count; i > 0 && found < most; i--) {
+        const struct trial *trial = &trials->items[i - 1];
+        struct text name = text_of(trial->name);
+        if (!is_same(trial->digest, digest_of(now, name)) || is_found(lost, found, name)) {
+            continue;
+        }
+        const struct trial_lost *twin = find_twin(now, name, lost, count);
+        if (twin != NULL) {
+            struct script_id script = { .index = (size_t)script_set_find_supplier(now, name) };
+            lost[found] = (struct trial_lost){ .name = name, .fallback = trial->fallback, .because = twin->because };
+            script_set_trial(now, script, &lost[found].seen);
+            failure_set(&lost[found].because, "%.*s, of the same file, failed: %s", TEXT_ARGS(twin->name),
+                        twin->because.message);
+            help_retry(&lost[found]);
+            found++;
+        }
+    }
+    return found;
+}
+
 size_t trials_find_lost(struct trials *trials, const struct script_set *now, const struct trial_limits *limits,
                         struct trial_lost *lost, size_t most)
 {
@@ -246,5 +305,5 @@ size_t trials_find_lost(struct trials *trials, const struct script_set *now, con
             count++;
         }
     }
-    return count;
+    return add_twins(trials, now, lost, count, most);
 }

@@ -3,7 +3,8 @@
 ///
 /// What fails is what the script did wrong: it raised an error, took too long or too much memory, or is in quarantine.
 /// A version that takes the place of one that is still on trial goes back to that one, whose own trial then goes on; so
-/// a row of bad ones ends at the last good one. TRIALS_DEEP of a supplier are remembered.
+/// a row of bad ones ends at the last good one. What one supplier of a file loses is lost for all that `use` the same
+/// file and have not passed their trial yet. TRIALS_DEEP of a supplier are remembered.
 ///
 /// Threads: the builder's.
 /// Memory:  holds the script sets in which the versions before lie.

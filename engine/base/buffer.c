@@ -74,35 +74,9 @@ bool buffer_reserve_exactly(struct buffer *buffer, size_t more)
     return buffer_may_take(buffer, more) && buffer_grow(buffer, buffer->length + more);
 }
 
-bool buffer_append(struct buffer *buffer, const void *bytes, size_t length)
-{
-    if (!buffer_reserve(buffer, length)) {
-        return false;
-    }
-    if (length != 0) {
-        memcpy(buffer->data + buffer->length, bytes, length);
-        buffer->length += length;
-    }
-    return true;
-}
-
-bool buffer_append_text(struct buffer *buffer, struct text text)
-{
-    return buffer_append(buffer, text.data, text.length);
-}
-
 bool buffer_append_c(struct buffer *buffer, const char *terminated)
 {
     return buffer_append_text(buffer, text_of(terminated));
-}
-
-bool buffer_append_byte(struct buffer *buffer, char byte)
-{
-    if (!buffer_reserve(buffer, 1)) {
-        return false;
-    }
-    buffer->data[buffer->length++] = byte;
-    return true;
 }
 
 static int buffer_format(struct buffer *buffer, const char *format, va_list arguments) PRINTF_LIKE(2, 0);

@@ -24,13 +24,41 @@ void buffer_fini(struct buffer *buffer);
 void buffer_clear(struct buffer *buffer);                        // keeps the memory
 bool buffer_reserve(struct buffer *buffer, size_t more);         // room for `more` bytes; false sets is_full
 bool buffer_reserve_exactly(struct buffer *buffer, size_t more); // the same, and none to spare
-bool buffer_append(struct buffer *buffer, const void *bytes, size_t length);
-bool buffer_append_text(struct buffer *buffer, struct text text);
+static inline bool buffer_append(struct buffer *buffer, const void *bytes, size_t length);
+static inline bool buffer_append_text(struct buffer *buffer, struct text text);
 bool buffer_append_c(struct buffer *buffer, const char *terminated);
-bool buffer_append_byte(struct buffer *buffer, char byte);
+static inline bool buffer_append_byte(struct buffer *buffer, char byte);
 bool buffer_printf(struct buffer *buffer, const char *format, ...) PRINTF_LIKE(2, 3);
 struct text buffer_text(const struct buffer *buffer);
 
 /// Terminates and hands the bytes to the caller (free with free()); the buffer is empty afterwards. NULL without
 /// memory.
 MUST_CHECK char *buffer_take(struct buffer *buffer);
+
+static inline bool buffer_append(struct buffer *buffer, const void *bytes, size_t length)
+{
+    bool is_ready = buffer->data != NULL && !buffer->is_full && length <= buffer->capacity - buffer->length;
+
+    if (!is_ready && !buffer_reserve(buffer, length)) {
+        return false;
+    }
+    if (length != 0) {
+        memcpy(buffer->data + buffer->length, bytes, length);
+        buffer->length += length;
+    }
+    return true;
+}
+
+static inline bool buffer_append_text(struct buffer *buffer, struct text text)
+{
+    return buffer_append(buffer, text.data, text.length);
+}
+
+static inline bool buffer_append_byte(struct buffer *buffer, char byte)
+{
+    if (buffer->length == buffer->capacity || buffer->is_full) {
+        return buffer_append(buffer, &byte, 1);
+    }
+    buffer->data[buffer->length++] = byte;
+    return true;
+}

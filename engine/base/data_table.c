@@ -118,6 +118,16 @@ void data_table_release(struct data_table **table)
     }
 }
 
+uint64_t data_table_digest(const struct data_table *table)
+{
+    uint64_t digest = text_hash_on(0, (struct text){ table->bytes.data, table->length });
+
+    for (size_t i = 0; i < table->key_part_count; i++) {
+        digest = text_hash_on(digest, table->key_names[i]);
+    }
+    return digest;
+}
+
 struct data_table_stats data_table_stats(const struct data_table *table)
 {
     return (struct data_table_stats){ .rows = table->row_count,

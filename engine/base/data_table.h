@@ -48,6 +48,9 @@ void data_table_release(struct data_table **table);
 /// has, a piece at a time. Reports nothing: false also when the file cannot be read.
 MUST_CHECK bool data_table_is_current(const struct data_table *table, const struct data_table_options *options);
 
+/// A number that stands for its key and its bytes: other content has another. It reads them all.
+uint64_t data_table_digest(const struct data_table *table);
+
 struct data_table_stats {
     size_t rows;
     size_t keys;     // different ones

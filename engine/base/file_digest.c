@@ -1,7 +1,5 @@
 #include "base/file_digest.h"
 
-#include "base/text.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -63,6 +61,17 @@ static uint64_t digest_of_content(int fd, const struct stat *info)
         }
         hash = text_hash_on(hash, (struct text){ piece, (size_t)got });
     }
+}
+
+uint64_t file_digest_of(struct text bytes)
+{
+    uint64_t hash = text_hash(TEXT(""));
+
+    for (size_t i = 0; i < bytes.length; i += DIGEST_PIECE) {
+        size_t left = bytes.length - i;
+        hash = text_hash_on(hash, (struct text){ bytes.data + i, left < DIGEST_PIECE ? left : DIGEST_PIECE });
+    }
+    return hash;
 }
 
 uint64_t file_digest(const char *path)

@@ -8,9 +8,13 @@
 /// Memory:  owns nothing.
 #pragma once
 
+#include "base/text.h"
+
 #include <stdint.h>
 
 enum { FILE_DIGEST_READ_MAX = 1 << 20 };
 
 /// What is missing, cannot be read or is no regular file has a digest of its own, too.
 uint64_t file_digest(const char *path);
+/// That of a file that holds these bytes, FILE_DIGEST_READ_MAX at most.
+uint64_t file_digest_of(struct text bytes);

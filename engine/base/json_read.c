@@ -139,31 +139,48 @@ static size_t json_escape_length(struct text input, size_t offset, const char **
     return 12;
 }
 
-// The bytes of eight that may stop a string, as their top bits: a quote, a backslash, a control character, anything
-// that is no ASCII. Each term sets the top bit of a byte that is above 0x7F, below 0x20, equal to '"', equal to '\'. A
-// borrow may mark a byte behind a marked one as well; the first mark is always right.
-static inline uint64_t json_word_stops(const char *bytes)
+#ifdef __SSE2__
+enum { JSON_STEP = 16 };
+typedef char json_step __attribute__((vector_size(JSON_STEP))); // char is signed where there is SSE
+
+// The place of the first byte that may stop a string: a quote, a backslash, a control character, anything that is no
+// ASCII, which as a signed number is below a space as well. JSON_STEP: none does.
+static inline size_t json_step_stop(const char *bytes)
+{
+    json_step word;
+
+    memcpy(&word, bytes, sizeof(word));
+    json_step stops = (json_step)(word == '"') | (json_step)(word == '\\') | (json_step)(word < ' ');
+    return (size_t)__builtin_ctz((unsigned)__builtin_ia32_pmovmskb128(stops) | 1U << JSON_STEP);
+}
+#else
+enum { JSON_STEP = 8 };
+
+// The same, as top bits. Each term sets the top bit of a byte that is above 0x7F, below 0x20, equal to '"', equal to
+// '\'. A borrow may mark a byte behind a marked one as well; the first mark is always right.
+static inline size_t json_step_stop(const char *bytes)
 {
     const uint64_t ones = 0x0101010101010101ULL;
     uint64_t word;
 
     memcpy(&word, bytes, sizeof(word));
+    word = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? word : __builtin_bswap64(word);
     uint64_t quote = word ^ (ones * '"');
     uint64_t slash = word ^ (ones * '\\');
-    return (word | (word - ones * 0x20) | (quote - ones) | (slash - ones)) & (ones * 0x80);
+    uint64_t stops = (word | (word - ones * 0x20) | (quote - ones) | (slash - ones)) & (ones * 0x80);
+    return stops != 0 ? (size_t)__builtin_ctzll(stops) / 8 : JSON_STEP;
 }
+#endif
 
 // The first byte from `i` on that may stop a string; the end when there is none.
 static inline size_t json_plain_end(struct text input, size_t i)
 {
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    for (; input.length - i >= 8; i += 8) {
-        uint64_t stops = json_word_stops(input.data + i);
-        if (stops != 0) {
-            return i + (size_t)__builtin_ctzll(stops) / 8;
+    for (; input.length - i >= JSON_STEP; i += JSON_STEP) {
+        size_t stop = json_step_stop(input.data + i);
+        if (stop < JSON_STEP) {
+            return i + stop;
         }
     }
-#endif
     while (i < input.length && json_string_class[(unsigned char)input.data[i]] == STRING_PLAIN) {
         i++;
     }
@@ -394,33 +411,104 @@ enum json_token json_next(struct json_reader *reader)
     return JSON_ERROR;
 }
 
-bool json_take_key(struct json_reader *reader, struct text key)
+struct text json_spell_key(struct arena *arena, struct text name)
 {
-    const char *at = reader->input.data + reader->offset;
-    const char *end = reader->input.data + reader->input.length;
-    bool is_first = reader->state == JSON_AT_FIRST_KEY;
+    char *spelt = arena_alloc_raw(arena, name.length + 4);
 
-    if (!is_first && (reader->state != JSON_AT_AFTER || (reader->is_object & json_bit(reader)) == 0)) {
-        return false;
+    if (spelt == NULL) {
+        return (struct text){ NULL, 0 };
     }
-    at = json_space_end(at, end);
+    char *end = text_put(text_put(text_put(spelt, TEXT(",\"")), name), TEXT("\":"));
+    return (struct text){ spelt, (size_t)(end - spelt) };
+}
+
+// Where the value begins when white space is allowed everywhere; NULL: the next token is not this key.
+static const char *json_spaced_key_end(const char *at, const char *end, bool is_first, struct text spelt)
+{
+    struct text quoted = { spelt.data + 1, spelt.length - 2 };
+
     if (!is_first) {
         if (at == end || *at != ',') {
-            return false;
+            return NULL;
         }
         at = json_space_end(at + 1, end);
     }
-    if ((size_t)(end - at) < key.length + 2 || *at != '"' || at[key.length + 1] != '"' ||
-        !text_same_bytes(at + 1, key.data, key.length)) {
+    if ((size_t)(end - at) < quoted.length || !text_same_bytes(at, quoted.data, quoted.length)) {
+        return NULL;
+    }
+    at = json_space_end(at + quoted.length, end);
+    return at != end && *at == ':' ? at + 1 : NULL;
+}
+
+// Most documents have no space within a comma, a key and its colon.
+static inline const char *json_key_end(const struct json_reader *reader, struct text spelt)
+{
+    const char *end = reader->input.data + reader->input.length;
+    const char *at = json_space_end(reader->input.data + reader->offset, end);
+    size_t is_first = reader->state == JSON_AT_FIRST_KEY;
+
+    if (!is_first && (reader->state != JSON_AT_AFTER || (reader->is_object & json_bit(reader)) == 0)) {
+        return NULL;
+    }
+    size_t length = spelt.length - is_first;
+    if ((size_t)(end - at) > length && text_same_bytes(at, spelt.data + is_first, length)) {
+        return at + length;
+    }
+    return json_spaced_key_end(at, end, is_first, spelt);
+}
+
+bool json_take_key(struct json_reader *reader, struct text spelt)
+{
+    const char *at = json_key_end(reader, spelt);
+
+    if (at == NULL) {
         return false;
     }
-    at = json_space_end(at + key.length + 2, end);
-    if (at == end || *at != ':') {
-        return false;
-    }
-    reader->offset = (size_t)(at + 1 - reader->input.data);
+    reader->offset = (size_t)(at - reader->input.data);
     reader->state = JSON_AT_VALUE;
     return true;
+}
+
+// The end of a whole number that begins at `i`; `i` itself: it is something else, or more than that.
+static inline size_t json_whole_end(struct text input, size_t i)
+{
+    size_t first = i + (input.data[i] == '-');
+    size_t end = json_digits_end(input, first);
+
+    if (end == first || (input.data[first] == '0' && end - first > 1)) {
+        return i;
+    }
+    bool goes_on = end < input.length && (input.data[end] == '.' || (input.data[end] | 0x20) == 'e');
+    return goes_on ? i : end;
+}
+
+// Nothing is written to the reader before the whole member is known: its fields stay in registers.
+enum json_token json_take_member(struct json_reader *reader, struct text spelt, struct text *value)
+{
+    struct text input = reader->input;
+    const char *at = json_key_end(reader, spelt);
+    enum json_token token = JSON_END;
+
+    at = at != NULL ? json_space_end(at, input.data + input.length) : NULL;
+    if (at == NULL || at == input.data + input.length) {
+        return JSON_END;
+    }
+    size_t start = (size_t)(at - input.data);
+    size_t end;
+    if (*at == '"') {
+        end = json_plain_end(input, ++start);
+        token = end < input.length && input.data[end] == '"' ? JSON_STRING : JSON_END;
+    } else {
+        end = json_whole_end(input, start);
+        token = end > start ? JSON_NUMBER : JSON_END;
+    }
+    if (token != JSON_END) {
+        value->data = input.data + start;
+        value->length = end - start;
+        reader->offset = end + (token == JSON_STRING);
+        reader->state = JSON_AT_AFTER;
+    }
+    return token;
 }
 
 bool json_skip(struct json_reader *reader, enum json_token first)

@@ -8,6 +8,7 @@
 /// Memory:  owns nothing; json_unescape writes into the caller's buffer.
 #pragma once
 
+#include "base/arena.h"
 #include "base/buffer.h"
 
 enum json_token {
@@ -41,9 +42,21 @@ struct json_reader {
 void json_reader_init(struct json_reader *reader, struct text input);
 enum json_token json_next(struct json_reader *reader);
 
-/// Takes the next token when it is exactly this key, which must be well-formed UTF-8 that needs no escapes; cheaper
-/// than reading a key to compare it. False: it is something else, and nothing has been taken.
-MUST_CHECK bool json_take_key(struct json_reader *reader, struct text key);
+/// A key as it mostly stands in a document, `,"name":`; the name must be well-formed UTF-8 that needs no escapes, and
+/// stands within. Absent without memory.
+struct text json_spell_key(struct arena *arena, struct text name);
+static inline struct text json_spelt_name(struct text spelt)
+{
+    return (struct text){ spelt.data + 2, spelt.length - 4 };
+}
+
+/// Takes the next token when it is exactly the key that is spelt so; cheaper than reading a key to compare it. False:
+/// it is something else, and nothing has been taken.
+MUST_CHECK bool json_take_key(struct json_reader *reader, struct text spelt);
+
+/// The same of a key and its value, when that is a string of plain ASCII or a whole number: STRING or NUMBER, with what
+/// lies between the quotes, or the literal. END: it is something else, and nothing has been taken.
+MUST_CHECK enum json_token json_take_member(struct json_reader *reader, struct text spelt, struct text *value);
 
 /// Skips the value that starts with `first` (just returned by json_next) to its end; of a key, the key and its value.
 /// False: JSON_ERROR met.

@@ -154,23 +154,6 @@ static uint64_t text_fold(uint64_t a, uint64_t b)
     return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-// Up to seven bytes; different ones give different words.
-static uint64_t text_short_word(const char *at, size_t length)
-{
-    uint32_t low = 0, high = 0;
-
-    if (length >= 4) {
-        memcpy(&low, at, 4);
-        memcpy(&high, at + length - 4, 4);
-        return low | (uint64_t)high << 32;
-    }
-    if (length > 0) { // the first, the middle and the last
-        low = (unsigned char)at[0] | (uint32_t)(unsigned char)at[length / 2] << 8 |
-              (uint32_t)(unsigned char)at[length - 1] << 16;
-    }
-    return low;
-}
-
 uint64_t text_hash_on(uint64_t hash, struct text text)
 {
     const uint64_t odd = 0x9E3779B97F4A7C15ULL;

@@ -25,6 +25,10 @@ struct text {
 struct text text_of(const char *terminated); // NULL gives the absent text
 static inline bool text_same_bytes(const char *a, const char *b, size_t length);
 static inline bool text_equals(struct text a, struct text b);
+/// Copies the text to `at`; the byte behind it.
+static inline char *text_put(char *at, struct text text);
+/// Up to seven bytes as a word, for hashes: different ones of the same length give different words.
+static inline uint64_t text_short_word(const char *at, size_t length);
 bool text_equals_c(struct text a, const char *terminated);
 bool text_equals_nocase(struct text a, struct text b); // ASCII
 bool text_starts_with(struct text text, struct text prefix);
@@ -84,4 +88,57 @@ static inline bool text_same_bytes(const char *a, const char *b, size_t length)
 static inline bool text_equals(struct text a, struct text b)
 {
     return a.length == b.length && text_same_bytes(a.data, b.data, a.length);
+}
+
+// By both ends, which may overlap.
+static inline char *text_put(char *at, struct text text)
+{
+    size_t length = text.length;
+    uint64_t first = 0, second = 0, last = 0, before_last = 0;
+    uint32_t short_first = 0, short_last = 0;
+
+    if (length > 32) {
+        memcpy(at, text.data, length);
+    } else if (length > 16) {
+        memcpy(&first, text.data, 8);
+        memcpy(&second, text.data + 8, 8);
+        memcpy(&before_last, text.data + length - 16, 8);
+        memcpy(&last, text.data + length - 8, 8);
+        memcpy(at, &first, 8);
+        memcpy(at + 8, &second, 8);
+        memcpy(at + length - 16, &before_last, 8);
+        memcpy(at + length - 8, &last, 8);
+    } else if (length >= 8) {
+        memcpy(&first, text.data, 8);
+        memcpy(&last, text.data + length - 8, 8);
+        memcpy(at, &first, 8);
+        memcpy(at + length - 8, &last, 8);
+    } else if (length >= 4) {
+        memcpy(&short_first, text.data, 4);
+        memcpy(&short_last, text.data + length - 4, 4);
+        memcpy(at, &short_first, 4);
+        memcpy(at + length - 4, &short_last, 4);
+    } else if (length > 0) {
+        char middle = text.data[length / 2], end = text.data[length - 1];
+        at[0] = text.data[0];
+        at[length / 2] = middle;
+        at[length - 1] = end;
+    }
+    return at + length;
+}
+
+static inline uint64_t text_short_word(const char *at, size_t length)
+{
+    uint32_t low = 0, high = 0;
+
+    if (length >= 4) {
+        memcpy(&low, at, 4);
+        memcpy(&high, at + length - 4, 4);
+        return low | (uint64_t)high << 32;
+    }
+    if (length > 0) { // the first, the middle and the last
+        low = (unsigned char)at[0] | (uint32_t)(unsigned char)at[length / 2] << 8 |
+              (uint32_t)(unsigned char)at[length - 1] << 16;
+    }
+    return low;
 }

@@ -33,10 +33,7 @@ static uint64_t hash_of(struct text key)
         memcpy(&word, key.data + offset, 8);
         hash = fold(hash ^ word, secret[1]);
     }
-    uint64_t rest = 0;
-    if (offset < key.length) {
-        memcpy(&rest, key.data + offset, key.length - offset);
-    }
+    uint64_t rest = offset < key.length ? text_short_word(key.data + offset, key.length - offset) : 0;
     return fold(hash ^ rest, secret[1] ^ 0x9e3779b97f4a7c15u);
 }
 

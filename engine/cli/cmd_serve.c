@@ -32,6 +32,7 @@ int cmd_serve(const struct cli_options *options)
     struct settings *settings = NULL;
     struct failure why = { 0 };
 
+    engine_let_signals_wait();
     if (settings_read(options->files, options->file_count, serve_report, (void *)(uintptr_t)options, &settings) !=
         STATUS_OK) {
         return CLI_CANNOT_LOAD;

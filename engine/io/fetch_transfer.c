@@ -222,7 +222,8 @@ enum phase transfer_end_phase(const struct transfer *transfer, const struct sock
     }
 }
 
-// A request is out when its connection has nothing left to send.
+// A request is out when its connection has nothing left to send. That libcurl went on with it so far is no reason to
+// ask the kernel what came: an answer that floods goes on.
 void transfers_note_sent(struct list *sending, const struct sockets *sockets)
 {
     LIST_FOR_EACH (node, sending) {
@@ -230,6 +231,7 @@ void transfers_note_sent(struct list *sending, const struct sockets *sockets)
         if (!sockets_wants_to_send(sockets, transfer->fd)) {
             transfer->fetch->sent_us = clock_now_us();
             list_remove(&transfer->sending_node);
+            list_remove(&transfer->touched_node);
         }
     }
 }

@@ -334,24 +334,17 @@ static void server_on_connection(void *closure, struct MHD_Connection *connectio
     struct http_server *server = closure;
 
     if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
+        server->connections--;
+        server->has_lost = true;
         http_server_sender_destroy(*socket_context);
         *socket_context = NULL;
         return;
     }
+    server->connections++;
+    server->has_begun = true;
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
     if (info != NULL) {
         *socket_context = http_server_sender_create(&server->patience, info->connect_fd);
-    }
-}
-
-/// Makes sure that a turn comes by `at_us`. An earlier one that is already planned will do: it plans anew.
-static void server_plan(struct http_server *server, uint64_t at_us)
-{
-    if (timer_is_running(&server->timer) && server->timer.at_us <= at_us) {
-        return;
-    }
-    if (loop_timer_start(server->loop, &server->timer, at_us) != STATUS_OK) {
-        log_line(LOG_ERROR, "http_server", "no memory for a timer; idle connections close later");
     }
 }
 
@@ -364,15 +357,19 @@ void http_server_run(struct http_server *server)
     server->is_running = true;
     server->turn++;
     for (server->pass = 0; server->pass < SERVER_PASSES; server->pass++) {
+        server->has_lost = false;
         (void)MHD_run(server->daemon);
         has_timeout = MHD_get_timeout(server->daemon, &wait_ms) == MHD_YES;
-        if (!has_timeout || wait_ms > 0) {
+        // The room that a connection leaves is seen by the next pass only, and nothing else may ever ask for one.
+        if (!server->has_lost && (!has_timeout || wait_ms > 0)) {
             break;
         }
     }
     server->is_running = false;
-    if (has_timeout) {
-        server_plan(server, clock_now_us() + (wait_ms > 0 ? wait_ms * 1000 : SERVER_PAUSE_US));
+    if (server->has_lost) {
+        http_server_plan(server, clock_now_us() + SERVER_PAUSE_US);
+    } else if (has_timeout) {
+        http_server_plan(server, clock_now_us() + (wait_ms > 0 ? wait_ms * 1000 : SERVER_PAUSE_US));
     }
     if (!list_is_empty(&server->events) && !server->is_delivering) {
         if (loop_timer_start(server->loop, &server->deliver_timer, clock_now_us()) != STATUS_OK) {
@@ -385,8 +382,10 @@ static void server_on_epoll(void *owner, int fd, unsigned events)
 {
     (void)fd;
     (void)events;
+    ((struct http_server *)owner)->has_begun = false;
     http_server_run(owner);
     http_server_deliver(owner);
+    http_server_rest_if_vain(owner);
 }
 
 static void server_on_timer(struct timer *timer)
@@ -447,6 +446,7 @@ enum status http_server_create(struct loop *loop, const struct http_server_optio
     created->handlers = *handlers;
     created->body_cap = options->body_cap > 0 ? options->body_cap : SERVER_BODY_CAP;
     created->timer.on_due = server_on_timer;
+    created->rest_timer.on_due = http_server_on_rested;
     created->deliver_timer.on_due = server_on_deliver;
     list_init(&created->calls);
     list_init(&created->events);
@@ -506,6 +506,7 @@ void http_server_destroy(struct http_server **server)
     }
     ending->is_delivering = false;
     loop_timer_cancel(ending->loop, &ending->timer);
+    loop_timer_cancel(ending->loop, &ending->rest_timer);
     loop_unwatch(&ending->watch);
     MHD_stop_daemon(ending->daemon);
     http_server_patience_fini(&ending->patience);

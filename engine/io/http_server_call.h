@@ -69,6 +69,11 @@ struct http_server {
     struct list calls, events;
     struct http_server_patience patience;
     uint64_t body_cap, idle_timeout_us;
+    struct timer rest_timer; // the end of a rest
+    uint32_t connections;    // that are open
+    uint32_t vain_turns;     // in a row
+    bool has_begun;          // a connection, in this turn
+    bool has_lost;           // a connection, in this pass
     uint64_t turn;
     uint32_t pass, open_calls;
     uint16_t port;
@@ -76,6 +81,13 @@ struct http_server {
     bool is_delivering; // inside the user's code
     bool is_listening;
 };
+
+/// Makes sure that a turn comes by `at_us`. An earlier one that is already planned will do: it plans anew.
+void http_server_plan(struct http_server *server, uint64_t at_us);
+/// After a turn that the listener asked for. When it could take nobody in again and again, for want of descriptors, it
+/// is left alone for a while: it would ask on and on.
+void http_server_rest_if_vain(struct http_server *server);
+void http_server_on_rested(struct timer *timer);
 
 /// A call in `calls`, RECEIVING; NULL without memory.
 struct http_call *http_server_call_create(struct http_server *server, struct MHD_Connection *connection,

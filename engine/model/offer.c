@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { SORT_FEW = 64 }; // up to which number insertion is the quicker sort
+
 // `references` is a plain integer in the header, so that the structure stays plain data; it is touched here only.
 
 struct offer_batch *offer_batch_create(size_t memory_ceiling)
@@ -77,6 +79,57 @@ static int compare_keys(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/// What mostly decides between two offers, beside their place.
+struct price_key {
+    uint32_t flag, place;
+    int64_t total_micros;
+};
+
+static bool is_before(const struct offer_batch *batch, const struct price_key *a, const struct price_key *b)
+{
+    if (a->flag == b->flag && a->total_micros == b->total_micros) {
+        return offer_compare(&batch->offers[a->place], &batch->offers[b->place]) < 0;
+    }
+    return a->flag != b->flag ? a->flag < b->flag : a->total_micros < b->total_micros;
+}
+
+/// A few offers by insertion, of small keys: an offer is moved once.
+static void sort_few(struct offer_batch *batch)
+{
+    struct price_key keys[SORT_FEW];
+    struct offer sorted[SORT_FEW];
+
+    for (size_t i = 0; i < batch->count; i++) {
+        const struct offer *offer = &batch->offers[i];
+        struct price_key key = { offer->flag, (uint32_t)i, offer->total_micros };
+        size_t at = i;
+        for (; at > 0 && is_before(batch, &key, &keys[at - 1]); at--) {
+            keys[at] = keys[at - 1];
+        }
+        keys[at] = key;
+    }
+    for (size_t i = 0; i < batch->count; i++) {
+        sorted[i] = batch->offers[keys[i].place];
+    }
+    memcpy(batch->offers, sorted, batch->count * sizeof(*sorted));
+}
+
+static void sort_numbers(uint64_t *numbers, size_t count)
+{
+    if (count > SORT_FEW) {
+        qsort(numbers, count, sizeof(*numbers), compare_keys);
+        return;
+    }
+    for (size_t i = 1; i < count; i++) {
+        uint64_t number = numbers[i]; // NOLINT(clang-analyzer-core.uninitialized.Assign): its caller has filled them
+        size_t at = i;
+        for (; at > 0 && number < numbers[at - 1]; at--) {
+            numbers[at] = numbers[at - 1];
+        }
+        numbers[at] = number;
+    }
+}
+
 /// Flag, duration and place in the order of price in one number each, so that sorting looks at nothing else.
 static void sort_by_duration(struct offer_batch *batch)
 {
@@ -95,7 +148,7 @@ static void sort_by_duration(struct offer_batch *batch)
     if (order == NULL) {
         return;
     }
-    qsort(keys, batch->count, sizeof(*keys), compare_keys);
+    sort_numbers(keys, batch->count);
     for (size_t i = 0; i < batch->count; i++) {
         order[i] = (uint16_t)keys[i];
     }
@@ -104,7 +157,9 @@ static void sort_by_duration(struct offer_batch *batch)
 
 void offer_batch_sort(struct offer_batch *batch)
 {
-    if (batch->count > 1) {
+    if (batch->count > 1 && batch->count <= SORT_FEW) {
+        sort_few(batch);
+    } else if (batch->count > 1) {
         qsort(batch->offers, batch->count, sizeof(*batch->offers), offer_compare_any);
     }
     sort_by_duration(batch);

@@ -205,7 +205,7 @@ static bool decode_object(lua_State *L, struct decoder *decoder)
     }
     lua_pushnil(L); // the place of the maker, then of the table
     for (;;) {
-        if (shape->likely != NULL && json_take_key(reader, shape->likely->key)) {
+        if (shape->likely != NULL && json_take_key(reader, shape->likely->spelt)) {
             shape = shape->likely;
         } else {
             enum json_token token = json_next(reader);

@@ -1,5 +1,7 @@
 #include "script/declared.h"
 
+#include "base/json_read.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -78,10 +80,11 @@ enum declared_result declared_member(struct arena *arena, struct declared *node,
     if (made == NULL || (!has_room && !grow(arena, node))) {
         return DECLARED_NO_MEMORY;
     }
-    *made = (struct declared){ .parent = node, .place = node->member_count, .name = arena_copy(arena, name) };
-    if (made->name.data == NULL) {
+    *made = (struct declared){ .parent = node, .place = node->member_count, .spelt = json_spell_key(arena, name) };
+    if (made->spelt.data == NULL) {
         return DECLARED_NO_MEMORY;
     }
+    made->name = json_spelt_name(made->spelt);
     node->kind = DECLARED_OBJECT;
     node->members[node->member_count++] = made;
     index_member(node, made->place);

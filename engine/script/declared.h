@@ -22,8 +22,9 @@ enum { DECLARED_MEMBERS_MAX = 256, DECLARED_NAME_MAX = 128 };
 
 struct declared {
     enum declared_kind kind;
-    uint8_t leaf;     // the declarer's own
-    struct text name; // within its object; empty: the root, or the element of a list or map
+    uint8_t leaf;      // the declarer's own
+    struct text name;  // within its object; empty: the root, or the element of a list or map
+    struct text spelt; // … as it mostly stands in a document: `,"name":`
     struct declared *parent;
     uint32_t place; // among its object's members
 

@@ -2,6 +2,7 @@
 
 #include "script/json_shapes.h"
 
+#include "base/json_read.h"
 #include "script/bind_support.h"
 
 #include <string.h>
@@ -87,15 +88,17 @@ static struct json_shape *shapes_add(struct json_shapes *shapes, struct json_sha
         return NULL;
     }
     struct json_shape *shape = arena_alloc(&shapes->arena, sizeof *shape);
-    struct text copy = arena_copy(&shapes->arena, key);
-    if (shape == NULL || copy.data == NULL) {
+    struct text spelt = json_spell_key(&shapes->arena, key);
+    if (shape == NULL || spelt.data == NULL) {
         shapes->count = SHAPES_MAX;
         return NULL;
     }
     size_t bucket = shapes_bucket(shapes, parent, key);
-    *shape = (struct json_shape){
-        .key = copy, .parent = parent, .sibling = shapes->buckets[bucket], .depth = parent->depth + 1
-    };
+    *shape = (struct json_shape){ .key = json_spelt_name(spelt),
+                                  .spelt = spelt,
+                                  .parent = parent,
+                                  .sibling = shapes->buckets[bucket],
+                                  .depth = parent->depth + 1 };
     shapes->buckets[bucket] = shape;
     shapes->count++;
     return shape;

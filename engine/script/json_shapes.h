@@ -16,7 +16,8 @@
 enum { JSON_SHAPE_KEYS = 32, JSON_SHAPE_TEACHERS = 8 };
 
 struct json_shape {
-    struct text key; // of the step that leads here; plain UTF-8
+    struct text key;   // of the step that leads here; plain UTF-8
+    struct text spelt; // … for json_take_key
     struct json_shape *parent;
     struct json_shape *likely;  // where it went last time
     struct json_shape *sibling; // the chain of its bucket

@@ -283,10 +283,7 @@ static struct text place(char **at, struct text text)
 {
     struct text copy = { *at, text.length };
 
-    if (text.length > 0) {
-        memcpy(*at, text.data, text.length);
-    }
-    *at += text.length;
+    *at = text_put(*at, text);
     return copy;
 }
 
@@ -344,7 +341,7 @@ static bool add_row(struct taking *taking, struct text item)
 // True: the id is new in this answer and is remembered for the row to come.
 static bool id_is_new(struct taking *taking)
 {
-    uint32_t slot = (uint32_t)text_hash(taking->walk.id) & (SEEN_SLOTS - 1);
+    uint32_t slot = (uint32_t)text_hash_on(0, taking->walk.id) & (SEEN_SLOTS - 1);
 
     while (taking->seen[slot] != 0) {
         if (text_equals(taking->batch->offers[taking->seen[slot] - 1].id, taking->walk.id)) {

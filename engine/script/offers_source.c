@@ -207,9 +207,7 @@ static void put_planned(struct walk *walk, const struct schema_object *object, c
 {
     const struct plan_node *leaf = node->by_field[field];
 
-    if (leaf == NULL) {
-        out->kind = VALUE_ABSENT; // most of a schema is
-    } else if (leaf->op == PLAN_OBJECT && object->fields[field].is_required) {
+    if (leaf->op == PLAN_OBJECT && object->fields[field].is_required) {
         *out = (struct value){ .kind = VALUE_PLANNED, .node = leaf }; // what it lacks has a path of its own
     } else {
         plan_put(walk->row, leaf, plan_wants_text(object->fields[field].kind), out);
@@ -223,7 +221,10 @@ static bool spread_plan(struct walk *walk, const struct schema_object *object, c
         return false;
     }
     for (size_t i = 0; i < object->count; i++) {
-        put_planned(walk, object, node, i, &values[i]);
+        values[i].kind = VALUE_ABSENT; // most of a schema is
+        if (node->by_field[i] != NULL) {
+            put_planned(walk, object, node, i, &values[i]);
+        }
     }
     if (object->currency >= 0) {
         read_currency(walk, object, node, values);
@@ -249,7 +250,7 @@ struct text walk_peek(struct walk *walk, const struct schema_object *object, con
 
     if (source->kind == VALUE_PLANNED) {
         struct value value = { .kind = VALUE_ABSENT };
-        if (is_bound(walk, object, source->node)) {
+        if (is_bound(walk, object, source->node) && source->node->by_field[field] != NULL) {
             put_planned(walk, object, source->node, field, &value);
         }
         return value_text(&value);

@@ -79,21 +79,6 @@ void walk_write_text(struct buffer *out, struct text text)
     out->length += text.length + 2;
 }
 
-// Names are short, and a call takes longer than they do.
-static void copy_key(char *out, const char *at, size_t length)
-{
-    uint64_t first = 0, last = 0;
-
-    if (length < sizeof first || length > 2 * sizeof first) {
-        memcpy(out, at, length);
-        return;
-    }
-    memcpy(&first, at, sizeof first);
-    memcpy(&last, at + length - sizeof last, sizeof last);
-    memcpy(out, &first, sizeof first);
-    memcpy(out + length - sizeof last, &last, sizeof last);
-}
-
 void walk_write_key(struct buffer *out, const struct schema_field *field, bool is_first)
 {
     size_t length = field->key_json.length;
@@ -102,7 +87,11 @@ void walk_write_key(struct buffer *out, const struct schema_field *field, bool i
         return;
     }
     char *at = out->data + out->length;
-    copy_key(at, field->key_json.data, length);
+    if (out->capacity - out->length >= SCHEMA_KEY_ROOM) {
+        memcpy(at, field->key_json.data, SCHEMA_KEY_ROOM); // the same few pieces for each, whatever its length
+    } else {
+        memcpy(at, field->key_json.data, length);
+    }
     *at = is_first ? '{' : ',';
     out->length += length;
 }

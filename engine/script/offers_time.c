@@ -185,18 +185,12 @@ static bool check_zone(struct walk *walk, const struct schema_field *field, stru
                      "\"%s\" has other clocks than the place, whose zone is %s", told, zone_name(zone).data);
 }
 
-static char *put(char *at, struct text text)
-{
-    memcpy(at, text.data, text.length);
-    return at + text.length;
-}
-
 // `,"name":"text"`, where the text needs no escapes.
 static char *put_field(char *at, const struct schema_field *field, struct text text)
 {
-    at = put(at, field->key_json);
+    at = text_put(at, field->key_json);
     *at++ = '"';
-    at = put(at, text);
+    at = text_put(at, text);
     *at++ = '"';
     return at;
 }
@@ -290,7 +284,7 @@ bool times_walk(struct walk *walk, const struct schema_field *field, const struc
     if (zone_told.data != NULL && !check_zone(walk, field, zone_told, zone, instant_s)) {
         return false;
     }
-    lua_settop(walk->L, top);
+    walk_let_go(walk, top);
     note_instant(walk->scope, instant_s);
     return write_time(walk, field, &time, zone, instant_s);
 }

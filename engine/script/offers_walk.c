@@ -382,7 +382,7 @@ static bool walk_object(struct walk *walk, const struct schema_object *object, c
         return false;
     }
     buffer_append_byte(walk->out, '}');
-    lua_settop(walk->L, top);
+    walk_let_go(walk, top);
     return true;
 }
 
@@ -398,7 +398,7 @@ static bool walk_element(struct walk *walk, const struct schema_field *field, co
         return false;
     }
     walk->depth--;
-    lua_settop(walk->L, top);
+    walk_let_go(walk, top);
     return true;
 }
 

@@ -127,5 +127,13 @@ void walk_write_text(struct buffer *out, struct text text);
 /// The field's name and colon, after `{` or a comma.
 void walk_write_key(struct buffer *out, const struct schema_field *field, bool is_first);
 
+/// Lets go what the Lua stack holds above `top`, which is mostly nothing.
+static inline void walk_let_go(const struct walk *walk, int top)
+{
+    if (lua_gettop(walk->L) > top) {
+        lua_settop(walk->L, top);
+    }
+}
+
 /// `[3].slices[1].departs.local: reason`
 void walk_describe(const struct walk *walk, char *out, size_t size);

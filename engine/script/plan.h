@@ -91,6 +91,7 @@ struct plan_node {
     size_t field_count;
     const void *bound;           // the schema object that `by_field` belongs to
     struct plan_node **by_field; // one for each field of that object; NULL: absent
+    struct plan_memo *memo;      // of a function: what it said; NULL: nothing yet
 };
 
 /// A level of `[]` or `{}`: the list or map, from the element of the level before. Or a reference: the one element of a
@@ -130,7 +131,8 @@ struct plan {
     struct plan_node *offer;
     struct plan_when whens[PLAN_WHENS_MAX];
     size_t when_count;
-    int kept; // values in the environment
+    int kept;         // values in the environment
+    uint64_t answers; // that it was run over
 };
 
 /// Pushes a table of the globals plan, up, const, ref and asked. `plan{…}` gives a function (response, search, ctx),

@@ -5,6 +5,7 @@
 #include "script/bind_json.h"
 #include "script/bind_support.h"
 #include "script/offers_walk.h"
+#include "script/plan_memo.h"
 #include "script/sandbox.h"
 #include "script/sandbox_globals.h"
 
@@ -16,6 +17,7 @@ static void push_members(struct plan_row *row, const struct declared *declared, 
 {
     lua_State *L = row->L;
 
+    luaL_checkstack(L, 8, "the document is nested too deeply");
     lua_createtable(L, 0, (int)declared->member_count);
     for (uint32_t i = 0; i < declared->member_count; i++) {
         bind_push_text(L, declared->members[i]->name);
@@ -33,6 +35,7 @@ static void push_elements(struct plan_row *row, const struct declared *declared,
     lua_State *L = row->L;
     int place = 0;
 
+    luaL_checkstack(L, 8, "the document is nested too deeply");
     lua_createtable(L, (int)node->count, 0);
     bind_json_mark_array(L, lua_gettop(L));
     for (uint32_t at = node->first; at != 0; at = row->tape->nodes[at].next) {
@@ -48,7 +51,6 @@ static void push_node(struct plan_row *row, const struct declared *declared, con
 
     bool is_leaf = declared->kind == DECLARED_SCALAR || declared->kind == DECLARED_RAW;
 
-    luaL_checkstack(L, 8, "the document is nested too deeply");
     if (node->kind == TAPE_OBJECT && declared->kind == DECLARED_OBJECT) {
         push_members(row, declared, node);
     } else if (node->kind == TAPE_LIST && declared->kind == DECLARED_LIST) {
@@ -62,11 +64,27 @@ static void push_node(struct plan_row *row, const struct declared *declared, con
     }
 }
 
+/// Pushes the text of a node. Neighbours in a plan often ask about the same one: it becomes a value of Lua once.
+static void push_text(struct plan_row *row, const struct tape_node *node)
+{
+    lua_State *L = row->L;
+    int place = row->tables + (int)row->plan->level_count;
+
+    if (row->argument != node) {
+        bind_push_text(L, node->text);
+        lua_replace(L, place);
+        row->argument = node;
+    }
+    lua_pushvalue(L, place);
+}
+
 /// Pushes what a path names. An element of XML that has a text of its own is that text, whatever else is read of it.
 static void push_named(struct plan_row *row, const struct declared *declared, const struct tape_node *node)
 {
-    if (node->kind == TAPE_OBJECT && node->text.data != NULL) {
-        bind_push_text(row->L, node->text);
+    bool is_leaf = declared->kind == DECLARED_SCALAR && (node->kind == TAPE_TEXT || node->kind == TAPE_NUMBER);
+
+    if (is_leaf || (node->kind == TAPE_OBJECT && node->text.data != NULL)) {
+        push_text(row, node);
     } else {
         push_node(row, declared, node);
     }
@@ -228,7 +246,7 @@ static void call_helper(struct plan_row *row, const struct plan_node *node, int 
     luaL_error(L, "plan: %s: %s", node->value.text.data, message);
 }
 
-struct value plan_call(struct plan_row *row, const struct plan_node *node)
+static struct value call(struct plan_row *row, const struct plan_node *node)
 {
     lua_State *L = row->L;
     int arguments = node->field_count == 0 ? 1 : (int)node->field_count;
@@ -260,4 +278,20 @@ struct value plan_call(struct plan_row *row, const struct plan_node *node)
         lua_call(L, arguments, 1);
     }
     return walk_lua_value(L, lua_gettop(L), lua_type(L, -1));
+}
+
+struct value plan_call(struct plan_row *row, const struct plan_node *node)
+{
+    struct text key = plan_memo_key(row, node);
+    const struct value *known = key.data != NULL ? plan_memo_find(row, node, key) : NULL;
+
+    if (known != NULL) {
+        return *known;
+    }
+    uint64_t effects = key.data != NULL ? sandbox_effects(row->L) : 0;
+    struct value value = call(row, node);
+    if (key.data != NULL && sandbox_effects(row->L) == effects) {
+        plan_memo_keep(row, node, key, &value);
+    }
+    return value;
 }

@@ -26,11 +26,13 @@ struct plan_row {
     const struct plan_level *dangling; // whose reference in hand leads nowhere; NULL: none
     int tables;                        // stack index of level 0's element as a table, the others' behind it
     bool has_table[PLAN_LEVELS_MAX];   // … once a function has asked
+    const struct tape_node *argument;  // whose text a function was given last; its value stands behind those tables
     char scratch[PLAN_SCRATCH];
     size_t scratch_used;
 };
 
-/// Begins a document: its root is level 0. Pushes a slot for each level, which must stay below everything else.
+/// Begins a document: its root is level 0. Pushes a slot for each level and one more, which must stay below everything
+/// else.
 void plan_row_init(struct plan_row *row, lua_State *L, const struct plan *plan, struct tape *tape, int kept);
 
 /// Steps `level` to its next element, over the levels between it and `stop`; from nowhere to the first.

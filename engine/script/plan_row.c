@@ -20,7 +20,8 @@ void plan_row_init(struct plan_row *row, lua_State *L, const struct plan *plan, 
     row->dangling = NULL;
     row->search = 0;
     row->tables = lua_gettop(L) + 1;
-    lua_settop(L, lua_gettop(L) + (int)plan->level_count);
+    lua_settop(L, lua_gettop(L) + (int)plan->level_count + 1);
+    row->argument = NULL;
     row->L = L;
     row->plan = plan;
     row->tape = tape;
@@ -72,7 +73,7 @@ static bool is_called(struct plan_row *row, uint32_t level, uint32_t at, struct 
 static uint32_t *find_slot(struct plan_row *row, uint32_t level, struct text name)
 {
     uint32_t *slots = &row->tape->slots[row->slots[level]];
-    uint32_t slot = (uint32_t)(text_hash(name) >> 7) & row->mask[level];
+    uint32_t slot = (uint32_t)(text_hash_on(0, name) >> 7) & row->mask[level];
 
     while (slots[slot] != 0 && !is_called(row, level, slots[slot], name)) {
         slot = (slot + 1) & row->mask[level];

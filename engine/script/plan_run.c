@@ -185,7 +185,7 @@ static void check_lists(lua_State *L, struct run_response *view, struct plan_row
 /// plan{…}(response, search, ctx); upvalue: the plan.
 static int run(lua_State *L)
 {
-    const struct plan *plan = lua_touserdata(L, lua_upvalueindex(1));
+    struct plan *plan = lua_touserdata(L, lua_upvalueindex(1));
     struct run_response *view = run_response_at(L, 1);
     struct tape *tape = bind_shape_tape(L, TAPE_OF_PLANS);
 
@@ -207,6 +207,7 @@ static int run(lua_State *L)
     }
     read_document(L, view, plan, tape);
     struct plan_row row;
+    plan->answers++;
     plan_row_init(&row, L, plan, tape, 4);
     row.search = 2;
     when = find_condition(plan, &row);

@@ -398,6 +398,21 @@ bool rates_equals(const struct rates *one, const struct rates *other)
     return is_same;
 }
 
+uint64_t rates_digest(const struct rates *rates)
+{
+    uint64_t digest = text_hash_on(0, text_of(rates->id));
+
+    digest = text_hash_on(digest, text_of(rates->as_of));
+    digest = text_hash_on(digest, text_of(rates->base));
+    for (size_t i = 0; i < rates->count; i++) {
+        const struct row *row = &rates->rows[i];
+        digest = text_hash_on(digest, text_of(row->code));
+        digest = text_hash_on(digest, (struct text){ (const char *)&row->rate.digits, sizeof(row->rate.digits) });
+        digest = text_hash_on(digest, (struct text){ (const char *)&row->rate.exponent, sizeof(row->rate.exponent) });
+    }
+    return digest;
+}
+
 struct text rates_id(const struct rates *rates)
 {
     return text_of(rates->id);

@@ -34,6 +34,9 @@ void rates_release(struct rates **rates);
 /// The same table, read by the same settings? Both may be NULL.
 bool rates_equals(const struct rates *one, const struct rates *other);
 
+/// A number that stands for all that it says.
+uint64_t rates_digest(const struct rates *rates);
+
 struct text rates_id(const struct rates *rates);
 struct text rates_as_of(const struct rates *rates); // RFC 3339 in UTC
 struct text rates_base(const struct rates *rates);

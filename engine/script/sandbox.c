@@ -142,6 +142,7 @@ void sandbox_refuse_if_pure(lua_State *L, const char *what)
         sandbox->was_impure = true;
         luaL_error(L, "%s is not available within %s, which sees no clock, randomness or state", what, sandbox->pure);
     }
+    sandbox->effects++;
 }
 
 /// The innermost line of a script; a function that was left by a tail call is not known any more.
@@ -215,7 +216,13 @@ bool sandbox_may_log(lua_State *L)
         return false;
     }
     sandbox->log_lines++;
+    sandbox->effects++;
     return true;
+}
+
+uint64_t sandbox_effects(lua_State *L)
+{
+    return sandbox_has(L) ? sandbox_of(L)->effects : 0;
 }
 
 void sandbox_copy_message(lua_State *L, char *place, size_t size, const char *message)

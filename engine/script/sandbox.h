@@ -44,6 +44,7 @@ struct sandbox {
     uint64_t end_cpu_us;                     // of the thread's CPU time, when C code stops by itself; 0: never
     uint32_t log_most;                       // lines that a call may log
     uint32_t log_lines;                      // that the call in hand has logged
+    uint64_t effects;                        // counted by sandbox_effects
     uint64_t met_limits[SCRIPT_LIMIT_COUNT]; // by the call in hand
     sandbox_find_module find_module;
     void *find_context;      // of the file that is loaded next; its `require` keeps it
@@ -95,6 +96,9 @@ void sandbox_note_limit(lua_State *L, enum script_limit limit);
 
 /// Counts a line that is about to be logged. False: the call has logged enough.
 bool sandbox_may_log(lua_State *L);
+
+/// So often something of the script did what another call of it might not repeat: took randomness, logged a line.
+uint64_t sandbox_effects(lua_State *L);
 
 /// Copies a terminated text to `place`; one that is too long is cut between two characters, and counted.
 void sandbox_copy_message(lua_State *L, char *place, size_t size, const char *message);

@@ -264,7 +264,7 @@ static bool compile_facet(struct compiler *compiler, int table, struct schema_fi
 static bool compile_field(struct compiler *compiler, int table, struct schema_field *field)
 {
     lua_State *L = compiler->L;
-    char key[48];
+    char key[SCHEMA_KEY_ROOM] = "";
 
     lua_rawgeti(L, table, 1);
     struct text name = bind_to_text(L, -1);
@@ -274,7 +274,8 @@ static bool compile_field(struct compiler *compiler, int table, struct schema_fi
     size_t before = strlen(compiler->path);
     (void)snprintf(compiler->path + before, sizeof compiler->path - before, "%s%s", before > 0 ? "." : "", name.data);
     (void)snprintf(key, sizeof key, ",\"%s\":", name.data);
-    field->key_json = arena_copy(&compiler->schema->arena, text_of(key));
+    field->key_json = arena_copy(&compiler->schema->arena, (struct text){ key, sizeof key });
+    field->key_json.length = strlen(key);
     field->name = keep_name(compiler);
     field->is_required = read_flag(L, table, "required");
     field->is_item = read_flag(L, table, "item");

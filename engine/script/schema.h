@@ -32,11 +32,11 @@ enum schema_kind {
     SCHEMA_OBJECT,
 };
 
-enum { SCHEMA_FIELDS_MAX = 64, SCHEMA_DEPTH_MAX = 8 };
+enum { SCHEMA_FIELDS_MAX = 64, SCHEMA_DEPTH_MAX = 8, SCHEMA_KEY_ROOM = 48 };
 
 struct schema_field {
     const char *name;     // interned
-    struct text key_json; // `,"name":`
+    struct text key_json; // `,"name":`, with so many zeros behind it that SCHEMA_KEY_ROOM bytes can be read
     enum schema_kind kind;
     bool is_required;
     bool is_item;        // of the root: common to the item, written there

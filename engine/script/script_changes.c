@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define CHANGES_MEMORY ((size_t)16 << 20)
+#define CHANGES_MEMORY ((size_t)256 << 20) // a row is 1.2 KB, and grows by doubling
 
 void script_changes_init(struct script_changes *changes)
 {

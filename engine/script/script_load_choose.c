@@ -1,6 +1,7 @@
 // What runs was checked against the products and airports that run. It is checked again when it would stand on others,
 // and when that fails these are to blame: they are kept, not the one that ran well.
 
+#include "script/script_check.h"
 #include "script/script_load.h"
 
 #include <stdio.h>
@@ -33,15 +34,15 @@ bool load_refuses(struct load *load, enum script_kind kind, struct text name, co
 
 /// The version as it can be in the set of this round; NULL: it cannot.
 static struct script_version *try_version(struct load *load, struct script_version *version,
-                                          const struct script_set *from)
+                                          const struct script_set *from, uint64_t run_us)
 {
     struct script_version *checked;
 
     if (from != NULL && script_set_vouches(load->set, from, version)) {
         return script_version_hold(version);
     }
-    enum status status = script_set_check(load->set, version, load->knows_products, load_note, load, &checked);
-    load->is_overdue = load->is_overdue || status == STATUS_TIMEOUT;
+    enum status status = script_set_check(load->set, version, load->knows_products, run_us, load_note, load, &checked);
+    load_end_check(load, status);
     load->is_out_of_memory = load->is_out_of_memory || status == STATUS_NO_MEMORY;
     return checked;
 }
@@ -51,13 +52,31 @@ static struct script_version *try_version(struct load *load, struct script_versi
 static void take_blame(struct load *load, struct load_notes *notes, const struct load_seat *victim,
                        const struct load_notes *findings)
 {
-    *notes = (struct load_notes){ .first = NULL };
     load->notes = notes;
     for (const struct load_note *note = findings->first; note != NULL; note = note->next) {
         struct failure failure = note->failure;
         failure_set(&failure, "%.*s does not go with it: %s", TEXT_ARGS(victim->name), note->failure.message);
         load_note(load, &failure);
     }
+}
+
+/// The running airports stay. When their file is gone that is the cause, whatever is said of those who need them.
+static void blame_airports(struct load *load, const struct load_seat *victim, const struct load_notes *findings)
+{
+    struct load_notes *notes = &load->airports.notes;
+
+    *notes = (struct load_notes){ .first = NULL };
+    load->notes = notes;
+    if (load->places == NULL) {
+        struct failure gone = { .line = 0 };
+        failure_at(&gone, load->airports.path, 0, 0);
+        failure_set(&gone, "cannot be read: No such file or directory");
+        failure_help(&gone, "`%.*s` needs them: put the file back", TEXT_ARGS(victim->name));
+        load_note(load, &gone);
+    }
+    take_blame(load, notes, victim, findings);
+    script_places_drop(&load->places);
+    load->places = script_places_hold(load->order->previous->places);
 }
 
 /// Holds back the changed product, or else the changed airports, that the running version of a seat does not go with.
@@ -75,14 +94,13 @@ static bool blame(struct load *load, const struct load_seat *victim, const struc
         if (seat != NULL && before != NULL && has_changed && !(seat->is_held_back && seat->is_wanted)) {
             seat->is_held_back = true;
             seat->is_wanted = true;
+            seat->notes = (struct load_notes){ .first = NULL };
             take_blame(load, &seat->notes, victim, findings);
             return true;
         }
     }
     if (load->places != previous->places) {
-        take_blame(load, &load->airports.notes, victim, findings);
-        script_places_drop(&load->places);
-        load->places = script_places_hold(previous->places);
+        blame_airports(load, victim, findings);
         return true;
     }
     return false;
@@ -101,28 +119,47 @@ static bool may_run(struct load *load, const struct load_seat *seat, const struc
     return may;
 }
 
+/// False: what is on disk is not even tried, for what is noted. Nobody waits for ever for a folder of files that hang,
+/// and what was allowed when it was read may not be any more.
+static bool may_try(struct load *load, const struct load_seat *seat)
+{
+    if (load->order->previous != NULL && load->overdue_count >= LOAD_OVERDUE_MAX) {
+        struct failure why = { .line = 0 };
+        failure_at(&why, seat->path.data, 0, 0);
+        failure_set(&why, "not tried: %zu files before it took too long to load", load->overdue_count);
+        failure_help(&why, "mend or remove those, and reload once more");
+        load_note(load, &why);
+        return false;
+    }
+    return !load_refuses(load, seat->kind, seat->name, seat->disk->digest);
+}
+
 static void choose_disk(struct load *load, struct load_seat *seat)
 {
     bool was_overdue = load->is_overdue;
 
     seat->notes = (struct load_notes){ .first = NULL };
     load->notes = &seat->notes;
+    if (seat->from == NULL && !may_try(load, seat)) {
+        seat->is_held_back = true;
+        return;
+    }
     load->is_overdue = false;
-    seat->chosen = try_version(load, seat->disk, seat->from);
+    seat->chosen = try_version(load, seat->disk, seat->from, load_run_us(load));
     seat->is_held_back = load->is_overdue; // it is not tried a second time
     load->is_overdue = load->is_overdue || was_overdue;
 }
 
-/// False: something else is held back now, and the round is over.
-static bool choose_previous(struct load *load, struct load_seat *seat)
+/// What runs, when it is refused or when it is not. False: something else is held back now, and the round is over.
+static bool choose_previous(struct load *load, struct load_seat *seat, bool is_refused)
 {
     struct load_notes findings = { .first = NULL };
 
-    if (seat->previous == NULL || !may_run(load, seat, seat->previous)) {
+    if (seat->previous == NULL || may_run(load, seat, seat->previous) == is_refused) {
         return true;
     }
     load->notes = &findings;
-    seat->chosen = try_version(load, seat->previous, load->order->previous);
+    seat->chosen = try_version(load, seat->previous, load->order->previous, SCRIPT_CHECK_RUN_US);
     if (seat->chosen == NULL && !load->is_out_of_memory) {
         if (blame(load, seat, &findings)) {
             return false;
@@ -140,7 +177,7 @@ static void choose_candidate(struct load *load, struct load_seat *seat)
 
     if (version != NULL && version != seat->disk && may_run(load, seat, version)) {
         load->notes = &findings;
-        seat->chosen = try_version(load, version, candidate);
+        seat->chosen = try_version(load, version, candidate, SCRIPT_CHECK_RUN_US);
     }
 }
 
@@ -156,12 +193,20 @@ static bool choose(struct load *load, struct load_seat *seat)
         choose_disk(load, seat);
     }
     seat->is_fallback = seat->chosen == NULL && (!is_same || seat->is_held_back);
-    if (seat->chosen == NULL && !choose_previous(load, seat)) {
+    if (seat->chosen == NULL && !choose_previous(load, seat, false)) {
         return false;
     }
     if (seat->chosen == NULL) {
         seat->is_fallback = true;
         choose_candidate(load, seat);
+    }
+    // What runs is refused in favour of another one, never of nothing.
+    if (seat->chosen == NULL && !choose_previous(load, seat, true)) {
+        return false;
+    }
+    if (seat->chosen != NULL && seat->disk != NULL && script_version_equals(seat->chosen, seat->disk)) {
+        seat->is_fallback = false;
+        seat->notes = (struct load_notes){ .first = NULL };
     }
     return !load->is_out_of_memory;
 }

@@ -39,7 +39,7 @@ static bool tell_seats(const struct load_seats *seats, struct script_changes *ch
     return true;
 }
 
-/// A good module of that name on a shelf that a version of the set stands on; NULL: none.
+/// The module of that name which a version of the set reaches on its own shelf; NULL: nobody runs one.
 static const struct script_module *find_running(const struct script_set *set, struct text name)
 {
     size_t count = set->product_count + set->supplier_count;
@@ -47,7 +47,7 @@ static const struct script_module *find_running(const struct script_set *set, st
     for (size_t i = 0; i < count; i++) {
         const struct script_version *version =
             i < set->product_count ? set->products[i] : set->suppliers[i - set->product_count];
-        const struct script_module *module = script_shelf_find(version->file.shelf, name);
+        const struct script_module *module = script_shelf_reached(version->file.shelf, version->file.source, name);
         if (module != NULL && !module->is_broken) {
             return module;
         }
@@ -77,29 +77,43 @@ static bool tell_broken_module(const struct load *load, const struct script_modu
     return script_changes_add(changes, &change);
 }
 
-static bool tell_thing(const struct load_thing *thing, const unsigned char *digest, struct script_changes *changes)
+static bool tell_thing(const struct load_thing *thing, struct script_change change, struct script_changes *changes)
 {
-    struct script_change change = {
-        .kind = SCRIPT_KIND_SCRIPTS, .name = text_of(thing->name), .file = text_of(thing->path), .fate = SCRIPT_KEPT
-    };
-    char label[SCRIPT_LABEL_SIZE];
-
     if (thing->notes.first == NULL) {
         return true;
     }
+    change.kind = SCRIPT_KIND_SCRIPTS;
+    change.name = text_of(thing->name);
+    change.file = text_of(thing->path);
+    change.fate = SCRIPT_KEPT;
     change.because = thing->notes.first->failure;
-    if (digest != NULL) {
-        change.on_disk = script_label(change.name, digest, label);
-        memcpy(change.on_disk_digest, digest, SCRIPT_DIGEST);
-    }
     return script_changes_add(changes, &change);
+}
+
+static bool tell_airports(const struct load *load, struct script_changes *changes)
+{
+    static const unsigned char NOTHING[SCRIPT_DIGEST];
+    const struct script_places *running = load->order->previous->places;
+    const struct text name = text_of(load->airports.name);
+    struct script_change change = { .fate = SCRIPT_KEPT };
+    char labels[2][SCRIPT_LABEL_SIZE];
+
+    if (running != NULL) {
+        change.running = script_label(name, running->digest, labels[0]);
+        change.before = change.running;
+    }
+    if (memcmp(load->airports_digest, NOTHING, SCRIPT_DIGEST) != 0) {
+        change.on_disk = script_label(name, load->airports_digest, labels[1]);
+        memcpy(change.on_disk_digest, load->airports_digest, SCRIPT_DIGEST);
+    }
+    return tell_thing(&load->airports, change, changes);
 }
 
 bool load_tell(const struct load *load, struct script_changes *changes)
 {
-    bool is_told = tell_thing(&load->scripts_folder, NULL, changes) &&
-                   tell_thing(&load->products_folder, NULL, changes) &&
-                   tell_thing(&load->airports, load->airports_digest, changes);
+    const struct script_change nothing = { .fate = SCRIPT_KEPT };
+    bool is_told = tell_thing(&load->scripts_folder, nothing, changes) &&
+                   tell_thing(&load->products_folder, nothing, changes) && tell_airports(load, changes);
     for (size_t i = 0; is_told && i < script_shelf_count(load->shelf); i++) {
         const struct script_module *module = script_shelf_module(load->shelf, i);
         is_told = !module->is_broken || tell_broken_module(load, module, changes);

@@ -247,6 +247,15 @@ const struct script_module *script_shelf_first_broken(const struct script_shelf 
     return NULL;
 }
 
+const struct script_module *script_shelf_reached(const struct script_shelf *shelf, struct text source, struct text name)
+{
+    bool marks[SCRIPT_SHELF_MODULES_MAX] = { false };
+    ptrdiff_t index = shelf_index(shelf, name);
+
+    (void)shelf_mark_reached(shelf, source, marks);
+    return index >= 0 && marks[index] ? &shelf->modules[index] : NULL;
+}
+
 // ---- readers
 
 size_t script_shelf_count(const struct script_shelf *shelf)

@@ -60,6 +60,9 @@ bool script_shelf_equals(const struct script_shelf *one, const struct script_she
 void script_shelf_digest(const struct script_shelf *shelf, struct text source, unsigned char digest[SCRIPT_DIGEST]);
 /// The first broken module that a source reaches; NULL: none.
 const struct script_module *script_shelf_first_broken(const struct script_shelf *shelf, struct text source);
+/// The module of that name, when a source reaches it; NULL: it does not, or there is none.
+const struct script_module *script_shelf_reached(const struct script_shelf *shelf, struct text source,
+                                                 struct text name);
 
 /// `find_module` of sandboxes whose files are loaded by script_shelf_load.
 bool script_shelf_on_require(void *context, struct text name, struct text *path, struct text *source);

@@ -18,7 +18,8 @@ enum script_kind {
     SCRIPT_KIND_SUPPLIER,
     SCRIPT_KIND_SCRIPTS, // a module, the airports, a folder
     SCRIPT_KIND_TABLE,   // of the settings: what else a reload may change
-    SCRIPT_KIND_RATES
+    SCRIPT_KIND_RATES,
+    SCRIPT_KIND_SECRETS // of a supplier
 };
 
 /// What a supplier's table declares; texts live as long as its version.

@@ -77,7 +77,12 @@ uint32_t tape_take(struct tape *tape, uint32_t count)
         tape->capacity = capacity;
     }
     uint32_t first = tape->count;
-    memset(&tape->nodes[first], 0, count * sizeof(struct tape_node));
+    for (uint32_t i = first; i < first + count; i++) {
+        struct tape_node *node = &tape->nodes[i];
+        node->text = (struct text){ NULL, 0 };
+        node->first = node->next = node->count = 0;
+        node->kind = TAPE_NONE;
+    }
     tape->count += count;
     return first;
 }
@@ -105,14 +110,19 @@ static inline struct text fresh_text(const struct json_reader *reader)
     return (struct text){ data, length };
 }
 
-/// The string in the reader's hand, without escapes.
+/// The string in the reader's hand, without escapes. A text without them is never longer, so with the document's length
+/// reserved at the first one the buffer does not move while nodes point into it.
 static bool take_text(struct reading *reading, struct text *text)
 {
     *text = fresh_text(&reading->reader);
     if (!reading->reader.has_escapes) {
         return true;
     }
-    *text = json_unescape(&reading->reader, &reading->tape->texts);
+    struct buffer *texts = &reading->tape->texts;
+    if (texts->length == 0 && !buffer_reserve(texts, reading->reader.input.length)) {
+        return fail(reading, TAPE_FULL);
+    }
+    *text = json_unescape(&reading->reader, texts);
     return text->data != NULL || fail(reading, TAPE_FULL);
 }
 
@@ -150,6 +160,20 @@ static struct declared *find_member(struct reading *reading, const struct declar
     return declared_find(object, key);
 }
 
+/// The member that is expected next, when it is a plain text or whole number, which most are. False: nothing was taken.
+static inline bool take_plain(struct reading *reading, const struct declared *member, struct tape_node *node)
+{
+    enum json_token token = JSON_END;
+
+    if (member->kind == DECLARED_SCALAR) {
+        token = json_take_member(&reading->reader, member->spelt, &node->text);
+    }
+    if (token != JSON_END) {
+        node->kind = token == JSON_STRING ? TAPE_TEXT : TAPE_NUMBER;
+    }
+    return token != JSON_END;
+}
+
 static bool read_object(struct reading *reading, struct declared *object, uint32_t at)
 {
     struct json_reader *reader = &reading->reader;
@@ -166,7 +190,11 @@ static bool read_object(struct reading *reading, struct declared *object, uint32
     reading->tape->nodes[at].first = first;
     for (;;) {
         struct declared *member = *expected;
-        if (member == NULL || !json_take_key(reader, member->name)) {
+        if (member != NULL && take_plain(reading, member, &reading->tape->nodes[first + member->place])) {
+            expected = &member->follower;
+            continue;
+        }
+        if (member == NULL || !json_take_key(reader, member->spelt)) {
             enum json_token token = json_next(reader);
             if (token != JSON_KEY) {
                 return token == JSON_END_OBJECT || fail(reading, TAPE_BROKEN);
@@ -317,16 +345,11 @@ enum tape_result tape_read_json(struct tape *tape, struct text json, struct decl
 
     tape->count = 0;
     tape->error = NULL;
-    // A text without its escapes is never longer, so the buffer must not move while nodes point into it.
     buffer_clear(&tape->texts);
     if (!make_root(&reading)) {
         return TAPE_FULL;
     }
     json_reader_init(&reading.reader, json);
-    if (memchr(reading.reader.input.data, '\\', reading.reader.input.length) != NULL &&
-        !buffer_reserve(&tape->texts, json.length)) {
-        return TAPE_FULL;
-    }
     bool is_ok = read_value(&reading, declared, json_next(&reading.reader), 1);
     if (is_ok && json_next(&reading.reader) == JSON_END) {
         return TAPE_OK;

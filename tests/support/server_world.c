@@ -169,12 +169,13 @@ static struct block *block_of(size_t length, char byte)
     return block;
 }
 
-static int setup_with(void **state, uint32_t idle_timeout_s)
+static int setup_with(void **state, uint32_t idle_timeout_s, uint32_t max_connections)
 {
     struct server_world *world = calloc(1, sizeof(*world));
     struct http_server_options options = { .listen = "127.0.0.1:0",
                                            .body_cap = 64 * 1024,
-                                           .idle_timeout_s = idle_timeout_s };
+                                           .idle_timeout_s = idle_timeout_s,
+                                           .max_connections = max_connections };
     struct http_server_handlers handlers = { handle_request, handle_gone, handle_sent, world, common_headers };
     struct failure why;
 
@@ -195,12 +196,17 @@ static int setup_with(void **state, uint32_t idle_timeout_s)
 
 int server_world_setup(void **state)
 {
-    return setup_with(state, 0);
+    return setup_with(state, 0, 0);
 }
 
 int server_world_setup_impatient(void **state)
 {
-    return setup_with(state, 1);
+    return setup_with(state, 1, 0);
+}
+
+int server_world_setup_narrow(void **state)
+{
+    return setup_with(state, 1, 1);
 }
 
 void server_world_stop(struct server_world *world)

@@ -30,6 +30,7 @@ struct server_world {
 
 int server_world_setup(void **state);
 int server_world_setup_impatient(void **state); // idle callers are closed after a second
+int server_world_setup_narrow(void **state);    // the same, and there is room for one
 int server_world_teardown(void **state);
 void server_world_stop(struct server_world *world); // destroys the server and ends its loop; once
 

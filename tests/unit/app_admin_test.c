@@ -196,6 +196,7 @@ static void status_and_metrics_tell_which_scripts_are_in_quarantine_and_why(void
     (void)script_set_quarantine(set, (struct script_id){ .is_product = true });
     assert_int_equal(ask(world, GET("/admin/v1/status")), 200);
     assert_body("\"quarantined\":\"quarantined: used up its time 3 times within 60 s, the last time at acme.lua:7\"");
+    assert_body("\"quarantined\":2,\"queued\""); // of the scripts that run
     assert_body("\"quarantined\":\"quarantined: it was stuck inside a function of C");
     assert_int_equal(ask(world, GET("/metrics")), 200);
     assert_body("\nlastcall_script_quarantined{supplier=\"acme\"} 1\n");
@@ -256,7 +257,8 @@ static void a_reload_is_answered_with_what_became_of_it(void **state)
     assert_int_equal(ask(world, POST("/admin/v1/reload", "0", "\r\n")), 422);
     assert_body("{\"outcome\":\"refused\",");
     assert_body("\"source\":\"command\",\"requests\":1,");
-    assert_body("\"changed\":[],\"kept\":[],");
+    assert_body("\"changed\":[],\"kept\":[{\"kind\":\"settings\",\"name\":\"settings\",");
+    assert_body("\"fate\":\"refused\",");
     assert_body("\"findings\":[{\"finding\":\"/tmp/app_settings_test.");
     assert_int_equal(ask(world, POST("/admin/v1/reload", "27", "\r\n{\"who\":\"ann@x\",\"why\":\"try\"}")), 422);
     assert_body("\"who\":\"ann@x\",\"why\":\"try\",");
@@ -267,7 +269,7 @@ static void a_reload_is_answered_with_what_became_of_it(void **state)
     assert_body("\nlastcall_generations_live 1\n");
     assert_int_equal(ask(world, GET("/admin/v1/events?limit=1")), 200);
     assert_body("{\"events\":[{\"number\":2,");
-    assert_body("\"event\":\"reload\",");
+    assert_body("\"event\":\"refused\",");
     world_free(world);
 }
 

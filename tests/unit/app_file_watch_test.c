@@ -344,6 +344,34 @@ static void a_file_that_never_rests_holds_up_others_only_so_long(void **state)
     assert_string_equal(file_watch_changed(watch).data, path_of("suppliers"));
 }
 
+static void a_file_that_never_rests_holds_up_its_own_folder_only_so_long(void **state)
+{
+    (void)state;
+    size_t told = 0, first = 0;
+
+    watch_with_events();
+    put("suppliers/bravo.lua", "another", O_TRUNC);
+    for (size_t i = 0; i < 150 && told < 2; i++) {
+        put("suppliers/acme.lua", "a line\n", O_APPEND);
+        told += told_until(now_us + SETTLE_US / 2);
+        first = told == 0 ? i : first;
+    }
+    assert_int_equal(told, 2); // and again, while it goes on
+    assert_true(first * SETTLE_US / 2 >= 2 * SCAN_US - SETTLE_US);
+    assert_string_equal(file_watch_changed(watch).data, path_of("suppliers"));
+}
+
+static void one_file_that_grows_is_not_told_before_its_end(void **state)
+{
+    (void)state;
+    watch_with_events();
+    for (size_t i = 0; i < 150; i++) {
+        put("lastcall.yaml", "a line\n", O_APPEND);
+        assert_int_equal(told_until(now_us + SETTLE_US / 2), 0);
+    }
+    assert_told_by_events();
+}
+
 static void files_that_are_copied_one_by_one_are_told_together(void **state)
 {
     (void)state;
@@ -479,6 +507,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_writer_who_pauses_with_the_file_open_is_waited_for, make_root, remove_root),
         cmocka_unit_test_setup_teardown(a_writer_who_never_closes_is_waited_for_only_so_long, make_root, remove_root),
         cmocka_unit_test_setup_teardown(a_file_that_never_rests_holds_up_others_only_so_long, make_root, remove_root),
+        cmocka_unit_test_setup_teardown(a_file_that_never_rests_holds_up_its_own_folder_only_so_long, make_root,
+                                        remove_root),
+        cmocka_unit_test_setup_teardown(one_file_that_grows_is_not_told_before_its_end, make_root, remove_root),
         cmocka_unit_test_setup_teardown(files_that_are_copied_one_by_one_are_told_together, make_root, remove_root),
         cmocka_unit_test_setup_teardown(what_is_changed_back_before_it_rests_is_not_told, make_root, remove_root),
         cmocka_unit_test_setup_teardown(what_holds_the_same_as_before_is_not_told, make_root, remove_root),

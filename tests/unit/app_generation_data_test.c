@@ -2,6 +2,8 @@
 #include "script/rates.h"
 #include "unit/app_generation_stage.h"
 
+#include <time.h>
+
 static const char HOTELS[] = "supplier\tid\tname\nacme\tx\tInn\nacme\ty\tRoyal\n";
 static const char RATES[] = "{ \"id\": \"one\", \"as_of\": \"2026-11-29T15:00:00Z\", \"base\": \"EUR\", "
                             "\"rates\": { \"USD\": 1.08 } }\n";
@@ -106,6 +108,65 @@ static void a_table_that_cannot_be_read_is_kept(void **state)
     assert_true(text_equals_c(rates_id(generation_catalogue(running)->rates), "one"));
 }
 
+static void write_rates(const char *id, time_t as_of)
+{
+    char text[256], when[32];
+    struct tm parts;
+    assert_non_null(gmtime_r(&as_of, &parts));
+    assert_int_equal(strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", &parts), 20);
+    snprintf(text, sizeof text, "{ \"id\": \"%s\", \"as_of\": \"%s\", \"base\": \"EUR\", \"rates\": {} }\n", id, when);
+    write_as("rates.json", text);
+}
+
+static void assert_rates(const char *id)
+{
+    assert_true(text_equals_c(rates_id(generation_catalogue(running)->rates), id));
+}
+
+static void rates_that_convert_nothing_do_not_take_the_place_of_better_ones(void **state)
+{
+    enum { DAY = 86400 };
+    const time_t now = time(NULL);
+    (void)state;
+    write_rates("good", now);
+    assert_builds();
+    const time_t wrong[] = { 1000000000, now - 20 * DAY, now + 20 * DAY };
+    for (size_t i = 0; i < COUNT_OF(wrong); i++) {
+        struct generation *before = running;
+        write_rates("wrong", wrong[i]);
+        assert_builds();
+        assert_ptr_equal(running, before);
+        assert_fate(SCRIPT_KIND_RATES, "fx", SCRIPT_KEPT);
+        const struct failure *because = &change_of(SCRIPT_KIND_RATES, "fx")->because;
+        assert_non_null(strstr(because->file, "rates.json"));
+        assert_non_null(strstr(because->message, "`fx.max_age`"));
+        assert_found("the rates are of ");
+    }
+    // Older, but of an age that is allowed, is what the operator wants.
+    write_rates("older", now - DAY);
+    assert_builds();
+    assert_fate(SCRIPT_KIND_RATES, "fx", SCRIPT_CHANGED);
+    assert_rates("older");
+}
+
+static void of_two_tables_that_are_too_old_the_newer_one_runs(void **state)
+{
+    const time_t long_ago = 1000000000;
+    (void)state;
+    generation_release(&running); // at a start anything that can be read is taken
+    write_rates("old", long_ago);
+    assert_builds();
+    assert_rates("old");
+    write_rates("older", long_ago - 1);
+    assert_builds();
+    assert_fate(SCRIPT_KIND_RATES, "fx", SCRIPT_KEPT);
+    assert_rates("old");
+    write_rates("newer", long_ago + 1);
+    assert_builds();
+    assert_fate(SCRIPT_KIND_RATES, "fx", SCRIPT_CHANGED);
+    assert_rates("newer");
+}
+
 static void other_settings_of_a_table_that_cannot_be_read_refuse_the_whole(void **state)
 {
     char more[2 * PATH_SIZE];
@@ -144,6 +205,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_table_that_cannot_be_read_is_kept, set_up_tables, tear_down),
         cmocka_unit_test_setup_teardown(other_settings_of_a_table_that_cannot_be_read_refuse_the_whole, set_up_tables,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(rates_that_convert_nothing_do_not_take_the_place_of_better_ones, set_up_tables,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(of_two_tables_that_are_too_old_the_newer_one_runs, set_up_tables, tear_down),
         cmocka_unit_test_setup_teardown(a_key_of_other_columns_is_another_table, set_up_tables, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

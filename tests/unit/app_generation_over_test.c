@@ -241,6 +241,97 @@ static void a_look_up_in_an_undeclared_table_keeps_the_script_back(void **state)
     assert_fate(SCRIPT_KIND_SUPPLIER, "acme", SCRIPT_CHANGED);
 }
 
+static void a_file_that_becomes_a_pipe_or_a_folder_keeps_its_supplier(void **state)
+{
+    (void)state;
+    struct generation *before = running;
+    assert_int_equal(remove(path_of("suppliers/acme.lua")), 0);
+    assert_int_equal(mkfifo(path_of("suppliers/acme.lua"), 0600), 0);
+    assert_int_equal(mkdir(path_of("suppliers/charlie.lua"), 0700), 0);
+    assert_builds();
+    assert_ptr_equal(running, before);
+    assert_fate(SCRIPT_KIND_SUPPLIER, "acme", SCRIPT_KEPT);
+    assert_fate(SCRIPT_KIND_SUPPLIER, "charlie", SCRIPT_LEFT_OUT);
+    const struct script_change *kept = change_of(SCRIPT_KIND_SUPPLIER, "acme");
+    assert_non_null(strstr(kept->because.message, "it is not a regular file"));
+    assert_non_null(strstr(kept->because.file, "suppliers/acme.lua"));
+    assert_null(kept->on_disk.data);
+    assert_int_equal(remove(path_of("suppliers/acme.lua")), 0);
+    assert_int_equal(mkdir(path_of("suppliers/acme.lua"), 0700), 0);
+    write_supplier("bravo", "size = 1", "", "return {}");
+    assert_builds();
+    assert_fate(SCRIPT_KIND_SUPPLIER, "acme", SCRIPT_KEPT);
+    assert_fate(SCRIPT_KIND_SUPPLIER, "bravo", SCRIPT_CHANGED);
+    assert_non_null(strstr(change_of(SCRIPT_KIND_SUPPLIER, "acme")->because.message, "it is a directory"));
+}
+
+static void write_two_directories(const char *more)
+{
+    char text[DOCUMENT_MAX];
+    snprintf(text, sizeof text, "suppliers_dir: [%s/suppliers, %s/more]\nscripts_dir: %s/scripts\n%s", folder, folder,
+             folder, more);
+    write_as("lastcall.yaml", text);
+}
+
+static void two_files_of_one_supplier_cost_nobody_else(void **state)
+{
+    (void)state;
+    assert_int_equal(mkdir(path_of("more"), 0700), 0);
+    write_two_directories("suppliers: { acme: { display_name: Acme }, white: { uses: acme } }\n");
+    assert_builds();
+    write_as("more/acme.lua", "return {}\n");
+    write_supplier("acme", "pages = 7", "", "return {}"); // whichever is meant
+    write_supplier("bravo", "size = 1", "", "return {}");
+    write_supplier("charlie", "", "", "return {}"); // new, and twice
+    write_as("more/charlie.lua", "return {}\n");
+    assert_builds();
+    assert_fate(SCRIPT_KIND_SUPPLIER, "acme", SCRIPT_KEPT);
+    assert_fate(SCRIPT_KIND_SUPPLIER, "white", SCRIPT_KEPT);
+    assert_fate(SCRIPT_KIND_SUPPLIER, "bravo", SCRIPT_CHANGED);
+    assert_fate(SCRIPT_KIND_SUPPLIER, "charlie", SCRIPT_LEFT_OUT);
+    assert_int_equal(changes.count, 4);
+    const struct failure *because = &change_of(SCRIPT_KIND_SUPPLIER, "acme")->because;
+    assert_non_null(strstr(because->file, "more/acme.lua"));
+    assert_non_null(strstr(because->message, "a supplier `acme` is already there: "));
+    assert_non_null(strstr(because->message, "suppliers/acme.lua"));
+    assert_ptr_equal(version_of(running, "acme"), version_of(previous, "acme"));
+    assert_null(version_of(running, "charlie"));
+    assert_true(text_equals_c(generation_catalogue(running)->suppliers[0].display_name, "Acme"));
+    // Still so, and no new generation; then the two move on.
+    assert_builds();
+    assert_ptr_equal(running, previous);
+    assert_int_equal(changes.count, 3);
+    assert_int_equal(remove(path_of("more/acme.lua")), 0);
+    assert_int_equal(remove(path_of("suppliers/charlie.lua")), 0);
+    assert_int_equal(remove(path_of("more/charlie.lua")), 0);
+    assert_builds();
+    assert_fate(SCRIPT_KIND_SUPPLIER, "acme", SCRIPT_CHANGED);
+    assert_fate(SCRIPT_KIND_SUPPLIER, "white", SCRIPT_CHANGED);
+    assert_int_equal(changes.count, 2);
+}
+
+static void a_file_for_somebody_who_uses_another_one_costs_nobody_else(void **state)
+{
+    (void)state;
+    write_settings("suppliers: { white: { uses: acme } }\n");
+    assert_builds();
+    write_supplier("white", "", "", "return {}");
+    write_supplier("bravo", "size = 1", "", "return {}");
+    assert_builds();
+    assert_fate(SCRIPT_KIND_SUPPLIER, "bravo", SCRIPT_CHANGED);
+    assert_fate(SCRIPT_KIND_SUPPLIER, "white", SCRIPT_KEPT);
+    assert_non_null(strstr(change_of(SCRIPT_KIND_SUPPLIER, "white")->because.message, "it uses `acme`"));
+    assert_ptr_equal(version_of(running, "white"), version_of(previous, "white"));
+    assert_true(text_equals_c(generation_catalogue(running)->suppliers[2].display_name, "white"));
+    // Without `uses` the file is what is meant; with `uses` over a file that runs, the settings are wrong.
+    write_settings("");
+    assert_builds();
+    assert_fate(SCRIPT_KIND_SUPPLIER, "white", SCRIPT_CHANGED);
+    write_settings("suppliers: { white: { uses: acme } }\n");
+    assert_int_equal(build_by((struct generation_order){ 0 }), STATUS_INVALID);
+    assert_found("`white` has a file of its own");
+}
+
 static void a_file_with_a_name_that_is_none_is_left_out(void **state)
 {
     (void)state;
@@ -299,8 +390,89 @@ static void a_secret_that_changed_is_a_change(void **state)
     assert_ptr_equal(generation_catalogue(running)->set, generation_catalogue(previous)->set);
     assert_non_null(strstr(generation_catalogue(running)->suppliers[0].account->context.data, "two"));
     unsetenv("OVER_TEST_KEY");
+}
+
+static void assert_secret_is(const char *value)
+{
+    const struct catalogue_supplier *acme = &generation_catalogue(running)->suppliers[0];
+    char field[64];
+    snprintf(field, sizeof field, "\"KEY_OF_ACME\":\"%s\"", value);
+    assert_true(acme->is_enabled);
+    assert_non_null(strstr(acme->account->context.data, field));
+}
+
+static void a_secret_that_cannot_be_read_is_kept(void **state)
+{
+    static const char *const TORN[] = { "", "\n", "\xff\xfe" };
+    const char *settings = "secrets_dir: %s/secrets\nsuppliers: { acme: { accounts: { main: { secrets: { KEY_OF_ACME: "
+                           "%s } } } } }\n";
+    char more[DOCUMENT_MAX];
+    (void)state;
+    assert_int_equal(mkdir(path_of("secrets"), 0700), 0);
+    write_as("secrets/KEY", "\"one\"");
+    snprintf(more, sizeof more, settings, folder, "KEY");
+    write_settings(more);
+    write_supplier("acme", "pages = 2", "secrets = { \"KEY_OF_ACME\" },", "return {}");
+    assert_builds();
+    assert_secret_is("\\\"one\\\"");
+    struct generation *before = running;
+    for (size_t i = 0; i < COUNT_OF(TORN); i++) {
+        write_as("secrets/KEY", TORN[i]);
+        assert_builds();
+        assert_ptr_equal(running, before);
+        assert_fate(SCRIPT_KIND_SECRETS, "acme", SCRIPT_KEPT);
+        const struct failure *because = &change_of(SCRIPT_KIND_SECRETS, "acme")->because;
+        assert_non_null(strstr(because->message, "account `main`: secret KEY_OF_ACME "));
+        assert_non_null(strstr(because->file, "lastcall.yaml"));
+        assert_true(because->help[0] != '\0');
+    }
+    assert_int_equal(remove(path_of("secrets/KEY")), 0);
+    write_supplier("acme", "pages = 3", "secrets = { \"KEY_OF_ACME\" },", "return {}"); // a new version has it too
+    assert_builds();
+    assert_fate(SCRIPT_KIND_SECRETS, "acme", SCRIPT_KEPT);
+    assert_fate(SCRIPT_KIND_SUPPLIER, "acme", SCRIPT_CHANGED);
+    assert_secret_is("\\\"one\\\"");
+    assert_int_equal(generation_missing_secrets(running, on_finding, NULL), 0);
+    write_as("secrets/KEY", "two\n");
+    assert_builds();
+    assert_secret_is("two");
+    assert_int_equal(changes.count, 0);
+    // At another place in the settings it is another secret.
+    snprintf(more, sizeof more, settings, folder, "OTHER");
+    write_settings(more);
     assert_builds();
     assert_false(generation_catalogue(running)->suppliers[0].is_enabled);
+    assert_fate(SCRIPT_KIND_SECRETS, "acme", SCRIPT_LEFT_OUT);
+    assert_non_null(strstr(change_of(SCRIPT_KIND_SECRETS, "acme")->because.message, "KEY_OF_ACME is not set"));
+    assert_builds(); // nothing new
+    assert_ptr_equal(running, previous);
+    assert_int_equal(changes.count, 0);
+}
+
+static void a_script_that_wants_a_secret_which_is_not_there_is_kept_back(void **state)
+{
+    (void)state;
+    write_supplier("acme", "pages = 3", "secrets = { \"NO_KEY_OF_ACME\" },", "return {}");
+    write_supplier("bravo", "size = 1", "", "return {}");
+    write_supplier("charlie", "", "secrets = { \"NO_KEY_OF_CHARLIE\" },", "return {}");
+    assert_builds();
+    assert_fate(SCRIPT_KIND_SUPPLIER, "acme", SCRIPT_KEPT);
+    assert_fate(SCRIPT_KIND_SUPPLIER, "bravo", SCRIPT_CHANGED);
+    assert_non_null(strstr(change_of(SCRIPT_KIND_SUPPLIER, "acme")->because.message, "NO_KEY_OF_ACME is not set"));
+    assert_ptr_equal(version_of(running, "acme"), version_of(previous, "acme"));
+    assert_true(generation_catalogue(running)->suppliers[0].is_enabled);
+    // A new one takes nothing away: it is there, off, and that is said.
+    assert_fate(SCRIPT_KIND_SUPPLIER, "charlie", SCRIPT_ADDED);
+    assert_fate(SCRIPT_KIND_SECRETS, "charlie", SCRIPT_LEFT_OUT);
+    assert_false(generation_catalogue(running)->suppliers[2].is_enabled);
+    // One that was off goes on to another version that is off.
+    write_supplier("charlie", "size = 1", "secrets = { \"NO_KEY_OF_CHARLIE\" },", "return {}");
+    setenv("NO_KEY_OF_ACME", "key", 1);
+    assert_builds();
+    unsetenv("NO_KEY_OF_ACME");
+    assert_fate(SCRIPT_KIND_SUPPLIER, "acme", SCRIPT_CHANGED);
+    assert_fate(SCRIPT_KIND_SUPPLIER, "charlie", SCRIPT_CHANGED);
+    assert_int_equal(changes.count, 2);
 }
 
 static void a_thousand_builds_over_each_other_leave_two_generations_of_versions(void **state)
@@ -336,10 +508,16 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_product_that_breaks_a_rule_is_kept_back, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_look_up_in_an_undeclared_table_keeps_the_script_back, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_file_that_becomes_a_pipe_or_a_folder_keeps_its_supplier, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(two_files_of_one_supplier_cost_nobody_else, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_file_for_somebody_who_uses_another_one_costs_nobody_else, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_file_with_a_name_that_is_none_is_left_out, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_the_caller_refuses_is_kept_back, set_up, tear_down),
         cmocka_unit_test_setup_teardown(fixed_scripts_run_whatever_is_on_disk, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_secret_that_changed_is_a_change, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_secret_that_cannot_be_read_is_kept, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_script_that_wants_a_secret_which_is_not_there_is_kept_back, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(a_thousand_builds_over_each_other_leave_two_generations_of_versions, set_up,
                                         tear_down),
     };

@@ -4,6 +4,7 @@
 #include "app/history.h"
 #include "base/json_tree.h"
 #include "base/redact.h"
+#include "model/data_set.h"
 #include "unit/app_generation_stage.h"
 
 static struct history history;
@@ -33,8 +34,7 @@ static void change_acme(int pages)
 static void what_ran_can_be_found_for_a_while(void **state)
 {
     uint32_t first = generation_number(running), numbers[HISTORY_KEPT + 2];
-    struct settings *settings = NULL;
-    struct script_set *set = NULL;
+    struct history_found found = { 0 };
     struct failure why = { 0 };
     (void)state;
 
@@ -44,21 +44,56 @@ static void what_ran_can_be_found_for_a_while(void **state)
         publish("one more");
         numbers[i] = generation_number(running);
     }
-    assert_int_equal(history_find(&history, first, &settings, &set, &why), STATUS_NOT_FOUND);
+    assert_int_equal(history_find(&history, first, &found, &why), STATUS_NOT_FOUND);
     assert_non_null(strstr(why.message, "is not kept"));
     char kept[64];
     snprintf(kept, sizeof(kept), "generations %u to %u are kept", numbers[2], numbers[COUNT_OF(numbers) - 1]);
     assert_non_null(strstr(why.help, kept));
-    assert_int_equal(history_find(&history, numbers[1], &settings, &set, &why), STATUS_NOT_FOUND);
-    assert_int_equal(history_find(&history, numbers[2], &settings, &set, &why), STATUS_OK);
-    struct script_set *again = script_set_again(set);
+    assert_int_equal(history_find(&history, numbers[1], &found, &why), STATUS_NOT_FOUND);
+    assert_int_equal(history_find(&history, numbers[2], &found, &why), STATUS_OK);
+    struct script_set *again = script_set_again(found.set);
     assert_non_null(again);
     ptrdiff_t index = script_set_find_supplier(again, TEXT("acme"));
     const struct script_file *file = script_set_supplier_file(again, (size_t)index);
     assert_non_null(memmem(file->source.data, file->source.length, "pages = 12", 10));
     script_set_release(&again);
-    script_set_drop(&set);
-    settings_release(&settings);
+    history_found_fini(&found);
+}
+
+static void declare_table(const char *name)
+{
+    char more[2 * PATH_SIZE], text[64];
+
+    snprintf(text, sizeof(text), "id\tname\nx\t%s\n", name);
+    write_as("hotels.tsv", text);
+    snprintf(more, sizeof(more), "data: { hotels: { file: %s/hotels.tsv, key: [id] } }\n", folder);
+    write_settings(more);
+    assert_builds();
+    publish(name);
+}
+
+static void tables_are_kept_while_there_is_room(void **state)
+{
+    uint32_t numbers[4];
+    struct failure why = { 0 };
+    (void)state;
+
+    for (size_t i = 0; i < COUNT_OF(numbers); i++) {
+        char name[16];
+        snprintf(name, sizeof(name), "Inn %zu", i);
+        if (i == 3) {
+            history.data_max = 2 * data_table_stats(data_set_table(generation_catalogue(running)->data, 0)).bytes;
+        }
+        declare_table(name);
+        numbers[i] = generation_number(running);
+    }
+    for (size_t i = 0; i < COUNT_OF(numbers); i++) {
+        struct history_found found = { 0 };
+        assert_int_equal(history_find(&history, numbers[i], &found, &why), STATUS_OK);
+        assert_non_null(found.set);
+        assert_int_equal(found.data != NULL, i > 0); // what runs does not count, and two more have room
+        history_found_fini(&found);
+    }
 }
 
 static struct json_node *written(struct arena *arena, struct buffer *out)
@@ -167,6 +202,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(what_ran_can_be_found_for_a_while, begin, end),
+        cmocka_unit_test_setup_teardown(tables_are_kept_while_there_is_room, begin, end),
         cmocka_unit_test_setup_teardown(the_newest_come_first_and_the_oldest_go, begin, end),
         cmocka_unit_test_setup_teardown(events_are_a_ring_without_secrets, begin, end),
     };

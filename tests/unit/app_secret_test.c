@@ -117,6 +117,9 @@ static void a_file_that_is_no_secret_is_refused_without_waiting(void **state)
     write_secret("SECRET_TEST_A", "\n", 1);
     assert_int_equal(find(folder, "SECRET_TEST_A"), STATUS_INVALID);
     assert_non_null(strstr(why.message, "/SECRET_TEST_A: it is empty"));
+    write_secret("SECRET_TEST_A", "half\0\0\0", 7);
+    assert_int_equal(find(folder, "SECRET_TEST_A"), STATUS_INVALID);
+    assert_non_null(strstr(why.message, "it holds a NUL byte"));
     write_secret("SECRET_TEST_A", large, sizeof(large));
     assert_int_equal(find(folder, "SECRET_TEST_A"), STATUS_INVALID);
     assert_non_null(strstr(why.message, "it is larger than 64 KiB"));

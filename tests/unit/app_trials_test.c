@@ -181,6 +181,51 @@ static void all_that_are_lost_are_found_at_once(void **state)
     assert_int_equal(trials_find_lost(&trials, set_of(running), &limits, lost, 1), 1);
 }
 
+static void call_twin(size_t times, enum script_verdict verdict)
+{
+    ptrdiff_t index = script_set_find_supplier(set_of(running), TEXT("twin"));
+
+    for (size_t i = 0; i < times; i++) {
+        script_set_note_trial(set_of(running), (struct script_id){ .index = (size_t)index }, verdict, NULL);
+    }
+}
+
+static void what_one_supplier_of_a_file_loses_is_lost_for_all_of_it(void **state)
+{
+    struct trial_lost lost[4];
+    (void)state;
+
+    write_settings("suppliers: { twin: { uses: acme } }\n");
+    assert_builds();
+    change_acme("first");
+    assert_int_equal(trials.count, 2);
+    call_acme(3, SCRIPT_ERROR);
+    call_twin(2, SCRIPT_OK);
+    assert_int_equal(trials_find_lost(&trials, set_of(running), &limits, lost, 4), 2);
+    assert_true(text_equals_c(lost[0].name, "acme"));
+    assert_true(text_equals_c(lost[1].name, "twin"));
+    assert_int_equal(lost[1].seen.calls, 2);
+    assert_ptr_equal(lost[1].fallback, lost[0].fallback);
+    assert_string_equal(lost[1].because.message, "acme, of the same file, failed: no field `price`");
+    assert_int_equal(lost[1].because.line, 12);
+    assert_non_null(strstr(lost[1].because.help, "--retry twin"));
+}
+
+static void who_has_passed_does_not_lose_with_others_of_the_file(void **state)
+{
+    struct trial_lost lost[4];
+    (void)state;
+
+    write_settings("suppliers: { twin: { uses: acme } }\n");
+    assert_builds();
+    change_acme("first");
+    call_twin(20, SCRIPT_OK);
+    assert_int_equal(trials_find_lost(&trials, set_of(running), &limits, lost, 4), 0);
+    call_acme(3, SCRIPT_ERROR);
+    assert_int_equal(trials_find_lost(&trials, set_of(running), &limits, lost, 4), 1);
+    assert_true(text_equals_c(lost[0].name, "acme"));
+}
+
 static void only_the_last_ones_are_remembered(void **state)
 {
     char mark[16];
@@ -243,6 +288,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_row_of_bad_ones_goes_back_one_by_one_to_the_last_good_one, begin, end),
         cmocka_unit_test_setup_teardown(a_version_that_passes_ends_the_trials_of_those_before_it, begin, end),
         cmocka_unit_test_setup_teardown(all_that_are_lost_are_found_at_once, begin, end),
+        cmocka_unit_test_setup_teardown(what_one_supplier_of_a_file_loses_is_lost_for_all_of_it, begin, end),
+        cmocka_unit_test_setup_teardown(who_has_passed_does_not_lose_with_others_of_the_file, begin, end),
         cmocka_unit_test_setup_teardown(only_the_last_ones_are_remembered, begin, end),
         cmocka_unit_test_setup_teardown(a_supplier_that_is_new_or_gone_is_not_on_trial, begin, end),
         cmocka_unit_test_setup_teardown(without_trial_calls_there_are_no_trials, begin, end),

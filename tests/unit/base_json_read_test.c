@@ -374,7 +374,7 @@ static void a_known_key_is_taken_whole_or_not_at_all(void **state)
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct json_reader reader = reader_behind(cases[i].json, cases[i].tokens);
         struct json_reader before = reader;
-        if (json_take_key(&reader, TEXT("key")) != cases[i].is_taken) {
+        if (json_take_key(&reader, TEXT(",\"key\":")) != cases[i].is_taken) {
             fail_msg("%s", cases[i].json);
         }
         if (cases[i].is_taken) {
@@ -384,6 +384,65 @@ static void a_known_key_is_taken_whole_or_not_at_all(void **state)
         assert_int_equal(reader.offset, before.offset);
         assert_int_equal(json_next(&reader), json_next(&before));
         assert_int_equal(reader.offset, before.offset);
+    }
+}
+
+// What the member is worth to json_next decides whether it may be taken, and what must have been taken then.
+static void a_plain_member_is_taken_as_it_would_be_read_or_not_at_all(void **state)
+{
+    static const struct {
+        const char *json;
+        size_t tokens;
+        enum json_token taken; // END: not
+    } cases[] = {
+        { "{\"key\":\"text\"}", 1, JSON_STRING },
+        { "{\"key\":\"\"}", 1, JSON_STRING },
+        { "{\"key\" : \"a text of more than eight\" ,\"a\":1}", 1, JSON_STRING },
+        { "{\"a\":1,\"key\":20 }", 3, JSON_NUMBER },
+        { "{\"key\":-7}", 1, JSON_NUMBER },
+        { "{\"key\":0}", 1, JSON_NUMBER },
+        { "{\"key\":12", 1, JSON_NUMBER },
+        { "{\"key\":1 2}", 1, JSON_NUMBER },
+        { "{\"key\":01}", 1, JSON_END },
+        { "{\"key\":-}", 1, JSON_END },
+        { "{\"key\":1.5}", 1, JSON_END },
+        { "{\"key\":1e5}", 1, JSON_END },
+        { "{\"key\":1E5}", 1, JSON_END },
+        { "{\"key\":true}", 1, JSON_END },
+        { "{\"key\":null}", 1, JSON_END },
+        { "{\"key\":{}}", 1, JSON_END },
+        { "{\"key\":[1]}", 1, JSON_END },
+        { "{\"key\":\"a\\nb\"}", 1, JSON_END },
+        { "{\"key\":\"caf\xc3\xa9\"}", 1, JSON_END },
+        { "{\"key\":\"a\x01\"}", 1, JSON_END },
+        { "{\"key\":\"no end", 1, JSON_END },
+        { "{\"key\":", 1, JSON_END },
+        { "{\"key\":  ", 1, JSON_END },
+        { "{\"other\":1}", 1, JSON_END },
+        { "{\"key\":1}", 0, JSON_END },
+        { "[\"key\":1]", 1, JSON_END },
+    };
+    (void)state;
+
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct json_reader reader = reader_behind(cases[i].json, cases[i].tokens);
+        struct json_reader before = reader;
+        struct text value = { NULL, 0 };
+        enum json_token token = json_take_member(&reader, TEXT(",\"key\":"), &value);
+        if (token != cases[i].taken) {
+            fail_msg("%s", cases[i].json);
+        }
+        if (token != JSON_END) {
+            assert_int_equal(json_next(&before), JSON_KEY);
+            assert_int_equal(json_next(&before), token);
+            assert_true(text_equals(value, before.value));
+        }
+        do { // and both go on alike
+            assert_int_equal(reader.offset, before.offset);
+            assert_int_equal(reader.depth, before.depth);
+            token = json_next(&before);
+            assert_int_equal(json_next(&reader), token);
+        } while (token != JSON_END && token != JSON_ERROR);
     }
 }
 
@@ -401,6 +460,7 @@ int main(void)
         cmocka_unit_test(a_surrogate_needs_its_other_half),
         cmocka_unit_test(skipping_passes_over_a_whole_value),
         cmocka_unit_test(a_known_key_is_taken_whole_or_not_at_all),
+        cmocka_unit_test(a_plain_member_is_taken_as_it_would_be_read_or_not_at_all),
         cmocka_unit_test(an_absent_input_is_an_error_and_no_crash),
         cmocka_unit_test(no_beginning_of_a_document_is_a_document),
         cmocka_unit_test(a_stop_is_seen_at_every_place_of_a_word),

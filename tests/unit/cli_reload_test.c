@@ -66,6 +66,30 @@ static void what_was_published_is_fine(void **state)
     assert_null(strstr(page, "settings"));
 }
 
+static void what_was_asked_for_in_vain_is_said(void **state)
+{
+    (void)state;
+    const char *answer = "{\"outcome\":\"unchanged\",\"generation\":42,\"previous\":42,\"took_ms\":3,\"changed\":[],"
+                         "\"kept\":[],\"remarks\":[{\"remark\":\"nothing called `acne` is held back\","
+                         "\"help\":\"did you mean `acme`?\"}]," SAME;
+
+    assert_int_equal(print(answer, false), CLI_FINDINGS);
+    assert_page("nothing called `acne` is held back\n");
+    assert_page("help: did you mean `acme`?\n");
+    assert_int_equal(print(answer, true), CLI_FINDINGS);
+}
+
+static void what_has_no_label_runs_all_the_same(void **state)
+{
+    (void)state;
+    assert_int_equal(
+        print("{\"outcome\":\"unchanged\",\"generation\":42,\"previous\":42,\"took_ms\":3,\"changed\":[],"
+              "\"kept\":[{\"kind\":\"rates\",\"name\":\"fx\",\"fate\":\"kept\",\"on_disk\":\"fx@3f9a\"}]," SAME,
+              false),
+        CLI_FINDINGS);
+    assert_page("  kept        rates     fx                   the one before runs, fx@3f9a is on the disk\n");
+}
+
 static void nothing_changed_is_said_so(void **state)
 {
     (void)state;
@@ -151,6 +175,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_was_published_is_fine),
         cmocka_unit_test(nothing_changed_is_said_so),
+        cmocka_unit_test(what_was_asked_for_in_vain_is_said),
+        cmocka_unit_test(what_has_no_label_runs_all_the_same),
         cmocka_unit_test(what_was_kept_back_is_a_finding_with_its_place_and_remedy),
         cmocka_unit_test(a_setting_that_waits_for_a_restart_is_a_finding),
         cmocka_unit_test(a_refusal_says_why),

@@ -65,6 +65,32 @@ static void the_other_order_is_by_duration_with_unknown_ones_last(void **state)
     offer_batch_release(&batch);
 }
 
+// Few and many are sorted in different ways.
+static void a_batch_of_any_size_is_in_both_orders(void **state)
+{
+    static struct offer offers[200];
+    char ids[COUNT_OF(offers)][8];
+    uint32_t number = 1;
+    (void)state;
+
+    for (size_t count = 1; count <= COUNT_OF(offers); count++) {
+        struct offer_batch *batch = offer_batch_create(1 << 16);
+        for (size_t i = 0; i < count; i++) {
+            number = number * 1664525 + 1013904223;
+            (void)snprintf(ids[i], sizeof ids[i], "%c%zu", 'a' + (int)(number >> 28), i);
+            offers[i] = offer_of(ids[i], number >> 26 & 1, number >> 20 & 7, number >> 16 & 3);
+        }
+        fill(batch, offers, count);
+        for (size_t i = 1; i < count; i++) {
+            const struct offer *slower = &batch->offers[batch->by_duration[i]];
+            assert_true(offer_compare(&batch->offers[i - 1], &batch->offers[i]) < 0);
+            int order = offer_compare_duration(&batch->offers[batch->by_duration[i - 1]], slower);
+            assert_true(order < 0 || (order == 0 && batch->by_duration[i - 1] < batch->by_duration[i]));
+        }
+        offer_batch_release(&batch);
+    }
+}
+
 static void without_durations_there_is_no_order_by_them(void **state)
 {
     struct offer_batch *batch = offer_batch_create(1 << 16);
@@ -125,6 +151,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_batch_is_sorted_by_flag_then_by_total),
         cmocka_unit_test(the_other_order_is_by_duration_with_unknown_ones_last),
+        cmocka_unit_test(a_batch_of_any_size_is_in_both_orders),
         cmocka_unit_test(without_durations_there_is_no_order_by_them),
         cmocka_unit_test(what_may_not_win_has_no_comparable_total),
         cmocka_unit_test(a_facet_holds_each_value_once),

@@ -209,16 +209,87 @@ static void a_refused_version_goes_back_to_an_older_one_until_the_file_changes(v
     assert_true(is_called("bravo", "bravo-3"));
 }
 
-static void a_refused_version_that_nothing_can_stand_in_for_is_left_out(void **state)
+static void what_runs_is_not_refused_in_favour_of_nothing(void **state)
 {
     struct refusal refusal;
 
     (void)state;
     refuse(&refusal, "bravo");
+    struct script_set *before = over_load(&world); // it runs, and it is what lies on the disk
+    assert_ptr_equal(world.set, before);
+    assert_int_equal(world.changes.count, 0);
+    assert_int_equal(world.findings.count, 0);
+    script_set_release(&before);
+    // A candidate that has just the same is nothing to go back to.
+    world.order.candidate = script_set_acquire(world.set);
+    over_write_supplier(&world, "alpha", "", "display_name = \"alpha-2\"");
     over_load_on(&world);
-    assert_int_equal(script_set_supplier_count(world.set), 1);
-    over_expect(&world, SCRIPT_KIND_SUPPLIER, "bravo", SCRIPT_LEFT_OUT, "it went back");
+    assert_int_equal(script_set_supplier_count(world.set), 2);
     assert_int_equal(world.changes.count, 1);
+    script_set_release(&world.order.candidate);
+    // It stays also when the file is broken, and is another one once it is not.
+    over_write(&world, "suppliers/bravo.lua", "return {");
+    over_load_on(&world);
+    over_expect(&world, SCRIPT_KIND_SUPPLIER, "bravo", SCRIPT_KEPT, "expected");
+    assert_true(is_called("bravo", "bravo-1"));
+    over_write_supplier(&world, "bravo", "", "display_name = \"bravo-2\"");
+    over_load_on(&world);
+    assert_true(is_called("bravo", "bravo-2"));
+    // One that ran before is refused.
+    over_write_supplier(&world, "bravo", "", "display_name = \"bravo-1\"");
+    over_load_on(&world);
+    over_expect(&world, SCRIPT_KIND_SUPPLIER, "bravo", SCRIPT_KEPT, "it went back");
+    assert_true(is_called("bravo", "bravo-2"));
+}
+
+static void changes_have_room_for_a_folder_of_ten_thousand_files(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 10000; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "s%zu", i);
+        const struct script_change change = { .name = text_of(name), .file = TEXT("suppliers/any.lua") };
+        assert_true(script_changes_add(&world.changes, &change));
+    }
+    assert_int_equal(world.changes.count, 10000);
+}
+
+static void a_folder_of_files_that_hang_does_not_hold_the_others_up_for_long(void **state)
+{
+    enum { HANGING = 12 };
+    char name[16], more[64];
+    size_t seconds = 0, hurried = 0, untried = 0;
+    (void)state;
+    over_add(&world, "a-new", "", "");
+    for (int i = 0; i < HANGING; i++) {
+        snprintf(name, sizeof name, "hang%02d", i);
+        snprintf(more, sizeof more, "while true do end -- %d of %d", i, (int)getpid());
+        over_add(&world, name, more, "");
+    }
+    over_write_supplier(&world, "bravo", "", "display_name = \"bravo-2\"");
+    over_load_on(&world);
+    over_expect(&world, SCRIPT_KIND_SUPPLIER, "a-new", SCRIPT_ADDED, "");
+    over_expect(&world, SCRIPT_KIND_SUPPLIER, "bravo", SCRIPT_CHANGED, "");
+    for (int i = 0; i < HANGING; i++) {
+        snprintf(name, sizeof name, "hang%02d", i);
+        over_expect(&world, SCRIPT_KIND_SUPPLIER, name, SCRIPT_LEFT_OUT, "");
+        const char *why = over_change(&world, SCRIPT_KIND_SUPPLIER, name)->because.message;
+        seconds += strstr(why, "more than 2 s") != NULL ? 1 : 0;
+        hurried += strstr(why, "more than 0.25 s") != NULL ? 1 : 0;
+        untried += strstr(why, "not tried: 10 files") != NULL ? 1 : 0;
+    }
+    assert_int_equal(seconds, 2);
+    assert_int_equal(hurried, 8);
+    assert_int_equal(untried, 2);
+    // The first two are known now, and cost nothing; a mended one runs.
+    over_write_supplier(&world, "hang11", "", "");
+    for (int i = 2; i < HANGING - 1; i++) {
+        snprintf(name, sizeof name, "hang%02d", i);
+        over_write_supplier(&world, name, "error(\"no\")", "");
+    }
+    over_load_on(&world);
+    over_expect(&world, SCRIPT_KIND_SUPPLIER, "hang00", SCRIPT_LEFT_OUT, "more than 2 s");
+    over_expect(&world, SCRIPT_KIND_SUPPLIER, "hang11", SCRIPT_ADDED, "");
 }
 
 static void versions_of_a_candidate_are_not_checked_again(void **state)
@@ -362,7 +433,9 @@ int main(void)
         OVER(what_is_counted_in_a_set_apart_is_counted_nowhere_else),
         OVER(each_script_requires_from_its_own_shelf_whenever_it_does),
         OVER(a_refused_version_goes_back_to_an_older_one_until_the_file_changes),
-        OVER(a_refused_version_that_nothing_can_stand_in_for_is_left_out),
+        OVER(what_runs_is_not_refused_in_favour_of_nothing),
+        OVER(changes_have_room_for_a_folder_of_ten_thousand_files),
+        OVER(a_folder_of_files_that_hang_does_not_hold_the_others_up_for_long),
         OVER(versions_of_a_candidate_are_not_checked_again),
         OVER(a_vanished_supplier_can_be_kept),
         OVER(many_loads_leave_nothing_behind),

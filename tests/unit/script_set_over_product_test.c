@@ -167,10 +167,9 @@ static void airports_that_changed_are_taken_and_broken_ones_are_not(void **state
     script_set_release(&before);
 }
 
-static void airports_that_break_a_product_are_kept(void **state)
+/// A product that asks for the zone of an airport, which its example names.
+static void write_product_with_airport(void)
 {
-    (void)state;
-    over_write(&world, "scripts/data/airports.txt", "Europe/London LHR LGW\n");
     over_write(&world, "scripts/products/shop.lua",
                "local function query() if time.zone(\"LGW\") == nil then return nil, { { "
                "pointer = \"/query/at\", code = \"unknown\", detail = \"x\" } } end\n return { product = \"shop\", "
@@ -179,6 +178,13 @@ static void airports_that_break_a_product_are_kept(void **state)
                ", offer = { { \"id\", \"text\", required = true }, { \"price\", { { \"total\", \"money\", required = "
                "true }, { \"currency\", \"currency\", required = true } }, required = true }, { \"thing\", \"text\", "
                "item = true, key = true, required = true } } }");
+}
+
+static void airports_that_break_a_product_are_kept(void **state)
+{
+    (void)state;
+    over_write(&world, "scripts/data/airports.txt", "Europe/London LHR LGW\n");
+    write_product_with_airport();
     over_load_on(&world);
     over_expect(&world, SCRIPT_KIND_PRODUCT, "shop", SCRIPT_CHANGED, "");
     over_write(&world, "scripts/data/airports.txt", "Europe/London LHR\n");
@@ -189,6 +195,36 @@ static void airports_that_break_a_product_are_kept(void **state)
     script_set_release(&before);
 }
 
+static void airports_whose_file_is_gone_are_kept_and_the_file_is_named(void **state)
+{
+    (void)state;
+    over_write(&world, "scripts/data/airports.txt", "Europe/London LHR LGW\n");
+    write_product_with_airport();
+    over_load_on(&world);
+    over_remove(&world, "scripts/data/airports.txt");
+    struct script_set *before = over_load(&world);
+    assert_ptr_equal(world.set, before);
+    script_set_release(&before);
+    over_expect(&world, SCRIPT_KIND_SCRIPTS, "airports", SCRIPT_KEPT, "cannot be read: No such file");
+    const struct script_change *kept = over_change(&world, SCRIPT_KIND_SCRIPTS, "airports");
+    assert_non_null(strstr(kept->because.file, "scripts/data/airports.txt"));
+    assert_non_null(strstr(kept->because.help, "`shop` needs them"));
+    assert_null(kept->on_disk.data);
+    assert_true(text_starts_with(kept->running, TEXT("airports@")));
+    // Those that are broken are on disk.
+    over_write(&world, "scripts/data/airports.txt", "Europe/London LHR\n");
+    over_load_on(&world);
+    kept = over_change(&world, SCRIPT_KIND_SCRIPTS, "airports");
+    assert_true(text_starts_with(kept->on_disk, TEXT("airports@")));
+    assert_false(text_equals(kept->on_disk, kept->running));
+    // Where nobody needs them they go.
+    over_write_product(&world, "", SEGMENT);
+    over_load_on(&world);
+    over_remove(&world, "scripts/data/airports.txt");
+    over_load_on(&world);
+    over_expect(&world, SCRIPT_KIND_SCRIPTS, "airports", SCRIPT_REMOVED, "");
+}
+
 static bool refuses_products(void *context, enum script_kind kind, struct text name, const unsigned char *digest,
                              struct failure *because)
 {
@@ -196,19 +232,20 @@ static bool refuses_products(void *context, enum script_kind kind, struct text n
     return kind == SCRIPT_KIND_PRODUCT;
 }
 
-static void suppliers_of_a_product_that_must_not_run_are_left_out(void **state)
+static void a_product_that_runs_goes_on_though_it_is_refused(void **state)
 {
     (void)state;
     world.order.refuses = refuses_products;
+    struct script_set *before = over_load(&world);
+    assert_ptr_equal(world.set, before);
+    assert_int_equal(world.changes.count, 0);
+    script_set_release(&before);
+    over_write_product(&world, "{ \"size\", \"text\" },", SEGMENT);
+    over_write_supplier(&world, "bravo", "", "display_name = \"bravo-2\"");
     over_load_on(&world);
-    assert_int_equal(script_set_product_count(world.set), 0);
-    assert_int_equal(script_set_supplier_count(world.set), 0);
-    over_expect(&world, SCRIPT_KIND_PRODUCT, "shop", SCRIPT_LEFT_OUT, "shop was refused");
-    over_expect(&world, SCRIPT_KIND_SUPPLIER, "alpha", SCRIPT_LEFT_OUT, "there is no product \"shop\"");
-    world.order.refuses = NULL;
-    over_load_on(&world);
-    assert_int_equal(script_set_supplier_count(world.set), 2);
-    over_expect(&world, SCRIPT_KIND_SUPPLIER, "alpha", SCRIPT_ADDED, "");
+    assert_false(product_says("size"));
+    over_expect(&world, SCRIPT_KIND_PRODUCT, "shop", SCRIPT_KEPT, "shop was refused");
+    over_expect(&world, SCRIPT_KIND_SUPPLIER, "bravo", SCRIPT_CHANGED, "");
 }
 
 static void an_older_supplier_is_held_against_the_product_of_today(void **state)
@@ -244,10 +281,11 @@ int main(void)
         OVER(a_product_and_a_broken_supplier_that_need_each_other_are_both_kept),
         OVER(a_product_is_added_and_removed_but_not_while_somebody_needs_it),
         OVER(a_products_own_modules_are_its_own_in_the_checks_of_suppliers),
-        OVER(suppliers_of_a_product_that_must_not_run_are_left_out),
+        OVER(a_product_that_runs_goes_on_though_it_is_refused),
         OVER(an_older_supplier_is_held_against_the_product_of_today),
         OVER(airports_that_changed_are_taken_and_broken_ones_are_not),
         OVER(airports_that_break_a_product_are_kept),
+        OVER(airports_whose_file_is_gone_are_kept_and_the_file_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

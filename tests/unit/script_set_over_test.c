@@ -173,6 +173,33 @@ static void a_broken_module_alone_changes_nothing(void **state)
     script_set_release(&before);
 }
 
+// A product that never required the module stands on the shelf of the start for ever.
+static void the_module_that_is_told_of_is_the_one_that_runs(void **state)
+{
+    char path[96];
+    (void)state;
+    over_write(&world, "scripts/tool.lua", "return { word = \"tool-2\" }\n");
+    over_load_on(&world);
+    const struct text running = over_change(&world, SCRIPT_KIND_SCRIPTS, "tool")->running;
+    char label[SCRIPT_LABEL_SIZE];
+    snprintf(label, sizeof label, "%.*s", TEXT_ARGS(running));
+    over_remove(&world, "scripts/tool.lua");
+    over_load_on(&world);
+    snprintf(path, sizeof path, "%s/scripts/tool.lua", world.folder);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    over_load_on(&world);
+    over_expect(&world, SCRIPT_KIND_SCRIPTS, "tool", SCRIPT_KEPT, "not a regular file");
+    assert_true(text_equals_c(over_change(&world, SCRIPT_KIND_SCRIPTS, "tool")->running, label));
+    assert_true(is_called("alpha", "alpha-1 tool-2"));
+    // One that nobody requires runs nowhere, whatever shelves it lies on.
+    over_write(&world, "scripts/spare.lua", "return {}\n");
+    over_load_on(&world);
+    over_write(&world, "scripts/spare.lua", "return {\n");
+    over_load_on(&world);
+    over_expect(&world, SCRIPT_KIND_SCRIPTS, "spare", SCRIPT_LEFT_OUT, "");
+    assert_null(over_change(&world, SCRIPT_KIND_SCRIPTS, "spare")->running.data);
+}
+
 static void a_new_supplier_is_added_or_left_out_when_it_is_broken(void **state)
 {
     (void)state;
@@ -310,6 +337,7 @@ int main(void)
         OVER(one_broken_of_three_is_kept_with_its_old_module_while_the_others_move_on),
         OVER(a_module_and_a_supplier_that_need_each_other_change_as_one),
         OVER(a_broken_module_alone_changes_nothing),
+        OVER(the_module_that_is_told_of_is_the_one_that_runs),
         OVER(a_new_supplier_is_added_or_left_out_when_it_is_broken),
         OVER(a_supplier_that_vanished_is_removed),
         OVER(a_file_that_is_empty_half_written_or_gone_keeps_its_supplier),
