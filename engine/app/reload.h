@@ -52,4 +52,6 @@ void reload_write_events(struct reload *reload, size_t most, struct json_writer 
 /// What is kept back now, acquired; NULL: nothing was read since the start.
 struct reload_answer *reload_standing(struct reload *reload);
 struct events *reload_events(struct reload *reload);
+/// Is this version, "acme@3f9a", on trial? It is known a moment after a reload.
+bool reload_is_on_trial(struct reload *reload, struct text label);
 uint64_t reload_count(struct reload *reload, enum reload_outcome outcome);
