@@ -12,7 +12,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { BUILDER_NICE = 19, TICK_MS = 250 };
+enum { BUILDER_NICE = 19, TICK_MS = 250, RETRY_US = 5 * 1000 * 1000 };
 
 static const struct text SIGNAL = TEXT("signal");
 static const struct text WATCH = TEXT("file watch");
@@ -26,6 +26,7 @@ struct batch {
     struct text who, why;
     size_t count;
     uint32_t roll_back_to;
+    bool is_asked[RELOAD_SOURCE_COUNT]; // nobody waits for these
 };
 
 static void batch_take(struct batch *batch, struct reload_request *request)
@@ -48,6 +49,7 @@ static void batch_take_asked(struct batch *batch, struct reload *reload)
             continue;
         }
         reload->is_asked[source] = false;
+        batch->is_asked[source] = true;
         if (batch->count == 0 || source < batch->source) {
             batch->source = source;
             batch->who = source == RELOAD_SIGNAL ? SIGNAL : WATCH;
@@ -112,6 +114,34 @@ static void answer_all(struct batch *batch, struct reload_answer *answer)
     }
 }
 
+/// Who waits for an answer may ask again; a signal or the watch does not, and a change must not wait for the next one.
+static void retry_later(struct reload *reload, const struct batch *batch, const struct reload_answer *answer)
+{
+    bool is_refused = answer->outcome == RELOAD_REFUSED && answer->is_passing;
+
+    for (enum reload_source source = 0; source < RELOAD_SOURCE_COUNT; source++) {
+        reload->is_retried[source] =
+            (is_refused && batch->is_asked[source]) || (batch->roll_back_to != 0 && reload->is_retried[source]);
+        if (is_refused && batch->is_asked[source]) {
+            reload->retry_us = clock_now_us() + RETRY_US;
+        }
+    }
+}
+
+static void ask_again(struct reload *reload)
+{
+    if (reload->retry_us == 0 || clock_now_us() < reload->retry_us) {
+        return;
+    }
+    reload->retry_us = 0;
+    for (enum reload_source source = 0; source < RELOAD_SOURCE_COUNT; source++) {
+        if (reload->is_retried[source]) {
+            reload->is_retried[source] = false;
+            reload_ask(reload, source);
+        }
+    }
+}
+
 static void run(struct reload *reload, struct batch *batch)
 {
     struct reload_answer *answer = reload_answer_create(batch->source, batch->who, batch->why);
@@ -136,6 +166,7 @@ static void run(struct reload *reload, struct batch *batch)
     }
     answer->took_us = clock_now_us() - began_us;
     reload_note(reload, answer);
+    retry_later(reload, batch, answer);
     if (answer->settings_changed && answer->outcome == RELOAD_PUBLISHED) {
         reload_watch_follow(reload);
     }
@@ -146,6 +177,7 @@ static void run(struct reload *reload, struct batch *batch)
 static void tick(struct reload *reload)
 {
     if (!atomic_load(&reload->is_draining)) {
+        ask_again(reload);
         reload_judge_trials(reload);
         reload_tell_trials(reload);
         reload_tell_quarantines(reload);

@@ -42,6 +42,7 @@ enum { RELOAD_ROWS_MAX = 4096, RELOAD_FINDINGS_MAX = 64 };
 struct reload_answer {
     enum reload_outcome outcome;
     bool is_draining; // refused because the engine stops
+    bool is_passing;  // refused for what passes by itself: the same may be published a little later
     bool is_rollback;
     bool is_disk_refused;          // what lies on the disk refused it, and the kept rows tell what does not run
     uint32_t roll_back_to;         // of a rollback

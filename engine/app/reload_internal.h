@@ -32,6 +32,8 @@ struct reload {
     atomic_bool is_draining;
     int wake_fd;              // somebody asked
     struct file_watch *watch; // NULL: files are not watched
+    uint64_t retry_us;        // when what was asked for without an answer is tried again; 0: never
+    bool is_retried[RELOAD_SOURCE_COUNT];
     struct history history;
     struct events events;
     struct held held;

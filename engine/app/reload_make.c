@@ -214,6 +214,7 @@ bool reload_build(struct reload_making *making, struct script_set *candidate, st
         }
         answer->is_disk_refused = answer->finding_count > 0 && fixed == NULL;
         if (answer->finding_count == 0) {
+            answer->is_passing = true;
             reload_answer_refuse(answer, "the generation could not be built: out of memory", "try again");
         }
         return false;
@@ -238,6 +239,7 @@ static bool has_room(struct reload_making *making)
         return false;
     }
     if (!is_room) {
+        making->answer->is_passing = true;
         reload_answer_refuse(making->answer, "searches of too many generations are under way still",
                              "try again when they have ended");
     }
@@ -248,6 +250,7 @@ static bool publish(struct reload_making *making)
 {
     (void)generation_missing_secrets(making->built, on_missing_secret, NULL);
     if (engine_publish(making->reload->engine, generation_acquire(making->built)) != STATUS_OK) {
+        making->answer->is_passing = true;
         reload_answer_refuse(making->answer, "the generation could not be published: out of memory", "try again");
         return false;
     }
@@ -331,6 +334,7 @@ static bool try_fixtures(struct reload_making *making)
             return is_built;
         }
     }
+    making->answer->is_passing = true;
     reload_answer_refuse(making->answer, "files kept changing while they were read", "reload again when they rest");
     return false;
 }

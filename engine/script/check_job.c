@@ -70,7 +70,7 @@ void check_job_call(struct check_job *job, lua_CFunction function)
         }
         check->is_overdue = true;
         script_check_report(check, job->file, 0, "move the work into a function that runs when it is needed",
-                            "the file runs for more than %d s while it is loaded", SCRIPT_CHECK_RUN_US / 1000000);
+                            "the file runs for more than %g s while it is loaded", (double)job->limit_us / 1e6);
         break;
     case SANDBOX_OUT_OF_MEMORY:
         script_check_report(check, job->file, 0, NULL, "the file uses up its memory while it is loaded");

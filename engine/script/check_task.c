@@ -166,7 +166,7 @@ static enum status task_run(struct script_check *check, const struct check_subje
         }
         return STATUS_OK;
     }
-    if (side_thread_await(&task->side, SCRIPT_CHECK_RUN_US)) {
+    if (side_thread_await(&task->side, script_check_limit_us(check))) {
         return task_finish(task, check);
     }
     script_check_report(check, subject->file, 0,
@@ -213,14 +213,14 @@ enum status check_task_run(struct script_check *check, const struct check_subjec
     if (check_stuck_find(subject->file->path, digest, &ear.last)) {
         check->findings++;
         check->report(check->context, &ear.last);
-        return STATUS_TIMEOUT;
+        return STATUS_OK;
     }
     check->report = task_hear;
     check->context = &ear;
     enum status status = task_run(check, subject);
     check->report = ear.report;
     check->context = ear.context;
-    if (status == STATUS_TIMEOUT) {
+    if (status == STATUS_TIMEOUT && script_check_limit_us(check) >= SCRIPT_CHECK_RUN_US) { // else it may be only slow
         check_stuck_note(subject->file->path, digest, &ear.last);
     }
     return status;

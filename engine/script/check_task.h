@@ -22,5 +22,5 @@ struct check_subject {
 
 /// Checks a file and reports what was found through `check`. What it declares goes into the version, which is left
 /// alone when there was no answer; look-ups of a module go into `check`. STATUS_TIMEOUT: the file took too long to
-/// load, which was reported as well.
+/// load, which was reported as well; of one that did so before that is a finding like others.
 MUST_CHECK enum status check_task_run(struct script_check *check, const struct check_subject *subject);

@@ -8,6 +8,7 @@
 #include "base/redact.h"
 #include "script/bind.h"
 #include "script/freeze.h"
+#include "script/script_check.h"
 
 #include <lauxlib.h>
 #include <stdarg.h>
@@ -89,8 +90,8 @@ static void run_count_limits(struct script_set *set, const struct sandbox *sandb
     }
 }
 
-enum run_end run_section(struct run *run, const struct guard_blame *blame, uint64_t limit_us, lua_CFunction function,
-                         struct run_work *work)
+static enum run_end run_one(struct run *run, const struct guard_blame *blame, uint64_t limit_us, lua_CFunction function,
+                            struct run_work *work)
 {
     struct run_failure *failure = &run->failure;
 
@@ -137,6 +138,61 @@ enum run_end run_section(struct run *run, const struct guard_blame *blame, uint6
              run->state->growth_cap >> 20);
     (void)state_renew(run->state); // without memory for it the next section says so
     return RUN_FAILED;
+}
+
+struct run_load {
+    struct run_work work;
+    struct script_id script;
+};
+
+static int run_load_file(lua_State *L)
+{
+    const struct run_load *load = lua_touserdata(L, 1);
+
+    if (load->script.is_product) {
+        state_push_product(L, load->work.run->state, load->script.index);
+    } else {
+        state_push_supplier(L, load->work.run->state, load->script.index);
+    }
+    return 0;
+}
+
+static enum run_end run_load_one(struct run *run, struct guard_blame blame)
+{
+    struct run_load load = { .script = blame.script };
+
+    if (state_is_loaded(run->state, blame.script)) {
+        return RUN_DONE;
+    }
+    return run_one(run, &blame, SCRIPT_CHECK_RUN_US, run_load_file, &load.work);
+}
+
+/// What a fresh state lacks has the time that its check allowed: a large file is no fault of the call that comes first.
+static enum run_end run_load(struct run *run, const struct guard_blame *blame)
+{
+    struct guard_blame product = *blame;
+
+    if (state_is_loaded(run->state, blame->script)) {
+        return RUN_DONE;
+    }
+    if (!blame->script.is_product) {
+        const struct script_set *set = run->state->set;
+        ptrdiff_t index = script_set_find_product(set, script_set_supplier(set, blame->script.index)->product);
+        product.script = (struct script_id){ .is_product = true, .index = index < 0 ? 0 : (size_t)index };
+        enum run_end end = index < 0 ? RUN_DONE : run_load_one(run, product);
+        if (end != RUN_DONE) {
+            return end;
+        }
+    }
+    return run_load_one(run, *blame);
+}
+
+enum run_end run_section(struct run *run, const struct guard_blame *blame, uint64_t limit_us, lua_CFunction function,
+                         struct run_work *work)
+{
+    enum run_end end = blame == NULL ? RUN_DONE : run_load(run, blame);
+
+    return end == RUN_DONE ? run_one(run, blame, limit_us, function, work) : end;
 }
 
 uint64_t run_now_us(const struct run *run)

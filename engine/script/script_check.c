@@ -69,6 +69,11 @@ struct text script_check_basename(struct text path)
     return path;
 }
 
+uint64_t script_check_limit_us(const struct script_check *check)
+{
+    return check->run_us != 0 ? check->run_us : SCRIPT_CHECK_RUN_US;
+}
+
 void script_check_report(struct script_check *check, const struct script_file *file, uint32_t line, const char *help,
                          const char *format, ...)
 {
@@ -423,19 +428,21 @@ static int check_module_call(lua_State *L)
 
 void script_check_module(struct script_check *check, const struct script_file *file)
 {
-    struct check_job job = { .check = check, .file = file, .limit_us = SCRIPT_CHECK_RUN_US };
+    struct check_job job = { .check = check, .file = file, .limit_us = script_check_limit_us(check) };
     check_job_call(&job, check_module_call);
 }
 
 void script_check_product(struct script_check *check, const struct script_file *file)
 {
-    struct check_job job = { .check = check, .file = file, .limit_us = SCRIPT_CHECK_RUN_US };
+    struct check_job job = { .check = check, .file = file, .limit_us = script_check_limit_us(check) };
     check_job_call(&job, check_product_call);
 }
 
 void script_check_supplier(struct script_check *check, const struct script_file *file, struct script_supplier *supplier)
 {
-    struct check_job job = { .check = check, .file = file, .supplier = supplier, .limit_us = SCRIPT_CHECK_RUN_US };
+    struct check_job job = {
+        .check = check, .file = file, .supplier = supplier, .limit_us = script_check_limit_us(check)
+    };
     check_job_call(&job, check_supplier_call);
     if (check->findings == 0) {
         ceiling_check(check, file, supplier);

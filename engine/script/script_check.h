@@ -10,13 +10,14 @@
 #include "script/sandbox.h"
 #include "script/script_set.h"
 
-enum { SCRIPT_CHECK_RUN_US = 2000000 }; // of CPU time, for running a file
+enum { SCRIPT_CHECK_RUN_US = 2000000 }; // of CPU time, for running a file, as a rule
 
 struct script_check {
     struct arena *arena;
     script_finding report;
     void *context;
     size_t findings; // counted
+    uint64_t run_us; // of CPU time, for running a file; 0: SCRIPT_CHECK_RUN_US
     bool is_overdue; // a file ran for too long
     // what suppliers may refer to
     const struct script_file *products;
@@ -30,6 +31,9 @@ struct script_check {
     const struct places *places; // the airports; NULL: none
     bool knows_products;         // else their folder could not be read, which is a finding of its own
 };
+
+/// Of CPU time, for running a file.
+uint64_t script_check_limit_us(const struct script_check *check);
 
 /// Reports one finding; `line` 0: none.
 void script_check_report(struct script_check *check, const struct script_file *file, uint32_t line, const char *help,

@@ -10,6 +10,12 @@
 
 #include "script/script_set_parts.h"
 
+enum {
+    LOAD_OVERDUE_PATIENCE = 2, // so many files may hang before the others get less time
+    LOAD_OVERDUE_MAX = 10,     // and so many before those that changed are not tried any more
+    LOAD_HURRIED_US = 250000,  // of CPU time, for running a file then
+};
+
 /// Findings, the first one first; in the load's arena.
 struct load_notes {
     struct load_note {
@@ -55,12 +61,18 @@ struct load {
     unsigned char airports_digest[SCRIPT_DIGEST]; // of their file; zeros: none could be read
     bool knows_products;                          // their folder could be read
     bool is_overdue;                              // a file ran for too long
+    size_t overdue_count;                         // how many did
     bool is_out_of_memory;
     struct script_set *set; // of this round
 };
 
 /// A script_finding and places_finding, whose context is the load.
 void load_note(void *context, const struct failure *failure);
+
+/// The CPU time for running a file: less when others hung, for somebody waits.
+uint64_t load_run_us(const struct load *load);
+/// Notes how a check ended.
+void load_end_check(struct load *load, enum status status);
 
 /// Reads everything.
 void load_read(struct load *load);

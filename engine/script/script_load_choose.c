@@ -1,6 +1,7 @@
 // What runs was checked against the products and airports that run. It is checked again when it would stand on others,
 // and when that fails these are to blame: they are kept, not the one that ran well.
 
+#include "script/script_check.h"
 #include "script/script_load.h"
 
 #include <stdio.h>
@@ -33,15 +34,15 @@ bool load_refuses(struct load *load, enum script_kind kind, struct text name, co
 
 /// The version as it can be in the set of this round; NULL: it cannot.
 static struct script_version *try_version(struct load *load, struct script_version *version,
-                                          const struct script_set *from)
+                                          const struct script_set *from, uint64_t run_us)
 {
     struct script_version *checked;
 
     if (from != NULL && script_set_vouches(load->set, from, version)) {
         return script_version_hold(version);
     }
-    enum status status = script_set_check(load->set, version, load->knows_products, load_note, load, &checked);
-    load->is_overdue = load->is_overdue || status == STATUS_TIMEOUT;
+    enum status status = script_set_check(load->set, version, load->knows_products, run_us, load_note, load, &checked);
+    load_end_check(load, status);
     load->is_out_of_memory = load->is_out_of_memory || status == STATUS_NO_MEMORY;
     return checked;
 }
@@ -118,14 +119,33 @@ static bool may_run(struct load *load, const struct load_seat *seat, const struc
     return may;
 }
 
+/// False: what is on disk is not even tried, for what is noted. Nobody waits for ever for a folder of files that hang,
+/// and what was allowed when it was read may not be any more.
+static bool may_try(struct load *load, const struct load_seat *seat)
+{
+    if (load->order->previous != NULL && load->overdue_count >= LOAD_OVERDUE_MAX) {
+        struct failure why = { .line = 0 };
+        failure_at(&why, seat->path.data, 0, 0);
+        failure_set(&why, "not tried: %zu files before it took too long to load", load->overdue_count);
+        failure_help(&why, "mend or remove those, and reload once more");
+        load_note(load, &why);
+        return false;
+    }
+    return !load_refuses(load, seat->kind, seat->name, seat->disk->digest);
+}
+
 static void choose_disk(struct load *load, struct load_seat *seat)
 {
     bool was_overdue = load->is_overdue;
 
     seat->notes = (struct load_notes){ .first = NULL };
     load->notes = &seat->notes;
+    if (seat->from == NULL && !may_try(load, seat)) {
+        seat->is_held_back = true;
+        return;
+    }
     load->is_overdue = false;
-    seat->chosen = try_version(load, seat->disk, seat->from);
+    seat->chosen = try_version(load, seat->disk, seat->from, load_run_us(load));
     seat->is_held_back = load->is_overdue; // it is not tried a second time
     load->is_overdue = load->is_overdue || was_overdue;
 }
@@ -139,7 +159,7 @@ static bool choose_previous(struct load *load, struct load_seat *seat, bool is_r
         return true;
     }
     load->notes = &findings;
-    seat->chosen = try_version(load, seat->previous, load->order->previous);
+    seat->chosen = try_version(load, seat->previous, load->order->previous, SCRIPT_CHECK_RUN_US);
     if (seat->chosen == NULL && !load->is_out_of_memory) {
         if (blame(load, seat, &findings)) {
             return false;
@@ -157,7 +177,7 @@ static void choose_candidate(struct load *load, struct load_seat *seat)
 
     if (version != NULL && version != seat->disk && may_run(load, seat, version)) {
         load->notes = &findings;
-        seat->chosen = try_version(load, version, candidate);
+        seat->chosen = try_version(load, version, candidate, SCRIPT_CHECK_RUN_US);
     }
 }
 

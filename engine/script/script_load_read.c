@@ -138,9 +138,8 @@ static void module_check(struct load *load, struct script_shelf *shelf, struct s
     struct load_notes notes = { .first = NULL };
 
     load->notes = &notes;
-    if (check_task_run(&check, &subject) == STATUS_TIMEOUT) {
-        load->is_overdue = true;
-    }
+    check.run_us = load_run_us(load);
+    load_end_check(load, check_task_run(&check, &subject));
     module->is_broken = notes.first != NULL;
     load->notes = &load->modules;
     for (const struct load_note *note = notes.first; note != NULL; note = note->next) {

@@ -87,7 +87,7 @@ enum status script_set_with(struct script_set *running, struct script_set *older
     if (script_set_vouches(made, older, version)) {
         again.other = script_version_hold(version);
     } else {
-        status = script_set_check(made, version, true, report, context, &again.other);
+        status = script_set_check(made, version, true, 0, report, context, &again.other);
     }
     if (status == STATUS_OK) {
         again_finish(&made, running, &again);

@@ -1,3 +1,4 @@
+#include "script/script_check.h"
 #include "script/script_load.h"
 
 #define LOAD_MEMORY ((size_t)256 << 20)
@@ -18,6 +19,18 @@ void load_note(void *context, const struct failure *failure)
         load->notes->last->next = note;
     }
     load->notes->last = note;
+}
+
+uint64_t load_run_us(const struct load *load)
+{
+    bool is_hurried = load->order->previous != NULL && load->overdue_count >= LOAD_OVERDUE_PATIENCE;
+    return is_hurried ? LOAD_HURRIED_US : SCRIPT_CHECK_RUN_US;
+}
+
+void load_end_check(struct load *load, enum status status)
+{
+    load->is_overdue = load->is_overdue || status == STATUS_TIMEOUT;
+    load->overdue_count += status == STATUS_TIMEOUT ? 1 : 0;
 }
 
 static size_t report_notes(const struct load_notes *notes, script_finding report, void *context)

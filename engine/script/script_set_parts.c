@@ -145,7 +145,7 @@ bool script_set_vouches(const struct script_set *set, const struct script_set *f
 }
 
 enum status script_set_check(struct script_set *set, const struct script_version *version, bool knows_products,
-                             script_finding report, void *context, struct script_version **checked)
+                             uint64_t run_us, script_finding report, void *context, struct script_version **checked)
 {
     struct script_version *fresh = script_version_again(version);
     struct arena scratch;
@@ -156,6 +156,7 @@ enum status script_set_check(struct script_set *set, const struct script_version
     }
     arena_init(&scratch, SET_MEMORY);
     struct script_check check = { .arena = &scratch,
+                                  .run_us = run_us,
                                   .report = report,
                                   .context = context,
                                   .products = set->product_files,

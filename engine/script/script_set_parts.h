@@ -47,7 +47,8 @@ bool script_set_vouches(const struct script_set *set, const struct script_set *f
                         const struct script_version *version);
 
 /// Checks a version's file against the products and places of `set`. `*checked`, a new version with the same life, is
-/// there when nothing was found; what was found is reported. STATUS_INVALID, STATUS_TIMEOUT, STATUS_NO_MEMORY.
+/// there when nothing was found; what was found is reported. `run_us` as in struct script_check. STATUS_INVALID,
+/// STATUS_TIMEOUT, STATUS_NO_MEMORY.
 MUST_CHECK enum status script_set_check(struct script_set *set, const struct script_version *version,
-                                        bool knows_products, script_finding report, void *context,
+                                        bool knows_products, uint64_t run_us, script_finding report, void *context,
                                         struct script_version **checked);

@@ -160,6 +160,11 @@ bool state_may_have(const struct state *state, size_t supplier, enum state_abili
     return (state->abilities[supplier] & STATE_LOADED) == 0 || (state->abilities[supplier] & ability) != 0;
 }
 
+bool state_is_loaded(const struct state *state, struct script_id script)
+{
+    return (script.is_product ? state->products : state->suppliers)[script.index] != LUA_NOREF;
+}
+
 static void state_forget_search(lua_State *L, struct state_search *slot)
 {
     luaL_unref(L, LUA_REGISTRYINDEX, slot->reference);

@@ -61,6 +61,9 @@ bool state_renew(struct state *state);
 /// Between calls: renews a state whose memory is mostly idle, after a call that needed far more than the others.
 void state_refresh(struct state *state);
 
+/// Has its file been run in this state?
+bool state_is_loaded(const struct state *state, struct script_id script);
+
 /// Before a call: holds its tables; after it, with NULL: lets them go. Not within a section.
 void state_use_data(struct state *state, struct data_set *data);
 

@@ -311,6 +311,37 @@ test("a version that fails and cannot go back is told as long as it runs", funct
   equal(0, #reload().kept, "kept")
 end)
 
+test("a reload by a signal that finds no room is tried again", function()
+  local settings = world.read_file(SETTINGS)
+  world.write_file(SETTINGS, settings .. "deadline: { max: 60s }\n")
+  reload()
+  world.farm("s03", { median_ms = 60000 })
+  for i = 1, 2 do -- two generations, each with a search of 30 s
+    local body = json.encode { product = "flights", query = world.query, suppliers = { "bravo" }, budget_ms = 30000 }
+    world.write_file(folder .. "/long.in", body)
+    world.shell(("(curl -sS -X POST -H 'Content-Type: application/json' --data-binary @%s/long.in %s/v1/search "
+      .. "-o /dev/null) >/dev/null 2>&1 & true"):format(folder, w.url))
+    wait_until("a long search", function()
+      return w:account("bravo").used.running == i
+    end)
+    world.write_file(SETTINGS, settings .. (i == 1 and "deadline: { max: 59s }\n" or "deadline: { default: 1s, max: 1s }\n"))
+    equal("published", reload().outcome, "outcome")
+  end
+  write_supplier("bravo", "s03", "no room")
+  local old = labels().bravo
+  w:signal("HUP")
+  wait_until("the refusal", function()
+    local last = status().reload.last
+    return last.outcome == "refused" and last.findings[1].finding:find("too many generations", 1, true)
+  end)
+  wait_until("bravo to run", function()
+    return labels().bravo ~= old
+  end)
+  world.farm("s03", { median_ms = 175 })
+  world.write_file(SETTINGS, settings)
+  reload()
+end)
+
 test("a retry of what is not held back says so", function()
   local answer = reload { retry = { "nobody", "acme" } }
   equal("unchanged", answer.outcome, "outcome")
@@ -348,4 +379,40 @@ test("who asks the public listener is told that it is another one", function()
 end)
 
 w:stop()
+
+-- Sends its signals to the engine, which it becomes, as soon as they would wait and SIGTERM would still end it.
+local EARLY = [=[
+pid=$$
+(
+  while [ -e /proc/$pid ]; do
+    blocked=$(sed -n "s/^SigBlk:[[:space:]]*/0x/p" /proc/$pid/status)
+    if [ "$(cat /proc/$pid/comm)" = lastcall ]; then
+      if [ $((blocked & 0x4000)) -ne 0 ]; then
+        echo late > $EARLY_OUT
+        exit
+      elif [ $((blocked & 1)) -ne 0 ]; then
+        kill -HUP $pid; kill -USR1 $pid; kill -USR2 $pid
+        echo early > $EARLY_OUT
+        exit
+      fi
+    fi
+  done
+) &
+exec "$@"
+]=]
+
+test("signals that come while it starts wait until it serves", function()
+  local out = folder .. "/early.out"
+  write_supplier("bravo", "s03", "slow\nlocal n = 0\nfor i = 1, 5000000 do\n  n = n + i % 7\nend")
+  world.write_file(folder .. "/early.sh", EARLY)
+  w = world.start { population = "healthy", settings = { SETTINGS }, overlay = "reload: { watch: false }",
+    environment = ("EARLY_OUT=%s sh %s/early.sh"):format(out, folder) }
+  equal("early\n", world.read_file(out), "when they were sent")
+  wait_until("the reload that was asked for", function()
+    local last = status().reload.last
+    return type(last) == "table" and last.source == "signal"
+  end)
+end)
+w:stop()
+
 world.finish()

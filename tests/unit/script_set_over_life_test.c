@@ -254,6 +254,44 @@ static void changes_have_room_for_a_folder_of_ten_thousand_files(void **state)
     assert_int_equal(world.changes.count, 10000);
 }
 
+static void a_folder_of_files_that_hang_does_not_hold_the_others_up_for_long(void **state)
+{
+    enum { HANGING = 12 };
+    char name[16], more[64];
+    size_t seconds = 0, hurried = 0, untried = 0;
+    (void)state;
+    over_add(&world, "a-new", "", "");
+    for (int i = 0; i < HANGING; i++) {
+        snprintf(name, sizeof name, "hang%02d", i);
+        snprintf(more, sizeof more, "while true do end -- %d of %d", i, (int)getpid());
+        over_add(&world, name, more, "");
+    }
+    over_write_supplier(&world, "bravo", "", "display_name = \"bravo-2\"");
+    over_load_on(&world);
+    over_expect(&world, SCRIPT_KIND_SUPPLIER, "a-new", SCRIPT_ADDED, "");
+    over_expect(&world, SCRIPT_KIND_SUPPLIER, "bravo", SCRIPT_CHANGED, "");
+    for (int i = 0; i < HANGING; i++) {
+        snprintf(name, sizeof name, "hang%02d", i);
+        over_expect(&world, SCRIPT_KIND_SUPPLIER, name, SCRIPT_LEFT_OUT, "");
+        const char *why = over_change(&world, SCRIPT_KIND_SUPPLIER, name)->because.message;
+        seconds += strstr(why, "more than 2 s") != NULL ? 1 : 0;
+        hurried += strstr(why, "more than 0.25 s") != NULL ? 1 : 0;
+        untried += strstr(why, "not tried: 10 files") != NULL ? 1 : 0;
+    }
+    assert_int_equal(seconds, 2);
+    assert_int_equal(hurried, 8);
+    assert_int_equal(untried, 2);
+    // The first two are known now, and cost nothing; a mended one runs.
+    over_write_supplier(&world, "hang11", "", "");
+    for (int i = 2; i < HANGING - 1; i++) {
+        snprintf(name, sizeof name, "hang%02d", i);
+        over_write_supplier(&world, name, "error(\"no\")", "");
+    }
+    over_load_on(&world);
+    over_expect(&world, SCRIPT_KIND_SUPPLIER, "hang00", SCRIPT_LEFT_OUT, "more than 2 s");
+    over_expect(&world, SCRIPT_KIND_SUPPLIER, "hang11", SCRIPT_ADDED, "");
+}
+
 static void versions_of_a_candidate_are_not_checked_again(void **state)
 {
     struct refusal refusal = { .name = "alpha" };
@@ -397,6 +435,7 @@ int main(void)
         OVER(a_refused_version_goes_back_to_an_older_one_until_the_file_changes),
         OVER(what_runs_is_not_refused_in_favour_of_nothing),
         OVER(changes_have_room_for_a_folder_of_ten_thousand_files),
+        OVER(a_folder_of_files_that_hang_does_not_hold_the_others_up_for_long),
         OVER(versions_of_a_candidate_are_not_checked_again),
         OVER(a_vanished_supplier_can_be_kept),
         OVER(many_loads_leave_nothing_behind),
