@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
@@ -189,6 +190,7 @@ static void tick(struct reload *reload)
     if (!atomic_load(&reload->is_draining)) {
         ask_again(reload);
         reload_judge_trials(reload);
+        reload_tell_trials(reload);
         reload_tell_quarantines(reload);
     }
 }
@@ -347,6 +349,17 @@ struct events *reload_events(struct reload *reload)
     return &reload->events;
 }
 
+bool reload_is_on_trial(struct reload *reload, struct text label)
+{
+    char line[EVENT_NAME_MAX + 2];
+
+    (void)snprintf(line, sizeof(line), "\n%.*s\n", TEXT_ARGS(label));
+    pthread_mutex_lock(&reload->mutex);
+    bool is_on_trial = reload->on_trial != NULL && strstr(reload->on_trial, line) != NULL;
+    pthread_mutex_unlock(&reload->mutex);
+    return is_on_trial;
+}
+
 uint64_t reload_count(struct reload *reload, enum reload_outcome outcome)
 {
     pthread_mutex_lock(&reload->mutex);
@@ -467,6 +480,7 @@ void reload_destroy(struct reload **reload)
     history_fini(&ending->history);
     events_fini(&ending->events);
     free(ending->quarantined);
+    free(ending->on_trial);
     reload_watch_close(ending);
     if (ending->wake_fd >= 0) {
         close(ending->wake_fd);

@@ -64,4 +64,6 @@ struct reload_answer *reload_standing(struct reload *reload);
 struct events *reload_events(struct reload *reload);
 /// A list of the shadows, each with its first differences.
 void reload_write_shadows(struct reload *reload, struct json_writer *json);
+/// Is this version, "acme@3f9a", on trial? It is known a moment after a reload.
+bool reload_is_on_trial(struct reload *reload, struct text label);
 uint64_t reload_count(struct reload *reload, enum reload_outcome outcome);

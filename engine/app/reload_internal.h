@@ -37,6 +37,7 @@ struct reload {
     struct reload_answer *last;      // of what was read or published last; a look of the watch in vain is none
     struct reload_answer *published; // of what runs; NULL: since the start
     struct reload_answer *standing;  // whose kept rows hold
+    char *on_trial; // labels, each with a line end; NULL: none
     uint64_t counts[RELOAD_OUTCOME_COUNT];
 
     atomic_bool is_draining;
@@ -113,6 +114,8 @@ void reload_from_disk(struct reload *reload, struct reload_answer *answer);
 void reload_roll_back(struct reload *reload, uint32_t number, struct reload_answer *answer);
 /// Ends trials, and goes back where one was lost.
 void reload_judge_trials(struct reload *reload);
+/// Tells readers which versions are on trial now.
+void reload_tell_trials(struct reload *reload);
 
 /// The watch over the files of the running generation; without `reload.watch` there is none, and all this does nothing.
 /// What was changed before it began to look is found by a first reload.
