@@ -1,6 +1,7 @@
 #include "app/reload.h"
 
 #include "app/reload_internal.h"
+#include "app/shadow.h"
 #include "base/clock.h"
 #include "base/log.h"
 
@@ -19,7 +20,8 @@ static const struct text WATCH = TEXT("file watch");
 
 // --------------------------------------------------------------------------------------------------------- the builder
 
-/// What is done together: requests for the same thing, one rollback, or what was asked without an answer.
+/// What is done together: requests for the same thing, one rollback, one change of a shadow, or what was asked without
+/// an answer.
 struct batch {
     struct list requests;
     enum reload_source source; // of the one that counts most
@@ -27,6 +29,8 @@ struct batch {
     size_t count;
     uint32_t roll_back_to;
     bool is_asked[RELOAD_SOURCE_COUNT]; // nobody waits for these
+    enum reload_shadow shadow;
+    struct text shadow_of;
 };
 
 static void batch_take(struct batch *batch, struct reload_request *request)
@@ -39,6 +43,8 @@ static void batch_take(struct batch *batch, struct reload_request *request)
     }
     batch->count++;
     batch->roll_back_to = request->roll_back_to;
+    batch->shadow = request->shadow;
+    batch->shadow_of = request->shadow_of;
     list_move(&batch->requests, &request->node);
 }
 
@@ -65,12 +71,12 @@ static bool batch_fill(struct batch *batch, struct reload *reload)
     list_init(&batch->requests);
     LIST_FOR_EACH (node, &reload->queue) {
         struct reload_request *request = CONTAINER_OF(node, struct reload_request, node);
-        bool is_rollback = request->roll_back_to != 0;
-        if (is_rollback && batch->count > 0) {
+        bool is_alone = request->roll_back_to != 0 || request->shadow != RELOAD_SHADOW_NONE;
+        if (is_alone && batch->count > 0) {
             break;
         }
         batch_take(batch, request);
-        if (is_rollback) {
+        if (is_alone) {
             return true;
         }
     }
@@ -160,6 +166,8 @@ static void run(struct reload *reload, struct batch *batch)
         reload_answer_refuse(answer, "the engine is stopping", "send it to another one");
     } else if (batch->roll_back_to != 0) {
         reload_roll_back(reload, batch->roll_back_to, answer);
+    } else if (batch->shadow != RELOAD_SHADOW_NONE) {
+        reload_change_shadow(reload, batch->shadow, batch->shadow_of, answer);
     } else {
         retry_all(reload, batch, answer);
         reload_from_disk(reload, answer);
@@ -176,6 +184,9 @@ static void run(struct reload *reload, struct batch *batch)
 
 static void tick(struct reload *reload)
 {
+    if (reload->engine->shadows != NULL) {
+        (void)shadows_compare(reload->engine->shadows);
+    }
     if (!atomic_load(&reload->is_draining)) {
         ask_again(reload);
         reload_judge_trials(reload);
@@ -205,6 +216,12 @@ static void wake(struct reload *reload)
 {
     uint64_t one = 1;
     (void)!write(reload->wake_fd, &one, sizeof(one));
+}
+
+/// On a loop's thread.
+static void wake_for_shadows(void *context)
+{
+    wake(context);
 }
 
 static void *builder_main(void *argument)
@@ -284,6 +301,10 @@ void reload_write_status(struct reload *reload, struct json_writer *json)
     write_answer(last, "last", json);
     write_answer(published, "published", json);
     reload_answer_write_standing(standing, json);
+    if (reload->engine->shadows != NULL) {
+        json_key(json, "shadows");
+        shadows_write(reload->engine->shadows, false, json);
+    }
     json_end_object(json);
     reload_answer_release(&last);
     reload_answer_release(&published);
@@ -296,6 +317,14 @@ void reload_write_generations(struct reload *reload, struct json_writer *json)
     json_field_u64(json, "live", engine_generations_live(reload->engine));
     json_key(json, "generations");
     history_write(&reload->history, json);
+    json_end_object(json);
+}
+
+void reload_write_shadows(struct reload *reload, struct json_writer *json)
+{
+    json_begin_object(json);
+    json_key(json, "shadows");
+    shadows_write(reload->engine->shadows, true, json);
     json_end_object(json);
 }
 
@@ -399,6 +428,9 @@ enum status reload_start(struct engine *engine, struct reload **reload, struct f
         return STATUS_IO;
     }
     made->is_running = true;
+    if (engine->shadows != NULL) {
+        shadows_wake(engine->shadows, wake_for_shadows, made);
+    }
     pthread_setname_np(made->thread, "builder");
     *reload = made;
     return STATUS_OK;
@@ -436,6 +468,10 @@ void reload_destroy(struct reload **reload)
         return;
     }
     reload_stop(ending);
+    if (ending->engine->shadows != NULL) {
+        shadows_wake(ending->engine->shadows, NULL, NULL);
+    }
+    reload_shadows_fini(&ending->shadows);
     reload_answer_release(&ending->last);
     reload_answer_release(&ending->published);
     reload_answer_release(&ending->standing);

@@ -171,6 +171,7 @@ static void go_back(struct reload *reload, struct losers *losers, struct reload_
         tell_failing(&making, losers);
         if (reload_publish(&making)) {
             hold_back(&making, losers);
+            reload_follow_shadows(&making, false);
         }
     } else {
         memset(losers->can_go_back, 0, losers->count * sizeof(*losers->can_go_back)); // not with the settings of now
