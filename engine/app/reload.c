@@ -11,7 +11,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { BUILDER_NICE = 19, TICK_MS = 250 };
+enum { BUILDER_NICE = 19, TICK_MS = 250, AGAIN_MAX_US = 60000000 };
 
 static const struct text SIGNAL = TEXT("signal");
 static const struct text WATCH = TEXT("file watch");
@@ -25,6 +25,8 @@ struct batch {
     struct text who, why;
     size_t count;
     uint32_t roll_back_to;
+    bool was_asked; // without an answer, too
+    enum reload_source asked_by;
 };
 
 static void batch_take(struct batch *batch, struct reload_request *request)
@@ -47,6 +49,8 @@ static void batch_take_asked(struct batch *batch, struct reload *reload)
             continue;
         }
         reload->is_asked[source] = false;
+        batch->asked_by = batch->was_asked ? batch->asked_by : source;
+        batch->was_asked = true;
         if (batch->count == 0 || source < batch->source) {
             batch->source = source;
             batch->who = source == RELOAD_SIGNAL ? SIGNAL : WATCH;
@@ -111,6 +115,36 @@ static void answer_all(struct batch *batch, struct reload_answer *answer)
     }
 }
 
+/// A change that was seen once is not told again, so it must not get lost with a refusal that passes. The pause grows,
+/// for each refusal is an event.
+static void ask_again_later(struct reload *reload, const struct batch *batch, const struct reload_answer *answer)
+{
+    uint64_t scan_us = reload->engine->settings->reload_scan_us;
+    uint64_t pause_us = reload->again_pause_us;
+
+    if (batch->roll_back_to != 0) {
+        return;
+    }
+    if (answer != NULL && !answer->is_passing) {
+        reload->again_us = reload->again_pause_us = 0;
+        return;
+    }
+    if (batch->was_asked) {
+        pause_us = pause_us == 0 ? scan_us : 2 * pause_us;
+        reload->again_pause_us = pause_us < AGAIN_MAX_US ? pause_us : AGAIN_MAX_US;
+        reload->again_us = clock_now_us() + reload->again_pause_us;
+        reload->again_source = batch->asked_by;
+    }
+}
+
+static void ask_again(struct reload *reload)
+{
+    if (reload->again_us != 0 && clock_now_us() >= reload->again_us) {
+        reload->again_us = 0;
+        reload_ask(reload, reload->again_source);
+    }
+}
+
 static void run(struct reload *reload, struct batch *batch)
 {
     struct reload_answer *answer = reload_answer_create(batch->source, batch->who, batch->why);
@@ -118,6 +152,7 @@ static void run(struct reload *reload, struct batch *batch)
 
     if (answer == NULL) {
         log_line(LOG_ERROR, "reload", "no memory for a reload");
+        ask_again_later(reload, batch, NULL);
         answer_all(batch, NULL);
         return;
     }
@@ -133,6 +168,7 @@ static void run(struct reload *reload, struct batch *batch)
         reload_from_disk(reload, answer);
     }
     answer->took_us = clock_now_us() - began_us;
+    ask_again_later(reload, batch, answer);
     reload_note(reload, answer);
     if (answer->settings_changed && answer->outcome == RELOAD_PUBLISHED) {
         reload_watch_follow(reload);
@@ -164,6 +200,7 @@ static void await(struct reload *reload)
     (void)poll(ways, COUNT_OF(ways), nap_ms < TICK_MS ? (int)nap_ms : TICK_MS);
     (void)!read(reload->wake_fd, &woken, sizeof(woken));
     reload_watch_step(reload);
+    ask_again(reload);
 }
 
 static void wake(struct reload *reload)

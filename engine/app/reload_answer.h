@@ -37,6 +37,7 @@ enum { RELOAD_ROWS_MAX = 4096, RELOAD_FINDINGS_MAX = 64 };
 struct reload_answer {
     enum reload_outcome outcome;
     bool is_draining; // refused because the engine stops
+    bool is_passing;  // refused for what passes by itself: the same may be published later
     bool is_rollback;
     uint32_t generation, previous; // what runs now, what ran before
     enum reload_source source;

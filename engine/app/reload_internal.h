@@ -34,6 +34,10 @@ struct reload {
     struct events events;
     struct held held;
     struct trials trials;
+    // What was asked for without an answer, and refused for what passes:
+    uint64_t again_us; // when it is asked for again; 0: nothing waits
+    uint64_t again_pause_us;
+    enum reload_source again_source;
     char *quarantined; // labels that were told, each with a line end; NULL: none
 };
 

@@ -62,10 +62,20 @@ void reload_tell_kept_settings(struct reload_making *making, const struct failur
     reload_answer_add_kept(making->answer, &row);
 }
 
+/// What stands in the way passes without anybody's doing.
+static void refuse_for_now(struct reload_making *making, const char *message, const char *help)
+{
+    struct reload_answer *answer = making->answer;
+    bool comes_again = answer->source == RELOAD_WATCH || answer->source == RELOAD_SIGNAL;
+
+    answer->is_passing = true;
+    reload_answer_refuse(answer, message, comes_again ? "nothing: it is tried again by itself" : help);
+}
+
 static bool refuse_settings(struct reload_making *making)
 {
     if (making->answer->finding_count == 0) {
-        reload_answer_refuse(making->answer, "the settings could not be read: out of memory", "try again");
+        refuse_for_now(making, "the settings could not be read: out of memory", "try again");
     }
     making->answer->outcome = RELOAD_REFUSED;
     return false;
@@ -253,7 +263,7 @@ bool reload_build(struct reload_making *making, struct script_set *candidate, st
             answer->finding_more = 0;
         }
         if (answer->finding_count == 0) {
-            reload_answer_refuse(answer, "the generation could not be built: out of memory", "try again");
+            refuse_for_now(making, "the generation could not be built: out of memory", "try again");
         }
         return false;
     }
@@ -277,8 +287,8 @@ static bool has_room(struct reload_making *making)
         return false;
     }
     if (!is_room) {
-        reload_answer_refuse(making->answer, "searches of too many generations are under way still",
-                             "try again when they have ended");
+        refuse_for_now(making, "searches of too many generations are under way still",
+                       "try again when they have ended");
     }
     return is_room;
 }
@@ -287,7 +297,7 @@ static bool publish(struct reload_making *making)
 {
     (void)generation_missing_secrets(making->built, on_missing_secret, NULL);
     if (engine_publish(making->reload->engine, generation_acquire(making->built)) != STATUS_OK) {
-        reload_answer_refuse(making->answer, "the generation could not be published: out of memory", "try again");
+        refuse_for_now(making, "the generation could not be published: out of memory", "try again");
         return false;
     }
     making->answer->outcome = RELOAD_PUBLISHED;
@@ -295,16 +305,46 @@ static bool publish(struct reload_making *making)
     return true;
 }
 
+/// A generation whose files workers would have to load in the midst of searches. Whoever goes back goes back all the
+/// same: what waits for him is worse.
+static bool are_too_slow(struct reload_making *making, const struct worker_pool_slow *slow)
+{
+    const struct script_set *set = generation_catalogue(making->built)->set;
+    size_t index = slow->script.index;
+    struct reload_answer *answer = making->answer;
+    struct failure why = { 0 };
+
+    if (!slow->is_too_slow) {
+        return false;
+    }
+    const struct script_file *file =
+        slow->script.is_product ? script_set_product_file(set, index) : script_set_supplier_file(set, index);
+    failure_at(&why, file->path.data, 0, 0);
+    failure_set(&why,
+                "the file and its modules take %llu ms to load, and each worker loads all files: it takes too long",
+                (unsigned long long)(slow->load_us / 1000));
+    failure_help(&why,
+                 "move the work into a function, or what it makes into a look-up table; other files may be as slow");
+    if (answer->is_rollback || answer->source == RELOAD_TRIAL) {
+        log_line(LOG_WARNING, "reload", "%s: %s", why.file, why.message);
+        return false;
+    }
+    answer->outcome = RELOAD_REFUSED;
+    reload_answer_add_finding(answer, &why);
+    return true;
+}
+
 bool reload_publish(struct reload_making *making)
 {
+    struct worker_pool_slow slow = { .is_too_slow = false };
     struct worker_pool *workers = making->reload->engine->workers;
     struct script_set *now = generation_catalogue(making->built)->set;
     bool has_states = now != generation_catalogue(making->running)->set;
 
     if (has_states) {
-        (void)worker_pool_prepare(workers, now);
+        (void)worker_pool_prepare(workers, now, &slow);
     }
-    if (has_room(making) && publish(making)) {
+    if (!is_given_up(making) && !are_too_slow(making, &slow) && has_room(making) && publish(making)) {
         return true;
     }
     if (has_states) {

@@ -15,6 +15,7 @@
 /// How a script failed, kept outside of Lua.
 struct run_failure {
     enum script_verdict verdict;
+    bool is_of_load; // while the file was loaded, before the section itself
     char message[256];
     char code[64];
     struct wait wait; // of fail.quota

@@ -83,7 +83,9 @@ struct state *state_create(struct script_set *set, size_t growth_cap)
     state->products = calloc(script_set_product_count(set) + 1, sizeof *state->products);
     state->suppliers = calloc(script_set_supplier_count(set) + 1, sizeof *state->suppliers);
     state->abilities = calloc(script_set_supplier_count(set) + 1, sizeof *state->abilities);
-    if (state->products == NULL || state->suppliers == NULL || state->abilities == NULL || !state_renew(state)) {
+    state->load_again_us = calloc(script_set_supplier_count(set) + 1, sizeof *state->load_again_us);
+    if (state->products == NULL || state->suppliers == NULL || state->abilities == NULL ||
+        state->load_again_us == NULL || !state_renew(state)) {
         state_destroy(&state);
     }
     return state;
@@ -103,6 +105,7 @@ void state_destroy(struct state **state)
     free((*state)->products);
     free((*state)->suppliers);
     free((*state)->abilities);
+    free((*state)->load_again_us);
     free(*state);
     *state = NULL;
 }
@@ -153,6 +156,11 @@ void state_push_supplier(lua_State *L, struct state *state, size_t index)
     able |= lua_isfunction(L, -1) ? STATE_SIGN : 0;
     lua_pop(L, 3);
     state->abilities[index] = (uint8_t)able;
+}
+
+bool state_has_loaded(const struct state *state, struct script_id script)
+{
+    return (script.is_product ? state->products : state->suppliers)[script.index] != LUA_NOREF;
 }
 
 bool state_may_have(const struct state *state, size_t supplier, enum state_ability ability)
