@@ -11,7 +11,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { BUILDER_NICE = 19, TICK_MS = 250, AGAIN_MAX_US = 60000000 };
+enum { BUILDER_NICE = 19, TICK_MS = 250 };
 
 static const struct text SIGNAL = TEXT("signal");
 static const struct text WATCH = TEXT("file watch");
@@ -115,33 +115,16 @@ static void answer_all(struct batch *batch, struct reload_answer *answer)
     }
 }
 
-/// A change that was seen once is not told again, so it must not get lost with a refusal that passes. The pause grows,
-/// for each refusal is an event.
-static void ask_again_later(struct reload *reload, const struct batch *batch, const struct reload_answer *answer)
+/// `answer` is NULL without memory.
+static void note_refusal(struct reload *reload, const struct batch *batch, const struct reload_answer *answer)
 {
-    uint64_t scan_us = reload->engine->settings->reload_scan_us;
-    uint64_t pause_us = reload->again_pause_us;
-
     if (batch->roll_back_to != 0) {
-        return;
+        return; // it read nothing
     }
     if (answer != NULL && !answer->is_passing) {
-        reload->again_us = reload->again_pause_us = 0;
-        return;
-    }
-    if (batch->was_asked) {
-        pause_us = pause_us == 0 ? scan_us : 2 * pause_us;
-        reload->again_pause_us = pause_us < AGAIN_MAX_US ? pause_us : AGAIN_MAX_US;
-        reload->again_us = clock_now_us() + reload->again_pause_us;
-        reload->again_source = batch->asked_by;
-    }
-}
-
-static void ask_again(struct reload *reload)
-{
-    if (reload->again_us != 0 && clock_now_us() >= reload->again_us) {
-        reload->again_us = 0;
-        reload_ask(reload, reload->again_source);
+        reload_again_forget(&reload->again);
+    } else if (batch->was_asked) {
+        reload_again_later(&reload->again, batch->asked_by, reload->engine->settings->reload_scan_us, clock_now_us());
     }
 }
 
@@ -152,7 +135,7 @@ static void run(struct reload *reload, struct batch *batch)
 
     if (answer == NULL) {
         log_line(LOG_ERROR, "reload", "no memory for a reload");
-        ask_again_later(reload, batch, NULL);
+        note_refusal(reload, batch, NULL);
         answer_all(batch, NULL);
         return;
     }
@@ -168,7 +151,7 @@ static void run(struct reload *reload, struct batch *batch)
         reload_from_disk(reload, answer);
     }
     answer->took_us = clock_now_us() - began_us;
-    ask_again_later(reload, batch, answer);
+    note_refusal(reload, batch, answer);
     reload_note(reload, answer);
     if (answer->settings_changed && answer->outcome == RELOAD_PUBLISHED) {
         reload_watch_follow(reload);
@@ -200,7 +183,9 @@ static void await(struct reload *reload)
     (void)poll(ways, COUNT_OF(ways), nap_ms < TICK_MS ? (int)nap_ms : TICK_MS);
     (void)!read(reload->wake_fd, &woken, sizeof(woken));
     reload_watch_step(reload);
-    ask_again(reload);
+    if (reload_again_is_due(&reload->again, clock_now_us())) {
+        reload_ask(reload, reload->again.source);
+    }
 }
 
 static void wake(struct reload *reload)

@@ -7,6 +7,7 @@
 #include "app/held.h"
 #include "app/history.h"
 #include "app/reload.h"
+#include "app/reload_again.h"
 #include "app/trials.h"
 
 #include <pthread.h>
@@ -34,11 +35,8 @@ struct reload {
     struct events events;
     struct held held;
     struct trials trials;
-    // What was asked for without an answer, and refused for what passes:
-    uint64_t again_us; // when it is asked for again; 0: nothing waits
-    uint64_t again_pause_us;
-    enum reload_source again_source;
-    char *quarantined; // labels that were told, each with a line end; NULL: none
+    struct reload_again again; // what was asked for without an answer
+    char *quarantined;         // labels that were told, each with a line end; NULL: none
 };
 
 /// One generation in the making, with the answer that tells of it.
