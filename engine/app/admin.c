@@ -6,6 +6,7 @@
 #include "app/problem.h"
 #include "app/reload.h"
 #include "app/settings_value.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "io/http_server.h"
 #include "telemetry/attribution.h"
@@ -17,7 +18,13 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { ADMIN_NICE = 10, ADMIN_CONNECTIONS = 64, ADMIN_REPLY_MAX = 16 << 20, ADMIN_LATEST = 100 };
+enum {
+    ADMIN_STRANGERS_TOLD_US = 60000000,
+    ADMIN_NICE = 10,
+    ADMIN_CONNECTIONS = 64,
+    ADMIN_REPLY_MAX = 16 << 20,
+    ADMIN_LATEST = 100
+};
 
 struct admin {
     struct engine *engine;
@@ -25,7 +32,9 @@ struct admin {
     bool is_running;
     struct loop *loop;
     struct http_server *server;
-    struct text token; // absent: none is asked for
+    struct text token;  // absent: none is asked for
+    uint64_t strangers; // requests without the token
+    uint64_t strangers_told_us;
 };
 
 typedef void (*admin_handler)(struct admin *admin, struct http_call *call);
@@ -60,6 +69,7 @@ static void handle_metrics(struct admin *admin, struct http_call *call)
 
     buffer_init(&out, ADMIN_REPLY_MAX);
     admin_view_sample(admin->engine);
+    metrics_set(admin->engine->metrics, METRIC_ADMIN_UNAUTHORISED, 0, admin->strangers);
     metrics_write(admin->engine->metrics, &out);
     reply_bytes(call, METRICS_CONTENT_TYPE, &out);
 }
@@ -190,6 +200,19 @@ static void refuse(struct http_call *call, uint16_t status, const char *code, co
     problem_reply(call, &problem, header, header != NULL ? 1 : 0);
 }
 
+/// Counted each time, told once a minute at most: whoever tries tokens does not fill the log.
+static void note_stranger(struct admin *admin)
+{
+    uint64_t now_us = clock_now_us();
+
+    admin->strangers++;
+    if (admin->strangers == 1 || now_us - admin->strangers_told_us > ADMIN_STRANGERS_TOLD_US) {
+        admin->strangers_told_us = now_us;
+        log_line(LOG_WARNING, "admin", "a request without the admin token was refused, requests=%llu",
+                 (unsigned long long)admin->strangers);
+    }
+}
+
 static void admin_on_request(void *context, struct http_call *call)
 {
     struct admin *admin = context;
@@ -197,6 +220,7 @@ static void admin_on_request(void *context, struct http_call *call)
     struct text method = http_call_method(call);
 
     if (admin->token.data != NULL && !bearer_is_given(admin->token, call)) {
+        note_stranger(admin);
         refuse(call, 401, "unauthorised", "This listener wants the admin token as a bearer token", &challenge);
         return;
     }
@@ -208,8 +232,8 @@ static void admin_on_request(void *context, struct http_call *call)
         bool is_head = text_equals_c(method, "HEAD") && strcmp(route->method, "GET") == 0;
         bool is_change = strcmp(route->method, "POST") == 0;
         if (is_change && admin->token.data == NULL && admin_change_is_foreign(call)) {
-            refuse(call, 403, "foreign_page", "Changes without a token are made from this machine, and not by web pages",
-                   NULL);
+            refuse(call, 403, "foreign_page",
+                   "Changes without a token are made from this machine, and not by web pages", NULL);
         } else if (text_equals_c(method, route->method) || is_head) {
             route->handle(admin, call);
         } else {

@@ -18,6 +18,10 @@ static const struct {
     [EVENT_RESTART_NEEDED] = { "restart_needed", LOG_WARNING },
     [EVENT_QUARANTINE] = { "quarantine", LOG_WARNING },
     [EVENT_SHADOW] = { "shadow", LOG_INFO },
+    [EVENT_REFUSED] = { "refused", LOG_WARNING },
+    [EVENT_LEFT_OUT] = { "left_out", LOG_WARNING },
+    [EVENT_REMOVED] = { "removed", LOG_WARNING },
+    [EVENT_MENDED] = { "mended", LOG_INFO },
 };
 
 const char *event_kind_name(enum event_kind kind)
@@ -47,10 +51,11 @@ void events_fini(struct events *events)
 static void log_event(enum event_kind kind, uint32_t generation, struct text name, const struct failure *because)
 {
     char sentence[sizeof(because->file) + sizeof(because->message) + 16];
+    char value[LOG_VALUE_MAX];
 
     failure_print(because, sentence, sizeof(sentence));
     if (name.length > 0) {
-        log_line(kinds[kind].level, "event", "%s name=%.*s generation=%u: %s", kinds[kind].name, TEXT_ARGS(name),
+        log_line(kinds[kind].level, "event", "%s name=%s generation=%u: %s", kinds[kind].name, log_value(name, value),
                  generation, sentence);
     } else {
         log_line(kinds[kind].level, "event", "%s generation=%u: %s", kinds[kind].name, generation, sentence);

@@ -19,6 +19,10 @@ enum event_kind {
     EVENT_RESTART_NEEDED,
     EVENT_QUARANTINE,
     EVENT_SHADOW,
+    EVENT_REFUSED,  // a reload or a rollback
+    EVENT_LEFT_OUT, // a new script that is broken
+    EVENT_REMOVED,  // a script whose file is gone
+    EVENT_MENDED,   // what was kept back is so no more
     EVENT_KIND_COUNT
 };
 const char *event_kind_name(enum event_kind kind);

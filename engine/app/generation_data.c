@@ -145,12 +145,15 @@ static void tell_step_back(struct generation_builder *builder, const struct rate
 static void choose_rates(struct generation_builder *builder, struct rates *running, bool can_keep, struct rates **rates)
 {
     bool is_same = running != NULL && rates_equals(*rates, running);
-    bool is_worse = !is_same && can_keep && is_step_back(*rates, running);
+    bool is_held =
+        !is_same && can_keep &&
+        generation_holds_back(builder, SCRIPT_KIND_RATES, TEXT("fx"), builder->settings->fx_file, rates_digest(*rates));
+    bool is_worse = !is_same && !is_held && can_keep && is_step_back(*rates, running);
 
     if (is_worse) {
         tell_step_back(builder, *rates, running);
     }
-    if (is_same || is_worse) {
+    if (is_same || is_held || is_worse) {
         rates_release(rates);
         *rates = rates_acquire(running);
     } else {

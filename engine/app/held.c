@@ -1,5 +1,6 @@
 #include "app/held.h"
 
+#include "app/settings_compare.h"
 #include "base/file_digest.h"
 
 #include <stdlib.h>
@@ -21,8 +22,15 @@ static void drop(struct held *held, size_t index)
     memmove(&held->versions[index], &held->versions[index + 1], (held->count - index) * sizeof(*held->versions));
 }
 
+static void forget_settings(struct held *held)
+{
+    held->settings_hash = 0;
+    settings_release(&held->settings);
+}
+
 void held_fini(struct held *held)
 {
+    forget_settings(held);
     while (held->count > 0) {
         drop(held, held->count - 1);
     }
@@ -124,8 +132,22 @@ static bool has_same_source(const struct held_version *version)
 
 void held_add_settings(struct held *held, uint64_t hash, const struct failure *because)
 {
+    forget_settings(held);
     held->settings_hash = hash;
     held->settings_because = *because;
+}
+
+void held_add_settings_values(struct held *held, struct settings *settings, const struct failure *because)
+{
+    held_add_settings(held, settings->files_hash, because);
+    held->settings = settings_acquire(settings);
+}
+
+void held_meet_settings(struct held *held, const struct settings *read)
+{
+    if (held->settings_hash != 0 && held->settings != NULL && settings_is_same(held->settings, read)) {
+        held->settings_hash = read->files_hash;
+    }
 }
 
 bool held_refuses(void *held, enum script_kind kind, struct text name, const unsigned char *digest,
@@ -164,7 +186,7 @@ bool held_retry(struct held *held, struct text name)
         }
     }
     if (held->settings_hash != 0 && text_equals_c(name, "settings")) {
-        held->settings_hash = 0;
+        forget_settings(held);
         was_held = true;
     }
     return was_held;
@@ -226,7 +248,7 @@ void held_forget_running(struct held *held, const struct script_set *now, uint64
         }
     }
     if (held->settings_hash == settings_hash) {
-        held->settings_hash = 0;
+        forget_settings(held);
     }
 }
 
@@ -239,6 +261,6 @@ void held_forget_changed(struct held *held, const struct script_changes *changes
         }
     }
     if (held->settings_hash != settings_hash) {
-        held->settings_hash = 0;
+        forget_settings(held);
     }
 }

@@ -10,6 +10,8 @@
 
 #include "script/script_set.h"
 
+struct settings;
+
 struct held_version {
     enum script_kind kind;
     char *name;
@@ -24,7 +26,8 @@ enum { HELD_DEEP = 8 };
 struct held {
     struct held_version *versions; // of a name the oldest first
     size_t count, room;
-    uint64_t settings_hash; // of the settings on the disk that must not run; 0: none
+    uint64_t settings_hash;    // of the settings on the disk that must not run; 0: none
+    struct settings *settings; // what they say, held; NULL: not known
     struct failure settings_because;
 };
 
@@ -45,6 +48,10 @@ void held_add_settings(struct held *held, uint64_t hash, const struct failure *b
 /// script_order.refuses; `held` is a struct held.
 bool held_refuses(void *held, enum script_kind kind, struct text name, const unsigned char *digest,
                   struct failure *because);
+/// The same, with what they say: a comment more does not bring them back.
+void held_add_settings_values(struct held *held, struct settings *settings, const struct failure *because);
+/// Settings were read: when they say what is held back, they are it.
+void held_meet_settings(struct held *held, const struct settings *read);
 /// Must the settings of this hash not run?
 bool held_refuses_settings(const struct held *held, uint64_t hash, struct failure *because);
 

@@ -1,6 +1,7 @@
 #include "app/io_thread.h"
 
 #include "app/routes.h"
+#include "app/search_route.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "io/promptness.h"
@@ -125,18 +126,56 @@ static void io_thread_on_drain_poll(struct timer *timer)
     }
 }
 
+/// Open searches end with what they have. What is not sent by the end of the grace is cut, like requests that have not
+/// arrived whole.
+static void io_thread_end_now(struct io_thread *thread)
+{
+    thread->has_ended_searches = true;
+    search_route_end_all(thread, IO_THREAD_GRACE_US);
+    if (loop_timer_start(thread->loop, &thread->drain_timer, clock_now_us() + IO_THREAD_GRACE_US) != STATUS_OK) {
+        loop_stop(thread->loop);
+        return;
+    }
+    io_thread_on_drain_poll(&thread->drain_poll);
+}
+
+/// `drain_us` is over, or the grace after it.
 static void io_thread_on_drain_end(struct timer *timer)
 {
     struct io_thread *thread = CONTAINER_OF(timer, struct io_thread, drain_timer);
+    unsigned open = http_server_open_calls(thread->server);
 
-    log_line(LOG_WARNING, "engine", "draining took too long, open requests are cut open=%u",
-             http_server_open_calls(thread->server));
+    if (!thread->has_ended_searches) {
+        log_line(LOG_WARNING, "engine", "draining took too long, open searches end with what they have open=%u", open);
+        io_thread_end_now(thread);
+        return;
+    }
+    log_line(LOG_WARNING, "engine", "open requests are cut open=%u", open);
     loop_stop(thread->loop);
+}
+
+static void io_thread_on_end(struct message *message)
+{
+    struct io_thread *thread = CONTAINER_OF(message, struct io_thread, end_message);
+
+    if (thread->server != NULL && !thread->has_ended_searches) { // it may be received while all of it ends
+        http_server_stop_listening(thread->server);
+        io_thread_end_now(thread);
+    }
+}
+
+void io_thread_end_searches(struct io_thread *thread)
+{
+    loop_post(thread->loop, &thread->end_message);
 }
 
 static void io_thread_on_drain(struct message *message)
 {
     struct io_thread *thread = CONTAINER_OF(message, struct io_thread, drain_message);
+
+    if (thread->server == NULL) {
+        return;
+    }
     struct generation *generation = engine_generation(thread->engine);
     uint64_t end_us = clock_now_us() + generation_settings(generation)->drain_us;
 
@@ -227,10 +266,12 @@ enum status io_thread_start(struct io_thread *thread, struct engine *engine, str
     thread->book_message.on_receive = io_thread_on_book;
     thread->sweep_message.on_receive = io_thread_on_sweep;
     thread->drain_message.on_receive = io_thread_on_drain;
+    thread->end_message.on_receive = io_thread_on_end;
     list_init(&thread->calls);
     list_init(&thread->book_message.node);
     list_init(&thread->sweep_message.node);
     list_init(&thread->drain_message.node);
+    list_init(&thread->end_message.node);
     reserve_init(&thread->reserve);
 
     enum status status = io_thread_open(thread, why);

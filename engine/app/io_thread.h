@@ -11,6 +11,9 @@
 
 #include <pthread.h>
 
+/// How long replies may take once the loop is to end and all searches have.
+enum { IO_THREAD_GRACE_US = 2000000 };
+
 struct io_thread {
     struct engine *engine;
     pthread_t thread;
@@ -28,6 +31,8 @@ struct io_thread {
     atomic_bool is_sweep_posted;
     struct message drain_message;
     struct timer drain_poll;
+    struct message end_message; // searches are to end now
+    bool has_ended_searches;
 };
 
 /// Makes loop, fetch pool and listener, and starts the thread.
@@ -39,8 +44,13 @@ void io_thread_book_changed(struct io_thread *thread);
 /// A generation is gone: kept connections to where only that one asked are closed; any thread.
 void io_thread_sweep(struct io_thread *thread);
 
-/// No new connections; ends the loop when every open request is answered or after `drain_us`. Any thread, once.
+/// No new connections; ends the loop when every open request is answered. After `drain_us` open searches are ended.
+/// Any thread, once.
 void io_thread_drain(struct io_thread *thread);
+
+/// Open searches end now, with what they have, as if their deadline had come; the loop ends when all is sent, after
+/// IO_THREAD_GRACE_US at the latest. Any thread, once.
+void io_thread_end_searches(struct io_thread *thread);
 
 /// Ends the loop now; open requests are cut. Any thread.
 void io_thread_stop(struct io_thread *thread);

@@ -11,7 +11,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { BUILDER_NICE = 19, TICK_MS = 250 };
+enum { BUILDER_NICE = 19, TICK_MS = 250, RETRY_US = 5 * 1000 * 1000 };
 
 static const struct text SIGNAL = TEXT("signal");
 static const struct text WATCH = TEXT("file watch");
@@ -25,8 +25,7 @@ struct batch {
     struct text who, why;
     size_t count;
     uint32_t roll_back_to;
-    bool was_asked; // without an answer, too
-    enum reload_source asked_by;
+    bool is_asked[RELOAD_SOURCE_COUNT]; // nobody waits for these
 };
 
 static void batch_take(struct batch *batch, struct reload_request *request)
@@ -49,8 +48,7 @@ static void batch_take_asked(struct batch *batch, struct reload *reload)
             continue;
         }
         reload->is_asked[source] = false;
-        batch->asked_by = batch->was_asked ? batch->asked_by : source;
-        batch->was_asked = true;
+        batch->is_asked[source] = true;
         if (batch->count == 0 || source < batch->source) {
             batch->source = source;
             batch->who = source == RELOAD_SIGNAL ? SIGNAL : WATCH;
@@ -115,16 +113,31 @@ static void answer_all(struct batch *batch, struct reload_answer *answer)
     }
 }
 
-/// `answer` is NULL without memory.
-static void note_refusal(struct reload *reload, const struct batch *batch, const struct reload_answer *answer)
+/// Who waits for an answer may ask again; a signal or the watch does not, and a change must not wait for the next one.
+static void retry_later(struct reload *reload, const struct batch *batch, const struct reload_answer *answer)
 {
-    if (batch->roll_back_to != 0) {
-        return; // it read nothing
+    bool is_refused = answer->outcome == RELOAD_REFUSED && answer->is_passing;
+
+    for (enum reload_source source = 0; source < RELOAD_SOURCE_COUNT; source++) {
+        reload->is_retried[source] =
+            (is_refused && batch->is_asked[source]) || (batch->roll_back_to != 0 && reload->is_retried[source]);
+        if (is_refused && batch->is_asked[source]) {
+            reload->retry_us = clock_now_us() + RETRY_US;
+        }
     }
-    if (answer != NULL && !answer->is_passing) {
-        reload_again_forget(&reload->again);
-    } else if (batch->was_asked) {
-        reload_again_later(&reload->again, batch->asked_by, reload->engine->settings->reload_scan_us, clock_now_us());
+}
+
+static void ask_again(struct reload *reload)
+{
+    if (reload->retry_us == 0 || clock_now_us() < reload->retry_us) {
+        return;
+    }
+    reload->retry_us = 0;
+    for (enum reload_source source = 0; source < RELOAD_SOURCE_COUNT; source++) {
+        if (reload->is_retried[source]) {
+            reload->is_retried[source] = false;
+            reload_ask(reload, source);
+        }
     }
 }
 
@@ -135,12 +148,12 @@ static void run(struct reload *reload, struct batch *batch)
 
     if (answer == NULL) {
         log_line(LOG_ERROR, "reload", "no memory for a reload");
-        note_refusal(reload, batch, NULL);
         answer_all(batch, NULL);
         return;
     }
     answer->requests = batch->count;
     answer->is_rollback = batch->roll_back_to != 0;
+    answer->roll_back_to = batch->roll_back_to;
     if (atomic_load(&reload->is_draining)) {
         answer->is_draining = true;
         reload_answer_refuse(answer, "the engine is stopping", "send it to another one");
@@ -151,8 +164,8 @@ static void run(struct reload *reload, struct batch *batch)
         reload_from_disk(reload, answer);
     }
     answer->took_us = clock_now_us() - began_us;
-    note_refusal(reload, batch, answer);
     reload_note(reload, answer);
+    retry_later(reload, batch, answer);
     if (answer->settings_changed && answer->outcome == RELOAD_PUBLISHED) {
         reload_watch_follow(reload);
     }
@@ -163,6 +176,7 @@ static void run(struct reload *reload, struct batch *batch)
 static void tick(struct reload *reload)
 {
     if (!atomic_load(&reload->is_draining)) {
+        ask_again(reload);
         reload_judge_trials(reload);
         reload_tell_quarantines(reload);
     }
@@ -183,9 +197,6 @@ static void await(struct reload *reload)
     (void)poll(ways, COUNT_OF(ways), nap_ms < TICK_MS ? (int)nap_ms : TICK_MS);
     (void)!read(reload->wake_fd, &woken, sizeof(woken));
     reload_watch_step(reload);
-    if (reload_again_is_due(&reload->again, clock_now_us())) {
-        reload_ask(reload, reload->again.source);
-    }
 }
 
 static void wake(struct reload *reload)
@@ -248,29 +259,32 @@ void reload_ask(struct reload *reload, enum reload_source source)
 
 // ------------------------------------------------------------------------------------------------------------- looking
 
+static void write_answer(const struct reload_answer *answer, const char *key, struct json_writer *json)
+{
+    json_key(json, key);
+    if (answer != NULL) {
+        reload_answer_write(answer, json);
+    } else {
+        json_null(json);
+    }
+}
+
 void reload_write_status(struct reload *reload, struct json_writer *json)
 {
     pthread_mutex_lock(&reload->mutex);
     struct reload_answer *last = reload_answer_acquire(reload->last);
+    struct reload_answer *published = reload_answer_acquire(reload->published);
     struct reload_answer *standing = reload_answer_acquire(reload->standing);
     pthread_mutex_unlock(&reload->mutex);
 
     json_key(json, "reload");
     json_begin_object(json);
-    json_key(json, "last");
-    if (last != NULL) {
-        reload_answer_write(last, json);
-    } else {
-        json_null(json);
-    }
-    json_key(json, "kept");
-    json_begin_array(json);
-    for (size_t i = 0; standing != NULL && i < standing->kept_count; i++) {
-        reload_row_write(&standing->kept[i], json);
-    }
-    json_end_array(json);
+    write_answer(last, "last", json);
+    write_answer(published, "published", json);
+    reload_answer_write_standing(standing, json);
     json_end_object(json);
     reload_answer_release(&last);
+    reload_answer_release(&published);
     reload_answer_release(&standing);
 }
 
@@ -324,6 +338,7 @@ static enum status note_start(struct reload *reload)
     if (answer != NULL) {
         struct settings *settings = reload_settings_of(generation);
         answer->generation = generation_number(generation);
+        reload->settings_generation = answer->generation;
         history_note(&reload->history, generation, settings, answer);
         settings_release(&settings);
     }
@@ -409,6 +424,7 @@ void reload_destroy(struct reload **reload)
     }
     reload_stop(ending);
     reload_answer_release(&ending->last);
+    reload_answer_release(&ending->published);
     reload_answer_release(&ending->standing);
     trials_fini(&ending->trials);
     held_fini(&ending->held);

@@ -43,7 +43,8 @@ void reload_ask(struct reload *reload, enum reload_source source);
 
 // ---- what operators see; any thread
 
-/// The field `reload` of the status: the last answer, and what is kept back now.
+/// The field `reload` of the status: the last answer that told something, the last that published, what is kept back
+/// now, and what a restart would do.
 void reload_write_status(struct reload *reload, struct json_writer *json);
 /// The object of GET /admin/v1/generations and of GET /admin/v1/events.
 void reload_write_generations(struct reload *reload, struct json_writer *json);

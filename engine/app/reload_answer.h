@@ -20,10 +20,15 @@ const char *reload_outcome_name(enum reload_outcome outcome);
 /// A script, table or the settings, of which something changed or was kept. Absent texts are left out.
 struct reload_row {
     const char *kind; // a constant: "supplier", "product", "scripts", "table", "rates", "secrets", "settings"
-    const char *fate; // a constant: "changed", "added", "removed", "went_back", "kept", "left_out", "failing"
+    /// A constant: "changed", "added", "removed", "went_back", "kept", "left_out", "failing", "waits", "refused".
+    const char *fate;
     struct text name, file;
     struct text running, before, on_disk; // labels: "acme@3f9a"
     struct failure because;               // of what was kept; an empty message: none
+    /// A constant: what a restart would do about what was kept: "fails" (it would not start), "runs" (what is on the
+    /// disk), "off" (the supplier would be off). NULL: nothing else than what is so now.
+    const char *on_restart;
+    uint64_t since_wall_us; // of what was kept: the first reload that said so; 0: not known yet
 };
 
 /// A setting that needs a restart and differs from what runs.
@@ -37,8 +42,10 @@ enum { RELOAD_ROWS_MAX = 4096, RELOAD_FINDINGS_MAX = 64 };
 struct reload_answer {
     enum reload_outcome outcome;
     bool is_draining; // refused because the engine stops
-    bool is_passing;  // refused for what passes by itself: the same may be published later
+    bool is_passing;  // refused for what passes by itself: the same may be published a little later
     bool is_rollback;
+    bool is_disk_refused;          // what lies on the disk refused it, and the kept rows tell what does not run
+    uint32_t roll_back_to;         // of a rollback
     uint32_t generation, previous; // what runs now, what ran before
     enum reload_source source;
     struct text who, why; // absent: nobody said
@@ -49,6 +56,8 @@ struct reload_answer {
     struct reload_row *kept;
     size_t kept_count;
     bool settings_changed;
+    struct text *settings_names; // those that changed: "deadline.max", "suppliers.acme"
+    size_t settings_name_count;
     struct reload_restart *restarts;
     size_t restart_count;
     struct failure *findings; // why it was refused; of more than RELOAD_FINDINGS_MAX the first
@@ -68,6 +77,7 @@ void reload_answer_release(struct reload_answer **answer);
 void reload_answer_add_changed(struct reload_answer *answer, const struct reload_row *row);
 void reload_answer_add_kept(struct reload_answer *answer, const struct reload_row *row);
 void reload_answer_add_restart(struct reload_answer *answer, const char *setting, const char *file, uint32_t line);
+void reload_answer_add_settings_name(struct reload_answer *answer, struct text name);
 void reload_answer_add_finding(struct reload_answer *answer, const struct failure *failure);
 void reload_answer_add_remark(struct reload_answer *answer, const struct failure *failure);
 /// Makes it a refusal for this one reason.
@@ -77,9 +87,10 @@ void reload_answer_refuse(struct reload_answer *answer, const char *message, con
 const struct reload_row *reload_answer_find_kept(const struct reload_answer *answer, const char *kind,
                                                  struct text name);
 
-/// The fields of a row, one object.
-void reload_row_write(const struct reload_row *row, struct json_writer *json);
 /// The whole answer, one object.
 void reload_answer_write(const struct reload_answer *answer, struct json_writer *json);
-/// One line for the log: "published generation=43 previous=42 changed=1 kept=0 …".
+/// What is kept back now, as fields of an object: the rows with `since`, settings that wait, and what a restart would
+/// do. NULL: nothing is.
+void reload_answer_write_standing(const struct reload_answer *standing, struct json_writer *json);
+/// One line for the log: "published generation=43 previous=42 … changed=acme:changed kept=bravo:kept …".
 void reload_answer_print(const struct reload_answer *answer, struct buffer *out);

@@ -110,7 +110,7 @@ static void hold_scripts_back(struct reload_making *making, const struct failure
             log_line(LOG_ERROR, "reload", "no memory to hold %.*s back", TEXT_ARGS(change->name));
         }
     }
-    reload_tell_kept(making->answer, &changes);
+    reload_tell_kept(making, &changes);
     generation_release(&seen);
     script_changes_fini(&changes);
 }
@@ -121,8 +121,8 @@ static void hold_settings_back(struct reload_making *making, const struct failur
 
     // What cannot be read would be refused anyway, and whoever mends it changes it.
     if (reload_read_settings(making->settings, pass_over, NULL, &on_disk) == STATUS_OK &&
-        on_disk->files_hash != making->settings->files_hash) {
-        held_add_settings(&making->reload->held, on_disk->files_hash, because);
+        on_disk->files_hash != making->settings->files_hash && !settings_is_same(on_disk, making->settings)) {
+        held_add_settings_values(&making->reload->held, on_disk, because);
         reload_tell_kept_settings(making, because);
     }
     settings_release(&on_disk);

@@ -7,7 +7,6 @@
 #include "app/held.h"
 #include "app/history.h"
 #include "app/reload.h"
-#include "app/reload_again.h"
 #include "app/trials.h"
 
 #include <pthread.h>
@@ -24,19 +23,22 @@ struct reload {
     struct list queue;     // struct reload_request
     bool is_asked[RELOAD_SOURCE_COUNT];
     bool is_stopping;
-    struct reload_answer *last;     // of what was read or published last
-    struct reload_answer *standing; // whose kept rows hold
+    struct reload_answer *last;      // of what was read or published last; a look of the watch in vain is none
+    struct reload_answer *published; // of what runs; NULL: since the start
+    struct reload_answer *standing;  // whose kept rows hold
     uint64_t counts[RELOAD_OUTCOME_COUNT];
 
     atomic_bool is_draining;
     int wake_fd;              // somebody asked
     struct file_watch *watch; // NULL: files are not watched
+    uint64_t retry_us;        // when what was asked for without an answer is tried again; 0: never
+    bool is_retried[RELOAD_SOURCE_COUNT];
     struct history history;
     struct events events;
     struct held held;
     struct trials trials;
-    struct reload_again again; // what was asked for without an answer
-    char *quarantined;         // labels that were told, each with a line end; NULL: none
+    uint32_t settings_generation; // the first one of the settings that run
+    char *quarantined;            // labels that were told, each with a line end; NULL: none
 };
 
 /// One generation in the making, with the answer that tells of it.
@@ -70,11 +72,15 @@ MUST_CHECK bool reload_build(struct reload_making *making, struct script_set *ca
 MUST_CHECK bool reload_publish(struct reload_making *making);
 
 /// Rows of what was kept back.
-void reload_tell_kept(struct reload_answer *answer, const struct script_changes *changes);
+void reload_tell_kept(struct reload_making *making, const struct script_changes *changes);
 /// Rows of what changed in what was built, and whether its settings did.
 void reload_tell_changes(struct reload_making *making);
 /// The row of settings on the disk that must not run.
 void reload_tell_kept_settings(struct reload_making *making, const struct failure *because);
+/// Rows of a reload that the disk refused: the settings that do not run, and what waits behind them.
+void reload_tell_refused(struct reload_making *making);
+const char *reload_kind_name(enum script_kind kind);
+const char *reload_fate_name(enum script_fate fate);
 
 /// One reload of what lies on the disk.
 void reload_from_disk(struct reload *reload, struct reload_answer *answer);
@@ -96,5 +102,11 @@ void reload_watch_step(struct reload *reload);
 
 /// Notes what became of a reload: history, events, log, counts, what the status shows.
 void reload_note(struct reload *reload, struct reload_answer *answer);
+/// What is kept back now that this answer was given: the answer itself, or one made of it; NULL: as before. Rows that
+/// were told before keep their time.
+struct reload_answer *reload_stand(struct reload_answer *answer, struct reload_answer *standing);
+/// The event and the log line of each thing that is kept back since this answer, and of each that is no more.
+void reload_note_kept(struct reload *reload, const struct reload_answer *now, const struct reload_answer *before);
+
 /// Tells of scripts that are in quarantine now.
 void reload_tell_quarantines(struct reload *reload);

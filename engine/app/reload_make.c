@@ -51,31 +51,11 @@ static void on_difference(void *context, const struct settings_difference *diffe
                               place->line);
 }
 
-void reload_tell_kept_settings(struct reload_making *making, const struct failure *because)
-{
-    const struct settings *running = generation_settings(making->running);
-    struct reload_row row = { .kind = "settings", .fate = "kept", .name = TEXT("settings"), .because = *because };
-
-    if (running->file_count > 0) {
-        row.file = text_of(running->files[running->file_count - 1].path);
-    }
-    reload_answer_add_kept(making->answer, &row);
-}
-
-/// What stands in the way passes without anybody's doing.
-static void refuse_for_now(struct reload_making *making, const char *message, const char *help)
-{
-    struct reload_answer *answer = making->answer;
-    bool comes_again = answer->source == RELOAD_WATCH || answer->source == RELOAD_SIGNAL;
-
-    answer->is_passing = true;
-    reload_answer_refuse(answer, message, comes_again ? "nothing: it is tried again by itself" : help);
-}
-
 static bool refuse_settings(struct reload_making *making)
 {
+    making->answer->is_disk_refused = making->answer->finding_count > 0;
     if (making->answer->finding_count == 0) {
-        refuse_for_now(making, "the settings could not be read: out of memory", "try again");
+        reload_answer_refuse(making->answer, "the settings could not be read: out of memory", "try again");
     }
     making->answer->outcome = RELOAD_REFUSED;
     return false;
@@ -107,6 +87,7 @@ static bool read_settings(struct reload_making *making)
     if (reload_read_settings(running, reload_on_finding, making, &making->settings) != STATUS_OK) {
         return refuse_settings(making);
     }
+    held_meet_settings(&making->reload->held, making->settings);
     if (held_refuses_settings(&making->reload->held, making->settings->files_hash, &because)) {
         making->disk_hash = making->settings->files_hash;
         settings_release(&making->settings);
@@ -123,43 +104,6 @@ static bool read_settings(struct reload_making *making)
 }
 
 // ---------------------------------------------------------------------------------------------------------------- rows
-
-static const char *kind_name(enum script_kind kind)
-{
-    static const char *const names[] = {
-        [SCRIPT_KIND_PRODUCT] = "product", [SCRIPT_KIND_SUPPLIER] = "supplier", [SCRIPT_KIND_SCRIPTS] = "scripts",
-        [SCRIPT_KIND_TABLE] = "table",     [SCRIPT_KIND_RATES] = "rates",       [SCRIPT_KIND_SECRETS] = "secrets",
-    };
-    return names[kind];
-}
-
-static const char *fate_name(enum script_fate fate)
-{
-    static const char *const names[] = {
-        [SCRIPT_SAME] = "same",       [SCRIPT_CHANGED] = "changed", [SCRIPT_ADDED] = "added",
-        [SCRIPT_REMOVED] = "removed", [SCRIPT_KEPT] = "kept",       [SCRIPT_LEFT_OUT] = "left_out",
-    };
-    return names[fate];
-}
-
-void reload_tell_kept(struct reload_answer *answer, const struct script_changes *changes)
-{
-    for (size_t i = 0; i < changes->count; i++) {
-        const struct script_change *change = &changes->items[i];
-        struct reload_row row = {
-            .kind = kind_name(change->kind),
-            .fate = fate_name(change->fate),
-            .name = change->name,
-            .file = change->file,
-            .running = change->running,
-            .on_disk = change->on_disk,
-            .because = change->because,
-        };
-        if (change->fate == SCRIPT_KEPT || change->fate == SCRIPT_LEFT_OUT) {
-            reload_answer_add_kept(answer, &row);
-        }
-    }
-}
 
 /// Rows of suppliers of which neither the script nor the settings changed: then it is a secret or a certificate.
 static void tell_secrets(struct reload_making *making)
@@ -183,6 +127,11 @@ static void tell_secrets(struct reload_making *making)
     }
 }
 
+static void on_settings_name(void *context, struct text name)
+{
+    reload_answer_add_settings_name(context, name);
+}
+
 void reload_tell_changes(struct reload_making *making)
 {
     const struct settings *running = generation_settings(making->running);
@@ -190,8 +139,8 @@ void reload_tell_changes(struct reload_making *making)
     for (size_t i = 0; i < making->changes.count; i++) {
         const struct script_change *change = &making->changes.items[i];
         struct reload_row row = {
-            .kind = kind_name(change->kind),
-            .fate = fate_name(change->fate),
+            .kind = reload_kind_name(change->kind),
+            .fate = reload_fate_name(change->fate),
             .name = change->name,
             .file = change->file,
             .running = change->running,
@@ -202,6 +151,7 @@ void reload_tell_changes(struct reload_making *making)
         }
     }
     making->answer->settings_changed = !settings_is_same(running, generation_settings(making->built));
+    settings_name_changes(running, generation_settings(making->built), on_settings_name, making->answer);
     if (!making->answer->settings_changed) {
         tell_secrets(making);
     }
@@ -262,8 +212,10 @@ bool reload_build(struct reload_making *making, struct script_set *candidate, st
             answer->finding_count = 0;
             answer->finding_more = 0;
         }
+        answer->is_disk_refused = answer->finding_count > 0 && fixed == NULL;
         if (answer->finding_count == 0) {
-            refuse_for_now(making, "the generation could not be built: out of memory", "try again");
+            answer->is_passing = true;
+            reload_answer_refuse(answer, "the generation could not be built: out of memory", "try again");
         }
         return false;
     }
@@ -287,8 +239,9 @@ static bool has_room(struct reload_making *making)
         return false;
     }
     if (!is_room) {
-        refuse_for_now(making, "searches of too many generations are under way still",
-                       "try again when they have ended");
+        making->answer->is_passing = true;
+        reload_answer_refuse(making->answer, "searches of too many generations are under way still",
+                             "try again when they have ended");
     }
     return is_room;
 }
@@ -297,7 +250,8 @@ static bool publish(struct reload_making *making)
 {
     (void)generation_missing_secrets(making->built, on_missing_secret, NULL);
     if (engine_publish(making->reload->engine, generation_acquire(making->built)) != STATUS_OK) {
-        refuse_for_now(making, "the generation could not be published: out of memory", "try again");
+        making->answer->is_passing = true;
+        reload_answer_refuse(making->answer, "the generation could not be published: out of memory", "try again");
         return false;
     }
     making->answer->outcome = RELOAD_PUBLISHED;
@@ -410,6 +364,7 @@ static bool try_fixtures(struct reload_making *making)
             return is_built;
         }
     }
+    making->answer->is_passing = true;
     reload_answer_refuse(making->answer, "files kept changing while they were read", "reload again when they rest");
     return false;
 }
@@ -451,7 +406,7 @@ void reload_from_disk(struct reload *reload, struct reload_answer *answer)
     reload_making_init(&making, reload, answer);
     if (read_settings(&making) && reload_build(&making, NULL, NULL) && try_fixtures(&making)) {
         held_forget_changed(&reload->held, &making.changes, generation_catalogue(making.built)->set, making.disk_hash);
-        reload_tell_kept(answer, &making.changes);
+        reload_tell_kept(&making, &making.changes);
         tell_failing_still(&making);
         if (making.built != making.running) {
             reload_tell_changes(&making);
@@ -459,6 +414,8 @@ void reload_from_disk(struct reload *reload, struct reload_answer *answer)
                 begin_trials(&making);
             }
         }
+    } else if (answer->is_disk_refused && !answer->is_draining) {
+        reload_tell_refused(&making);
     }
     reload_making_fini(&making);
 }

@@ -7,91 +7,74 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/// The first reason of a refusal, with its place; else what changed.
-static void summarise(const struct reload_answer *answer, struct failure *sentence)
+/// A refusal: by whose wish, and its first reason with its place.
+static void note_refused(struct reload *reload, const struct reload_answer *answer)
 {
-    struct buffer line;
+    struct failure sentence = { 0 };
+    struct failure first = { .message = "out of memory" };
+    char what[48] = "reload";
 
-    *sentence = (struct failure){ 0 };
-    if (answer->outcome == RELOAD_REFUSED && answer->finding_count > 0) {
-        *sentence = answer->findings[0];
-        failure_set(sentence, "refused, asked for by %s: %s", reload_source_name(answer->source),
-                    answer->findings[0].message);
-        return;
+    if (answer->finding_count > 0) {
+        first = answer->findings[0];
     }
-    buffer_init(&line, sizeof(sentence->message));
-    reload_answer_print(answer, &line);
-    failure_set(sentence, "%.*s", TEXT_ARGS(buffer_text(&line)));
-    buffer_fini(&line);
-}
-
-/// Was the same row told before?
-static bool is_told(const struct reload_answer *standing, const struct reload_row *row)
-{
-    const struct reload_row *told = reload_answer_find_kept(standing, row->kind, row->name);
-    return told != NULL && text_equals(told->on_disk, row->on_disk) &&
-           strcmp(told->because.message, row->because.message) == 0;
-}
-
-static bool is_restart_told(const struct reload_answer *standing, const struct reload_restart *restart)
-{
-    for (size_t i = 0; standing != NULL && i < standing->restart_count; i++) {
-        if (text_equals(standing->restarts[i].setting, restart->setting)) {
-            return true;
-        }
+    sentence = first;
+    if (answer->is_rollback) {
+        (void)snprintf(what, sizeof(what), "rollback to %u", answer->roll_back_to);
+    } else if (answer->is_disk_refused) {
+        (void)snprintf(what, sizeof(what), "settings");
     }
-    return false;
-}
-
-static void note_kept(struct reload *reload, const struct reload_answer *answer, const struct reload_answer *standing)
-{
-    for (size_t i = 0; i < answer->kept_count; i++) {
-        const struct reload_row *row = &answer->kept[i];
-        if (!is_told(standing, row)) {
-            events_note(&reload->events, EVENT_KEPT, answer->generation, row->name, &row->because);
-        }
-    }
-    for (size_t i = 0; i < answer->restart_count; i++) {
-        const struct reload_restart *restart = &answer->restarts[i];
-        if (!is_restart_told(standing, restart)) {
-            struct failure because = { 0 };
-            failure_at(&because, restart->file.data, restart->line, 0);
-            failure_set(&because, "%.*s takes effect after a restart only", TEXT_ARGS(restart->setting));
-            events_note(&reload->events, EVENT_RESTART_NEEDED, answer->generation, restart->setting, &because);
-        }
+    failure_set(&sentence, "%s refused: %s (asked for by %s)", what, first.message, reload_source_name(answer->source));
+    if (answer->is_draining) {
+        log_line(LOG_INFO, "reload", "%s", sentence.message); // it is the end that was asked for
+    } else {
+        events_note(&reload->events, EVENT_REFUSED, answer->generation, (struct text){ 0 }, &sentence);
     }
 }
 
-static void note_went_back(struct reload *reload, const struct reload_answer *answer)
+static void note_changed(struct reload *reload, const struct reload_answer *answer)
 {
     for (size_t i = 0; i < answer->changed_count; i++) {
         const struct reload_row *row = &answer->changed[i];
+        struct failure because = row->because;
         if (strcmp(row->fate, "went_back") == 0) {
-            struct failure because = row->because;
             failure_set(&because, "%.*s runs again: %s", TEXT_ARGS(row->running), row->because.message);
             events_note(&reload->events, EVENT_WENT_BACK, answer->generation, row->name, &because);
+        } else if (strcmp(row->fate, "removed") == 0) {
+            failure_set(&because, "%s %.*s is gone, before it %.*s ran", row->kind, TEXT_ARGS(row->name),
+                        TEXT_ARGS(row->before));
+            events_note(&reload->events, EVENT_REMOVED, answer->generation, row->name, &because);
         }
     }
 }
 
-static void note_events(struct reload *reload, const struct reload_answer *answer, const struct reload_answer *standing)
+static void note_done(struct reload *reload, const struct reload_answer *answer)
 {
-    struct failure sentence;
-    enum event_kind kind = answer->is_rollback ? EVENT_ROLLBACK : EVENT_RELOAD;
+    struct failure sentence = { 0 };
+    struct buffer line;
 
-    summarise(answer, &sentence);
-    if (answer->outcome == RELOAD_UNCHANGED) {
-        if (answer->source != RELOAD_WATCH) {
-            log_line(LOG_INFO, "reload", "%s", sentence.message);
-        }
-    } else {
-        events_note(&reload->events, kind, answer->generation, (struct text){ 0 }, &sentence);
+    buffer_init(&line, sizeof(sentence.message));
+    reload_answer_print(answer, &line);
+    failure_set(&sentence, "%.*s", TEXT_ARGS(buffer_text(&line)));
+    buffer_fini(&line);
+    if (answer->outcome == RELOAD_PUBLISHED) {
+        events_note(&reload->events, answer->is_rollback ? EVENT_ROLLBACK : EVENT_RELOAD, answer->generation,
+                    (struct text){ 0 }, &sentence);
+    } else if (answer->source != RELOAD_WATCH) {
+        log_line(LOG_INFO, "reload", "%s", sentence.message);
     }
-    if (answer->outcome != RELOAD_REFUSED) {
-        note_went_back(reload, answer);
-        if (answer->source != RELOAD_TRIAL) {
-            note_kept(reload, answer, standing);
-        }
+}
+
+static void note_events(struct reload *reload, const struct reload_answer *answer, const struct reload_answer *before,
+                        const struct reload_answer *now)
+{
+    if (answer->outcome == RELOAD_REFUSED) {
+        note_refused(reload, answer);
+    } else {
+        note_done(reload, answer);
+        note_changed(reload, answer);
+    }
+    if (now != NULL && answer->source != RELOAD_TRIAL) {
+        reload_note_kept(reload, now, before);
     }
 }
 
@@ -105,28 +88,63 @@ static void note_history(struct reload *reload, struct reload_answer *answer)
     generation_release(&running);
 }
 
+/// A look of the watch that finds nothing new is not worth to take the place of one that did.
+static bool is_last(const struct reload *reload, const struct reload_answer *answer, bool is_news)
+{
+    bool is_vain = answer->outcome == RELOAD_UNCHANGED && answer->source == RELOAD_WATCH && !is_news;
+    bool is_over = reload->last != NULL && reload->last->is_disk_refused; // the refusal is true no more
+
+    return !answer->is_draining && (!is_vain || is_over);
+}
+
+/// Is what is kept back now other than before?
+static bool is_news(const struct reload_answer *now, const struct reload_answer *before)
+{
+    size_t kept = before != NULL ? before->kept_count : 0;
+    bool is_same =
+        now != NULL && now->kept_count == kept && now->restart_count == (before != NULL ? before->restart_count : 0);
+
+    for (size_t i = 0; is_same && i < kept; i++) {
+        is_same = now->kept[i].since_wall_us == before->kept[i].since_wall_us;
+    }
+    return !is_same;
+}
+
+static void take(struct reload_answer **place, struct reload_answer *answer, struct reload_answer **old)
+{
+    *old = *place;
+    *place = reload_answer_acquire(answer);
+}
+
 void reload_note(struct reload *reload, struct reload_answer *answer)
 {
-    struct reload_answer *standing = reload_standing(reload);
-    struct reload_answer *old_last = NULL;
-    struct reload_answer *old_standing = NULL;
+    struct reload_answer *before = reload_standing(reload);
+    struct reload_answer *now = reload_stand(answer, before);
+    struct reload_answer *old[3] = { NULL };
+    bool is_new = is_news(now, before);
 
-    note_events(reload, answer, standing);
+    note_events(reload, answer, before, now);
     if (answer->outcome == RELOAD_PUBLISHED) {
         note_history(reload, answer);
+        reload->settings_generation = answer->settings_changed ? answer->generation : reload->settings_generation;
     }
     pthread_mutex_lock(&reload->mutex);
     reload->counts[answer->outcome]++;
-    old_last = reload->last;
-    reload->last = reload_answer_acquire(answer);
-    if (answer->outcome != RELOAD_REFUSED || answer->source == RELOAD_TRIAL) { // which tells of what fails
-        old_standing = reload->standing;
-        reload->standing = reload_answer_acquire(answer);
+    if (is_last(reload, answer, is_new)) {
+        take(&reload->last, answer, &old[0]);
+    }
+    if (answer->outcome == RELOAD_PUBLISHED) {
+        take(&reload->published, answer, &old[1]);
+    }
+    if (now != NULL) {
+        take(&reload->standing, now, &old[2]);
     }
     pthread_mutex_unlock(&reload->mutex);
-    reload_answer_release(&old_last);
-    reload_answer_release(&old_standing);
-    reload_answer_release(&standing);
+    for (size_t i = 0; i < COUNT_OF(old); i++) {
+        reload_answer_release(&old[i]);
+    }
+    reload_answer_release(&now);
+    reload_answer_release(&before);
 }
 
 // --------------------------------------------------------------------------------------------------------- quarantines

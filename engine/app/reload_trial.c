@@ -72,6 +72,7 @@ static void tell_went_back(struct reload_making *making, const struct losers *lo
             row->because = lost->because;
             struct reload_row kept = *row;
             kept.fate = "kept";
+            kept.on_restart = "runs";
             kept.before = (struct text){ 0 };
             const struct reload_row *before = reload_answer_find_kept(standing, "supplier", row->name);
             kept.on_disk = before != NULL ? before->on_disk : row->before; // this one may have been gone back to, too

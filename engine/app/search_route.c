@@ -101,6 +101,16 @@ static void search_route_on_reply(void *owner, const struct search_reply *reply)
     generation_release(&mine->generation);
 }
 
+void search_route_end_all(struct io_thread *thread, uint64_t grace_us)
+{
+    for (struct list *node = thread->calls.next; node != &thread->calls; node = node->next) {
+        struct search_call *mine = CONTAINER_OF(node, struct search_call, node);
+        if (mine->search != NULL) {
+            search_end(&mine->search, grace_us); // its call stays until the reply is sent
+        }
+    }
+}
+
 static void search_route_on_event(void *owner, enum search_event event, struct text json)
 {
     struct search_call *mine = owner;

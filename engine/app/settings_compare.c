@@ -5,6 +5,7 @@
 
 #include "app/settings_table.h"
 
+#include <stdio.h>
 #include <string.h>
 
 // ---- one value
@@ -136,20 +137,93 @@ static bool is_same_rule(const struct settings_rule *a, const struct settings_ru
     return is_same;
 }
 
+static bool are_same_rules(const struct settings *a, const struct settings *b)
+{
+    bool are_same = a->rule_count == b->rule_count;
+    for (size_t i = 0; i < a->rule_count && are_same; i++) {
+        are_same = is_same_rule(&a->rules[i], &b->rules[i]);
+    }
+    return are_same;
+}
+
 bool settings_is_same(const struct settings *a, const struct settings *b)
 {
     bool is_same = is_same_section(SETTING_OF_ENGINE, a, b) && a->supplier_count == b->supplier_count &&
-                   a->table_count == b->table_count && a->rule_count == b->rule_count;
+                   a->table_count == b->table_count && are_same_rules(a, b);
     for (size_t i = 0; i < a->supplier_count && is_same; i++) {
         is_same = has_same_supplier(b, &a->suppliers[i]);
     }
     for (size_t i = 0; i < a->table_count && is_same; i++) {
         is_same = settings_has_same_table(b, &a->tables[i]);
     }
-    for (size_t i = 0; i < a->rule_count && is_same; i++) {
-        is_same = is_same_rule(&a->rules[i], &b->rules[i]);
-    }
     return is_same;
+}
+
+// ---- names of what differs
+
+static void report_named(const char *section, struct text name, settings_name_report report, void *context)
+{
+    char path[256];
+    int length =
+        snprintf(path, sizeof(path), "%s.%.*s", section, (int)(name.length < 200 ? name.length : 200), name.data);
+    report(context, (struct text){ path, (size_t)length });
+}
+
+static bool has_supplier(const struct settings *settings, struct text name)
+{
+    bool has = false;
+    for (size_t i = 0; i < settings->supplier_count && !has; i++) {
+        has = text_equals(settings->suppliers[i].name, name);
+    }
+    return has;
+}
+
+static bool has_table(const struct settings *settings, struct text name)
+{
+    bool has = false;
+    for (size_t i = 0; i < settings->table_count && !has; i++) {
+        has = text_equals(settings->tables[i].name, name);
+    }
+    return has;
+}
+
+static void name_sections(const struct settings *before, const struct settings *now, settings_name_report report,
+                          void *context)
+{
+    for (size_t i = 0; i < now->supplier_count; i++) {
+        if (!has_same_supplier(before, &now->suppliers[i])) {
+            report_named("suppliers", now->suppliers[i].name, report, context);
+        }
+    }
+    for (size_t i = 0; i < before->supplier_count; i++) {
+        if (!has_supplier(now, before->suppliers[i].name)) {
+            report_named("suppliers", before->suppliers[i].name, report, context);
+        }
+    }
+    for (size_t i = 0; i < now->table_count; i++) {
+        if (!settings_has_same_table(before, &now->tables[i])) {
+            report_named("data", now->tables[i].name, report, context);
+        }
+    }
+    for (size_t i = 0; i < before->table_count; i++) {
+        if (!has_table(now, before->tables[i].name)) {
+            report_named("data", before->tables[i].name, report, context);
+        }
+    }
+}
+
+void settings_name_changes(const struct settings *before, const struct settings *now, settings_name_report report,
+                           void *context)
+{
+    for (size_t i = 0; i < SETTINGS_COUNT; i++) {
+        if (SETTINGS[i].owner == SETTING_OF_ENGINE && !is_same_row(&SETTINGS[i], before, now)) {
+            report(context, text_of(SETTINGS[i].key));
+        }
+    }
+    name_sections(before, now, report, context);
+    if (!are_same_rules(before, now)) {
+        report(context, TEXT("rules"));
+    }
 }
 
 // ---- what waits for a restart

@@ -22,6 +22,11 @@ MUST_CHECK bool settings_is_same(const struct settings *a, const struct settings
 /// Does `settings` declare the same table?
 MUST_CHECK bool settings_has_same_table(const struct settings *settings, const struct settings_table *table);
 
+typedef void (*settings_name_report)(void *context, struct text name);
+/// Names what differs: "deadline.max", "suppliers.acme", "data.hotels", "rules".
+void settings_name_changes(const struct settings *before, const struct settings *now, settings_name_report report,
+                           void *context);
+
 /// Reports each setting of `fresh` that needs a restart and differs from `running`; returns how many. `report` may be
 /// NULL.
 size_t settings_compare(const struct settings *running, const struct settings *fresh, settings_difference_report report,

@@ -82,7 +82,7 @@ const struct setting SETTINGS[] = {
     { "scripts.memory", SETTING_SIZE, ENGINE(script_memory), "1MiB", "1GiB", "16MiB", NULL,
       "how much memory one call of a script may add", true },
     { "drain", SETTING_DURATION, ENGINE(drain_us), "100ms", "10min", "10s", NULL,
-      "how long open searches may go on after SIGTERM", false },
+      "how long open searches may go on after SIGTERM; then they reply with what they have", false },
     { "reload.watch", SETTING_FLAG, ENGINE(reload_watches), NULL, NULL, "true", NULL,
       "true: scripts and settings are reloaded by themselves when their files change", true },
     { "reload.settle", SETTING_DURATION, ENGINE(reload_settle_us), "10ms", "1min", "300ms", NULL,

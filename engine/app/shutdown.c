@@ -10,21 +10,30 @@
 #include <string.h>
 #include <unistd.h>
 
-//   NOTICE --its time--> DRAIN --all answered, or cut--> STOP --all down--> exit 0
-//     |                    |                              |
-//     +---second signal----+----------------------------> +--another one--> exit 0 at once
-//                                                         +--its time-----> exit 6 at once
+//   NOTICE --its time--> DRAIN --all answered----------------------------> STOP --all down--> exit 0
+//     |                    |                                                |
+//     |                    +--its time--> searches end --all sent, grace--> +--another one--> exit 0 at once
+//     +---second signal----+------------> with what    --another one------> +--its time-----> exit 6 at once
+//                                         they have
 
 enum { NAP_US = 10000, GUARD_NAP_US = 50000, LAST_LINE_US = 200000, LOOP_LATE_US = 2000000, NOTICE_AUTO_US = 5000000 };
 
+struct notice {
+    uint64_t us;
+    const char *because;
+};
+
 /// Nobody beyond this machine reaches a loopback listener, so probably nobody keeps a list of engines either. Else
 /// there is a balancer: five seconds are two checks of one that looks each 2 s, and one second for it to act.
-static uint64_t notice_of(const struct settings *settings)
+static struct notice notice_of(const struct settings *settings)
 {
     if (settings->notice_us != SETTINGS_AUTO) {
-        return settings->notice_us;
+        return (struct notice){ settings->notice_us, "set" };
     }
-    return value_is_loopback(settings->listen) ? 0 : NOTICE_AUTO_US;
+    if (value_is_loopback(settings->listen)) {
+        return (struct notice){ 0, "auto, none for `listen` is loopback" };
+    }
+    return (struct notice){ NOTICE_AUTO_US, "auto" };
 }
 
 /// Waits for at most `wait_us`. True: another signal says that it must end now.
@@ -36,7 +45,6 @@ static bool is_told_again(struct engine *engine, const sigset_t *signals, uint64
     if (number < 0 || engine_takes_signal(engine, number)) {
         return false;
     }
-    log_line(LOG_WARNING, "engine", "second signal: open requests are cut");
     return true;
 }
 
@@ -53,46 +61,67 @@ static bool give_notice(struct engine *engine, const sigset_t *signals, uint64_t
     return true;
 }
 
-/// The loops end by themselves, each when its requests are answered or cut.
-static void await_loops(struct engine *engine, const sigset_t *signals, uint64_t drain_us)
+/// The loops end by themselves, each when its requests are answered or cut. False: it is cut short.
+static bool await_loops(struct engine *engine, const sigset_t *signals, uint64_t within_us)
 {
-    uint64_t end_us = clock_now_us() + drain_us + LOOP_LATE_US;
+    uint64_t end_us = clock_now_us() + within_us + LOOP_LATE_US;
 
     for (size_t i = 0; i < engine->thread_count; i++) {
-        while (pthread_tryjoin_np(engine->threads[i].thread, NULL) != 0) {
+        while (engine->threads[i].is_running && pthread_tryjoin_np(engine->threads[i].thread, NULL) != 0) {
             if (is_told_again(engine, signals, NAP_US)) {
-                return;
+                return false;
             }
             if (clock_now_us() >= end_us) {
                 log_line(LOG_ERROR, "engine", "a loop does not end by itself");
-                return;
+                return true;
             }
         }
         engine->threads[i].is_running = false;
+    }
+    return true;
+}
+
+/// False: a second signal came.
+static bool drain(struct engine *engine, const sigset_t *signals, uint64_t drain_us)
+{
+    for (size_t i = 0; i < engine->thread_count; i++) {
+        io_thread_drain(&engine->threads[i]);
+    }
+    return await_loops(engine, signals, drain_us + IO_THREAD_GRACE_US);
+}
+
+static void end_now(struct engine *engine, const sigset_t *signals)
+{
+    log_line(LOG_WARNING, "engine", "second signal: open searches end with what they have");
+    for (size_t i = 0; i < engine->thread_count; i++) {
+        if (engine->threads[i].is_running) {
+            io_thread_end_searches(&engine->threads[i]);
+        }
+    }
+    if (!await_loops(engine, signals, IO_THREAD_GRACE_US)) {
+        log_line(LOG_WARNING, "engine", "third signal: open requests are cut");
     }
 }
 
 void shutdown_drain(struct engine *engine, const sigset_t *signals, int number)
 {
     struct generation *generation = engine_generation(engine);
-    uint64_t notice_us = notice_of(generation_settings(generation));
+    struct notice notice = notice_of(generation_settings(generation));
     uint64_t drain_us = generation_settings(generation)->drain_us;
 
     generation_release(&generation);
-    log_line(LOG_INFO, "engine", "draining signal=%s notice_ms=%llu drain_ms=%llu", strsignal(number),
-             (unsigned long long)clock_us_to_ms(notice_us), (unsigned long long)clock_us_to_ms(drain_us));
+    log_line(LOG_INFO, "engine", "draining signal=%s notice_ms=%llu (%s) drain_ms=%llu", strsignal(number),
+             (unsigned long long)clock_us_to_ms(notice.us), notice.because,
+             (unsigned long long)clock_us_to_ms(drain_us));
     atomic_store(&engine->is_draining, true);
     generations_close(&engine->generations); // nobody waits to publish one more
     worker_pool_hurry(engine->workers);      // nor for its states
     reload_drain(engine->reload);
-    if (!give_notice(engine, signals, notice_us)) {
-        return;
-    }
+    bool is_hurried = !give_notice(engine, signals, notice.us);
     atomic_store(&engine->refuses_searches, true);
-    for (size_t i = 0; i < engine->thread_count; i++) {
-        io_thread_drain(&engine->threads[i]);
+    if (is_hurried || !drain(engine, signals, drain_us)) {
+        end_now(engine, signals);
     }
-    await_loops(engine, signals, drain_us);
 }
 
 // --------------------------------------------------------------------------------------------------------------- guard

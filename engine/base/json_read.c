@@ -494,7 +494,7 @@ enum json_token json_take_member(struct json_reader *reader, struct text spelt, 
         return JSON_END;
     }
     size_t start = (size_t)(at - input.data);
-    size_t end = start;
+    size_t end;
     if (*at == '"') {
         end = json_plain_end(input, ++start);
         token = end < input.length && input.data[end] == '"' ? JSON_STRING : JSON_END;

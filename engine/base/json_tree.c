@@ -134,6 +134,13 @@ struct json_node *json_tree_member(const struct json_node *object, const char *k
     return json_tree_member_text(object, text_of(key));
 }
 
+struct text json_tree_text(const struct json_node *object, const char *key)
+{
+    const struct json_node *member = json_tree_member(object, key);
+    bool has_text = member != NULL && (member->kind == JSON_STRING || member->kind == JSON_NUMBER);
+    return has_text ? member->text : (struct text){ 0 };
+}
+
 struct json_node *json_tree_element(const struct json_node *list, size_t index)
 {
     struct json_node *element = list != NULL && list->kind == JSON_BEGIN_ARRAY ? list->first : NULL;

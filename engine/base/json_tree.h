@@ -32,6 +32,8 @@ MUST_CHECK enum status json_tree_read(struct arena *arena, struct text input, st
 
 /// NULL: `object` is no object (or NULL), or has no such member.
 struct json_node *json_tree_member(const struct json_node *object, const char *key);
+/// The text of a member that is a string, or the digits of one that is a number; absent: it is neither.
+struct text json_tree_text(const struct json_node *object, const char *key);
 struct json_node *json_tree_member_text(const struct json_node *object, struct text key);
 /// The element at `index`, from 0 on; NULL: there is none.
 struct json_node *json_tree_element(const struct json_node *list, size_t index);

@@ -369,3 +369,37 @@ uint64_t log_dropped(void)
 {
     return atomic_load(&logger.dropped);
 }
+
+// ---- values
+
+static bool log_is_word(struct text words)
+{
+    for (size_t i = 0; i < words.length; i++) {
+        unsigned char byte = (unsigned char)words.data[i];
+        if (byte <= ' ' || byte == '"' || byte == '=' || byte == '\\') {
+            return false;
+        }
+    }
+    return words.length > 0;
+}
+
+const char *log_value(struct text words, char out[LOG_VALUE_MAX])
+{
+    bool is_word = log_is_word(words);
+    size_t at = 0;
+
+    if (!is_word) {
+        out[at++] = '"';
+    }
+    for (size_t i = 0; i < words.length && at < LOG_VALUE_MAX - 4; i++) {
+        if (words.data[i] == '"' || words.data[i] == '\\') {
+            out[at++] = '\\';
+        }
+        out[at++] = words.data[i];
+    }
+    if (!is_word) {
+        out[at++] = '"';
+    }
+    out[at] = '\0';
+    return out;
+}

@@ -17,3 +17,8 @@ void log_stop(void); // drains, then stops the thread
 void log_line(enum log_level level, const char *module, const char *format, ...) PRINTF_LIKE(3, 4);
 void log_redact(struct text secret); // at least 4 bytes, at most 64 secrets; copied
 uint64_t log_dropped(void);
+
+enum { LOG_VALUE_MAX = 200 };
+/// A stranger's words as the value of `key=value`: as they are when they are one word, else in quotes. Cut to the room;
+/// returns `out`.
+const char *log_value(struct text words, char out[LOG_VALUE_MAX]);

@@ -11,24 +11,32 @@ static int fail(const struct cli_options *options, const struct failure *why, in
     return code;
 }
 
-/// Only the admin listener knows of searches that are kept no more.
-static bool is_unknown_search(const struct http_response *response)
+/// Is this the code of the problem that was answered?
+static bool has_code(const struct http_response *response, const char *code)
 {
-    static const char CODE[] = "\"unknown_search\"";
+    char quoted[64];
     struct text body = block_text(response->body);
-    return body.length > 0 && memmem(body.data, body.length, CODE, sizeof(CODE) - 1) != NULL;
+    int length = snprintf(quoted, sizeof(quoted), "\"%s\"", code);
+
+    return body.length > 0 && memmem(body.data, body.length, quoted, (size_t)length) != NULL;
 }
 
 static int refuse(const struct cli_options *options, const struct http_response *response)
 {
     struct failure why = { 0 };
 
-    if (response->status == 401) {
+    if (response->status == 401 && getenv("LASTCALL_ADMIN_TOKEN") != NULL) {
+        failure_set(&why, "the admin listener at %s does not take the token in LASTCALL_ADMIN_TOKEN", options->admin);
+        failure_help(&why, "the engine reads its token where `admin.token_env` says; is it another engine's?");
+    } else if (response->status == 401) {
         failure_set(&why, "the admin listener at %s wants a token", options->admin);
         failure_help(&why, "put it into the environment variable LASTCALL_ADMIN_TOKEN");
-    } else if (response->status == 404 && is_unknown_search(response)) {
+    } else if (response->status == 404 && has_code(response, "unknown_search")) {
         failure_set(&why, "the engine at %s does not know it (HTTP 404)", options->admin);
         failure_help(&why, "it keeps the newest 1,024 searches; older ones are in the attribution file");
+    } else if (response->status == 503 && has_code(response, "draining")) {
+        failure_set(&why, "the engine at %s is stopping", options->admin);
+        failure_help(&why, "it changes no more; ask the one that takes its place");
     } else if (response->status == 503) {
         failure_set(&why, "the engine at %s is stopping, or has no memory (HTTP 503)", options->admin);
         failure_help(&why, "ask again, or another one");
@@ -79,4 +87,14 @@ int admin_change(const struct cli_options *options, const char *path, struct tex
     struct search_client_question question = { .path = path, .body = body, .patience_ms = ADMIN_CHANGE_PATIENCE_MS };
 
     return ask(options, &question, 422, response);
+}
+
+int admin_is_not_ours(const struct cli_options *options)
+{
+    struct failure why = { 0 };
+
+    failure_set(&why, "what answers at %s is not lastcall's admin listener", options->admin);
+    failure_help(&why, "say where it is with --admin");
+    cli_print_failure(stderr, &why, options->is_colourless);
+    return CLI_REFUSED;
 }

@@ -11,6 +11,9 @@
 /// came and `*response` is NULL.
 MUST_CHECK int admin_ask(const struct cli_options *options, const char *path, struct http_response **response);
 
+/// Says that what answers is not an admin listener; the exit code.
+int admin_is_not_ours(const struct cli_options *options);
+
 enum { ADMIN_CHANGE_PATIENCE_MS = 120000 };
 
 /// A change: POSTs the JSON object `body`. CLI_OK with a 200, or with the 422 of an engine that refused, in `*response`;

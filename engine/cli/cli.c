@@ -18,8 +18,8 @@ static int cmd_version(const struct cli_options *options);
 static const struct cli_command commands[] = {
     { "serve", "[-c FILE]...", "run the engine until SIGTERM or Ctrl-C",
       "Reads the settings, checks all scripts and serves searches. On SIGTERM it is no longer ready, finishes the\n"
-      "searches it has and exits with 0; a second signal ends it at once. It exits with 6 when it took longer than\n"
-      "`shutdown.flush` to end.\n",
+      "searches it has and exits with 0; at a second signal they reply at once with what they have, a third one cuts\n"
+      "them. It exits with 6 when it took longer than `shutdown.flush` to end.\n",
       "c", 0, 0, cmd_serve },
     { "search", "SEARCH.json [--url URL] [--budget MS]", "send a search to a running engine and draw its waterfall",
       "SEARCH.json is the body of POST /v1/search; - reads it from standard input. The waterfall has a line for each\n"
@@ -38,10 +38,12 @@ static const struct cli_command commands[] = {
       "Asks a running engine for the record of a search: who was asked, answered, was cut by what and where it stood.\n"
       "The engine keeps the newest 1,024. A token is taken from LASTCALL_ADMIN_TOKEN.\n",
       "jnaw", 1, 1, cmd_explain },
-    { "status", "[--admin URL]", "say how a running engine is",
+    { "status", "[--check] [--admin URL]", "say how a running engine is",
       "Generation, readiness, script threads, attribution, which script runs for each supplier and which are off and\n"
-      "why, and what is stale: on the disk, but not what runs. A token is taken from LASTCALL_ADMIN_TOKEN.\n",
-      "jnaw", 0, 0, cmd_status },
+      "why, what is stale (on the disk, but not what runs), and what a restart would do. --check makes the exit code "
+      "1\n"
+      "when something is stale or the engine is not ready. A token is taken from LASTCALL_ADMIN_TOKEN.\n",
+      "jnawk", 0, 0, cmd_status },
     { "reload", "[--why TEXT] [--retry NAME] [--admin URL]", "let a running engine read its scripts and settings again",
       "Waits until the new generation runs, and tells what changed. What is broken on the disk keeps its last good\n"
       "version, and is told with file and line: exit code 1, as for settings that need a restart. 5: refused, and\n"
@@ -50,9 +52,16 @@ static const struct cli_command commands[] = {
       "jnawyr", 0, 0, cmd_reload },
     { "rollback", "GENERATION [--why TEXT] [--admin URL]", "let a running engine run an earlier generation again",
       "Scripts and settings of that generation run again, as a new generation. What lies on the disk is left as it is\n"
-      "and does not run until it changes, or until `lastcall reload --retry NAME`. The last 10 are kept. Exit codes are\n"
+      "and does not run until it changes, or until `lastcall reload --retry NAME`. The last 10 are kept. Exit codes "
+      "are\n"
       "those of reload. A token is taken from LASTCALL_ADMIN_TOKEN.\n",
       "jnawy", 1, 1, cmd_rollback },
+    { "history", "[--events] [--admin URL]", "list what a running engine ran: when, by whom and why",
+      "The last 32 generations, the newest first: * runs, - is not kept and cannot be rolled back to. Then who asked "
+      "for\n"
+      "it, the versions that it brought, - before what it took away, and why. --events lists the last 256 things that\n"
+      "one should know of instead. A token is taken from LASTCALL_ADMIN_TOKEN.\n",
+      "jnawe", 0, 0, cmd_history },
     { "help", "[COMMAND]", "say what a command does and which options it takes", "", "", 0, 1, cmd_help },
     { "version", "", "print the version", "", "", 0, 0, cmd_version },
 };
@@ -86,6 +95,10 @@ static const struct option_row {
       "the reason, for the history and the events" },
     { 'r', false, "retry", "NAME", OPTION_TEXT, offsetof(struct cli_options, retry), 0, 0,
       "a script that is held back and shall be tried again" },
+    { 'k', false, "check", NULL, OPTION_FLAG, offsetof(struct cli_options, is_checking), 0, 0,
+      "exit with 1 when something is stale or the engine is not ready" },
+    { 'e', false, "events", NULL, OPTION_FLAG, offsetof(struct cli_options, is_events), 0, 0,
+      "what happened, in place of what ran" },
     { 's', false, "secrets", NULL, OPTION_FLAG, offsetof(struct cli_options, has_secrets), 0, 0,
       "missing secrets are findings" },
     { 'U', false, "update", NULL, OPTION_FLAG, offsetof(struct cli_options, is_updating), 0, 0,

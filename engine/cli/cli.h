@@ -33,7 +33,7 @@ struct cli_options {
     const char *why, *retry; // NULL: not given
     uint64_t budget_ms; // 0: not given
     uint64_t width;     // 0: the terminal's
-    bool is_json, is_colourless, has_secrets, is_updating;
+    bool is_json, is_colourless, has_secrets, is_updating, is_checking, is_events;
 };
 
 struct cli_command {
@@ -56,6 +56,7 @@ int cmd_explain(const struct cli_options *options);
 int cmd_status(const struct cli_options *options);
 int cmd_reload(const struct cli_options *options);
 int cmd_rollback(const struct cli_options *options);
+int cmd_history(const struct cli_options *options);
 
 /// `place: error: sentence`, then `help: remedy`. The first line can be read by an editor.
 void cli_print_failure(FILE *stream, const struct failure *failure, bool is_colourless);

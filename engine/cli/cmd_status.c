@@ -321,18 +321,32 @@ static void print_view(struct paint *paint, const struct status_view *view)
 }
 
 /// What runs and what is on the disk; it is read apart, for it has rows within rows.
-static void print_reload(struct paint *paint, struct text body)
+static size_t print_reload(struct paint *paint, struct text body)
 {
     struct arena arena;
     struct json_node *root = NULL;
     const char *sentence;
-    size_t offset;
+    size_t offset, stale = 0;
 
     arena_init(&arena, STATUS_ARENA);
     if (json_tree_read(&arena, body, &root, &offset, &sentence) == STATUS_OK) {
-        reload_print_status(paint, json_tree_member(root, "reload"));
+        stale = reload_print_status(paint, json_tree_member(root, "reload"));
     }
     arena_fini(&arena);
+    return stale;
+}
+
+/// As a page, or as it came.
+static void print_out(const struct cli_options *options, struct text body, const struct buffer *head,
+                      const struct buffer *suppliers)
+{
+    if (options->is_json) {
+        (void)fwrite(body.data, 1, body.length, stdout);
+        (void)fputc('\n', stdout);
+    } else {
+        cli_flush(stdout, head);
+        cli_flush(stdout, suppliers);
+    }
 }
 
 int cmd_status(const struct cli_options *options)
@@ -343,8 +357,10 @@ int cmd_status(const struct cli_options *options)
     struct buffer head, suppliers;
     struct paint paint, supplier_paint;
 
-    int code = admin_ask(options, "/admin/v1/status", &response);
-    if (code != CLI_OK || response == NULL) {
+    struct cli_options page = *options;
+    page.is_json = false; // what is stale is to be found in either case
+    int code = admin_ask(&page, "/admin/v1/status", &response);
+    if (code != CLI_OK) {
         return code;
     }
     buffer_init(&head, STATUS_OUTPUT_CAP);
@@ -354,15 +370,11 @@ int cmd_status(const struct cli_options *options)
     json_reader_init(&json, block_text(response->body));
     if (read_status(&json, &view, &supplier_paint)) {
         print_view(&paint, &view);
-        print_reload(&supplier_paint, block_text(response->body));
-        cli_flush(stdout, &head);
-        cli_flush(stdout, &suppliers);
+        size_t stale = print_reload(&supplier_paint, block_text(response->body));
+        print_out(options, block_text(response->body), &head, &suppliers);
+        code = options->is_checking && (stale > 0 || !view.is_ready) ? CLI_FINDINGS : CLI_OK;
     } else {
-        struct failure why = { 0 };
-        failure_set(&why, "what answers at %s is not lastcall's admin listener", options->admin);
-        failure_help(&why, "say where it is with --admin");
-        cli_print_failure(stderr, &why, options->is_colourless);
-        code = CLI_REFUSED;
+        code = admin_is_not_ours(options);
     }
     buffer_fini(&head);
     buffer_fini(&suppliers);

@@ -1,5 +1,6 @@
 #include "cli/reload_print.h"
 
+#include "cli/admin_ask.h"
 #include "model/exchange.h"
 
 #include <stdio.h>
@@ -8,9 +9,7 @@ enum { RELOAD_OUTPUT_CAP = 4 << 20, RELOAD_ARENA = 32 << 20, FATE_COLUMNS = 10, 
 
 static struct text text_member(const struct json_node *object, const char *key)
 {
-    const struct json_node *member = json_tree_member(object, key);
-    bool has_text = member != NULL && (member->kind == JSON_STRING || member->kind == JSON_NUMBER);
-    return has_text ? member->text : (struct text){ 0 };
+    return json_tree_text(object, key);
 }
 
 static const struct json_node *list_member(const struct json_node *object, const char *key)
@@ -32,8 +31,12 @@ static void print_below(struct paint *paint, const char *label, struct text word
 
 static enum paint_colour colour_of(struct text fate)
 {
-    bool is_bad = text_equals_c(fate, "kept") || text_equals_c(fate, "left_out") || text_equals_c(fate, "went_back") ||
-                  text_equals_c(fate, "failing");
+    static const char *const bad[] = { "kept", "left_out", "went_back", "refused", "waits", "removed", "failing" };
+    bool is_bad = false;
+
+    for (size_t i = 0; i < COUNT_OF(bad); i++) {
+        is_bad = is_bad || text_equals_c(fate, bad[i]);
+    }
     return is_bad ? PAINT_YELLOW : PAINT_GREEN;
 }
 
@@ -43,8 +46,18 @@ static void print_labels(struct paint *paint, const struct json_node *row, struc
     struct text before = text_member(row, "before");
     struct text running = text_member(row, "running");
     struct text on_disk = text_member(row, "on_disk");
-    bool is_kept = text_equals_c(fate, "kept") || text_equals_c(fate, "left_out");
+    bool is_settings = text_equals_c(text_member(row, "kind"), "settings");
+    bool is_kept = text_equals_c(fate, "kept") || text_equals_c(fate, "left_out") || text_equals_c(fate, "waits");
 
+    if (is_settings && running.length > 0) {
+        buffer_append_c(paint->out, "those of ");
+        paint_text(paint, running, 40);
+        struct text file = text_member(row, "file");
+        buffer_append_c(paint->out, " run, and ");
+        paint_text(paint, file.length > 0 ? file : TEXT("what is on the disk"), 200);
+        buffer_append_c(paint->out, " differs");
+        return;
+    }
     if (is_kept) {
         // Tables, rates and settings have no labels.
         struct text unnamed = text_equals_c(fate, "left_out") ? TEXT("nothing") : TEXT("the one before");
@@ -76,17 +89,63 @@ static void print_row(struct paint *paint, const struct json_node *row)
     paint_cell(paint, text_member(row, "name"), NAME_COLUMNS, PAINT_LEFT);
     paint_spaces(paint, 1);
     print_labels(paint, row, fate);
+    struct text since = text_member(row, "since");
+    if (since.length > 0) {
+        buffer_append_c(paint->out, ", since ");
+        paint_text(paint, since, 40);
+    }
     buffer_append_byte(paint->out, '\n');
     print_below(paint, "", text_member(row, "because"));
     print_below(paint, "help: ", text_member(row, "help"));
 }
 
-static size_t print_rows(struct paint *paint, const struct json_node *answer, const char *key)
+/// Is the row there only for what an earlier one of the list says, with the same words?
+static const struct json_node *leader_of(const struct json_node *first, const struct json_node *row)
+{
+    struct text because = text_member(row, "because");
+    const struct json_node *leader = row;
+
+    for (const struct json_node *other = first; other != NULL && because.length > 0; other = other->next) {
+        bool is_module = text_equals_c(text_member(other, "kind"), "scripts");
+        if (is_module && text_equals(text_member(other, "because"), because)) {
+            leader = other;
+            break;
+        }
+    }
+    return leader;
+}
+
+/// "keeps back alpha, bravo": what needs the module that is broken.
+static void print_followers(struct paint *paint, const struct json_node *first, const struct json_node *leader)
 {
     size_t count = 0;
 
-    for (const struct json_node *row = list_member(answer, key); row != NULL; row = row->next) {
-        print_row(paint, row);
+    for (const struct json_node *row = first; row != NULL; row = row->next) {
+        if (row != leader && leader_of(first, row) == leader) {
+            if (count++ == 0) {
+                paint_spaces(paint, FATE_COLUMNS + 4);
+            }
+            buffer_append_c(paint->out, count == 1 ? "keeps back " : ", ");
+            paint_text(paint, text_member(row, "name"), 80);
+        }
+    }
+    if (count > 0) {
+        buffer_append_byte(paint->out, '\n');
+    }
+}
+
+static size_t print_rows(struct paint *paint, const struct json_node *answer, const char *key)
+{
+    const struct json_node *first = list_member(answer, key);
+    bool has_findings = list_member(answer, "findings") != NULL; // which say why the settings were refused
+    size_t count = 0;
+
+    for (const struct json_node *row = first; row != NULL; row = row->next) {
+        bool is_said = has_findings && text_equals_c(text_member(row, "fate"), "refused");
+        if (leader_of(first, row) == row && !is_said) {
+            print_row(paint, row);
+            print_followers(paint, first, row);
+        }
         count++;
     }
     return count;
@@ -207,16 +266,6 @@ static int code_of(const struct json_node *answer)
     return text_equals_c(text_member(answer, "outcome"), "refused") ? CLI_REFUSED : is_stale ? CLI_FINDINGS : CLI_OK;
 }
 
-static int not_ours(const struct cli_options *options)
-{
-    struct failure why = { 0 };
-
-    failure_set(&why, "what answers at %s is not lastcall's admin listener", options->admin);
-    failure_help(&why, "say where it is with --admin");
-    cli_print_failure(stderr, &why, options->is_colourless);
-    return CLI_REFUSED;
-}
-
 /// A problem of the engine: it did not understand what was asked.
 static int print_problem(const struct cli_options *options, const struct json_node *problem)
 {
@@ -254,29 +303,71 @@ int reload_print(const struct cli_options *options, const struct http_response *
     } else if (text_member(answer, "title").length > 0) {
         code = print_problem(options, answer);
     } else {
-        code = not_ours(options);
+        code = admin_is_not_ours(options);
     }
     arena_fini(&arena);
     return code;
 }
 
-void reload_print_status(struct paint *paint, const struct json_node *reload)
+static void print_last(struct paint *paint, const char *what, const struct json_node *answer)
+{
+    buffer_append_c(paint->out, what);
+    paint_text(paint, text_member(answer, "at"), 40);
+    buffer_append_c(paint->out, ": ");
+    print_head(paint, answer);
+    print_asker(paint, answer);
+    buffer_append_byte(paint->out, '\n');
+}
+
+static void print_names(struct paint *paint, const char *label, const struct json_node *first)
+{
+    for (const struct json_node *name = first; name != NULL; name = name->next) {
+        buffer_append_c(paint->out, name == first ? label : ", ");
+        paint_text(paint, name->text, 80);
+    }
+}
+
+/// A restart reads the disk, and nothing is held back from it.
+static void print_restart(struct paint *paint, const struct json_node *restart)
+{
+    const struct json_node *starts = json_tree_member(restart, "starts");
+
+    if (starts != NULL && starts->kind == JSON_FALSE) {
+        paint_on(paint, PAINT_YELLOW);
+        buffer_append_c(paint->out, "a restart now would not start: ");
+        paint_off(paint, PAINT_YELLOW);
+        struct text because = text_member(restart, "because");
+        paint_text(paint, because, because.length);
+        buffer_append_byte(paint->out, '\n');
+    } else if (list_member(restart, "runs") != NULL || list_member(restart, "off") != NULL) {
+        bool has_runs = list_member(restart, "runs") != NULL;
+        buffer_append_c(paint->out, "a restart now would ");
+        print_names(paint, "run what is held back: ", list_member(restart, "runs"));
+        print_names(paint, has_runs ? "; and switch off " : "switch off ", list_member(restart, "off"));
+        buffer_append_byte(paint->out, '\n');
+    }
+}
+
+size_t reload_print_status(struct paint *paint, const struct json_node *reload)
 {
     const struct json_node *last = json_tree_member(reload, "last");
+    const struct json_node *published = json_tree_member(reload, "published");
+    size_t stale = 0;
 
-    if (text_member(last, "outcome").length == 0) {
-        return;
-    }
-    buffer_append_c(paint->out, "\nlast reload ");
-    paint_text(paint, text_member(last, "at"), 40);
-    buffer_append_c(paint->out, ": ");
-    print_head(paint, last);
-    print_asker(paint, last);
     buffer_append_byte(paint->out, '\n');
-    print_findings(paint, last);
+    if (text_member(published, "outcome").length > 0) {
+        print_last(paint, "last change ", published);
+    }
+    if (text_member(last, "outcome").length > 0 &&
+        !text_equals(text_member(last, "at"), text_member(published, "at"))) {
+        print_last(paint, "last reload ", last);
+        print_findings(paint, last);
+    }
     if (list_member(reload, "kept") != NULL) {
         buffer_append_c(paint->out, "stale, for what runs is not what is on the disk:\n");
-        (void)print_rows(paint, reload, "kept");
+        stale += print_rows(paint, reload, "kept");
     }
-    (void)print_restarts(paint, last);
+    stale += print_restarts(paint, reload);
+    print_restart(paint, json_tree_member(reload, "restart"));
+    return stale;
 }

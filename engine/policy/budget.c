@@ -22,6 +22,7 @@ const char *budget_from_name(enum budget_from from)
         [BUDGET_FROM_CALLER] = "caller",
         [BUDGET_FROM_DEFAULT] = "default",
         [BUDGET_FROM_RULE] = "rule",
+        [BUDGET_FROM_SHUTDOWN] = "shutdown",
     };
     return names[from];
 }

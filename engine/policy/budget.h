@@ -15,8 +15,9 @@ enum {
     BUDGET_RESERVE_SAMPLES = 1000,
 };
 
-/// Who decided how long a search takes: its caller, or a proxy of his; nobody, so the default; a rule.
-enum budget_from { BUDGET_FROM_CALLER, BUDGET_FROM_DEFAULT, BUDGET_FROM_RULE };
+/// Who decided how long a search takes: its caller, or a proxy of his; nobody, so the default; a rule; the engine,
+/// which ends.
+enum budget_from { BUDGET_FROM_CALLER, BUDGET_FROM_DEFAULT, BUDGET_FROM_RULE, BUDGET_FROM_SHUTDOWN };
 const char *budget_from_name(enum budget_from from);
 
 /// A caller's wish, clamped to the configured range.

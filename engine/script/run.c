@@ -8,7 +8,7 @@
 #include "base/redact.h"
 #include "script/bind.h"
 #include "script/freeze.h"
-#include "script/run_load.h"
+#include "script/script_check.h"
 
 #include <lauxlib.h>
 #include <stdarg.h>
@@ -90,24 +90,31 @@ static void run_count_limits(struct script_set *set, const struct sandbox *sandb
     }
 }
 
-/// A script that was stopped in its file has been slow to load; that does not speak against what it does in calls.
-static void run_count_timeout(struct run *run, const struct guard_blame *blame, enum run_doing doing)
-{
-    const char *place = run->state->sandbox->stopped_at;
-
-    if (blame == NULL || doing == RUN_LOADS) {
-        return;
-    }
-    if (script_set_note_timeout(run->state->set, blame->script, place, clock_now_us())) {
-        run->quarantined++;
-        log_line(LOG_ERROR, "script", "stopped too often and quarantined at=%s", place);
-    }
-}
-
-static enum run_end run_end_of(struct run *run, enum sandbox_result result, uint64_t limit_us, enum run_doing doing)
+static enum run_end run_one(struct run *run, const struct guard_blame *blame, uint64_t limit_us, lua_CFunction function,
+                            struct run_work *work)
 {
     struct run_failure *failure = &run->failure;
 
+    *failure = (struct run_failure){ .verdict = SCRIPT_MEMORY };
+    run->unparsable[0] = '\0';
+    work->run = run;
+    if (run->state->sandbox == NULL && !state_renew(run->state)) {
+        run_keep(failure->message, sizeof failure->message, "there is no memory for a Lua state");
+        return RUN_FAILED;
+    }
+    struct sandbox *sandbox = run->state->sandbox;
+    uint64_t begun_us = clock_now_us();
+    if (blame != NULL) {
+        run_allow_log(run->state->set, sandbox, blame->script, begun_us);
+        guard_enter(run->guard, sandbox, blame, limit_us);
+    }
+    enum sandbox_result result = sandbox_call(sandbox, function, run_on_error, work);
+    if (blame != NULL && !guard_leave(run->guard)) {
+        return RUN_LOST;
+    }
+    if (blame != NULL) {
+        run_count_limits(run->state->set, sandbox, blame->script, result, begun_us);
+    }
     switch (result) {
     case SANDBOX_OK:
         return RUN_DONE;
@@ -115,9 +122,13 @@ static enum run_end run_end_of(struct run *run, enum sandbox_result result, uint
         return RUN_FAILED;
     case SANDBOX_STOPPED:
         failure->verdict = SCRIPT_TIMEOUT;
-        snprintf(failure->message, sizeof failure->message, "%s: stopped after %llu ms%s",
-                 run->state->sandbox->stopped_at, (unsigned long long)(limit_us / 1000),
-                 doing == RUN_LOADS ? " while its file was loaded" : "");
+        snprintf(failure->message, sizeof failure->message, "%s: stopped after %llu ms", sandbox->stopped_at,
+                 (unsigned long long)(limit_us / 1000));
+        if (blame != NULL &&
+            script_set_note_timeout(run->state->set, blame->script, sandbox->stopped_at, clock_now_us())) {
+            run->quarantined++;
+            log_line(LOG_ERROR, "script", "stopped too often and quarantined at=%s", sandbox->stopped_at);
+        }
         return RUN_FAILED;
     case SANDBOX_OUT_OF_MEMORY:
         break;
@@ -129,57 +140,59 @@ static enum run_end run_end_of(struct run *run, enum sandbox_result result, uint
     return RUN_FAILED;
 }
 
-enum run_end run_guarded(struct run *run, const struct guard_blame *blame, enum run_doing doing, uint64_t limit_us,
-                         lua_CFunction function, struct run_work *work)
-{
-    struct sandbox *sandbox = run->state->sandbox;
-    uint64_t begun_us = clock_now_us();
+struct run_load {
+    struct run_work work;
+    struct script_id script;
+};
 
-    run->failure = (struct run_failure){ .verdict = SCRIPT_MEMORY };
-    run->unparsable[0] = '\0';
-    work->run = run;
-    if (blame != NULL) {
-        run_allow_log(run->state->set, sandbox, blame->script, begun_us);
-        if (doing == RUN_LOADS) {
-            sandbox->log_most = 0; // its check has logged what it has to say
-        }
-        guard_enter(run->guard, sandbox, blame, limit_us);
+static int run_load_file(lua_State *L)
+{
+    const struct run_load *load = lua_touserdata(L, 1);
+
+    if (load->script.is_product) {
+        state_push_product(L, load->work.run->state, load->script.index);
+    } else {
+        state_push_supplier(L, load->work.run->state, load->script.index);
     }
-    enum sandbox_result result = sandbox_call(sandbox, function, run_on_error, work);
-    if (blame != NULL && !guard_leave(run->guard)) {
-        return RUN_LOST;
-    }
-    if (blame != NULL && doing == RUN_CALLS) {
-        run_count_limits(run->state->set, sandbox, blame->script, result, begun_us);
-    }
-    if (result == SANDBOX_STOPPED) {
-        run_count_timeout(run, blame, doing);
-    }
-    return run_end_of(run, result, limit_us, doing);
+    return 0;
 }
 
-static bool run_has_state(struct run *run)
+static enum run_end run_load_one(struct run *run, struct guard_blame blame)
 {
-    if (run->state->sandbox != NULL || state_renew(run->state)) {
-        return true;
+    struct run_load load = { .script = blame.script };
+
+    if (state_is_loaded(run->state, blame.script)) {
+        return RUN_DONE;
     }
-    run->failure = (struct run_failure){ .verdict = SCRIPT_MEMORY };
-    run->unparsable[0] = '\0';
-    run_keep(run->failure.message, sizeof run->failure.message, "there is no memory for a Lua state");
-    return false;
+    return run_one(run, &blame, SCRIPT_CHECK_RUN_US, run_load_file, &load.work);
+}
+
+/// What a fresh state lacks has the time that its check allowed: a large file is no fault of the call that comes first.
+static enum run_end run_load(struct run *run, const struct guard_blame *blame)
+{
+    struct guard_blame product = *blame;
+
+    if (state_is_loaded(run->state, blame->script)) {
+        return RUN_DONE;
+    }
+    if (!blame->script.is_product) {
+        const struct script_set *set = run->state->set;
+        ptrdiff_t index = script_set_find_product(set, script_set_supplier(set, blame->script.index)->product);
+        product.script = (struct script_id){ .is_product = true, .index = index < 0 ? 0 : (size_t)index };
+        enum run_end end = index < 0 ? RUN_DONE : run_load_one(run, product);
+        if (end != RUN_DONE) {
+            return end;
+        }
+    }
+    return run_load_one(run, *blame);
 }
 
 enum run_end run_section(struct run *run, const struct guard_blame *blame, uint64_t limit_us, lua_CFunction function,
                          struct run_work *work)
 {
-    if (!run_has_state(run)) {
-        return RUN_FAILED;
-    }
-    enum run_end end = blame != NULL ? run_load(run, blame) : RUN_DONE;
-    if (end != RUN_DONE) {
-        return end;
-    }
-    return run_guarded(run, blame, RUN_CALLS, limit_us, function, work);
+    enum run_end end = blame == NULL ? RUN_DONE : run_load(run, blame);
+
+    return end == RUN_DONE ? run_one(run, blame, limit_us, function, work) : end;
 }
 
 uint64_t run_now_us(const struct run *run)
@@ -211,13 +224,7 @@ void run_count_failure(struct run *run)
 
 void run_note_trial(const struct run *run, size_t supplier, enum script_verdict verdict, const char *message)
 {
-    const struct run_failure *failure = &run->failure;
-    bool is_slow_load =
-        failure->is_of_load && failure->verdict == verdict && (verdict == SCRIPT_TIMEOUT || verdict == SCRIPT_MEMORY);
-
-    if (!is_slow_load) {
-        script_set_note_trial(run->state->set, (struct script_id){ .index = supplier }, verdict, message);
-    }
+    script_set_note_trial(run->state->set, (struct script_id){ .index = supplier }, verdict, message);
 }
 
 int run_breach(lua_State *L, int function, const char *format, ...)

@@ -15,7 +15,6 @@
 /// How a script failed, kept outside of Lua.
 struct run_failure {
     enum script_verdict verdict;
-    bool is_of_load; // while the file was loaded, before the section itself
     char message[256];
     char code[64];
     struct wait wait; // of fail.quota
@@ -48,8 +47,10 @@ uint64_t run_wall_us(const struct run *run, struct script_times times);
 enum run_end { RUN_DONE, RUN_FAILED, RUN_LOST };
 
 /// Runs `function` with the light userdata `work`, guarded when `blame` is given (then only the worker's own memory may
-/// be touched inside), plainly protected when it is NULL. RUN_FAILED: `failure` says how; after out of memory the state
-/// is a fresh one, and verdict SCRIPT_MEMORY. RUN_LOST: the lease is gone, leave everything of the call alone.
+/// be touched inside), plainly protected when it is NULL. A guarded one is preceded by the files that the script needs,
+/// when the state has not run them yet, under the limit of their checks. RUN_FAILED: `failure` says how; after out of
+/// memory the state is a fresh one, and verdict SCRIPT_MEMORY. RUN_LOST: the lease is gone, leave everything of the
+/// call alone.
 MUST_CHECK enum run_end run_section(struct run *run, const struct guard_blame *blame, uint64_t limit_us,
                                     lua_CFunction function, struct run_work *work);
 

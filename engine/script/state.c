@@ -83,9 +83,7 @@ struct state *state_create(struct script_set *set, size_t growth_cap)
     state->products = calloc(script_set_product_count(set) + 1, sizeof *state->products);
     state->suppliers = calloc(script_set_supplier_count(set) + 1, sizeof *state->suppliers);
     state->abilities = calloc(script_set_supplier_count(set) + 1, sizeof *state->abilities);
-    state->load_again_us = calloc(script_set_supplier_count(set) + 1, sizeof *state->load_again_us);
-    if (state->products == NULL || state->suppliers == NULL || state->abilities == NULL ||
-        state->load_again_us == NULL || !state_renew(state)) {
+    if (state->products == NULL || state->suppliers == NULL || state->abilities == NULL || !state_renew(state)) {
         state_destroy(&state);
     }
     return state;
@@ -105,7 +103,6 @@ void state_destroy(struct state **state)
     free((*state)->products);
     free((*state)->suppliers);
     free((*state)->abilities);
-    free((*state)->load_again_us);
     free(*state);
     *state = NULL;
 }
@@ -158,14 +155,14 @@ void state_push_supplier(lua_State *L, struct state *state, size_t index)
     state->abilities[index] = (uint8_t)able;
 }
 
-bool state_has_loaded(const struct state *state, struct script_id script)
-{
-    return (script.is_product ? state->products : state->suppliers)[script.index] != LUA_NOREF;
-}
-
 bool state_may_have(const struct state *state, size_t supplier, enum state_ability ability)
 {
     return (state->abilities[supplier] & STATE_LOADED) == 0 || (state->abilities[supplier] & ability) != 0;
+}
+
+bool state_is_loaded(const struct state *state, struct script_id script)
+{
+    return (script.is_product ? state->products : state->suppliers)[script.index] != LUA_NOREF;
 }
 
 static void state_forget_search(lua_State *L, struct state_search *slot)

@@ -29,12 +29,11 @@ struct state {
     size_t growth_cap;
     int *products; // registry references, LUA_NOREF: not loaded
     int *suppliers;
-    uint8_t *abilities;      // of suppliers: what their tables hold, once loaded
-    uint64_t *load_again_us; // of suppliers: not before then; survives state_renew
-    uint64_t renewals;       // how often the state was begun afresh
-    uint64_t loads;          // files of products and suppliers that were run
-    uint64_t used_at;        // its owner's: the larger, the later
-    struct state *next;      // its owner's list
+    uint8_t *abilities; // of suppliers: what their tables hold, once loaded
+    uint64_t renewals;  // how often the state was begun afresh
+    uint64_t loads;     // files of products and suppliers that were run
+    uint64_t used_at;   // its owner's: the larger, the later
+    struct state *next; // its owner's list
     struct state_search searches[STATE_SEARCHES];
     uint64_t uses;
     int accounts; // reference of the table by serial
@@ -62,14 +61,14 @@ bool state_renew(struct state *state);
 /// Between calls: renews a state whose memory is mostly idle, after a call that needed far more than the others.
 void state_refresh(struct state *state);
 
+/// Has its file been run in this state?
+bool state_is_loaded(const struct state *state, struct script_id script);
+
 /// Before a call: holds its tables; after it, with NULL: lets them go. Not within a section.
 void state_use_data(struct state *state, struct data_set *data);
 
 /// Before a call: where its randomness comes from; 0: the machine. Not within a section.
 void state_use_seed(struct state *state, uint64_t seed);
-
-/// Has the file been run in this state?
-bool state_has_loaded(const struct state *state, struct script_id script);
 
 /// False: the supplier is loaded and has no such function.
 bool state_may_have(const struct state *state, size_t supplier, enum state_ability ability);

@@ -125,10 +125,9 @@ static void search_reply_now(struct search *search, bool was_cut_by_budget)
     search_deliver(search, &reply, began_us);
 }
 
-/// At deadline - reserve: what is pending is cut, and the reply goes out.
-static void search_on_end(struct timer *timer)
+/// What is pending is cut, and the reply goes out.
+static void search_cut(struct search *search)
 {
-    struct search *search = CONTAINER_OF(timer, struct search, end_timer);
     struct world *world = search->options.world;
     enum phase waiting = PHASE_SCRIPT_QUEUE;
 
@@ -140,11 +139,18 @@ static void search_on_end(struct timer *timer)
         struct attempt *attempt = &search->attempts[i];
         if (attempt->state != ATTEMPT_CLOSED) {
             // The same instant can be both ends; the smaller name was fixed when the allocation was made.
-            enum bound bound = attempt->allocation.bound == BOUND_CEILING ? BOUND_CEILING : BOUND_BUDGET;
-            attempt_cut(attempt, bound, waiting);
+            const struct allocation *allocation = &attempt->allocation;
+            bool is_ceiling = allocation->bound == BOUND_CEILING && allocation->end_us <= search->end_us;
+            attempt_cut(attempt, is_ceiling ? BOUND_CEILING : BOUND_BUDGET, waiting);
         }
     }
     search_reply_now(search, true);
+}
+
+/// At deadline - reserve.
+static void search_on_end(struct timer *timer)
+{
+    search_cut(CONTAINER_OF(timer, struct search, end_timer));
 }
 
 void *search_alloc(struct search *search, size_t size)
@@ -489,6 +495,27 @@ enum status search_start(const struct search_options *options, struct search **r
 fail:
     search_destroy(search);
     return status;
+}
+
+void search_end(struct search **ended, uint64_t grace_us)
+{
+    struct search *search = *ended;
+    struct search_options *options = &search->options;
+    struct world *world = options->world;
+    uint64_t now_us = world->ops->now_us(world);
+
+    *ended = NULL;
+    if (now_us < search->end_us) { // else it ends by itself at this very moment
+        uint64_t left_us = search->deadline_us - now_us;
+        options->reserve_us = grace_us < left_us ? grace_us : left_us;
+        search->end_us = now_us;
+        search->deadline_us = now_us + options->reserve_us;
+        search->deadline_rule = NULL;
+        options->budget.effective_us = search->deadline_us - options->arrival_us;
+        options->budget.is_clamped = options->budget.effective_us != options->budget.requested_us;
+        options->budget.from = BUDGET_FROM_SHUTDOWN;
+    }
+    search_cut(search);
 }
 
 void search_cancel(struct search **search)

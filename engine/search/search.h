@@ -73,5 +73,8 @@ MUST_CHECK enum status search_start(const struct search_options *options, struct
 /// Before search_cancel: the record of a search whose caller has left; what is open is `cancelled`. NULL without
 /// memory.
 MUST_CHECK struct search_record *search_record_gone(const struct search *search);
+/// The engine ends: so does the search, now, as if its deadline had come, which leaves `grace_us` for the way of its
+/// reply (or what is left of it, if that is less). on_reply comes from inside, and the search is gone.
+void search_end(struct search **search, uint64_t grace_us);
 /// The caller left: everything pending is cancelled, on_reply does not come, the search is gone.
 void search_cancel(struct search **search);

@@ -129,31 +129,117 @@ test("streams go on to their end", function()
   expect_end()
 end)
 
-test("what does not end within `drain` is cut", function()
-  again("drain: 200ms\n")
+-- The records of searches that asked s05.
+local function records()
+  local list = {}
+  for line in (world.read_file(folder .. "/life.ndjson") or ""):gmatch("[^\n]+") do
+    if line:find('"s05"', 1, true) then
+      list[#list + 1] = world.json.decode(line)
+    end
+  end
+  os.execute(("rm -f %s/life.ndjson"):format(folder))
+  return list
+end
+
+-- Searches that were ended before their time: the record tells by whom, and not that their callers had left.
+local function expect_records(count, status)
+  local list = records()
+  equal(count, #list, "records")
+  for _, record in ipairs(list) do
+    equal(status, record.status, "status of a record")
+    equal("shutdown", record.budget.from, "who decided the budget")
+    assert(not record.cancelled, "nobody had left")
+    for _, supplier in ipairs(record.suppliers) do
+      assert(supplier.outcome ~= "cancelled", "outcome of " .. supplier.name)
+    end
+  end
+end
+
+local RECORDS = "attribution: { file: " .. folder .. "/life.ndjson }\n"
+
+-- Each has an answer of s01 and waits for s05.
+local function expect_partial(count)
+  for i, reply in ipairs(ended(count)) do
+    equal(200, reply.status, "status of search " .. i)
+    equal("shutdown", reply.json.budget.from, "who decided the budget")
+    equal("answered", world.entry(reply, "s01").outcome, "outcome of s01")
+    equal("cut", world.entry(reply, "s05").outcome, "outcome of s05")
+    equal("budget", world.entry(reply, "s05").bound, "bound of s05")
+    assert(#reply.json.offers > 0, "it has offers")
+  end
+end
+
+-- Searches that have all of s01 and wait for s05.
+local function begin_half(count)
+  local before = world.farm_stats().suppliers
+  begin(count, { budget_ms = 300000, suppliers = { "s01", "s05" } })
+  wait_until_held("s05", count)
+  for _, supplier in ipairs(before) do
+    if supplier.name == "s01" then
+      wait_until("s01 has answered", function()
+        for _, now in ipairs(world.farm_stats().suppliers) do
+          if now.name == "s01" then
+            return now.answered >= supplier.answered + count
+          end
+        end
+      end)
+    end
+  end
+  for _ = 1, 3 do -- what came before these has been read by the script, too
+    equal(200, w:search({ budget_ms = 60000, suppliers = { "s01" } }).status, "a search behind them")
+  end
+end
+
+test("what does not end within `drain` replies with what it has", function()
+  again("drain: 5s\n" .. RECORDS)
+  begin_half(3)
+  w:signal("TERM")
+  expect_partial(3)
+  expect_end()
+  assert(w:engine_output():find("draining took too long", 1, true), "the log says so")
+  expect_records(3, 200)
+end)
+
+test("a stream that does not end within `drain` is done with what it has", function()
+  again("drain: 200ms\n" .. RECORDS)
+  begin(3, { budget_ms = 300000, suppliers = { "s01", "s05" } }, "text/event-stream")
+  wait_until_held("s05", 3)
+  w:signal("TERM")
+  for i, reply in ipairs(ended(3)) do
+    equal(200, reply.status, "status of stream " .. i)
+    assert(reply.raw:find("\nevent: done\n", 1, true), "stream " .. i .. " is whole:\n" .. reply.raw)
+    assert(reply.raw:find('"from":"shutdown"', 1, true), "stream " .. i .. " says why")
+  end
+  expect_end()
+  equal(3, #records(), "records")
+end)
+
+test("who has no answer by then is told that nobody has answered", function()
+  again("drain: 200ms\n" .. RECORDS)
   begin(3, { budget_ms = 300000, suppliers = { "s05" } })
   wait_until_held("s05", 3)
   w:signal("TERM")
   for i, reply in ipairs(ended(3)) do
-    assert(reply.status ~= 200 and reply.status ~= 504, "search " .. i .. " was answered: " .. tostring(reply.status))
+    equal(504, reply.status, "status of search " .. i)
+    equal("no_answer", reply.json and reply.json.code, "code of search " .. i)
   end
   expect_end()
-  assert(w:engine_output():find("draining took too long", 1, true), "the log says so")
+  expect_records(3, 504)
 end)
 
 test("a second signal means now, while searches are finished", function()
-  again("drain: 5min\n")
-  begin(3, { budget_ms = 300000, suppliers = { "s05" } })
-  wait_until_held("s05", 3)
+  again("drain: 5min\n" .. RECORDS)
+  begin_half(3)
   w:signal("TERM")
   wait_until("without a notice new connections are refused at once", function()
     return ready().curl == 7
   end)
   assert(not w:wait_engine(0), "it is still there")
   w:signal("TERM")
-  ended(3)
+  expect_partial(3)
   expect_end()
-  assert(w:engine_output():find("second signal: open requests are cut", 1, true), "the log says so")
+  assert(w:engine_output():find("second signal: open searches end", 1, true), "the log says so")
+  expect_records(3, 200)
 end)
 
 -- ------------------------------------------------------------------------------------------------------------ notice
@@ -192,7 +278,7 @@ test("a second signal means now, while the notice runs", function()
   begin(1, { budget_ms = 300000, suppliers = { "s05" } })
   wait_until_held("s05", 1)
   w:signal("INT")
-  ended(1)
+  equal(504, ended(1)[1].status, "status")
   expect_end()
   assert((world.read_file(folder .. "/life.ndjson") or ""):find('"product":"flights"', 1, true), "records are written")
 end)

@@ -95,6 +95,10 @@ local function row(rows, name)
   return nil
 end
 
+local function nothing_kept(answer)
+  equal("[]", #answer.kept == 0 and "[]" or json.encode(answer.kept), "kept")
+end
+
 local function labels()
   local found = {}
   for _, supplier in ipairs(status().suppliers) do
@@ -159,7 +163,7 @@ test("all suppliers of a file that fails go back in one generation", function()
   local twin = row(reload().kept, "twin3")
   assert(twin.because:find("acme, of the same file, failed: not what I thought", 1, true), twin.because)
   write_supplier("acme", "s01", "mended")
-  equal(0, #reload().kept, "kept")
+  nothing_kept(reload())
 end)
 
 test("rates and tables are rolled back, and what is on the disk waits until it changes", function()
@@ -191,7 +195,7 @@ test("rates and tables are rolled back, and what is on the disk waits until it c
   write_rates("mended", 1.09)
   answer = reload()
   equal("changed", row(answer.changed, "fx").fate, "or when it changes")
-  equal(0, #answer.kept, "kept")
+  nothing_kept(answer)
   equal("mended", rates_id(), "the mended ones run")
 end)
 
@@ -218,7 +222,7 @@ test("a rollback to what runs changes nothing, also when a file is broken", func
   equal("unchanged", answer.outcome, "outcome")
   equal(number, status().generation, "generation")
   world.write_file(RATES, file)
-  equal(0, #reload().kept, "kept")
+  nothing_kept(reload())
 end)
 
 test("a rollback forth again stays, whatever the next reload finds", function()
@@ -232,11 +236,11 @@ test("a rollback forth again stays, whatever the next reload finds", function()
   assert(labels().bravo ~= newer, "bravo is rolled back")
   local answer = rollback(second)
   equal("published", answer.outcome, "forth")
-  equal(0, #answer.kept, "nothing is kept back")
+  nothing_kept(answer)
   equal(newer, labels().bravo, "bravo runs again")
   answer = reload()
   equal("unchanged", answer.outcome, "what runs lies on the disk")
-  equal(0, #answer.kept, "kept")
+  nothing_kept(answer)
   equal(newer, labels().bravo, "bravo stays")
   world.write_file(SETTINGS, settings)
   reload()
@@ -260,7 +264,7 @@ test("a module that changes does not undo a rollback", function()
   world.write_file(folder .. "/scripts/farm.lua", module)
   write_supplier("bravo", "s03", "mended")
   os.remove(folder .. "/suppliers/delta.lua")
-  equal(0, #reload().kept, "kept")
+  nothing_kept(reload())
 end)
 
 test("two bad versions in a row go back to the good one, and neither comes back by itself", function()
@@ -280,7 +284,7 @@ test("two bad versions in a row go back to the good one, and neither comes back 
   equal(worse, row(answer.kept, "bravo").on_disk, "on disk")
   equal(good, labels().bravo, "the good one runs")
   write_supplier("bravo", "s03", "mended")
-  equal(0, #reload().kept, "kept")
+  nothing_kept(reload())
 end)
 
 test("a version that fails and cannot go back is told as long as it runs", function()
@@ -308,7 +312,7 @@ test("a version that fails and cannot go back is told as long as it runs", funct
   equal("kept", row(get("/admin/v1/events").events, "bravo").event, "event")
   world.write_file(SETTINGS, settings)
   write_supplier("bravo", "s03", "mended")
-  equal(0, #reload().kept, "kept")
+  nothing_kept(reload())
 end)
 
 test("a retry of what is not held back says so", function()
@@ -348,4 +352,40 @@ test("who asks the public listener is told that it is another one", function()
 end)
 
 w:stop()
+
+-- Sends its signals to the engine, which it becomes, as soon as they would wait and SIGTERM would still end it.
+local EARLY = [=[
+pid=$$
+(
+  while [ -e /proc/$pid ]; do
+    blocked=$(sed -n "s/^SigBlk:[[:space:]]*/0x/p" /proc/$pid/status)
+    if [ "$(cat /proc/$pid/comm)" = lastcall ]; then
+      if [ $((blocked & 0x4000)) -ne 0 ]; then
+        echo late > $EARLY_OUT
+        exit
+      elif [ $((blocked & 1)) -ne 0 ]; then
+        kill -HUP $pid; kill -USR1 $pid; kill -USR2 $pid
+        echo early > $EARLY_OUT
+        exit
+      fi
+    fi
+  done
+) &
+exec "$@"
+]=]
+
+test("signals that come while it starts wait until it serves", function()
+  local out = folder .. "/early.out"
+  write_supplier("bravo", "s03", "slow\nlocal n = 0\nfor i = 1, 5000000 do\n  n = n + i % 7\nend")
+  world.write_file(folder .. "/early.sh", EARLY)
+  w = world.start { population = "healthy", settings = { SETTINGS }, overlay = "reload: { watch: false }",
+    environment = ("EARLY_OUT=%s sh %s/early.sh"):format(out, folder) }
+  equal("early\n", world.read_file(out), "when they were sent")
+  wait_until("the reload that was asked for", function()
+    local last = status().reload.last
+    return type(last) == "table" and last.source == "signal"
+  end)
+end)
+w:stop()
+
 world.finish()

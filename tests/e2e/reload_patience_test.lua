@@ -4,7 +4,7 @@ local world = require("tests.e2e.world")
 local test, equal = world.test, world.equal
 local json = world.json
 
-local WORKERS = 48 -- that have to load each file
+local WORKERS = 32 -- that have to load each file
 local LONG_MS = 30000
 
 local folder = world.folder .. "/reload_patience"
@@ -78,8 +78,8 @@ local function begin_long_search()
   local path = folder .. "/search.json"
   world.write_file(path, json.encode { product = "flights", query = world.query, suppliers = { "charlie" },
     budget_ms = LONG_MS })
-  world.shell(("curl -sS -o /dev/null -H 'Content-Type: application/json' --data-binary @%s '%s/v1/search' >/dev/null 2>&1 </dev/null &"
-    .. " sleep 0.5"):format(path, w.url))
+  world.shell(("curl -sS -H 'Content-Type: application/json' --data-binary @%s '%s/v1/search' "
+    .. ">/dev/null 2>&1 </dev/null & sleep 0.5"):format(path, w.url))
 end
 
 test("a change waits for the long searches of former settings, and is not lost", function()
@@ -106,7 +106,7 @@ end)
 test("files that are too slow for so many workers are not published, and the slowest is named", function()
   local source = world.read_file(MODULE)
   local generation, before = get("/admin/v1/status").generation, label("acme")
-  world.write_file(MODULE, "for _ = 1, 5e7 do end\n" .. source)
+  world.write_file(MODULE, "for _ = 1, 7e7 do end\n" .. source)
   local reply = world.http("POST", w.admin_url .. "/admin/v1/reload", { max_time = 300, body = "{}",
     headers = { "Content-Type: application/json" } })
   local answer = reply.json
@@ -120,5 +120,7 @@ test("files that are too slow for so many workers are not published, and the slo
   equal("answered", world.entry(w:search { suppliers = { "acme" }, budget_ms = 20000 }, "acme").outcome, "acme")
   world.write_file(MODULE, source)
 end)
+
+w:stop()
 
 world.finish()

@@ -457,6 +457,65 @@ test("a supplier that a rollback brought back stays, though its file is gone", f
   equal("removed", row(reload { retry = "delta" }.changed, "delta").fate, "delta")
 end)
 
+test("settings that were rolled back stay so when only a comment changes", function()
+  local number = status().generation
+  write_settings("suppliers: { charlie: { enabled: false } }")
+  equal("suppliers.charlie", reload().settings.names[1], "the setting that changed is named")
+  equal("published", post("/admin/v1/rollback", { generation = number }).json.outcome, "rollback")
+  write_settings("# with a comment\nsuppliers: { charlie: { enabled: false } }")
+  local answer = reload()
+  equal("unchanged", answer.outcome, "outcome")
+  equal("runs", row(answer.kept, "settings").on_restart, "a restart would run them")
+  local text = lastcall("status")
+  assert(text:find("those of generation %d+ run, and what is on the disk differs, since 20"), text)
+  assert(text:find("a restart now would run what is held back: settings", 1, true), text)
+  write_settings()
+  equal(0, #reload().kept, "kept")
+end)
+
+local function events_of(kind)
+  local found = {}
+  for _, each in ipairs(get("/admin/v1/events").events) do
+    if each.event == kind then
+      found[#found + 1] = each
+    end
+  end
+  return found
+end
+
+test("a broken module is told once, with those that it keeps back", function()
+  local module = world.read_file(folder .. "/scripts/farm.lua")
+  local before = #events_of("kept")
+  world.write_file(folder .. "/scripts/farm.lua", module .. "\nreturn ===\n")
+  local answer = reload()
+  equal("kept", row(answer.kept, "acme").fate, "acme")
+  equal("kept", row(answer.kept, "bravo").fate, "bravo")
+  local kept = events_of("kept")
+  equal(before + 1, #kept, "events")
+  assert(kept[1].message:find("(keeps back acme, bravo, charlie)", 1, true), kept[1].message)
+  local text = lastcall("status")
+  assert(text:find("\n%s+keeps back acme, bravo, charlie\n"), text)
+  assert(text:find("a restart now would not start: ", 1, true), text)
+  write_supplier("charlie", "edited meanwhile")
+  reload()
+  equal(before + 1, #events_of("kept"), "it is not told again")
+  world.write_file(folder .. "/scripts/farm.lua", module)
+  equal(0, #reload().kept, "kept")
+  equal(kept[1].name, events_of("mended")[1].name, "it is told when it is mended")
+end)
+
+test("a supplier that is gone is a warning by its name", function()
+  write_supplier("delta", "for a moment")
+  reload()
+  os.remove(path_of("delta"))
+  equal("published", reload { who = "ann at her desk", why = "no contract" }.outcome, "outcome")
+  equal("delta", events_of("removed")[1].name, "name")
+  local told = events_of("reload")[1].message
+  assert(told:find(" changed=delta:removed ", 1, true), told)
+  assert(told:find(" who=\"ann at her desk\" ", 1, true), told)
+  assert(told:find(" why=\"no contract\"", 1, true), told)
+end)
+
 test("a rollback to what nobody keeps is refused, and says what is kept", function()
   local reply = post("/admin/v1/rollback", { generation = 4000000 })
   equal(422, reply.status, "status")
@@ -480,6 +539,20 @@ test("generations tell who made them of what", function()
     reasons[each.reload.why or ""] = each.reload.who
   end
   assert(reasons.fright and reasons.fright:find("@", 1, true), "who rolled back, and why")
+end)
+
+test("a command lists what ran and what happened, the newest first", function()
+  local text, code = lastcall("history")
+  equal(0, code, text)
+  local generation = status().generation
+  assert(text:find("^ *" .. generation .. " %* 20%S+Z  "), text)
+  assert(text:find("\n *%d+   20%S+Z  ann at her desk  %-delta: no contract\n"), text)
+  text, code = lastcall("history --events")
+  equal(0, code, text)
+  assert(text:find("\n *%d+   20%S+Z  removed +delta: "), text)
+  text, code = lastcall("history --json")
+  equal(0, code, text)
+  equal(generation, json.decode(text).generations[1].generation, "generation")
 end)
 
 test("a script that fails on real answers goes back by itself, and says where and why", function()
@@ -631,6 +704,71 @@ test("a broken file is kept back by itself, and mended by itself", function()
   wait_until("acme to be fresh", function()
     return not row(status().reload.kept, "acme")
   end)
+end)
+
+local function metric(name)
+  local raw = world.http("GET", w.admin_url .. "/metrics").raw
+  return tonumber(raw:match("\nlastcall_" .. name:gsub("%p", "%%%0") .. " (%d+)"))
+end
+
+test("a look of the watch that finds nothing takes the place of no answer", function()
+  local answer, looks
+  for i = 1, 20 do -- the watch may be faster
+    looks = metric("reloads_total{outcome=\"unchanged\"}")
+    write_supplier("acme", "by ann " .. i)
+    answer = reload { who = "ann@desk", why = "a try" }
+    if answer.outcome == "published" then
+      break
+    end
+  end
+  equal("published", answer.outcome, "outcome")
+  wait_until("the watch to look", function()
+    return metric("reloads_total{outcome=\"unchanged\"}") > looks
+  end)
+  local told = status().reload
+  equal("ann@desk", told.last.who, "last")
+  equal("published", told.last.outcome, "last")
+  local text, code = lastcall("status --check")
+  assert(text:find("last change [^\n]+: Generation %d+ runs, before it %d+ [^\n]+, asked for by ann@desk: a try\n"), text)
+  equal(0, code, "nothing is stale")
+end)
+
+test("settings that are refused stand in the status until they are mended, with what waits behind them", function()
+  local old = label("acme")
+  write_settings("deadline: { default: soon }")
+  local refused = wait_until("the settings to be refused", function()
+    return row(status().reload.kept, "settings")
+  end)
+  equal("refused", refused.fate, "fate")
+  assert(refused.because:find(SETTINGS .. ":3: ", 1, true), refused.because)
+  write_supplier("acme", "behind bad settings")
+  local waiting = wait_until("acme to wait", function()
+    return row(status().reload.kept, "acme")
+  end)
+  equal("waits", waiting.fate, "fate")
+  equal(old, waiting.running, "running")
+  equal(422, post("/admin/v1/rollback", { generation = 4000000 }).status, "a mistyped rollback")
+  local told = status().reload
+  equal("refused", row(told.kept, "settings").fate, "it stands still")
+  equal(refused.since, row(told.kept, "settings").since, "since")
+  equal(false, told.restart.starts, "a restart would not start")
+  equal(2, metric("reload_kept"), "the gauge")
+  local text, code = lastcall("status --check")
+  equal(1, code, "exit code")
+  assert(text:find("a restart now would not start: " .. SETTINGS .. ":3: ", 1, true), text)
+  assert(text:find("refused%s+settings%s+settings%s+those of generation %d+ run, and "), text)
+  local log = w:engine_output()
+  assert(log:find("warning event: refused generation=%d+: [^\n]+:3: settings refused: "), log:sub(-2000))
+  assert(log:find("warning event: refused generation=%d+: rollback to 4000000 refused: "), log:sub(-2000))
+  write_settings()
+  wait_until("acme to change", function()
+    return label("acme") ~= old and #status().reload.kept == 0
+  end)
+  local event = wait_until("it to be told", function()
+    return row(get("/admin/v1/events").events, "settings")
+  end)
+  equal("mended", event.event, "event")
+  equal("published", status().reload.last.outcome, "last")
 end)
 
 test("changed settings are picked up, and so are the files that they name", function()

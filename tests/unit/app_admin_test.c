@@ -257,7 +257,8 @@ static void a_reload_is_answered_with_what_became_of_it(void **state)
     assert_int_equal(ask(world, POST("/admin/v1/reload", "0", "\r\n")), 422);
     assert_body("{\"outcome\":\"refused\",");
     assert_body("\"source\":\"command\",\"requests\":1,");
-    assert_body("\"changed\":[],\"kept\":[],");
+    assert_body("\"changed\":[],\"kept\":[{\"kind\":\"settings\",\"name\":\"settings\",");
+    assert_body("\"fate\":\"refused\",");
     assert_body("\"findings\":[{\"finding\":\"/tmp/app_settings_test.");
     assert_int_equal(ask(world, POST("/admin/v1/reload", "27", "\r\n{\"who\":\"ann@x\",\"why\":\"try\"}")), 422);
     assert_body("\"who\":\"ann@x\",\"why\":\"try\",");
@@ -268,7 +269,7 @@ static void a_reload_is_answered_with_what_became_of_it(void **state)
     assert_body("\nlastcall_generations_live 1\n");
     assert_int_equal(ask(world, GET("/admin/v1/events?limit=1")), 200);
     assert_body("{\"events\":[{\"number\":2,");
-    assert_body("\"event\":\"reload\",");
+    assert_body("\"event\":\"refused\",");
     world_free(world);
 }
 

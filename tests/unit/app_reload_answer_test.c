@@ -97,8 +97,9 @@ static void the_line_of_the_log_counts_it(void **state)
     buffer_init(&line, 1024);
     reload_answer_print(answer, &line);
     assert_true(text_equals_c(buffer_text(&line),
-                              "published generation=43 previous=42 source=command who=ann@desk changed=1 kept=1 "
-                              "settings=same needs_restart=1 findings=0 took_ms=120"));
+                              "published generation=43 previous=42 source=command who=ann@desk took_ms=120 "
+                              "needs_restart=1 findings=0 changed=acme:changed kept=bravo:kept settings=same "
+                              "why=\"new rates\""));
     buffer_fini(&line);
     reload_answer_release(&answer);
 }

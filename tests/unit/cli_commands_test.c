@@ -211,7 +211,12 @@ static void operators_questions_go_to_the_admin_listener(void **state)
     assert_says(printed.error, "wants a token\nhelp: put it into the environment variable LASTCALL_ADMIN_TOKEN");
     snprintf(line, sizeof(line), "explain X --admin http://127.0.0.1:%u/status/404", http_server_port(world->server));
     assert_int_equal(lastcall(line), CLI_REFUSED);
-    assert_says(printed.error, "does not know it (HTTP 404)");
+    assert_says(printed.error, "help: is it the admin listener? The public one is another port");
+    setenv("LASTCALL_ADMIN_TOKEN", "another-token-than-the-engines", 1);
+    snprintf(line, sizeof(line), "status --admin http://127.0.0.1:%u/status/401", http_server_port(world->server));
+    assert_int_equal(lastcall(line), CLI_REFUSED);
+    assert_says(printed.error, "does not take the token in LASTCALL_ADMIN_TOKEN");
+    unsetenv("LASTCALL_ADMIN_TOKEN");
     snprintf(line, sizeof(line), "status --admin http://127.0.0.1:%u", http_server_port(world->server));
     assert_int_equal(lastcall(line), CLI_REFUSED); // it answers, but not as lastcall does
     assert_says(printed.error, "is not lastcall's admin listener");

@@ -166,6 +166,32 @@ static void the_third_time_out_within_a_minute_quarantines_a_script(void **state
     block_release(&facts);
 }
 
+// Its file takes several times what a call may take, and is run in the first call after each fresh start of the state.
+static void a_large_file_is_no_fault_of_the_call_that_loads_it(void **state)
+{
+    (void)state;
+    if (has_late_signals()) { // scripts are slow there, too: the file would not pass its check
+        return;
+    }
+    support_add_source(&world, "large",
+                       "local n = 0 for i = 1, 10000000 do n = (n * 31 + i) % 1000003 end\n"
+                       "return { name = \"large\", product = \"shop\", owner = \"o\", hosts = { \"a.example\" },\n"
+                       "build_request = function() return { method = \"GET\", url = \"https://a.example/\" } end,\n"
+                       "normalise = function() return {} end }\n");
+    support_add_faulty(&world, "caught_bomb", "build_request");
+    support_load(&world);
+    start_pool(1);
+    for (int i = 0; i <= SCRIPT_TIMEOUTS_MAX; i++) {
+        struct start_call *call = support_start(&world, "chair");
+        support_run(&pool, &call->call);
+        assert_verdict(call->candidates[0].verdict, SCRIPT_OK, "large", call->candidates[0].message);
+        assert_int_equal(call->candidates[1].verdict, SCRIPT_MEMORY);
+        script_call_destroy(&call->call);
+    }
+    assert_int_equal(support_counts(&pool).quarantined, 0);
+    assert_true(support_counts(&pool).loads > 2 * SCRIPT_TIMEOUTS_MAX); // the state was a fresh one each time
+}
+
 static void time_outs_far_apart_do_not_add_up(void **state)
 {
     struct script_id supplier = { .index = 0 };
@@ -227,6 +253,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(every_fault_at_once_costs_only_its_own_supplier, open_all, close_all),
         cmocka_unit_test_setup_teardown(faults_in_normalise_end_only_their_own_call, open_all, close_all),
         cmocka_unit_test_setup_teardown(the_third_time_out_within_a_minute_quarantines_a_script, open_all, close_all),
+        cmocka_unit_test_setup_teardown(a_large_file_is_no_fault_of_the_call_that_loads_it, open_all, close_all),
         cmocka_unit_test_setup_teardown(time_outs_far_apart_do_not_add_up, open_all, close_all),
         cmocka_unit_test_setup_teardown(a_product_that_runs_wild_fails_its_search_only, open_all, close_all),
     };

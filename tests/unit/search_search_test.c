@@ -398,6 +398,68 @@ static void a_caller_who_leaves_at_any_moment_leaves_nothing_behind(void **state
     }
 }
 
+static void told_to_end_it_replies_with_what_it_has(void **state)
+{
+    struct play play;
+    (void)state;
+    play_init(&play);
+    play_add(&play, "quick", 100 * MS, 3);
+    play_add(&play, "hung", 0, 0)->hangs = true;
+    play_add(&play, "limited", 0, 0)->hangs = true;
+    play.suppliers[2].ceiling_us = 900 * MS;
+    uint64_t start = play_start(&play);
+    play_search(&play);
+    virtual_world_run(&play.virtual, start + 150 * MS);
+    assert_int_equal(play.replies, 0);
+    search_end(&play.search, 500 * MS);
+    assert_null(play.search);
+    assert_int_equal(play.replied_at_us, start + 150 * MS);
+    assert_int_equal(play.status, 200);
+    assert_false(play.is_complete);
+    assert_true(play.was_cut_by_budget);
+    play_expect_body(&play, "\"requested_ms\":2000,\"effective_ms\":650,\"reserve_ms\":500,\"clamped\":true");
+    play_expect_body(&play, "\"from\":\"shutdown\"");
+    play_expect_body(&play, "\"offers_returned\":3");
+    play_expect_entry(&play, "hung", "\"outcome\":\"cut\",\"bound\":\"budget\",\"phase\":\"first_byte\"");
+    play_expect_entry(&play, "limited", "\"outcome\":\"cut\",\"bound\":\"budget\""); // its ceiling had not come
+    play_finish(&play, 1);
+}
+
+static void told_to_end_shortly_before_its_deadline_it_keeps_it(void **state)
+{
+    struct play play;
+    (void)state;
+    play_init(&play);
+    play_add(&play, "hung", 0, 0)->hangs = true;
+    uint64_t start = play_start(&play);
+    play_search(&play);
+    virtual_world_run(&play.virtual, start + 1900 * MS);
+    search_end(&play.search, 500 * MS);
+    assert_int_equal(play.status, 504);
+    play_expect_body(&play, "\"code\":\"no_answer\"");
+    play_expect_body(&play, "\"effective_ms\":2000,\"reserve_ms\":100,\"clamped\":false");
+    play_finish(&play, 1);
+}
+
+static void told_to_end_at_any_time_it_replies_once_and_leaves_nothing(void **state)
+{
+    (void)state;
+    for (uint64_t end_us = 0; end_us <= 700 * MS; end_us += 7 * MS + 13) {
+        struct play play;
+        play_init(&play);
+        play_add(&play, "a", 100 * MS, 3)->normalise_us = 50 * MS;
+        play_add(&play, "b", 300 * MS, 3)->ceiling_us = 900 * MS;
+        play_add(&play, "hung", 0, 0)->hangs = true;
+        uint64_t start = play_start(&play);
+        play_search(&play);
+        virtual_world_run(&play.virtual, start + end_us);
+        search_end(&play.search, 500 * MS);
+        assert_int_equal(play.replies, 1);
+        assert_int_equal(play.status, end_us > 160 * MS ? 200 : end_us < 100 * MS ? 504 : play.status);
+        play_finish(&play, 1);
+    }
+}
+
 static void a_refused_start_is_a_status_and_leaves_nothing(void **state)
 {
     struct play play;
@@ -485,6 +547,9 @@ int main(void)
         cmocka_unit_test(the_order_of_arrival_leaves_no_trace_in_the_bytes),
         cmocka_unit_test(the_fold_holds_when_suppliers_describe_an_item_differently),
         cmocka_unit_test(a_caller_who_leaves_at_any_moment_leaves_nothing_behind),
+        cmocka_unit_test(told_to_end_it_replies_with_what_it_has),
+        cmocka_unit_test(told_to_end_shortly_before_its_deadline_it_keeps_it),
+        cmocka_unit_test(told_to_end_at_any_time_it_replies_once_and_leaves_nothing),
         cmocka_unit_test(a_refused_start_is_a_status_and_leaves_nothing),
         cmocka_unit_test(chance_breaks_no_promise),
         cmocka_unit_test(a_secret_in_a_script_s_words_does_not_reach_the_reply),

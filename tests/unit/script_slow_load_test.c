@@ -63,28 +63,6 @@ static void files_that_others_cost_their_state_are_not_blamed_for_the_time_to_lo
     assert_not_blamed(odd);
 }
 
-static void a_file_that_a_call_cannot_load_in_its_time_is_left_alone_for_a_while_and_not_blamed(void **state)
-{
-    (void)state;
-    support_add(&world, "good", SUPPORT_DATA "/suppliers/good.lua");
-    size_t odd = support_add_source(&world, "odd", "while is_stick_time() do end\n" SUPPLIER_HEAD);
-    support_load(&world);
-    start_pool(1);
-    atomic_store(&is_stick_time, true);
-    char message[256];
-    assert_verdict(run_beside(odd, message, sizeof message), SCRIPT_TIMEOUT, "odd", text_of(message));
-    assert_non_null(strstr(message, "stopped after 2000 ms while its file was loaded"));
-    uint64_t loads = support_counts(&pool).loads;
-    for (int i = 0; i < 4; i++) {
-        assert_verdict(run_beside(odd, message, sizeof message), SCRIPT_TIMEOUT, "odd", text_of(message));
-        assert_non_null(strstr(message, "tried again in a while"));
-    }
-    assert_int_equal(support_counts(&pool).loads, loads); // each would have cost the worker two seconds
-    assert_int_equal(support_counts(&pool).lost, 0);
-    assert_not_blamed(odd);
-    atomic_store(&is_stick_time, false);
-}
-
 static void files_that_need_more_time_than_a_preparation_has_are_told_with_the_slowest(void **state)
 {
     struct worker_pool_slow slow;
@@ -117,12 +95,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_file_that_a_call_has_to_load_has_the_time_of_a_load, open_all, close_all),
         cmocka_unit_test_setup_teardown(
             files_that_others_cost_their_state_are_not_blamed_for_the_time_to_load_them_again, open_all, close_all),
-        cmocka_unit_test_setup_teardown(
-            a_file_that_a_call_cannot_load_in_its_time_is_left_alone_for_a_while_and_not_blamed, open_all, close_all),
         cmocka_unit_test_setup_teardown(files_that_need_more_time_than_a_preparation_has_are_told_with_the_slowest,
                                         open_all, close_all),
         cmocka_unit_test_setup_teardown(a_preparation_that_only_lacked_the_processor_blames_no_file, open_all,
                                         close_all),
     };
-    return cmocka_run_group_tests_name("script_run_load", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("script_slow_load", tests, NULL, NULL);
 }
