@@ -60,11 +60,30 @@ size_t engine_generations_live(struct engine *engine)
     return generations_live(&engine->generations);
 }
 
+/// How long anything of this generation may last.
+static uint64_t longest_us(const struct generation *generation)
+{
+    return generation_settings(generation)->deadline_max_us + LOGIN_LIMIT_US + LINGER_US;
+}
+
+/// The one before: what began on it goes on under its own settings.
+static void note_end_of_former(struct engine *engine)
+{
+    struct generation *former = engine_generation(engine);
+
+    if (former != NULL) {
+        uint64_t end_us = clock_now_us() + longest_us(former);
+        engine->former_end_us = end_us > engine->former_end_us ? end_us : engine->former_end_us;
+    }
+    generation_release(&former);
+}
+
 enum status engine_publish(struct engine *engine, struct generation *generation)
 {
     engine_moves_lock(&engine->moves);
     enum status status = engine_move(engine, generation);
     if (status == STATUS_OK) {
+        note_end_of_former(engine);
         generations_publish(&engine->generations, generation);
     }
     engine_moves_unlock(&engine->moves);
@@ -76,11 +95,8 @@ enum status engine_publish(struct engine *engine, struct generation *generation)
 
 bool engine_await_room(struct engine *engine)
 {
-    struct generation *generation = engine_generation(engine);
-    uint64_t most_us = generation_settings(generation)->deadline_max_us + LOGIN_LIMIT_US + LINGER_US;
-
-    generation_release(&generation);
-    return generations_await_room(&engine->generations, clock_now_us() + most_us);
+    // Only former ones are waited for: two of the three that live.
+    return generations_await_room(&engine->generations, engine->former_end_us);
 }
 
 /// Any thread.
@@ -187,7 +203,7 @@ static enum status start_workers(struct engine *engine, struct failure *why)
     };
     enum status status = worker_pool_create(&options, &engine->workers, why);
     if (status == STATUS_OK) { // the first searches load nothing
-        (void)worker_pool_prepare(engine->workers, generation_catalogue(engine->generations.current)->set);
+        (void)worker_pool_prepare(engine->workers, generation_catalogue(engine->generations.current)->set, NULL);
     }
     return status;
 }

@@ -28,6 +28,7 @@ struct shadows;
 struct engine {
     struct settings *settings; // those of the start; what may change while it runs is generation_settings'
     struct generations generations;
+    uint64_t former_end_us; // when the last search of a former generation is over; whoever publishes
     pthread_t control;
     struct resolver *resolver;
     struct worker_pool *workers;
@@ -73,8 +74,8 @@ struct generation *engine_generation(struct engine *engine);
 /// Takes the generation in any case. STATUS_OK: what begins from now on begins on it; else nothing has changed. One
 /// thread only.
 MUST_CHECK enum status engine_publish(struct engine *engine, struct generation *generation);
-/// Before one is built to be published: waits until fewer than GENERATIONS_MAX live, for no longer than a search and
-/// its login may take. False: there is no room, or the engine is draining.
+/// Before one is built to be published: waits until fewer than GENERATIONS_MAX live, for no longer than the searches of
+/// the former ones and their logins may take. False: there is no room, or the engine is draining.
 MUST_CHECK bool engine_await_room(struct engine *engine);
 size_t engine_generations_live(struct engine *engine);
 

@@ -262,16 +262,46 @@ static bool publish(struct reload_making *making)
     return true;
 }
 
+/// A generation whose files workers would have to load in the midst of searches. Whoever goes back goes back all the
+/// same: what waits for him is worse.
+static bool are_too_slow(struct reload_making *making, const struct worker_pool_slow *slow)
+{
+    const struct script_set *set = generation_catalogue(making->built)->set;
+    size_t index = slow->script.index;
+    struct reload_answer *answer = making->answer;
+    struct failure why = { 0 };
+
+    if (!slow->is_too_slow) {
+        return false;
+    }
+    const struct script_file *file =
+        slow->script.is_product ? script_set_product_file(set, index) : script_set_supplier_file(set, index);
+    failure_at(&why, file->path.data, 0, 0);
+    failure_set(&why,
+                "the file and its modules take %llu ms to load, and each worker loads all files: it takes too long",
+                (unsigned long long)(slow->load_us / 1000));
+    failure_help(&why,
+                 "move the work into a function, or what it makes into a look-up table; other files may be as slow");
+    if (answer->is_rollback || answer->source == RELOAD_TRIAL) {
+        log_line(LOG_WARNING, "reload", "%s: %s", why.file, why.message);
+        return false;
+    }
+    answer->outcome = RELOAD_REFUSED;
+    reload_answer_add_finding(answer, &why);
+    return true;
+}
+
 bool reload_publish(struct reload_making *making)
 {
+    struct worker_pool_slow slow = { .is_too_slow = false };
     struct worker_pool *workers = making->reload->engine->workers;
     struct script_set *now = generation_catalogue(making->built)->set;
     bool has_states = now != generation_catalogue(making->running)->set;
 
     if (has_states) {
-        (void)worker_pool_prepare(workers, now);
+        (void)worker_pool_prepare(workers, now, &slow);
     }
-    if (has_room(making) && publish(making)) {
+    if (!is_given_up(making) && !are_too_slow(making, &slow) && has_room(making) && publish(making)) {
         return true;
     }
     if (has_states) {

@@ -10,12 +10,13 @@
 
 #include <stdlib.h>
 
-enum { PREPARE_TIME_US = 20000000 }; // for all states together
+enum { SLOW_FILE_US = 100000 }; // of CPU time: what is faster is not to blame
 
 struct prepared {
     struct state *chain;
     size_t count;
     size_t stuck_in; // STATE_FILL_NOTHING
+    struct worker_pool_slow slow;
 };
 
 struct preparation {
@@ -24,6 +25,7 @@ struct preparation {
     struct worker_pool *pool; // held, as lost workers hold it
     struct script_set *set;   // held
     size_t wanted;
+    uint64_t limit_us;
     atomic_bool is_given_up;
     pthread_mutex_t lock;
     struct prepared finished; // under the lock
@@ -69,8 +71,9 @@ static struct preparation *prepare_create(struct worker_pool *pool, struct scrip
     preparation->set = script_set_hold(set);
     preparation->wanted = wanted;
     preparation->given = given;
+    preparation->limit_us = pool->options.prepare_limit_us;
     preparation->fill = (struct state_fill){ .file_limit_us = SCRIPT_CHECK_RUN_US,
-                                             .end_us = clock_now_us() + PREPARE_TIME_US,
+                                             .end_us = clock_now_us() + preparation->limit_us,
                                              .on_file = prepare_on_file,
                                              .is_hurried = prepare_is_hurried,
                                              .context = preparation };
@@ -139,6 +142,23 @@ static void prepare_on_return(void *context)
     prepare_destroy(preparation);
 }
 
+/// Of a thread that is done: was its time over, and would it have been over on an idle machine, too?
+static void prepare_judge(const struct preparation *preparation, struct worker_pool_slow *slow)
+{
+    const struct state_fill *fill = &preparation->fill;
+    const struct script_set *set = preparation->set;
+    uint64_t files = (uint64_t)(script_set_product_count(set) + script_set_supplier_count(set)) * preparation->wanted;
+
+    if (clock_now_us() < fill->end_us || fill->file_count == 0 || fill->slowest_us < SLOW_FILE_US) {
+        return;
+    }
+    if (fill->file_count < files && fill->files_us / fill->file_count * files > preparation->limit_us) {
+        *slow = (struct worker_pool_slow){ .is_too_slow = true,
+                                           .script = state_fill_script(set, fill->slowest),
+                                           .load_us = fill->slowest_us };
+    }
+}
+
 /// The thread got stuck in a function of C, as a worker would in its first call.
 static void prepare_blame(struct worker_pool *pool, struct script_set *set, size_t index)
 {
@@ -153,7 +173,7 @@ static void prepare_blame(struct worker_pool *pool, struct script_set *set, size
     }
 }
 
-size_t worker_pool_prepare(struct worker_pool *pool, struct script_set *set)
+size_t worker_pool_prepare(struct worker_pool *pool, struct script_set *set, struct worker_pool_slow *slow)
 {
     struct prepared made = { .stuck_in = STATE_FILL_NOTHING };
     size_t lack = pool_states_lack(&pool->states, set);
@@ -162,6 +182,9 @@ size_t worker_pool_prepare(struct worker_pool *pool, struct script_set *set)
         .run = prepare_run, .on_give_up = prepare_on_give_up, .on_return = prepare_on_return, .context = preparation
     };
 
+    if (slow != NULL) {
+        *slow = (struct worker_pool_slow){ .is_too_slow = false };
+    }
     if (preparation == NULL) {
         return 0;
     }
@@ -171,11 +194,15 @@ size_t worker_pool_prepare(struct worker_pool *pool, struct script_set *set)
     }
     if (side_thread_await(&preparation->side, SCRIPT_CHECK_RUN_US)) {
         prepare_give(preparation);
+        prepare_judge(preparation, &made.slow);
         prepare_destroy(preparation);
     } else if (made.stuck_in != STATE_FILL_NOTHING) {
         prepare_blame(pool, set, made.stuck_in);
     }
     pool_states_add_spare(&pool->states, made.chain);
+    if (slow != NULL) {
+        *slow = made.slow;
+    }
     return made.count;
 }
 

@@ -63,7 +63,15 @@ static enum sandbox_result fill_file(struct state_fill *fill, struct state *stat
     fill->on_file(fill->context);
     atomic_store(&fill->in_hand, index);
     sandbox->log_most = 0; // its check has logged what it has to say
+    uint64_t begun_us = clock_thread_cpu_us();
     enum sandbox_result result = sandbox_call(sandbox, fill_load, NULL, &job);
+    uint64_t load_us = clock_thread_cpu_us() - begun_us;
+    fill->file_count++;
+    fill->files_us += load_us;
+    if (load_us > fill->slowest_us) {
+        fill->slowest = index;
+        fill->slowest_us = load_us;
+    }
     sandbox->log_most = SANDBOX_LOG_LINES;
     sandbox_unbound(sandbox);
     atomic_store(&fill->in_hand, STATE_FILL_NOTHING);

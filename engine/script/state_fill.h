@@ -22,6 +22,10 @@ struct state_fill {
     void *context;
     bool *is_left_out;      // products, then suppliers
     _Atomic size_t in_hand; // of these; STATE_FILL_NOTHING
+    uint64_t file_count;    // that were run so far, in CPU time `files_us`
+    uint64_t files_us;
+    size_t slowest;
+    uint64_t slowest_us;
 };
 
 /// For states of that set. False: no memory.

@@ -7,14 +7,20 @@
 
 #include <stdlib.h>
 
-static const struct worker_pool_options pool_defaults = {
-    .threads = 1, .build_limit_us = 5000, .normalise_limit_us = 50000, .memory_growth = 16 << 20, .max_lost = 8
-};
+static const struct worker_pool_options pool_defaults = { .threads = 1,
+                                                          .build_limit_us = 5000,
+                                                          .normalise_limit_us = 50000,
+                                                          .memory_growth = 16 << 20,
+                                                          .max_lost = 8,
+                                                          .prepare_limit_us = 20000000 };
 
 static void pool_fill_in(struct worker_pool_options *options)
 {
     if (options->threads == 0) {
         options->threads = pool_defaults.threads;
+    }
+    if (options->prepare_limit_us == 0) {
+        options->prepare_limit_us = pool_defaults.prepare_limit_us;
     }
     if (options->build_limit_us == 0) {
         options->build_limit_us = pool_defaults.build_limit_us;

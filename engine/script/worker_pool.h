@@ -14,6 +14,7 @@
 
 #include "model/script_call.h"
 #include "script/cpu_share.h"
+#include "script/script_set.h"
 
 struct worker_pool;
 
@@ -23,6 +24,7 @@ struct worker_pool_options {
     uint64_t normalise_limit_us; // and per normalise, and a product's query; 0: 50,000
     uint64_t memory_growth;      // bytes a call may add; 0: 16 MiB
     uint32_t max_lost;           // live lost threads before is_healthy fails; 0: 8
+    uint64_t prepare_limit_us;   // that a preparation may take; 0: 20 s
     /// Called on a worker's or the watchdog's thread for each finished call. Must not wait, nor destroy the pool.
     void (*deliver)(void *home, struct script_call *call);
 };
@@ -41,12 +43,21 @@ void worker_pool_destroy(struct worker_pool **pool);
 
 MUST_CHECK enum status worker_pool_submit(struct worker_pool *pool, struct script_call *call);
 
+/// Files that are too slow to be loaded for all workers in the time of a preparation, though they have a processor of
+/// their own; not a machine that has no time.
+struct worker_pool_slow {
+    bool is_too_slow;
+    struct script_id script; // the slowest
+    uint64_t load_us;        // CPU time of it
+};
+
 /// Builds a state for each worker that has none for this set, with all of its products and suppliers loaded, so that
-/// the first call of a worker has nothing to load. Waits for it, for 20 s at most, and holds no lock meanwhile. The
-/// work is done on a thread of its own, which has the caller's priority and is given up when a file gets stuck in it.
-/// What fails (a file, memory, time) is left to the first call, which tells. Gives the number of states. The caller
-/// owns the set; the pool must not be destroyed meanwhile.
-size_t worker_pool_prepare(struct worker_pool *pool, struct script_set *set);
+/// the first call of a worker has nothing to load. Waits for it, until `prepare_limit_us` at most, and holds no lock.
+/// The work is done on a thread of its own, which has the caller's priority and is given up when a file gets stuck in
+/// it. What fails (a file, memory, time) is left to the first call, which tells. Gives the number of states. The caller
+/// owns the set; the pool must not be destroyed meanwhile. `slow` tells whether the files were too slow; NULL: not
+/// asked.
+size_t worker_pool_prepare(struct worker_pool *pool, struct script_set *set, struct worker_pool_slow *slow);
 /// From now on preparations end after the file in hand, for the engine stops. Any thread.
 void worker_pool_hurry(struct worker_pool *pool);
 /// Destroys, on the calling thread, the states that workers have put aside and all states of retired sets, whether or

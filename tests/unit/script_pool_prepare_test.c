@@ -77,7 +77,7 @@ static void the_first_calls_of_a_prepared_set_load_nothing(void **state)
     add_good(8);
     support_load(&world);
     start_pool(THREADS);
-    assert_int_equal(worker_pool_prepare(pool.pool, world.set), THREADS);
+    assert_int_equal(worker_pool_prepare(pool.pool, world.set, NULL), THREADS);
     assert_int_equal(count_states(), THREADS);
     for (int i = 0; i < 10; i++) {
         run_on_all_workers(THREADS);
@@ -97,7 +97,7 @@ static void without_a_preparation_each_worker_builds_its_own_state(void **state)
     run_start_call(world.set);
     assert_int_equal(support_counts(&pool).loads, 3);
     assert_int_equal(count_states(), 1);
-    assert_int_equal(worker_pool_prepare(pool.pool, world.set), 0); // it has one
+    assert_int_equal(worker_pool_prepare(pool.pool, world.set, NULL), 0); // it has one
     assert_int_equal(count_states(), 1);
 }
 
@@ -107,11 +107,11 @@ static void a_set_that_is_prepared_twice_has_no_more_states(void **state)
     add_good(2);
     support_load(&world);
     start_pool(2);
-    assert_int_equal(worker_pool_prepare(pool.pool, world.set), 2);
-    assert_int_equal(worker_pool_prepare(pool.pool, world.set), 0);
+    assert_int_equal(worker_pool_prepare(pool.pool, world.set, NULL), 2);
+    assert_int_equal(worker_pool_prepare(pool.pool, world.set, NULL), 0);
     assert_int_equal(count_states(), 2);
     run_start_call(world.set);
-    assert_int_equal(worker_pool_prepare(pool.pool, world.set), 0);
+    assert_int_equal(worker_pool_prepare(pool.pool, world.set, NULL), 0);
     assert_int_equal(count_states(), 2);
     assert_int_equal(support_counts(&pool).loads, 0);
 }
@@ -186,9 +186,9 @@ static void a_retired_set_leaves_no_state_though_no_call_comes(void **state)
     support_load(&world);
     start_pool(3);
     struct script_set *next = load_set();
-    assert_int_equal(worker_pool_prepare(pool.pool, world.set), 3);
+    assert_int_equal(worker_pool_prepare(pool.pool, world.set, NULL), 3);
     run_start_call(world.set);
-    assert_int_equal(worker_pool_prepare(pool.pool, next), 3);
+    assert_int_equal(worker_pool_prepare(pool.pool, next, NULL), 3);
     assert_int_equal(count_states(), 6);
     assert_int_equal(worker_pool_bury(pool.pool), 0);     // both are in use
     struct script_set *held = script_set_hold(world.set); // accounts name its hosts
@@ -211,7 +211,7 @@ static void a_retired_set_is_buried_aside(void **state)
     support_load(&world);
     start_pool(2);
     worker_pool_bury_aside(pool.pool); // there is nothing
-    assert_int_equal(worker_pool_prepare(pool.pool, world.set), 2);
+    assert_int_equal(worker_pool_prepare(pool.pool, world.set, NULL), 2);
     run_start_call(world.set);
     worker_pool_bury_aside(pool.pool);
     assert_int_equal(count_states(), 2);
@@ -281,7 +281,7 @@ static void a_file_that_takes_nearly_all_of_its_time_is_prepared(void **state)
     support_load(&world);
     start_pool(1);
     atomic_store(&is_stick_time, true);
-    assert_int_equal(worker_pool_prepare(pool.pool, world.set), 1);
+    assert_int_equal(worker_pool_prepare(pool.pool, world.set, NULL), 1);
     atomic_store(&is_stick_time, false);
     char message[256];
     // Its worker would have given it no more than any function gets.
@@ -298,7 +298,7 @@ static void a_file_that_loops_for_ever_is_stopped_once_and_left_to_its_first_cal
     start_pool(3);
     atomic_store(&is_stick_time, true);
     uint64_t begun_us = clock_thread_cpu_us();
-    size_t count = worker_pool_prepare(pool.pool, world.set);
+    size_t count = worker_pool_prepare(pool.pool, world.set, NULL);
     assert_true(clock_thread_cpu_us() - begun_us < 1000000); // it is not this thread that works
     atomic_store(&is_stick_time, false);
     assert_int_equal(count, 3);
@@ -317,14 +317,14 @@ static void a_file_that_gets_stuck_is_given_up_and_quarantined(void **state)
     support_load(&world);
     start_pool(2);
     atomic_store(&is_stick_time, true);
-    size_t count = worker_pool_prepare(pool.pool, world.set);
+    size_t count = worker_pool_prepare(pool.pool, world.set, NULL);
     atomic_store(&is_stick_time, false);
     assert_int_equal(count, 0);
     assert_int_equal(support_counts(&pool).quarantined, 1);
     char message[256];
     assert_verdict(run_beside(odd, message, sizeof message), SCRIPT_ERROR, "odd", text_of(message));
     assert_non_null(strstr(message, "stuck inside a function of C"));
-    assert_int_equal(worker_pool_prepare(pool.pool, world.set), 1); // without that file
+    assert_int_equal(worker_pool_prepare(pool.pool, world.set, NULL), 1); // without that file
     while (support_counts(&pool).lost > 0) {
         nanosleep(&pause, NULL);
     }
@@ -342,7 +342,7 @@ static void a_file_that_wants_more_memory_than_a_call_may_have_is_left_to_its_fi
         &world, "odd", "local big = {}\nfor i = 1, 8 do big[i] = (\"x\"):rep(1024 * 1024) .. i end\n" SUPPLIER_HEAD);
     support_load(&world);
     start_pool(2);
-    assert_int_equal(worker_pool_prepare(pool.pool, world.set), 2);
+    assert_int_equal(worker_pool_prepare(pool.pool, world.set, NULL), 2);
     assert_int_equal(count_states(), 2);
     run_start_of(world.set, odd); // all others
     assert_int_equal(support_counts(&pool).loads, 0);
@@ -379,7 +379,7 @@ static void memory_that_the_machine_refuses_is_no_harm(void **state)
         assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
         const struct rlimit limit = { .rlim_cur = address_space() + more, .rlim_max = before.rlim_max };
         assert_int_equal(setrlimit(RLIMIT_AS, &limit), 0);
-        size_t count = worker_pool_prepare(pool.pool, world.set);
+        size_t count = worker_pool_prepare(pool.pool, world.set, NULL);
         assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
         assert_int_equal(count, count_states());
         fewest = count < fewest ? count : fewest;
@@ -410,7 +410,7 @@ static void a_lost_worker_takes_no_state_with_it_but_the_one_it_is_in(void **sta
     struct script_set *other = load_set();
     struct script_set *const sets[] = { world.set, other };
     for (size_t i = 0; i < COUNT_OF(sets); i++) {
-        assert_int_equal(worker_pool_prepare(pool.pool, sets[i]), 1);
+        assert_int_equal(worker_pool_prepare(pool.pool, sets[i], NULL), 1);
         run_start_of(sets[i], 1); // not the one that gets stuck
     }
     assert_int_equal(support_counts(&pool).loads, 0);
@@ -434,7 +434,7 @@ static void a_hurried_pool_prepares_nothing(void **state)
     support_load(&world);
     start_pool(2);
     worker_pool_hurry(pool.pool);
-    assert_int_equal(worker_pool_prepare(pool.pool, world.set), 0);
+    assert_int_equal(worker_pool_prepare(pool.pool, world.set, NULL), 0);
     run_start_call(world.set);
     assert_int_equal(count_states(), 1);
 }
@@ -502,7 +502,7 @@ static void sets_come_and_go_in_every_order_while_calls_run(void **state)
             worker_pool_bury_aside(pool.pool);
         }
         sets[place] = load_set();
-        (void)worker_pool_prepare(pool.pool, sets[place]);
+        (void)worker_pool_prepare(pool.pool, sets[place], NULL);
         if ((random >> 20) % 4 != 0) {
             pthread_mutex_lock(&caller.lock);
             struct script_set *before = caller.set;

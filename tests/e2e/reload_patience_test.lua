@@ -1,0 +1,132 @@
+-- Reloads that wait: for room while long searches end, and not at all for files that no worker could load in time.
+package.path = "./?.lua;" .. package.path
+local world = require("tests.e2e.world")
+local test, equal = world.test, world.equal
+local json = world.json
+
+local WORKERS = 32 -- that have to load each file
+local OTHERS = 8
+local LONG_MS = 30000
+
+local folder = world.folder .. "/reload_patience"
+local SETTINGS, MODULE = folder .. "/lastcall.yaml", folder .. "/scripts/farm.lua"
+world.shell("rm -rf " .. folder .. " && mkdir -p " .. folder .. "/suppliers && cp -r scripts " .. folder .. "/scripts")
+
+local function write_supplier(name, host, version)
+  world.write_file(folder .. "/suppliers/" .. name .. ".lua", ([[
+-- %s
+local farm = require("farm")
+
+---@type Supplier
+return {
+  name = "%s",
+  product = "flights",
+  owner = "farm@example.com",
+  docs = "examples/farm/README.md",
+  hosts = {},
+  options = { base_url = "http://%s.farm.test:8080" },
+  build_request = function(search, ctx)
+    return { method = "POST", path = "/v1/offers", json = farm.ask(search, ctx) }
+  end,
+  normalise = farm.offers,
+}
+]]):format(version, name, host))
+end
+
+local function write_settings(deadline)
+  world.write_file(SETTINGS, ([[
+suppliers_dir: %s/suppliers
+scripts_dir: %s/scripts
+script_threads: %d
+deadline: { default: 1s, max: %s }
+]]):format(folder, folder, WORKERS, deadline))
+end
+
+write_supplier("acme", "s01", "first")
+write_supplier("bravo", "s03", "first")
+write_supplier("charlie", "s05", "first")
+for i = 1, OTHERS do
+  write_supplier("other" .. i, "s07", "first")
+end
+write_settings("60s")
+local w = world.start { population = "healthy", settings = { SETTINGS },
+  overlay = "reload: { watch: true, settle: 100ms, scan: 1s }" }
+
+local function get(path)
+  local reply = world.http("GET", w.admin_url .. path)
+  equal(200, reply.status, path)
+  return reply.json
+end
+
+local function label(name)
+  for _, supplier in ipairs(get("/admin/v1/status").suppliers) do
+    if supplier.name == name then
+      return supplier.script
+    end
+  end
+  return nil
+end
+
+local function wait_until(what, seconds, probe)
+  local deadline = os.time() + seconds
+  while os.time() <= deadline do
+    if probe() then
+      return
+    end
+    world.sleep_ms(100)
+  end
+  error("waited in vain: " .. what .. "\n" .. w:engine_output():sub(-3000))
+end
+
+local function begin_long_search()
+  local path = folder .. "/search.json"
+  world.write_file(path, json.encode { product = "flights", query = world.query, suppliers = { "charlie" },
+    budget_ms = LONG_MS })
+  world.shell(("curl -sS -H 'Content-Type: application/json' --data-binary @%s '%s/v1/search' "
+    .. ">/dev/null 2>&1 </dev/null & sleep 0.5"):format(path, w.url))
+end
+
+test("a change waits for the long searches of former settings, and is not lost", function()
+  world.farm("s05", { fault = "hang_headers" })
+  begin_long_search()
+  local before = label("acme")
+  write_supplier("acme", "s01", "second")
+  wait_until("acme changes beside a long search", 60, function()
+    return label("acme") ~= before
+  end)
+  begin_long_search()
+  write_settings("1s")
+  wait_until("searches are short from now on", 60, function()
+    return get("/admin/v1/generations").live == 3
+  end)
+  before = label("bravo")
+  write_supplier("bravo", "s03", "second")
+  wait_until("bravo changes when there is room", 120, function()
+    return label("bravo") ~= before
+  end)
+  for _, event in ipairs(get("/admin/v1/events").events) do
+    assert(event.event ~= "refused", event.message) -- it waited as long as those searches may last
+  end
+  world.farm("s05", { fault = "none" })
+end)
+
+test("files that are too slow for so many workers are not published, and the slowest is named", function()
+  local source = world.read_file(MODULE)
+  local generation, before = get("/admin/v1/status").generation, label("acme")
+  world.write_file(MODULE, "for _ = 1, 7e7 do end\n" .. source)
+  local reply = world.http("POST", w.admin_url .. "/admin/v1/reload", { max_time = 300, body = "{}",
+    headers = { "Content-Type: application/json" } })
+  local answer = reply.json
+  assert(answer and answer.outcome, "no answer: " .. tostring(reply.status) .. " " .. reply.raw)
+  equal("refused", answer.outcome, reply.raw)
+  local finding = answer.findings[1].finding
+  assert(finding:find("suppliers/%w+%.lua: .* to load, and each worker loads all files"), reply.raw)
+  equal(generation, get("/admin/v1/status").generation, "generation")
+  equal(before, label("acme"), "what runs")
+  equal("answered", world.entry(w:search { suppliers = { "acme" }, budget_ms = 20000 }, "acme").outcome, "acme")
+  world.write_file(MODULE, source)
+end)
+
+w:stop()
+
+world.finish()
