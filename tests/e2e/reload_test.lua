@@ -735,7 +735,8 @@ test("a look of the watch that finds nothing takes the place of no answer", func
   equal("ann@desk", told.last.who, "last")
   equal("published", told.last.outcome, "last")
   local text, code = lastcall("status --check")
-  assert(text:find("last change [^\n]+: Generation %d+ runs, before it %d+ [^\n]+, asked for by ann@desk: a try\n"), text)
+  local line = "last change [^\n]+: Generation %d+ runs, before it %d+ [^\n]+, asked for by ann@desk: a try\n"
+  assert(text:find(line), text)
   equal(0, code, "nothing is stale")
 end)
 
