@@ -4,8 +4,8 @@
 /// POST /admin/v1/reload, /admin/v1/rollback. With a token (admin.token_env) every request must carry it as a bearer
 /// token; a listener beyond loopback does not start without one.
 ///
-/// Threads: started and stopped by the control thread; between, it reads what any thread may read, and asks the builder.
-/// Memory:  owns thread, loop and listener; borrows the engine, which outlives it.
+/// Threads: started and stopped by the control thread; between, it reads what any thread may read, and asks the
+/// builder. Memory:  owns thread, loop and listener; borrows the engine, which outlives it.
 #pragma once
 
 #include "app/engine.h"

@@ -24,8 +24,8 @@
 
 struct login_book;
 
-/// With the accounts of the catalogue moved in; NULL: none yet. After the last desk is closed it may be destroyed; accounts that are
-/// still in have nothing here any more.
+/// With the accounts of the catalogue moved in; NULL: none yet. After the last desk is closed it may be destroyed;
+/// accounts that are still in have nothing here any more.
 MUST_CHECK enum status login_book_create(const struct catalogue *catalogue, struct login_book **book);
 void login_book_destroy(struct login_book **book);
 

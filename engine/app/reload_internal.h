@@ -37,7 +37,7 @@ struct reload {
     struct reload_answer *last;      // of what was read or published last; a look of the watch in vain is none
     struct reload_answer *published; // of what runs; NULL: since the start
     struct reload_answer *standing;  // whose kept rows hold
-    char *on_trial; // labels, each with a line end; NULL: none
+    char *on_trial;                  // labels, each with a line end; NULL: none
     uint64_t counts[RELOAD_OUTCOME_COUNT];
 
     atomic_bool is_draining;

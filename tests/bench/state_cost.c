@@ -60,8 +60,8 @@ static struct script_set *load(char **files, size_t count)
         const char *slash = strrchr(file, '/');
         // Files name themselves, so those that play several suppliers do it under one name.
         snprintf(names[i], sizeof names[i], "%s", slash == NULL ? file : slash + 1);
-        sources[i] = (struct script_source){ .name = { names[i], strlen(names[i]) - strlen(".lua") },
-                                             .file = text_of(file) };
+        sources[i] =
+            (struct script_source){ .name = { names[i], strlen(names[i]) - strlen(".lua") }, .file = text_of(file) };
     }
     if (script_set_load("scripts", sources, SUPPLIERS, on_finding, NULL, &set) != STATUS_OK) {
         fail("the scripts cannot be loaded");
@@ -77,10 +77,9 @@ int main(int argument_count, char **arguments)
     }
     struct script_set *set = load(&arguments[2], (size_t)argument_count - 2);
     struct state **states = calloc(count, sizeof(struct state *));
-    struct state_fill fill = { .file_limit_us = FILE_LIMIT_US,
-                               .end_us = UINT64_MAX,
-                               .on_file = on_file,
-                               .is_hurried = is_hurried };
+    struct state_fill fill = {
+        .file_limit_us = FILE_LIMIT_US, .end_us = UINT64_MAX, .on_file = on_file, .is_hurried = is_hurried
+    };
     if (states == NULL || !state_fill_init(&fill, set)) {
         fail("no memory");
     }
@@ -105,10 +104,11 @@ int main(int argument_count, char **arguments)
         state_destroy(&states[i]);
     }
     uint64_t destroyed_us = clock_thread_cpu_us();
-    printf("%zu states of %zu files: create %.3f ms, fill %.3f ms, destroy %.3f ms, Lua %zu KiB, resident %zu KiB each\n",
-           count, loads / count, (double)(created_us - begun_us) / 1000 / (double)count,
-           (double)(filled_us - created_us) / 1000 / (double)count,
-           (double)(destroyed_us - filled_us) / 1000 / (double)count, (used / count) >> 10, (grown / count) >> 10);
+    printf(
+        "%zu states of %zu files: create %.3f ms, fill %.3f ms, destroy %.3f ms, Lua %zu KiB, resident %zu KiB each\n",
+        count, loads / count, (double)(created_us - begun_us) / 1000 / (double)count,
+        (double)(filled_us - created_us) / 1000 / (double)count,
+        (double)(destroyed_us - filled_us) / 1000 / (double)count, (used / count) >> 10, (grown / count) >> 10);
     state_fill_fini(&fill);
     script_set_release(&set);
     free(states);

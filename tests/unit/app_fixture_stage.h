@@ -170,9 +170,10 @@ static inline char *with(const char *text, const char *old, const char *new)
 
 static inline struct fixture_suite run(bool is_updating)
 {
-    struct fixture_suite suite = {
-        .settings = settings, .catalogue = generation_catalogue(generation), .is_updating = is_updating, .report = on_finding
-    };
+    struct fixture_suite suite = { .settings = settings,
+                                   .catalogue = generation_catalogue(generation),
+                                   .is_updating = is_updating,
+                                   .report = on_finding };
     findings.count = 0;
     fixture_suite_run(&suite);
     return suite;

@@ -134,8 +134,9 @@ static void outcome_merge_and_completeness_are_fields_of_the_answer(void **state
     (void)state;
 
     expect(&live, &live, "");
-    expect(&live, &shadow,
-           "- /outcome empty fail_supplier\n- /message  no\n- /code  E1\n- /merge add replace\n- /complete true false\n");
+    expect(
+        &live, &shadow,
+        "- /outcome empty fail_supplier\n- /message  no\n- /code  E1\n- /merge add replace\n- /complete true false\n");
 }
 
 static void the_next_request_is_compared_by_method_url_and_pause(void **state)
