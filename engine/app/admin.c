@@ -124,6 +124,17 @@ static void handle_events(struct admin *admin, struct http_call *call)
     }
 }
 
+static void handle_shadows(struct admin *admin, struct http_call *call)
+{
+    struct buffer out;
+    struct json_writer json;
+
+    buffer_init(&out, ADMIN_REPLY_MAX);
+    json_writer_init(&json, &out);
+    reload_write_shadows(admin->engine->reload, &json);
+    reply_bytes(call, "application/json", &out);
+}
+
 static void handle_reload(struct admin *admin, struct http_call *call)
 {
     admin_change_reload(admin->engine, admin->loop, call);
@@ -177,6 +188,7 @@ static const struct admin_route ROUTES[] = {
     { "GET", "/admin/v1/searches/", handle_search },
     { "GET", "/admin/v1/generations", handle_generations },
     { "GET", "/admin/v1/events", handle_events },
+    { "GET", "/admin/v1/shadows", handle_shadows },
     { "POST", "/admin/v1/reload", handle_reload },
     { "POST", "/admin/v1/rollback", handle_rollback },
 };

@@ -74,10 +74,41 @@ static const char *read_generation(struct admin_change *change, const struct jso
     return NULL;
 }
 
+static const char *read_shadow_of(struct admin_change *change, const struct json_node *value, enum reload_shadow shadow)
+{
+    if (change->request.shadow != RELOAD_SHADOW_NONE) {
+        return "`shadow`, `promote` and `drop` go one by one";
+    }
+    if (value->kind != JSON_STRING || value->text.length == 0) {
+        return "expected the name of a supplier";
+    }
+    change->request.shadow = shadow;
+    change->request.shadow_of = value->text;
+    return NULL;
+}
+
+static const char *read_shadow(struct admin_change *change, const struct json_node *value)
+{
+    return read_shadow_of(change, value, RELOAD_SHADOW_SET);
+}
+
+static const char *read_promote(struct admin_change *change, const struct json_node *value)
+{
+    return read_shadow_of(change, value, RELOAD_SHADOW_PROMOTE);
+}
+
+static const char *read_drop(struct admin_change *change, const struct json_node *value)
+{
+    return read_shadow_of(change, value, RELOAD_SHADOW_DROP);
+}
+
 static const struct change_field FIELDS[] = {
     { "who", read_who, true, true },
     { "why", read_why, true, true },
     { "retry", read_retry, false, true },
+    { "shadow", read_shadow, false, true },
+    { "promote", read_promote, false, true },
+    { "drop", read_drop, false, true },
     { "generation", read_generation, true, false },
 };
 

@@ -235,8 +235,31 @@ static void write_login(struct engine *engine, const struct catalogue_supplier *
     json_end_object(json);
 }
 
-static void write_suppliers(struct engine *engine, const struct catalogue *catalogue, struct json_writer *json)
+/// The field `trial` of a supplier whose version is a new one: how it fares, and how long that matters.
+static void write_trial(struct engine *engine, const struct generation *generation, size_t supplier,
+                        struct json_writer *json)
 {
+    const struct catalogue *catalogue = generation_catalogue(generation);
+    const struct settings *settings = generation_settings(generation);
+    struct script_trial seen;
+
+    if (!reload_is_on_trial(engine->reload, catalogue->suppliers[supplier].script)) {
+        return;
+    }
+    script_set_trial(catalogue->set, (struct script_id){ .index = supplier }, &seen);
+    json_key(json, "trial");
+    json_begin_object(json);
+    json_field_u64(json, "calls", seen.calls);
+    json_field_u64(json, "errors", seen.errors);
+    json_field_u64(json, "of_calls", settings->reload_trial_calls);
+    json_field_u64(json, "lost_at_errors", settings->reload_trial_errors);
+    json_end_object(json);
+}
+
+static void write_suppliers(struct engine *engine, const struct generation *generation, struct json_writer *json)
+{
+    const struct catalogue *catalogue = generation_catalogue(generation);
+
     json_key(json, "suppliers");
     json_begin_array(json);
     for (size_t i = 0; i < catalogue->supplier_count; i++) {
@@ -251,6 +274,7 @@ static void write_suppliers(struct engine *engine, const struct catalogue *catal
         }
         write_modes(supplier, json);
         write_quarantine(catalogue, (struct script_id){ .index = i }, json);
+        write_trial(engine, generation, i, json);
         write_accounts(engine, supplier, json);
         write_login(engine, supplier, json);
         write_limits(catalogue, (struct script_id){ .index = i }, json);
@@ -281,7 +305,7 @@ void admin_view_status(struct engine *engine, struct json_writer *json)
     write_scripts(engine, catalogue, json);
     write_attribution(engine, json);
     write_products(catalogue, json);
-    write_suppliers(engine, catalogue, json);
+    write_suppliers(engine, generation, json);
     reload_write_status(engine->reload, json);
     json_end_object(json);
     generation_release(&generation);

@@ -7,6 +7,7 @@
 #include "app/permits.h"
 #include "app/reload.h"
 #include "app/settings_value.h"
+#include "app/shadow.h"
 #include "app/shutdown.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -342,6 +343,9 @@ static enum status engine_start(struct engine *engine, sigset_t *signals, settin
     if (status == STATUS_OK) {
         status = login_book_create(NULL, &engine->logins);
     }
+    if (status == STATUS_OK) {
+        status = shadows_create(&engine->shadows);
+    }
     if (status != STATUS_OK) {
         failure_set(why, "out of memory");
         return status;
@@ -403,6 +407,7 @@ static void engine_stop(struct engine *engine)
         io_thread_fini(&engine->threads[i]);
     }
     free(engine->threads);
+    shadows_destroy(&engine->shadows);
     engine_moves_fini(&engine->moves);
     login_book_destroy(&engine->logins);
     attribution_destroy(&engine->attribution); // what the last searches left is written

@@ -23,6 +23,7 @@ struct metrics;
 struct permits;
 struct reload;
 struct search_record;
+struct shadows;
 
 struct engine {
     struct settings *settings; // those of the start; what may change while it runs is generation_settings'
@@ -43,8 +44,9 @@ struct engine {
     struct text reply_token;   // absent: none
     struct metrics *metrics;   // both outlive the loops
     struct attribution *attribution;
-    struct reload *reload; // outlives the admin
-    struct admin *admin;   // NULL: none
+    struct shadows *shadows; // outlives the loops
+    struct reload *reload;   // outlives the admin
+    struct admin *admin;     // NULL: none
     uint64_t started_us, started_wall_us;
     atomic_bool is_draining;      // SIGTERM came: not ready
     atomic_bool refuses_searches; // its notice is over: no new searches

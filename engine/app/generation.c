@@ -101,7 +101,9 @@ static enum status load_set(struct generation_builder *builder, const struct gen
                                         .previous = running,
                                         .candidate = order->candidate,
                                         .refuses = running == NULL ? NULL : generation_refuses,
-                                        .refuses_context = builder->blames };
+                                        .refuses_context = builder->blames,
+                                        .shadows = order->shadows,
+                                        .shadow_count = order->shadow_count };
     builder->blames->heeded = builder->blames->count;
     return script_set_load_over(&asked, running == NULL ? generation_forward : generation_tell, builder, set,
                                 builder->changes);
@@ -241,6 +243,9 @@ static enum status fill_catalogue(struct generation_builder *builder, const stru
         require(source != NULL);
         generation_suspect_supplier(builder, script->name);
         enum status status = make_supplier(builder, source, script, i, &suppliers[i]);
+        if (status == STATUS_OK) {
+            status = generation_make_shadow(builder, source->settings, &suppliers[i]);
+        }
         if (status != STATUS_OK) {
             return status;
         }

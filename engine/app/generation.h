@@ -33,6 +33,8 @@ struct generation_order {
     struct rates *fixed_rates;    // these rates likewise
     script_refuses refuses;       // must this script, table or rates not run? NULL: none is refused
     void *refuses_context;
+    const struct text *shadows; // suppliers whose changed files are shadows of what runs; not with `fixed`
+    size_t shadow_count;
 };
 
 /// Builds over what runs. A script that is broken, or that does not go with the settings, keeps the version that runs,

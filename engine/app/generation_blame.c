@@ -93,6 +93,11 @@ void generation_suspect_supplier(struct generation_builder *builder, struct text
     builder->suspect = (struct generation_suspect){ SUSPECT_SUPPLIER, name };
 }
 
+void generation_suspect_shadow(struct generation_builder *builder, struct text name)
+{
+    builder->suspect = (struct generation_suspect){ SUSPECT_SHADOW, name };
+}
+
 void generation_suspect_gone(struct generation_builder *builder, struct text name)
 {
     builder->suspect = (struct generation_suspect){ SUSPECT_GONE, name };
@@ -127,6 +132,17 @@ static bool blame_supplier(struct generation_builder *builder, struct text name,
         return false;
     }
     add(builder->blames, SCRIPT_KIND_SUPPLIER, name, digest, failure);
+    return true;
+}
+
+static bool blame_shadow(struct generation_builder *builder, struct text name, const struct failure *failure)
+{
+    ptrdiff_t shadow = script_set_find_shadow(builder->set, name);
+
+    if (shadow < 0) {
+        return false;
+    }
+    add(builder->blames, SCRIPT_KIND_SUPPLIER, name, script_set_supplier_digest(builder->set, (size_t)shadow), failure);
     return true;
 }
 
@@ -180,6 +196,8 @@ bool generation_blame(struct generation_builder *builder, const struct failure *
     switch (builder->suspect.kind) {
     case SUSPECT_GONE:
         return blame_gone(builder, builder->suspect.name, failure);
+    case SUSPECT_SHADOW:
+        return blame_shadow(builder, builder->suspect.name, failure);
     case SUSPECT_SUPPLIER:
         return blame_supplier(builder, builder->suspect.name, failure);
     case SUSPECT_PRODUCT:

@@ -43,9 +43,10 @@ bool generation_refuses(void *blames, enum script_kind kind, struct text name, c
 /// True the first time that this very finding is told, over all attempts.
 MUST_CHECK bool generation_is_news(struct generation_blames *blames, const struct failure *failure);
 
-/// From now on findings may be this supplier's fault, or that of whoever took its file away, this product's, that of
-/// any product that changed; nobody's.
+/// From now on findings may be this supplier's fault, its shadow's, or that of whoever took its file away, this
+/// product's, that of any product that changed; nobody's.
 void generation_suspect_supplier(struct generation_builder *builder, struct text name);
+void generation_suspect_shadow(struct generation_builder *builder, struct text name);
 void generation_suspect_gone(struct generation_builder *builder, struct text name);
 void generation_suspect_product(struct generation_builder *builder, struct text name);
 void generation_suspect_products(struct generation_builder *builder);

@@ -22,7 +22,14 @@ struct missing_secret {
 };
 
 /// Whose fault findings may be (app/generation_blame.h).
-enum generation_suspect_kind { SUSPECT_NOBODY, SUSPECT_SUPPLIER, SUSPECT_GONE, SUSPECT_PRODUCT, SUSPECT_PRODUCTS };
+enum generation_suspect_kind {
+    SUSPECT_NOBODY,
+    SUSPECT_SUPPLIER,
+    SUSPECT_SHADOW,
+    SUSPECT_GONE,
+    SUSPECT_PRODUCT,
+    SUSPECT_PRODUCTS
+};
 struct generation_suspect {
     enum generation_suspect_kind kind;
     struct text name;
@@ -69,6 +76,12 @@ void generation_tell(void *builder, const struct failure *failure);
 MUST_CHECK enum status generation_make_account(struct generation_builder *builder, const struct script_supplier *script,
                                                const struct settings_account *settings, bool is_wanted,
                                                struct script_account *account);
+
+/// Gives the supplier, which has its accounts, those of the shadow that the set has of it. What is wrong with it is
+/// blamed on it, and it is left out. It asks nobody: its accounts have neither permits nor a login of their own.
+MUST_CHECK enum status generation_make_shadow(struct generation_builder *builder,
+                                              const struct settings_supplier *settings,
+                                              struct catalogue_supplier *supplier);
 
 /// Writes the secrets of `account`, whose name is set, into an open JSON object; likewise.
 MUST_CHECK enum status generation_write_secrets(struct generation_builder *builder,

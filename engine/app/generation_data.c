@@ -212,7 +212,9 @@ static void suspect_use(struct generation_builder *builder, const struct script_
                         const struct script_look_up *use)
 {
     generation_suspect_nobody(builder);
-    if (use->supplier >= 0) {
+    if (use->supplier >= (ptrdiff_t)script_set_supplier_count(set)) {
+        generation_suspect_shadow(builder, script_set_supplier(set, (size_t)use->supplier)->name);
+    } else if (use->supplier >= 0) {
         generation_suspect_supplier(builder, script_set_supplier(set, (size_t)use->supplier)->name);
     }
     for (size_t i = 0; i < script_set_product_count(set) && use->supplier < 0; i++) {

@@ -248,6 +248,7 @@ static enum status io_thread_open(struct io_thread *thread, struct failure *why)
         return status;
     }
     live_world_init(&thread->live, thread->loop, thread->fetches, thread->engine->workers, thread->engine->permits);
+    thread->live.shadows.shadows = thread->engine->shadows;
     status = login_desk_open(&thread->live.logins, thread->engine->logins, &thread->live.world, thread->loop);
     if (status != STATUS_OK) {
         failure_set(why, "out of memory");
@@ -301,6 +302,7 @@ void io_thread_close(struct io_thread *thread)
         http_server_destroy(&thread->server); // open searches are cancelled through on_gone
     }
     login_desk_close(&thread->live.logins);
+    shadow_desk_close(&thread->live.shadows);
 }
 
 void io_thread_fini(struct io_thread *thread)

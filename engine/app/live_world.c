@@ -126,6 +126,12 @@ static void live_login_refuse(struct world *world, const struct script_account *
     login_desk_refuse(&live_of(world)->logins, account, number, end);
 }
 
+static void live_shadow(struct world *world, const struct script_account *account,
+                        const struct normalise_call *normalise)
+{
+    shadow_desk_take(&live_of(world)->shadows, account, normalise);
+}
+
 void live_world_init(struct live_world *live, struct loop *loop, struct fetch_pool *fetches,
                      struct worker_pool *workers, struct permits *permits)
 {
@@ -139,6 +145,7 @@ void live_world_init(struct live_world *live, struct loop *loop, struct fetch_po
         .script_submit = live_script_submit,
         .script_cancel = live_script_cancel,
         .script_has_begun = live_script_has_begun,
+        .shadow = live_shadow,
         .permit_begin = live_permit_begin,
         .permit_end = live_permit_end,
         .account_block = live_account_block,
@@ -155,4 +162,5 @@ void live_world_init(struct live_world *live, struct loop *loop, struct fetch_po
         .workers = workers,
         .permits = permits,
     };
+    shadow_desk_init(&live->shadows, &live->world);
 }

@@ -8,6 +8,7 @@
 
 #include "app/login_book.h"
 #include "app/permits.h"
+#include "app/shadow.h"
 #include "io/fetch.h"
 #include "io/loop.h"
 #include "script/worker_pool.h"
@@ -20,7 +21,8 @@ struct live_world {
     struct worker_pool *workers;
     struct permits *permits;
     struct login_desk logins;
-    uint64_t calls_out; // script calls not yet back
+    struct shadow_desk shadows; // of nobody, until somebody keeps shadows here
+    uint64_t calls_out;         // script calls not yet back
 };
 
 void live_world_init(struct live_world *live, struct loop *loop, struct fetch_pool *fetches,

@@ -1,11 +1,13 @@
 #include "app/reload.h"
 
 #include "app/reload_internal.h"
+#include "app/shadow.h"
 #include "base/clock.h"
 #include "base/log.h"
 
 #include <errno.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
@@ -18,7 +20,8 @@ static const struct text WATCH = TEXT("file watch");
 
 // --------------------------------------------------------------------------------------------------------- the builder
 
-/// What is done together: requests for the same thing, one rollback, or what was asked without an answer.
+/// What is done together: requests for the same thing, one rollback, one change of a shadow, or what was asked without
+/// an answer.
 struct batch {
     struct list requests;
     enum reload_source source; // of the one that counts most
@@ -26,6 +29,8 @@ struct batch {
     size_t count;
     uint32_t roll_back_to;
     bool is_asked[RELOAD_SOURCE_COUNT]; // nobody waits for these
+    enum reload_shadow shadow;
+    struct text shadow_of;
 };
 
 static void batch_take(struct batch *batch, struct reload_request *request)
@@ -38,6 +43,8 @@ static void batch_take(struct batch *batch, struct reload_request *request)
     }
     batch->count++;
     batch->roll_back_to = request->roll_back_to;
+    batch->shadow = request->shadow;
+    batch->shadow_of = request->shadow_of;
     list_move(&batch->requests, &request->node);
 }
 
@@ -64,12 +71,12 @@ static bool batch_fill(struct batch *batch, struct reload *reload)
     list_init(&batch->requests);
     LIST_FOR_EACH (node, &reload->queue) {
         struct reload_request *request = CONTAINER_OF(node, struct reload_request, node);
-        bool is_rollback = request->roll_back_to != 0;
-        if (is_rollback && batch->count > 0) {
+        bool is_alone = request->roll_back_to != 0 || request->shadow != RELOAD_SHADOW_NONE;
+        if (is_alone && batch->count > 0) {
             break;
         }
         batch_take(batch, request);
-        if (is_rollback) {
+        if (is_alone) {
             return true;
         }
     }
@@ -159,6 +166,8 @@ static void run(struct reload *reload, struct batch *batch)
         reload_answer_refuse(answer, "the engine is stopping", "send it to another one");
     } else if (batch->roll_back_to != 0) {
         reload_roll_back(reload, batch->roll_back_to, answer);
+    } else if (batch->shadow != RELOAD_SHADOW_NONE) {
+        reload_change_shadow(reload, batch->shadow, batch->shadow_of, answer);
     } else {
         retry_all(reload, batch, answer);
         reload_from_disk(reload, answer);
@@ -175,9 +184,13 @@ static void run(struct reload *reload, struct batch *batch)
 
 static void tick(struct reload *reload)
 {
+    if (reload->engine->shadows != NULL) {
+        (void)shadows_compare(reload->engine->shadows);
+    }
     if (!atomic_load(&reload->is_draining)) {
         ask_again(reload);
         reload_judge_trials(reload);
+        reload_tell_trials(reload);
         reload_tell_quarantines(reload);
     }
 }
@@ -203,6 +216,12 @@ static void wake(struct reload *reload)
 {
     uint64_t one = 1;
     (void)!write(reload->wake_fd, &one, sizeof(one));
+}
+
+/// On a loop's thread.
+static void wake_for_shadows(void *context)
+{
+    wake(context);
 }
 
 static void *builder_main(void *argument)
@@ -282,6 +301,10 @@ void reload_write_status(struct reload *reload, struct json_writer *json)
     write_answer(last, "last", json);
     write_answer(published, "published", json);
     reload_answer_write_standing(standing, json);
+    if (reload->engine->shadows != NULL) {
+        json_key(json, "shadows");
+        shadows_write(reload->engine->shadows, false, json);
+    }
     json_end_object(json);
     reload_answer_release(&last);
     reload_answer_release(&published);
@@ -294,6 +317,14 @@ void reload_write_generations(struct reload *reload, struct json_writer *json)
     json_field_u64(json, "live", engine_generations_live(reload->engine));
     json_key(json, "generations");
     history_write(&reload->history, json);
+    json_end_object(json);
+}
+
+void reload_write_shadows(struct reload *reload, struct json_writer *json)
+{
+    json_begin_object(json);
+    json_key(json, "shadows");
+    shadows_write(reload->engine->shadows, true, json);
     json_end_object(json);
 }
 
@@ -316,6 +347,17 @@ struct reload_answer *reload_standing(struct reload *reload)
 struct events *reload_events(struct reload *reload)
 {
     return &reload->events;
+}
+
+bool reload_is_on_trial(struct reload *reload, struct text label)
+{
+    char line[EVENT_NAME_MAX + 2];
+
+    (void)snprintf(line, sizeof(line), "\n%.*s\n", TEXT_ARGS(label));
+    pthread_mutex_lock(&reload->mutex);
+    bool is_on_trial = reload->on_trial != NULL && strstr(reload->on_trial, line) != NULL;
+    pthread_mutex_unlock(&reload->mutex);
+    return is_on_trial;
 }
 
 uint64_t reload_count(struct reload *reload, enum reload_outcome outcome)
@@ -386,6 +428,9 @@ enum status reload_start(struct engine *engine, struct reload **reload, struct f
         return STATUS_IO;
     }
     made->is_running = true;
+    if (engine->shadows != NULL) {
+        shadows_wake(engine->shadows, wake_for_shadows, made);
+    }
     pthread_setname_np(made->thread, "builder");
     *reload = made;
     return STATUS_OK;
@@ -423,6 +468,10 @@ void reload_destroy(struct reload **reload)
         return;
     }
     reload_stop(ending);
+    if (ending->engine->shadows != NULL) {
+        shadows_wake(ending->engine->shadows, NULL, NULL);
+    }
+    reload_shadows_fini(&ending->shadows);
     reload_answer_release(&ending->last);
     reload_answer_release(&ending->published);
     reload_answer_release(&ending->standing);
@@ -431,6 +480,7 @@ void reload_destroy(struct reload **reload)
     history_fini(&ending->history);
     events_fini(&ending->events);
     free(ending->quarantined);
+    free(ending->on_trial);
     reload_watch_close(ending);
     if (ending->wake_fd >= 0) {
         close(ending->wake_fd);

@@ -16,6 +16,14 @@
 
 struct reload;
 
+/// What becomes of a supplier's shadow (app/shadow.h).
+enum reload_shadow {
+    RELOAD_SHADOW_NONE,
+    RELOAD_SHADOW_SET,     // from now on its file is the shadow of what runs, for as long as the two differ
+    RELOAD_SHADOW_PROMOTE, // the shadow runs
+    RELOAD_SHADOW_DROP,    // it ends, and does not run until its file changes
+};
+
 /// A request with an answer. It is the asker's, who keeps it until `on_answer`.
 struct reload_request {
     struct list node; // the reloader's
@@ -23,6 +31,8 @@ struct reload_request {
     struct text who, why;     // absent: nobody said
     const struct text *retry; // names of scripts, or "settings", that are held back and shall be tried again
     size_t retry_count;
+    enum reload_shadow shadow;
+    struct text shadow_of; // a supplier's name
     uint32_t roll_back_to; // the generation to run again; 0: read the disk
     /// On the builder's thread, exactly once. The answer is borrowed; acquire it to keep it.
     void (*on_answer)(struct reload_request *request, struct reload_answer *answer);
@@ -52,4 +62,8 @@ void reload_write_events(struct reload *reload, size_t most, struct json_writer 
 /// What is kept back now, acquired; NULL: nothing was read since the start.
 struct reload_answer *reload_standing(struct reload *reload);
 struct events *reload_events(struct reload *reload);
+/// A list of the shadows, each with its first differences.
+void reload_write_shadows(struct reload *reload, struct json_writer *json);
+/// Is this version, "acme@3f9a", on trial? It is known a moment after a reload.
+bool reload_is_on_trial(struct reload *reload, struct text label);
 uint64_t reload_count(struct reload *reload, enum reload_outcome outcome);

@@ -167,6 +167,11 @@ void reload_answer_refuse(struct reload_answer *answer, const char *message, con
     reload_answer_add_finding(answer, &failure);
 }
 
+void reload_answer_set_shadows(struct reload_answer *answer, struct text json)
+{
+    answer->shadows = arena_copy(&answer->arena, json);
+}
+
 const struct reload_row *reload_answer_find_kept(const struct reload_answer *answer, const char *kind, struct text name)
 {
     for (size_t i = 0; answer != NULL && i < answer->kept_count; i++) {

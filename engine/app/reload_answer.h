@@ -62,6 +62,7 @@ struct reload_answer {
     size_t restart_count;
     struct failure *findings; // why it was refused; of more than RELOAD_FINDINGS_MAX the first
     size_t finding_count, finding_more;
+    struct text shadows;     // a finished list of objects; absent: there are none
     struct failure *remarks; // what was asked for in vain, though the rest was done
     size_t remark_count;
     size_t rows_left_out; // rows that found no room
@@ -82,6 +83,9 @@ void reload_answer_add_finding(struct reload_answer *answer, const struct failur
 void reload_answer_add_remark(struct reload_answer *answer, const struct failure *failure);
 /// Makes it a refusal for this one reason.
 void reload_answer_refuse(struct reload_answer *answer, const char *message, const char *help);
+
+/// A finished list, which is copied.
+void reload_answer_set_shadows(struct reload_answer *answer, struct text json);
 
 /// The kept row of this name, or NULL.
 const struct reload_row *reload_answer_find_kept(const struct reload_answer *answer, const char *kind,

@@ -155,6 +155,10 @@ void reload_answer_write(const struct reload_answer *answer, struct json_writer 
     write_failures(json, "remarks", "remark", answer->remarks, answer->remark_count);
     write_settings(answer, json);
     write_findings(answer, json);
+    if (answer->shadows.data != NULL) {
+        json_key(json, "shadows");
+        json_raw(json, answer->shadows);
+    }
     if (answer->rows_left_out > 0) {
         json_field_u64(json, "rows_left_out", answer->rows_left_out);
     }

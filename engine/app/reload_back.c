@@ -190,6 +190,7 @@ void reload_roll_back(struct reload *reload, uint32_t number, struct reload_answ
         reload_tell_changes(&making);
         if (making.built == making.running || reload_publish(&making)) {
             trials_follow(&reload->trials, generation_catalogue(making.built)->set);
+            reload_end_shadows(&making);
             held_forget_running(&reload->held, generation_catalogue(making.built)->set, making.settings->files_hash);
             explain_rollback(&because, number, answer);
             hold_scripts_back(&making, &because);

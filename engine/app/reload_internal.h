@@ -12,7 +12,18 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-enum { QUARANTINES_TOLD = 64 };
+enum { QUARANTINES_TOLD = 64, SHADOWS_MAX = 64 };
+
+/// The suppliers whose files are shadows.
+struct reload_shadows {
+    char *kept[SHADOWS_MAX];
+    struct text names[SHADOWS_MAX]; // views into `kept`
+    unsigned char digests[SHADOWS_MAX][SCRIPT_DIGEST];
+    bool has_digest[SHADOWS_MAX]; // there is a shadow, loaded or broken, and that is it
+    size_t count;
+    const unsigned char *promoted; // the only version of `promotes` that may run besides what does; NULL: any
+    struct text promotes;
+};
 
 struct reload {
     struct engine *engine;
@@ -26,6 +37,7 @@ struct reload {
     struct reload_answer *last;      // of what was read or published last; a look of the watch in vain is none
     struct reload_answer *published; // of what runs; NULL: since the start
     struct reload_answer *standing;  // whose kept rows hold
+    char *on_trial; // labels, each with a line end; NULL: none
     uint64_t counts[RELOAD_OUTCOME_COUNT];
 
     atomic_bool is_draining;
@@ -37,6 +49,7 @@ struct reload {
     struct events events;
     struct held held;
     struct trials trials;
+    struct reload_shadows shadows;
     uint32_t settings_generation; // the first one of the settings that run
     char *quarantined;            // labels that were told, each with a line end; NULL: none
 };
@@ -82,12 +95,27 @@ void reload_tell_refused(struct reload_making *making);
 const char *reload_kind_name(enum script_kind kind);
 const char *reload_fate_name(enum script_fate fate);
 
+/// Does one of these, with a reload.
+void reload_change_shadow(struct reload *reload, enum reload_shadow change, struct text name,
+                          struct reload_answer *answer);
+/// Must this version not run, because another one is to be promoted?
+bool reload_is_not_promoted(const struct reload_making *making, enum script_kind kind, struct text name,
+                            const unsigned char *digest, struct failure *because);
+/// The generation built runs now: reports begin and end, and the answer tells of them. Without `was_read` nothing is
+/// known of the disk.
+void reload_follow_shadows(struct reload_making *making, bool was_read);
+/// All end.
+void reload_end_shadows(struct reload_making *making);
+void reload_shadows_fini(struct reload_shadows *shadows);
+
 /// One reload of what lies on the disk.
 void reload_from_disk(struct reload *reload, struct reload_answer *answer);
 /// One rollback.
 void reload_roll_back(struct reload *reload, uint32_t number, struct reload_answer *answer);
 /// Ends trials, and goes back where one was lost.
 void reload_judge_trials(struct reload *reload);
+/// Tells readers which versions are on trial now.
+void reload_tell_trials(struct reload *reload);
 
 /// The watch over the files of the running generation; without `reload.watch` there is none, and all this does nothing.
 /// What was changed before it began to look is found by a first reload.

@@ -20,6 +20,7 @@ const char *reload_fate_name(enum script_fate fate)
     static const char *const names[] = {
         [SCRIPT_SAME] = "same",       [SCRIPT_CHANGED] = "changed", [SCRIPT_ADDED] = "added",
         [SCRIPT_REMOVED] = "removed", [SCRIPT_KEPT] = "kept",       [SCRIPT_LEFT_OUT] = "left_out",
+        [SCRIPT_SHADOW] = "shadow",
     };
     return names[fate];
 }

@@ -146,7 +146,7 @@ void reload_tell_changes(struct reload_making *making)
             .running = change->running,
             .before = change->before,
         };
-        if (change->fate != SCRIPT_KEPT && change->fate != SCRIPT_LEFT_OUT) {
+        if (change->fate != SCRIPT_KEPT && change->fate != SCRIPT_LEFT_OUT && change->fate != SCRIPT_SHADOW) {
             reload_answer_add_changed(making->answer, &row);
         }
     }
@@ -169,7 +169,8 @@ static bool refuses(void *context, enum script_kind kind, struct text name, cons
         failure_set(because, "the engine is stopping");
         return true;
     }
-    return held_refuses(&making->reload->held, kind, name, digest, because) ||
+    return reload_is_not_promoted(making, kind, name, digest, because) ||
+           held_refuses(&making->reload->held, kind, name, digest, because) ||
            held_refuses(&making->failing, kind, name, digest, because);
 }
 
@@ -197,6 +198,8 @@ bool reload_build(struct reload_making *making, struct script_set *candidate, st
         .fixed_rates = making->rates,
         .refuses = refuses,
         .refuses_context = making,
+        .shadows = making->reload->shadows.names,
+        .shadow_count = making->reload->shadows.count,
     };
     struct reload_answer *answer = making->answer;
 
@@ -413,6 +416,9 @@ void reload_from_disk(struct reload *reload, struct reload_answer *answer)
             if (reload_publish(&making)) {
                 begin_trials(&making);
             }
+        }
+        if (answer->outcome != RELOAD_REFUSED) {
+            reload_follow_shadows(&making, true);
         }
     } else if (answer->is_disk_refused && !answer->is_draining) {
         reload_tell_refused(&making);

@@ -171,6 +171,7 @@ static void go_back(struct reload *reload, struct losers *losers, struct reload_
         tell_failing(&making, losers);
         if (reload_publish(&making)) {
             hold_back(&making, losers);
+            reload_follow_shadows(&making, false);
         }
     } else {
         memset(losers->can_go_back, 0, losers->count * sizeof(*losers->can_go_back)); // not with the settings of now
@@ -247,5 +248,44 @@ void reload_judge_trials(struct reload *reload)
         take_back(reload, set, &losers);
     }
     losers_fini(&losers);
+    generation_release(&running);
+}
+
+// --------------------------------------------------------------------------------------------------------------
+// telling
+
+/// "\nacme@3f9a\nbravo@1111\n"; NULL: none is.
+static char *print_trials(const struct trials *trials, const struct script_set *set)
+{
+    struct buffer labels;
+    char *printed = NULL;
+
+    buffer_init(&labels, 2 * EVENT_NAME_MAX * (trials->count + 1));
+    for (size_t i = 0; i < trials->count; i++) {
+        const struct trial *trial = &trials->items[i];
+        ptrdiff_t index = script_set_find_supplier(set, text_of(trial->name));
+        if (index >= 0 && memcmp(script_set_supplier_digest(set, (size_t)index), trial->digest, SCRIPT_DIGEST) == 0) {
+            buffer_append_byte(&labels, '\n');
+            buffer_append_text(&labels, script_set_supplier(set, (size_t)index)->label);
+            buffer_append_byte(&labels, '\n');
+        }
+    }
+    if (labels.length > 0) {
+        printed = buffer_take(&labels);
+    }
+    buffer_fini(&labels);
+    return printed;
+}
+
+void reload_tell_trials(struct reload *reload)
+{
+    struct generation *running = engine_generation(reload->engine);
+    char *now = print_trials(&reload->trials, generation_catalogue(running)->set);
+
+    pthread_mutex_lock(&reload->mutex);
+    char *before = reload->on_trial;
+    reload->on_trial = now;
+    pthread_mutex_unlock(&reload->mutex);
+    free(before);
     generation_release(&running);
 }

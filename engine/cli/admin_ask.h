@@ -16,7 +16,7 @@ int admin_is_not_ours(const struct cli_options *options);
 
 enum { ADMIN_CHANGE_PATIENCE_MS = 120000 };
 
-/// A change: POSTs the JSON object `body`. CLI_OK with a 200, or with the 422 of an engine that refused, in `*response`;
-/// otherwise the reason was printed.
+/// A change: POSTs the JSON object `body`. CLI_OK with a 200, or with the 422 of an engine that refused, in
+/// `*response`; otherwise the reason was printed.
 MUST_CHECK int admin_change(const struct cli_options *options, const char *path, struct text body,
                             struct http_response **response);

@@ -44,12 +44,17 @@ static const struct cli_command commands[] = {
       "1\n"
       "when something is stale or the engine is not ready. A token is taken from LASTCALL_ADMIN_TOKEN.\n",
       "jnawk", 0, 0, cmd_status },
-    { "reload", "[--why TEXT] [--retry NAME] [--admin URL]", "let a running engine read its scripts and settings again",
+    { "reload", "[--shadow|--promote|--drop|--retry NAME] [--why TEXT] [--admin URL]",
+      "let a running engine read its scripts and settings again",
       "Waits until the new generation runs, and tells what changed. What is broken on the disk keeps its last good\n"
       "version, and is told with file and line: exit code 1, as for settings that need a restart. 5: refused, and\n"
       "nothing has changed. --retry lets a script run again that was rolled back or that failed its trial; `settings`\n"
-      "is a name, too. A token is taken from LASTCALL_ADMIN_TOKEN.\n",
-      "jnawyr", 0, 0, cmd_reload },
+      "is a name, too. With --shadow the file of that supplier is from now on not what runs, but its shadow: it reads\n"
+      "the same answers for nobody, and the report tells each field that it makes something else of; say so before "
+      "you\n"
+      "change the file. --promote lets the shadow run, --drop holds it back until its file changes. A token is taken\n"
+      "from LASTCALL_ADMIN_TOKEN.\n",
+      "jnawyrSPD", 0, 0, cmd_reload },
     { "rollback", "GENERATION [--why TEXT] [--admin URL]", "let a running engine run an earlier generation again",
       "Scripts and settings of that generation run again, as a new generation. What lies on the disk is left as it is\n"
       "and does not run until it changes, or until `lastcall reload --retry NAME`. The last 10 are kept. Exit codes "
@@ -99,6 +104,12 @@ static const struct option_row {
       "exit with 1 when something is stale or the engine is not ready" },
     { 'e', false, "events", NULL, OPTION_FLAG, offsetof(struct cli_options, is_events), 0, 0,
       "what happened, in place of what ran" },
+    { 'S', false, "shadow", "NAME", OPTION_TEXT, offsetof(struct cli_options, shadow), 0, 0,
+      "the supplier whose file is a shadow of what runs; shows its report" },
+    { 'P', false, "promote", "NAME", OPTION_TEXT, offsetof(struct cli_options, promote), 0, 0,
+      "the supplier whose shadow shall run" },
+    { 'D', false, "drop", "NAME", OPTION_TEXT, offsetof(struct cli_options, drop), 0, 0,
+      "the supplier whose shadow shall end" },
     { 's', false, "secrets", NULL, OPTION_FLAG, offsetof(struct cli_options, has_secrets), 0, 0,
       "missing secrets are findings" },
     { 'U', false, "update", NULL, OPTION_FLAG, offsetof(struct cli_options, is_updating), 0, 0,

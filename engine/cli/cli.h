@@ -30,9 +30,10 @@ struct cli_options {
     const char *arguments[CLI_MAX_ARGUMENTS];
     size_t argument_count;
     const char *url, *admin;
-    const char *why, *retry; // NULL: not given
-    uint64_t budget_ms; // 0: not given
-    uint64_t width;     // 0: the terminal's
+    const char *why, *retry;             // NULL: not given
+    const char *shadow, *promote, *drop; // names of suppliers; NULL: not given
+    uint64_t budget_ms;                  // 0: not given
+    uint64_t width;                      // 0: the terminal's
     bool is_json, is_colourless, has_secrets, is_updating, is_checking, is_events;
 };
 

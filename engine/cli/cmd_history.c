@@ -33,7 +33,6 @@ static void print_changes(struct paint *paint, const struct json_node *reload)
     if (is_true(json_tree_member(reload, "settings"), "changed")) {
         buffer_append_c(paint->out, separator);
         buffer_append_c(paint->out, "settings");
-        separator = ", ";
     }
 }
 

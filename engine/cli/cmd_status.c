@@ -15,7 +15,7 @@ struct status_view {
 };
 
 /// What is within a supplier's object and has lines of its own.
-enum status_part { STATUS_DRIFT, STATUS_ACCOUNTS, STATUS_LIMITS, STATUS_LOGIN, STATUS_PARTS };
+enum status_part { STATUS_TRIAL, STATUS_DRIFT, STATUS_ACCOUNTS, STATUS_LIMITS, STATUS_LOGIN, STATUS_PARTS };
 
 struct status_supplier {
     struct text name, script, because, quarantined, mode;
@@ -72,9 +72,8 @@ static const struct {
     const char *key;
     enum json_token begins;
 } part_places[STATUS_PARTS] = {
-    [STATUS_DRIFT] = { "drift", JSON_BEGIN_ARRAY },
-    [STATUS_ACCOUNTS] = { "accounts", JSON_BEGIN_ARRAY },
-    [STATUS_LIMITS] = { "limits", JSON_BEGIN_OBJECT },
+    [STATUS_TRIAL] = { "trial", JSON_BEGIN_OBJECT },      [STATUS_DRIFT] = { "drift", JSON_BEGIN_ARRAY },
+    [STATUS_ACCOUNTS] = { "accounts", JSON_BEGIN_ARRAY }, [STATUS_LIMITS] = { "limits", JSON_BEGIN_OBJECT },
     [STATUS_LOGIN] = { "login", JSON_BEGIN_OBJECT },
 };
 
@@ -160,6 +159,9 @@ static void print_parts(struct paint *paint, const struct status_supplier *suppl
     struct json_reader accounts = supplier->parts[STATUS_ACCOUNTS];
     struct json_reader drift = supplier->parts[STATUS_DRIFT];
 
+    if (supplier->has[STATUS_TRIAL]) {
+        print_counts(paint, "on trial: ", supplier->parts[STATUS_TRIAL]);
+    }
     if (supplier->has[STATUS_LIMITS]) {
         print_counts(paint, "limits met: ", supplier->parts[STATUS_LIMITS]);
     }

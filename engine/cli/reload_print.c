@@ -198,6 +198,60 @@ static void print_findings(struct paint *paint, const struct json_node *answer)
     }
 }
 
+/// "acme@77aa beside acme@3f9a: 120 answers, 117 same, 3 different, 0 skipped, 0 errors", and what differs.
+static void print_shadow(struct paint *paint, const struct json_node *shadow)
+{
+    static const char *const counts[] = { "answers", "same", "different", "skipped", "errors" };
+    struct text label = text_member(shadow, "shadow");
+
+    buffer_append_c(paint->out, "  shadow ");
+    paint_text(paint, label.length > 0 ? label : text_member(shadow, "supplier"), 80);
+    buffer_append_c(paint->out, text_equals_c(text_member(shadow, "state"), "runs")     ? " beside "
+                                : text_equals_c(text_member(shadow, "state"), "broken") ? " could not be loaded beside "
+                                                                                        : ": its file is what runs, ");
+    paint_text(paint, text_member(shadow, "running"), 80);
+    for (size_t i = 0; i < COUNT_OF(counts); i++) {
+        struct text count = text_member(shadow, counts[i]);
+        buffer_printf(paint->out, "%s%.*s %s", i == 0 ? ": " : ", ", TEXT_ARGS(count), counts[i]);
+    }
+    buffer_append_byte(paint->out, '\n');
+    print_below(paint, "", text_member(shadow, "because"));
+    print_below(paint, "first error: ", text_member(shadow, "first_error"));
+}
+
+static void print_difference(struct paint *paint, const struct json_node *difference)
+{
+    static const char *const sides[] = { "live", "shadow" };
+    struct text offer = text_member(difference, "offer");
+
+    paint_spaces(paint, 4);
+    paint_text(paint, text_member(difference, "search_id"), 40);
+    paint_spaces(paint, 1);
+    paint_text(paint, offer.length > 0 ? offer : TEXT("answer"), 80);
+    paint_spaces(paint, 1);
+    paint_text(paint, text_member(difference, "pointer"), 120);
+    for (size_t i = 0; i < COUNT_OF(sides); i++) {
+        const struct json_node *value = json_tree_member(difference, sides[i]);
+        buffer_append_c(paint->out, i == 0 ? ": " : " -> ");
+        if (value != NULL && value->kind == JSON_STRING) {
+            paint_text(paint, value->text, 120);
+        } else {
+            buffer_append_c(paint->out, "nothing");
+        }
+    }
+    buffer_append_byte(paint->out, '\n');
+}
+
+static void print_shadows(struct paint *paint, const struct json_node *object)
+{
+    for (const struct json_node *shadow = list_member(object, "shadows"); shadow != NULL; shadow = shadow->next) {
+        print_shadow(paint, shadow);
+        for (const struct json_node *each = list_member(shadow, "differences"); each != NULL; each = each->next) {
+            print_difference(paint, each);
+        }
+    }
+}
+
 /// The sentence of what became of it.
 static void print_head(struct paint *paint, const struct json_node *answer)
 {
@@ -249,6 +303,7 @@ static int print_answer(const struct cli_options *options, const struct json_nod
     }
     size_t kept = print_rows(&paint, answer, "kept");
     kept += print_restarts(&paint, answer);
+    print_shadows(&paint, answer);
     kept += print_remarks(&paint, answer);
     print_findings(&paint, answer);
     cli_flush(is_refused ? stderr : stdout, &out);
@@ -369,5 +424,6 @@ size_t reload_print_status(struct paint *paint, const struct json_node *reload)
     }
     stale += print_restarts(paint, reload);
     print_restart(paint, json_tree_member(reload, "restart"));
+    print_shadows(paint, reload);
     return stale;
 }

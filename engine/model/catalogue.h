@@ -20,6 +20,7 @@ struct catalogue_supplier {
     uint64_t ceiling_us;                  // from its settings, over the script's, under rules; 0: the script's own
     const struct script_account *account; // the first of `account_count` in a row; the first that fits a search is it
     size_t account_count;                 // 0 is 1
+    const struct script_account *shadow;  // beside `account`, as its shadow has them; NULL: it has no shadow
     enum mode mode;                       // that all its accounts have; LIVE when they differ
     uint64_t traffic;                     // the share of searches that reach a dark account of it; millionths
 };

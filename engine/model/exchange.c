@@ -91,6 +91,40 @@ struct http_response *http_response_create(void)
     return response;
 }
 
+static struct text response_copy_text(struct http_response *copy, struct text text)
+{
+    const char *data = copy->header_bytes.data + copy->header_bytes.length;
+
+    buffer_append_text(&copy->header_bytes, text);
+    return (struct text){ text.data == NULL ? NULL : data, text.length };
+}
+
+struct http_response *http_response_copy(const struct http_response *response)
+{
+    struct http_response *copy = http_response_create();
+    size_t size = 1;
+
+    if (copy == NULL) {
+        return NULL;
+    }
+    for (size_t i = 0; i < response->header_count; i++) {
+        size += response->headers[i].name.length + response->headers[i].value.length;
+    }
+    copy->headers = calloc(response->header_count + 1, sizeof(*copy->headers));
+    if (copy->headers == NULL || !buffer_reserve(&copy->header_bytes, size)) {
+        http_response_destroy(&copy);
+        return NULL;
+    }
+    copy->status = response->status;
+    copy->body = block_acquire(response->body);
+    copy->header_count = response->header_count;
+    for (size_t i = 0; i < response->header_count; i++) { // the bytes do not move: there is room for all
+        copy->headers[i].name = response_copy_text(copy, response->headers[i].name);
+        copy->headers[i].value = response_copy_text(copy, response->headers[i].value);
+    }
+    return copy;
+}
+
 void http_response_destroy(struct http_response **response)
 {
     struct http_response *gone = *response;

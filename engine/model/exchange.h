@@ -57,6 +57,8 @@ struct http_response {
 
 /// An empty response; NULL without memory.
 MUST_CHECK struct http_response *http_response_create(void);
+/// The same status and head, and the same body, shared. NULL without memory.
+MUST_CHECK struct http_response *http_response_copy(const struct http_response *response);
 void http_response_destroy(struct http_response **response);
 
 /// The first header of that name (lower case), or the absent text.

@@ -30,7 +30,7 @@ enum status call_lanes_put(struct call_lanes *lanes, struct script_call *call)
 
 static struct text lanes_supplier(const struct script_call *call, const struct script_account *account)
 {
-    return script_set_supplier(call->set, account->supplier)->name;
+    return script_set_payer(call->set, account->supplier);
 }
 
 static struct text lanes_supplier_of(struct script_call *call)

@@ -13,8 +13,9 @@ enum script_fate {
     SCRIPT_CHANGED,
     SCRIPT_ADDED,
     SCRIPT_REMOVED,
-    SCRIPT_KEPT,    // changed on disk; the last good one runs
-    SCRIPT_LEFT_OUT // new and broken; nothing runs
+    SCRIPT_KEPT,     // changed on disk; the last good one runs
+    SCRIPT_LEFT_OUT, // new and broken; nothing runs
+    SCRIPT_SHADOW    // changed on disk, where it is the shadow of the one that runs
 };
 
 struct script_change {

@@ -30,10 +30,12 @@ struct load_seat {
     bool is_wanted;                  // it is on disk, or must stay though it is not
     bool is_held_back;               // what is on disk must not run, for what the notes say
     bool is_fallback;                // something else than what is on disk was chosen, or nothing
+    bool is_shadowed;                // what is on disk may only be a shadow
     struct script_version *disk;     // held; NULL: nothing could be read
     struct script_set *from;         // where that was found, checked already; NULL: nowhere
     struct script_version *previous; // that runs; borrowed; NULL: none
     struct script_version *chosen;   // held; NULL: none
+    struct script_version *shadow;   // held; what is on disk, where that is a shadow; NULL: none
     struct load_notes notes;
 };
 

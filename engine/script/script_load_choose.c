@@ -134,7 +134,8 @@ static bool may_try(struct load *load, const struct load_seat *seat)
     return !load_refuses(load, seat->kind, seat->name, seat->disk->digest);
 }
 
-static void choose_disk(struct load *load, struct load_seat *seat)
+/// What is on disk, where it goes with the set of this round: it runs, or is a shadow.
+static void choose_disk(struct load *load, struct load_seat *seat, struct script_version **chosen)
 {
     bool was_overdue = load->is_overdue;
 
@@ -145,7 +146,7 @@ static void choose_disk(struct load *load, struct load_seat *seat)
         return;
     }
     load->is_overdue = false;
-    seat->chosen = try_version(load, seat->disk, seat->from, load_run_us(load));
+    *chosen = try_version(load, seat->disk, seat->from, load_run_us(load));
     seat->is_held_back = load->is_overdue; // it is not tried a second time
     load->is_overdue = load->is_overdue || was_overdue;
 }
@@ -186,11 +187,12 @@ static bool choose(struct load *load, struct load_seat *seat)
     bool is_same = seat->disk != NULL && seat->disk == seat->previous;
 
     script_version_drop(&seat->chosen);
+    script_version_drop(&seat->shadow);
     if (!seat->is_wanted) {
         return true;
     }
     if (!is_same && seat->disk != NULL && !seat->is_held_back) {
-        choose_disk(load, seat);
+        choose_disk(load, seat, seat->is_shadowed ? &seat->shadow : &seat->chosen);
     }
     seat->is_fallback = seat->chosen == NULL && (!is_same || seat->is_held_back);
     if (seat->chosen == NULL && !choose_previous(load, seat, false)) {
@@ -220,6 +222,13 @@ static bool choose_all(struct load *load, struct load_seats *seats)
         }
         if (seats->items[i].chosen != NULL) {
             script_set_add(load->set, seats->items[i].chosen);
+        }
+        if (seats->items[i].chosen == NULL) {
+            script_version_drop(&seats->items[i].shadow); // nothing runs that it could be held against
+        }
+        if (seats->items[i].shadow != NULL && !script_set_add_shadow(load->set, seats->items[i].shadow)) {
+            load->is_out_of_memory = true;
+            return false;
         }
     }
     return true;

@@ -13,6 +13,31 @@ static struct script_check load_check(struct load *load)
 
 // ---- seats
 
+/// Is the file one that may only be a shadow while it is not what runs?
+static bool is_shadowed(const struct load *load, const struct load_seat *seat)
+{
+    const struct script_order *order = load->order;
+
+    for (size_t i = 0; seat->kind == SCRIPT_KIND_SUPPLIER && seat->previous != NULL && i < order->shadow_count; i++) {
+        if (text_equals(order->shadows[i], seat->name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/// The one that the set knows of that name. A shadow that is to run begins a new life, so it is not looked for then.
+static struct script_version *seat_known(const struct load_seat *seat, const struct script_set *known)
+{
+    struct script_version *shadow = seat->is_shadowed ? script_set_shadow(known, seat->name) : NULL;
+
+    if (shadow != NULL && script_version_equals(shadow, seat->disk)) {
+        return shadow;
+    }
+    struct script_version *version = script_set_version(known, seat->kind, seat->name);
+    return version != NULL && script_version_equals(version, seat->disk) ? version : NULL;
+}
+
 /// A version that is known already is what is on disk, wherever it is the same.
 static void seat_take(struct load *load, struct load_seat *seat, const struct script_file *file)
 {
@@ -24,8 +49,8 @@ static void seat_take(struct load *load, struct load_seat *seat, const struct sc
         return;
     }
     for (size_t i = 0; i < COUNT_OF(known) && seat->from == NULL; i++) {
-        struct script_version *same = known[i] == NULL ? NULL : script_set_version(known[i], seat->kind, seat->name);
-        if (same != NULL && script_version_equals(same, seat->disk)) {
+        struct script_version *same = known[i] == NULL ? NULL : seat_known(seat, known[i]);
+        if (same != NULL) {
             script_version_drop(&seat->disk);
             seat->disk = script_version_hold(same);
             seat->from = known[i];
@@ -48,6 +73,7 @@ static void seat_judge(struct load *load, struct load_seat *seat)
         load_note(load, &broken->because);
     }
     seat->is_held_back = broken != NULL || load_refuses(load, seat->kind, seat->name, seat->disk->digest);
+    seat->is_shadowed = seat->is_shadowed && seat->disk != seat->previous;
 }
 
 static void seat_read(struct load *load, struct load_seats *seats, enum script_kind kind,
@@ -62,6 +88,7 @@ static void seat_read(struct load *load, struct load_seats *seats, enum script_k
     if (load->order->previous != NULL) {
         seat->previous = script_set_version(load->order->previous, kind, file.name);
     }
+    seat->is_shadowed = is_shadowed(load, seat);
     load->notes = &seat->notes;
     script_read_file(&check, &file);
     if (file.source.data != NULL) {

@@ -12,7 +12,7 @@ static bool tell_seat(const struct load_seat *seat, struct script_changes *chang
     if (!seat->is_wanted || !seat->is_fallback) {
         return true;
     }
-    change.fate = seat->chosen != NULL ? SCRIPT_KEPT : SCRIPT_LEFT_OUT;
+    change.fate = seat->shadow != NULL ? SCRIPT_SHADOW : seat->chosen != NULL ? SCRIPT_KEPT : SCRIPT_LEFT_OUT;
     if (seat->previous != NULL) {
         change.before = seat->previous->label;
     }

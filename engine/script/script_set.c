@@ -43,6 +43,9 @@ void script_set_drop(struct script_set **set)
     for (size_t i = 0; i < dropped->supplier_count; i++) {
         script_version_drop(&dropped->suppliers[i]);
     }
+    for (size_t i = 0; i < dropped->shadow_count; i++) {
+        script_version_drop(&dropped->shadows[i]);
+    }
     script_shelf_drop(&dropped->shelf);
     script_places_drop(&dropped->places);
     arena_fini(&dropped->arena);
@@ -66,8 +69,8 @@ size_t script_set_supplier_count(const struct script_set *set)
 
 const struct script_version *script_set_supplier_version(const struct script_set *set, size_t index)
 {
-    require(index < set->supplier_count);
-    return set->suppliers[index];
+    require(index < set->supplier_count + set->shadow_count);
+    return index < set->supplier_count ? set->suppliers[index] : set->shadows[index - set->supplier_count];
 }
 
 const struct script_version *script_set_product_version(const struct script_set *set, size_t index)
@@ -146,6 +149,24 @@ ptrdiff_t script_set_find_product(const struct script_set *set, struct text name
 ptrdiff_t script_set_find_supplier(const struct script_set *set, struct text name)
 {
     return set_find(set->suppliers, set->supplier_count, name);
+}
+
+size_t script_set_shadow_count(const struct script_set *set)
+{
+    return set->shadow_count;
+}
+
+ptrdiff_t script_set_find_shadow(const struct script_set *set, struct text name)
+{
+    ptrdiff_t index = set_find(set->shadows, set->shadow_count, name);
+
+    return index < 0 ? -1 : (ptrdiff_t)set->supplier_count + index;
+}
+
+struct text script_set_payer(const struct script_set *set, size_t index)
+{
+    return index < set->supplier_count ? script_set_supplier(set, index)->name
+                                       : set->shadow_payers[index - set->supplier_count];
 }
 
 // ---- what is counted of a script

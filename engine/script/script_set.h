@@ -41,6 +41,8 @@ struct script_order {
     struct script_set *candidate; // where versions that are checked already are looked for as well; NULL
     script_refuses refuses;       // NULL: none is refused
     void *refuses_context;
+    const struct text *shadows; // suppliers whose changed file does not run: it is the shadow of the one that does
+    size_t shadow_count;
 };
 
 /// Loads a set over the one that runs. A version that is the same, or one of `candidate`'s, is not checked again. A
@@ -55,15 +57,15 @@ struct script_order {
 MUST_CHECK enum status script_set_load_over(const struct script_order *order, script_finding report, void *context,
                                             struct script_set **set, struct script_changes *changes);
 
-/// A new set of the same versions; `set` may be one that is only held. NULL without memory.
+/// A new set of the same versions, without shadows; `set` may be one that is only held. NULL without memory.
 MUST_CHECK struct script_set *script_set_again(struct script_set *set);
 
 /// The same scripts with what they declare, each with a life of its own: what is counted there is counted nowhere else.
-/// NULL without memory.
+/// Without shadows. NULL without memory.
 MUST_CHECK struct script_set *script_set_apart(struct script_set *set);
 
-/// The versions of `running`, but this supplier's from `older`, which may be only held. STATUS_NOT_FOUND: it has none;
-/// STATUS_INVALID: it does not go with what runs now, which is reported.
+/// The versions of `running`, its shadows, too, but this supplier's from `older`, which may be only held.
+/// STATUS_NOT_FOUND: it has none; STATUS_INVALID: it does not go with what runs now, which is reported.
 MUST_CHECK enum status script_set_with(struct script_set *running, struct script_set *older, struct text supplier,
                                        script_finding report, void *context, struct script_set **set);
 
@@ -82,6 +84,13 @@ size_t script_set_supplier_count(const struct script_set *set);
 const struct script_supplier *script_set_supplier(const struct script_set *set, size_t index);
 /// The index of a supplier, or -1.
 ptrdiff_t script_set_find_supplier(const struct script_set *set, struct text name);
+/// A shadow is one more version of a supplier that the set has. Nobody asks it; its index is one behind those of the
+/// suppliers, and goes wherever a supplier's does.
+size_t script_set_shadow_count(const struct script_set *set);
+/// The index of a supplier's shadow, or -1.
+ptrdiff_t script_set_find_shadow(const struct script_set *set, struct text name);
+/// Whom the processor's time is charged to: the supplier, or "NAME (shadow)".
+struct text script_set_payer(const struct script_set *set, size_t index);
 size_t script_set_product_count(const struct script_set *set);
 struct text script_set_product(const struct script_set *set, size_t index);
 const struct script_look_up *script_set_look_ups(const struct script_set *set, size_t *count);

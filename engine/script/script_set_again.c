@@ -5,6 +5,7 @@
 struct again {
     bool is_apart;
     struct script_version *other; // for the supplier of its name; NULL: none
+    bool keeps_shadows;
 };
 
 /// False: no memory.
@@ -46,6 +47,9 @@ static void again_finish(struct script_set **made, const struct script_set *from
     for (size_t i = 0; has_memory && i < from->supplier_count; i++) {
         has_memory = again_add(*made, from->suppliers[i], again);
     }
+    for (size_t i = 0; has_memory && again->keeps_shadows && i < from->shadow_count; i++) {
+        has_memory = script_set_add_shadow(*made, from->shadows[i]);
+    }
     if (!has_memory || script_set_close(*made) != STATUS_OK) {
         script_set_release(made);
     }
@@ -73,7 +77,7 @@ enum status script_set_with(struct script_set *running, struct script_set *older
                             script_finding report, void *context, struct script_set **set)
 {
     struct script_version *version = script_set_version(older, SCRIPT_KIND_SUPPLIER, supplier);
-    struct again again = { .is_apart = false };
+    struct again again = { .keeps_shadows = true };
     enum status status = STATUS_OK;
 
     *set = NULL;

@@ -96,6 +96,7 @@ static bool is_unchanged(const struct script_set *now, const struct script_set *
 {
     return has_same_versions(now->products, now->product_count, before->products, before->product_count) &&
            has_same_versions(now->suppliers, now->supplier_count, before->suppliers, before->supplier_count) &&
+           has_same_versions(now->shadows, now->shadow_count, before->shadows, before->shadow_count) &&
            now->places == before->places && has_same_modules(now->shelf, before->shelf);
 }
 
@@ -140,6 +141,7 @@ static void drop_seats(struct load_seats *seats)
     for (size_t i = 0; i < seats->count; i++) {
         script_version_drop(&seats->items[i].disk);
         script_version_drop(&seats->items[i].chosen);
+        script_version_drop(&seats->items[i].shadow);
     }
 }
 

@@ -1,6 +1,7 @@
 #include "script/script_set_parts.h"
 #include "script/check_task.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #define SET_MEMORY ((size_t)64 << 20)
@@ -21,7 +22,10 @@ struct script_set *script_set_create(struct script_shelf *shelf, struct script_p
     set->products = arena_alloc_array(&set->arena, product_count + 1, sizeof(struct script_version *));
     set->suppliers = arena_alloc_array(&set->arena, supplier_count + 1, sizeof(struct script_version *));
     set->product_files = arena_alloc_array(&set->arena, product_count + 1, sizeof(*set->product_files));
-    if (set->products == NULL || set->suppliers == NULL || set->product_files == NULL) {
+    set->shadows = arena_alloc_array(&set->arena, supplier_count + 1, sizeof(struct script_version *));
+    set->shadow_payers = arena_alloc_array(&set->arena, supplier_count + 1, sizeof(*set->shadow_payers));
+    if (set->products == NULL || set->suppliers == NULL || set->product_files == NULL || set->shadows == NULL ||
+        set->shadow_payers == NULL) {
         script_set_release(&set);
     }
     return set;
@@ -35,6 +39,20 @@ void script_set_add(struct script_set *set, struct script_version *version)
     } else {
         set->suppliers[set->supplier_count++] = script_version_hold(version);
     }
+}
+
+bool script_set_add_shadow(struct script_set *set, struct script_version *version)
+{
+    char payer[SCRIPT_LABEL_SIZE];
+
+    snprintf(payer, sizeof payer, "%.*s (shadow)", TEXT_ARGS(version->file.name));
+    struct text kept = arena_copy(&set->arena, text_of(payer));
+    if (kept.data == NULL) {
+        return false;
+    }
+    set->shadow_payers[set->shadow_count] = kept;
+    set->shadows[set->shadow_count++] = script_version_hold(version);
+    return true;
 }
 
 enum status script_set_close_products(struct script_set *set)
@@ -66,27 +84,30 @@ static void set_take_look_ups(struct script_set *set, const struct script_look_u
     }
 }
 
-/// The shelf of the version at `index`, products first, when no earlier one stands on it.
+/// Products first, then suppliers, then shadows.
+static const struct script_version *set_any(const struct script_set *set, size_t index)
+{
+    return index < set->product_count ? set->products[index]
+                                      : script_set_supplier_version(set, index - set->product_count);
+}
+
+/// The shelf of the version at `index` when no earlier one stands on it.
 static const struct script_shelf *set_other_shelf(const struct script_set *set, size_t index)
 {
-    size_t products = set->product_count;
+    const struct script_shelf *shelf = set_any(set, index)->file.shelf;
 
     for (size_t i = 0; i < index; i++) {
-        const struct script_version *version = i < products ? set->products[i] : set->suppliers[i - products];
-        const struct script_version *mine = index < products ? set->products[index] : set->suppliers[index - products];
-        if (version->file.shelf == mine->file.shelf) {
+        if (set_any(set, i)->file.shelf == shelf) {
             return NULL;
         }
     }
-    const struct script_shelf *shelf =
-        index < products ? set->products[index]->file.shelf : set->suppliers[index - products]->file.shelf;
     return shelf == set->shelf ? NULL : shelf;
 }
 
-/// Of the modules, on whichever shelf a version stands; of products; of suppliers.
+/// Of the modules, on whichever shelf a version stands; of products; of suppliers and shadows.
 enum status script_set_close(struct script_set *set)
 {
-    size_t versions = set->product_count + set->supplier_count;
+    size_t versions = set->product_count + set->supplier_count + set->shadow_count;
     size_t total;
     size_t count;
 
@@ -97,8 +118,7 @@ enum status script_set_close(struct script_set *set)
             (void)script_shelf_look_ups(shelf, &count);
             total += count;
         }
-        total += i < set->product_count ? set->products[i]->look_up_count
-                                        : set->suppliers[i - set->product_count]->look_up_count;
+        total += set_any(set, i)->look_up_count;
     }
     set->look_ups = arena_alloc_array(&set->arena, total + 1, sizeof(*set->look_ups));
     if (set->look_ups == NULL) {
@@ -116,8 +136,9 @@ enum status script_set_close(struct script_set *set)
     for (size_t i = 0; i < set->product_count; i++) {
         set_take_look_ups(set, set->products[i]->look_ups, set->products[i]->look_up_count, -1);
     }
-    for (size_t i = 0; i < set->supplier_count; i++) {
-        set_take_look_ups(set, set->suppliers[i]->look_ups, set->suppliers[i]->look_up_count, (ptrdiff_t)i);
+    for (size_t i = 0; i < set->supplier_count + set->shadow_count; i++) {
+        const struct script_version *version = script_set_supplier_version(set, i);
+        set_take_look_ups(set, version->look_ups, version->look_up_count, (ptrdiff_t)i);
     }
     return STATUS_OK;
 }
@@ -131,6 +152,13 @@ struct script_version *script_set_version(const struct script_set *set, enum scr
         return NULL;
     }
     return kind == SCRIPT_KIND_PRODUCT ? set->products[index] : set->suppliers[index];
+}
+
+struct script_version *script_set_shadow(const struct script_set *set, struct text name)
+{
+    ptrdiff_t index = script_set_find_shadow(set, name);
+
+    return index < 0 ? NULL : set->shadows[(size_t)index - set->supplier_count];
 }
 
 bool script_set_vouches(const struct script_set *set, const struct script_set *from,

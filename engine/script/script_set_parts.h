@@ -24,6 +24,9 @@ struct script_set {
     size_t product_count;
     struct script_version **suppliers;
     size_t supplier_count;
+    struct script_version **shadows; // of suppliers; by index they follow these
+    struct text *shadow_payers;      // beside `shadows`
+    size_t shadow_count;
     struct script_file *product_files; // beside `products`
     struct script_look_up *look_ups;
     size_t look_up_count;
@@ -36,11 +39,16 @@ MUST_CHECK struct script_set *script_set_create(struct script_shelf *shelf, stru
                                                 size_t product_count, size_t supplier_count);
 /// Takes a hold of its own.
 void script_set_add(struct script_set *set, struct script_version *version);
+/// The same for a shadow of a supplier that the set has, or gets. False: no memory.
+MUST_CHECK bool script_set_add_shadow(struct script_set *set, struct script_version *version);
 MUST_CHECK enum status script_set_close_products(struct script_set *set);
 MUST_CHECK enum status script_set_close(struct script_set *set);
 
 /// By name; NULL: none.
 struct script_version *script_set_version(const struct script_set *set, enum script_kind kind, struct text name);
+
+/// The shadow of a supplier; NULL: none.
+struct script_version *script_set_shadow(const struct script_set *set, struct text name);
 
 /// Was the version, which is in `from`, checked against just the places and the product that `set` has?
 bool script_set_vouches(const struct script_set *set, const struct script_set *from,

@@ -15,12 +15,18 @@
 
 enum { STATE_SECRETS_MAX = 64 };
 
+/// Shadows are suppliers like the others here.
+static size_t state_supplier_count(const struct script_set *set)
+{
+    return script_set_supplier_count(set) + script_set_shadow_count(set);
+}
+
 static void state_forget(struct state *state)
 {
     for (size_t i = 0; i < script_set_product_count(state->set); i++) {
         state->products[i] = LUA_NOREF;
     }
-    for (size_t i = 0; i < script_set_supplier_count(state->set); i++) {
+    for (size_t i = 0; i < state_supplier_count(state->set); i++) {
         state->suppliers[i] = LUA_NOREF;
         state->abilities[i] = 0;
     }
@@ -81,8 +87,8 @@ struct state *state_create(struct script_set *set, size_t growth_cap)
     state->set = script_set_hold(set);
     state->growth_cap = growth_cap;
     state->products = calloc(script_set_product_count(set) + 1, sizeof *state->products);
-    state->suppliers = calloc(script_set_supplier_count(set) + 1, sizeof *state->suppliers);
-    state->abilities = calloc(script_set_supplier_count(set) + 1, sizeof *state->abilities);
+    state->suppliers = calloc(state_supplier_count(set) + 1, sizeof *state->suppliers);
+    state->abilities = calloc(state_supplier_count(set) + 1, sizeof *state->abilities);
     if (state->products == NULL || state->suppliers == NULL || state->abilities == NULL || !state_renew(state)) {
         state_destroy(&state);
     }

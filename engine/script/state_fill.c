@@ -15,9 +15,14 @@ struct fill_job {
     struct script_id script;
 };
 
+static size_t fill_count(const struct script_set *set)
+{
+    return script_set_product_count(set) + script_set_supplier_count(set) + script_set_shadow_count(set);
+}
+
 bool state_fill_init(struct state_fill *fill, const struct script_set *set)
 {
-    size_t count = script_set_product_count(set) + script_set_supplier_count(set);
+    size_t count = fill_count(set);
 
     atomic_init(&fill->in_hand, STATE_FILL_NOTHING);
     fill->is_left_out = calloc(count + 1, sizeof *fill->is_left_out);
@@ -81,7 +86,7 @@ static bool fill_is_over(const struct state_fill *fill)
 /// False: out of memory, the state has nothing left.
 static bool fill_all(struct state_fill *fill, struct state *state)
 {
-    size_t count = script_set_product_count(state->set) + script_set_supplier_count(state->set);
+    size_t count = fill_count(state->set);
 
     for (size_t i = 0; i < count && !fill_is_over(fill); i++) {
         if (script_set_is_quarantined(state->set, state_fill_script(state->set, i))) {

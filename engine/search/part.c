@@ -170,6 +170,18 @@ static bool part_normalises_again(struct part *part, struct script_call *call)
     return world->ops->script_submit(world, call) == STATUS_OK;
 }
 
+/// The supplier's shadow reads the same answer, later and for nobody here.
+static void part_tell_shadow(const struct part *part, const struct normalise_call *normalise)
+{
+    const struct attempt *attempt = part->attempt;
+    const struct catalogue_supplier *supplier = attempt->supplier;
+    struct world *world = attempt_world(attempt);
+
+    if (supplier->shadow != NULL && world->ops->shadow != NULL && normalise->verdict != SCRIPT_DROPPED) {
+        world->ops->shadow(world, &supplier->shadow[attempt->account - supplier->account], normalise);
+    }
+}
+
 static void part_on_normalised(struct script_call *call)
 {
     struct part *part = call->owner;
@@ -178,6 +190,7 @@ static void part_on_normalised(struct script_call *call)
         return;
     }
     part->normalise = NULL;
+    part_tell_shadow(part, CONTAINER_OF(call, struct normalise_call, call));
     part_take_answer(part, CONTAINER_OF(call, struct normalise_call, call));
 }
 

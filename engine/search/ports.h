@@ -54,6 +54,10 @@ struct world_ops {
     /// Has a worker begun it?
     bool (*script_has_begun)(struct world *world, const struct script_call *call);
 
+    /// An answer was normalised, and is used after this call; `account` is that of the supplier's shadow. NULL: this
+    /// world has no shadows. Nothing of it comes back.
+    void (*shadow)(struct world *world, const struct script_account *account, const struct normalise_call *normalise);
+
     /// Limits of accounts; NULL, all three: this world has none.
     /// May one more request of this account go out now? On QUOTA_FREE its end is told by permit_end, once; else
     /// `*wait_us` is as quota_begin says.

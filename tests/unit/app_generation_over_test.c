@@ -406,7 +406,7 @@ static void a_secret_that_cannot_be_read_is_kept(void **state)
     static const char *const TORN[] = { "", "\n", "\xff\xfe" };
     const char *settings = "secrets_dir: %s/secrets\nsuppliers: { acme: { accounts: { main: { secrets: { KEY_OF_ACME: "
                            "%s } } } } }\n";
-    char more[DOCUMENT_MAX];
+    char more[4 * PATH_SIZE];
     (void)state;
     assert_int_equal(mkdir(path_of("secrets"), 0700), 0);
     write_as("secrets/KEY", "\"one\"");

@@ -141,8 +141,9 @@ static inline const struct script_change *change_of(enum script_kind kind, const
             return &changes.items[i];
         }
     }
+    static const struct script_change none;
     fail_msg("no change of %s", name);
-    return NULL;
+    return &none;
 }
 
 static inline void assert_fate(enum script_kind kind, const char *name, enum script_fate fate)
