@@ -68,10 +68,10 @@ static void files_that_need_more_time_than_a_preparation_has_are_told_with_the_s
     struct worker_pool_slow slow;
     (void)state;
     support_add(&world, "good", SUPPORT_DATA "/suppliers/good.lua");
-    size_t odd = support_add_source(&world, "odd", "for i = 1, 4e7 do end\n" SUPPLIER_HEAD);
+    size_t odd = support_add_source(&world, "odd", "for i = 1, 8e7 do end\n" SUPPLIER_HEAD);
     support_load(&world);
-    support_pool_open(&pool, (struct worker_pool_options){ .threads = 4, .prepare_limit_us = 500000 });
-    assert_true(worker_pool_prepare(pool.pool, world.set, &slow) < 4);
+    support_pool_open(&pool, (struct worker_pool_options){ .threads = 8, .prepare_limit_us = 300000 });
+    assert_true(worker_pool_prepare(pool.pool, world.set, &slow) < 8);
     assert_true(slow.is_too_slow);
     assert_false(slow.script.is_product);
     assert_int_equal(slow.script.index, odd);
