@@ -305,6 +305,9 @@ void login_desk_close(struct login_desk *desk)
         return;
     }
     require(list_is_empty(&desk->waiting));
+    pthread_mutex_lock(&book->lock);
+    list_remove(&desk->node);
+    pthread_mutex_unlock(&book->lock);
     LIST_FOR_EACH (node, &desk->errands) {
         struct desk_errand *mine = CONTAINER_OF(node, struct desk_errand, node);
         desk_disarm(desk, &mine->errand);
@@ -312,13 +315,12 @@ void login_desk_close(struct login_desk *desk)
             login_errand_cancel(&mine->errand);
             pthread_mutex_lock(&book->lock);
             login_lease_abandon(&mine->entry->lease);
+            mine->entry->end = (struct part_end){ .outcome = OUTCOME_SHED, .phase = PHASE_LOGIN };
+            login_book_wake_all(book); // who waits for it at another desk is told that it does not come
             pthread_mutex_unlock(&book->lock);
         }
         desk_drop(mine);
     }
-    pthread_mutex_lock(&book->lock);
-    list_remove(&desk->node);
-    pthread_mutex_unlock(&book->lock);
     desk->book = NULL;
 }
 

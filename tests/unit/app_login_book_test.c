@@ -361,6 +361,27 @@ static void what_nobody_waits_for_ends_when_its_supplier_goes(void **state)
     scene_close(scene);
 }
 
+static void who_waits_at_another_desk_is_told_when_the_one_that_fetches_closes(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_open("{1}", "acme", "main", "{1}");
+    struct counter other;
+    struct waiting gone = wait_for(old_of(scene));
+    struct waiting left = wait_for(old_of(scene));
+
+    counter_open(&other, scene->book);
+    assert_int_equal(login_desk_start(&other.desk, &gone.wait), STATUS_OK);
+    login_desk_cancel(&other.desk, &gone.wait);
+    assert_int_equal(login_desk_start(&scene->counter.desk, &left.wait), STATUS_OK);
+    assert_int_equal(scene->counter.call_count, 0); // the other desk fetches it
+    counter_close(&other);
+    turn(&scene->counter);
+    assert_int_equal(left.told, 1);
+    assert_null(left.wait.login.value);
+    assert_int_equal(left.wait.end.outcome, OUTCOME_SHED);
+    scene_close(scene);
+}
+
 static void a_pause_after_a_failure_goes_on(void **state)
 {
     (void)state;
@@ -588,6 +609,7 @@ int main(void)
         cmocka_unit_test(a_renamed_account_starts_fresh),
         cmocka_unit_test(who_waits_for_a_supplier_that_goes_is_told_all_the_same),
         cmocka_unit_test(what_nobody_waits_for_ends_when_its_supplier_goes),
+        cmocka_unit_test(who_waits_at_another_desk_is_told_when_the_one_that_fetches_closes),
         cmocka_unit_test(a_pause_after_a_failure_goes_on),
         cmocka_unit_test(an_errand_holds_the_ground_of_its_generation),
         cmocka_unit_test(a_thousand_moves_leave_nothing_behind),
