@@ -78,6 +78,24 @@ local function print_table(columns, rows)
   end
 end
 
+-- CPU times of a program, round by round.
+local function costs_of(variant)
+  local costs = {}
+  for _, row in ipairs(bench.rows) do
+    if row.variant == variant then
+      costs[#costs + 1] = row.engine_cpu_us_per_search
+    end
+  end
+  return costs
+end
+
+local function spread(name, form, values)
+  local sorted = { unpack(values) }
+  table.sort(sorted)
+  local median = sorted[math.ceil(#sorted / 2)]
+  return ("%s = " .. form .. " (" .. form .. " to " .. form .. ")"):format(name, median, sorted[1], sorted[#sorted])
+end
+
 -- A run that says nothing must say so (performance.md).
 local function print_voids()
   for _, row in ipairs(bench.rows) do
@@ -107,13 +125,11 @@ elseif bench.bench == "decode" then
   print_table(DECODE, bench.rows)
 else
   print_table(COST, bench.rows)
-  local by_name = {}
-  for _, row in ipairs(bench.rows) do
-    by_name[row.variant] = row
+  local engine, floor, ratio = costs_of("engine"), costs_of("floor"), {}
+  for round = 1, #floor do
+    ratio[round] = engine[round] / floor[round]
   end
-  if by_name.engine and by_name.floor and by_name.floor.engine_cpu_us_per_search > 0 then
-    local ratio = by_name.engine.engine_cpu_us_per_search / by_name.floor.engine_cpu_us_per_search
-    print(string.format("engine / floor = %.1f", ratio))
-  end
+  print(spread("engine", "%.0f us", engine) .. "; " .. spread("floor", "%.0f us", floor))
+  print(spread("engine / floor", "%.1f", ratio))
 end
 print_voids()
