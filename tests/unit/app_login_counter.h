@@ -1,4 +1,4 @@
-// A real loop and login book, and a world whose script calls the test answers by hand.
+/// Login counter: a real loop and login book, and a world whose script calls the test answers by hand.
 #pragma once
 
 #include "app/login_book.h"
