@@ -116,6 +116,9 @@ static void *ask_while_moving(void *argument)
         pthread_mutex_unlock(&busy->lock);
         search_some(&counter, stage, &seed);
         ground_drop(&ground);
+        if (counter.call_count > 0) {
+            answer(&counter); // somebody at the other desk may wait for what nobody waits for here
+        }
         turn(&counter);
     }
     counter_close(&counter);
