@@ -34,9 +34,10 @@ static const struct cli_command commands[] = {
       "Plays suppliers/NAME.test/*.json through the scripts, without a socket, and tells what came that was not\n"
       "expected. Without a name all suppliers are tested. --update writes what came into the fixtures.\n",
       "cjnU", 0, CLI_MAX_ARGUMENTS, cmd_test },
-    { "explain", "SEARCH_ID [--admin URL]", "draw what became of a recent search",
+    { "explain", "SEARCH_ID|CODE [--admin URL]", "draw what became of a recent search, or say what an error code means",
       "Asks a running engine for the record of a search: who was asked, answered, was cut by what and where it stood.\n"
-      "The engine keeps the newest 1,024. A token is taken from LASTCALL_ADMIN_TOKEN.\n",
+      "The engine keeps the newest 1,024. A token is taken from LASTCALL_ADMIN_TOKEN.\n"
+      "A code as `error[E0421]` has, its number or its name, needs no engine; `lastcall explain codes` lists them.\n",
       "jnaw", 1, 1, cmd_explain },
     { "status", "[--check] [--admin URL]", "say how a running engine is",
       "Generation, readiness, script threads, attribution, which script runs for each supplier and which are off and\n"
@@ -383,7 +384,15 @@ void cli_print_failure(FILE *stream, const struct failure *failure, bool is_colo
         }
         fputc(' ', stream);
     }
-    fprintf(stream, "%serror:%s %s\n", has_colour ? "\033[31m" : "", has_colour ? "\033[0m" : "", failure->message);
+    char code[CODE_TEXT_SIZE];
+    code_print(failure->code, code);
+    fprintf(stream, "%serror%s%s%s:%s %s\n", has_colour ? "\033[31m" : "", code[0] != '\0' ? "[" : "", code,
+            code[0] != '\0' ? "]" : "", has_colour ? "\033[0m" : "", failure->message);
+    struct text rest = text_of(failure->notes);
+    for (struct text note = failure_next_note(&rest); note.data != NULL; note = failure_next_note(&rest)) {
+        fprintf(stream, "%s%.*s\n", note.length > 0 && note.data[0] == ' ' ? "" : "   = ", (int)note.length,
+                note.data);
+    }
     if (failure->help[0] != '\0') {
         fprintf(stream, "%shelp:%s %s\n", has_colour ? "\033[36m" : "", has_colour ? "\033[0m" : "", failure->help);
     }

@@ -54,12 +54,14 @@ int cmd_search(const struct cli_options *options);
 int cmd_check(const struct cli_options *options);
 int cmd_test(const struct cli_options *options);
 int cmd_explain(const struct cli_options *options);
+bool explain_is_code(struct text word);
+int explain_code(const struct cli_options *options);
 int cmd_status(const struct cli_options *options);
 int cmd_reload(const struct cli_options *options);
 int cmd_rollback(const struct cli_options *options);
 int cmd_history(const struct cli_options *options);
 
-/// `place: error: sentence`, then `help: remedy`. The first line can be read by an editor.
+/// `place: error[code]: sentence`, the notes, then `help: remedy`. The first line can be read by an editor.
 void cli_print_failure(FILE *stream, const struct failure *failure, bool is_colourless);
 
 /// A finding: an object in the list that `json` has open, or, when that is NULL, lines on standard output.
