@@ -54,6 +54,8 @@ struct fixture {
     bool is_updating;  // what differs becomes an edit
     struct fixture_edit *edits;
     size_t edit_count;
+    uint64_t needs_us;    // what its exchanges take, one after the other as they were asked for, with pauses
+    uint64_t hosts_asked; // a bit for each of the script's `hosts`
     struct text bug; // of the script, which nobody expected; its suite tells it
 };
 

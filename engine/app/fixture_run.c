@@ -22,6 +22,7 @@ static void watch(void *owner, const struct fixture_exchange *exchange, size_t i
                   const struct http_request *request)
 {
     const struct fixture_play *play = owner;
+    fixture_note_host(play, request);
     fixture_watch(play->fixture, "", &play->fixture->exchanges, exchange, index, request);
 }
 
@@ -153,6 +154,7 @@ static void play_all(struct fixture_play *play, const struct envelope *envelope)
     if (!run_search(play, envelope) || is_refused(play) || fixture_meet_bug(play)) {
         return;
     }
+    fixture_measure(play);
     fixture_check_sent(play->fixture, "", &play->fixture->exchanges, play->world->sent);
     fixture_expect(play);
     fixture_ask(play);

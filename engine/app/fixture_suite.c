@@ -156,6 +156,9 @@ static void run_file(struct fixture_suite *suite, const struct fixture_subject *
         }
     }
     suite->failed += fixture.findings > 0;
+    if (suite->on_fixture != NULL) {
+        suite->on_fixture(suite->context, subject->script, &fixture);
+    }
     fixture_fini(&fixture);
 }
 

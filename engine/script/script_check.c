@@ -399,6 +399,7 @@ static int check_supplier_call(lua_State *L)
     job->supplier->product = check_copy_field(L, arena, "product");
     job->supplier->display_name = check_copy_field(L, arena, "display_name");
     bool is_product_known = check_product_is_known(job);
+    job->supplier->has_docs = check_copy_field(L, arena, "docs").length > 0;
     check_list(L, job, "hosts", check_is_host, "a lower-case host name, with a port at most (\"api.example.com:8443\")",
                &job->supplier->hosts, &job->supplier->host_count);
     check_list(L, job, "secrets", check_is_secret, "a name of letters, digits and _", &job->supplier->secrets,
