@@ -155,8 +155,8 @@ static void play_all(struct fixture_play *play, const struct envelope *envelope)
         return;
     }
     fixture_measure(play);
-    fixture_check_sent(play->fixture, "", &play->fixture->exchanges, play->world->sent);
     fixture_expect(play);
+    fixture_check_sent(play->fixture, "", &play->fixture->exchanges, play->world->sent);
     fixture_ask(play);
 }
 

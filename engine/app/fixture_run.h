@@ -49,6 +49,11 @@ void fixture_note_host(const struct fixture_play *play, const struct http_reques
 /// The reply's report on the supplier and its offers, held against `expect`.
 void fixture_expect(const struct fixture_play *play);
 
+/// What nobody expects of a fixture that must not fail. False: its outcome is wrong, and nothing else is worth saying.
+bool fixture_check_is_fine(const struct fixture_play *play, const struct json_node *report);
+/// A line about why the outcome is what it is, when the report on the supplier has one.
+void fixture_find_detail(struct fixture *fixture, const struct json_node *at, const struct json_node *report);
+
 /// The ceilings and revalidations of a fixture, once its search is over.
 void fixture_ask(const struct fixture_play *play);
 
