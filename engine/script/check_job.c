@@ -14,7 +14,11 @@ enum { CHECK_MEMORY = 32 << 20 };
 static void check_report_message(struct script_check *check, const struct script_file *file, enum code code,
                                  const char *message)
 {
-    const char *help = code == CODE_NO_TABLE ? "end it with `return { name = …, … }`" : NULL;
+    const char *help =
+        code == CODE_NO_TABLE ? "end it with `return { name = …, … }`"
+        : code == CODE_SYNTAX
+            ? "look at the end of the line above, too: a comma, quote, bracket, `then` or `end` is missing"
+            : NULL;
 
     for (const char *colon = strchr(message, ':'); colon != NULL; colon = strchr(colon + 1, ':')) {
         unsigned line = 0;
