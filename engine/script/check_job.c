@@ -35,8 +35,10 @@ static void check_on_error(lua_State *L, void *context)
 {
     struct check_job *job = context;
     const char *message = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "raised something that is no message";
-    bool is_module = strstr(message, "there is no module \"") != NULL;
-    check_report_message(job->check, job->file, is_module ? CODE_MODULE_MISSING : job->code, message);
+    const struct trouble *trouble = sandbox_trouble(L);
+    bool is_told = job->code == CODE_RAISED && trouble != NULL && trouble->failure.code != CODE_NONE;
+
+    check_report_message(job->check, job->file, is_told ? trouble->failure.code : job->code, message);
 }
 
 void *check_job_begin(lua_State *L)
