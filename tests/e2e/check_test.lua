@@ -97,6 +97,15 @@ test("ceilings that cut whatever its fixtures have are warnings", function()
   equal(0, #answer.warnings, "warnings")
 end)
 
+test("a ceiling of a script that never cuts is a warning", function()
+  bench:write { script = with(author.script, "and 1500 or 1200", "and 1500 or 10000") }
+  local _, _, answer = bench:run("check")
+  warned(answer, bench.script, "ceiling says 10000 ms or more, not below deadline.max")
+  bench:write { script = with(author.script, "and 1500 or 1200", "and 10000 or 9000") }
+  _, _, answer = bench:run("check")
+  equal(0, #answer.warnings, "warnings")
+end)
+
 test("login and steps that do not fit are told with their sum", function()
   bench:write { fixture = with(author.fixture, '"after_ms": 400', '"after_ms": 1300') }
   local findings = bench:run("check")
