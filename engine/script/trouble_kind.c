@@ -1,5 +1,5 @@
-// Errors of the interpreter itself are known by its own words, which the function of Lua that runs has raised; errors of
-// C functions by the function's name among the globals, unless they gave a code.
+// Errors of the interpreter itself are known by its own words, which the function of Lua that runs has raised; errors
+// of C functions by the function's name among the globals, unless they gave a code.
 
 #include "script/trouble_kind.h"
 
@@ -30,12 +30,24 @@ static const struct {
     const char *name;
     enum code code;
 } helpers[] = {
-    { "error", CODE_RAISED },        { "assert", CODE_RAISED },      { "require", CODE_MODULE_MISSING },
-    { "money.", CODE_MONEY_AMOUNT }, { "time.", CODE_TIME_FORMAT },  { "json.", CODE_JSON },
-    { "xml.", CODE_XML },            { "soap.", CODE_XML },          { "crypto.", CODE_CRYPTO },
-    { "url.", CODE_URL },            { "form.", CODE_URL },          { "lookup", CODE_LOOKUP },
-    { "map_of", CODE_SHAPE },        { "plan", CODE_PLAN },          { "up", CODE_PLAN },
-    { "const", CODE_PLAN },          { "ref", CODE_PLAN },           { "asked", CODE_PLAN },
+    { "error", CODE_RAISED },
+    { "assert", CODE_RAISED },
+    { "require", CODE_MODULE_MISSING },
+    { "money.", CODE_MONEY_AMOUNT },
+    { "time.", CODE_TIME_FORMAT },
+    { "json.", CODE_JSON },
+    { "xml.", CODE_XML },
+    { "soap.", CODE_XML },
+    { "crypto.", CODE_CRYPTO },
+    { "url.", CODE_URL },
+    { "form.", CODE_URL },
+    { "lookup", CODE_LOOKUP },
+    { "map_of", CODE_SHAPE },
+    { "plan", CODE_PLAN },
+    { "up", CODE_PLAN },
+    { "const", CODE_PLAN },
+    { "ref", CODE_PLAN },
+    { "asked", CODE_PLAN },
 };
 
 static const struct {
@@ -66,7 +78,8 @@ static const struct {
     { CODE_PATTERN, "these are Lua's patterns, no regular expressions: `%d`, not `\\d`" },
     { CODE_SHAPE, "a shape names fields and leaves: { offers = { { id = text } } }" },
     { CODE_PLAN, "see plans in suppliers/README.md" },
-    { CODE_MODULE_MISSING, "modules are files below scripts/: require(\"helpers.dates\") is scripts/helpers/dates.lua" },
+    { CODE_MODULE_MISSING,
+      "modules are files below scripts/: require(\"helpers.dates\") is scripts/helpers/dates.lua" },
     { CODE_RETURNED, "return what the message names; a forgotten `return` gives nil" },
     { CODE_IMPURE, "give the same answer every time: use only the arguments" },
     { CODE_HOST_NOT_ALLOWED, "add the host to `hosts`, or mend the URL" },
@@ -240,8 +253,8 @@ static void tell_argument(struct trouble_scene *scene, struct failure *why)
     struct complaint_words said = { .operation = NULL, .type = "nil" };
     char subject[160], words[sizeof why->message];
     size_t length = strlen(scene->words);
-    bool is_nil = length > 8 && (strcmp(scene->words + length - 8, "got nil)") == 0 ||
-                                 strstr(scene->words, "got no value") != NULL);
+    bool is_nil = length > 8 &&
+                  (strcmp(scene->words + length - 8, "got nil)") == 0 || strstr(scene->words, "got no value") != NULL);
 
     if (is_nil && tell_fault(scene, &said, why, subject, sizeof subject)) {
         (void)snprintf(words, sizeof words, "%.300s: %s", why->message, subject);
@@ -265,8 +278,6 @@ void trouble_tell_kind(struct trouble_scene *scene, struct failure *why)
 
     if (scene->trouble->raised != CODE_NONE) {
         why->code = scene->trouble->raised;
-    } else if (scene->level == 0) {
-        why->code = CODE_RAISED;
     } else if (scene->level == 1 && read_words(scene->words, &said)) {
         tell_operation(scene, &said, why);
     } else {

@@ -9,11 +9,11 @@
 struct trouble_scene {
     lua_State *L;
     const struct trouble *trouble;
-    int level;                // of the function of Lua that is told; 0: there is none
-    uint32_t line;            // where it stands
-    char file[256];           // its file
-    const char *words;        // the message without a place
-    struct text source_line;  // absent: not known
+    int level;               // of the function of Lua that is told; 0: there is none
+    uint32_t line;           // where it stands
+    char file[256];          // its file
+    const char *words;       // the message without a place
+    struct text source_line; // absent: not known
 };
 
 /// Sets code and remedy, betters the sentence and adds notes. Needs room on the stack for a dozen values.
