@@ -170,6 +170,25 @@ static void collect(lua_State *L, struct trouble *trouble)
     trouble_tell_kind(&scene, why);
 }
 
+void trouble_settle(lua_State *L, int status)
+{
+    struct trouble *trouble = sandbox_trouble(L);
+    struct failure *why = &trouble->failure;
+
+    if (why->code != CODE_NONE || lua_type(L, -1) != LUA_TSTRING) {
+        return;
+    }
+    const char *message = lua_tostring(L, -1);
+    if (status == LUA_ERRERR) { // there was no room for the handler
+        lua_pop(L, 1);
+        lua_pushliteral(L, "stack overflow");
+        message = lua_tostring(L, -1);
+    }
+    *why = (struct failure){ .code = strstr(message, "stack overflow") != NULL ? CODE_TOO_DEEP : CODE_RAISED };
+    (void)trouble_split(why, message);
+    trouble_help(why);
+}
+
 static int on_raise(lua_State *L)
 {
     struct sandbox *sandbox = sandbox_of(L);

@@ -58,6 +58,10 @@ void trouble_code(lua_State *L, enum code code);
 /// The same, unless its kind was given already.
 void trouble_code_unless(lua_State *L, enum code code);
 
+/// After the protected call, with its error value on top: what could not be collected, for the stack was full, is told
+/// by its words alone. Within a protected call of its own.
+void trouble_settle(lua_State *L, int status);
+
 /// An error was caught by its script: what was given for it does not count any more.
 void trouble_caught(lua_State *L);
 

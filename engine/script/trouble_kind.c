@@ -262,7 +262,7 @@ static void tell_argument(struct trouble_scene *scene, struct failure *why)
     }
 }
 
-static void help_kind(struct failure *why)
+void trouble_help(struct failure *why)
 {
     for (size_t i = 0; i < COUNT_OF(remedies) && why->help[0] == '\0'; i++) {
         if (remedies[i].code == why->code) {
@@ -287,7 +287,7 @@ void trouble_tell_kind(struct trouble_scene *scene, struct failure *why)
         }
     }
     lua_settop(scene->L, top);
-    help_kind(why);
+    trouble_help(why);
     why->message[redact_apply(why->message, strlen(why->message), false)] = '\0';
     why->notes[redact_apply(why->notes, strlen(why->notes), false)] = '\0';
     why->help[redact_apply(why->help, strlen(why->help), false)] = '\0';

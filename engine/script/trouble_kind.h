@@ -16,5 +16,8 @@ struct trouble_scene {
     struct text source_line; // absent: not known
 };
 
+/// The remedy of its code, when it has none yet.
+void trouble_help(struct failure *why);
+
 /// Sets code and remedy, betters the sentence and adds notes. Needs room on the stack for a dozen values.
 void trouble_tell_kind(struct trouble_scene *scene, struct failure *why);

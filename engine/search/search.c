@@ -196,8 +196,11 @@ void search_on_attempt_closed(struct search *search, struct attempt *attempt)
 {
     const struct search_options *options = &search->options;
 
-    if (outcome_row(attempt->outcome)->breaker == BREAKER_SCRIPT && options->on_script_trouble != NULL) {
-        options->on_script_trouble(options->owner, attempt->supplier, attempt->outcome, attempt->end.detail,
+    bool is_spoiled_in_part = attempt->is_partial && attempt->trouble != NULL;
+    enum outcome spoiled = is_spoiled_in_part ? attempt->end.outcome : attempt->outcome;
+
+    if (outcome_row(spoiled)->breaker == BREAKER_SCRIPT && options->on_script_trouble != NULL) {
+        options->on_script_trouble(options->owner, attempt->supplier, spoiled, attempt->end.detail,
                                    attempt->trouble);
     }
     if (attempt_is_dark(attempt)) {
