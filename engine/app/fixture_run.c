@@ -36,6 +36,8 @@ static void on_trouble(void *owner, const struct catalogue_supplier *supplier, e
 
     if (trouble != NULL) {
         play->fixture->trouble = *trouble;
+    } else if (play->fixture->trouble.code == CODE_NONE) {
+        play->fixture->trouble = play->world->login.trouble; // the login that it waited for
     }
 }
 

@@ -155,6 +155,7 @@ static enum run_end run_one(struct run *run, const struct guard_blame *blame, ui
         snprintf(failure->message, sizeof failure->message, "%s: stopped after %llu ms", sandbox->stopped_at,
                  (unsigned long long)(limit_us / 1000));
         run_tell_limit(run, CODE_TIMEOUT, blame);
+        failure_set(&run->trouble, "the script ran for more than %llu ms", (unsigned long long)(limit_us / 1000));
         if (blame != NULL &&
             script_set_note_timeout(run->state->set, blame->script, sandbox->stopped_at, clock_now_us())) {
             run->quarantined++;

@@ -55,7 +55,8 @@ static const struct {
     const char *help;
 } remedies[] = {
     { CODE_RAISED, "what a supplier did wrong is told by fail.…; an error is a bug of the script" },
-    { CODE_FROZEN, "what scripts are given is read-only: copy what you change into a table of your own" },
+    { CODE_FROZEN,
+      "what scripts are given is read-only: copy what you change into a table of your own, `local query = {}`" },
     { CODE_GLOBAL_UNKNOWN, "mend the name, or declare it with `local`" },
     { CODE_GLOBAL_WRITTEN, "write `local` before it" },
     { CODE_NIL_CALL, "mend the name, or define the function before it is called" },
@@ -65,7 +66,8 @@ static const struct {
     { CODE_LENGTH, "guard it: `#(list or {})`" },
     { CODE_NOT_A_TABLE, "the answer is not built as the script thinks: look at it with `type`" },
     { CODE_ARGUMENT, "look at what is given to it; a nil is most often a field that is missing" },
-    { CODE_MONEY_FLOAT, "read the amount as `decimal` or `text`, or use money.scaled for whole cents" },
+    { CODE_MONEY_FLOAT,
+      "read the amount as `decimal` or `text` of a shape, response:json { … }, or use money.scaled for whole cents" },
     { CODE_CURRENCY, "give a code of ISO 4217, such as \"EUR\"" },
     { CODE_MONEY_AMOUNT, "give a decimal text, such as \"412.30\"" },
     { CODE_TIME_FORMAT, "use the function of `time` that reads this format, see scripts/README.md" },
@@ -85,7 +87,7 @@ static const struct {
     { CODE_HOST_NOT_ALLOWED, "add the host to `hosts`, or mend the URL" },
     { CODE_SECRET_MISSING, "name it in `secrets`, and set its environment variable" },
     { CODE_REQUEST_MALFORMED, "return { method=, url= or path=, query=, headers=, json= | form= | body= }" },
-    { CODE_STATE_TOO_LARGE, "keep an id or a page number, not the answer" },
+    { CODE_STATE_TOO_LARGE, "keep a cursor or a page number, not the answer" },
     { CODE_TOO_DEEP, "look for a function that calls itself without end" },
     { CODE_LOGIN_FAILED, "return { value =, expires_in_s = }, or fail.auth(message)" },
 };
@@ -264,6 +266,9 @@ static void tell_argument(struct trouble_scene *scene, struct failure *why)
 
 void trouble_help(struct failure *why)
 {
+    if (why->code == CODE_RETURNED && strncmp(why->message, "normalise", 9) == 0 && why->help[0] == '\0') {
+        failure_help(why, "`return offers`, a list; {} or \"empty\" when there is nothing for sale");
+    }
     for (size_t i = 0; i < COUNT_OF(remedies) && why->help[0] == '\0'; i++) {
         if (remedies[i].code == why->code) {
             failure_help(why, "%s", remedies[i].help);

@@ -55,7 +55,7 @@ local MISTAKES = {
   },
   {
     "money that is a float", by = "test", code = "E0432", old = "money.parse(fare.total.amount,", new = "money.parse(fare.total.amount * 1.1,",
-    at = "money.parse(", says = { "number" }, help = { "text", "json" },
+    at = "money.parse(", says = { "float" }, help = { "text", "json" },
   },
   {
     "an unknown currency", by = "test", code = "E0433", fixture_old = '"amount": "102.00", "currency": "EUR"',
@@ -91,7 +91,7 @@ local MISTAKES = {
   },
   {
     "a string that is returned", by = "test", code = "E0451", old = "    return offers\n  end,\n}", new = '    return "nothing found"\n  end,\n}',
-    at = "normalise = function", says = { "normalise", "nothing found" }, help = { '"empty"', "list" },
+    at = "normalise = function", says = { "normalise", "string" }, help = { '"empty"', "list" },
   },
   {
     "a search that is changed", by = "test", code = "E0402", old = "    local slice = search.query.slices[1]",
