@@ -136,6 +136,18 @@ static bool is_fault(struct text outcome)
     return is_one;
 }
 
+/// What the world has of the script's error, in the fixture's memory; NULL: nothing.
+static const struct failure *keep_trouble(const struct fixture_play *play)
+{
+    struct failure *kept =
+        play->world->trouble == NULL ? NULL : arena_alloc(&play->fixture->arena, sizeof(struct failure));
+
+    if (kept != NULL) {
+        *kept = *play->world->trouble;
+    }
+    return kept;
+}
+
 bool fixture_meet_bug(const struct fixture_play *play)
 {
     struct fixture *fixture = play->fixture;
@@ -154,6 +166,7 @@ bool fixture_meet_bug(const struct fixture_play *play)
         return false;
     }
     fixture->bug = detail->text;
+    fixture->trouble = keep_trouble(play);
     fixture->findings++;
     return true;
 }

@@ -26,7 +26,6 @@ static void on_end(struct login_errand *errand, struct block *value, uint64_t li
     if (value == NULL) {
         login_lease_failed(&own->lease, now_us);
         own->end = *end;
-        own->trouble = errand->trouble != NULL ? *errand->trouble : (struct failure){ .code = CODE_NONE };
     } else {
         login_lease_made(&own->lease, errand->fetch.started_us, now_us, life_us, 0);
         login_drop(&own->login);

@@ -17,7 +17,6 @@ struct fixture_login {
     struct login login;
     struct list waiting;
     struct part_end end;
-    struct failure trouble; // of its script; CODE_NONE: it raised nothing
     uint64_t arrival_us, arrival_wall_us;
 };
 

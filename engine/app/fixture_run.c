@@ -35,9 +35,7 @@ static void on_trouble(void *owner, const struct catalogue_supplier *supplier, e
     (void)detail;
 
     if (trouble != NULL) {
-        play->fixture->trouble = *trouble;
-    } else if (play->fixture->trouble.code == CODE_NONE) {
-        play->fixture->trouble = play->world->login.trouble; // the login that it waited for
+        fixture_world_keep_trouble(play->world, trouble); // it has the exchange, too
     }
 }
 
