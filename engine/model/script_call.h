@@ -48,10 +48,10 @@ struct script_call {
     uint64_t queued_us, done_us;
     _Atomic uint64_t begun_us; // 0: not begun; its loop looks while a worker sets it
     uint64_t script_cpu_us;
-    uint64_t now_us; // what scripts are told of the time; 0: the clock's, which it is wherever time is real
-    uint64_t seed;   // of their randomness; 0: the machine's
-    struct failure *trouble; // out: what a person is told of the error that ended it; owned; NULL: nothing. Of START and
-                             // CEILING each candidate has its own
+    uint64_t now_us;         // what scripts are told of the time; 0: the clock's, which it is wherever time is real
+    uint64_t seed;           // of their randomness; 0: the machine's
+    struct failure *trouble; // out: what a person is told of the error that ended it; owned; NULL: nothing. Of START
+                             // and CEILING each candidate has its own
 };
 
 /// The budget as scripts see it; absolute monotonic times.

@@ -93,7 +93,7 @@ local MISTAKES = {
     "an endless loop", by = "test", code = "E0501",
     old = "    local offers = map(body.fares, read_offer)",
     new = "    local offers = map(body.fares, read_offer)\n    while body do\n    end", at = "    while body do",
-    says = { "stopped after" }, help = { "loop" },
+    says = { "more than 1000 ms" }, help = { "loop" },
   },
   {
     "a bad path of a shape", by = "check", code = "E0212",
@@ -134,7 +134,7 @@ local MISTAKES = {
   {
     "a huge state", by = "test", code = "E0503",
     old = "state = { page = ctx.step }", new = 'state = { page = ("x"):rep(70000) }',
-    at = "normalise = function", says = { "state", "64 KiB" }, help = { "id", "page" },
+    at = "normalise = function", says = { "state", "64 KiB" }, help = { "cursor", "page" },
   },
   {
     "a module that is not there", by = "check", code = "E0208",
