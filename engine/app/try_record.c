@@ -332,7 +332,7 @@ static void on_send(void *owner, const struct tap_exchange *exchange)
 /// What the script sends with the secrets of a test.
 static bool take_requests(struct making *making, struct failure *why)
 {
-    struct fixture fixture;
+    struct fixture fixture = { .findings = 0 };
     struct buffer json;
 
     buffer_init(&json, OUTPUT_MAX);
@@ -359,9 +359,7 @@ static bool take_requests(struct making *making, struct failure *why)
         making->has_form = making->has_form || has_form;
         buffer_fini(&request);
     }
-    if (json.length > 0) {
-        fixture_fini(&fixture);
-    }
+    fixture_fini(&fixture);
     buffer_fini(&json);
     return is_fine;
 }
