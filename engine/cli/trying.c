@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/json_write.h"
+#include "base/log.h"
 #include "cli/cli_commands.h"
 
 #include <errno.h>
@@ -130,6 +131,7 @@ int trying_open(struct trying *trying, const struct cli_options *options)
     struct buffer search;
 
     *trying = (struct trying){ .options = options };
+    trying->has_log = log_start(LOG_ERROR) == STATUS_OK; // what the log would say is shown
     try_run_init(&trying->run);
     buffer_init(&search, TRY_SEARCH_MAX);
     if (!read_answers(trying, &why) || !read_input(options->arguments[1], "the search", &search, &why)) {
@@ -170,6 +172,9 @@ void trying_close(struct trying *trying)
     }
     generation_release(&trying->generation);
     settings_release(&trying->settings);
+    if (trying->has_log) {
+        log_stop();
+    }
 }
 
 // ---------------------------------------------------------------------------------------------------------- exit codes
