@@ -28,7 +28,7 @@ struct try_subject {
 struct try_answer {
     struct text body;
     uint16_t status;
-    const struct header *headers; // none: told by what the body looks like
+    const struct header *headers; // without a content-type: told by what the body looks like
     size_t header_count;
     uint64_t after_us;
 };

@@ -315,6 +315,7 @@ static bool check_secrets(struct try_run *run, const struct try_subject *subject
     const struct json_node *secrets = json_tree_member(context, "secret");
     for (size_t i = 0; i < subject->script->secret_count; i++) {
         if (json_tree_member_text(secrets, subject->script->secrets[i]) == NULL) {
+            failure_code(why, CODE_SECRET_MISSING);
             failure_at(why, subject->script->file.data, 0, 0);
             failure_set(why, "a live call needs the secret %.*s, which is not set",
                         TEXT_ARGS(subject->script->secrets[i]));

@@ -91,6 +91,15 @@ static bool read_answers(struct trying *trying, struct failure *why)
         failure_help(why, "add --body FILE");
         return false;
     }
+    size_t from_stdin = strcmp(options->arguments[1], "-") == 0 ? 1 : 0;
+    for (size_t i = 0; i < count; i++) {
+        from_stdin += strcmp(options->bodies.items[i], "-") == 0 ? 1 : 0;
+    }
+    if (from_stdin > 1) {
+        failure_set(why, "only one file can be standard input");
+        failure_help(why, "give the path of the others");
+        return false;
+    }
     for (size_t i = 0; i < count; i++) {
         buffer_init(&trying->bodies[i], FIXTURE_BODY_MAX);
         if (!read_input(options->bodies.items[i], "the answer", &trying->bodies[i], why)) {
