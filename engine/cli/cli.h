@@ -45,7 +45,7 @@ struct cli_options {
     uint64_t http_status;                // of the last one; 0: not given
     const char *login, *keep, *as;       // NULL: not given
     bool shows_all, is_forced;
-    bool is_json, is_colourless, has_secrets, is_updating, is_checking, is_events;
+    bool is_json, is_colourless, has_secrets, is_strict, is_updating, is_checking, is_events;
     bool asks_help;
 };
 
