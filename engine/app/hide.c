@@ -52,9 +52,9 @@ static bool ends_with(struct text name, const char *end)
 
 bool hide_is_name(struct text name)
 {
-    static const char *const ENDS[] = { "token", "secret", "password", "passwd",    "signature",     "apikey",
-                                        "jwt",   "cookie", "session",  "sessionid", "authorization", "credentials",
-                                        "assertion" };
+    static const char *const ENDS[] = { "token",         "secret",      "password", "passwd",  "signature",
+                                        "apikey",        "jwt",         "cookie",   "session", "sessionid",
+                                        "authorization", "credentials", "assertion" };
     char place[NAME_MAX_BYTES];
     struct text plain = plain_name(name, place);
 
@@ -120,7 +120,8 @@ static const struct hide_value *value_at(const struct hide *hide, struct text re
 
     for (size_t i = 0; i < hide->count; i++) {
         const struct hide_value *value = &hide->values[i];
-        if (value->value.length >= VALUE_LEAST && text_starts_with(rest, value->value) && (found == NULL || value->value.length > found->value.length)) {
+        if (value->value.length >= VALUE_LEAST && text_starts_with(rest, value->value) &&
+            (found == NULL || value->value.length > found->value.length)) {
             found = value;
         }
     }
@@ -230,8 +231,8 @@ void hide_body(struct hide *hide, struct text body, bool is_form, struct buffer 
         return;
     }
     buffer_init(&kept, out->ceiling);
-    bool is_done = trimmed.length > 0 && (trimmed.data[0] == '<' ? hide_xml(hide, body, &kept)
-                                                                 : hide_json(hide, body, &kept));
+    bool is_done =
+        trimmed.length > 0 && (trimmed.data[0] == '<' ? hide_xml(hide, body, &kept) : hide_json(hide, body, &kept));
     hide_text(hide, is_done && !kept.is_full ? buffer_text(&kept) : body, out);
     buffer_fini(&kept);
 }

@@ -58,8 +58,8 @@ static void write_node(const struct json_node *node, size_t depth, bool may_brea
 {
     bool is_object = node->kind == JSON_BEGIN_OBJECT;
     size_t column = depth * INDENT + node->key.length;
-    bool is_short = node->source.length + column < LINE_MAX_BYTES && memchr(node->source.data, '\n',
-                                                                            node->source.length) == NULL;
+    bool is_short =
+        node->source.length + column < LINE_MAX_BYTES && memchr(node->source.data, '\n', node->source.length) == NULL;
 
     if (!is_object && node->kind != JSON_BEGIN_ARRAY) {
         buffer_append_text(out, node->source);

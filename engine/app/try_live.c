@@ -1,6 +1,6 @@
-// The engine in small, on the calling thread: one loop, one search. Permits, logins and the resolver are moved in by the
-// generation's own catalogue; the search gets a copy of it in which this supplier is on and live, at the same place, so
-// that rules find it.
+// The engine in small, on the calling thread: one loop, one search. Permits, logins and the resolver are moved in by
+// the generation's own catalogue; the search gets a copy of it in which this supplier is on and live, at the same
+// place, so that rules find it.
 
 #include "app/live_world.h"
 #include "app/try.h"
@@ -42,8 +42,7 @@ struct try_live {
 static struct catalogue_supplier *copy_suppliers(struct try_live *own)
 {
     const struct catalogue *from = own->subject->catalogue;
-    struct catalogue_supplier *copies =
-        arena_alloc_array(&own->run->arena, from->supplier_count, sizeof(*copies));
+    struct catalogue_supplier *copies = arena_alloc_array(&own->run->arena, from->supplier_count, sizeof(*copies));
 
     if (copies != NULL) {
         memcpy(copies, from->suppliers, from->supplier_count * sizeof(*copies));
@@ -107,7 +106,8 @@ static bool set_names(struct try_live *own)
     return resolver_set_names(own->resolver, names, count) == STATUS_OK;
 }
 
-// ----------------------------------------------------------------------------------------------------------- the search
+// ----------------------------------------------------------------------------------------------------------- the
+// search
 
 static void on_reply(void *context, const struct search_reply *reply)
 {

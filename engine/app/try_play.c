@@ -1,5 +1,5 @@
-// Saved answers are the exchanges of a fixture that stands in no file: its secrets are made up, its options are those of
-// the settings.
+// Saved answers are the exchanges of a fixture that stands in no file: its secrets are made up, its options are those
+// of the settings.
 
 #include "app/try.h"
 
@@ -41,8 +41,8 @@ bool try_run_fixture(struct try_run *run, const struct try_subject *subject, str
     struct json_node *root = NULL;
     const char *sentence;
     size_t offset;
-    bool is_read = run->reply.length > 0 && json_tree_read(&run->arena, buffer_text(&run->reply), &root, &offset,
-                                                           &sentence) == STATUS_OK;
+    bool is_read = run->reply.length > 0 &&
+                   json_tree_read(&run->arena, buffer_text(&run->reply), &root, &offset, &sentence) == STATUS_OK;
     run->root = root;
     return is_read;
 }
@@ -68,7 +68,8 @@ static size_t sniff(const struct try_answer *answer, struct header headers[2])
         type = TEXT("application/json");
     } else if (body.length > 0 && (body.data[0] == '{' || body.data[0] == '[')) {
         type = TEXT("application/json");
-    } else if (body.length > 5 && (strncasecmp(body.data, "<html", 5) == 0 || strncasecmp(body.data, "<!doc", 5) == 0)) {
+    } else if (body.length > 5 &&
+               (strncasecmp(body.data, "<html", 5) == 0 || strncasecmp(body.data, "<!doc", 5) == 0)) {
         type = TEXT("text/html");
     } else if (body.length > 0 && body.data[0] == '<') {
         type = TEXT("text/xml");

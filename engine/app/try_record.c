@@ -18,7 +18,7 @@ enum { NAME_MAX_BYTES = 64, BODY_NAME = 96, NEVER_MS = 600000, OUTPUT_MAX = 64 <
 /// One exchange on its way into the fixture.
 struct recorded {
     const struct tap_exchange *from; // NULL: of none, it never comes
-    char body_file[BODY_NAME]; // empty: no body
+    char body_file[BODY_NAME];       // empty: no body
     struct header *headers;
     size_t header_count;
     struct text expect_request;
@@ -103,8 +103,8 @@ static struct try_subject subject_of_file(const struct try_subject *subject)
 static bool write_file(const char *path, struct text bytes, struct failure *why)
 {
     FILE *file = fopen(path, "wb");
-    bool is_written = file != NULL && fwrite(bytes.data == NULL ? "" : bytes.data, 1, bytes.length, file) ==
-                                          bytes.length;
+    bool is_written =
+        file != NULL && fwrite(bytes.data == NULL ? "" : bytes.data, 1, bytes.length, file) == bytes.length;
 
     if (file != NULL) {
         is_written = fclose(file) == 0 && is_written;
@@ -118,10 +118,20 @@ static bool write_file(const char *path, struct text bytes, struct failure *why)
 
 static bool is_of_transport(struct text name)
 {
-    static const char *const NAMES[] = { "content-length", "content-encoding", "transfer-encoding", "connection",
-                                         "keep-alive",     "date",             "server",            "via",
-                                         "age",            "x-request-id",     "traceparent",       "cf-ray",
-                                         "alt-svc",        "strict-transport-security" };
+    static const char *const NAMES[] = { "content-length",
+                                         "content-encoding",
+                                         "transfer-encoding",
+                                         "connection",
+                                         "keep-alive",
+                                         "date",
+                                         "server",
+                                         "via",
+                                         "age",
+                                         "x-request-id",
+                                         "traceparent",
+                                         "cf-ray",
+                                         "alt-svc",
+                                         "strict-transport-security" };
 
     for (size_t i = 0; i < COUNT_OF(NAMES); i++) {
         if (text_equals_nocase(name, text_of(NAMES[i]))) {
@@ -285,8 +295,7 @@ static void write_login(struct making *making, struct buffer *out)
 
 static bool write_fixture(struct making *making, struct text expect, struct buffer *out)
 {
-    struct try_frame_exchange *exchanges =
-        arena_alloc_array(&making->arena, making->count + 1, sizeof(*exchanges));
+    struct try_frame_exchange *exchanges = arena_alloc_array(&making->arena, making->count + 1, sizeof(*exchanges));
     struct buffer about, search, login;
 
     if (exchanges == NULL) {
@@ -453,10 +462,9 @@ static void count_finding(void *context, const struct failure *failure)
 /// As `lastcall test` does; with `is_updating` what differs is written.
 static void run_fixture(struct making *making, bool is_updating)
 {
-    const struct worker_pool_options options = { .threads = 1,
-                                                 .build_limit_us = 100000,
-                                                 .normalise_limit_us = 1000000,
-                                                 .deliver = fixture_world_deliver };
+    const struct worker_pool_options options = {
+        .threads = 1, .build_limit_us = 100000, .normalise_limit_us = 1000000, .deliver = fixture_world_deliver
+    };
     struct worker_pool *workers = NULL;
     struct failure why = { .code = CODE_NONE };
     struct fixture fixture;

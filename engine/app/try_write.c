@@ -123,6 +123,19 @@ static void learn_secrets(const struct try_run *run, struct hide *hide)
     }
 }
 
+/// One or none, as in the other commands' lists.
+static void write_findings(const struct try_view *view, struct json_writer *json)
+{
+    struct failure failure;
+
+    json_key(json, "findings");
+    json_begin_array(json);
+    if (try_failure(view->run, view->subject, &failure)) {
+        view->tell(json, &failure, true);
+    }
+    json_end_array(json);
+}
+
 bool try_write(const struct try_view *view, struct buffer *out, struct failure *why)
 {
     const struct try_run *run = view->run;
@@ -149,6 +162,7 @@ bool try_write(const struct try_view *view, struct buffer *out, struct failure *
         is_fine = try_write_exchange(view, tap_at(&run->tap, i), &hide, &json, why) && is_fine;
     }
     json_end_array(&json);
+    write_findings(view, &json);
     write_ceiling(run, &json);
     write_reply(run, &hide, &json);
     json_end_object(&json);
