@@ -14,12 +14,13 @@
 // Limits of scripts are there to keep them off each other; a test on a busy machine has time.
 enum { PATH_SIZE = FIXTURE_PATH_SIZE, BUILD_LIMIT_US = 100000, NORMALISE_LIMIT_US = 1000000, KNOWN_MAX = 1024 };
 
-static void suite_find(struct fixture_suite *suite, const char *file, const char *help, const char *format, ...)
-    PRINTF_LIKE(4, 5);
+static void suite_find(struct fixture_suite *suite, const char *file, enum code code, const char *help,
+                       const char *format, ...) PRINTF_LIKE(5, 6);
 
-static void suite_find(struct fixture_suite *suite, const char *file, const char *help, const char *format, ...)
+static void suite_find(struct fixture_suite *suite, const char *file, enum code code, const char *help,
+                       const char *format, ...)
 {
-    struct failure failure = { 0 };
+    struct failure failure = { .code = code };
     char sentence[sizeof(failure.message)];
     va_list arguments;
 
@@ -155,6 +156,9 @@ static void run_file(struct fixture_suite *suite, const struct fixture_subject *
         }
     }
     suite->failed += fixture.findings > 0;
+    if (suite->on_fixture != NULL) {
+        suite->on_fixture(suite->context, subject->script, &fixture);
+    }
     fixture_fini(&fixture);
 }
 
@@ -189,10 +193,10 @@ static void run_supplier(struct fixture_suite *suite, const struct fixture_subje
     int count = scandir(folder, &entries, fixture_folder_has, alphasort);
 
     if (count < 0 && errno != ENOENT) {
-        suite_find(suite, folder, "", "the fixtures cannot be read: %s", strerror(errno));
+        suite_find(suite, folder, CODE_FIXTURE_UNREADABLE, "", "the fixtures cannot be read: %s", strerror(errno));
     } else if (count <= 0 && suite->name_count > 0 && !suite->is_lenient) {
-        suite_find(suite, folder, "a fixture is ok-….json or odd-….json in this folder", "`%.*s` has no fixtures",
-                   TEXT_ARGS(subject->script->name));
+        suite_find(suite, folder, CODE_FIXTURE_MISSING, "a fixture is ok-….json or odd-….json in this folder",
+                   "`%.*s` has no fixtures", TEXT_ARGS(subject->script->name));
     }
     if (count > 0) {
         suite->suppliers++;
@@ -254,7 +258,7 @@ static void find_unknown(struct fixture_suite *suite, const struct script_set *s
             const char *nearest = text_nearest(text_of(suite->names[i]), candidates, count);
             (void)snprintf(help, sizeof(help), nearest == NULL ? "it is the name of a file%s" : "did you mean `%s`?",
                            nearest == NULL ? "" : nearest);
-            suite_find(suite, NULL, help, "there is no supplier `%s`", suite->names[i]);
+            suite_find(suite, NULL, CODE_SUPPLIER_NAME, help, "there is no supplier `%s`", suite->names[i]);
         }
     }
 }
@@ -330,7 +334,7 @@ static void check_folder(struct fixture_suite *suite, const char *directory, con
                                    : "did you mean `%s.test`?",
                    nearest == NULL ? "" : nearest);
     (void)snprintf(folder, sizeof(folder), "%s/%s.test", directory, name);
-    suite_find(suite, folder, help, "there is no supplier `%s` in this directory", name);
+    suite_find(suite, folder, CODE_SUPPLIER_NAME, help, "there is no supplier `%s` in this directory", name);
 }
 
 static void check_folders(struct fixture_suite *suite)

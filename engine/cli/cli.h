@@ -35,7 +35,7 @@ struct cli_options {
     const char *shadow, *promote, *drop; // names of suppliers; NULL: not given
     uint64_t budget_ms;                  // 0: not given
     uint64_t width;                      // 0: the terminal's
-    bool is_json, is_colourless, has_secrets, is_updating, is_checking, is_events;
+    bool is_json, is_colourless, has_secrets, is_strict, is_updating, is_checking, is_events;
     bool asks_help;
 };
 

@@ -29,13 +29,15 @@ static const struct cli_command commands[] = {
       .most_arguments = 1,
       .run = cmd_search },
     { .name = "check",
-      .usage = "[-c FILE]... [--secrets]",
+      .usage = "[-c FILE]... [--secrets] [--strict]",
       .summary = "load settings and all scripts, open no socket, report every finding",
       .example = "lastcall check --secrets",
-      .help = "Findings are one line each, with file and line, and exit code 1; 3 when a file ran for too long\n"
-              "while it was loaded. --secrets makes a finding of each secret that is not set in the\n"
-              "environment.\n",
-      .options = "config json no-color secrets",
+      .help = "Settings, rules, scripts, plans, ceilings and fixtures: all findings at once, each with file and line,\n"
+              "and exit code 1; 3 when a file ran for too long while it was loaded. --secrets makes a finding of\n"
+              "each secret that is not set in the environment. --strict makes findings of warnings, too, of\n"
+              "suppliers without fixtures, without an odd-… one or without `docs`, and of what is declared and\n"
+              "never used.\n",
+      .options = "config json no-color secrets strict",
       .exits = "13",
       .run = cmd_check },
     { .name = "test",
@@ -158,6 +160,8 @@ static const struct cli_option_row option_rows[] = {
       "the supplier whose shadow shall end" },
     { 0, "secrets", NULL, OPTION_FLAG, offsetof(struct cli_options, has_secrets), 0, 0,
       "missing secrets are findings" },
+    { 0, "strict", NULL, OPTION_FLAG, offsetof(struct cli_options, is_strict), 0, 0,
+      "warnings and what nobody tests or uses are findings" },
     { 0, "update", NULL, OPTION_FLAG, offsetof(struct cli_options, is_updating), 0, 0,
       "write what came into the fixtures" },
 };
