@@ -122,6 +122,7 @@ static void skip(struct text *head, struct text *body, size_t count)
 static void connection_sent(struct connection *connection)
 {
     connection->exchanges++;
+    prompter_tell(connection, FAULT_NONE);
     free(connection->output);
     connection->output = NULL;
     if (connection->closes) {

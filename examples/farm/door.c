@@ -49,7 +49,10 @@ static enum status door_listen(struct door *door, struct failure *why)
         char address[INET_ADDRSTRLEN];
         inet_ntop(AF_INET, &door->address.sin_addr, address, sizeof(address));
         failure_set(why, "%s:%d: %s", address, ntohs(door->address.sin_port), strerror(errno));
-        failure_help(why, "is another farm running?");
+        failure_help(why, "%s",
+                     door->supplier != NULL && door->supplier->port != 0
+                         ? "does something else listen there? `--listen` moves all doors"
+                         : "is another farm running?");
         if (fd >= 0) {
             close(fd);
         }

@@ -274,7 +274,9 @@ void play_answer(struct connection *connection)
     if (fault != FAULT_NONE) {
         supplier_count_fault(supplier, fault);
     }
-    prompter_tell(connection, fault);
+    if (fault != FAULT_NONE) {
+        prompter_tell(connection, fault);
+    }
     if (fault == FAULT_HANG_ANSWER) {
         connection_hang(connection);
         return;

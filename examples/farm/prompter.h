@@ -7,7 +7,7 @@
 ///                        {"failed": "…", "help": "…"}             it cannot start, and ends
 ///                        {"request": 7, "door": 0, "method": "POST", "target": "/v1?a=b", "head": 120}
 ///                                                                 its bytes: so many of header lines, then the body
-///                        {"told": 7, "ms": 402, "fault": "drip"}  the answer begins to leave, or a fault plays in its
+///                        {"told": 7, "ms": 402, "fault": "drip"}  the answer is sent, or a fault plays in its
 ///                                                                 place; {"told": 7, "ms": 20, "left": true}: the
 ///                                                                 caller was gone before
 ///                        {"met": "reset_accept", "door": 0}       a fault that a connection met before any request
