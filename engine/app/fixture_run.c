@@ -155,9 +155,10 @@ static void play_all(struct fixture_play *play, const struct envelope *envelope)
         return;
     }
     fixture_measure(play);
-    fixture_check_sent(play->fixture, "", &play->fixture->exchanges, play->world->sent);
-    fixture_expect(play);
-    fixture_ask(play);
+    if (fixture_expect(play)) {
+        fixture_check_sent(play->fixture, "", &play->fixture->exchanges, play->world->sent);
+        fixture_ask(play);
+    }
 }
 
 void fixture_run(struct fixture *fixture, const struct fixture_subject *subject)

@@ -26,7 +26,8 @@ struct fixture_world {
     void (*on_send)(void *owner, const struct fixture_exchange *exchange, size_t index,
                     const struct http_request *request);
     void *owner;
-    struct block *facts; // of the search, once its START call is back
+    struct block *facts;     // of the search, once its START call is back
+    struct failure *trouble; // the first error of the script, as a person is told of it; NULL: none
     struct fixture_login login;
     uint64_t calls;
     pthread_mutex_t lock;
