@@ -47,6 +47,8 @@ struct cli_options {
     bool shows_all, is_forced;
     bool is_json, is_colourless, has_secrets, is_strict, is_updating, is_checking, is_events;
     bool asks_help;
+    const char *listen, *latency, *fault, *settings, *tls; // of mock; NULL: not given
+    uint64_t seed, once;                                   // of mock; once 0: for good
 };
 
 int cli_main(int argc, char **argv);
@@ -57,6 +59,7 @@ int cmd_check(const struct cli_options *options);
 int cmd_test(const struct cli_options *options);
 int cmd_try(const struct cli_options *options);
 int cmd_record(const struct cli_options *options);
+int cmd_mock(const struct cli_options *options);
 int cmd_explain(const struct cli_options *options);
 bool explain_is_code(struct text word);
 int explain_code(const struct cli_options *options);
