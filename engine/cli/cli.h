@@ -37,6 +37,7 @@ struct cli_options {
     uint64_t width;                      // 0: the terminal's
     bool is_json, is_colourless, has_secrets, is_updating, is_checking, is_events;
     const char *product, *from; // of `new`; NULL: not given
+    bool has_origin;
     bool asks_help;
 };
 
@@ -54,6 +55,7 @@ int cmd_reload(const struct cli_options *options);
 int cmd_rollback(const struct cli_options *options);
 int cmd_history(const struct cli_options *options);
 int cmd_new(const struct cli_options *options);
+int cmd_config(const struct cli_options *options);
 int cmd_help(const struct cli_options *options);
 int cmd_version(const struct cli_options *options);
 

@@ -64,6 +64,19 @@ static const struct cli_command commands[] = {
       .exits = "13",
       .most_arguments = CLI_MAX_ARGUMENTS,
       .run = cmd_test },
+    { .name = "config",
+      .usage = "show [--origin] [-c FILE]...",
+      .summary = "show the settings in force, and who said so",
+      .example = "lastcall config show --origin",
+      .help = "Prints all settings as YAML that can be loaded again: those built in, those of the files (later\n"
+              "ones win) and those of variables LASTCALL__SECTION__KEY. --origin puts a comment behind each:\n"
+              "who said it, and over whom it won, with file and line; it also shows what scripts say of their\n"
+              "options and limits. Secrets stand there by the names of their variables, never by value.\n",
+      .options = "config json no-color origin",
+      .exits = "3",
+      .least_arguments = 1,
+      .most_arguments = 1,
+      .run = cmd_config },
     { .name = "explain",
       .usage = "SEARCH_ID|CODE [--admin URL]",
       .summary = "draw what became of a recent search, or say what an error code means",
@@ -165,6 +178,8 @@ static const struct cli_option_row option_rows[] = {
       "exit with 1 when something is stale or the engine is not ready" },
     { 0, "product", "NAME", OPTION_TEXT, offsetof(struct cli_options, product), 0, 0,
       "what it sells: flights or hotels (default: flights, or what the pasted request speaks of)" },
+    { 0, "origin", NULL, OPTION_FLAG, offsetof(struct cli_options, has_origin), 0, 0,
+      "say where each setting comes from, and what it wins over" },
     { 0, "from", "FILE", OPTION_TEXT, offsetof(struct cli_options, from), 0, 0,
       "a pasted curl command; - is standard input" },
     { 0, "events", NULL, OPTION_FLAG, offsetof(struct cli_options, is_events), 0, 0,
