@@ -56,6 +56,7 @@ int cmd_rollback(const struct cli_options *options);
 int cmd_history(const struct cli_options *options);
 int cmd_new(const struct cli_options *options);
 int cmd_config(const struct cli_options *options);
+int cmd_completion(const struct cli_options *options);
 int cmd_help(const struct cli_options *options);
 int cmd_version(const struct cli_options *options);
 
