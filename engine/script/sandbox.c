@@ -18,7 +18,7 @@ enum {
     STEPS_AT_ONCE = 1 << 14, // of C code, between two looks at the stop
     STEPS_MAX = 1 << 30,     // in one call, should nobody stop it
     CALL_STEPS = 1 << 10,    // that a call of who knows what counts for
-    GARBAGE_SHARE = 24,      // of the cap that garbage may take up between calls
+    GARBAGE_SHARE = 12,      // of the cap that garbage may take up between calls
     CALL_SHARE = 4,          // of the cap that a call may add before the collector starts
     BOUND_STEPS = 10000,     // of Lua code, between two looks at the time
 };
