@@ -130,7 +130,7 @@ static bool is_truth(struct text value)
 /// "x-api-key" of acme -> "ACME_API_KEY"; "acme-key" -> "ACME_KEY"
 static void secret_name(const struct draft *draft, const char *suffix, char out[2 * KEY_SIZE])
 {
-    char plain[KEY_SIZE];
+    char plain[KEY_SIZE] = { 0 };
     size_t length = 0;
 
     for (const char *at = suffix; *at != '\0' && length + 1 < sizeof(plain); at++) {
