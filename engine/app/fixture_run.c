@@ -1,13 +1,12 @@
 #include "app/fixture_run.h"
 
 #include "app/envelope.h"
-#include "app/fixture_match.h"
 #include "search/search.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { REPLY_MAX = 64 << 20, ITEMS_MAX = 10000, OFFERS_MAX = 10000, WHERE_SIZE = 64 };
+enum { REPLY_MAX = 64 << 20, ITEMS_MAX = 10000, OFFERS_MAX = 10000 };
 
 const struct json_node *fixture_value(struct fixture *fixture, struct text json)
 {
@@ -17,29 +16,6 @@ const struct json_node *fixture_value(struct fixture *fixture, struct text json)
     struct text kept = arena_copy(&fixture->arena, json);
 
     return kept.data != NULL && json_tree_read(&fixture->arena, kept, &node, &offset, &why) == STATUS_OK ? node : NULL;
-}
-
-void fixture_watch(struct fixture *fixture, const char *where, const struct fixture_exchanges *exchanges,
-                   const struct fixture_exchange *exchange, size_t index, const struct http_request *request)
-{
-    char path[WHERE_SIZE + 32];
-
-    if (exchange == NULL) {
-        fixture_find(fixture, exchanges->node, "each request that is sent has its exchange, in their order",
-                     "%sexchanges: request %zu was sent, %.*s %.*s, but there are %zu", where, index + 1,
-                     TEXT_ARGS(request->method), TEXT_ARGS(request->url), exchanges->count);
-    } else if (exchange->expect != NULL) {
-        (void)snprintf(path, sizeof(path), "%sexchanges[%zu].expect_request", where, index);
-        fixture_match_request(fixture, path, exchange->expect, request);
-    }
-}
-
-void fixture_check_sent(struct fixture *fixture, const char *where, const struct fixture_exchanges *exchanges,
-                        size_t sent)
-{
-    for (size_t i = sent; i < exchanges->count; i++) {
-        fixture_find(fixture, exchanges->items[i].node, "", "%sexchanges[%zu]: no such request was sent", where, i);
-    }
 }
 
 static void watch(void *owner, const struct fixture_exchange *exchange, size_t index,

@@ -2,6 +2,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 const char *status_name(enum status status)
 {
@@ -62,6 +63,49 @@ void failure_at(struct failure *why, const char *file, uint32_t line, uint32_t c
     }
     why->line = line;
     why->column = column;
+}
+
+void failure_code(struct failure *why, enum code code)
+{
+    if (why != NULL) {
+        why->code = code;
+    }
+}
+
+void failure_note(struct failure *why, const char *format, ...)
+{
+    if (why == NULL) {
+        return;
+    }
+    size_t used = strlen(why->notes);
+    char *end = why->notes + used;
+    size_t room = sizeof(why->notes) - used;
+    int gap = used > 0 ? snprintf(end, room, "\n") : 0;
+    va_list arguments;
+    va_start(arguments, format);
+    int length = (size_t)gap < room ? vsnprintf(end + gap, room - (size_t)gap, format, arguments) : -1;
+    va_end(arguments);
+    if (length < 0 || (size_t)gap + (size_t)length >= room) {
+        *end = '\0';
+        return;
+    }
+    for (char *at = end + gap; *at != '\0'; at++) {
+        *at = *at == '\n' ? ' ' : *at;
+    }
+}
+
+struct text failure_next_note(struct text *rest)
+{
+    struct text line = *rest;
+
+    if (rest->length == 0) {
+        return (struct text){ 0 };
+    }
+    const char *end = memchr(rest->data, '\n', rest->length);
+    line.length = end != NULL ? (size_t)(end - rest->data) : rest->length;
+    size_t taken = line.length + (end != NULL ? 1 : 0);
+    *rest = (struct text){ rest->data + taken, rest->length - taken };
+    return line;
 }
 
 size_t failure_print(const struct failure *failure, char *out, size_t size)

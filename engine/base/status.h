@@ -8,6 +8,7 @@
 #pragma once
 
 #include "base/check.h"
+#include "base/code.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -27,12 +28,18 @@ enum status {
 const char *status_name(enum status status);
 
 /// What went wrong, where, and what to do about it. `line` 0: no place inside the file.
+///
+/// Notes are lines parted by newlines. One that begins with a space is an excerpt of a file (`   58 | text`) and is
+/// shown as it is; each other one is shown behind `   = `. They never hold a value of a search or an answer, nor a
+/// secret.
 struct failure {
+    enum code code; // CODE_NONE: it has none
     char file[256];
     uint32_t line;
     uint32_t column;
     char message[512];
-    char help[256]; // may be empty
+    char help[256];   // may be empty
+    char notes[1536]; // may be empty
 };
 
 /// Fills the sentence; `why` may be NULL. The place is left alone.
@@ -43,6 +50,15 @@ void failure_help(struct failure *why, const char *format, ...) PRINTF_LIKE(2, 3
 
 /// Fills the place; `why` may be NULL.
 void failure_at(struct failure *why, const char *file, uint32_t line, uint32_t column);
+
+/// Sets the code; `why` may be NULL.
+void failure_code(struct failure *why, enum code code);
+
+/// Adds a note, a line without its newline; `why` may be NULL. One that has no room is left out whole.
+void failure_note(struct failure *why, const char *format, ...) PRINTF_LIKE(2, 3);
+
+/// The next note of `rest`, which moves on behind it; absent when there is none.
+struct text failure_next_note(struct text *rest);
 
 /// "acme.lua:12: sentence", with as much of the place as is known; terminated, cut to `size`. Returns the length.
 size_t failure_print(const struct failure *failure, char *out, size_t size);

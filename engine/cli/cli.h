@@ -1,4 +1,5 @@
-/// Command line: the one table of commands, their options, help and exit codes (contract.md section 7).
+/// Command line: what a command is given, and its exit codes (contract.md section 7). The table of commands is in
+/// cli/cli_commands.h.
 ///
 /// Threads: the main thread.
 /// Memory:  options point into argv.
@@ -35,16 +36,7 @@ struct cli_options {
     uint64_t budget_ms;                  // 0: not given
     uint64_t width;                      // 0: the terminal's
     bool is_json, is_colourless, has_secrets, is_updating, is_checking, is_events;
-};
-
-struct cli_command {
-    const char *name;
-    const char *usage;   // what follows the name
-    const char *summary; // one line, for the list
-    const char *help;    // the rest, for `help NAME`
-    const char *options; // letters of the options it takes, see cli.c
-    size_t least_arguments, most_arguments;
-    int (*run)(const struct cli_options *options);
+    bool asks_help;
 };
 
 int cli_main(int argc, char **argv);
@@ -54,12 +46,16 @@ int cmd_search(const struct cli_options *options);
 int cmd_check(const struct cli_options *options);
 int cmd_test(const struct cli_options *options);
 int cmd_explain(const struct cli_options *options);
+bool explain_is_code(struct text word);
+int explain_code(const struct cli_options *options);
 int cmd_status(const struct cli_options *options);
 int cmd_reload(const struct cli_options *options);
 int cmd_rollback(const struct cli_options *options);
 int cmd_history(const struct cli_options *options);
+int cmd_help(const struct cli_options *options);
+int cmd_version(const struct cli_options *options);
 
-/// `place: error: sentence`, then `help: remedy`. The first line can be read by an editor.
+/// `place: error[code]: sentence`, the notes, then `help: remedy`. The first line can be read by an editor.
 void cli_print_failure(FILE *stream, const struct failure *failure, bool is_colourless);
 
 /// A finding: an object in the list that `json` has open, or, when that is NULL, lines on standard output.

@@ -46,7 +46,18 @@ void cli_tell_finding(struct json_writer *json, const struct failure *failure, b
     json_field_c(json, "file", failure->file);
     json_field_u64(json, "line", failure->line);
     json_field_u64(json, "column", failure->column);
+    char code[CODE_TEXT_SIZE];
+    if (failure->code != CODE_NONE) {
+        json_field_c(json, "code", code_print(failure->code, code));
+    }
     json_field_c(json, "message", failure->message);
+    json_key(json, "notes");
+    json_begin_array(json);
+    struct text rest = text_of(failure->notes);
+    for (struct text note = failure_next_note(&rest); note.data != NULL; note = failure_next_note(&rest)) {
+        json_text(json, note);
+    }
+    json_end_array(json);
     json_field_c(json, "help", failure->help);
     json_end_object(json);
 }

@@ -50,6 +50,9 @@ int cmd_explain(const struct cli_options *options)
     struct failure why = { 0 };
     char path[128];
 
+    if (explain_is_code(text_of(options->arguments[0]))) {
+        return explain_code(options);
+    }
     if (!is_search_id(options->arguments[0])) {
         failure_set(&why, "`%.80s` is no id of a search", options->arguments[0]);
         failure_help(&why, "a reply tells its id as search_id");

@@ -135,6 +135,61 @@ static void an_unknown_option_gets_a_suggestion(void **state)
     assert_says(printed.error, "`lastcall check` knows no option --url");
 }
 
+static void a_code_is_explained_without_an_engine(void **state)
+{
+    (void)state;
+    assert_int_equal(lastcall("explain E0421"), CLI_OK);
+    assert_says(printed.out, "E0421 nil_field: a field is missing where it is used\n\n");
+    assert_int_equal(lastcall("explain nil_field --json"), CLI_OK);
+    assert_says(printed.out, "{\"code\":\"E0421\",\"name\":\"nil_field\",");
+    assert_int_equal(lastcall("explain E0429"), CLI_USAGE);
+    assert_says(printed.error, "there is no code `E0429`\nhelp: did you mean `lastcall explain E042");
+    assert_int_equal(lastcall("explain nil_feild"), CLI_USAGE);
+    assert_says(printed.error, "did you mean `lastcall explain nil_field`?");
+    assert_int_equal(lastcall("explain codes"), CLI_OK);
+    assert_says(printed.out, "\n  E0501  timeout ");
+}
+
+static void the_guide_has_the_page_of_codes(void **state)
+{
+    (void)state;
+    static char guide[1024 * 1024], page[sizeof(printed.out) + 64];
+    FILE *file = fopen("suppliers/README.md", "r");
+
+    assert_non_null(file);
+    guide[fread(guide, 1, sizeof(guide) - 1, file)] = '\0';
+    fclose(file);
+    assert_int_equal(lastcall("explain page"), CLI_OK);
+    snprintf(page, sizeof(page), "<!-- codes: begin -->\n%s<!-- codes: end -->\n", printed.out);
+    if (strstr(guide, page) == NULL) {
+        fail_msg("the codes in suppliers/README.md are not those of the table: put what `lastcall explain page` says "
+                 "between the two marks");
+    }
+}
+
+static void a_failure_is_told_with_code_and_notes(void **state)
+{
+    (void)state;
+    char text[1024] = "";
+    FILE *file = tmpfile();
+    struct failure why = { .line = 0 };
+
+    failure_at(&why, "suppliers/acme.lua", 58, 0);
+    failure_code(&why, CODE_NIL_FIELD);
+    failure_set(&why, "field `total` is missing here");
+    failure_note(&why, "   58 |   price = f.total.amount,");
+    failure_note(&why, "f is body.offers[2]: { id }");
+    failure_help(&why, "guard it");
+    cli_print_failure(file, &why, true);
+    rewind(file);
+    text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
+    fclose(file);
+    assert_string_equal(text, "suppliers/acme.lua:58: error[E0421]: field `total` is missing here\n"
+                              "   58 |   price = f.total.amount,\n"
+                              "   = f is body.offers[2]: { id }\n"
+                              "help: guard it\n");
+}
+
 static void values_of_options_are_checked(void **state)
 {
     (void)state;
@@ -363,6 +418,9 @@ int main(void)
         cmocka_unit_test(without_a_command_it_lists_them),
         cmocka_unit_test(an_unknown_command_gets_a_suggestion),
         cmocka_unit_test(an_unknown_option_gets_a_suggestion),
+        cmocka_unit_test(a_code_is_explained_without_an_engine),
+        cmocka_unit_test(the_guide_has_the_page_of_codes),
+        cmocka_unit_test(a_failure_is_told_with_code_and_notes),
         cmocka_unit_test(values_of_options_are_checked),
         cmocka_unit_test(help_lists_the_options_of_a_command),
         WITH_SERVER(a_pipe_is_as_wide_as_columns_says),

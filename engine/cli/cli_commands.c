@@ -1,0 +1,202 @@
+#include "cli/cli_commands.h"
+
+#include <string.h>
+
+// clang-format off
+static const struct cli_command commands[] = {
+    { .name = "serve",
+      .usage = "[-c FILE]...",
+      .summary = "run the engine until SIGTERM or Ctrl-C",
+      .example = "lastcall serve -c lastcall.yaml",
+      .help = "Reads the settings, checks all scripts and serves searches. On SIGTERM it is no longer ready,\n"
+              "finishes the searches it has and exits with 0; at a second signal they reply at once with what\n"
+              "they have, a third one cuts them. It exits with 6 when it took longer than `shutdown.flush` to\n"
+              "end.\n",
+      .options = "config",
+      .exits = "36",
+      .run = cmd_serve },
+    { .name = "search",
+      .usage = "SEARCH.json [--url URL] [--budget MS]",
+      .summary = "send a search to a running engine and draw its waterfall",
+      .example = "lastcall search search.json --budget 1500",
+      .help = "SEARCH.json is the body of POST /v1/search; - reads it from standard input. The waterfall has a\n"
+              "line for each supplier on a time axis from the arrival of the search to its deadline: who\n"
+              "answered when, who was cut by which bound and where it stood. --budget can only shorten the\n"
+              "budget that the file asks for.\n",
+      .options = "json no-color url budget width",
+      .exits = "3457",
+      .least_arguments = 1,
+      .most_arguments = 1,
+      .run = cmd_search },
+    { .name = "check",
+      .usage = "[-c FILE]... [--secrets]",
+      .summary = "load settings and all scripts, open no socket, report every finding",
+      .example = "lastcall check --secrets",
+      .help = "Findings are one line each, with file and line, and exit code 1; 3 when a file ran for too long\n"
+              "while it was loaded. --secrets makes a finding of each secret that is not set in the\n"
+              "environment.\n",
+      .options = "config json no-color secrets",
+      .exits = "13",
+      .run = cmd_check },
+    { .name = "test",
+      .usage = "[NAME]... [-c FILE]... [--update]",
+      .summary = "run the fixtures of suppliers",
+      .example = "lastcall test duffel",
+      .help = "Plays suppliers/NAME.test/*.json through the scripts, without a socket, and tells what came that\n"
+              "was not expected. Without a name all suppliers are tested. --update writes what came into the\n"
+              "fixtures.\n",
+      .options = "config json no-color update",
+      .exits = "13",
+      .most_arguments = CLI_MAX_ARGUMENTS,
+      .run = cmd_test },
+    { .name = "explain",
+      .usage = "SEARCH_ID|CODE [--admin URL]",
+      .summary = "draw what became of a recent search, or say what an error code means",
+      .example = "lastcall explain E0421",
+      .help = "Asks a running engine for the record of a search: who was asked, answered, was cut by what and\n"
+              "where it stood. The engine keeps the newest 1,024. A token is taken from LASTCALL_ADMIN_TOKEN.\n"
+              "A code as `error[E0421]` has, its number or its name, needs no engine; `lastcall explain codes`\n"
+              "lists them.\n",
+      .options = "json no-color admin width",
+      .exits = "45",
+      .least_arguments = 1,
+      .most_arguments = 1,
+      .run = cmd_explain },
+    { .name = "status",
+      .usage = "[--check] [--admin URL]",
+      .summary = "say how a running engine is",
+      .example = "lastcall status --check",
+      .help = "Generation, readiness, script threads, attribution, which script runs for each supplier and\n"
+              "which are off and why, what is stale (on the disk, but not what runs), and what a restart would\n"
+              "do. --check makes the exit code 1 when something is stale or the engine is not ready. A token is\n"
+              "taken from LASTCALL_ADMIN_TOKEN.\n",
+      .options = "json no-color admin width check",
+      .exits = "145",
+      .run = cmd_status },
+    { .name = "reload",
+      .usage = "[--shadow|--promote|--drop|--retry NAME] [--why TEXT] [--admin URL]",
+      .summary = "let a running engine read its scripts and settings again",
+      .example = "lastcall reload --why \"new fares\"",
+      .help = "Waits until the new generation runs, and tells what changed. What is broken on the disk keeps\n"
+              "its last good version, and is told with file and line: exit code 1, as for settings that need a\n"
+              "restart. 5: refused, and nothing has changed. --retry lets a script run again that was rolled\n"
+              "back or that failed its trial; `settings` is a name, too. With --shadow the file of that\n"
+              "supplier is from now on not what runs, but its shadow: it reads the same answers for nobody, and\n"
+              "the report tells each field that it makes something else of; say so before you change the file.\n"
+              "--promote lets the shadow run, --drop holds it back until its file changes. A token is taken\n"
+              "from LASTCALL_ADMIN_TOKEN.\n",
+      .options = "json no-color admin width why retry shadow promote drop",
+      .exits = "145",
+      .run = cmd_reload },
+    { .name = "rollback",
+      .usage = "GENERATION [--why TEXT] [--admin URL]",
+      .summary = "let a running engine run an earlier generation again",
+      .example = "lastcall rollback 41 --why \"acme answers nothing\"",
+      .help = "Scripts and settings of that generation run again, as a new generation. What lies on the disk is\n"
+              "left as it is and does not run until it changes, or until `lastcall reload --retry NAME`. The\n"
+              "last 10 are kept. Exit codes are those of reload. A token is taken from LASTCALL_ADMIN_TOKEN.\n",
+      .options = "json no-color admin width why",
+      .exits = "145",
+      .least_arguments = 1,
+      .most_arguments = 1,
+      .run = cmd_rollback },
+    { .name = "history",
+      .usage = "[--events] [--admin URL]",
+      .summary = "list what a running engine ran: when, by whom and why",
+      .example = "lastcall history --events",
+      .help = "The last 32 generations, the newest first: * runs, - is not kept and cannot be rolled back to.\n"
+              "Then who asked for it, the versions that it brought, - before what it took away, and why.\n"
+              "--events lists the last 256 things that one should know of instead. A token is taken from\n"
+              "LASTCALL_ADMIN_TOKEN.\n",
+      .options = "json no-color admin width events",
+      .exits = "45",
+      .run = cmd_history },
+    { .name = "help",
+      .usage = "[COMMAND]",
+      .summary = "say what a command does and which options it takes",
+      .example = "lastcall help search",
+      .options = "json",
+      .exits = "",
+      .most_arguments = 1,
+      .run = cmd_help },
+    { .name = "version",
+      .usage = "",
+      .summary = "print the version",
+      .example = "lastcall version",
+      .options = "json",
+      .exits = "",
+      .run = cmd_version },
+};
+
+static const struct cli_option_row option_rows[] = {
+    { 'c', "config", "FILE", OPTION_FILE, 0, 0, 0,
+      "settings; may be repeated, later ones win (default: lastcall.yaml, if there is one)" },
+    { 0, "json", NULL, OPTION_FLAG, offsetof(struct cli_options, is_json), 0, 0, "print JSON" },
+    { 0, "no-color", NULL, OPTION_FLAG, offsetof(struct cli_options, is_colourless), 0, 0,
+      "no colours (also with NO_COLOR set, or when not on a terminal)" },
+    { 0, "url", "URL", OPTION_TEXT, offsetof(struct cli_options, url), 0, 0,
+      "where the engine listens (default: http://127.0.0.1:8080)" },
+    { 0, "admin", "URL", OPTION_TEXT, offsetof(struct cli_options, admin), 0, 0,
+      "where the engine's admin listener is (default: http://127.0.0.1:8081)" },
+    { 0, "budget", "MS", OPTION_NUMBER, offsetof(struct cli_options, budget_ms), 1, 600000,
+      "milliseconds the search may take" },
+    { 0, "width", "N", OPTION_NUMBER, offsetof(struct cli_options, width), CLI_WIDTH_MIN, CLI_WIDTH_MAX,
+      "columns to draw on (default: COLUMNS, else the terminal's, else 100)" },
+    { 0, "why", "TEXT", OPTION_TEXT, offsetof(struct cli_options, why), 0, 0,
+      "the reason, for the history and the events" },
+    { 0, "retry", "NAME", OPTION_TEXT, offsetof(struct cli_options, retry), 0, 0,
+      "a script that is held back and shall be tried again" },
+    { 0, "check", NULL, OPTION_FLAG, offsetof(struct cli_options, is_checking), 0, 0,
+      "exit with 1 when something is stale or the engine is not ready" },
+    { 0, "events", NULL, OPTION_FLAG, offsetof(struct cli_options, is_events), 0, 0,
+      "what happened, in place of what ran" },
+    { 0, "shadow", "NAME", OPTION_TEXT, offsetof(struct cli_options, shadow), 0, 0,
+      "the supplier whose file is a shadow of what runs; shows its report" },
+    { 0, "promote", "NAME", OPTION_TEXT, offsetof(struct cli_options, promote), 0, 0,
+      "the supplier whose shadow shall run" },
+    { 0, "drop", "NAME", OPTION_TEXT, offsetof(struct cli_options, drop), 0, 0,
+      "the supplier whose shadow shall end" },
+    { 0, "secrets", NULL, OPTION_FLAG, offsetof(struct cli_options, has_secrets), 0, 0,
+      "missing secrets are findings" },
+    { 0, "update", NULL, OPTION_FLAG, offsetof(struct cli_options, is_updating), 0, 0,
+      "write what came into the fixtures" },
+};
+// clang-format on
+
+const struct cli_command *cli_commands(size_t *count)
+{
+    *count = COUNT_OF(commands);
+    return commands;
+}
+
+const struct cli_option_row *cli_option_rows(size_t *count)
+{
+    *count = COUNT_OF(option_rows);
+    return option_rows;
+}
+
+const struct cli_command *cli_command_find(const char *name)
+{
+    for (size_t i = 0; i < COUNT_OF(commands); i++) {
+        if (strcmp(name, commands[i].name) == 0) {
+            return &commands[i];
+        }
+    }
+    return NULL;
+}
+
+bool cli_command_takes(const struct cli_command *command, const char *option)
+{
+    size_t length = strlen(option);
+    const char *rest = command->options == NULL ? "" : command->options;
+
+    while (*rest != '\0') {
+        size_t word = strcspn(rest, " ");
+        if (word == length && strncmp(rest, option, length) == 0) {
+            return true;
+        }
+        rest += word;
+        rest += strspn(rest, " ");
+    }
+    return false;
+}
