@@ -55,8 +55,8 @@ static const struct cli_command commands[] = {
       .example = "lastcall explain E0421",
       .help = "Asks a running engine for the record of a search: who was asked, answered, was cut by what and\n"
               "where it stood. The engine keeps the newest 1,024. A token is taken from LASTCALL_ADMIN_TOKEN.\n"
-              "A code as `error[E0421]` has, its number or its name, needs no engine; `lastcall explain codes`\n"
-              "lists them.\n",
+              "A code as `error[E0421]` has, its number or its name, needs no engine; `lastcall explain codes` lists\n"
+              "them.\n",
       .options = "json no-color admin width",
       .exits = "45",
       .least_arguments = 1,

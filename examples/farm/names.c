@@ -12,7 +12,7 @@
 
 enum { PACKET_MAX = 512, HEADER = 12, DELAYED_MAX = 4096, NAME_MAX_BYTES = 255 };
 enum { TYPE_A = 1, CLASS_IN = 1 };
-enum { CODE_OK = 0, CODE_SERVFAIL = 2, CODE_NXDOMAIN = 3, CODE_REFUSED = 5 };
+enum { ANSWER_OK = 0, ANSWER_SERVFAIL = 2, ANSWER_NXDOMAIN = 3, ANSWER_REFUSED = 5 };
 
 struct names {
     struct watch watch;
@@ -168,16 +168,16 @@ static void names_answer(struct names *names, unsigned char *packet, size_t leng
     if (farm->names == NAMES_NEVER || fault == FAULT_NEVER_RESOLVES || text_starts_with(host, TEXT("never"))) {
         return;
     }
-    unsigned code = CODE_OK;
+    unsigned code = ANSWER_OK;
     if (!text_equals(rest, TEXT("farm.test"))) {
-        code = CODE_REFUSED;
+        code = ANSWER_REFUSED;
     } else if (supplier == NULL || fault == FAULT_NXDOMAIN || farm->names == NAMES_NXDOMAIN) {
-        code = CODE_NXDOMAIN;
+        code = ANSWER_NXDOMAIN;
     } else if (fault == FAULT_NAME_SERVFAIL) {
-        code = CODE_SERVFAIL;
+        code = ANSWER_SERVFAIL;
     }
     const struct in_addr nobody = { htonl(INADDR_LOOPBACK) };
-    const struct in_addr *address = code != CODE_OK || question.type != TYPE_A ? NULL
+    const struct in_addr *address = code != ANSWER_OK || question.type != TYPE_A ? NULL
                                     : fault == FAULT_NAME_WRONG                ? &nobody
                                                                                : &supplier->address;
     size_t answer_length = answer_write(packet, question.end, code, address, names->ttl_s);
