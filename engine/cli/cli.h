@@ -36,6 +36,7 @@ struct cli_options {
     uint64_t budget_ms;                  // 0: not given
     uint64_t width;                      // 0: the terminal's
     bool is_json, is_colourless, has_secrets, is_updating, is_checking, is_events;
+    const char *product, *from; // of `new`; NULL: not given
     bool asks_help;
 };
 
@@ -52,6 +53,7 @@ int cmd_status(const struct cli_options *options);
 int cmd_reload(const struct cli_options *options);
 int cmd_rollback(const struct cli_options *options);
 int cmd_history(const struct cli_options *options);
+int cmd_new(const struct cli_options *options);
 int cmd_help(const struct cli_options *options);
 int cmd_version(const struct cli_options *options);
 
@@ -68,6 +70,10 @@ struct generation;
 MUST_CHECK enum status cli_load(const struct cli_options *options,
                                 void (*report)(void *context, const struct failure *failure), void *context,
                                 struct settings **settings, struct generation **generation);
+
+/// The whole file, or standard input for "-", up to the buffer's ceiling. False: `why` says why not; also when it is
+/// empty.
+MUST_CHECK bool cli_read_input(const char *path, struct buffer *input, struct failure *why);
 
 /// How to draw on standard output: its width, encoding and colours.
 void cli_paint_init(struct paint *paint, const struct cli_options *options, struct buffer *out);

@@ -38,6 +38,21 @@ static const struct cli_command commands[] = {
       .options = "config json no-color secrets",
       .exits = "13",
       .run = cmd_check },
+    { .name = "new",
+      .usage = "NAME [--product flights|hotels] [--from CURL.txt] [-c FILE]...",
+      .summary = "write the first version of a supplier, and its first fixture",
+      .example = "lastcall new acme --product hotels\nlastcall new acme --from curl.txt",
+      .help = "Writes suppliers/NAME.lua and suppliers/NAME.test/ok-….json, which pass `lastcall check` and\n"
+              "`lastcall test NAME`, and the settings of editors (.luarc.json, .luacheckrc) where they are\n"
+              "missing. With --from, the request is that of a curl command which was copied from a browser or\n"
+              "from documentation; - reads it from standard input. What looks like a secret becomes a declared\n"
+              "secret, and its value is written nowhere; what looks like a date, an airport or a number of\n"
+              "travellers becomes a field of the search, and each such guess is told. Nothing is written over.\n",
+      .options = "config json no-color product from",
+      .exits = "3",
+      .least_arguments = 1,
+      .most_arguments = 1,
+      .run = cmd_new },
     { .name = "test",
       .usage = "[NAME]... [-c FILE]... [--update]",
       .summary = "run the fixtures of suppliers",
@@ -148,6 +163,10 @@ static const struct cli_option_row option_rows[] = {
       "a script that is held back and shall be tried again" },
     { 0, "check", NULL, OPTION_FLAG, offsetof(struct cli_options, is_checking), 0, 0,
       "exit with 1 when something is stale or the engine is not ready" },
+    { 0, "product", "NAME", OPTION_TEXT, offsetof(struct cli_options, product), 0, 0,
+      "what it sells: flights or hotels (default: flights, or what the pasted request speaks of)" },
+    { 0, "from", "FILE", OPTION_TEXT, offsetof(struct cli_options, from), 0, 0,
+      "a pasted curl command; - is standard input" },
     { 0, "events", NULL, OPTION_FLAG, offsetof(struct cli_options, is_events), 0, 0,
       "what happened, in place of what ran" },
     { 0, "shadow", "NAME", OPTION_TEXT, offsetof(struct cli_options, shadow), 0, 0,
