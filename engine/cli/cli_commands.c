@@ -64,6 +64,34 @@ static const struct cli_command commands[] = {
       .exits = "13",
       .most_arguments = CLI_MAX_ARGUMENTS,
       .run = cmd_test },
+    { .name = "try",
+      .usage = "NAME SEARCH.json [--body FILE [--status N]]... [-c FILE]...",
+      .summary = "run one supplier's script for one search, and show everything that goes by",
+      .example = "lastcall try acme search.json\nlastcall try acme search.json --body answer.json",
+      .help = "A live call of one supplier, without a running engine: each request as it was sent, what came\n"
+              "back, where the time went, what the script made of it, which fields of the answer it never reads,\n"
+              "and how much of the ceiling was used. Secrets are shown as ***. SEARCH.json is the body of POST\n"
+              "/v1/search, of which `query` is enough, or a fixture; - reads standard input. NAME may be\n"
+              "switched off, dark or of mode test. With --body nothing is sent: the file answers the first\n"
+              "request (of a login, if there is one), further ones the next requests; secrets are made up.\n",
+      .options = "config json no-color width body status header login keep all",
+      .exits = "137",
+      .least_arguments = 2,
+      .most_arguments = 2,
+      .run = cmd_try },
+    { .name = "record",
+      .usage = "NAME SEARCH.json --as ok-NAME [--body FILE [--status N]]... [--force]",
+      .summary = "do what `try` does, and keep it as a fixture",
+      .example = "lastcall record acme search.json --as ok-one-way",
+      .help = "The whole exchange becomes suppliers/NAME.test/ok-NAME.json, with its bodies beside it: logins,\n"
+              "parts and steps, in their order, and what came of them as the expectation. Secrets, tokens and\n"
+              "cookies are replaced by those of a test. The new fixture is run at once, and removed when it does\n"
+              "not pass. What did not answer is called odd-NAME. With --body it is made of saved answers.\n",
+      .options = "config json no-color body status header login as force",
+      .exits = "137",
+      .least_arguments = 2,
+      .most_arguments = 2,
+      .run = cmd_record },
     { .name = "explain",
       .usage = "SEARCH_ID|CODE [--admin URL]",
       .summary = "draw what became of a recent search, or say what an error code means",
@@ -179,6 +207,22 @@ static const struct cli_option_row option_rows[] = {
       "missing secrets are findings" },
     { 0, "update", NULL, OPTION_FLAG, offsetof(struct cli_options, is_updating), 0, 0,
       "write what came into the fixtures" },
+    { 0, "body", "FILE", OPTION_LIST, offsetof(struct cli_options, bodies), 0, 0,
+      "a saved answer in place of a live one; may be repeated, for the requests in their order" },
+    { 0, "status", "N", OPTION_NUMBER, offsetof(struct cli_options, http_status), 100, 599,
+      "the HTTP status of the last --body (default: 200)" },
+    { 0, "header", "TEXT", OPTION_LIST, offsetof(struct cli_options, headers), 0, 0,
+      "\"Name: value\", a header of the last --body; may be repeated (default: told by what it looks like)" },
+    { 0, "login", "JSON", OPTION_TEXT, offsetof(struct cli_options, login), 0, 0,
+      "with --body: a login that is there already, such as '\"test\"', so that none is fetched" },
+    { 0, "keep", "DIR", OPTION_TEXT, offsetof(struct cli_options, keep), 0, 0,
+      "where the bodies are saved (default: a new folder in the temporary directory)" },
+    { 0, "all", NULL, OPTION_FLAG, offsetof(struct cli_options, shows_all), 0, 0,
+      "cut neither bodies nor offers nor lists" },
+    { 0, "as", "NAME", OPTION_TEXT, offsetof(struct cli_options, as), 0, 0,
+      "the fixture's name: ok-… for what must not fail, odd-… for all else" },
+    { 0, "force", NULL, OPTION_FLAG, offsetof(struct cli_options, is_forced), 0, 0,
+      "replace a fixture of that name, and keep one that does not pass" },
 };
 // clang-format on
 
