@@ -58,7 +58,7 @@ void fixture_tell_difference(struct fixture *fixture, const struct json_node *at
     size_t from = parting_of(expected, got);
     struct shown wanted = show(expected, from), have = show(got, from);
 
-    fixture_find(fixture, at, help, "%s: expected %s, got %s", path, wanted.text, have.text);
+    fixture_find(fixture, at, fixture->differs, help, "%s: expected %s, got %s", path, wanted.text, have.text);
 }
 
 static struct text source_of(const struct json_node *node)
@@ -146,8 +146,8 @@ static void match_list(struct fixture *fixture, const char *path, const struct j
         if (fixture->is_updating) {
             fixture_edit(fixture, expected, got->source);
         } else {
-            fixture_find(fixture, expected, "", "%s: expected a list of %zu, got one of %zu", path, expected->count,
-                         got->count);
+            fixture_find(fixture, expected, fixture->differs, "", "%s: expected a list of %zu, got one of %zu", path,
+                         expected->count, got->count);
         }
         return;
     }

@@ -266,10 +266,11 @@ void fixture_match_request(struct fixture *fixture, const char *path, const stru
     size_t offset;
     const char *why;
 
+    fixture->differs = CODE_REQUEST_DIFFERS;
     buffer_init(&out, REQUEST_MAX);
     write_request(expected, request, &out);
     if (json_tree_read(&fixture->arena, buffer_text(&out), &got, &offset, &why) != STATUS_OK) {
-        fixture_find(fixture, expected, "", "%s: the request is too large to compare", path);
+        fixture_find(fixture, expected, CODE_REQUEST_TOO_LARGE, "", "%s: the request is too large to compare", path);
     }
     for (const struct json_node *member = expected->first; member != NULL && got != NULL; member = member->next) {
         match_member(fixture, path, member, got, request);

@@ -22,6 +22,7 @@ static void watch(void *owner, const struct fixture_exchange *exchange, size_t i
                   const struct http_request *request)
 {
     const struct fixture_play *play = owner;
+    fixture_note_host(play, request);
     fixture_watch(play->fixture, "", &play->fixture->exchanges, exchange, index, request);
 }
 
@@ -40,10 +41,11 @@ static bool read_envelope(struct fixture_play *play, struct envelope *envelope)
     problem_init(&problem, 422, "", "");
     (void)!envelope_read(envelope, fixture->search->source, &problem);
     for (size_t i = 0; i < problem.error_count; i++) {
-        fixture_find(fixture, fixture->search, "", "search%s: %s", problem.errors[i].pointer, problem.errors[i].detail);
+        fixture_find(fixture, fixture->search, CODE_SEARCH_INVALID, "", "search%s: %s", problem.errors[i].pointer,
+                     problem.errors[i].detail);
     }
     if (problem.error_count == 0 && !text_equals(envelope->product, play->subject->script->product)) {
-        fixture_find(fixture, fixture->search, "", "search/product: `%.*s` sells %.*s, not %.*s",
+        fixture_find(fixture, fixture->search, CODE_SEARCH_INVALID, "", "search/product: `%.*s` sells %.*s, not %.*s",
                      TEXT_ARGS(play->subject->script->name), TEXT_ARGS(play->subject->script->product),
                      TEXT_ARGS(envelope->product));
     }
@@ -120,7 +122,7 @@ static bool run_search(struct fixture_play *play, const struct envelope *envelop
     block_release(&body);
     play->root = is_started && !play->reply.is_full ? fixture_value(play->fixture, buffer_text(&play->reply)) : NULL;
     if (play->root == NULL) {
-        fixture_find(play->fixture, NULL, "", "the search could not be run: out of memory");
+        fixture_find(play->fixture, NULL, CODE_NONE, "", "the search could not be run: out of memory");
     }
     return play->root != NULL;
 }
@@ -137,12 +139,12 @@ static bool is_refused(const struct fixture_play *play)
     for (const struct json_node *at = errors == NULL ? NULL : errors->first; at != NULL; at = at->next) {
         const struct json_node *pointer = json_tree_member(at, "pointer"), *why = json_tree_member(at, "detail");
         if (pointer != NULL && why != NULL) {
-            fixture_find(play->fixture, play->fixture->search, "", "search%.*s: %.*s", TEXT_ARGS(pointer->text),
-                         TEXT_ARGS(why->text));
+            fixture_find(play->fixture, play->fixture->search, CODE_SEARCH_INVALID, "", "search%.*s: %.*s",
+                         TEXT_ARGS(pointer->text), TEXT_ARGS(why->text));
         }
     }
     if (errors == NULL) {
-        fixture_find(play->fixture, play->fixture->search, "", "the product failed: %.*s",
+        fixture_find(play->fixture, play->fixture->search, CODE_PRODUCT, "", "the product failed: %.*s",
                      detail == NULL ? 0 : (int)detail->text.length, detail == NULL ? "" : detail->text.data);
     }
     return true;
@@ -159,6 +161,7 @@ static void play_all(struct fixture_play *play, const struct envelope *envelope)
     if (!is_run || is_refused(play) || fixture_meet_bug(play)) {
         return;
     }
+    fixture_measure(play);
     fixture_check_sent(play->fixture, "", &play->fixture->exchanges, play->world->sent);
     fixture_expect(play);
     fixture_ask(play);

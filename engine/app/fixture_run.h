@@ -42,6 +42,14 @@ const struct script_account *fixture_account(struct fixture *fixture, const stru
 /// Did the script fail by a bug that `expect` does not name? Then the fixture has it, and nothing else is worth saying.
 MUST_CHECK bool fixture_meet_bug(const struct fixture_play *play);
 
+/// Measures what the exchanges of the fixture take, once its search is over.
+void fixture_measure(const struct fixture_play *play);
+/// Says how that fits: "its exchanges take 1460 ms (60 + 1400), but its ceiling ends at 1200 ms", as a finding at `at`.
+/// False: it fits.
+bool fixture_find_misfit(const struct fixture_play *play, const struct json_node *at, const struct json_node *report);
+/// Notes which of the script's hosts a request goes to.
+void fixture_note_host(const struct fixture_play *play, const struct http_request *request);
+
 /// The reply's report on the supplier and its offers, held against `expect`.
 void fixture_expect(const struct fixture_play *play);
 

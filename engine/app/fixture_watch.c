@@ -28,8 +28,9 @@ static void find_surplus(struct fixture *fixture, const char *where, const struc
     } else {
         (void)snprintf(help, sizeof(help), "each request that is sent has its exchange, in their order");
     }
-    fixture_find(fixture, exchanges->node, help, "%sexchanges: request %zu was sent, %.*s %.*s, but there are %zu",
-                 where, index + 1, TEXT_ARGS(request->method), TEXT_ARGS(request->url), exchanges->count);
+    fixture_find(fixture, exchanges->node, CODE_EXCHANGE_COUNT, help,
+                 "%sexchanges: request %zu was sent, %.*s %.*s, but there are %zu", where, index + 1,
+                 TEXT_ARGS(request->method), TEXT_ARGS(request->url), exchanges->count);
 }
 
 /// Says so when another exchange fits better.
@@ -51,8 +52,9 @@ static void find_nearer(struct fixture *fixture, const char *where, const struct
     } else {
         (void)snprintf(help, sizeof(help), "nearest is exchanges[%zu], but %s", nearest, words);
     }
-    fixture_find(fixture, own->node, help, "%sexchanges[%zu]: request %zu, %.*s %.*s, is not what it expects", where,
-                 index, index + 1, TEXT_ARGS(request->method), TEXT_ARGS(request->url));
+    fixture_find(fixture, own->node, CODE_REQUEST_DIFFERS, help,
+                 "%sexchanges[%zu]: request %zu, %.*s %.*s, is not what it expects", where, index, index + 1,
+                 TEXT_ARGS(request->method), TEXT_ARGS(request->url));
 }
 
 void fixture_watch(struct fixture *fixture, const char *where, const struct fixture_exchanges *exchanges,
@@ -75,7 +77,7 @@ void fixture_check_sent(struct fixture *fixture, const char *where, const struct
                         size_t sent)
 {
     for (size_t i = sent; i < exchanges->count; i++) {
-        fixture_find(fixture, exchanges->items[i].node,
+        fixture_find(fixture, exchanges->items[i].node, CODE_EXCHANGE_COUNT,
                      "the script asked for nothing more: take the exchange out, or look at what `next` it gave",
                      "%sexchanges[%zu]: no such request was sent", where, i);
     }

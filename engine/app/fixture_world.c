@@ -158,6 +158,9 @@ static enum status world_fetch_start(struct world *world, struct fetch *fetch)
     fetch->impl = event;
     fetch->started_us = fetch->connected_us = fetch->sent_us = played->now_us;
     fetch->phase = PHASE_FIRST_BYTE;
+    if (exchange != NULL && played->last_answer_us < played->now_us + exchange->after_us) {
+        played->last_answer_us = played->now_us + exchange->after_us;
+    }
     if (played->on_send != NULL) {
         played->on_send(played->owner, exchange, index, fetch->request);
     }

@@ -21,6 +21,7 @@ struct fixture_world {
     struct worker_pool *workers;
     const struct fixture_exchanges *exchanges;
     size_t sent;
+    uint64_t last_answer_us; // when the last of the answers to what was sent comes
     /// Told of each request as it is sent; `exchange` NULL: there is none left for it.
     void (*on_send)(void *owner, const struct fixture_exchange *exchange, size_t index,
                     const struct http_request *request);

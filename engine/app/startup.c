@@ -5,9 +5,12 @@
 #include "io/identity.h"
 #include "telemetry/attribution.h"
 
-static void startup_tell(enum status status, const struct failure *why, settings_finding report, void *context)
+static void startup_tell(enum status status, struct failure *why, settings_finding report, void *context)
 {
     if (status != STATUS_OK) {
+        if (why->code == CODE_NONE) {
+            failure_code(why, CODE_START);
+        }
         report(context, why);
     }
 }

@@ -22,7 +22,7 @@ bool try_run_fixture(struct try_run *run, const struct try_subject *subject, str
     struct failure why = { 0 };
 
     if (worker_pool_create(&options, &workers, &why) != STATUS_OK) {
-        fixture_find(fixture, NULL, "", "%s", why.message);
+        fixture_find(fixture, NULL, why.code, "", "%s", why.message);
         return false;
     }
     const struct fixture_subject played = { .settings = subject->settings,

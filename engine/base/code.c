@@ -69,6 +69,9 @@ static const struct code_row rows[] = {
       "What the waits and steps need together is more than the supplier is given, so it could never answer.\n" },
     { CODE_SUPPLIER_NAME, "supplier_name", "a supplier's name is wrong or taken",
       "The name is the file's: `suppliers/acme.lua` says `name = \"acme\"`, in small letters, digits and `_`.\n" },
+    { CODE_UNUSED, "unused", "something is declared and never used",
+      "A secret or option that the script never reads, or a host that no fixture asks. Take it out, or find out\n"
+      "what should have used it. Only `lastcall check --strict` tells.\n" },
     { CODE_FIXTURE_UNREADABLE, "fixture_unreadable", "a fixture cannot be read",
       "It is no JSON, or a file that it names (`body_file`) is missing.\n" },
     { CODE_FIXTURE_FIELD, "fixture_field", "a field of a fixture is wrong",

@@ -45,9 +45,11 @@ struct cli_options {
     uint64_t http_status;                // of the last one; 0: not given
     const char *login, *keep, *as;       // NULL: not given
     bool shows_all, is_forced;
-    bool is_json, is_colourless, has_secrets, is_updating, is_checking, is_events;
+    bool is_json, is_colourless, has_secrets, is_strict, is_updating, is_checking, is_events;
     const char *product, *from; // of `new`; NULL: not given
     bool asks_help;
+    const char *listen, *latency, *fault, *settings, *tls; // of mock; NULL: not given
+    uint64_t seed, once;                                   // of mock; once 0: for good
 };
 
 int cli_main(int argc, char **argv);
@@ -58,6 +60,7 @@ int cmd_check(const struct cli_options *options);
 int cmd_test(const struct cli_options *options);
 int cmd_try(const struct cli_options *options);
 int cmd_record(const struct cli_options *options);
+int cmd_mock(const struct cli_options *options);
 int cmd_explain(const struct cli_options *options);
 bool explain_is_code(struct text word);
 int explain_code(const struct cli_options *options);

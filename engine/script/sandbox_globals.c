@@ -206,7 +206,7 @@ static int globals_require(lua_State *L)
     const struct sandbox *sandbox = sandbox_of(L);
     void *context = lua_touserdata(L, lua_upvalueindex(2));
     struct text name;
-    struct text path;
+    struct text path = { NULL, 0 };
     struct text source;
 
     name.data = luaL_checklstring(L, 1, &name.length);
@@ -222,7 +222,9 @@ static int globals_require(lua_State *L)
     }
     lua_pop(L, 1);
     if (sandbox->find_module == NULL || !sandbox->find_module(context, name, &path, &source)) {
-        return luaL_error(L, "there is no module \"%s\" in the scripts directory", name.data);
+        return path.data != NULL
+                   ? luaL_error(L, "there is no module \"%s\": did you mean \"%s\"?", name.data, path.data)
+                   : luaL_error(L, "there is no module \"%s\" in the scripts directory", name.data);
     }
     if (!sandbox_compile(L, path, source)) {
         return lua_error(L);

@@ -12,6 +12,8 @@
 
 #define SHELF_MEMORY ((size_t)256 << 20)
 
+enum { SHELF_NAMES_MAX = 256 };
+
 struct script_shelf {
     atomic_uint holds;
     struct arena arena;
@@ -296,12 +298,25 @@ bool script_shelf_equals(const struct script_shelf *one, const struct script_she
     return is_equal;
 }
 
+/// The name of the module that `name` may mean; absent: none.
+static struct text shelf_nearest(const struct script_shelf *shelf, struct text name)
+{
+    const char *names[SHELF_NAMES_MAX];
+    size_t count = 0;
+
+    for (; count < shelf->count && count < SHELF_NAMES_MAX; count++) {
+        names[count] = shelf->modules[count].file.name.data;
+    }
+    return text_of(text_nearest(name, names, count));
+}
+
 bool script_shelf_on_require(void *context, struct text name, struct text *path, struct text *source)
 {
     const struct script_shelf *shelf = context;
     const struct script_module *module = shelf == NULL ? NULL : script_shelf_find(shelf, name);
 
     if (module == NULL || module->file.source.data == NULL) {
+        *path = shelf == NULL ? (struct text){ NULL, 0 } : shelf_nearest(shelf, name);
         return false;
     }
     *path = module->file.path;

@@ -64,7 +64,8 @@ const struct script_module *script_shelf_first_broken(const struct script_shelf 
 const struct script_module *script_shelf_reached(const struct script_shelf *shelf, struct text source,
                                                  struct text name);
 
-/// `find_module` of sandboxes whose files are loaded by script_shelf_load.
+/// `find_module` of sandboxes whose files are loaded by script_shelf_load. False: `path` is the name that may be meant,
+/// or absent.
 bool script_shelf_on_require(void *context, struct text name, struct text *path, struct text *source);
 /// In a protected call: sandbox_load of a file, whose `require` looks on its own shelf from then on.
 bool script_shelf_load(lua_State *L, const struct script_file *file);

@@ -104,6 +104,14 @@ for index = 1, 3 do
   FIXTURE = FIXTURE:gsub("FARE" .. index, FARE:format("f" .. index, "10" .. index .. ".00"))
 end
 
+local ODD = [==[
+{ "search": { "product": "flights", "query": { "slices": [{ "origin": "MAD", "destination": "LHR", "date": "2027-05-12" }],
+    "travellers": [{ "type": "adult" }] } },
+  "now": "2026-11-29T09:00:00Z", "secrets": { "ACME_KEY": "test-key" }, "login": "token-one",
+  "exchanges": [{ "response": { "status": 503 } }],
+  "expect": { "outcome": "failed" } }
+]==]
+
 local SETTINGS = ("suppliers_dir: %s\nscripts_dir: scripts\n"):format(FOLDER)
 
 -- `text` with its one `old` as `new`, both as they are.
@@ -148,6 +156,7 @@ local function write(script, fixture, settings)
   world.shell(("rm -rf %s && mkdir -p %s/acme.test"):format(FOLDER, FOLDER))
   world.write_file(FILE, script)
   world.write_file(FOLDER .. "/acme.test/ok-two-pages.json", fixture)
+  world.write_file(FOLDER .. "/acme.test/odd-busy.json", ODD)
   world.write_file(FOLDER .. "/lastcall.yaml", settings)
 end
 

@@ -1,0 +1,379 @@
+// Differences are counted by the same code that tells them in `lastcall test`, one member of `expect_request` at a
+// time.
+
+#include "app/mock_match.h"
+
+#include "app/fixture_request.h"
+#include "base/json_read.h"
+
+#include <string.h>
+
+enum { ARENA_MAX = 64 << 20, OTHER_KIND = 1000 };
+
+// ---- urls
+
+struct text mock_url_of(struct arena *arena, const struct mock_play *play, const struct mock_supplier *supplier,
+                        size_t door, struct text target)
+{
+    const struct mock_option *best = NULL;
+    struct text query;
+    struct text path = text_split(target, '?', &query);
+
+    for (size_t i = 0; i < supplier->option_count; i++) {
+        const struct mock_option *option = &supplier->options[i];
+        bool is_before = option->door == door && text_starts_with(path, option->path) &&
+                         (path.length == option->path.length || path.data[option->path.length] == '/');
+        if (is_before && (best == NULL || option->path.length > best->path.length)) {
+            best = option;
+        }
+    }
+    for (size_t i = 0; best == NULL && i < supplier->option_count; i++) {
+        if (supplier->options[i].door == door) {
+            best = &supplier->options[i]; // another path of the same origin
+        }
+    }
+    struct text url = mock_option_url(play, best);
+    struct url_parts parts;
+    size_t cut = best->path.length;
+    if (!text_starts_with(target, best->path) && url_split(url, &parts) && parts.target.data != NULL) {
+        url.length = (size_t)(parts.target.data - url.data);
+    }
+    cut = text_starts_with(target, best->path) ? cut : 0;
+    char *made = arena_alloc(arena, url.length + target.length + 1);
+    if (made == NULL) {
+        return target;
+    }
+    (void)text_put(text_put(made, url), (struct text){ target.data + cut, target.length - cut });
+    return (struct text){ made, url.length + target.length - cut };
+}
+
+static bool has_digit(struct text piece)
+{
+    bool has_one = false;
+
+    for (size_t i = 0; i < piece.length && !has_one; i++) {
+        has_one = piece.data[i] >= '0' && piece.data[i] <= '9';
+    }
+    return has_one;
+}
+
+/// `*pieces` is how many of them differ.
+static enum mock_path compare_paths(struct text expected, struct text got, size_t *pieces)
+{
+    enum mock_path verdict = MOCK_PATH_SAME;
+
+    while (expected.data != NULL || got.data != NULL) {
+        bool are_both = expected.data != NULL && got.data != NULL;
+        struct text wanted = { 0 }, have = { 0 };
+        wanted = expected.data == NULL ? wanted : text_split(expected, '/', &expected);
+        have = got.data == NULL ? have : text_split(got, '/', &got);
+        if (!are_both || !text_equals(wanted, have)) {
+            bool is_alike = are_both && has_digit(wanted) && has_digit(have) && verdict != MOCK_PATH_OTHER;
+            verdict = is_alike ? MOCK_PATH_ALIKE : MOCK_PATH_OTHER;
+            ++*pieces;
+        }
+    }
+    return verdict;
+}
+
+/// The path of a URL without query; "" when it ends at the host.
+static struct text path_of(struct text url)
+{
+    struct url_parts parts;
+    struct text query;
+
+    return url_split(url, &parts) && parts.target.data != NULL ? text_split(parts.target, '?', &query) : TEXT("");
+}
+
+// ---- differences
+
+/// What fixture_match reports to while it only counts.
+struct counting {
+    size_t count;
+    struct mock_listener *listener; // NULL: nobody listens
+    bool is_header;
+};
+
+static void count_one(void *context, const struct failure *failure)
+{
+    struct counting *counting = context;
+    struct text words = text_of(failure->message), rest;
+
+    counting->count++;
+    if (counting->listener == NULL) {
+        return;
+    }
+    if (words.length > 0 && words.data[0] == '.') {
+        words = (struct text){ words.data + 1, words.length - 1 };
+    }
+    if (counting->is_header) { // its value is nobody's business
+        words = text_split(words, ':', &rest);
+    }
+    counting->listener->on_difference(counting->listener, words);
+}
+
+/// Holds the request against one member of `expect_request`.
+static size_t count_member(struct mock_play *play, const struct json_node *expect, const struct json_node *member,
+                           const struct http_request *request, struct mock_listener *listener)
+{
+    struct json_node one = *member, object = *expect;
+    struct counting counting = { .listener = listener, .is_header = text_equals_c(member->key, "headers") };
+    struct fixture scratch = *play->fixture; // its bytes and path, for places
+
+    one.next = NULL;
+    object.first = &one;
+    object.count = 1;
+    arena_init(&scratch.arena, ARENA_MAX);
+    scratch.report = count_one;
+    scratch.context = &counting;
+    scratch.is_updating = false;
+    fixture_match_request(&scratch, "", &object, request);
+    arena_fini(&scratch.arena);
+    return counting.count;
+}
+
+static bool is_of_word(char byte)
+{
+    return (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
+           byte == '_' || byte == '-' || byte == '.' || (byte & 0x80) != 0;
+}
+
+static bool next_word(struct text *rest, struct text *word)
+{
+    size_t from = 0, to;
+
+    while (from < rest->length && !is_of_word(rest->data[from])) {
+        from++;
+    }
+    for (to = from; to < rest->length && is_of_word(rest->data[to]); to++) {
+    }
+    *word = (struct text){ rest->data + from, to - from };
+    *rest = (struct text){ rest->data + to, rest->length - to };
+    return word->length > 0;
+}
+
+/// How many words of one body the other has not, at most a thousand: XML for another date is nearer than another
+/// command.
+static size_t count_words(struct text from, struct text in)
+{
+    struct text word;
+    size_t missing = 0;
+
+    while (missing < OTHER_KIND && next_word(&from, &word)) {
+        missing += memmem(in.data, in.length, word.data, word.length) == NULL;
+    }
+    return missing;
+}
+
+static size_t count_body(struct mock_play *play, const struct json_node *expect, const struct json_node *member,
+                         const struct http_request *request)
+{
+    const char *why;
+    size_t offset, words;
+    struct text body = request->body.data == NULL ? TEXT("") : request->body;
+    size_t count = count_member(play, expect, member, request, NULL);
+
+    if (count == 0) {
+        return 0;
+    }
+    if (text_equals_c(member->key, "json") && !json_is_valid(body, &offset, &why)) {
+        return OTHER_KIND;
+    }
+    if (text_equals_c(member->key, "body") && member->kind == JSON_STRING) {
+        words = count_words(member->text, body) + count_words(body, member->text);
+        return words > count ? words : count;
+    }
+    return count;
+}
+
+static void fit_url(struct mock_play *play, const struct json_node *expect, const struct json_node *url,
+                    const struct http_request *request, struct mock_fit *fit)
+{
+    struct text query, base, got_query;
+
+    if (url == NULL || url->kind != JSON_STRING) {
+        fit->silence++;
+        return;
+    }
+    base = text_split(url->text, '?', &query);
+    (void)text_split(request->url, '?', &got_query);
+    fit->path = compare_paths(path_of(base), path_of(request->url), &fit->pieces);
+    fit->says_what = fit->says_what || query.data != NULL;
+    if (query.data == NULL && got_query.data == NULL) {
+        return;
+    }
+    if (query.data == NULL || got_query.data == NULL) {
+        fit->what++; // one has none; which parameters the other has makes no difference
+        return;
+    }
+    // Only the parameters: the path was judged.
+    struct buffer together;
+    buffer_init(&together, (size_t)base.length + got_query.length + 2);
+    buffer_append_text(&together, base);
+    buffer_append_byte(&together, '?');
+    buffer_append_text(&together, got_query);
+    struct http_request here = *request;
+    here.url = buffer_text(&together);
+    fit->what += together.is_full ? 1 : count_member(play, expect, url, &here, NULL);
+    buffer_fini(&together);
+}
+
+struct mock_fit mock_fit_of(struct mock_play *play, size_t exchange, const struct http_request *request)
+{
+    static const char *const bodies[] = { "json", "form", "body" };
+    const struct json_node *expect = play->exchanges.items[exchange].expect;
+    const struct json_node *method = json_tree_member(expect, "method"), *headers = json_tree_member(expect, "headers");
+    struct mock_fit fit = { 0 };
+    size_t body_count = 0;
+
+    fit.is_other_method =
+        method != NULL && (method->kind != JSON_STRING || !text_equals_nocase(method->text, request->method));
+    fit.silence += method == NULL;
+    fit_url(play, expect, json_tree_member(expect, "url"), request, &fit);
+    for (size_t i = 0; i < COUNT_OF(bodies); i++) {
+        const struct json_node *body = json_tree_member(expect, bodies[i]);
+        if (body != NULL) {
+            fit.what += count_body(play, expect, body, request);
+            body_count++;
+        }
+    }
+    fit.says_what = fit.says_what || body_count > 0;
+    fit.silence += body_count == 0 && request->body.length > 0;
+    if (headers != NULL && headers->kind == JSON_BEGIN_OBJECT) {
+        fit.headers = count_member(play, expect, headers, request, NULL);
+    }
+    return fit;
+}
+
+void mock_tell_differences(struct mock_play *play, size_t exchange, const struct http_request *request,
+                           struct mock_listener *listener)
+{
+    const struct json_node *expect = play->exchanges.items[exchange].expect;
+
+    for (const struct json_node *member = expect == NULL ? NULL : expect->first; member != NULL;
+         member = member->next) {
+        (void)count_member(play, expect, member, request, listener);
+    }
+}
+
+// ---- the best
+
+/// Below 0: `a` fits better; 0: equally well.
+static int compare_numbers(size_t a, size_t b)
+{
+    return (a > b) - (a < b);
+}
+
+/// An odd answer is for whoever asks for it: by name, or word for word.
+static size_t reluctance(const struct mock_choice *choice)
+{
+    bool is_exact = choice->fit.path == MOCK_PATH_SAME && choice->fit.what == 0;
+
+    if (choice->play->is_good) {
+        return is_exact ? 0 : 1;
+    }
+    return is_exact && choice->fit.says_what ? 0 : 2;
+}
+
+static int compare_nearness(const struct mock_fit *a, const struct mock_fit *b)
+{
+    int by = compare_numbers(a->pieces, b->pieces);
+
+    by = by != 0 ? by : compare_numbers(a->is_other_method, b->is_other_method);
+    by = by != 0 ? by : compare_numbers(a->what, b->what);
+    return by != 0 ? by : compare_numbers(a->headers, b->headers);
+}
+
+static int compare_fits(const struct mock_choice *a, const struct mock_choice *b)
+{
+    int by = compare_numbers(!a->can_answer, !b->can_answer);
+
+    if (by == 0 && !a->can_answer) {
+        return compare_nearness(&a->fit, &b->fit);
+    }
+    by = by != 0 ? by : compare_numbers(!a->play->is_chosen, !b->play->is_chosen);
+    by = by != 0 ? by : compare_numbers(reluctance(a), reluctance(b));
+    by = by != 0 ? by : compare_numbers(a->fit.path, b->fit.path);
+    by = by != 0 ? by : compare_numbers(a->fit.what, b->fit.what);
+    by = by != 0 ? by : compare_numbers(a->fit.silence, b->fit.silence);
+    return by != 0 ? by : compare_numbers(a->fit.headers, b->fit.headers);
+}
+
+static bool is_better(const struct mock_supplier *supplier, const struct mock_choice *a, const struct mock_choice *b)
+{
+    int by = compare_fits(a, b);
+
+    if (by == 0) {
+        by = compare_numbers(!a->play->is_good, !b->play->is_good);
+    }
+    // A play that goes on; what begins one begins the first that fits.
+    if (by == 0 && a->exchange > 0 && b->exchange > 0) {
+        by = compare_numbers(a->play != supplier->last, b->play != supplier->last);
+    }
+    return by < 0;
+}
+
+/// Of equal requests of one play the answers come in their order.
+static void take_turn(struct mock_choice *best, const struct mock_choice *all, size_t count)
+{
+    uint32_t *uses = best->play->uses;
+    const struct mock_choice *next = NULL, *last = NULL, *first = NULL;
+    size_t equal = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (all[i].play == best->play && compare_fits(&all[i], best) == 0) {
+            first = first == NULL ? &all[i] : first;
+            next = next == NULL && uses[all[i].exchange] == 0 ? &all[i] : next;
+            last = &all[i];
+            equal++;
+        }
+    }
+    if (next == NULL && first->exchange > 0) {
+        next = last; // told already: what came at last stays true
+    } else if (next == NULL) {
+        memset(uses, 0, best->play->exchanges.count * sizeof(*uses)); // it all begins anew
+        next = first;
+    }
+    *best = *next;
+    if (equal == 1) { // what follows it follows anew
+        size_t from = best->exchange + 1;
+        memset(uses + from, 0, (best->play->exchanges.count - from) * sizeof(*uses));
+    }
+    uses[best->exchange]++;
+}
+
+static bool can_answer(const struct mock_fit *fit, bool is_strict)
+{
+    bool is_exact = fit->path == MOCK_PATH_SAME && fit->what == 0 && fit->headers == 0;
+    return !fit->is_other_method && fit->path != MOCK_PATH_OTHER && (is_exact || !is_strict);
+}
+
+struct mock_choice mock_choose(struct mock *mock, struct mock_supplier *supplier, size_t door,
+                               const struct http_request *request, bool is_strict)
+{
+    struct mock_choice best = { 0 };
+    size_t count = 0, all_count = 0;
+
+    for (size_t i = 0; i < supplier->play_count; i++) {
+        all_count += supplier->plays[i].exchanges.count;
+    }
+    struct mock_choice *all = arena_alloc_array(&mock->scratch, all_count + 1, sizeof(*all));
+    for (size_t i = 0; i < supplier->play_count && all != NULL; i++) {
+        struct mock_play *play = &supplier->plays[i];
+        struct http_request here = *request;
+        here.url = mock_url_of(&mock->scratch, play, supplier, door, request->url);
+        for (size_t j = 0; j < play->exchanges.count; j++) {
+            all[count] = (struct mock_choice){ .play = play, .exchange = j, .fit = mock_fit_of(play, j, &here) };
+            all[count].can_answer = can_answer(&all[count].fit, is_strict);
+            if (best.play == NULL || is_better(supplier, &all[count], &best)) {
+                best = all[count];
+            }
+            count++;
+        }
+    }
+    if (best.can_answer) {
+        take_turn(&best, all, count);
+        supplier->last = best.play;
+    }
+    return best;
+}
