@@ -6,6 +6,8 @@
 --   ```console                    "$ " is a command, what follows is its output; exit code 0, or `console fails`: not 0
 --   ```lua fragment               is not run; there are few
 --
+-- A command that ends in & runs until its console ends; the next one waits until it is up. Its addresses are those of
+-- this test, and what it prints is told as if they were the guide's.
 -- In an output `…` stands for anything within its line, and a line of nothing else for any number of lines.
 package.path = "./?.lua;" .. package.path
 local world = require("tests.e2e.world")
@@ -66,7 +68,9 @@ local function make_folder(name)
   local build = world.build:find("^/") and world.build or root .. "/" .. world.build
   return {
     path = folder,
-    prefix = ("cd %s && export PATH=%s:$PATH NO_COLOR=1 COLUMNS=100 LC_ALL=C.UTF-8; "):format(quoted(folder), build),
+    prefix = ("cd %s && export PATH=%s:$PATH NO_COLOR=1 COLUMNS=100 LC_ALL=C.UTF-8 LASTCALL_FARM=%s/examples/farm/farm "
+      .. "LASTCALL__LISTEN=127.0.0.1:%d LASTCALL__ADMIN__LISTEN=127.0.0.1:%d LASTCALL__RELOAD__WATCH=false; "):format(
+      quoted(folder), build, build, world.port, world.port + 1000),
   }
 end
 
@@ -123,19 +127,76 @@ local function fits(expected, from, lines, at)
   return at <= #lines and line_fits(expected[from], lines[at]) and fits(expected, from + 1, lines, at + 1)
 end
 
+-- The guide's addresses and those of this test, so that several can run at the same time.
+local MOCK, GUIDE_MOCK = world.network .. ".1:9000", "127.0.0.1:9000"
+local URL = "http://127.0.0.1:" .. world.port
+local ADMIN = "http://127.0.0.1:" .. world.port + 1000
+local WITH_ADMIN = { "status", "reload", "rollback", "history" }
+
+local function at_our_addresses(text)
+  text = text:gsub("lastcall mock ", "lastcall mock --listen " .. MOCK .. " ")
+  text = text:gsub("lastcall search ", "lastcall search --url " .. URL .. " ")
+  for _, name in ipairs(WITH_ADMIN) do
+    text = text:gsub("lastcall " .. name .. "%f[%W]", "%0 --admin " .. ADMIN)
+  end
+  return text
+end
+
+local function at_its_addresses(output)
+  return (output:gsub(MOCK:gsub("%p", "%%%0"), GUIDE_MOCK))
+end
+
+-- Runs in the background; its output once it is up.
+local function start(folder, text, started)
+  local log = ("%s/background-%d.log"):format(folder.path, #started + 1)
+  local pid = world.spawn(("sh -c %s"):format(quoted(folder.prefix .. text:gsub("lastcall (%a+) ", "exec lastcall %1 "))),
+    log)
+  started[#started + 1] = pid
+  world.wait_for(text, 60, function()
+    if text:find("lastcall serve") then
+      return world.http("GET", URL .. "/readyz").status == 200
+    end
+    return (world.read_file(log) or ""):find("to use it")
+  end, pid, log)
+  return world.read_file(log), 0
+end
+
+local function run(folder, text, started)
+  text = at_our_addresses(text)
+  local background = text:match("^(.*)%s&$")
+  if background then
+    return start(folder, background, started)
+  end
+  return world.shell(folder.prefix .. text)
+end
+
+local function check_command(folder, block, command, started)
+  local output, code = run(folder, command.text, started)
+  local place = ("%s:%d: $ %s\n"):format(block.path, block.line, command.text)
+  output = at_its_addresses(output)
+  if (code ~= 0) ~= (block.words[2] == "fails") then
+    error(place .. "exit code " .. tostring(code) .. "\n" .. output, 0)
+  end
+  while command.expected[#command.expected] == "" do
+    table.remove(command.expected)
+  end
+  if #command.expected > 0 and not fits(command.expected, 1, lines_of(output), 1) then
+    error(place .. "prints\n" .. output .. "\nand the guide says\n" .. table.concat(command.expected, "\n"), 0)
+  end
+end
+
 local function run_console(folder, block)
-  for _, command in ipairs(commands_of(block)) do
-    local output, code = world.shell(folder.prefix .. command.text)
-    local place = ("%s:%d: $ %s\n"):format(block.path, block.line, command.text)
-    if (code ~= 0) ~= (block.words[2] == "fails") then
-      error(place .. "exit code " .. tostring(code) .. "\n" .. output, 0)
+  local started = {}
+  local is_fine, why = pcall(function()
+    for _, command in ipairs(commands_of(block)) do
+      check_command(folder, block, command, started)
     end
-    while command.expected[#command.expected] == "" do
-      table.remove(command.expected)
-    end
-    if #command.expected > 0 and not fits(command.expected, 1, lines_of(output), 1) then
-      error(place .. "prints\n" .. output .. "\nand the guide says\n" .. table.concat(command.expected, "\n"), 0)
-    end
+  end)
+  for i = #started, 1, -1 do
+    world.terminate(started[i])
+  end
+  if not is_fine then
+    error(why, 0)
   end
 end
 
