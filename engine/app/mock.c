@@ -112,7 +112,8 @@ static bool add_play(struct mock *mock, struct mock_supplier *supplier, struct f
                                                         .exchanges = *exchanges,
                                                         .uses = uses,
                                                         .is_good = fixture->must_not_fail,
-                                                        .is_chosen = is_chosen };
+                                                        .is_chosen = is_chosen,
+                                                        .logs_in = supplier->script->logs_in };
     supplier->plays = plays;
     return true;
 }

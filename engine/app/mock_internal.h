@@ -25,6 +25,7 @@ struct mock_play {
     uint32_t *uses; // how often each answered since the play began anew
     bool is_good;   // ok-…
     bool is_chosen; // asked for by name
+    bool logs_in;   // its script does
 };
 
 struct mock_supplier {

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { ARENA_MAX = 64 << 20, OTHER_KIND = 1000 };
+enum { ARENA_MAX = 64 << 20, OTHER_KIND = 1000, SILENT_URL = 1, SILENT_BODY = 4 };
 
 // ---- urls
 
@@ -165,6 +165,32 @@ static size_t count_words(struct text from, struct text in)
     return missing;
 }
 
+/// The elements of XML that the other has not.
+static size_t count_elements(struct text from, struct text in)
+{
+    size_t missing = 0;
+
+    for (size_t i = 0; i + 1 < from.length; i++) {
+        struct text word, rest = { from.data + i + 1, from.length - i - 1 };
+        if (from.data[i] == '<' && is_of_word(from.data[i + 1]) && next_word(&rest, &word)) {
+            struct text tag = { word.data - 1, word.length + 1 };
+            missing += memmem(in.data, in.length, tag.data, tag.length) == NULL;
+        }
+    }
+    return missing;
+}
+
+static size_t count_all_words(struct text text)
+{
+    struct text word;
+    size_t count = 0;
+
+    while (next_word(&text, &word)) {
+        count++;
+    }
+    return count;
+}
+
 static size_t count_body(struct mock_play *play, const struct json_node *expect, const struct json_node *member,
                          const struct http_request *request)
 {
@@ -181,7 +207,14 @@ static size_t count_body(struct mock_play *play, const struct json_node *expect,
     }
     if (text_equals_c(member->key, "body") && member->kind == JSON_STRING) {
         words = count_words(member->text, body) + count_words(body, member->text);
+        // Where all commands have one URL, the elements say which command it is.
+        words += count_elements(member->text, body) + count_elements(body, member->text) > 0 ? OTHER_KIND : 0;
         return words > count ? words : count;
+    }
+    if (text_equals_c(member->key, "json")) {
+        // A list of another length is one difference, but what is in it makes it another request.
+        size_t wanted = count_all_words(member->source), have = count_all_words(body);
+        count += wanted > have ? wanted - have : have - wanted;
     }
     return count;
 }
@@ -192,7 +225,8 @@ static void fit_url(struct mock_play *play, const struct json_node *expect, cons
     struct text query, base, got_query;
 
     if (url == NULL || url->kind != JSON_STRING) {
-        fit->silence++;
+        fit->path = MOCK_PATH_UNSAID;
+        fit->silence += SILENT_URL;
         return;
     }
     base = text_split(url->text, '?', &query);
@@ -238,7 +272,7 @@ struct mock_fit mock_fit_of(struct mock_play *play, size_t exchange, const struc
         }
     }
     fit.says_what = fit.says_what || body_count > 0;
-    fit.silence += body_count == 0 && request->body.length > 0;
+    fit.silence += body_count == 0 && request->body.length > 0 ? SILENT_BODY : 0;
     if (headers != NULL && headers->kind == JSON_BEGIN_OBJECT) {
         fit.headers = count_member(play, expect, headers, request, NULL);
     }
@@ -267,18 +301,27 @@ static int compare_numbers(size_t a, size_t b)
 /// An odd answer is for whoever asks for it: by name, or word for word.
 static size_t reluctance(const struct mock_choice *choice)
 {
-    bool is_exact = choice->fit.path == MOCK_PATH_SAME && choice->fit.what == 0;
+    const struct mock_fit *fit = &choice->fit;
+    bool is_exact = fit->path == MOCK_PATH_SAME && fit->what == 0 && fit->silence == 0;
 
     if (choice->play->is_good) {
         return is_exact ? 0 : 1;
     }
-    return is_exact && choice->fit.says_what ? 0 : 2;
+    return is_exact && fit->says_what ? 0 : 2;
+}
+
+/// Asked for by name. What says nothing of its request would take a login for a search, too, and XML another command.
+static bool is_preferred(const struct mock_choice *choice)
+{
+    return choice->play->is_chosen && choice->fit.what < OTHER_KIND &&
+           (choice->fit.path != MOCK_PATH_UNSAID || !choice->play->logs_in);
 }
 
 static int compare_nearness(const struct mock_fit *a, const struct mock_fit *b)
 {
-    int by = compare_numbers(a->pieces, b->pieces);
+    int by = compare_numbers(a->path == MOCK_PATH_UNSAID, b->path == MOCK_PATH_UNSAID);
 
+    by = by != 0 ? by : compare_numbers(a->pieces, b->pieces);
     by = by != 0 ? by : compare_numbers(a->is_other_method, b->is_other_method);
     by = by != 0 ? by : compare_numbers(a->what, b->what);
     return by != 0 ? by : compare_numbers(a->headers, b->headers);
@@ -291,11 +334,10 @@ static int compare_fits(const struct mock_choice *a, const struct mock_choice *b
     if (by == 0 && !a->can_answer) {
         return compare_nearness(&a->fit, &b->fit);
     }
-    by = by != 0 ? by : compare_numbers(!a->play->is_chosen, !b->play->is_chosen);
+    by = by != 0 ? by : compare_numbers(!is_preferred(a), !is_preferred(b));
     by = by != 0 ? by : compare_numbers(reluctance(a), reluctance(b));
-    by = by != 0 ? by : compare_numbers(a->fit.path, b->fit.path);
-    by = by != 0 ? by : compare_numbers(a->fit.what, b->fit.what);
-    by = by != 0 ? by : compare_numbers(a->fit.silence, b->fit.silence);
+    by = by != 0 ? by : compare_numbers(a->fit.path == MOCK_PATH_ALIKE, b->fit.path == MOCK_PATH_ALIKE);
+    by = by != 0 ? by : compare_numbers(a->fit.what + a->fit.silence, b->fit.what + b->fit.silence);
     return by != 0 ? by : compare_numbers(a->fit.headers, b->fit.headers);
 }
 
@@ -342,33 +384,72 @@ static void take_turn(struct mock_choice *best, const struct mock_choice *all, s
     uses[best->exchange]++;
 }
 
-static bool can_answer(const struct mock_fit *fit, bool is_strict)
+/// Does another fixture say the URL of the request at this place?
+static bool is_said_elsewhere(const struct mock_supplier *supplier, const struct mock_choice *choice)
 {
-    bool is_exact = fit->path == MOCK_PATH_SAME && fit->what == 0 && fit->headers == 0;
-    return !fit->is_other_method && fit->path != MOCK_PATH_OTHER && (is_exact || !is_strict);
+    bool is_said = false;
+
+    for (size_t i = 0; i < supplier->play_count && !is_said; i++) {
+        const struct mock_play *play = &supplier->plays[i];
+        bool is_same_kind = (play->where[0] == '\0') == (choice->play->where[0] == '\0');
+        if (is_same_kind && play->exchanges.count > choice->exchange) {
+            is_said = json_tree_member(play->exchanges.items[choice->exchange].expect, "url") != NULL;
+        }
+    }
+    return is_said;
+}
+
+/// `is_known`: some exchange has method and path of the request.
+static bool can_answer(const struct mock_supplier *supplier, const struct mock_choice *choice, bool is_known,
+                       bool is_strict)
+{
+    const struct mock_fit *fit = &choice->fit;
+    bool is_exact = fit->path != MOCK_PATH_ALIKE && fit->what == 0 && fit->headers == 0;
+
+    if (fit->is_other_method || fit->path == MOCK_PATH_OTHER || (is_strict && !is_exact)) {
+        return false;
+    }
+    // One that says no URL means the URL that others say there, so that what should not be asked is found.
+    return fit->path != MOCK_PATH_UNSAID || is_known || !is_said_elsewhere(supplier, choice);
+}
+
+/// Holds the request against each exchange; returns their number.
+static size_t fit_all(struct mock *mock, struct mock_supplier *supplier, size_t door,
+                      const struct http_request *request, bool is_strict, struct mock_choice *all)
+{
+    size_t count = 0;
+    bool is_known = false;
+
+    for (size_t i = 0; i < supplier->play_count; i++) {
+        struct mock_play *play = &supplier->plays[i];
+        struct http_request here = *request;
+        here.url = mock_url_of(&mock->scratch, play, supplier, door, request->url);
+        for (size_t j = 0; j < play->exchanges.count; j++) {
+            struct mock_fit fit = mock_fit_of(play, j, &here);
+            is_known = is_known || (fit.path <= MOCK_PATH_ALIKE && !fit.is_other_method);
+            all[count++] = (struct mock_choice){ .play = play, .exchange = j, .fit = fit };
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        all[i].can_answer = can_answer(supplier, &all[i], is_known, is_strict);
+    }
+    return count;
 }
 
 struct mock_choice mock_choose(struct mock *mock, struct mock_supplier *supplier, size_t door,
                                const struct http_request *request, bool is_strict)
 {
     struct mock_choice best = { 0 };
-    size_t count = 0, all_count = 0;
+    size_t most = 0;
 
     for (size_t i = 0; i < supplier->play_count; i++) {
-        all_count += supplier->plays[i].exchanges.count;
+        most += supplier->plays[i].exchanges.count;
     }
-    struct mock_choice *all = arena_alloc_array(&mock->scratch, all_count + 1, sizeof(*all));
-    for (size_t i = 0; i < supplier->play_count && all != NULL; i++) {
-        struct mock_play *play = &supplier->plays[i];
-        struct http_request here = *request;
-        here.url = mock_url_of(&mock->scratch, play, supplier, door, request->url);
-        for (size_t j = 0; j < play->exchanges.count; j++) {
-            all[count] = (struct mock_choice){ .play = play, .exchange = j, .fit = mock_fit_of(play, j, &here) };
-            all[count].can_answer = can_answer(&all[count].fit, is_strict);
-            if (best.play == NULL || is_better(supplier, &all[count], &best)) {
-                best = all[count];
-            }
-            count++;
+    struct mock_choice *all = arena_alloc_array(&mock->scratch, most + 1, sizeof(*all));
+    size_t count = all == NULL ? 0 : fit_all(mock, supplier, door, request, is_strict, all);
+    for (size_t i = 0; i < count; i++) {
+        if (best.play == NULL || is_better(supplier, &all[i], &best)) {
+            best = all[i];
         }
     }
     if (best.can_answer) {

@@ -6,7 +6,7 @@
 
 #include "app/mock_internal.h"
 
-enum mock_path { MOCK_PATH_SAME, MOCK_PATH_ALIKE, MOCK_PATH_OTHER };
+enum mock_path { MOCK_PATH_SAME, MOCK_PATH_ALIKE, MOCK_PATH_UNSAID, MOCK_PATH_OTHER };
 
 /// How one exchange fits; what comes first weighs more.
 struct mock_fit {
@@ -15,7 +15,7 @@ struct mock_fit {
     size_t pieces;  // of the path that differ
     bool says_what; // it expects a body or a query
     size_t what;    // differences in query and body
-    size_t silence; // what of method, URL and body it does not say
+    size_t silence; // what it does not say of method and body, in differences that this is taken for
     size_t headers; // differences in headers
 };
 

@@ -390,18 +390,12 @@ static int fail(const struct mock_command *command, const struct failure *why)
     return CLI_CANNOT_LOAD;
 }
 
-static int play(struct mock_command *command)
+static int play(struct mock_command *command, const sigset_t *signals)
 {
     struct failure why = { .code = CODE_START };
     struct farm_child farm;
-    sigset_t signals;
-    int code;
+    int code, signal_fd = signalfd(-1, signals, SFD_NONBLOCK | SFD_CLOEXEC);
 
-    sigemptyset(&signals);
-    sigaddset(&signals, SIGINT);
-    sigaddset(&signals, SIGTERM);
-    (void)pthread_sigmask(SIG_BLOCK, &signals, NULL);
-    int signal_fd = signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC);
     if (start_farm(command, &farm, &why) != STATUS_OK || signal_fd < 0 || !tell_ready(command, &why)) {
         code = fail(command, &why);
     } else {
@@ -416,7 +410,6 @@ static int play(struct mock_command *command)
     if (signal_fd >= 0) {
         (void)close(signal_fd);
     }
-    (void)pthread_sigmask(SIG_UNBLOCK, &signals, NULL);
     return code;
 }
 
@@ -462,19 +455,26 @@ int cmd_mock(const struct cli_options *options)
     struct mock_command *command = calloc(1, sizeof(*command));
     struct settings *settings = NULL;
     struct generation *generation = NULL;
+    sigset_t signals;
 
     if (command == NULL) {
         return CLI_BUG;
     }
     command->options = options;
+    // Before there are threads: they would be who is told, and end the process.
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGTERM);
+    (void)pthread_sigmask(SIG_BLOCK, &signals, NULL);
     int code = read_options(command);
     code = code != CLI_OK ? code : load(command, &settings, &generation);
     if (code == CLI_OK) {
-        code = play(command);
+        code = play(command, &signals);
     }
     mock_close(&command->mock);
     generation_release(&generation);
     settings_release(&settings);
     free(command);
+    (void)pthread_sigmask(SIG_UNBLOCK, &signals, NULL);
     return code;
 }

@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/signalfd.h>
 #include <unistd.h>
 
 enum { ARENA_MAX = 4 << 20, HEADERS_MAX = 256, LINE_MAX = 1 << 20, WORDS_SIZE = 600, METHOD_SIZE = 24 };
@@ -312,6 +313,8 @@ int mock_run(struct mock_run *run, int signal_fd)
     while (is_open && !is_over(run)) {
         (void)poll(watched, 2, -1);
         if ((watched[0].revents & POLLIN) != 0) {
+            struct signalfd_siginfo signal;
+            (void)!read(signal_fd, &signal, sizeof(signal)); // taken: it would come again once it is not blocked
             break;
         }
         is_open = watched[1].revents == 0 || farm_child_read(run->farm);

@@ -74,10 +74,13 @@ local function spawn(command, log)
   return pid
 end
 
+M.spawn = spawn
+
 local function is_alive(pid)
   local stat = read_file("/proc/" .. pid .. "/stat")
   return stat ~= nil and not stat:match("%) Z ")
 end
+M.is_alive = is_alive
 
 -- HTTP through curl: status, headers (lower case), body (decoded when JSON), raw body.
 function M.http(method, url, options)
@@ -146,6 +149,7 @@ local function wait_for(what, seconds, probe, pid, log)
   end
   error(what .. " did not come up:\n" .. log_of(log))
 end
+M.wait_for = wait_for
 
 -- options: population (name under examples/farm/populations, or a path), seed, overlay (YAML text read last),
 -- settings (list of files instead of examples/farm/lastcall.yaml), files (farm --file arguments), environment, no_farm,
