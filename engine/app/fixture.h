@@ -54,9 +54,10 @@ struct fixture {
     bool is_updating;  // what differs becomes an edit
     struct fixture_edit *edits;
     size_t edit_count;
-    uint64_t needs_us;    // what its exchanges take, one after the other as they were asked for, with pauses
-    uint64_t hosts_asked; // a bit for each of the script's `hosts`
-    struct text bug; // of the script, which nobody expected; its suite tells it
+    uint64_t needs_us;             // what its exchanges take, one after the other as they were asked for, with pauses
+    uint64_t hosts_asked;          // a bit for each of the script's `hosts`
+    struct text bug;               // of the script, which nobody expected; its suite tells it
+    const struct failure *trouble; // what a person is told of the bug; NULL: its words are all there is
 };
 
 /// Reads the file; `path` is copied. False: it cannot be played, and a finding says why. fixture_fini either way.

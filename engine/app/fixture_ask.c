@@ -70,6 +70,8 @@ static void write_progress(const struct fixture_play *play, const struct json_no
 static void check_ceiling(const struct fixture_play *play, const struct json_node *entry, size_t index)
 {
     static const char *const names[] = { "about", "progress", "expect_ms" };
+    static const char *const progress_names[] = { "elapsed_ms", "remaining_ms", "offers",
+                                                  "answered",   "eligible",     "cheapest" };
     struct fixture *fixture = play->fixture;
     const struct json_node *expected = json_tree_member(entry, "expect_ms");
     struct buffer input;
@@ -81,6 +83,10 @@ static void check_ceiling(const struct fixture_play *play, const struct json_nod
     }
     (void)snprintf(path, sizeof(path), "ceilings[%zu].", index);
     fixture_check_members(fixture, entry, path, names, COUNT_OF(names));
+    const struct json_node *progress = json_tree_member(entry, "progress");
+    if (progress != NULL) {
+        fixture_check_members(fixture, progress, "progress.", progress_names, COUNT_OF(progress_names));
+    }
     buffer_init(&input, INPUT_MAX);
     write_progress(play, json_tree_member(entry, "progress"), &input);
     struct ask_call *call = ask(play, play->world, ASK_CEILING, buffer_text(&input), NULL);

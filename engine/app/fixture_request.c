@@ -154,7 +154,7 @@ static void match_form(struct fixture *fixture, const char *path, const struct j
 static bool match_parameters(struct fixture *fixture, const struct json_node *at, const char *path,
                              const struct json_node *expected, const struct json_node *got)
 {
-    char below[PATH_SIZE];
+    char below[2 * PATH_SIZE];
     bool is_different = false;
 
     for (const struct json_node *one = expected->first; one != NULL; one = one->next) {

@@ -50,8 +50,14 @@ bool fixture_find_misfit(const struct fixture_play *play, const struct json_node
 /// Notes which of the script's hosts a request goes to.
 void fixture_note_host(const struct fixture_play *play, const struct http_request *request);
 
-/// The reply's report on the supplier and its offers, held against `expect`.
-void fixture_expect(const struct fixture_play *play);
+/// The reply's report on the supplier and its offers, held against `expect`. False: the outcome is wrong, and so is
+/// everything that would have come of it.
+MUST_CHECK bool fixture_expect(const struct fixture_play *play);
+
+/// What nobody expects of a fixture that must not fail. False: its outcome is wrong, and nothing else is worth saying.
+bool fixture_check_is_fine(const struct fixture_play *play, const struct json_node *report);
+/// A line about why the outcome is what it is, when the report on the supplier has one.
+void fixture_find_detail(struct fixture *fixture, const struct json_node *at, const struct json_node *report);
 
 /// The ceilings and revalidations of a fixture, once its search is over.
 void fixture_ask(const struct fixture_play *play);

@@ -75,8 +75,7 @@ static bool is_name_of(struct text path, struct text name)
 }
 
 /// "acme.lua:95: sentence" becomes a finding at its line; the file is known by its whole path.
-static void fill_bug(const struct script_supplier *script, struct text detail, const char *fixture,
-                     struct failure *failure)
+static void fill_bug(const struct script_supplier *script, struct text detail, struct failure *failure)
 {
     struct text rest, sentence = { 0 };
     struct text file = text_split(detail, ':', &rest);
@@ -97,14 +96,28 @@ static void fill_bug(const struct script_supplier *script, struct text detail, c
         failure_at(failure, script->file.data, 0, 0);
         failure_set(failure, "%.*s", TEXT_ARGS(detail));
     }
-    failure_help(failure, "first met in %s", fixture);
 }
 
-static void keep_bug(struct supplier_findings *found, struct text detail, const char *fixture)
+/// Its words, or, where the script itself raised it, all that was found out there.
+static void describe_bug(const struct script_supplier *script, const struct fixture *fixture, struct failure *failure)
+{
+    fill_bug(script, fixture->bug, failure);
+    const struct failure *trouble = fixture->trouble;
+    if (trouble != NULL && (trouble->line == failure->line || failure->line == 0)) {
+        struct failure place = *failure;
+        *failure = *trouble;
+        if (failure->file[0] == '\0' || is_name_of(script->file, text_of(failure->file))) {
+            failure_at(failure, place.file, trouble->line != 0 ? trouble->line : place.line, 0);
+        }
+    }
+    failure_note(failure, "first met in %.*s", TEXT_ARGS(fixture->path));
+}
+
+static void keep_bug(struct supplier_findings *found, const struct fixture *fixture)
 {
     struct failure failure = { 0 };
 
-    fill_bug(found->script, detail, fixture, &failure);
+    describe_bug(found->script, fixture, &failure);
     for (size_t i = 0; i < found->bug_count; i++) {
         const struct failure *known = &found->bugs[i].failure;
         if (strcmp(known->message, failure.message) == 0 && strcmp(known->file, failure.file) == 0 &&
@@ -150,7 +163,7 @@ static void run_file(struct fixture_suite *suite, const struct fixture_subject *
         fixture.is_updating = suite->is_updating;
         fixture_run(&fixture, subject);
         if (fixture.bug.data != NULL) {
-            keep_bug(found, fixture.bug, path);
+            keep_bug(found, &fixture);
         } else if (fixture.edit_count > 0 && fixture_save(&fixture)) {
             suite->updated++;
         }

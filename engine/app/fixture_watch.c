@@ -28,7 +28,8 @@ static void find_surplus(struct fixture *fixture, const char *where, const struc
     } else {
         (void)snprintf(help, sizeof(help), "each request that is sent has its exchange, in their order");
     }
-    fixture_find(fixture, exchanges->node, CODE_EXCHANGE_COUNT, help,
+    fixture_find(fixture, exchanges->node,
+                 nearest != SIZE_MAX && differences == 0 ? CODE_STEPS_ENDLESS : CODE_EXCHANGE_COUNT, help,
                  "%sexchanges: request %zu was sent, %.*s %.*s, but there are %zu", where, index + 1,
                  TEXT_ARGS(request->method), TEXT_ARGS(request->url), exchanges->count);
 }

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "model/ground.h"
 #include "script/rates.h"
+#include "script/script_check.h"
 
 #include <arpa/inet.h>
 #include <stdarg.h>
@@ -496,8 +497,13 @@ size_t generation_missing_secrets(const struct generation *generation, settings_
     for (size_t i = 0; i < generation->missing_count; i++) {
         const struct missing_secret *missing = &generation->missing[i];
         struct failure failure = { .code = CODE_SECRET_MISSING };
+        ptrdiff_t script = script_set_find_supplier(generation->set, missing->supplier);
+        uint32_t line = missing->line;
+        if (line == 0 && script >= 0) { // it stands in no settings
+            line = script_check_line_of(script_set_supplier_file(generation->set, (size_t)script), "secrets", 1);
+        }
         if (missing->file.data != NULL) {
-            failure_at(&failure, missing->file.data, missing->line, missing->column);
+            failure_at(&failure, missing->file.data, line, missing->column);
         }
         failure_set(&failure, "supplier `%.*s`, account `%.*s`: secret %.*s %.*s", TEXT_ARGS(missing->supplier),
                     TEXT_ARGS(missing->account), TEXT_ARGS(missing->secret), TEXT_ARGS(missing->why));

@@ -1,5 +1,6 @@
 #include "app/inspection.h"
 
+#include "script/drift.h"
 #include "script/script_check.h"
 #include "script/script_uses.h"
 
@@ -172,6 +173,32 @@ static void tell_unused_hosts(const struct inspection *inspection, size_t index,
     }
 }
 
+struct unseen {
+    const struct inspection *inspection;
+    size_t index;
+};
+
+static void tell_unseen(void *context, const char *path, uint64_t since_wall_us)
+{
+    const struct unseen *unseen = context;
+
+    (void)since_wall_us;
+    inspection_tell(unseen->inspection, INSPECTION_HINT, CODE_SHAPE,
+                    inspection_place(unseen->inspection, unseen->index, "normalise"),
+                    "is it spelt as the supplier does? Else add a fixture that has it",
+                    "no fixture has `%s`, which the script reads", path);
+}
+
+/// What is optional in a plan or shape is missed by nobody, so a misspelt path would never be noticed.
+static void tell_unseen_paths(const struct inspection *inspection, size_t index)
+{
+    struct unseen unseen = { inspection, index };
+
+    if (inspection->seen[index].fixtures > 0) {
+        drift_list_unseen(script_set_drift(inspection->catalogue->set, index), tell_unseen, &unseen);
+    }
+}
+
 void inspection_run(const struct inspection *inspection)
 {
     const struct script_set *set = inspection->catalogue->set;
@@ -187,5 +214,6 @@ void inspection_run(const struct inspection *inspection)
         tell_unused_secrets(inspection, i, script);
         tell_unused_options(inspection, i, script);
         tell_unused_hosts(inspection, i, script);
+        tell_unseen_paths(inspection, i);
     }
 }

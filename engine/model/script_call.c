@@ -161,6 +161,7 @@ static void start_call_destroy(struct start_call *start)
 {
     for (size_t i = 0; i < start->candidate_count; i++) {
         http_request_destroy(&start->candidates[i].request);
+        free(start->candidates[i].trouble);
         for (size_t j = 0; j < start->candidates[i].login_count; j++) {
             login_drop(&start->candidates[i].logins[j]);
         }
@@ -211,6 +212,7 @@ void script_call_destroy(struct script_call *call)
     if (call == NULL) {
         return;
     }
+    free(call->trouble);
     struct ground *ground = call->ground; // the last to go: the parts of a call may point into it
     switch (call->kind) {
     case SCRIPT_CALL_START:

@@ -14,7 +14,11 @@ enum { CHECK_MEMORY = 32 << 20 };
 static void check_report_message(struct script_check *check, const struct script_file *file, enum code code,
                                  const char *message)
 {
-    const char *help = code == CODE_NO_TABLE ? "end it with `return { name = …, … }`" : NULL;
+    const char *help =
+        code == CODE_NO_TABLE ? "end it with `return { name = …, … }`"
+        : code == CODE_SYNTAX
+            ? "look at the end of the line above, too: a comma, quote, bracket, `then` or `end` is missing"
+            : NULL;
 
     for (const char *colon = strchr(message, ':'); colon != NULL; colon = strchr(colon + 1, ':')) {
         unsigned line = 0;
@@ -31,8 +35,10 @@ static void check_on_error(lua_State *L, void *context)
 {
     struct check_job *job = context;
     const char *message = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "raised something that is no message";
-    bool is_module = strstr(message, "there is no module \"") != NULL;
-    check_report_message(job->check, job->file, is_module ? CODE_MODULE_MISSING : job->code, message);
+    const struct trouble *trouble = sandbox_trouble(L);
+    bool is_told = job->code == CODE_RAISED && trouble != NULL && trouble->failure.code != CODE_NONE;
+
+    check_report_message(job->check, job->file, is_told ? trouble->failure.code : job->code, message);
 }
 
 void *check_job_begin(lua_State *L)

@@ -313,3 +313,16 @@ void drift_list(const struct drift *drift, drift_on_path on_path, void *context)
     }
     list_path(&drift->offers, on_path, context);
 }
+
+void drift_list_unseen(const struct drift *drift, drift_on_path on_path, void *context)
+{
+    for (size_t i = 0; i < DRIFT_TREES_MAX; i++) {
+        const struct drift_tree *tree = atomic_load(&drift->trees[i]);
+        for (uint32_t k = 0; tree != NULL && k < tree->count; k++) {
+            const struct drift_path *path = &tree->paths[k];
+            if (get(&path->could) > 0 && get(&path->had) == 0) {
+                on_path(context, path->name, 0);
+            }
+        }
+    }
+}

@@ -82,5 +82,8 @@ uint64_t drift_answers(const struct drift *drift);
 
 typedef void (*drift_on_path)(void *context, const char *path, uint64_t since_wall_us);
 
+/// Tells of every path that could have been there and was in no answer so far.
+void drift_list_unseen(const struct drift *drift, drift_on_path on_path, void *context);
+
 /// Tells of every path that is drifting.
 void drift_list(const struct drift *drift, drift_on_path on_path, void *context);

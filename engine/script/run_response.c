@@ -64,6 +64,7 @@ int run_response_unparsable(lua_State *L, struct run_response *view, const char 
     lua_pushstring(L, sentence);
     lua_concat(L, 2);
     run_keep(view->run->unparsable, sizeof view->run->unparsable, lua_tostring(L, -1));
+    trouble_code(L, CODE_UNPARSABLE);
     return lua_error(L);
 }
 
@@ -139,6 +140,7 @@ static int response_read(lua_State *L, struct run_response *view, bool is_xml)
         lua_concat(L, 2);
         return run_response_unparsable(L, view, lua_tostring(L, -1));
     }
+    trouble_keep_root(L);
     return 1;
 }
 

@@ -51,6 +51,10 @@ static const struct check_field product_fields[] = {
     { "name", LUA_TSTRING, CHECK_REQUIRED },
     { "query", LUA_TFUNCTION, CHECK_REQUIRED },
     { "offer", LUA_TNIL, CHECK_REQUIRED }, // its shape is the schema's affair
+    { "item_prefix", LUA_TSTRING, CHECK_OPTIONAL },
+    { "key", LUA_TNIL, CHECK_OPTIONAL }, // these have checks of their own
+    { "segments", LUA_TNIL, CHECK_OPTIONAL },
+    { "example", LUA_TNIL, CHECK_OPTIONAL },
 };
 
 static const char *const revalidate_names[] = { "build_request", "read" };
@@ -166,9 +170,16 @@ static const char *check_example(const char *name)
                                           : NULL;
 }
 
+/// The field of the file's table; of a list or map that a module gave, which is read-only, what is behind it.
+static void check_get_field(lua_State *L, const char *name)
+{
+    lua_getfield(L, 1, name);
+    (void)bind_unwrap(L, lua_gettop(L));
+}
+
 static void check_known_field(lua_State *L, struct check_job *job, const struct check_field *field)
 {
-    lua_getfield(L, 1, field->name);
+    check_get_field(L, field->name);
     int type = lua_type(L, -1);
     if (type == LUA_TNIL) {
         if (field->need == CHECK_REQUIRED) {
@@ -286,7 +297,7 @@ static bool check_is_secret(struct text name)
 static void check_list(lua_State *L, struct check_job *job, const char *name, bool (*is_good)(struct text),
                        const char *expected, struct text **items, size_t *count)
 {
-    lua_getfield(L, 1, name);
+    check_get_field(L, name);
     if (!lua_istable(L, -1)) {
         lua_pop(L, 1);
         return;
@@ -323,7 +334,7 @@ static void check_options(lua_State *L, struct check_job *job)
     struct buffer json;
 
     job->supplier->options = TEXT("{}");
-    lua_getfield(L, 1, "options");
+    check_get_field(L, "options");
     if (lua_istable(L, -1)) {
         lua_pushnil(L);
         bool is_empty = lua_next(L, -2) == 0;
@@ -427,9 +438,7 @@ static int check_product_call(lua_State *L)
         job->code = CODE_NO_TABLE;
         return luaL_error(L, "a product's file must return a table, not a %s", luaL_typename(L, 1));
     }
-    for (size_t i = 0; i < COUNT_OF(product_fields); i++) {
-        check_known_field(L, job, &product_fields[i]);
-    }
+    check_fields(L, job, product_fields, COUNT_OF(product_fields));
     check_name(L, job);
     script_check_product_lists(L, job->check, job->file);
     ceiling_check_example(L, job->check, job->file);

@@ -107,8 +107,8 @@ static void find_unknown(struct limits_check *limits, const char *key)
     if (nearest != NULL) {
         snprintf(help, sizeof help, "did you mean `%s`?", nearest);
     }
-    script_check_report(limits->check, limits->file, limits->line, CODE_FIELD_UNKNOWN, help,
-                        "unknown field `limits.%s`", key);
+    script_check_report(limits->check, limits->file, script_check_line_of(limits->file, key, limits->line),
+                        CODE_FIELD_UNKNOWN, help, "unknown field `limits.%s`", key);
 }
 
 /// One entry; its value is on top of the stack.
@@ -140,6 +140,7 @@ void script_check_limits(lua_State *L, struct script_check *check, const struct 
     supplier->body_cap = BODY_CAP;
     supplier->limits = (struct request_limits){ 0 };
     lua_getfield(L, 1, "limits");
+    (void)bind_unwrap(L, lua_gettop(L));
     if (lua_istable(L, -1)) {
         limits.line = script_check_line_of(file, "limits", 1);
         for (lua_pushnil(L); lua_next(L, -2) != 0; lua_pop(L, 1)) {

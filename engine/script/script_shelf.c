@@ -329,3 +329,24 @@ bool script_shelf_load(lua_State *L, const struct script_file *file)
     sandbox_of(L)->find_context = file->shelf;
     return sandbox_load(L, file->path, file->source);
 }
+
+bool script_file_is(const struct script_file *file, struct text shown)
+{
+    if (!text_starts_with(shown, TEXT("..."))) {
+        return text_equals(file->path, shown);
+    }
+    size_t length = shown.length - 3;
+    return length > 0 && length <= file->path.length &&
+           memcmp(file->path.data + file->path.length - length, shown.data + 3, length) == 0;
+}
+
+const struct script_file *script_shelf_shown(const struct script_shelf *shelf, struct text shown)
+{
+    for (size_t i = 0; shelf != NULL && i < script_shelf_count(shelf); i++) {
+        const struct script_file *file = &script_shelf_module(shelf, i)->file;
+        if (script_file_is(file, shown)) {
+            return file;
+        }
+    }
+    return NULL;
+}

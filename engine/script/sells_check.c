@@ -228,6 +228,7 @@ void sells_check(lua_State *L, struct script_check *check, const struct script_f
     int top = lua_gettop(L);
 
     lua_getfield(L, 1, "sells");
+    (void)bind_unwrap(L, top + 1);
     supplier->sells = terms;
     if (!lua_istable(L, top + 1) || terms == NULL) { // no table was reported
         lua_settop(L, top);

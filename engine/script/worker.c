@@ -59,6 +59,8 @@ static bool worker_run(struct worker *worker, struct script_call *call)
     if (!is_ours || !guard_return(&worker->guard)) {
         return false; // a lost state keeps the tables until it ends
     }
+    free(call->trouble); // of an earlier go
+    call->trouble = run_take_trouble(&run);
     if (run.state != NULL) {
         state_use_data(run.state, NULL);
         loads = run.state->loads - loads;
