@@ -149,8 +149,8 @@ end
 -- Runs in the background; its output once it is up.
 local function start(folder, text, started)
   local log = ("%s/background-%d.log"):format(folder.path, #started + 1)
-  local pid = world.spawn(("sh -c %s"):format(quoted(folder.prefix .. text:gsub("lastcall (%a+) ", "exec lastcall %1 "))),
-    log)
+  local program = text:gsub("lastcall (%a+) ", "exec lastcall %1 ")
+  local pid = world.spawn("sh -c " .. quoted(folder.prefix .. program), log)
   started[#started + 1] = pid
   world.wait_for(text, 60, function()
     if text:find("lastcall serve") then
@@ -161,7 +161,7 @@ local function start(folder, text, started)
   return world.read_file(log), 0
 end
 
-local function run(folder, text, started)
+local function type_in(folder, text, started)
   text = at_our_addresses(text)
   local background = text:match("^(.*)%s&$")
   if background then
@@ -171,7 +171,7 @@ local function run(folder, text, started)
 end
 
 local function check_command(folder, block, command, started)
-  local output, code = run(folder, command.text, started)
+  local output, code = type_in(folder, command.text, started)
   local place = ("%s:%d: $ %s\n"):format(block.path, block.line, command.text)
   output = at_its_addresses(output)
   if (code ~= 0) ~= (block.words[2] == "fails") then
