@@ -336,19 +336,25 @@ function World:engine_output()
   return log_of(self.engine_log)
 end
 
+-- Ends a program that was spawned: first as asked, then for good.
+function M.terminate(pid)
+  if not is_alive(pid) then
+    return
+  end
+  os.execute("kill -TERM " .. pid)
+  for _ = 1, 600 do
+    if not is_alive(pid) then
+      return
+    end
+    sleep_ms(20)
+  end
+  os.execute("kill -KILL " .. pid)
+end
+
 function World:stop()
   for _, pid in ipairs { self.engine_pid or false, self.farm_pid or false } do
-    if pid and is_alive(pid) then
-      os.execute("kill -TERM " .. pid)
-      for _ = 1, 600 do
-        if not is_alive(pid) then
-          break
-        end
-        sleep_ms(20)
-      end
-      if is_alive(pid) then
-        os.execute("kill -KILL " .. pid)
-      end
+    if pid then
+      M.terminate(pid)
     end
   end
 end
