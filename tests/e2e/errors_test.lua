@@ -1,4 +1,4 @@
--- An error of a script in the running engine: its log tells place, line, table, exchange and remedy, once; the reply has
+-- An error of a script in the running engine: its log tells place, line, table, exchange, remedy, once; the reply has
 -- one line. No value of an answer, no header's value and no secret is told.
 package.path = "./?.lua;" .. package.path
 local world = require("tests.e2e.world")
