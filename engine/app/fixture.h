@@ -55,6 +55,7 @@ struct fixture {
     struct fixture_edit *edits;
     size_t edit_count;
     uint64_t needs_us;             // what its exchanges take, one after the other as they were asked for, with pauses
+    uint64_t ceiling_us;           // that the script said; 0: none
     uint64_t hosts_asked;          // a bit for each of the script's `hosts`
     struct text bug;               // of the script, which nobody expected; its suite tells it
     const struct failure *trouble; // what a person is told of the bug; NULL: its words are all there is
@@ -62,6 +63,9 @@ struct fixture {
 
 /// Reads the file; `path` is copied. False: it cannot be played, and a finding says why. fixture_fini either way.
 MUST_CHECK bool fixture_read(struct fixture *fixture, const char *path, settings_finding report, void *context);
+/// The same of bytes that stand in no file yet (copied); `path` is what findings call it, and where its bodies are.
+MUST_CHECK bool fixture_read_text(struct fixture *fixture, const char *path, struct text json, settings_finding report,
+                                  void *context);
 void fixture_fini(struct fixture *fixture);
 
 /// Reads `exchanges`, a member of `owner`; none is an empty list. False: a finding says why.

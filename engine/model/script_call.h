@@ -141,7 +141,10 @@ struct normalise_call {
     uint32_t part, parts, step;     // each from 1 on
     struct block *state;            // what the step before left; NULL: none
     struct login login;
+    bool wants_notes; // `reads` and `drops`, for an author who looks on
     // out
+    struct block *reads; // what of the body the script reads: script/reading.h; NULL: nothing is known
+    struct block *drops; // the offers that were dropped, a line each: path and reason; NULL: none
     enum script_verdict verdict;
     struct offer_batch *offers; // SCRIPT_OK: at least one offer
     enum merge_kind merge;
