@@ -55,6 +55,7 @@ struct fixture {
     struct fixture_edit *edits;
     size_t edit_count;
     uint64_t needs_us;             // what its exchanges take, one after the other as they were asked for, with pauses
+    uint64_t ceiling_us;           // that the script said; 0: none
     uint64_t hosts_asked;          // a bit for each of the script's `hosts`
     struct text bug;               // of the script, which nobody expected; its suite tells it
     const struct failure *trouble; // what a person is told of the bug; NULL: its words are all there is

@@ -22,6 +22,13 @@ void fixture_measure(const struct fixture_play *play)
     const struct fixture_world *world = play->world;
     uint64_t last_us = world->last_answer_us > play->arrival_us ? world->last_answer_us - play->arrival_us : 0;
 
+    const struct json_node *report = json_tree_element(json_tree_member(play->root, "suppliers"), 0);
+    uint64_t ceiling_ms = 0;
+    bool is_scripts = text_equals(json_tree_text(report, "ceiling_from"), TEXT("script"));
+
+    if (is_scripts && json_tree_to_u64(json_tree_member(report, "ceiling_ms"), &ceiling_ms)) {
+        play->fixture->ceiling_us = ceiling_ms * 1000;
+    }
     play->fixture->needs_us = last_us + sum_of(&play->fixture->exchanges, world->sent);
 }
 

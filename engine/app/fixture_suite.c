@@ -1,10 +1,10 @@
 #include "app/fixture_suite.h"
 
+#include "app/fixture_folder.h"
 #include "app/fixture_run.h"
 #include "base/clock.h"
 #include "model/data_set.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include <string.h>
 
 // Limits of scripts are there to keep them off each other; a test on a busy machine has time.
-enum { PATH_SIZE = 4096, BUILD_LIMIT_US = 100000, NORMALISE_LIMIT_US = 1000000, KNOWN_MAX = 1024 };
+enum { PATH_SIZE = FIXTURE_PATH_SIZE, BUILD_LIMIT_US = 100000, NORMALISE_LIMIT_US = 1000000, KNOWN_MAX = 1024 };
 
 static void suite_find(struct fixture_suite *suite, const char *file, enum code code, const char *help,
                        const char *format, ...) PRINTF_LIKE(5, 6);
@@ -181,27 +181,6 @@ static bool ends_with(const char *name, const char *end)
     return length > tail && strcmp(name + length - tail, end) == 0;
 }
 
-static int is_fixture(const struct dirent *entry)
-{
-    return entry->d_name[0] != '.' && ends_with(entry->d_name, ".json") && !ends_with(entry->d_name, ".body.json");
-}
-
-/// "suppliers/acme.lua" -> "suppliers/acme.test"; false: the file is an alias of another's, or its name is too long.
-static bool folder_of(const struct script_supplier *script, char folder[PATH_SIZE])
-{
-    static const char LUA[] = ".lua";
-    size_t length = script->file.length, tail = sizeof(LUA) - 1;
-
-    if (length < tail + script->name.length || length + 2 > PATH_SIZE) {
-        return false;
-    }
-    struct text stem = { script->file.data, length - tail };
-    struct text name = { stem.data + stem.length - script->name.length, script->name.length };
-    bool is_whole = stem.length == name.length || name.data[-1] == '/';
-    (void)snprintf(folder, PATH_SIZE, "%.*s.test", TEXT_ARGS(stem));
-    return is_whole && text_equals(name, script->name);
-}
-
 static bool is_in_time(const struct fixture_suite *suite, uint64_t began_us)
 {
     uint64_t now_us = clock_now_us();
@@ -224,7 +203,7 @@ static void run_supplier(struct fixture_suite *suite, const struct fixture_subje
     struct supplier_findings found = { .suite = suite, .script = subject->script };
     struct dirent **entries = NULL;
     char path[PATH_SIZE + 300];
-    int count = scandir(folder, &entries, is_fixture, alphasort);
+    int count = scandir(folder, &entries, fixture_folder_has, alphasort);
 
     if (count < 0 && errno != ENOENT) {
         suite_find(suite, folder, CODE_FIXTURE_UNREADABLE, "", "the fixtures cannot be read: %s", strerror(errno));
@@ -279,7 +258,7 @@ static void find_unknown(struct fixture_suite *suite, const struct script_set *s
     char folder[PATH_SIZE], help[160];
 
     for (size_t i = 0; i < script_set_supplier_count(set) && count < CANDIDATES; i++) {
-        if (folder_of(script_set_supplier(set, i), folder)) {
+        if (fixture_folder_of(script_set_supplier(set, i), folder)) {
             candidates[count++] = script_set_supplier(set, i)->name.data;
         }
     }
@@ -392,7 +371,7 @@ static void run_all(struct fixture_suite *suite, struct worker_pool *workers)
 
     for (size_t i = 0; i < script_set_supplier_count(catalogue->set); i++) {
         const struct script_supplier *script = script_set_supplier(catalogue->set, i);
-        if (!is_wanted(suite, script->name) || !folder_of(script, folder)) {
+        if (!is_wanted(suite, script->name) || !fixture_folder_of(script, folder)) {
             continue;
         }
         const struct fixture_subject subject = {

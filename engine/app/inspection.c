@@ -17,7 +17,7 @@ bool inspection_init(struct inspection *inspection, const struct settings *setti
     *inspection = (struct inspection){ .settings = settings, .catalogue = catalogue };
     inspection->seen = calloc(count + 1, sizeof(*inspection->seen));
     for (size_t i = 0; i < count && inspection->seen != NULL; i++) {
-        inspection->seen[i].least_us = UINT64_MAX;
+        inspection->seen[i].least_us = inspection->seen[i].ceiling_us = UINT64_MAX;
     }
     return inspection->seen != NULL;
 }
@@ -39,6 +39,9 @@ void inspection_note(struct inspection *inspection, const struct script_supplier
     seen->fixtures++;
     seen->odd += fixture->must_not_fail ? 0 : 1;
     seen->hosts_asked |= fixture->hosts_asked;
+    if (fixture->ceiling_us > 0 && fixture->ceiling_us < seen->ceiling_us) {
+        seen->ceiling_us = fixture->ceiling_us;
+    }
     if (fixture->must_not_fail && fixture->needs_us > 0 && fixture->needs_us < seen->least_us) {
         seen->least_us = fixture->needs_us;
     }

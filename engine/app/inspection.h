@@ -20,6 +20,7 @@ enum inspection_weight { INSPECTION_FINDING, INSPECTION_WARNING, INSPECTION_HINT
 struct inspection_seen {
     size_t fixtures, odd;
     uint64_t least_us;    // that one which must not fail takes; UINT64_MAX: nobody knows
+    uint64_t ceiling_us;  // the shortest that the script said; UINT64_MAX: none
     uint64_t hosts_asked; // a bit for each of its `hosts`
 };
 

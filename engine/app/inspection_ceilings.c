@@ -94,6 +94,19 @@ static void inspect_rule(const struct inspection *inspection, const struct rule 
     }
 }
 
+/// What the script itself says, in every one of its fixtures.
+static void inspect_script(const struct inspection *inspection, size_t index)
+{
+    uint64_t ceiling_us = inspection->seen[index].ceiling_us;
+
+    if (ceiling_us != UINT64_MAX && ceiling_us >= inspection->catalogue->deadline_max_us) {
+        inspection_tell(inspection, INSPECTION_WARNING, CODE_CEILING_UNREACHABLE,
+                        inspection_place(inspection, index, "ceiling"), "let it say less, or take it out",
+                        "ceiling says %llu ms or more, not below deadline.max, so it never cuts anybody",
+                        (unsigned long long)ceiling_us / 1000);
+    }
+}
+
 static void inspect_supplier(const struct inspection *inspection, size_t index)
 {
     const struct catalogue_supplier *supplier = &inspection->catalogue->suppliers[index];
@@ -125,5 +138,6 @@ void inspection_run_ceilings(const struct inspection *inspection)
     }
     for (size_t i = 0; i < inspection->catalogue->supplier_count; i++) {
         inspect_supplier(inspection, i);
+        inspect_script(inspection, i);
     }
 }

@@ -201,7 +201,7 @@ static void flush_or_tell(FILE *stream)
 
 static int run(const struct cli_command *command, int argc, char **argv)
 {
-    struct cli_options options = { .url = "http://127.0.0.1:8080", .admin = "http://127.0.0.1:8081" };
+    struct cli_options options = { .url = "http://127.0.0.1:8080", .admin = "http://127.0.0.1:8081", .seed = 1 };
     int code = parse_options(command, argc, argv, &options);
 
     if (code != CLI_OK) {

@@ -46,7 +46,11 @@ struct cli_options {
     const char *login, *keep, *as;       // NULL: not given
     bool shows_all, is_forced;
     bool is_json, is_colourless, has_secrets, is_strict, is_updating, is_checking, is_events;
+    const char *product, *from; // of `new`; NULL: not given
+    bool has_origin;
     bool asks_help;
+    const char *listen, *latency, *fault, *settings, *tls; // of mock; NULL: not given
+    uint64_t seed, once;                                   // of mock; once 0: for good
 };
 
 int cli_main(int argc, char **argv);
@@ -57,6 +61,7 @@ int cmd_check(const struct cli_options *options);
 int cmd_test(const struct cli_options *options);
 int cmd_try(const struct cli_options *options);
 int cmd_record(const struct cli_options *options);
+int cmd_mock(const struct cli_options *options);
 int cmd_explain(const struct cli_options *options);
 bool explain_is_code(struct text word);
 int explain_code(const struct cli_options *options);
@@ -64,6 +69,9 @@ int cmd_status(const struct cli_options *options);
 int cmd_reload(const struct cli_options *options);
 int cmd_rollback(const struct cli_options *options);
 int cmd_history(const struct cli_options *options);
+int cmd_new(const struct cli_options *options);
+int cmd_config(const struct cli_options *options);
+int cmd_completion(const struct cli_options *options);
 int cmd_help(const struct cli_options *options);
 int cmd_version(const struct cli_options *options);
 
@@ -80,6 +88,10 @@ struct generation;
 MUST_CHECK enum status cli_load(const struct cli_options *options,
                                 void (*report)(void *context, const struct failure *failure), void *context,
                                 struct settings **settings, struct generation **generation);
+
+/// The whole file, or standard input for "-", up to the buffer's ceiling. False: `why` says why not; also when it is
+/// empty.
+MUST_CHECK bool cli_read_input(const char *path, struct buffer *input, struct failure *why);
 
 /// How to draw on standard output: its width, encoding and colours.
 void cli_paint_init(struct paint *paint, const struct cli_options *options, struct buffer *out);

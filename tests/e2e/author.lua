@@ -1,4 +1,5 @@
--- Author: one good supplier with a login, two steps and two fixtures, to be broken on purpose, and what the commands say.
+-- Author: one good supplier with a login, two steps and two fixtures, to be broken on purpose, and what the commands
+-- say of it.
 --
 --   local author = require("tests.e2e.author")
 --   local bench = author.bench("mistakes")
@@ -107,7 +108,8 @@ for index = 1, 3 do
 end
 
 M.odd = [==[
-{ "search": { "product": "flights", "query": { "slices": [{ "origin": "MAD", "destination": "LHR", "date": "2027-05-12" }],
+{ "search": { "product": "flights", "query": {
+    "slices": [{ "origin": "MAD", "destination": "LHR", "date": "2027-05-12" }],
     "travellers": [{ "type": "adult" }] } },
   "now": "2026-11-29T09:00:00Z", "secrets": { "ACME_KEY": "test-key" }, "login": "token-one",
   "exchanges": [{ "response": { "status": 503 } }],
@@ -145,8 +147,12 @@ end
 
 function M.bench(name)
   local folder = world.folder .. "/" .. name
-  return setmetatable({ folder = folder, script = folder .. "/acme.lua", fixture = folder .. "/acme.test/ok-two-pages.json",
-    settings = folder .. "/lastcall.yaml" }, Bench)
+  return setmetatable({
+    folder = folder,
+    script = folder .. "/acme.lua",
+    fixture = folder .. "/acme.test/ok-two-pages.json",
+    settings = folder .. "/lastcall.yaml",
+  }, Bench)
 end
 
 -- Writes script, fixture and settings; what is not given is good. `settings` go below what must be there.
