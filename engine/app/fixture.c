@@ -315,22 +315,21 @@ static void read_fields(struct fixture *fixture)
     (void)!fixture_read_exchanges(fixture, root, &fixture->exchanges);
 }
 
-bool fixture_read(struct fixture *fixture, const char *path, settings_finding report, void *context)
+static void begin(struct fixture *fixture, const char *path, settings_finding report, void *context)
 {
-    const char *why = "there is no memory for it";
-    struct json_node *root;
-    size_t offset;
-
     *fixture = (struct fixture){ .report = report, .context = context };
     arena_init(&fixture->arena, ARENA_MAX);
     buffer_init(&fixture->bytes, FIXTURE_FILE_MAX);
     fixture->path = arena_copy(&fixture->arena, text_of(path));
     require(fixture->path.data != NULL);
-    struct file_facts facts;
-    if (file_read(path, &fixture->bytes, &facts) != STATUS_OK) {
-        fixture_find(fixture, NULL, CODE_FIXTURE_UNREADABLE, "", "the fixture cannot be read: %s", facts.why);
-        return false;
-    }
+}
+
+/// The bytes are there.
+static bool take_bytes(struct fixture *fixture)
+{
+    const char *why = "there is no memory for it";
+    struct json_node *root;
+    size_t offset;
     struct text bytes = buffer_text(&fixture->bytes);
     enum status status = json_tree_read(&fixture->arena, bytes, &root, &offset, &why);
     if (status != STATUS_OK || root->kind != JSON_BEGIN_OBJECT) {
@@ -344,6 +343,26 @@ bool fixture_read(struct fixture *fixture, const char *path, settings_finding re
     read_name(fixture);
     read_fields(fixture);
     return fixture->findings == 0;
+}
+
+bool fixture_read(struct fixture *fixture, const char *path, settings_finding report, void *context)
+{
+    struct file_facts facts;
+
+    begin(fixture, path, report, context);
+    if (file_read(path, &fixture->bytes, &facts) != STATUS_OK) {
+        fixture_find(fixture, NULL, CODE_FIXTURE_UNREADABLE, "", "the fixture cannot be read: %s", facts.why);
+        return false;
+    }
+    return take_bytes(fixture);
+}
+
+bool fixture_read_text(struct fixture *fixture, const char *path, struct text json, settings_finding report,
+                       void *context)
+{
+    begin(fixture, path, report, context);
+    buffer_append_text(&fixture->bytes, json);
+    return take_bytes(fixture);
 }
 
 void fixture_fini(struct fixture *fixture)

@@ -63,6 +63,9 @@ struct fixture {
 
 /// Reads the file; `path` is copied. False: it cannot be played, and a finding says why. fixture_fini either way.
 MUST_CHECK bool fixture_read(struct fixture *fixture, const char *path, settings_finding report, void *context);
+/// The same of bytes that stand in no file yet (copied); `path` is what findings call it, and where its bodies are.
+MUST_CHECK bool fixture_read_text(struct fixture *fixture, const char *path, struct text json, settings_finding report,
+                                  void *context);
 void fixture_fini(struct fixture *fixture);
 
 /// Reads `exchanges`, a member of `owner`; none is an empty list. False: a finding says why.

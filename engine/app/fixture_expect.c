@@ -1,5 +1,6 @@
 // `expect`: members are those of the supplier in a reply, `offers` how many there are, `first` and `offers[3]` those of
-// the reply's offers. What an ok fixture does not expect of trouble is a finding.
+// the reply's offers, whose `item` may be expected as its id, or as what the reply's items say of it. What an ok
+// fixture does not expect of trouble is a finding.
 
 #include "app/fixture_match.h"
 #include "app/fixture_run.h"
@@ -32,9 +33,38 @@ static bool is_offer_key(struct text key, uint64_t *index)
     return text_to_u64(rest, index);
 }
 
-/// What stands for the member of `expect`; NULL: nothing does.
-static const struct json_node *got_of(const struct fixture_play *play, const struct json_node *report, struct text key)
+/// The offer of the reply. Where its item is expected as an object, the item stands there in place of its id.
+static const struct json_node *offer_of(const struct fixture_play *play, const struct json_node *expected,
+                                        const struct json_node *offer)
 {
+    const struct json_node *wanted = json_tree_member(expected, "item");
+    const struct json_node *id = json_tree_member(offer, "item");
+    const struct json_node *item =
+        id == NULL ? NULL : json_tree_member_text(json_tree_member(play->root, "items"), id->text);
+
+    if (wanted == NULL || wanted->kind != JSON_BEGIN_OBJECT || item == NULL) {
+        return offer;
+    }
+    struct json_node *members = arena_alloc_array(&play->fixture->arena, offer->count + 1, sizeof(*members));
+    if (members == NULL) {
+        return offer; // no memory: told as a difference
+    }
+    struct json_node *whole = members++, *at = members;
+    *whole = *offer;
+    whole->first = members;
+    for (const struct json_node *member = offer->first; member != NULL; member = member->next, at++) {
+        *at = member == id ? *item : *member;
+        at->key = member->key;
+        at->next = member->next == NULL ? NULL : at + 1;
+    }
+    return whole;
+}
+
+/// What stands for the member of `expect`; NULL: nothing does.
+static const struct json_node *got_of(const struct fixture_play *play, const struct json_node *report,
+                                      const struct json_node *expected)
+{
+    struct text key = expected->key;
     const struct json_node *offers = json_tree_member(play->root, "offers");
     const struct json_node *got = json_tree_member_text(report, key);
     uint64_t index = 0;
@@ -43,7 +73,7 @@ static const struct json_node *got_of(const struct fixture_play *play, const str
         return got != NULL ? got : fixture_value(play->fixture, TEXT("0"));
     }
     if (text_equals(key, TEXT("first")) || is_offer_key(key, &index)) {
-        return json_tree_element(offers, (size_t)index);
+        return offer_of(play, expected, json_tree_element(offers, (size_t)index));
     }
     return got;
 }
@@ -76,7 +106,7 @@ static void match_members(const struct fixture_play *play, const struct json_nod
         (void)snprintf(path, sizeof(path), "expect.%.*s", TEXT_ARGS(at->key));
         bool is_offers = text_starts_with(at->key, TEXT("offers")) || text_equals(at->key, TEXT("first"));
         fixture->differs = is_offers ? CODE_OFFERS_DIFFER : CODE_OUTCOME_DIFFERS;
-        fixture_match(fixture, path, at, got_of(play, report, at->key), MATCH_NAMED);
+        fixture_match(fixture, path, at, got_of(play, report, at), MATCH_NAMED);
         if (fixture->findings > before && text_equals(at->key, TEXT("outcome"))) {
             fixture_find_detail(fixture, at, report);
         }

@@ -26,6 +26,19 @@ static void watch(void *owner, const struct fixture_exchange *exchange, size_t i
     fixture_watch(play->fixture, "", &play->fixture->exchanges, exchange, index, request);
 }
 
+static void on_trouble(void *owner, const struct catalogue_supplier *supplier, enum outcome outcome,
+                       const char *detail, const struct failure *trouble)
+{
+    struct fixture_play *play = owner;
+    (void)supplier;
+    (void)outcome;
+    (void)detail;
+
+    if (trouble != NULL) {
+        fixture_world_keep_trouble(play->world, trouble); // it has the exchange, too
+    }
+}
+
 static void on_reply(void *owner, const struct search_reply *reply)
 {
     struct fixture_play *play = owner;
@@ -86,7 +99,8 @@ static struct catalogue catalogue_of(const struct fixture_play *play, struct cat
 /// Runs the search to its reply. False: a finding says why there is none.
 static bool run_search(struct fixture_play *play, const struct envelope *envelope)
 {
-    struct fixture_world *world = play->world;
+    struct fixture_world *played = play->world;
+    struct world *world = play->subject->tap == NULL ? &played->world : &play->subject->tap->world;
     struct catalogue_supplier supplier;
     struct catalogue catalogue = catalogue_of(play, &supplier);
     struct budget budget = budget_of(play, envelope);
@@ -94,29 +108,30 @@ static bool run_search(struct fixture_play *play, const struct envelope *envelop
     struct search *search;
 
     if (play->account->login > 0) {
-        fixture_login_open(&world->login, &world->world, &catalogue, play->fixture->wall_us);
+        fixture_login_open(&played->login, world, &catalogue, play->fixture->wall_us);
     }
     if (play->account->login > 0 && play->fixture->login != NULL) {
-        fixture_login_bring(&world->login, play->fixture->login->source);
+        fixture_login_bring(&played->login, play->fixture->login->source);
     }
-    play->arrival_us = world->now_us;
+    play->arrival_us = played->now_us;
     play->budget_us = budget.effective_us;
-    const struct search_options options = { .world = &world->world,
+    const struct search_options options = { .world = world,
                                             .catalogue = &catalogue,
                                             .search_id = TEXT("00000000000000000000000000"),
                                             .product = envelope->product,
                                             .body = body,
-                                            .arrival_us = world->now_us,
+                                            .arrival_us = played->now_us,
                                             .arrival_wall_us = play->fixture->wall_us,
                                             .budget = budget,
                                             .max_items = ITEMS_MAX,
                                             .max_offers_per_item = OFFERS_MAX,
                                             .sort = envelope->sort,
+                                            .on_script_trouble = on_trouble,
                                             .on_reply = on_reply,
                                             .owner = play };
     bool is_started = body != NULL && search_start(&options, &search) == STATUS_OK;
     if (is_started) {
-        fixture_world_run(world);
+        fixture_world_run(played);
     }
     block_release(&body);
     play->root = is_started && !play->reply.is_full ? fixture_value(play->fixture, buffer_text(&play->reply)) : NULL;
@@ -151,7 +166,13 @@ static bool is_refused(const struct fixture_play *play)
 
 static void play_all(struct fixture_play *play, const struct envelope *envelope)
 {
-    if (!run_search(play, envelope) || is_refused(play) || fixture_meet_bug(play)) {
+    bool is_run = run_search(play, envelope);
+
+    if (play->subject->tap != NULL) {
+        buffer_append_text(play->subject->reply, buffer_text(&play->reply));
+        return;
+    }
+    if (!is_run || is_refused(play) || fixture_meet_bug(play)) {
         return;
     }
     fixture_measure(play);
@@ -173,8 +194,12 @@ void fixture_run(struct fixture *fixture, const struct fixture_subject *subject)
     }
     envelope_init(&envelope);
     fixture_world_init(&world, subject->workers, &fixture->exchanges);
-    world.on_send = watch;
-    world.owner = &play;
+    if (subject->tap != NULL) {
+        tap_begin(subject->tap, &world.world);
+    } else {
+        world.on_send = watch;
+        world.owner = &play;
+    }
     play.world = &world;
     buffer_init(&play.reply, REPLY_MAX);
     if (read_envelope(&play, &envelope)) {

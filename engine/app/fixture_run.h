@@ -7,6 +7,7 @@
 
 #include "app/fixture_world.h"
 #include "app/generation.h"
+#include "app/tap.h"
 #include "script/script_set.h"
 
 /// Whose fixtures they are.
@@ -16,6 +17,9 @@ struct fixture_subject {
     const struct script_supplier *script;
     size_t index; // of the supplier, in the script set
     struct worker_pool *workers;
+    // for somebody who looks on, and holds nothing against what is expected; both or none
+    struct tap *tap;      // made here, and good after the run
+    struct buffer *reply; // of the search
 };
 
 /// What the parts of a run share.

@@ -196,22 +196,32 @@ void fixture_world_deliver(void *home, struct script_call *call)
     pthread_mutex_unlock(&played->lock);
 }
 
-static void take_trouble(struct fixture_world *played, struct failure **trouble)
+void fixture_world_keep_trouble(struct fixture_world *played, const struct failure *trouble)
 {
-    if (played->trouble == NULL) {
-        played->trouble = *trouble;
-        *trouble = NULL;
+    struct failure *kept = malloc(sizeof(*kept));
+
+    if (kept != NULL) {
+        *kept = *trouble;
+        free(played->trouble);
+        played->trouble = kept;
+    }
+}
+
+static void copy_trouble(struct fixture_world *played, const struct failure *trouble)
+{
+    if (played->trouble == NULL && trouble != NULL) {
+        fixture_world_keep_trouble(played, trouble);
     }
 }
 
 /// What the first script that failed is told of; those after it mostly fail for its sake.
 static void keep_trouble(struct fixture_world *played, struct script_call *call)
 {
-    take_trouble(played, &call->trouble);
+    copy_trouble(played, call->trouble);
     if (call->kind == SCRIPT_CALL_START) {
         struct start_call *start = CONTAINER_OF(call, struct start_call, call);
         for (size_t i = 0; i < start->candidate_count; i++) {
-            take_trouble(played, &start->candidates[i].trouble);
+            copy_trouble(played, start->candidates[i].trouble);
         }
     }
 }

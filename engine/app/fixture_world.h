@@ -27,7 +27,7 @@ struct fixture_world {
                     const struct http_request *request);
     void *owner;
     struct block *facts;     // of the search, once its START call is back
-    struct failure *trouble; // the first error of the script, as a person is told of it; NULL: none
+    struct failure *trouble; // what a person is told of the script's error; NULL: there was none
     struct fixture_login login;
     uint64_t calls;
     pthread_mutex_t lock;
@@ -38,6 +38,9 @@ struct fixture_world {
 void fixture_world_init(struct fixture_world *played, struct worker_pool *workers,
                         const struct fixture_exchanges *exchanges);
 void fixture_world_fini(struct fixture_world *played);
+
+/// A copy takes the place of what is kept.
+void fixture_world_keep_trouble(struct fixture_world *played, const struct failure *trouble);
 
 /// Until nothing is left to happen.
 void fixture_world_run(struct fixture_world *played);

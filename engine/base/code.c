@@ -136,8 +136,8 @@ static const struct code_row rows[] = {
     { CODE_MONEY_AMOUNT, "money_amount", "an amount that is none",
       "Amounts are decimal texts: digits, one point, no spaces or thousands. Clean it before `money`.\n" },
     { CODE_TIME_FORMAT, "time_format", "a date or time that cannot be read",
-      "The text is not what the function of `time` reads. There is one for each format: `time.parse` for ISO,\n"
-      "`time.ddmmyy`, …\n" },
+      "The text is not what the function of `time` reads. There is one for each format: `time.iso`,\n"
+      "`time.ddmmyy`, `time.http`, …\n" },
     { CODE_PLACE, "place", "an airport that is not known",
       "Its zone would have to be guessed. Use the IATA code of three capitals; city codes are no airports.\n" },
     { CODE_JSON, "json", "trouble with JSON",

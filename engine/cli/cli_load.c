@@ -5,6 +5,9 @@
 #include "app/generation.h"
 #include "base/json_write.h"
 
+#include <errno.h>
+#include <string.h>
+
 struct loading {
     void (*report)(void *context, const struct failure *failure);
     void *context;
@@ -60,4 +63,27 @@ void cli_tell_finding(struct json_writer *json, const struct failure *failure, b
     json_end_array(json);
     json_field_c(json, "help", failure->help);
     json_end_object(json);
+}
+
+bool cli_read_input(const char *path, struct buffer *input, struct failure *why)
+{
+    FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
+    char piece[65536];
+    size_t got = 0;
+
+    if (file == NULL) {
+        failure_set(why, "cannot open %s: %s", path, strerror(errno));
+        return false;
+    }
+    while ((got = fread(piece, 1, sizeof(piece), file)) > 0 && buffer_append(input, piece, got)) {
+    }
+    bool has_failed = ferror(file) != 0;
+    if (file != stdin) {
+        (void)fclose(file);
+    }
+    if (has_failed || input->is_full || input->length == 0) {
+        failure_set(why, "%s %s", path, has_failed ? "cannot be read" : input->is_full ? "is too large" : "is empty");
+        return false;
+    }
+    return true;
 }

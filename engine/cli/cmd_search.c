@@ -3,44 +3,12 @@
 #include "cli/reply_print.h"
 #include "cli/search_client.h"
 
-#include <errno.h>
-#include <string.h>
-
 enum { SEARCH_FILE_CAP = 16 * 1024 * 1024, SEARCH_OUTPUT_CAP = 16 * 1024 * 1024 };
 
 static int search_fail(const struct cli_options *options, const struct failure *why, int code)
 {
     cli_print_failure(stderr, why, options->is_colourless);
     return code;
-}
-
-/// The whole file, or standard input for "-".
-static bool search_read_file(const char *path, struct buffer *body, struct failure *why)
-{
-    FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
-    char piece[65536];
-    size_t got = 0;
-
-    if (file == NULL) {
-        failure_set(why, "cannot open %s: %s", path, strerror(errno));
-        failure_help(why, "give the file that holds the body of the search");
-        return false;
-    }
-    while ((got = fread(piece, 1, sizeof(piece), file)) > 0 && buffer_append(body, piece, got)) {
-    }
-    bool has_failed = ferror(file) != 0;
-    if (file != stdin) {
-        (void)fclose(file);
-    }
-    if (has_failed || body->is_full || body->length == 0) {
-        failure_set(why, "%s %s", path,
-                    has_failed      ? "cannot be read"
-                    : body->is_full ? "is too large for a search"
-                                    : "is empty");
-        failure_help(why, "a search looks like { \"product\": \"flights\", \"query\": { ... }, \"budget_ms\": 2000 }");
-        return false;
-    }
-    return true;
 }
 
 static int search_exit_code(uint16_t status)
@@ -85,7 +53,8 @@ int cmd_search(const struct cli_options *options)
     int code = CLI_OK;
 
     buffer_init(&body, SEARCH_FILE_CAP);
-    if (!search_read_file(options->arguments[0], &body, &why)) {
+    if (!cli_read_input(options->arguments[0], &body, &why)) {
+        failure_help(&why, "a search looks like { \"product\": \"flights\", \"query\": { ... }, \"budget_ms\": 2000 }");
         buffer_fini(&body);
         return search_fail(options, &why, CLI_CANNOT_LOAD);
     }

@@ -178,6 +178,8 @@ static void start_call_destroy(struct start_call *start)
 static void normalise_call_destroy(struct normalise_call *normalise)
 {
     block_release(&normalise->facts);
+    block_release(&normalise->reads);
+    block_release(&normalise->drops);
     http_response_destroy(&normalise->response);
     offer_batch_release(&normalise->offers);
     block_release(&normalise->state);

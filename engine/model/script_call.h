@@ -48,10 +48,10 @@ struct script_call {
     uint64_t queued_us, done_us;
     _Atomic uint64_t begun_us; // 0: not begun; its loop looks while a worker sets it
     uint64_t script_cpu_us;
-    uint64_t now_us; // what scripts are told of the time; 0: the clock's, which it is wherever time is real
-    uint64_t seed;   // of their randomness; 0: the machine's
-    struct failure *trouble; // out: what a person is told of the error that ended it; owned; NULL: nothing. Of START and
-                             // CEILING each candidate has its own
+    uint64_t now_us;         // what scripts are told of the time; 0: the clock's, which it is wherever time is real
+    uint64_t seed;           // of their randomness; 0: the machine's
+    struct failure *trouble; // out: what a person is told of the error that ended it; owned; NULL: nothing. Of START
+                             // and CEILING each candidate has its own
 };
 
 /// The budget as scripts see it; absolute monotonic times.
@@ -141,7 +141,10 @@ struct normalise_call {
     uint32_t part, parts, step;     // each from 1 on
     struct block *state;            // what the step before left; NULL: none
     struct login login;
+    bool wants_notes; // `reads` and `drops`, for an author who looks on
     // out
+    struct block *reads; // what of the body the script reads: script/reading.h; NULL: nothing is known
+    struct block *drops; // the offers that were dropped, a line each: path and reason; NULL: none
     enum script_verdict verdict;
     struct offer_batch *offers; // SCRIPT_OK: at least one offer
     enum merge_kind merge;

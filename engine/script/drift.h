@@ -27,6 +27,7 @@ enum {
 };
 
 struct drift_tree;
+struct reading; // script/reading.h
 
 /// What is known of one path.
 struct drift_path {
@@ -46,7 +47,8 @@ struct drift {
 
 /// What one answer had, tree by tree.
 struct drift_seen {
-    struct drift *drift; // NULL: nobody watches
+    struct drift *drift;     // NULL: nobody watches
+    struct reading *reading; // where each tree is noted as well; NULL: nowhere
     uint32_t count;
     struct drift_looked {
         struct drift_tree *tree;

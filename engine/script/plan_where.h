@@ -6,6 +6,6 @@
 
 #include "script/plan_read.h"
 
-/// Writes where what the function in hand was given as its argument `number` (from 1 on) stands: "body.offers[2].price".
-/// False: it was given no such argument, or one that does not stand in the document.
+/// Writes where what the function in hand was given as its argument `number` (from 1 on) stands:
+/// "body.offers[2].price". False: it was given no such argument, or one that does not stand in the document.
 bool plan_where(const struct plan_row *row, int number, char *place, size_t size);

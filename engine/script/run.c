@@ -91,18 +91,28 @@ static void run_count_limits(struct script_set *set, const struct sandbox *sandb
     }
 }
 
-/// What was stopped, or was out of memory, as a person is told of it: without notes.
-static void run_tell_limit(struct run *run, enum code code, const struct guard_blame *blame)
+/// Without a place of its own it gets the script's file.
+static void run_place_trouble(struct run *run, const struct guard_blame *blame)
 {
     const struct script_set *set = run->state->set;
     struct failure *trouble = &run->trouble;
 
-    *trouble = (struct failure){ .code = code };
-    if (!trouble_split(trouble, run->failure.message) && blame != NULL) {
-        const struct script_file *file = blame->script.is_product ? script_set_product_file(set, blame->script.index)
-                                                                  : script_set_supplier_file(set, blame->script.index);
-        (void)snprintf(trouble->file, sizeof trouble->file, "%.*s", TEXT_ARGS(file->path));
+    if (trouble->code == CODE_NONE || trouble->file[0] != '\0' || blame == NULL) {
+        return;
     }
+    const struct script_file *file = blame->script.is_product ? script_set_product_file(set, blame->script.index)
+                                                              : script_set_supplier_file(set, blame->script.index);
+    (void)snprintf(trouble->file, sizeof trouble->file, "%.*s", TEXT_ARGS(file->path));
+}
+
+/// What was stopped, or was out of memory, as a person is told of it: without notes.
+static void run_tell_limit(struct run *run, enum code code, const struct guard_blame *blame)
+{
+    struct failure *trouble = &run->trouble;
+
+    *trouble = (struct failure){ .code = code };
+    (void)trouble_split(trouble, run->failure.message);
+    run_place_trouble(run, blame);
     failure_help(trouble, code == CODE_TIMEOUT ? "look for a loop that does not end; read long lists by a shape"
                                                : "look for a list or text that grows without end; read by a shape");
 }
@@ -138,12 +148,14 @@ static enum run_end run_one(struct run *run, const struct guard_blame *blame, ui
         return RUN_DONE;
     case SANDBOX_ERROR:
         run->trouble = sandbox->trouble.failure;
+        run_place_trouble(run, blame);
         return RUN_FAILED;
     case SANDBOX_STOPPED:
         failure->verdict = SCRIPT_TIMEOUT;
         snprintf(failure->message, sizeof failure->message, "%s: stopped after %llu ms", sandbox->stopped_at,
                  (unsigned long long)(limit_us / 1000));
         run_tell_limit(run, CODE_TIMEOUT, blame);
+        failure_set(&run->trouble, "the script ran for more than %llu ms", (unsigned long long)(limit_us / 1000));
         if (blame != NULL &&
             script_set_note_timeout(run->state->set, blame->script, sandbox->stopped_at, clock_now_us())) {
             run->quarantined++;

@@ -356,6 +356,7 @@ static int sandbox_run(lua_State *L)
         return 0;
     }
     sandbox_check(L);
+    trouble_settle(L, status);
     job->has_failed = true;
     if (job->on_error != NULL) {
         job->on_error(L, job->context);

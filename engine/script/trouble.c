@@ -154,7 +154,7 @@ static void take_place(struct trouble *trouble, const char *message, const struc
 static void collect(lua_State *L, struct trouble *trouble)
 {
     struct failure *why = &trouble->failure;
-    struct trouble_scene scene = { .L = L, .trouble = trouble };
+    struct trouble_scene scene = { .L = L, .trouble = trouble, .words = lua_tostring(L, 1) };
     const char *message = lua_tostring(L, 1);
     struct text path, source;
 
@@ -164,10 +164,29 @@ static void collect(lua_State *L, struct trouble *trouble)
     if (trouble->find_source != NULL && trouble->find_source(trouble->context, text_of(why->file), &path, &source)) {
         (void)snprintf(why->file, sizeof why->file, "%.*s", TEXT_ARGS(path));
         trouble_note_line(why, source, why->line);
-        bool is_there = scene.level > 0 && scene.line == why->line && scene.words != NULL;
+        bool is_there = scene.level > 0 && scene.line == why->line;
         scene.source_line = is_there ? line_of(source, why->line) : (struct text){ NULL, 0 };
     }
     trouble_tell_kind(&scene, why);
+}
+
+void trouble_settle(lua_State *L, int status)
+{
+    struct trouble *trouble = sandbox_trouble(L);
+    struct failure *why = &trouble->failure;
+
+    if (why->code != CODE_NONE || lua_type(L, -1) != LUA_TSTRING) {
+        return;
+    }
+    const char *message = lua_tostring(L, -1);
+    if (status == LUA_ERRERR) { // there was no room for the handler
+        lua_pop(L, 1);
+        lua_pushliteral(L, "stack overflow");
+        message = lua_tostring(L, -1);
+    }
+    *why = (struct failure){ .code = strstr(message, "stack overflow") != NULL ? CODE_TOO_DEEP : CODE_RAISED };
+    (void)trouble_split(why, message);
+    trouble_help(why);
 }
 
 static int on_raise(lua_State *L)

@@ -23,10 +23,10 @@ enum { TROUBLE_ROOTS_MAX = 8, TROUBLE_STEPS = 30000, TROUBLE_KEYS_MAX = 12 };
 typedef bool (*trouble_find_source)(void *context, struct text shown, struct text *path, struct text *source);
 
 struct trouble {
-    struct failure failure; // of the call in hand; CODE_NONE: nothing was raised
-    enum code raised;       // given by who raises next; CODE_NONE: by kind
-    uint32_t root_count;    // documents that the script has read
-    const struct plan_row *row; // of the plan that runs; NULL: none
+    struct failure failure;          // of the call in hand; CODE_NONE: nothing was raised
+    enum code raised;                // given by who raises next; CODE_NONE: by kind
+    uint32_t root_count;             // documents that the script has read
+    const struct plan_row *row;      // of the plan that runs; NULL: none
     trouble_find_source find_source; // NULL: no excerpts
     void *context;
 };
@@ -57,6 +57,10 @@ void trouble_code(lua_State *L, enum code code);
 
 /// The same, unless its kind was given already.
 void trouble_code_unless(lua_State *L, enum code code);
+
+/// After the protected call, with its error value on top: what could not be collected, for the stack was full, is told
+/// by its words alone. Within a protected call of its own.
+void trouble_settle(lua_State *L, int status);
 
 /// An error was caught by its script: what was given for it does not count any more.
 void trouble_caught(lua_State *L);

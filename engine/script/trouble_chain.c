@@ -12,9 +12,9 @@
 
 enum { CHAIN_LOCALS_MAX = 250, CHAIN_STACK = 8, CHAIN_TABLES_MAX = 40 };
 
-static const char *const keywords[] = { "and",   "break", "do",  "else", "elseif", "end",    "false", "for",
-                                        "function", "goto", "if", "in", "local",  "nil",    "not",   "or",
-                                        "repeat", "return", "then", "true", "until", "while" };
+static const char *const keywords[] = { "and",      "break",  "do",   "else", "elseif", "end",  "false", "for",
+                                        "function", "goto",   "if",   "in",   "local",  "nil",  "not",   "or",
+                                        "repeat",   "return", "then", "true", "until",  "while" };
 
 /// A chain while it is followed.
 struct chain {

@@ -15,10 +15,10 @@ enum { CHAIN_TEXT = 96 };
 
 /// What is looked for.
 struct chain_wish {
-    struct text name;  // of the field or variable; absent: any
-    bool is_variable;  // `name` is a local or upvalue
-    bool goes_on;      // it is indexed
-    const char *type;  // what is there: "nil"
+    struct text name; // of the field or variable; absent: any
+    bool is_variable; // `name` is a local or upvalue
+    bool goes_on;     // it is indexed
+    const char *type; // what is there: "nil"
 };
 
 struct chain_fault {

@@ -1,5 +1,5 @@
-// Errors of the interpreter itself are known by its own words, which the function of Lua that runs has raised; errors of
-// C functions by the function's name among the globals, unless they gave a code.
+// Errors of the interpreter itself are known by its own words, which the function of Lua that runs has raised; errors
+// of C functions by the function's name among the globals, unless they gave a code.
 
 #include "script/trouble_kind.h"
 
@@ -30,12 +30,24 @@ static const struct {
     const char *name;
     enum code code;
 } helpers[] = {
-    { "error", CODE_RAISED },        { "assert", CODE_RAISED },      { "require", CODE_MODULE_MISSING },
-    { "money.", CODE_MONEY_AMOUNT }, { "time.", CODE_TIME_FORMAT },  { "json.", CODE_JSON },
-    { "xml.", CODE_XML },            { "soap.", CODE_XML },          { "crypto.", CODE_CRYPTO },
-    { "url.", CODE_URL },            { "form.", CODE_URL },          { "lookup", CODE_LOOKUP },
-    { "map_of", CODE_SHAPE },        { "plan", CODE_PLAN },          { "up", CODE_PLAN },
-    { "const", CODE_PLAN },          { "ref", CODE_PLAN },           { "asked", CODE_PLAN },
+    { "error", CODE_RAISED },
+    { "assert", CODE_RAISED },
+    { "require", CODE_MODULE_MISSING },
+    { "money.", CODE_MONEY_AMOUNT },
+    { "time.", CODE_TIME_FORMAT },
+    { "json.", CODE_JSON },
+    { "xml.", CODE_XML },
+    { "soap.", CODE_XML },
+    { "crypto.", CODE_CRYPTO },
+    { "url.", CODE_URL },
+    { "form.", CODE_URL },
+    { "lookup", CODE_LOOKUP },
+    { "map_of", CODE_SHAPE },
+    { "plan", CODE_PLAN },
+    { "up", CODE_PLAN },
+    { "const", CODE_PLAN },
+    { "ref", CODE_PLAN },
+    { "asked", CODE_PLAN },
 };
 
 static const struct {
@@ -43,7 +55,8 @@ static const struct {
     const char *help;
 } remedies[] = {
     { CODE_RAISED, "what a supplier did wrong is told by fail.…; an error is a bug of the script" },
-    { CODE_FROZEN, "what scripts are given is read-only: copy what you change into a table of your own" },
+    { CODE_FROZEN,
+      "what scripts are given is read-only: copy what you change into a table of your own, `local query = {}`" },
     { CODE_GLOBAL_UNKNOWN, "mend the name, or declare it with `local`" },
     { CODE_GLOBAL_WRITTEN, "write `local` before it" },
     { CODE_NIL_CALL, "mend the name, or define the function before it is called" },
@@ -53,7 +66,8 @@ static const struct {
     { CODE_LENGTH, "guard it: `#(list or {})`" },
     { CODE_NOT_A_TABLE, "the answer is not built as the script thinks: look at it with `type`" },
     { CODE_ARGUMENT, "look at what is given to it; a nil is most often a field that is missing" },
-    { CODE_MONEY_FLOAT, "read the amount as `decimal` or `text`, or use money.scaled for whole cents" },
+    { CODE_MONEY_FLOAT,
+      "read the amount as `decimal` or `text` of a shape, response:json { … }, or use money.scaled for whole cents" },
     { CODE_CURRENCY, "give a code of ISO 4217, such as \"EUR\"" },
     { CODE_MONEY_AMOUNT, "give a decimal text, such as \"412.30\"" },
     { CODE_TIME_FORMAT, "use the function of `time` that reads this format, see scripts/README.md" },
@@ -66,13 +80,14 @@ static const struct {
     { CODE_PATTERN, "these are Lua's patterns, no regular expressions: `%d`, not `\\d`" },
     { CODE_SHAPE, "a shape names fields and leaves: { offers = { { id = text } } }" },
     { CODE_PLAN, "see plans in suppliers/README.md" },
-    { CODE_MODULE_MISSING, "modules are files below scripts/: require(\"helpers.dates\") is scripts/helpers/dates.lua" },
+    { CODE_MODULE_MISSING,
+      "modules are files below scripts/: require(\"helpers.dates\") is scripts/helpers/dates.lua" },
     { CODE_RETURNED, "return what the message names; a forgotten `return` gives nil" },
     { CODE_IMPURE, "give the same answer every time: use only the arguments" },
     { CODE_HOST_NOT_ALLOWED, "add the host to `hosts`, or mend the URL" },
     { CODE_SECRET_MISSING, "name it in `secrets`, and set its environment variable" },
     { CODE_REQUEST_MALFORMED, "return { method=, url= or path=, query=, headers=, json= | form= | body= }" },
-    { CODE_STATE_TOO_LARGE, "keep an id or a page number, not the answer" },
+    { CODE_STATE_TOO_LARGE, "keep a cursor or a page number, not the answer" },
     { CODE_TOO_DEEP, "look for a function that calls itself without end" },
     { CODE_LOGIN_FAILED, "return { value =, expires_in_s = }, or fail.auth(message)" },
 };
@@ -240,8 +255,8 @@ static void tell_argument(struct trouble_scene *scene, struct failure *why)
     struct complaint_words said = { .operation = NULL, .type = "nil" };
     char subject[160], words[sizeof why->message];
     size_t length = strlen(scene->words);
-    bool is_nil = length > 8 && (strcmp(scene->words + length - 8, "got nil)") == 0 ||
-                                 strstr(scene->words, "got no value") != NULL);
+    bool is_nil = length > 8 &&
+                  (strcmp(scene->words + length - 8, "got nil)") == 0 || strstr(scene->words, "got no value") != NULL);
 
     if (is_nil && tell_fault(scene, &said, why, subject, sizeof subject)) {
         (void)snprintf(words, sizeof words, "%.300s: %s", why->message, subject);
@@ -249,8 +264,11 @@ static void tell_argument(struct trouble_scene *scene, struct failure *why)
     }
 }
 
-static void help_kind(struct failure *why)
+void trouble_help(struct failure *why)
 {
+    if (why->code == CODE_RETURNED && strncmp(why->message, "normalise", 9) == 0 && why->help[0] == '\0') {
+        failure_help(why, "`return offers`, a list; {} or \"empty\" when there is nothing for sale");
+    }
     for (size_t i = 0; i < COUNT_OF(remedies) && why->help[0] == '\0'; i++) {
         if (remedies[i].code == why->code) {
             failure_help(why, "%s", remedies[i].help);
@@ -265,8 +283,6 @@ void trouble_tell_kind(struct trouble_scene *scene, struct failure *why)
 
     if (scene->trouble->raised != CODE_NONE) {
         why->code = scene->trouble->raised;
-    } else if (scene->level == 0) {
-        why->code = CODE_RAISED;
     } else if (scene->level == 1 && read_words(scene->words, &said)) {
         tell_operation(scene, &said, why);
     } else {
@@ -276,7 +292,7 @@ void trouble_tell_kind(struct trouble_scene *scene, struct failure *why)
         }
     }
     lua_settop(scene->L, top);
-    help_kind(why);
+    trouble_help(why);
     why->message[redact_apply(why->message, strlen(why->message), false)] = '\0';
     why->notes[redact_apply(why->notes, strlen(why->notes), false)] = '\0';
     why->help[redact_apply(why->help, strlen(why->help), false)] = '\0';

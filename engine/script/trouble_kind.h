@@ -9,12 +9,15 @@
 struct trouble_scene {
     lua_State *L;
     const struct trouble *trouble;
-    int level;                // of the function of Lua that is told; 0: there is none
-    uint32_t line;            // where it stands
-    char file[256];           // its file
-    const char *words;        // the message without a place
-    struct text source_line;  // absent: not known
+    int level;               // of the function of Lua that is told; 0: there is none
+    uint32_t line;           // where it stands
+    char file[256];          // its file
+    const char *words;       // the message without a place
+    struct text source_line; // absent: not known
 };
+
+/// The remedy of its code, when it has none yet.
+void trouble_help(struct failure *why);
 
 /// Sets code and remedy, betters the sentence and adds notes. Needs room on the stack for a dozen values.
 void trouble_tell_kind(struct trouble_scene *scene, struct failure *why);

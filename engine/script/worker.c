@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "model/ask_call.h"
+#include "script/bind.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -153,6 +154,7 @@ static void *worker_main(void *context)
         atomic_fetch_sub(&pool->lost, 1);
     } else {
         pool_states_clear(&pool->states, worker->slot);
+        bind_crypto_leave_thread();
         worker_leave(worker);
     }
     guard_fini(&worker->guard);

@@ -16,9 +16,10 @@
 #include <cmocka.h>
 #include <lauxlib.h>
 
-static const char document[] = "{\"offers\":[{\"id\":\"a\",\"total\":{\"amount\":\"1.00\",\"currency\":\"EUR\"}},"
-                               "{\"id\":\"b\",\"brand\":\"x\",\"totalPrice\":\"2.00\",\"legs\":[{\"from\":\"A\"},{\"to\":"
-                               "\"B\"}]}],\"meta\":{\"page\":1},\"odd name\":{\"k\":{}}}";
+static const char document[] =
+    "{\"offers\":[{\"id\":\"a\",\"total\":{\"amount\":\"1.00\",\"currency\":\"EUR\"}},"
+    "{\"id\":\"b\",\"brand\":\"x\",\"totalPrice\":\"2.00\",\"legs\":[{\"from\":\"A\"},{\"to\":"
+    "\"B\"}]}],\"meta\":{\"page\":1},\"odd name\":{\"k\":{}}}";
 
 static struct sandbox *sandbox;
 static const char *source;
@@ -78,8 +79,8 @@ static void assert_told(const char *chunk, enum code code, const char *message, 
 
     if (why->code != code || strstr(why->message, message) == NULL || strstr(why->notes, notes) == NULL ||
         strstr(why->help, help) == NULL) {
-        fail_msg("%s\nwanted E%04d %s | %s | %s\ngot    E%04d %s:%u: %s\n%s\nhelp: %s", chunk, (int)code, message, notes,
-                 help, (int)why->code, why->file, why->line, why->message, why->notes, why->help);
+        fail_msg("%s\nwanted E%04d %s | %s | %s\ngot    E%04d %s:%u: %s\n%s\nhelp: %s", chunk, (int)code, message,
+                 notes, help, (int)why->code, why->file, why->line, why->message, why->notes, why->help);
     }
 }
 
@@ -105,7 +106,8 @@ static void each_kind_of_nil_has_its_code(void **state)
     assert_told("local b = ... local n = b.nix return n.x", CODE_NIL_FIELD, "`n` is nil here", "", "");
     assert_told("local b = ... return b.offers[3].id", CODE_NIL_FIELD, "item `[3]` is missing here",
                 "b.offers is body.offers: a list of 2", "fail.unexpected(\"offers[3]\")");
-    assert_told("local b = ... local i = 3 return b.offers[i].id", CODE_NIL_FIELD, "item `[3]` is missing here", "", "");
+    assert_told("local b = ... local i = 3 return b.offers[i].id", CODE_NIL_FIELD, "item `[3]` is missing here", "",
+                "");
     assert_told("local b = ... return b.meta.pages()", CODE_NIL_CALL, "field `pages` is missing",
                 "b.meta is body.meta: { page }", "did you mean `page`?");
     assert_told("local b = ... return b.meta:go()", CODE_NIL_CALL, "field `go` is missing", "", "");
@@ -124,10 +126,11 @@ static void each_kind_of_nil_has_its_code(void **state)
 static void upvalues_and_nested_tables_are_found(void **state)
 {
     (void)state;
-    assert_told("local b = ...\nlocal o = b.offers[2]\nlocal function f()\n  return o.legs[2].from.code\nend\nlocal x = "
-                "f()\nreturn x",
-                CODE_NIL_FIELD, "field `from` is missing here", "o.legs[2] is body.offers[2].legs[2]: { to }",
-                "offers[2].legs[2].from");
+    assert_told(
+        "local b = ...\nlocal o = b.offers[2]\nlocal function f()\n  return o.legs[2].from.code\nend\nlocal x = "
+        "f()\nreturn x",
+        CODE_NIL_FIELD, "field `from` is missing here", "o.legs[2] is body.offers[2].legs[2]: { to }",
+        "offers[2].legs[2].from");
     assert_told("local b = ... local o = b['odd name'].k return o.x.y", CODE_NIL_FIELD, "field `x` is missing",
                 "o is body[\"odd name\"].k: { }", "fail.unexpected(\"[\"odd name\"].k.x\")");
     assert_told("local _, search = ... return search.query.trip.x", CODE_NIL_FIELD, "field `trip` is missing",
@@ -144,8 +147,8 @@ static void other_mistakes_have_codes_of_their_own(void **state)
     assert_told("assert(false, 'no luck')", CODE_RAISED, "no luck", "", "");
     assert_told("require('nothing')", CODE_MODULE_MISSING, "nothing", "", "scripts/");
     assert_told("money.parse(12.5, 'EUR')", CODE_MONEY_FLOAT, "float", "", "decimal");
-    assert_told("money.add({}, 'EUR')", CODE_GLOBAL_UNKNOWN, "money.add", "", "");
-    assert_told("time.parse({})", CODE_ARGUMENT, "bad argument", "", "");
+    assert_told("money.ad({}, 'EUR')", CODE_GLOBAL_UNKNOWN, "money.ad", "", "");
+    assert_told("time.duration({})", CODE_ARGUMENT, "bad argument", "", "");
     assert_told("return ('x'):find('%')", CODE_PATTERN, "pattern", "", "");
     assert_told("local function f() return 1 + f() end f()", CODE_TOO_DEEP, "stack overflow", "", "itself");
     assert_told("return json.encode({ f = print })", CODE_GLOBAL_UNKNOWN, "print", "", "");
@@ -209,7 +212,8 @@ static void strings_comments_and_assignments_are_not_read(void **state)
 static void a_failure_in_a_large_document_ends_soon(void **state)
 {
     (void)state;
-    assert_told("local b = ... local t = {} for i = 1, 90000 do t[i] = i end b.t = t local u = { t = t, k = 1 }\nreturn u.none.x",
+    assert_told("local b = ... local t = {} for i = 1, 90000 do t[i] = i end b.t = t local u = { t = t, k = 1 "
+                "}\nreturn u.none.x",
                 CODE_NIL_FIELD, "`none`", "u is { k, t }", "");
 }
 
@@ -226,7 +230,7 @@ static void out_of_memory_and_a_stop_have_no_notes(void **state)
 static void an_error_beside_the_memory_cap_is_still_told(void **state)
 {
     (void)state;
-    assert_told("local b = ... local keep = ('x'):rep(3 * 1024 * 1024) local more = ('y'):rep(3 * 1024 * 1024)\nreturn "
+    assert_told("local b = ... local keep = {} for i = 1, 2 do keep[i] = ('x'):rep(1024 * 1024) .. i end\nreturn "
                 "b.none.x",
                 CODE_NIL_FIELD, "`none`", "b is body", "");
 }

@@ -1,0 +1,109 @@
+/// Draft: the first version of a supplier's file and of its first fixture.
+///
+/// Without a pasted call it is a template. With one, the request is that of the call: what looks like a secret becomes
+/// a declared secret, and its value goes nowhere; what looks like a date, an airport or a number of travellers becomes
+/// a field of the search. Each such guess is told.
+///
+/// Threads: any; plain functions.
+/// Memory:  the draft's arena.
+#pragma once
+
+#include "base/arena.h"
+#include "base/buffer.h"
+#include "cli/pasted_call.h"
+
+enum { DRAFT_SECRETS_MAX = 32, DRAFT_NOTES_MAX = 64, DRAFT_FILE_MAX = 8 << 20 };
+
+struct draft_secret {
+    struct text name;  // "ACME_KEY"
+    struct text value; // as it was pasted; never written
+};
+
+/// What the first fixture searches for: the values of the pasted call, so that its request is that of the call.
+struct draft_search {
+    struct text origin, destination, city; // absent: nobody said
+    struct text dates[2];
+    uint64_t adults, children, infants, rooms;
+    struct text currency, market, cabin;
+};
+
+struct draft {
+    struct arena *arena;
+    struct text name;
+    bool is_hotels;
+    const struct pasted_call *call; // NULL: the template
+    struct draft_secret secrets[DRAFT_SECRETS_MAX];
+    size_t secret_count;
+    struct text user; // of basic authentication, "name:password"; absent: none
+    struct draft_search search;
+    bool counts_travellers; // the script needs its function `count`
+    bool uses_second_slice;
+    struct text guesses[DRAFT_NOTES_MAX]; // "query from: the origin"
+    size_t guess_count;
+    struct text left_out[DRAFT_NOTES_MAX]; // names of headers
+    size_t left_out_count;
+    bool is_out_of_memory;
+};
+
+void draft_init(struct draft *draft, struct arena *arena, struct text name, bool is_hotels,
+                const struct pasted_call *call);
+
+/// The script; before the fixture, for its guesses say what the fixture searches for.
+void draft_write_script(struct draft *draft, struct buffer *out);
+/// A fixture: of an answer, or (`is_odd`) of a refused key. What the script asks for stands there as "?", which running
+/// it with an update replaces.
+void draft_write_fixture(const struct draft *draft, bool is_odd, struct buffer *out);
+
+/// Settings of editors, for the folder that has `suppliers_dir` and `scripts_dir` as these paths.
+void draft_write_luarc(struct text scripts_dir, struct buffer *out);
+void draft_write_luacheckrc(struct text suppliers_dir, struct text scripts_dir, struct buffer *out);
+
+// ------------------------------------------------------------------------------------------- between the files of
+// draft
+
+enum draft_where { DRAFT_HEADER, DRAFT_QUERY, DRAFT_FORM, DRAFT_JSON, DRAFT_PATH, DRAFT_BODY };
+
+/// A value of the pasted call.
+struct draft_value {
+    enum draft_where where;
+    struct text key;    // absent: it has none
+    struct text parent; // the key of what the key stands in; absent: none
+    struct text value;
+    bool is_number;
+    size_t index;      // in the list around it
+    const char *slice; // the variable that holds the slice; NULL: the script has none
+};
+
+/// Declares a secret, or finds the one of that value; its name.
+struct text draft_secret_of(struct draft *draft, const char *suffix, struct text value);
+/// Does a value look like a secret? Then it is declared.
+bool draft_take_secret(struct draft *draft, const struct draft_value *value);
+/// The Lua expression that says the value by the search; absent: nothing does. Tells the guess.
+struct text draft_take_field(struct draft *draft, const struct draft_value *value);
+/// Is the key one of an airport that a slice leaves from, or arrives at?
+bool draft_is_origin(struct text key);
+bool draft_is_destination(struct text key);
+bool draft_is_airport(struct text value);
+
+/// Notes the secrets of the whole call, so that no value of one is written wherever it stands.
+void draft_find_secrets(struct draft *draft);
+/// A header that a browser adds, or that the engine makes itself; it is noted.
+bool draft_is_header_left_out(struct draft *draft, const struct pasted_pair *header);
+/// The value of a header as a Lua expression.
+void draft_write_header(struct draft *draft, const struct pasted_pair *header, struct buffer *out);
+/// Calls for each value of a body that stands at a name: `<Name>value<`, `name="value"`.
+void draft_walk_body(struct text body, void (*take)(void *context, const struct draft_value *value), void *context);
+/// Tells a guess, once; `what` is what the value is taken for.
+void draft_tell(struct draft *draft, const struct draft_value *value, const char *what);
+
+/// "text" for Lua, with secrets in it taken out: `"Bearer " .. ctx.secret.ACME_TOKEN`.
+void draft_write_text(const struct draft *draft, struct text text, struct buffer *out);
+/// A value as a Lua expression: a secret, a field, or itself.
+void draft_write_value(struct draft *draft, const struct draft_value *value, struct buffer *out);
+void draft_write_json(struct draft *draft, const struct json_node *node, uint32_t indent, struct buffer *out);
+/// The path of the URL as a Lua expression, segment by segment.
+void draft_write_path(struct draft *draft, struct text path, struct buffer *out);
+/// A body that is neither JSON nor a form; values of elements and attributes are guessed.
+void draft_write_body(struct draft *draft, struct text body, struct buffer *out);
+/// A name as a field of a table: `key` or `["key"]`.
+void draft_write_key(struct text key, struct buffer *out);

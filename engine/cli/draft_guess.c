@@ -1,0 +1,512 @@
+// What a value of a pasted call is: by the key that it stands at, and by how it looks.
+
+#include "cli/draft.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { KEY_SIZE = 64, SECRET_LENGTH_MIN = 20 };
+
+/// "X-Api-Key" -> "xapikey"
+static void plain_key(struct text key, char out[KEY_SIZE])
+{
+    size_t length = 0;
+
+    for (size_t i = 0; i < key.length && length + 1 < KEY_SIZE; i++) {
+        char c = key.data[i];
+        if (c >= 'A' && c <= 'Z') {
+            out[length++] = (char)(c | 0x20);
+        } else if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) {
+            out[length++] = c;
+        }
+    }
+    out[length] = '\0';
+}
+
+static bool has_any(const char *key, const char *const *parts, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strstr(key, parts[i]) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_any(const char *key, const char *const *words, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(key, words[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool ends_with(const char *key, const char *end)
+{
+    size_t length = strlen(key), end_length = strlen(end);
+    return length >= end_length && strcmp(key + length - end_length, end) == 0;
+}
+
+static bool begins_with(const char *key, const char *begin)
+{
+    return strncmp(key, begin, strlen(begin)) == 0;
+}
+
+void draft_tell(struct draft *draft, const struct draft_value *value, const char *what)
+{
+    static const char *const PLACES[] = { "header", "query", "form", "json", "path", "body" };
+    char line[200];
+
+    (void)snprintf(line, sizeof(line), "%s%s%.*s: %s", PLACES[value->where], value->key.length > 0 ? " " : "",
+                   (int)(value->key.length < 60 ? value->key.length : 60), value->key.length > 0 ? value->key.data : "",
+                   what);
+    for (char *at = line; *at != '\0'; at++) {
+        *at = (unsigned char)*at < ' ' || *at == 0x7f ? '?' : *at; // it becomes a comment
+    }
+    for (size_t i = 0; i < draft->guess_count; i++) {
+        if (text_equals_c(draft->guesses[i], line)) {
+            return;
+        }
+    }
+    if (draft->guess_count < DRAFT_NOTES_MAX) {
+        draft->guesses[draft->guess_count++] = arena_copy(draft->arena, text_of(line));
+    }
+}
+
+static struct text keep(struct draft *draft, const char *text)
+{
+    struct text kept = arena_copy(draft->arena, text_of(text));
+    draft->is_out_of_memory = draft->is_out_of_memory || kept.data == NULL;
+    return kept;
+}
+
+// ------------------------------------------------------------------------------------------------------------- secrets
+
+static bool is_secret_key(const char *key)
+{
+    static const char *const PARTS[] = { "apikey", "accesskey", "appkey",         "authkey", "secret",
+                                         "token",  "passw",     "passphrase",     "pwd",     "credential",
+                                         "jwt",    "session",   "signature",      "cookie",  "csrf",
+                                         "xsrf",   "clientid",  "licence",        "license", "authoriz",
+                                         "bearer", "sharedkey", "subscriptionkey" };
+    static const char *const WORDS[] = { "key",  "sig",   "sid",  "user", "username", "login",     "userid",  "pin",
+                                         "auth", "xauth", "hash", "pass", "appid",    "accountid", "agentid", "pcc" };
+
+    return has_any(key, PARTS, COUNT_OF(PARTS)) || is_any(key, WORDS, COUNT_OF(WORDS)) ||
+           (ends_with(key, "key") && strlen(key) <= 16);
+}
+
+/// Long, of letters and digits mixed, and no word, path or type.
+static bool looks_secret(struct text value)
+{
+    size_t letters = 0, digits = 0;
+
+    if (text_starts_with(value, TEXT("eyJ")) && value.length > 10) {
+        return true;
+    }
+    for (size_t i = 0; i < value.length; i++) {
+        char c = value.data[i];
+        bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+        bool is_digit = c >= '0' && c <= '9';
+        letters += is_letter;
+        digits += is_digit;
+        if (!is_letter && !is_digit && (c == '\0' || strchr("-_.+/=~", c) == NULL)) {
+            return false;
+        }
+    }
+    return value.length >= SECRET_LENGTH_MIN && letters >= 2 && digits >= 3 &&
+           memmem(value.data, value.length, "application/", 12) == NULL &&
+           memmem(value.data, value.length, "text/", 5) == NULL;
+}
+
+static bool is_truth(struct text value)
+{
+    return value.length == 0 || text_equals_c(value, "true") || text_equals_c(value, "false") ||
+           text_equals_c(value, "null");
+}
+
+/// "x-api-key" of acme -> "ACME_API_KEY"; "acme-key" -> "ACME_KEY"
+static void secret_name(const struct draft *draft, const char *suffix, char out[2 * KEY_SIZE])
+{
+    char plain[KEY_SIZE] = { 0 };
+    size_t length = 0;
+
+    for (const char *at = suffix; *at != '\0' && length + 1 < sizeof(plain); at++) {
+        char c = *at >= 'a' && *at <= 'z' ? (char)(*at - 'a' + 'A') : *at;
+        bool is_word = (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        bool is_hump = at > suffix && *at >= 'A' && *at <= 'Z' && at[-1] >= 'a' && at[-1] <= 'z';
+        if ((is_hump || !is_word) && length > 0 && plain[length - 1] != '_') {
+            plain[length++] = '_';
+        }
+        if (is_word && length + 1 < sizeof(plain)) {
+            plain[length++] = c;
+        }
+    }
+    length -= length > 0 && plain[length - 1] == '_' ? 1 : 0;
+    plain[length] = '\0';
+    char prefix[KEY_SIZE + 1];
+    (void)snprintf(prefix, sizeof(prefix), "%.*s_", TEXT_ARGS(draft->name));
+    for (char *at = prefix; *at != '\0'; at++) {
+        *at = *at >= 'a' && *at <= 'z' ? (char)(*at - 'a' + 'A') : *at;
+    }
+    const char *rest = begins_with(plain, "X_") ? plain + 2 : plain;
+    rest += begins_with(rest, prefix) ? strlen(prefix) : 0;
+    (void)snprintf(out, 2 * KEY_SIZE, "%s%s", prefix, rest[0] == '\0' ? "SECRET" : rest);
+}
+
+static bool is_name_taken(const struct draft *draft, const char *name)
+{
+    for (size_t i = 0; i < draft->secret_count; i++) {
+        if (text_equals_c(draft->secrets[i].name, name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+struct text draft_secret_of(struct draft *draft, const char *suffix, struct text value)
+{
+    char name[2 * KEY_SIZE], numbered[2 * KEY_SIZE + 8];
+
+    for (size_t i = 0; i < draft->secret_count; i++) {
+        if (text_equals(draft->secrets[i].value, value)) {
+            return draft->secrets[i].name;
+        }
+    }
+    if (draft->secret_count == DRAFT_SECRETS_MAX) {
+        draft->is_out_of_memory = true;
+        return TEXT("TOO_MANY_SECRETS");
+    }
+    secret_name(draft, suffix, name);
+    (void)snprintf(numbered, sizeof(numbered), "%s", name);
+    for (unsigned i = 2; is_name_taken(draft, numbered); i++) {
+        (void)snprintf(numbered, sizeof(numbered), "%s_%u", name, i);
+    }
+    struct draft_secret *secret = &draft->secrets[draft->secret_count++];
+    *secret = (struct draft_secret){ keep(draft, numbered), value };
+    return secret->name;
+}
+
+bool draft_take_secret(struct draft *draft, const struct draft_value *value)
+{
+    char key[KEY_SIZE], suffix[KEY_SIZE];
+    bool is_path = value->where == DRAFT_PATH || value->key.length == 0;
+
+    plain_key(value->key, key);
+    if (is_truth(value->value) || (value->is_number && value->value.length < 6) ||
+        (!is_secret_key(key) && !looks_secret(value->value))) {
+        return false;
+    }
+    (void)snprintf(suffix, sizeof(suffix), "%.*s",
+                   (int)(is_path                  ? 5
+                         : value->key.length < 40 ? value->key.length
+                                                  : 40),
+                   is_path ? "token" : value->key.data);
+    (void)draft_secret_of(draft, suffix, value->value);
+    return true;
+}
+
+// ---------------------------------------------------------------------------------------------------- fields of a
+// search
+
+bool draft_is_airport(struct text value)
+{
+    for (size_t i = 0; i < value.length; i++) {
+        if (value.data[i] < 'A' || value.data[i] > 'Z') {
+            return false;
+        }
+    }
+    return value.length == 3;
+}
+
+bool draft_is_origin(struct text word)
+{
+    static const char *const WORDS[] = { "dep", "src", "source", "org" };
+    char key[KEY_SIZE];
+
+    plain_key(word, key);
+    return strstr(key, "orig") != NULL || strstr(key, "depart") != NULL || begins_with(key, "from") ||
+           is_any(key, WORDS, COUNT_OF(WORDS));
+}
+
+bool draft_is_destination(struct text word)
+{
+    static const char *const WORDS[] = { "arr", "dst" };
+    char key[KEY_SIZE];
+
+    plain_key(word, key);
+    return strstr(key, "dest") != NULL || strstr(key, "arriv") != NULL || begins_with(key, "to") ||
+           is_any(key, WORDS, COUNT_OF(WORDS));
+}
+
+/// "2026-12-20", "2026-12-20T00:00:00", "20261220": the day as ISO; `*rest` what follows it. False: no day.
+static bool read_day(struct draft *draft, struct text value, struct text *day, struct text *rest, bool *is_compact)
+{
+    static const char ISO[] = "dddd-dd-dd", COMPACT[] = "dddddddd";
+    char written[11];
+
+    *is_compact = value.length == 8;
+    const char *form = *is_compact ? COMPACT : ISO;
+    size_t length = strlen(form);
+    if (value.length < length || value.length > 32 || (value.length > length && value.data[length] != 'T')) {
+        return false;
+    }
+    for (size_t i = 0; i < length; i++) {
+        bool is_digit = value.data[i] >= '0' && value.data[i] <= '9';
+        if (form[i] == 'd' ? !is_digit : value.data[i] != form[i]) {
+            return false;
+        }
+    }
+    const char *d = value.data;
+    (void)snprintf(written, sizeof(written), "%.4s-%.2s-%.2s", d, d + (*is_compact ? 4 : 5), d + (*is_compact ? 6 : 8));
+    bool is_possible = written[0] == '2' && written[1] == '0' && strncmp(written + 5, "01", 2) >= 0 &&
+                       strncmp(written + 5, "12", 2) <= 0 && strncmp(written + 8, "01", 2) >= 0 &&
+                       strncmp(written + 8, "31", 2) <= 0;
+    *day = keep(draft, written);
+    *rest = (struct text){ value.data + length, value.length - length };
+    return is_possible;
+}
+
+/// Which of the two days of a search it is, 0 or 1; 2: of neither.
+static size_t which_day(struct draft *draft, const struct draft_value *value, struct text day)
+{
+    static const char *const SECOND[] = { "return", "inbound", "back", "checkout", "until", "end" };
+    static const char *const FIRST[] = { "checkin", "outbound", "depart", "start" };
+    static const char *const OTHER[] = { "birth", "dob", "expir", "version", "issued", "created", "timestamp" };
+    char key[KEY_SIZE], parent[KEY_SIZE];
+
+    plain_key(value->key, key);
+    plain_key(value->parent, parent);
+    if (has_any(key, OTHER, COUNT_OF(OTHER))) {
+        return 2;
+    }
+    bool is_second = has_any(key, SECOND, COUNT_OF(SECOND)) || has_any(parent, SECOND, COUNT_OF(SECOND));
+    bool is_first = has_any(key, FIRST, COUNT_OF(FIRST));
+    if (draft->is_hotels) { // a guest arrives first and departs at the end
+        is_second =
+            (is_second || strstr(key, "depart") != NULL || begins_with(key, "to")) && strstr(key, "start") == NULL;
+        is_first = has_any(key, FIRST, COUNT_OF(FIRST)) && strstr(key, "depart") == NULL;
+    }
+    size_t index = is_second                                                                         ? 1
+                   : is_first || value->slice != NULL                                                ? value->index
+                   : draft->search.dates[0].data == NULL || text_equals(draft->search.dates[0], day) ? 0
+                                                                                                     : 1;
+    bool is_free =
+        index < 2 && (draft->search.dates[index].data == NULL || text_equals(draft->search.dates[index], day));
+    return is_free ? index : 2;
+}
+
+static struct text take_date(struct draft *draft, const struct draft_value *value)
+{
+    char expression[160];
+    struct text day, rest;
+    bool is_compact;
+
+    if (value->where == DRAFT_HEADER || !read_day(draft, value->value, &day, &rest, &is_compact)) {
+        return (struct text){ 0 };
+    }
+    size_t index = which_day(draft, value, day);
+    if (index > 1) {
+        draft_tell(draft, value, "a date that stays as it is");
+        return (struct text){ 0 };
+    }
+    draft->search.dates[index] = day;
+    const char *field = draft->is_hotels ? (index == 0 ? "search.query.check_in" : "search.query.check_out")
+                        : index == 0     ? "search.query.slices[1].date"
+                                         : "search.query.slices[2].date";
+    if (value->slice != NULL) {
+        field = "slice.date";
+    } else {
+        draft->uses_second_slice = draft->uses_second_slice || (index == 1 && !draft->is_hotels);
+    }
+    (void)snprintf(expression, sizeof(expression), is_compact ? "(%s:gsub(\"-\", \"\"))" : "%s", field);
+    if (rest.length > 0) {
+        (void)snprintf(expression, sizeof(expression), "%s .. \"%.*s\"", field, TEXT_ARGS(rest));
+        for (size_t i = 0; i < rest.length; i++) {
+            if (strchr("T0123456789:.+-Z", rest.data[i]) == NULL) {
+                return (struct text){ 0 };
+            }
+        }
+    }
+    draft_tell(draft, value,
+               draft->is_hotels       ? (index == 0 ? "the day of check-in" : "the day of check-out")
+               : value->slice != NULL ? "the day of the slice"
+               : index == 0           ? "the day of the first slice"
+                                      : "the day of the way back");
+    return keep(draft, expression);
+}
+
+static struct text take_airport(struct draft *draft, const struct draft_value *value)
+{
+    if (draft->is_hotels || !draft_is_airport(value->value) || value->where == DRAFT_HEADER) {
+        return (struct text){ 0 };
+    }
+    bool is_origin = draft_is_origin(value->key), is_destination = draft_is_destination(value->key);
+    if (!is_origin && !is_destination) {
+        is_origin = draft_is_origin(value->parent);
+        is_destination = draft_is_destination(value->parent);
+    }
+    if (!is_origin && !is_destination && value->where == DRAFT_PATH) {
+        is_origin = draft->search.origin.data == NULL || text_equals(draft->search.origin, value->value);
+        is_destination = !is_origin;
+    }
+    if (!is_origin && !is_destination) {
+        return (struct text){ 0 };
+    }
+    // The way back is the other way round.
+    bool is_back = value->index == 1 && value->where == DRAFT_JSON;
+    bool is_known_origin = is_back ? is_destination : is_origin;
+    struct text *place = is_known_origin ? &draft->search.origin : &draft->search.destination;
+    if (place->data != NULL && !text_equals(*place, value->value)) {
+        return (struct text){ 0 };
+    }
+    *place = value->value;
+    draft->uses_second_slice = draft->uses_second_slice || (is_back && value->slice == NULL);
+    draft_tell(draft, value, is_origin ? "the origin" : "the destination");
+    if (value->slice != NULL) {
+        return is_origin ? TEXT("slice.origin") : TEXT("slice.destination");
+    }
+    if (is_back) {
+        return is_origin ? TEXT("search.query.slices[2].origin") : TEXT("search.query.slices[2].destination");
+    }
+    return is_origin ? TEXT("search.query.slices[1].origin") : TEXT("search.query.slices[1].destination");
+}
+
+/// A count, once it fits what the fixture searches for; 0 is none.
+static bool take_count(uint64_t *known, uint64_t count)
+{
+    if (*known != UINT64_MAX && *known != count) {
+        return false;
+    }
+    *known = count;
+    return true;
+}
+
+static struct text take_party(struct draft *draft, const struct draft_value *value)
+{
+    static const char *const EVERYBODY[] = {
+        "pax", "passengers", "travellers", "travelers", "seats", "passengercount"
+    };
+    struct draft_search *search = &draft->search;
+    char key[KEY_SIZE];
+    uint64_t count;
+    const char *expression = NULL, *what = NULL;
+
+    plain_key(value->key, key);
+    if (!text_to_u64(value->value, &count) || count > 9 || value->where == DRAFT_HEADER || value->where == DRAFT_PATH) {
+        return (struct text){ 0 };
+    }
+    if (strstr(key, "adult") != NULL || strcmp(key, "adt") == 0) {
+        what = "how many adults";
+        expression = count > 0 && take_count(&search->adults, count)
+                         ? (draft->is_hotels ? "search.query.rooms[1].adults" : "count(search, \"adult\")")
+                         : NULL;
+    } else if (strstr(key, "child") != NULL || strcmp(key, "chd") == 0) {
+        what = "how many children";
+        expression = strstr(key, "age") == NULL && count <= 4 && take_count(&search->children, count)
+                         ? (draft->is_hotels ? "#search.query.rooms[1].child_ages" : "count(search, \"child\")")
+                         : NULL;
+    } else if ((strstr(key, "infant") != NULL || strcmp(key, "inf") == 0) && !draft->is_hotels) {
+        what = "how many infants on a lap";
+        expression = count <= 1 && take_count(&search->infants, count) ? "count(search, \"infant_lap\")" : NULL;
+    } else if (is_any(key, EVERYBODY, COUNT_OF(EVERYBODY)) && !draft->is_hotels) {
+        what = "how many travellers";
+        expression = count > 0 && take_count(&search->adults, count) ? "#search.query.travellers" : NULL;
+    } else if (begins_with(key, "room") && draft->is_hotels) {
+        what = "how many rooms";
+        expression = count > 0 && take_count(&search->rooms, count) ? "#search.query.rooms" : NULL;
+    }
+    if (expression == NULL) {
+        return (struct text){ 0 };
+    }
+    draft->counts_travellers = draft->counts_travellers || begins_with(expression, "count(");
+    draft_tell(draft, value, what);
+    if (value->is_number || value->where != DRAFT_JSON) {
+        return keep(draft, expression);
+    }
+    char as_text[80];
+    (void)snprintf(as_text, sizeof(as_text), "tostring(%s)", expression);
+    return keep(draft, as_text);
+}
+
+static bool is_capitals(struct text value, size_t length)
+{
+    for (size_t i = 0; i < value.length; i++) {
+        if (value.data[i] < 'A' || value.data[i] > 'Z') {
+            return false;
+        }
+    }
+    return value.length == length;
+}
+
+static bool take_text(struct text *known, struct text value)
+{
+    if (known->data != NULL && !text_equals(*known, value)) {
+        return false;
+    }
+    *known = value;
+    return true;
+}
+
+static bool is_code(struct text value)
+{
+    for (size_t i = 0; i < value.length; i++) {
+        char c = value.data[i];
+        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9')) &&
+            (c == '\0' || strchr("_.-", c) == NULL)) {
+            return false;
+        }
+    }
+    return value.length > 0 && value.length <= 40;
+}
+
+static struct text take_word(struct draft *draft, const struct draft_value *value)
+{
+    static const char *const MARKETS[] = { "country", "market", "pos", "pointofsale", "countrycode" };
+    static const char *const PLACES[] = { "destination", "location", "place" };
+    struct draft_search *search = &draft->search;
+    char key[KEY_SIZE];
+
+    plain_key(value->key, key);
+    if (value->is_number) {
+        return (struct text){ 0 };
+    }
+    if (strstr(key, "curr") != NULL && is_capitals(value->value, 3) && take_text(&search->currency, value->value)) {
+        draft_tell(draft, value, "the currency");
+        return TEXT("search.currency");
+    }
+    if (is_any(key, MARKETS, COUNT_OF(MARKETS)) && is_capitals(value->value, 2) &&
+        take_text(&search->market, value->value)) {
+        draft_tell(draft, value, "the market");
+        return TEXT("search.market");
+    }
+    bool is_cabin = text_equals_c(value->value, "economy") || text_equals_c(value->value, "business") ||
+                    text_equals_c(value->value, "first");
+    if (!draft->is_hotels && is_cabin && (strstr(key, "cabin") != NULL || strstr(key, "class") != NULL) &&
+        take_text(&search->cabin, value->value)) {
+        draft_tell(draft, value, "the cabin (premium may have another name there)");
+        return TEXT("search.query.cabin");
+    }
+    if (draft->is_hotels && (strstr(key, "city") != NULL || is_any(key, PLACES, COUNT_OF(PLACES))) &&
+        is_code(value->value) && take_text(&search->city, value->value)) {
+        draft_tell(draft, value, "the city");
+        return TEXT("search.query.place.city");
+    }
+    return (struct text){ 0 };
+}
+
+struct text draft_take_field(struct draft *draft, const struct draft_value *value)
+{
+    struct text (*const TAKES[])(struct draft * draft, const struct draft_value *value) = { take_date, take_airport,
+                                                                                            take_party, take_word };
+
+    for (size_t i = 0; i < COUNT_OF(TAKES); i++) {
+        struct text expression = TAKES[i](draft, value);
+        if (expression.data != NULL) {
+            return expression;
+        }
+    }
+    return (struct text){ 0 };
+}
