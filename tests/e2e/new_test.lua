@@ -190,6 +190,13 @@ curl -X POST https://s.example/rates -u agency:S3cret99 -H "Content-Type: text/x
   equal("PAR", request.json.cityCode)
   equal(3, request.json.adults)
   equal("test-windows-api-key", request.headers["x-api-key"])
+
+  paste("guests", [[curl https://g.example/hotels -d '{"dest":"LON","occupancy":"2","from":"2027-06-01","to":"2027-06-03"}']])
+  local script = read("suppliers/guests.lua")
+  for _, words in ipairs { "dest = search.query.place.city", "occupancy = tostring(search.query.rooms[1].adults)",
+    "from = search.query.check_in", "to = search.query.check_out" } do
+    says(script, words)
+  end
   says(passes("check"), "0 findings")
   local found, code = world.shell(("cd %s && grep -rlE 'hunter2222|joe.bloggs|S3cret99|k1234567' suppliers"):format(FOLDER))
   equal(1, code, found)
