@@ -219,6 +219,8 @@ test("what cannot be taken over is told, and nothing is written", function()
     { "curl 'https://a.example", "never closed" },
     { "curl -s", "the command has no URL" },
     { "curl ftp://a.example", "neither http nor https" },
+    { "curl -X 'GE T' https://a.example", "suppliers/bad.lua:" },
+    { "curl 'https://a b.example/x'", "`bad` can ask nobody" },
     { "curl https://a.example -d @/nowhere/body.json", "/nowhere/body.json" },
     { "curl -H 'Authorization Bearer zzzzzzzz' https://a.example", "a header of the command has no colon" },
   } do
@@ -226,7 +228,8 @@ test("what cannot be taken over is told, and nothing is written", function()
     local text, code = run("new bad --from curl.txt")
     equal(3, code, case[1])
     says(text, case[2])
-    says(text, "curl.txt:")
+    assert(text:find("curl.txt:", 1, true) or text:find("nothing was written; change the pasted", 1, true), text)
+    assert(not text:find("/lastcall-new-", 1, true), "a path of the trial is told: " .. text)
     assert(not text:find("zzzzzzzz", 1, true), "a secret is on the screen")
     equal(nil, world.read_file(FOLDER .. "/suppliers/bad.lua"))
   end
