@@ -9,9 +9,10 @@
 
 enum { ARENA_MAX = 128 << 20, PATH_SIZE = 4096, AFTER_MAX_MS = 600000 };
 
-void fixture_find(struct fixture *fixture, const struct json_node *node, const char *help, const char *format, ...)
+void fixture_find(struct fixture *fixture, const struct json_node *node, enum code code, const char *help,
+                  const char *format, ...)
 {
-    struct failure failure = { 0 };
+    struct failure failure = { .code = code };
     char sentence[sizeof(failure.message)];
     va_list arguments;
 
@@ -46,9 +47,11 @@ bool fixture_check_member(struct fixture *fixture, const struct json_node *membe
     }
     bool is_repeated = is_known && json_tree_member_text(member->parent, member->key) != member;
     if (!is_known) {
-        fixture_find(fixture, member, help, "unknown field `%s%.*s`", where, TEXT_ARGS(member->key));
+        fixture_find(fixture, member, CODE_FIXTURE_FIELD, help, "unknown field `%s%.*s`", where,
+                     TEXT_ARGS(member->key));
     } else if (is_repeated) {
-        fixture_find(fixture, member, "", "field `%s%.*s` stands twice", where, TEXT_ARGS(member->key));
+        fixture_find(fixture, member, CODE_FIXTURE_FIELD, "", "field `%s%.*s` stands twice", where,
+                     TEXT_ARGS(member->key));
     }
     return is_known && !is_repeated;
 }
@@ -70,7 +73,8 @@ static const struct json_node *take(struct fixture *fixture, const struct json_n
     const struct json_node *node = json_tree_member(object, name);
 
     if (node != NULL && node->kind != kind) {
-        fixture_find(fixture, node, "", "`%s`: %s expected, got %s", name, expected, json_tree_kind(node));
+        fixture_find(fixture, node, CODE_FIXTURE_FIELD, "", "`%s`: %s expected, got %s", name, expected,
+                     json_tree_kind(node));
         return NULL;
     }
     return node;
@@ -100,7 +104,8 @@ static struct text read_body_file(struct fixture *fixture, const struct json_nod
     size_t folder = fixture->path.length;
 
     if (!is_plain_path(node->text)) {
-        fixture_find(fixture, node, "write its name, from the fixture's folder on", "`body_file` is no relative path");
+        fixture_find(fixture, node, CODE_FIXTURE_FIELD, "write its name, from the fixture's folder on",
+                     "`body_file` is no relative path");
         return body;
     }
     while (folder > 0 && fixture->path.data[folder - 1] != '/') {
@@ -116,7 +121,8 @@ static struct text read_body_file(struct fixture *fixture, const struct json_nod
         why = "there is no memory for it";
     }
     if (!is_read || (bytes.length > 0 && body.data == NULL)) {
-        fixture_find(fixture, node, "", "the body `%.*s` cannot be read: %s", TEXT_ARGS(node->text), why);
+        fixture_find(fixture, node, CODE_FIXTURE_UNREADABLE, "", "the body `%.*s` cannot be read: %s",
+                     TEXT_ARGS(node->text), why);
     }
     buffer_fini(&bytes);
     return body;
@@ -136,7 +142,7 @@ static void add_header(struct fixture *fixture, struct fixture_exchange *exchang
                        const struct json_node *value)
 {
     if (value->kind != JSON_STRING) {
-        fixture_find(fixture, value, "", "header `%.*s`: a text expected, got %s", TEXT_ARGS(name),
+        fixture_find(fixture, value, CODE_FIXTURE_FIELD, "", "header `%.*s`: a text expected, got %s", TEXT_ARGS(name),
                      json_tree_kind(value));
         return;
     }
@@ -154,7 +160,7 @@ static void read_headers(struct fixture *fixture, const struct json_node *respon
     }
     exchange->headers = arena_alloc_array(&fixture->arena, room, sizeof(*exchange->headers));
     if (exchange->headers == NULL) {
-        fixture_find(fixture, response, "", "there is no memory for the headers");
+        fixture_find(fixture, response, CODE_NONE, "", "there is no memory for the headers");
         return;
     }
     for (const struct json_node *at = map == NULL ? NULL : map->first; at != NULL; at = at->next) {
@@ -173,7 +179,7 @@ static void read_body(struct fixture *fixture, const struct json_node *response,
     bool has_type = exchange->headers == NULL;
 
     if ((file != NULL) + (body != NULL) + (json != NULL) > 1) {
-        fixture_find(fixture, response, "", "give only one of `body_file`, `body` and `json`");
+        fixture_find(fixture, response, CODE_FIXTURE_FIELD, "", "give only one of `body_file`, `body` and `json`");
     } else if (file != NULL) {
         exchange->body = read_body_file(fixture, file);
     } else if (body != NULL) {
@@ -198,11 +204,11 @@ static void read_response(struct fixture *fixture, const struct json_node *respo
 
     fixture_check_members(fixture, response, "response.", names, COUNT_OF(names));
     if (status != NULL && (!json_tree_to_u64(status, &number) || number < 100 || number > 599)) {
-        fixture_find(fixture, status, "", "`status`: 100 to 599 expected");
+        fixture_find(fixture, status, CODE_FIXTURE_FIELD, "", "`status`: 100 to 599 expected");
         number = 200;
     }
     if (after != NULL && (!json_tree_to_u64(after, &after_ms) || after_ms > AFTER_MAX_MS)) {
-        fixture_find(fixture, after, "", "`after_ms`: 0 to %d expected", AFTER_MAX_MS);
+        fixture_find(fixture, after, CODE_FIXTURE_FIELD, "", "`after_ms`: 0 to %d expected", AFTER_MAX_MS);
         after_ms = 0;
     }
     exchange->status = (uint16_t)number;
@@ -218,7 +224,8 @@ static void read_exchange(struct fixture *fixture, const struct json_node *node,
 
     exchange->node = node;
     if (node->kind != JSON_BEGIN_OBJECT) {
-        fixture_find(fixture, node, "", "an exchange is {expect_request, response}, not %s", json_tree_kind(node));
+        fixture_find(fixture, node, CODE_FIXTURE_FIELD, "", "an exchange is {expect_request, response}, not %s",
+                     json_tree_kind(node));
         return;
     }
     fixture_check_members(fixture, node, "", names, COUNT_OF(names));
@@ -230,7 +237,7 @@ static void read_exchange(struct fixture *fixture, const struct json_node *node,
     if (response != NULL) {
         read_response(fixture, response, exchange);
     } else if (json_tree_member(node, "response") == NULL) {
-        fixture_find(fixture, node, "", "the exchange has no `response`");
+        fixture_find(fixture, node, CODE_FIXTURE_FIELD, "", "the exchange has no `response`");
     }
 }
 
@@ -241,7 +248,7 @@ bool fixture_read_exchanges(struct fixture *fixture, const struct json_node *own
 
     *exchanges = (struct fixture_exchanges){ .node = list == NULL ? owner : list };
     if (list != NULL && list->count > FIXTURE_EXCHANGES_MAX) {
-        fixture_find(fixture, list, "", "more than %d exchanges", FIXTURE_EXCHANGES_MAX);
+        fixture_find(fixture, list, CODE_FIXTURE_FIELD, "", "more than %d exchanges", FIXTURE_EXCHANGES_MAX);
     } else if (list != NULL) {
         exchanges->items = arena_alloc_array(&fixture->arena, list->count + 1, sizeof(*exchanges->items));
         for (const struct json_node *at = list->first; at != NULL && exchanges->items != NULL; at = at->next) {
@@ -260,14 +267,14 @@ static void read_now(struct fixture *fixture)
 
     if (now == NULL) {
         if (json_tree_member(fixture->root, "now") == NULL) {
-            fixture_find(fixture, fixture->root, "such as \"now\": \"2026-11-29T09:00:00Z\"",
+            fixture_find(fixture, fixture->root, CODE_FIXTURE_FIELD, "such as \"now\": \"2026-11-29T09:00:00Z\"",
                          "field `now` is missing: the clock of a fixture stands still");
         }
         return;
     }
     if (!calendar_parse(now->text, &moment) || !moment.has_time || !moment.has_offset ||
         calendar_epoch_us(&moment) < 0) {
-        fixture_find(fixture, now, "such as \"2026-11-29T09:00:00Z\"", "`now` is no time in UTC");
+        fixture_find(fixture, now, CODE_FIXTURE_FIELD, "such as \"2026-11-29T09:00:00Z\"", "`now` is no time in UTC");
         return;
     }
     fixture->wall_us = (uint64_t)calendar_epoch_us(&moment);
@@ -280,7 +287,8 @@ static void read_name(struct fixture *fixture)
 
     fixture->must_not_fail = text_starts_with(name, TEXT("ok-"));
     if (!fixture->must_not_fail && !text_starts_with(name, TEXT("odd-"))) {
-        fixture_find(fixture, NULL, "ok-… for what must not fail, odd-… for errors, empties and oddities",
+        fixture_find(fixture, NULL, CODE_FIXTURE_NAME,
+                     "ok-… for what must not fail, odd-… for errors, empties and oddities",
                      "a fixture's name begins with ok- or odd-");
     }
 }
@@ -294,7 +302,7 @@ static void read_fields(struct fixture *fixture)
     fixture_check_members(fixture, root, "", names, COUNT_OF(names));
     fixture->search = take(fixture, root, "search", JSON_BEGIN_OBJECT, "an object");
     if (fixture->search == NULL && json_tree_member(root, "search") == NULL) {
-        fixture_find(fixture, root, "it is what a caller posts: {product, query, budget_ms?}",
+        fixture_find(fixture, root, CODE_FIXTURE_FIELD, "it is what a caller posts: {product, query, budget_ms?}",
                      "field `search` is missing");
     }
     fixture->secrets = take(fixture, root, "secrets", JSON_BEGIN_OBJECT, "an object");
@@ -307,35 +315,54 @@ static void read_fields(struct fixture *fixture)
     (void)!fixture_read_exchanges(fixture, root, &fixture->exchanges);
 }
 
-bool fixture_read(struct fixture *fixture, const char *path, settings_finding report, void *context)
+static void begin(struct fixture *fixture, const char *path, settings_finding report, void *context)
 {
-    const char *why = "there is no memory for it";
-    struct json_node *root;
-    size_t offset;
-
     *fixture = (struct fixture){ .report = report, .context = context };
     arena_init(&fixture->arena, ARENA_MAX);
     buffer_init(&fixture->bytes, FIXTURE_FILE_MAX);
     fixture->path = arena_copy(&fixture->arena, text_of(path));
     require(fixture->path.data != NULL);
-    struct file_facts facts;
-    if (file_read(path, &fixture->bytes, &facts) != STATUS_OK) {
-        fixture_find(fixture, NULL, "", "the fixture cannot be read: %s", facts.why);
-        return false;
-    }
+}
+
+/// The bytes are there.
+static bool take_bytes(struct fixture *fixture)
+{
+    const char *why = "there is no memory for it";
+    struct json_node *root;
+    size_t offset;
     struct text bytes = buffer_text(&fixture->bytes);
     enum status status = json_tree_read(&fixture->arena, bytes, &root, &offset, &why);
     if (status != STATUS_OK || root->kind != JSON_BEGIN_OBJECT) {
         bool is_grammar = status == STATUS_INVALID;
         const struct json_node at = { .source = { bytes.data + (is_grammar ? offset : 0), 0 } };
-        fixture_find(fixture, bytes.data == NULL ? NULL : &at, "", "the fixture is no JSON object: %s",
-                     is_grammar ? why : "an object expected");
+        fixture_find(fixture, bytes.data == NULL ? NULL : &at, CODE_FIXTURE_UNREADABLE, "",
+                     "the fixture is no JSON object: %s", is_grammar ? why : "an object expected");
         return false;
     }
     fixture->root = root;
     read_name(fixture);
     read_fields(fixture);
     return fixture->findings == 0;
+}
+
+bool fixture_read(struct fixture *fixture, const char *path, settings_finding report, void *context)
+{
+    struct file_facts facts;
+
+    begin(fixture, path, report, context);
+    if (file_read(path, &fixture->bytes, &facts) != STATUS_OK) {
+        fixture_find(fixture, NULL, CODE_FIXTURE_UNREADABLE, "", "the fixture cannot be read: %s", facts.why);
+        return false;
+    }
+    return take_bytes(fixture);
+}
+
+bool fixture_read_text(struct fixture *fixture, const char *path, struct text json, settings_finding report,
+                       void *context)
+{
+    begin(fixture, path, report, context);
+    buffer_append_text(&fixture->bytes, json);
+    return take_bytes(fixture);
 }
 
 void fixture_fini(struct fixture *fixture)

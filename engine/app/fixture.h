@@ -50,14 +50,22 @@ struct fixture {
     settings_finding report;
     void *context;
     size_t findings;
-    bool is_updating; // what differs becomes an edit
+    enum code differs; // what is said of a difference: of which kind it is
+    bool is_updating;  // what differs becomes an edit
     struct fixture_edit *edits;
     size_t edit_count;
-    struct text bug; // of the script, which nobody expected; its suite tells it
+    uint64_t needs_us;             // what its exchanges take, one after the other as they were asked for, with pauses
+    uint64_t ceiling_us;           // that the script said; 0: none
+    uint64_t hosts_asked;          // a bit for each of the script's `hosts`
+    struct text bug;               // of the script, which nobody expected; its suite tells it
+    const struct failure *trouble; // what a person is told of the bug; NULL: its words are all there is
 };
 
 /// Reads the file; `path` is copied. False: it cannot be played, and a finding says why. fixture_fini either way.
 MUST_CHECK bool fixture_read(struct fixture *fixture, const char *path, settings_finding report, void *context);
+/// The same of bytes that stand in no file yet (copied); `path` is what findings call it, and where its bodies are.
+MUST_CHECK bool fixture_read_text(struct fixture *fixture, const char *path, struct text json, settings_finding report,
+                                  void *context);
 void fixture_fini(struct fixture *fixture);
 
 /// Reads `exchanges`, a member of `owner`; none is an empty list. False: a finding says why.
@@ -65,8 +73,8 @@ MUST_CHECK bool fixture_read_exchanges(struct fixture *fixture, const struct jso
                                        struct fixture_exchanges *exchanges);
 
 /// Reports a finding at `node`; NULL: the file as such.
-void fixture_find(struct fixture *fixture, const struct json_node *node, const char *help, const char *format, ...)
-    PRINTF_LIKE(4, 5);
+void fixture_find(struct fixture *fixture, const struct json_node *node, enum code code, const char *help,
+                  const char *format, ...) PRINTF_LIKE(5, 6);
 
 /// Reports the members of `object` that are none of the names, and those that stand twice; `where` is "" or "expect.".
 void fixture_check_members(struct fixture *fixture, const struct json_node *object, const char *where,

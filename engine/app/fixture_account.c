@@ -31,8 +31,8 @@ static bool read_options(struct fixture *fixture, struct settings_account *setti
         struct text bytes = buffer_text(&fixture->bytes);
         struct json_place place = json_place_of(bytes, (size_t)(at->source.data - bytes.data));
         if (at->kind == JSON_BEGIN_OBJECT || at->kind == JSON_BEGIN_ARRAY || at->kind == JSON_NULL) {
-            fixture_find(fixture, at, "", "option `%.*s`: a text, number or flag expected, got %s", TEXT_ARGS(at->key),
-                         json_tree_kind(at));
+            fixture_find(fixture, at, CODE_FIXTURE_FIELD, "", "option `%.*s`: a text, number or flag expected, got %s",
+                         TEXT_ARGS(at->key), json_tree_kind(at));
             continue;
         }
         settings->options[settings->option_count++] =
@@ -68,8 +68,8 @@ static void write_secrets(struct fixture *fixture, const struct script_supplier 
                          secret != NULL  ? secret
                          : given != NULL ? given
                                          : fixture->root,
-                         "a fixture brings its own: \"secrets\": { \"NAME\": \"test-key\" }", "secret `%.*s` is %s",
-                         TEXT_ARGS(script->secrets[i]), secret == NULL ? "missing" : "no text");
+                         CODE_SECRET_MISSING, "a fixture brings its own: \"secrets\": { \"NAME\": \"test-key\" }",
+                         "secret `%.*s` is %s", TEXT_ARGS(script->secrets[i]), secret == NULL ? "missing" : "no text");
             continue;
         }
         json_key_text(json, secret->key);
@@ -78,8 +78,8 @@ static void write_secrets(struct fixture *fixture, const struct script_supplier 
     json_end_object(json);
     for (const struct json_node *at = given == NULL ? NULL : given->first; at != NULL; at = at->next) {
         if (!is_secret(script, at->key)) {
-            fixture_find(fixture, at, "its `secrets` are in the script's table", "the script declares no secret `%.*s`",
-                         TEXT_ARGS(at->key));
+            fixture_find(fixture, at, CODE_SECRET_MISSING, "its `secrets` are in the script's table",
+                         "the script declares no secret `%.*s`", TEXT_ARGS(at->key));
         }
     }
 }
@@ -140,7 +140,7 @@ const struct script_account *fixture_account(struct fixture *fixture, const stru
     }
     arena_fini(&builder.arena);
     if (!is_made && fixture->findings == before) {
-        fixture_find(fixture, NULL, "", "there is no memory for its account");
+        fixture_find(fixture, NULL, CODE_NONE, "", "there is no memory for its account");
     }
     return fixture->findings == before ? account : NULL;
 }

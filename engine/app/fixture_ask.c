@@ -36,7 +36,7 @@ static struct ask_call *ask(const struct fixture_play *play, struct fixture_worl
         }
         script_call_destroy(&call->call);
     }
-    fixture_find(play->fixture, NULL, "", "the script could not be asked: out of memory");
+    fixture_find(play->fixture, NULL, CODE_NONE, "", "the script could not be asked: out of memory");
     return NULL;
 }
 
@@ -70,17 +70,23 @@ static void write_progress(const struct fixture_play *play, const struct json_no
 static void check_ceiling(const struct fixture_play *play, const struct json_node *entry, size_t index)
 {
     static const char *const names[] = { "about", "progress", "expect_ms" };
+    static const char *const progress_names[] = { "elapsed_ms", "remaining_ms", "offers",
+                                                  "answered",   "eligible",     "cheapest" };
     struct fixture *fixture = play->fixture;
     const struct json_node *expected = json_tree_member(entry, "expect_ms");
     struct buffer input;
     char path[PATH_SIZE], got[32];
 
     if (entry->kind != JSON_BEGIN_OBJECT || expected == NULL) {
-        fixture_find(fixture, entry, "", "a ceiling is {progress, expect_ms}");
+        fixture_find(fixture, entry, CODE_FIXTURE_FIELD, "", "a ceiling is {progress, expect_ms}");
         return;
     }
     (void)snprintf(path, sizeof(path), "ceilings[%zu].", index);
     fixture_check_members(fixture, entry, path, names, COUNT_OF(names));
+    const struct json_node *progress = json_tree_member(entry, "progress");
+    if (progress != NULL) {
+        fixture_check_members(fixture, progress, "progress.", progress_names, COUNT_OF(progress_names));
+    }
     buffer_init(&input, INPUT_MAX);
     write_progress(play, json_tree_member(entry, "progress"), &input);
     struct ask_call *call = ask(play, play->world, ASK_CEILING, buffer_text(&input), NULL);
@@ -89,11 +95,12 @@ static void check_ceiling(const struct fixture_play *play, const struct json_nod
         return;
     }
     if (call->verdict != SCRIPT_OK) {
-        fixture_find(fixture, entry, "", "ceilings[%zu]: %s: %s", index, script_verdict_name(call->verdict),
-                     call->message);
+        fixture_find(fixture, entry, CODE_CEILING_DIFFERS, "", "ceilings[%zu]: %s: %s", index,
+                     script_verdict_name(call->verdict), call->message);
     } else {
         (void)snprintf(got, sizeof(got), call->ceiling_us == 0 ? "null" : "%.10g", (double)call->ceiling_us / 1000);
         (void)snprintf(path, sizeof(path), "ceilings[%zu].expect_ms", index);
+        fixture->differs = CODE_CEILING_DIFFERS;
         fixture_match(fixture, path, expected, fixture_value(fixture, text_of(got)), MATCH_WHOLE);
     }
     script_call_destroy(&call->call);
@@ -111,7 +118,8 @@ static const struct json_node *offer_of(const struct fixture_play *play, const s
     if (json_tree_to_u64(which, &index)) {
         const struct json_node *offer = json_tree_element(offers, (size_t)index);
         if (offer == NULL) {
-            fixture_find(play->fixture, which, "", "the search gave no offer %llu", (unsigned long long)index);
+            fixture_find(play->fixture, which, CODE_FIXTURE_FIELD, "", "the search gave no offer %llu",
+                         (unsigned long long)index);
         }
         return offer;
     }
@@ -123,7 +131,7 @@ static const struct json_node *offer_of(const struct fixture_play *play, const s
             return at;
         }
     }
-    fixture_find(play->fixture, which, "its id, its place in the reply from 0 on, or an object",
+    fixture_find(play->fixture, which, CODE_FIXTURE_FIELD, "its id, its place in the reply from 0 on, or an object",
                  "the search gave no such offer");
     return NULL;
 }
@@ -217,9 +225,10 @@ static void match_result(const struct fixture_play *play, const struct json_node
     char path[PATH_SIZE];
 
     (void)snprintf(path, sizeof(path), "revalidate[%zu].expect", index);
+    play->fixture->differs = CODE_OUTCOME_DIFFERS;
     fixture_match(play->fixture, path, expected, got, MATCH_NAMED);
     if (play->fixture->findings > before && call->verdict != SCRIPT_OK) {
-        fixture_find(play->fixture, expected, "", "because: %s", call->message);
+        fixture_find(play->fixture, expected, CODE_OUTCOME_DIFFERS, "", "because: %s", call->message);
     }
 }
 
@@ -269,7 +278,7 @@ static void check_revalidation(const struct fixture_play *play, const struct jso
 
     if (entry->kind != JSON_BEGIN_OBJECT || expected == NULL || expected->kind != JSON_BEGIN_OBJECT ||
         expected->count == 0) {
-        fixture_find(fixture, entry, "such as \"expect\": { \"status\": \"confirmed\" }",
+        fixture_find(fixture, entry, CODE_FIXTURE_FIELD, "such as \"expect\": { \"status\": \"confirmed\" }",
                      "a revalidation is {offer or ref, exchanges, expect}");
         return;
     }

@@ -14,7 +14,7 @@ static void add_edit(struct fixture *fixture, size_t from, size_t length, struct
     struct text kept = arena_copy(&fixture->arena, text);
 
     if (edit == NULL || kept.data == NULL) {
-        fixture_find(fixture, NULL, "", "there is no memory for what is new in it");
+        fixture_find(fixture, NULL, CODE_NONE, "", "there is no memory for what is new in it");
         return;
     }
     *edit = (struct fixture_edit){ from, length, kept, fixture->edits };
@@ -148,7 +148,7 @@ bool fixture_save(struct fixture *fixture)
         is_saved = !out.is_full && file_replace(fixture->path.data, buffer_text(&out), &why);
     }
     if (!is_saved) {
-        fixture_find(fixture, NULL, "", "the fixture cannot be written: %s", why);
+        fixture_find(fixture, NULL, CODE_FIXTURE_UNREADABLE, "", "the fixture cannot be written: %s", why);
     }
     buffer_fini(&out);
     return is_saved;

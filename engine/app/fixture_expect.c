@@ -1,5 +1,6 @@
 // `expect`: members are those of the supplier in a reply, `offers` how many there are, `first` and `offers[3]` those of
-// the reply's offers. What an ok fixture does not expect of trouble is a finding.
+// the reply's offers, whose `item` may be expected as its id, or as what the reply's items say of it. What an ok
+// fixture does not expect of trouble is a finding.
 
 #include "app/fixture_match.h"
 #include "app/fixture_run.h"
@@ -32,9 +33,38 @@ static bool is_offer_key(struct text key, uint64_t *index)
     return text_to_u64(rest, index);
 }
 
-/// What stands for the member of `expect`; NULL: nothing does.
-static const struct json_node *got_of(const struct fixture_play *play, const struct json_node *report, struct text key)
+/// The offer of the reply. Where its item is expected as an object, the item stands there in place of its id.
+static const struct json_node *offer_of(const struct fixture_play *play, const struct json_node *expected,
+                                        const struct json_node *offer)
 {
+    const struct json_node *wanted = json_tree_member(expected, "item");
+    const struct json_node *id = json_tree_member(offer, "item");
+    const struct json_node *item =
+        id == NULL ? NULL : json_tree_member_text(json_tree_member(play->root, "items"), id->text);
+
+    if (wanted == NULL || wanted->kind != JSON_BEGIN_OBJECT || item == NULL) {
+        return offer;
+    }
+    struct json_node *members = arena_alloc_array(&play->fixture->arena, offer->count + 1, sizeof(*members));
+    if (members == NULL) {
+        return offer; // no memory: told as a difference
+    }
+    struct json_node *whole = members++, *at = members;
+    *whole = *offer;
+    whole->first = members;
+    for (const struct json_node *member = offer->first; member != NULL; member = member->next, at++) {
+        *at = member == id ? *item : *member;
+        at->key = member->key;
+        at->next = member->next == NULL ? NULL : at + 1;
+    }
+    return whole;
+}
+
+/// What stands for the member of `expect`; NULL: nothing does.
+static const struct json_node *got_of(const struct fixture_play *play, const struct json_node *report,
+                                      const struct json_node *expected)
+{
+    struct text key = expected->key;
     const struct json_node *offers = json_tree_member(play->root, "offers");
     const struct json_node *got = json_tree_member_text(report, key);
     uint64_t index = 0;
@@ -43,20 +73,19 @@ static const struct json_node *got_of(const struct fixture_play *play, const str
         return got != NULL ? got : fixture_value(play->fixture, TEXT("0"));
     }
     if (text_equals(key, TEXT("first")) || is_offer_key(key, &index)) {
-        return json_tree_element(offers, (size_t)index);
+        return offer_of(play, expected, json_tree_element(offers, (size_t)index));
     }
     return got;
 }
 
-/// A line about why, for a wrong outcome.
-static void find_detail(struct fixture *fixture, const struct json_node *at, const struct json_node *report)
+void fixture_find_detail(struct fixture *fixture, const struct json_node *at, const struct json_node *report)
 {
     static const char *const names[] = { "detail", "reason", "first_dropped", "first_warning" };
 
     for (size_t i = 0; i < COUNT_OF(names); i++) {
         const struct json_node *words = json_tree_member(report, names[i]);
         if (words != NULL) {
-            fixture_find(fixture, at, "", "because: %.*s", TEXT_ARGS(words->text));
+            fixture_find(fixture, at, CODE_OUTCOME_DIFFERS, "", "because: %.*s", TEXT_ARGS(words->text));
             return;
         }
     }
@@ -75,43 +104,11 @@ static void match_members(const struct fixture_play *play, const struct json_nod
             continue;
         }
         (void)snprintf(path, sizeof(path), "expect.%.*s", TEXT_ARGS(at->key));
-        fixture_match(fixture, path, at, got_of(play, report, at->key), MATCH_NAMED);
+        bool is_offers = text_starts_with(at->key, TEXT("offers")) || text_equals(at->key, TEXT("first"));
+        fixture->differs = is_offers ? CODE_OFFERS_DIFFER : CODE_OUTCOME_DIFFERS;
+        fixture_match(fixture, path, at, got_of(play, report, at), MATCH_NAMED);
         if (fixture->findings > before && text_equals(at->key, TEXT("outcome"))) {
-            find_detail(fixture, at, report);
-        }
-    }
-}
-
-/// What nobody expects of a fixture that must not fail.
-static void check_is_fine(const struct fixture_play *play, const struct json_node *report)
-{
-    static const struct {
-        const char *member, *words, *sentence;
-    } TROUBLES[] = {
-        { "offers_dropped", "first_dropped", "offers were dropped" },
-        { "warnings", "first_warning", "the answer has warnings" },
-        { "partial", "detail", "the answer is partial" },
-    };
-    struct fixture *fixture = play->fixture;
-    const struct json_node *outcome = json_tree_member(report, "outcome");
-    const struct json_node *at = fixture->expect != NULL ? fixture->expect : fixture->root;
-
-    if (outcome != NULL && !text_equals(outcome->text, TEXT("answered")) &&
-        !text_equals(outcome->text, TEXT("empty"))) {
-        fixture_find(fixture, at, "a fixture of trouble is called odd-…", "an ok fixture must not fail, but it is %.*s",
-                     TEXT_ARGS(outcome->text));
-        find_detail(fixture, at, report);
-        return;
-    }
-    for (size_t i = 0; i < COUNT_OF(TROUBLES); i++) {
-        const struct json_node *words = json_tree_member(report, TROUBLES[i].words);
-        if (json_tree_member(report, TROUBLES[i].member) != NULL &&
-            json_tree_member(fixture->expect, TROUBLES[i].member) == NULL) {
-            char help[128];
-            (void)snprintf(help, sizeof(help), "name it in `expect` (\"%s\": …) where it is meant to be so",
-                           TROUBLES[i].member);
-            fixture_find(fixture, at, help, "%s: %.*s", TROUBLES[i].sentence,
-                         words == NULL ? 0 : (int)words->text.length, words == NULL ? "" : words->text.data);
+            fixture_find_detail(fixture, at, report);
         }
     }
 }
@@ -146,20 +143,60 @@ static void propose(const struct fixture_play *play, const struct json_node *rep
     buffer_fini(&out);
 }
 
+/// Is it "acme.lua:12: sentence"?
+static bool is_place_in_script(struct text words)
+{
+    struct text rest, sentence;
+    struct text file = text_split(words, ':', &rest);
+    uint64_t line;
+
+    return file.length > 4 && text_equals_c((struct text){ file.data + file.length - 4, 4 }, ".lua") &&
+           rest.data != NULL && text_to_u64(text_split(rest, ':', &sentence), &line) && sentence.data != NULL;
+}
+
+/// What only the script itself can be to blame for.
+static bool is_fault(struct text outcome)
+{
+    static const char *const names[] = { "script_error", "script_timeout", "script_memory" };
+    bool is_one = false;
+
+    for (size_t i = 0; i < COUNT_OF(names) && !is_one; i++) {
+        is_one = text_equals_c(outcome, names[i]);
+    }
+    return is_one;
+}
+
+/// What the world has of the script's error, in the fixture's memory; NULL: nothing.
+static const struct failure *keep_trouble(const struct fixture_play *play)
+{
+    struct failure *kept =
+        play->world->trouble == NULL ? NULL : arena_alloc(&play->fixture->arena, sizeof(struct failure));
+
+    if (kept != NULL) {
+        *kept = *play->world->trouble;
+    }
+    return kept;
+}
+
 bool fixture_meet_bug(const struct fixture_play *play)
 {
-    static const char BUG[] = "script_error";
     struct fixture *fixture = play->fixture;
     const struct json_node *report = json_tree_element(json_tree_member(play->root, "suppliers"), 0);
     const struct json_node *outcome = json_tree_member(report, "outcome");
     const struct json_node *expected = json_tree_member(fixture->expect, "outcome");
     const struct json_node *detail = json_tree_member(report, "detail");
-    bool is_bug = outcome != NULL && detail != NULL && text_equals_c(outcome->text, BUG);
+    bool is_partial = json_tree_member(report, "partial") != NULL;
 
-    if (!is_bug || (expected != NULL && text_equals_c(expected->text, BUG))) {
+    if (outcome == NULL || detail == NULL) {
+        return false;
+    }
+    bool is_expected = is_fault(outcome->text) ? expected != NULL && text_equals(expected->text, outcome->text)
+                                               : json_tree_member(fixture->expect, "partial") != NULL;
+    if (is_expected || (!is_fault(outcome->text) && !(is_partial && is_place_in_script(detail->text)))) {
         return false;
     }
     fixture->bug = detail->text;
+    fixture->trouble = keep_trouble(play);
     fixture->findings++;
     return true;
 }
@@ -169,25 +206,26 @@ static bool has_items(const struct json_node *node)
     return node != NULL && node->count > 0;
 }
 
-void fixture_expect(const struct fixture_play *play)
+bool fixture_expect(const struct fixture_play *play)
 {
     struct fixture *fixture = play->fixture;
     const struct json_node *report = json_tree_element(json_tree_member(play->root, "suppliers"), 0);
 
     if (report == NULL) {
-        fixture_find(fixture, fixture->search, "", "the search did not ask the supplier");
-        return;
+        fixture_find(fixture, fixture->search, CODE_OUTCOME_DIFFERS, "", "the search did not ask the supplier");
+        return false;
+    }
+    if (fixture->must_not_fail && !fixture_check_is_fine(play, report)) {
+        return false;
     }
     if (fixture->expect != NULL && fixture->expect->count > 0) {
         match_members(play, report);
     } else if (fixture->is_updating && fixture->expect == NULL) {
         propose(play, report);
     } else if (!has_items(fixture->ceilings) && !has_items(fixture->revalidate)) {
-        fixture_find(fixture, fixture->expect != NULL ? fixture->expect : fixture->root,
+        fixture_find(fixture, fixture->expect != NULL ? fixture->expect : fixture->root, CODE_FIXTURE_EXPECTS_NOTHING,
                      "\"expect\": { \"outcome\": …, \"offers\": … }; `lastcall test --update` writes what came",
                      "the fixture expects nothing");
     }
-    if (fixture->must_not_fail) {
-        check_is_fine(play, report);
-    }
+    return true;
 }

@@ -16,6 +16,6 @@ enum fixture_match {
 void fixture_match(struct fixture *fixture, const char *path, const struct json_node *expected,
                    const struct json_node *got, enum fixture_match how);
 
-/// Holds a request against `expect_request`.
-void fixture_match_request(struct fixture *fixture, const char *path, const struct json_node *expected,
-                           const struct http_request *request);
+/// Reports that at `path` other bytes were expected; of long ones the part where they begin to differ is shown.
+void fixture_tell_difference(struct fixture *fixture, const struct json_node *at, const char *help, const char *path,
+                             struct text expected, struct text got);

@@ -1,13 +1,12 @@
 #include "app/fixture_run.h"
 
 #include "app/envelope.h"
-#include "app/fixture_match.h"
 #include "search/search.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { REPLY_MAX = 64 << 20, ITEMS_MAX = 10000, OFFERS_MAX = 10000, WHERE_SIZE = 64 };
+enum { REPLY_MAX = 64 << 20, ITEMS_MAX = 10000, OFFERS_MAX = 10000 };
 
 const struct json_node *fixture_value(struct fixture *fixture, struct text json)
 {
@@ -19,34 +18,25 @@ const struct json_node *fixture_value(struct fixture *fixture, struct text json)
     return kept.data != NULL && json_tree_read(&fixture->arena, kept, &node, &offset, &why) == STATUS_OK ? node : NULL;
 }
 
-void fixture_watch(struct fixture *fixture, const char *where, const struct fixture_exchanges *exchanges,
-                   const struct fixture_exchange *exchange, size_t index, const struct http_request *request)
-{
-    char path[WHERE_SIZE + 32];
-
-    if (exchange == NULL) {
-        fixture_find(fixture, exchanges->node, "each request that is sent has its exchange, in their order",
-                     "%sexchanges: request %zu was sent, %.*s %.*s, but there are %zu", where, index + 1,
-                     TEXT_ARGS(request->method), TEXT_ARGS(request->url), exchanges->count);
-    } else if (exchange->expect != NULL) {
-        (void)snprintf(path, sizeof(path), "%sexchanges[%zu].expect_request", where, index);
-        fixture_match_request(fixture, path, exchange->expect, request);
-    }
-}
-
-void fixture_check_sent(struct fixture *fixture, const char *where, const struct fixture_exchanges *exchanges,
-                        size_t sent)
-{
-    for (size_t i = sent; i < exchanges->count; i++) {
-        fixture_find(fixture, exchanges->items[i].node, "", "%sexchanges[%zu]: no such request was sent", where, i);
-    }
-}
-
 static void watch(void *owner, const struct fixture_exchange *exchange, size_t index,
                   const struct http_request *request)
 {
     const struct fixture_play *play = owner;
+    fixture_note_host(play, request);
     fixture_watch(play->fixture, "", &play->fixture->exchanges, exchange, index, request);
+}
+
+static void on_trouble(void *owner, const struct catalogue_supplier *supplier, enum outcome outcome,
+                       const char *detail, const struct failure *trouble)
+{
+    struct fixture_play *play = owner;
+    (void)supplier;
+    (void)outcome;
+    (void)detail;
+
+    if (trouble != NULL) {
+        fixture_world_keep_trouble(play->world, trouble); // it has the exchange, too
+    }
 }
 
 static void on_reply(void *owner, const struct search_reply *reply)
@@ -64,10 +54,11 @@ static bool read_envelope(struct fixture_play *play, struct envelope *envelope)
     problem_init(&problem, 422, "", "");
     (void)!envelope_read(envelope, fixture->search->source, &problem);
     for (size_t i = 0; i < problem.error_count; i++) {
-        fixture_find(fixture, fixture->search, "", "search%s: %s", problem.errors[i].pointer, problem.errors[i].detail);
+        fixture_find(fixture, fixture->search, CODE_SEARCH_INVALID, "", "search%s: %s", problem.errors[i].pointer,
+                     problem.errors[i].detail);
     }
     if (problem.error_count == 0 && !text_equals(envelope->product, play->subject->script->product)) {
-        fixture_find(fixture, fixture->search, "", "search/product: `%.*s` sells %.*s, not %.*s",
+        fixture_find(fixture, fixture->search, CODE_SEARCH_INVALID, "", "search/product: `%.*s` sells %.*s, not %.*s",
                      TEXT_ARGS(play->subject->script->name), TEXT_ARGS(play->subject->script->product),
                      TEXT_ARGS(envelope->product));
     }
@@ -108,7 +99,8 @@ static struct catalogue catalogue_of(const struct fixture_play *play, struct cat
 /// Runs the search to its reply. False: a finding says why there is none.
 static bool run_search(struct fixture_play *play, const struct envelope *envelope)
 {
-    struct fixture_world *world = play->world;
+    struct fixture_world *played = play->world;
+    struct world *world = play->subject->tap == NULL ? &played->world : &play->subject->tap->world;
     struct catalogue_supplier supplier;
     struct catalogue catalogue = catalogue_of(play, &supplier);
     struct budget budget = budget_of(play, envelope);
@@ -116,34 +108,35 @@ static bool run_search(struct fixture_play *play, const struct envelope *envelop
     struct search *search;
 
     if (play->account->login > 0) {
-        fixture_login_open(&world->login, &world->world, &catalogue, play->fixture->wall_us);
+        fixture_login_open(&played->login, world, &catalogue, play->fixture->wall_us);
     }
     if (play->account->login > 0 && play->fixture->login != NULL) {
-        fixture_login_bring(&world->login, play->fixture->login->source);
+        fixture_login_bring(&played->login, play->fixture->login->source);
     }
-    play->arrival_us = world->now_us;
+    play->arrival_us = played->now_us;
     play->budget_us = budget.effective_us;
-    const struct search_options options = { .world = &world->world,
+    const struct search_options options = { .world = world,
                                             .catalogue = &catalogue,
                                             .search_id = TEXT("00000000000000000000000000"),
                                             .product = envelope->product,
                                             .body = body,
-                                            .arrival_us = world->now_us,
+                                            .arrival_us = played->now_us,
                                             .arrival_wall_us = play->fixture->wall_us,
                                             .budget = budget,
                                             .max_items = ITEMS_MAX,
                                             .max_offers_per_item = OFFERS_MAX,
                                             .sort = envelope->sort,
+                                            .on_script_trouble = on_trouble,
                                             .on_reply = on_reply,
                                             .owner = play };
     bool is_started = body != NULL && search_start(&options, &search) == STATUS_OK;
     if (is_started) {
-        fixture_world_run(world);
+        fixture_world_run(played);
     }
     block_release(&body);
     play->root = is_started && !play->reply.is_full ? fixture_value(play->fixture, buffer_text(&play->reply)) : NULL;
     if (play->root == NULL) {
-        fixture_find(play->fixture, NULL, "", "the search could not be run: out of memory");
+        fixture_find(play->fixture, NULL, CODE_NONE, "", "the search could not be run: out of memory");
     }
     return play->root != NULL;
 }
@@ -160,12 +153,12 @@ static bool is_refused(const struct fixture_play *play)
     for (const struct json_node *at = errors == NULL ? NULL : errors->first; at != NULL; at = at->next) {
         const struct json_node *pointer = json_tree_member(at, "pointer"), *why = json_tree_member(at, "detail");
         if (pointer != NULL && why != NULL) {
-            fixture_find(play->fixture, play->fixture->search, "", "search%.*s: %.*s", TEXT_ARGS(pointer->text),
-                         TEXT_ARGS(why->text));
+            fixture_find(play->fixture, play->fixture->search, CODE_SEARCH_INVALID, "", "search%.*s: %.*s",
+                         TEXT_ARGS(pointer->text), TEXT_ARGS(why->text));
         }
     }
     if (errors == NULL) {
-        fixture_find(play->fixture, play->fixture->search, "", "the product failed: %.*s",
+        fixture_find(play->fixture, play->fixture->search, CODE_PRODUCT, "", "the product failed: %.*s",
                      detail == NULL ? 0 : (int)detail->text.length, detail == NULL ? "" : detail->text.data);
     }
     return true;
@@ -173,12 +166,20 @@ static bool is_refused(const struct fixture_play *play)
 
 static void play_all(struct fixture_play *play, const struct envelope *envelope)
 {
-    if (!run_search(play, envelope) || is_refused(play) || fixture_meet_bug(play)) {
+    bool is_run = run_search(play, envelope);
+
+    if (play->subject->tap != NULL) {
+        buffer_append_text(play->subject->reply, buffer_text(&play->reply));
         return;
     }
-    fixture_check_sent(play->fixture, "", &play->fixture->exchanges, play->world->sent);
-    fixture_expect(play);
-    fixture_ask(play);
+    if (!is_run || is_refused(play) || fixture_meet_bug(play)) {
+        return;
+    }
+    fixture_measure(play);
+    if (fixture_expect(play)) {
+        fixture_check_sent(play->fixture, "", &play->fixture->exchanges, play->world->sent);
+        fixture_ask(play);
+    }
 }
 
 void fixture_run(struct fixture *fixture, const struct fixture_subject *subject)
@@ -193,8 +194,12 @@ void fixture_run(struct fixture *fixture, const struct fixture_subject *subject)
     }
     envelope_init(&envelope);
     fixture_world_init(&world, subject->workers, &fixture->exchanges);
-    world.on_send = watch;
-    world.owner = &play;
+    if (subject->tap != NULL) {
+        tap_begin(subject->tap, &world.world);
+    } else {
+        world.on_send = watch;
+        world.owner = &play;
+    }
     play.world = &world;
     buffer_init(&play.reply, REPLY_MAX);
     if (read_envelope(&play, &envelope)) {

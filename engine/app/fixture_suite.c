@@ -1,10 +1,10 @@
 #include "app/fixture_suite.h"
 
+#include "app/fixture_folder.h"
 #include "app/fixture_run.h"
 #include "base/clock.h"
 #include "model/data_set.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,14 +12,15 @@
 #include <string.h>
 
 // Limits of scripts are there to keep them off each other; a test on a busy machine has time.
-enum { PATH_SIZE = 4096, BUILD_LIMIT_US = 100000, NORMALISE_LIMIT_US = 1000000, KNOWN_MAX = 1024 };
+enum { PATH_SIZE = FIXTURE_PATH_SIZE, BUILD_LIMIT_US = 100000, NORMALISE_LIMIT_US = 1000000, KNOWN_MAX = 1024 };
 
-static void suite_find(struct fixture_suite *suite, const char *file, const char *help, const char *format, ...)
-    PRINTF_LIKE(4, 5);
+static void suite_find(struct fixture_suite *suite, const char *file, enum code code, const char *help,
+                       const char *format, ...) PRINTF_LIKE(5, 6);
 
-static void suite_find(struct fixture_suite *suite, const char *file, const char *help, const char *format, ...)
+static void suite_find(struct fixture_suite *suite, const char *file, enum code code, const char *help,
+                       const char *format, ...)
 {
-    struct failure failure = { 0 };
+    struct failure failure = { .code = code };
     char sentence[sizeof(failure.message)];
     va_list arguments;
 
@@ -74,8 +75,7 @@ static bool is_name_of(struct text path, struct text name)
 }
 
 /// "acme.lua:95: sentence" becomes a finding at its line; the file is known by its whole path.
-static void fill_bug(const struct script_supplier *script, struct text detail, const char *fixture,
-                     struct failure *failure)
+static void fill_bug(const struct script_supplier *script, struct text detail, struct failure *failure)
 {
     struct text rest, sentence = { 0 };
     struct text file = text_split(detail, ':', &rest);
@@ -96,14 +96,28 @@ static void fill_bug(const struct script_supplier *script, struct text detail, c
         failure_at(failure, script->file.data, 0, 0);
         failure_set(failure, "%.*s", TEXT_ARGS(detail));
     }
-    failure_help(failure, "first met in %s", fixture);
 }
 
-static void keep_bug(struct supplier_findings *found, struct text detail, const char *fixture)
+/// Its words, or, where the script itself raised it, all that was found out there.
+static void describe_bug(const struct script_supplier *script, const struct fixture *fixture, struct failure *failure)
+{
+    fill_bug(script, fixture->bug, failure);
+    const struct failure *trouble = fixture->trouble;
+    if (trouble != NULL && (trouble->line == failure->line || failure->line == 0)) {
+        struct failure place = *failure;
+        *failure = *trouble;
+        if (failure->file[0] == '\0' || is_name_of(script->file, text_of(failure->file))) {
+            failure_at(failure, place.file, trouble->line != 0 ? trouble->line : place.line, 0);
+        }
+    }
+    failure_note(failure, "first met in %.*s", TEXT_ARGS(fixture->path));
+}
+
+static void keep_bug(struct supplier_findings *found, const struct fixture *fixture)
 {
     struct failure failure = { 0 };
 
-    fill_bug(found->script, detail, fixture, &failure);
+    describe_bug(found->script, fixture, &failure);
     for (size_t i = 0; i < found->bug_count; i++) {
         const struct failure *known = &found->bugs[i].failure;
         if (strcmp(known->message, failure.message) == 0 && strcmp(known->file, failure.file) == 0 &&
@@ -149,12 +163,15 @@ static void run_file(struct fixture_suite *suite, const struct fixture_subject *
         fixture.is_updating = suite->is_updating;
         fixture_run(&fixture, subject);
         if (fixture.bug.data != NULL) {
-            keep_bug(found, fixture.bug, path);
+            keep_bug(found, &fixture);
         } else if (fixture.edit_count > 0 && fixture_save(&fixture)) {
             suite->updated++;
         }
     }
     suite->failed += fixture.findings > 0;
+    if (suite->on_fixture != NULL) {
+        suite->on_fixture(suite->context, subject->script, &fixture);
+    }
     fixture_fini(&fixture);
 }
 
@@ -162,27 +179,6 @@ static bool ends_with(const char *name, const char *end)
 {
     size_t length = strlen(name), tail = strlen(end);
     return length > tail && strcmp(name + length - tail, end) == 0;
-}
-
-static int is_fixture(const struct dirent *entry)
-{
-    return entry->d_name[0] != '.' && ends_with(entry->d_name, ".json") && !ends_with(entry->d_name, ".body.json");
-}
-
-/// "suppliers/acme.lua" -> "suppliers/acme.test"; false: the file is an alias of another's, or its name is too long.
-static bool folder_of(const struct script_supplier *script, char folder[PATH_SIZE])
-{
-    static const char LUA[] = ".lua";
-    size_t length = script->file.length, tail = sizeof(LUA) - 1;
-
-    if (length < tail + script->name.length || length + 2 > PATH_SIZE) {
-        return false;
-    }
-    struct text stem = { script->file.data, length - tail };
-    struct text name = { stem.data + stem.length - script->name.length, script->name.length };
-    bool is_whole = stem.length == name.length || name.data[-1] == '/';
-    (void)snprintf(folder, PATH_SIZE, "%.*s.test", TEXT_ARGS(stem));
-    return is_whole && text_equals(name, script->name);
 }
 
 static bool is_in_time(const struct fixture_suite *suite, uint64_t began_us)
@@ -207,13 +203,13 @@ static void run_supplier(struct fixture_suite *suite, const struct fixture_subje
     struct supplier_findings found = { .suite = suite, .script = subject->script };
     struct dirent **entries = NULL;
     char path[PATH_SIZE + 300];
-    int count = scandir(folder, &entries, is_fixture, alphasort);
+    int count = scandir(folder, &entries, fixture_folder_has, alphasort);
 
     if (count < 0 && errno != ENOENT) {
-        suite_find(suite, folder, "", "the fixtures cannot be read: %s", strerror(errno));
+        suite_find(suite, folder, CODE_FIXTURE_UNREADABLE, "", "the fixtures cannot be read: %s", strerror(errno));
     } else if (count <= 0 && suite->name_count > 0 && !suite->is_lenient) {
-        suite_find(suite, folder, "a fixture is ok-….json or odd-….json in this folder", "`%.*s` has no fixtures",
-                   TEXT_ARGS(subject->script->name));
+        suite_find(suite, folder, CODE_FIXTURE_MISSING, "a fixture is ok-….json or odd-….json in this folder",
+                   "`%.*s` has no fixtures", TEXT_ARGS(subject->script->name));
     }
     if (count > 0) {
         suite->suppliers++;
@@ -262,7 +258,7 @@ static void find_unknown(struct fixture_suite *suite, const struct script_set *s
     char folder[PATH_SIZE], help[160];
 
     for (size_t i = 0; i < script_set_supplier_count(set) && count < CANDIDATES; i++) {
-        if (folder_of(script_set_supplier(set, i), folder)) {
+        if (fixture_folder_of(script_set_supplier(set, i), folder)) {
             candidates[count++] = script_set_supplier(set, i)->name.data;
         }
     }
@@ -275,7 +271,7 @@ static void find_unknown(struct fixture_suite *suite, const struct script_set *s
             const char *nearest = text_nearest(text_of(suite->names[i]), candidates, count);
             (void)snprintf(help, sizeof(help), nearest == NULL ? "it is the name of a file%s" : "did you mean `%s`?",
                            nearest == NULL ? "" : nearest);
-            suite_find(suite, NULL, help, "there is no supplier `%s`", suite->names[i]);
+            suite_find(suite, NULL, CODE_SUPPLIER_NAME, help, "there is no supplier `%s`", suite->names[i]);
         }
     }
 }
@@ -351,7 +347,7 @@ static void check_folder(struct fixture_suite *suite, const char *directory, con
                                    : "did you mean `%s.test`?",
                    nearest == NULL ? "" : nearest);
     (void)snprintf(folder, sizeof(folder), "%s/%s.test", directory, name);
-    suite_find(suite, folder, help, "there is no supplier `%s` in this directory", name);
+    suite_find(suite, folder, CODE_SUPPLIER_NAME, help, "there is no supplier `%s` in this directory", name);
 }
 
 static void check_folders(struct fixture_suite *suite)
@@ -375,7 +371,7 @@ static void run_all(struct fixture_suite *suite, struct worker_pool *workers)
 
     for (size_t i = 0; i < script_set_supplier_count(catalogue->set); i++) {
         const struct script_supplier *script = script_set_supplier(catalogue->set, i);
-        if (!is_wanted(suite, script->name) || !folder_of(script, folder)) {
+        if (!is_wanted(suite, script->name) || !fixture_folder_of(script, folder)) {
             continue;
         }
         const struct fixture_subject subject = {

@@ -8,6 +8,7 @@
 /// Memory:  nothing is left.
 #pragma once
 
+#include "app/fixture.h"
 #include "app/settings.h"
 #include "base/buffer.h"
 #include "model/catalogue.h"
@@ -26,6 +27,8 @@ struct fixture_suite {
     uint64_t all_max_us;
     settings_finding report;
     void *context;
+    /// After each fixture, before its findings are told; NULL: nobody asks.
+    void (*on_fixture)(void *context, const struct script_supplier *script, const struct fixture *fixture);
     /// After the findings of a supplier; NULL: nobody asks.
     void (*on_supplier)(void *context, const struct script_supplier *script, size_t failed);
     // out

@@ -158,6 +158,9 @@ static enum status world_fetch_start(struct world *world, struct fetch *fetch)
     fetch->impl = event;
     fetch->started_us = fetch->connected_us = fetch->sent_us = played->now_us;
     fetch->phase = PHASE_FIRST_BYTE;
+    if (exchange != NULL && played->last_answer_us < played->now_us + exchange->after_us) {
+        played->last_answer_us = played->now_us + exchange->after_us;
+    }
     if (played->on_send != NULL) {
         played->on_send(played->owner, exchange, index, fetch->request);
     }
@@ -193,6 +196,36 @@ void fixture_world_deliver(void *home, struct script_call *call)
     pthread_mutex_unlock(&played->lock);
 }
 
+void fixture_world_keep_trouble(struct fixture_world *played, const struct failure *trouble)
+{
+    struct failure *kept = malloc(sizeof(*kept));
+
+    if (kept != NULL) {
+        *kept = *trouble;
+        free(played->trouble);
+        played->trouble = kept;
+    }
+}
+
+static void copy_trouble(struct fixture_world *played, const struct failure *trouble)
+{
+    if (played->trouble == NULL && trouble != NULL) {
+        fixture_world_keep_trouble(played, trouble);
+    }
+}
+
+/// What the first script that failed is told of; those after it mostly fail for its sake.
+static void keep_trouble(struct fixture_world *played, struct script_call *call)
+{
+    copy_trouble(played, call->trouble);
+    if (call->kind == SCRIPT_CALL_START) {
+        struct start_call *start = CONTAINER_OF(call, struct start_call, call);
+        for (size_t i = 0; i < start->candidate_count; i++) {
+            copy_trouble(played, start->candidates[i].trouble);
+        }
+    }
+}
+
 bool fixture_world_call(struct fixture_world *played, struct script_call *call)
 {
     call->home = played;
@@ -210,6 +243,7 @@ bool fixture_world_call(struct fixture_world *played, struct script_call *call)
     }
     played->returned = NULL;
     pthread_mutex_unlock(&played->lock);
+    keep_trouble(played, call);
     return true;
 }
 
@@ -330,6 +364,7 @@ void fixture_world_fini(struct fixture_world *played)
 {
     require(played->timers.count == 0);
     fixture_login_fini(&played->login);
+    free(played->trouble);
     block_release(&played->facts);
     timer_heap_fini(&played->timers);
     pthread_cond_destroy(&played->is_back);

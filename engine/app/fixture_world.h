@@ -21,11 +21,13 @@ struct fixture_world {
     struct worker_pool *workers;
     const struct fixture_exchanges *exchanges;
     size_t sent;
+    uint64_t last_answer_us; // when the last of the answers to what was sent comes
     /// Told of each request as it is sent; `exchange` NULL: there is none left for it.
     void (*on_send)(void *owner, const struct fixture_exchange *exchange, size_t index,
                     const struct http_request *request);
     void *owner;
-    struct block *facts; // of the search, once its START call is back
+    struct block *facts;     // of the search, once its START call is back
+    struct failure *trouble; // what a person is told of the script's error; NULL: there was none
     struct fixture_login login;
     uint64_t calls;
     pthread_mutex_t lock;
@@ -36,6 +38,9 @@ struct fixture_world {
 void fixture_world_init(struct fixture_world *played, struct worker_pool *workers,
                         const struct fixture_exchanges *exchanges);
 void fixture_world_fini(struct fixture_world *played);
+
+/// A copy takes the place of what is kept.
+void fixture_world_keep_trouble(struct fixture_world *played, const struct failure *trouble);
 
 /// Until nothing is left to happen.
 void fixture_world_run(struct fixture_world *played);

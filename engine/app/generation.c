@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "model/ground.h"
 #include "script/rates.h"
+#include "script/script_check.h"
 
 #include <arpa/inet.h>
 #include <stdarg.h>
@@ -39,7 +40,7 @@ struct generation {
 static atomic_uint last_number;
 
 void generation_find(struct generation_builder *builder, const char *file, uint32_t line, uint32_t column,
-                     const char *help, const char *format, ...)
+                     enum code code, const char *help, const char *format, ...)
 {
     char message[sizeof(((struct failure *)0)->message)];
     struct failure failure = { 0 };
@@ -49,6 +50,7 @@ void generation_find(struct generation_builder *builder, const char *file, uint3
     va_end(arguments);
     failure_set(&failure, "%s", message);
     failure_help(&failure, "%s", help);
+    failure_code(&failure, code);
     if (file != NULL) {
         failure_at(&failure, file, line, column);
     }
@@ -172,7 +174,7 @@ static enum status make_accounts(struct generation_builder *builder, const struc
         status = generation_make_account(builder, script, settings == NULL ? NULL : &settings->accounts[i], is_wanted,
                                          &accounts[i]);
         if (status == STATUS_OK && is_wanted && accounts[i].host_count == 0) {
-            generation_find(builder, script->file.data, 0, 0,
+            generation_find(builder, script->file.data, 0, 0, CODE_FIELD_VALUE,
                             "name the host in `hosts`, or give its URL in an option such as `base_url`",
                             "`%.*s` can ask nobody: `hosts` is empty and no option is a URL", TEXT_ARGS(source->name));
         }
@@ -494,9 +496,14 @@ size_t generation_missing_secrets(const struct generation *generation, settings_
 {
     for (size_t i = 0; i < generation->missing_count; i++) {
         const struct missing_secret *missing = &generation->missing[i];
-        struct failure failure = { 0 };
+        struct failure failure = { .code = CODE_SECRET_MISSING };
+        ptrdiff_t script = script_set_find_supplier(generation->set, missing->supplier);
+        uint32_t line = missing->line;
+        if (line == 0 && script >= 0) { // it stands in no settings
+            line = script_check_line_of(script_set_supplier_file(generation->set, (size_t)script), "secrets", 1);
+        }
         if (missing->file.data != NULL) {
-            failure_at(&failure, missing->file.data, missing->line, missing->column);
+            failure_at(&failure, missing->file.data, line, missing->column);
         }
         failure_set(&failure, "supplier `%.*s`, account `%.*s`: secret %.*s %.*s", TEXT_ARGS(missing->supplier),
                     TEXT_ARGS(missing->account), TEXT_ARGS(missing->secret), TEXT_ARGS(missing->why));

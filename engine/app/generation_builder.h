@@ -63,7 +63,7 @@ void generation_take_number(struct generation *generation);
 
 /// Reports a finding; `file` NULL: no place.
 void generation_find(struct generation_builder *builder, const char *file, uint32_t line, uint32_t column,
-                     const char *help, const char *format, ...) PRINTF_LIKE(6, 7);
+                     enum code code, const char *help, const char *format, ...) PRINTF_LIKE(7, 8);
 
 /// Reports a finding, unless the same one was reported before: for loaders; `builder` is the context. It counts unless
 /// somebody is blamed for it.

@@ -133,6 +133,7 @@ static void tell_step_back(struct generation_builder *builder, const struct rate
     struct failure why = { 0 };
 
     failure_at(&why, builder->settings->fx_file.data, 0, 0);
+    failure_code(&why, CODE_DATA_FILE);
     failure_set(&why, "the rates are of %.*s, which `fx.max_age` does not allow, and those that run are of %.*s",
                 TEXT_ARGS(rates_as_of(fresh)), TEXT_ARGS(rates_as_of(running)));
     failure_help(&why, "mend `as_of`, or write a table of today");
@@ -242,6 +243,7 @@ void generation_check_tables(struct generation_builder *builder, const struct ge
         const char *nearest = nearest_table(builder->settings, use->table);
         struct failure finding = { 0 };
         failure_at(&finding, use->file.data, use->line, 0);
+        failure_code(&finding, CODE_LOOKUP);
         failure_set(&finding, "there is no table \"%.*s\" to look up", TEXT_ARGS(use->table));
         failure_help(&finding,
                      nearest == NULL ? "declare it in the settings: data: { NAME: { file: NAME.tsv, key: [COLUMN] } }%s"

@@ -95,7 +95,7 @@ static bool is_number(struct text text)
 
 static void find_kind(struct generation_builder *builder, const struct settings_pair *pair, const char *kind)
 {
-    generation_find(builder, pair->file, pair->line, pair->column, "",
+    generation_find(builder, pair->file, pair->line, pair->column, CODE_SETTING_VALUE, "",
                     "the script's option `%.*s` is %s, and `%.*s` is none", TEXT_ARGS(pair->key), kind,
                     TEXT_ARGS(pair->value));
 }
@@ -141,7 +141,7 @@ static enum status add_url_host(struct generation_builder *builder, struct text 
     }
     if (!url_split(url, &parts) || parts.host.length > 255) {
         if (pair != NULL) {
-            generation_find(builder, pair->file, pair->line, pair->column,
+            generation_find(builder, pair->file, pair->line, pair->column, CODE_SETTING_VALUE,
                             "write it like https://api.acme.example or http://127.0.0.1:8080/path",
                             "the option `%.*s` is not a URL that can be used", TEXT_ARGS(pair->key));
         }
@@ -180,7 +180,7 @@ static enum status find_unknown(struct generation_builder *builder, const struct
             snprintf(help, sizeof(help),
                      nearest == NULL ? "its `options` are in the script's table%s" : "did you mean `%s`?",
                      nearest == NULL ? "" : nearest);
-            generation_find(builder, pair->file, pair->line, pair->column, help,
+            generation_find(builder, pair->file, pair->line, pair->column, CODE_SETTING_UNKNOWN, help,
                             "the script of `%.*s` has no option `%.*s`", TEXT_ARGS(script->name), TEXT_ARGS(pair->key));
         }
     }
@@ -194,8 +194,8 @@ enum status generation_write_options(struct generation_builder *builder, const s
     struct options options;
     enum status status = read_options(builder, script->options, &options);
     if (status == STATUS_INVALID) {
-        generation_find(builder, script->file.data, 0, 0, "", "the options of `%.*s` cannot be read",
-                        TEXT_ARGS(script->name));
+        generation_find(builder, script->file.data, 0, 0, CODE_SCRIPT_UNREADABLE, "",
+                        "the options of `%.*s` cannot be read", TEXT_ARGS(script->name));
         return STATUS_OK;
     }
     for (size_t i = 0; i < options.count && status == STATUS_OK; i++) {

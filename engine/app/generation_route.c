@@ -36,8 +36,8 @@ static enum status take_identity(struct generation_builder *builder, const struc
     enum status status = identity_load(settings->certificate_file.data, settings->key_file.data, &builder->arena,
                                        &route->certificate, &route->key, &why);
     if (status == STATUS_INVALID) {
-        generation_find(builder, settings->file, settings->line, settings->column, why.help, "account `%.*s`: %s",
-                        TEXT_ARGS(settings->name), why.message);
+        generation_find(builder, settings->file, settings->line, settings->column, CODE_DATA_FILE, why.help,
+                        "account `%.*s`: %s", TEXT_ARGS(settings->name), why.message);
         status = STATUS_OK;
     }
     return status;

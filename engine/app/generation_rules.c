@@ -16,12 +16,12 @@ struct rule_maker {
     struct rule *rules;
 };
 
-static void find(struct rule_maker *maker, struct settings_place place, const char *nearest, const char *help,
-                 const char *message)
+static void find(struct rule_maker *maker, struct settings_place place, enum code code, const char *nearest,
+                 const char *help, const char *message)
 {
     char remedy[160];
     snprintf(remedy, sizeof(remedy), nearest != NULL ? "did you mean `%s`?" : "%s", nearest != NULL ? nearest : help);
-    generation_find(maker->builder, place.file, place.line, place.column, remedy, "%s", message);
+    generation_find(maker->builder, place.file, place.line, place.column, code, remedy, "%s", message);
 }
 
 // --------------------------------------------------------------------------------------------------------------- facts
@@ -124,7 +124,7 @@ static void check_value(struct rule_maker *maker, const struct settings_rule *ru
         snprintf(message, sizeof(message), "`%.*s` is never `%.*s`: %s", TEXT_ARGS(condition->segment),
                  (int)(word.length < 60 ? word.length : 60), word.data, why);
         const char *nearest = choices_of(refusing, word, help, sizeof(help));
-        find(maker, condition->place, nearest, help, message);
+        find(maker, condition->place, CODE_RULE_USELESS, nearest, help, message);
     }
 }
 
@@ -153,7 +153,8 @@ static void check_products(struct rule_maker *maker, const struct settings_condi
         }
         if (!is_known) {
             snprintf(message, sizeof(message), "there is no product `%.*s`", TEXT_ARGS(condition->words[i]));
-            find(maker, condition->place, text_nearest(condition->words[i], names, count), "", message);
+            find(maker, condition->place, CODE_RULE_USELESS, text_nearest(condition->words[i], names, count), "",
+                 message);
         }
     }
 }
@@ -166,8 +167,8 @@ static void check_condition(struct rule_maker *maker, const struct settings_rule
         bool is_fact = is_fact_of_rule(maker, NULL, condition->segment);
         snprintf(message, sizeof(message), "no search%s has a fact `%.*s`", is_fact ? " of that product" : "",
                  TEXT_ARGS(condition->segment));
-        find(maker, condition->place, NULL, "this rule fits no search; products name their facts in `segments`",
-             message);
+        find(maker, condition->place, CODE_RULE_USELESS, NULL,
+             "this rule fits no search; products name their facts in `segments`", message);
         return;
     }
     for (size_t i = 0; i < condition->word_count; i++) {
@@ -205,7 +206,7 @@ static void check_segments(struct rule_maker *maker)
         struct text name = settings->segments[i];
         if (!text_equals_c(name, "product") && !is_fact_of_rule(maker, NULL, name)) {
             snprintf(message, sizeof(message), "no product has a fact `%.*s`", TEXT_ARGS(name));
-            find(maker, settings->segments_place, text_nearest(name, names, count),
+            find(maker, settings->segments_place, CODE_SETTING_VALUE, text_nearest(name, names, count),
                  "products name their facts in `segments`", message);
         }
     }
@@ -234,7 +235,8 @@ static const struct catalogue_supplier *find_supplier(struct rule_maker *maker, 
     }
     snprintf(message, sizeof(message), "there is no supplier `%.*s`", TEXT_ARGS(name));
     generation_suspect_gone(maker->builder, name);
-    find(maker, rule->supplier_place, text_nearest(name, names, count), "suppliers are named by their files", message);
+    find(maker, rule->supplier_place, CODE_RULE_USELESS, text_nearest(name, names, count),
+         "suppliers are named by their files", message);
     generation_suspect_products(maker->builder);
     return NULL;
 }
@@ -256,7 +258,8 @@ static enum status take_suppliers(struct rule_maker *maker, const struct setting
             snprintf(message, sizeof(message), "`%.*s` is never asked by such a search: it sells %.*s",
                      TEXT_ARGS(supplier->name), TEXT_ARGS(supplier->product));
             generation_suspect_supplier(maker->builder, supplier->name);
-            find(maker, rule->supplier_place, NULL, "leave it out, or the condition on the product", message);
+            find(maker, rule->supplier_place, CODE_RULE_USELESS, NULL, "leave it out, or the condition on the product",
+                 message);
             generation_suspect_products(maker->builder);
         }
     }
@@ -352,8 +355,8 @@ static void check_covered(struct rule_maker *maker, size_t index)
             if (earlier->values[setting] != 0 && rule_covers(earlier, made)) {
                 snprintf(message, sizeof(message), "this %s never wins: the rule at %.*s fits all that this one fits",
                          names[setting], TEXT_ARGS(earlier->place));
-                find(maker, rule->value_places[setting], NULL, "put this rule before that one, or leave it out",
-                     message);
+                find(maker, rule->value_places[setting], CODE_RULE_USELESS, NULL,
+                     "put this rule before that one, or leave it out", message);
                 break;
             }
         }

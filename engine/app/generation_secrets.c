@@ -47,7 +47,7 @@ static enum status find_unknown_secrets(struct generation_builder *builder, cons
             snprintf(help, sizeof(help),
                      nearest == NULL ? "its `secrets` are in the script's table%s" : "did you mean `%s`?",
                      nearest == NULL ? "" : nearest);
-            generation_find(builder, pair->file, pair->line, pair->column, help,
+            generation_find(builder, pair->file, pair->line, pair->column, CODE_SETTING_UNKNOWN, help,
                             "the script of `%.*s` declares no secret `%.*s`", TEXT_ARGS(script->name),
                             TEXT_ARGS(pair->key));
         }
@@ -181,6 +181,7 @@ static bool keep_secret(struct generation_builder *builder, const struct script_
         struct failure kept = { 0 };
         failure_at(&kept, pair != NULL ? pair->file : script->file.data, pair != NULL ? pair->line : 0,
                    pair != NULL ? pair->column : 0);
+        failure_code(&kept, CODE_SECRET_MISSING);
         failure_set(&kept, "account `%.*s`: secret %.*s %s", TEXT_ARGS(account->name), TEXT_ARGS(secret), why->message);
         failure_help(&kept, "%s", why->help);
         json_key_text(writer, secret);
@@ -207,6 +208,7 @@ void generation_tell_off(struct generation_builder *builder, const struct script
         return;
     }
     failure_at(&why, missing->file.data, missing->line, missing->column);
+    failure_code(&why, CODE_SECRET_MISSING);
     failure_set(&why, "account `%.*s`: secret %.*s %.*s", TEXT_ARGS(missing->account), TEXT_ARGS(missing->secret),
                 TEXT_ARGS(missing->why));
     failure_help(&why, "%.*s", TEXT_ARGS(missing->help));

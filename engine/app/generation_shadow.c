@@ -9,7 +9,7 @@ static void find_missing(struct generation_builder *builder, const struct script
 {
     if (builder->missing_count > missing_before) {
         const struct missing_secret *missing = &builder->missing[missing_before];
-        generation_find(builder, script->file.data, 0, 0, "set it before the shadow is there",
+        generation_find(builder, script->file.data, 0, 0, CODE_SECRET_MISSING, "set it before the shadow is there",
                         "secret %.*s, which the shadow of `%.*s` wants, %.*s", TEXT_ARGS(missing->secret),
                         TEXT_ARGS(script->name), TEXT_ARGS(missing->why));
         builder->missing_count = missing_before;
@@ -47,7 +47,8 @@ enum status generation_make_shadow(struct generation_builder *builder, const str
     const struct script_supplier *script = script_set_supplier(builder->set, (size_t)index);
     generation_suspect_shadow(builder, supplier->name);
     if (!text_equals(script->product, supplier->product)) {
-        generation_find(builder, script->file.data, 0, 0, "a shadow reads the answers to searches of the same product",
+        generation_find(builder, script->file.data, 0, 0, CODE_SETTING_CONFLICT,
+                        "a shadow reads the answers to searches of the same product",
                         "`%.*s` sells %.*s, and its shadow %.*s", TEXT_ARGS(supplier->name),
                         TEXT_ARGS(supplier->product), TEXT_ARGS(script->product));
     }

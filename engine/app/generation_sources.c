@@ -88,6 +88,7 @@ static enum status double_source(struct generation_builder *builder, struct gene
     }
     *why = (struct failure){ 0 };
     failure_at(why, file.data, 0, 0);
+    failure_code(why, CODE_SUPPLIER_NAME);
     failure_set(why, "a supplier `%.*s` is already there: %.*s", TEXT_ARGS(known->name), TEXT_ARGS(known->file));
     failure_help(why, "keep one of the two files");
     if (builder->previous == NULL) {
@@ -113,7 +114,7 @@ static enum status add_file(struct generation_builder *builder, struct generatio
     name.length -= strlen(".lua");
     bool is_there = stat(path.data, &info) == 0;
     if (!is_there && builder->previous == NULL) {
-        generation_find(builder, path.data, 0, 0, "", "the file cannot be read: %s",
+        generation_find(builder, path.data, 0, 0, CODE_SCRIPT_UNREADABLE, "", "the file cannot be read: %s",
                         strerror_r(errno, words, sizeof(words)));
         return STATUS_OK;
     }
@@ -124,14 +125,15 @@ static enum status add_file(struct generation_builder *builder, struct generatio
     if (!value_name(name, &problem) && builder->previous != NULL) {
         struct failure why = { 0 };
         failure_at(&why, path.data, 0, 0);
+        failure_code(&why, CODE_SUPPLIER_NAME);
         failure_set(&why, "the file's name gives the supplier's, but `%.*s` %s", TEXT_ARGS(name), problem.sentence);
         failure_help(&why, "%s", problem.help);
         leave_out(builder, name, path, &why);
         return STATUS_OK;
     }
     if (!value_name(name, &problem)) {
-        generation_find(builder, path.data, 0, 0, problem.help, "the file's name gives the supplier's, but `%.*s` %s",
-                        TEXT_ARGS(name), problem.sentence);
+        generation_find(builder, path.data, 0, 0, CODE_SUPPLIER_NAME, problem.help,
+                        "the file's name gives the supplier's, but `%.*s` %s", TEXT_ARGS(name), problem.sentence);
         return STATUS_OK;
     }
     struct generation_source *known = source_of(sources, name);
@@ -173,7 +175,7 @@ static enum status read_directory(struct generation_builder *builder, struct gen
     char words[128];
     DIR *opened = opendir(directory.data);
     if (opened == NULL) {
-        generation_find(builder, directory.data, 0, 0,
+        generation_find(builder, directory.data, 0, 0, CODE_SCRIPT_UNREADABLE,
                         "set `suppliers_dir`; a path that does not begin with / counts from the working directory",
                         "the suppliers directory cannot be read: %s", strerror_r(errno, words, sizeof(words)));
         return STATUS_OK;
@@ -192,7 +194,7 @@ static enum status read_directory(struct generation_builder *builder, struct gen
     closedir(opened);
     size_t before = count > 0 ? 0 : count_running(builder, directory);
     if (before > 0) {
-        generation_find(builder, directory.data, 0, 0,
+        generation_find(builder, directory.data, 0, 0, CODE_SCRIPT_UNREADABLE,
                         "if they shall all go, take the directory out of `suppliers_dir`, or restart the engine",
                         "the suppliers directory is empty, and %zu of those that run came from it", before);
     }
@@ -218,10 +220,10 @@ static enum status find_absent(struct generation_builder *builder, const struct 
              is_uses ? "" : ", or `uses`");
     generation_suspect_gone(builder, supplier->name);
     if (is_uses) {
-        generation_find(builder, supplier->uses_file, supplier->uses_line, supplier->uses_column, help,
-                        "`%.*s` uses `%.*s`, and no file plays that", TEXT_ARGS(supplier->name), TEXT_ARGS(word));
+        generation_find(builder, supplier->uses_file, supplier->uses_line, supplier->uses_column, CODE_SETTING_VALUE,
+                        help, "`%.*s` uses `%.*s`, and no file plays that", TEXT_ARGS(supplier->name), TEXT_ARGS(word));
     } else {
-        generation_find(builder, supplier->file, supplier->line, supplier->column, help,
+        generation_find(builder, supplier->file, supplier->line, supplier->column, CODE_SETTING_VALUE, help,
                         "no file plays the supplier `%.*s`", TEXT_ARGS(word));
     }
     generation_suspect_nobody(builder);
@@ -242,8 +244,8 @@ static enum status find_own_file(struct generation_builder *builder, struct gene
 {
     const char *help = "leave `uses` out, or choose another name";
     if (!runs_as_alias(builder, own)) {
-        generation_find(builder, supplier->uses_file, supplier->uses_line, supplier->uses_column, help,
-                        "`%.*s` has a file of its own, %.*s", TEXT_ARGS(supplier->name), TEXT_ARGS(own->file));
+        generation_find(builder, supplier->uses_file, supplier->uses_line, supplier->uses_column, CODE_SETTING_CONFLICT,
+                        help, "`%.*s` has a file of its own, %.*s", TEXT_ARGS(supplier->name), TEXT_ARGS(own->file));
         return STATUS_OK;
     }
     struct failure *why = arena_alloc(&builder->arena, sizeof(*why));
@@ -252,6 +254,7 @@ static enum status find_own_file(struct generation_builder *builder, struct gene
     }
     *why = (struct failure){ 0 };
     failure_at(why, own->file.data, 0, 0);
+    failure_code(why, CODE_SUPPLIER_NAME);
     failure_set(why, "`%.*s` is there already: by the settings it uses `%.*s`", TEXT_ARGS(supplier->name),
                 TEXT_ARGS(supplier->uses));
     failure_help(why, "%s", help);

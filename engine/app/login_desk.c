@@ -157,7 +157,8 @@ static void desk_arm(struct login_desk *desk, struct desk_errand *mine, uint64_t
     }
 }
 
-static void book_note_failure(struct login_book *book, struct login_entry *entry, const struct part_end *end)
+static void book_note_failure(struct login_book *book, struct login_entry *entry, const struct part_end *end,
+                              const struct failure *trouble)
 {
     uint64_t now_us = clock_now_us();
 
@@ -172,6 +173,7 @@ static void book_note_failure(struct login_book *book, struct login_entry *entry
     log_line(LOG_WARNING, "login", "supplier `%.*s` account `%.*s`: %s: %s pause_ms=%llu", TEXT_ARGS(entry->supplier),
              TEXT_ARGS(entry->account), outcome_name(end->outcome),
              end->detail[0] != '\0' ? end->detail : outcome_row(end->outcome)->meaning, (unsigned long long)pause_ms);
+    log_failure(LOG_WARNING, "login", trouble);
 }
 
 static void book_note_login(struct login_book *book, struct login_entry *entry, struct login_errand *errand,
@@ -203,7 +205,7 @@ static void desk_on_end(struct login_errand *errand, struct block *value, uint64
     struct login_entry *entry = mine->entry;
 
     if (value == NULL) {
-        book_note_failure(book, entry, end);
+        book_note_failure(book, entry, end, errand->trouble);
     } else {
         book_note_login(book, entry, errand, value, life_us);
     }
@@ -254,7 +256,7 @@ static void desk_fetch(struct login_desk *desk, struct login_entry *entry, const
             return;
         }
     }
-    book_note_failure(desk->book, entry, &end);
+    book_note_failure(desk->book, entry, &end, NULL);
 }
 
 static void desk_on_renewal(struct timer *timer)

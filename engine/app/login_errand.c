@@ -1,5 +1,6 @@
 #include "app/login_errand.h"
 
+#include "model/exchange_note.h"
 #include "model/ground.h"
 #include "search/say.h"
 #include "search/verdict.h"
@@ -72,6 +73,9 @@ static void errand_on_read(struct script_call *call)
 
     errand->call = NULL;
     read->value = NULL;
+    exchange_note_request(call->trouble, errand->request);
+    exchange_note_response(call->trouble, read->response, errand->fetch.done_us - errand->fetch.started_us, NULL);
+    errand->trouble = call->trouble;
     if (answer.outcome == OUTCOME_ANSWERED) {
         errand_end(errand, value, read->life_us, NULL);
     } else {
@@ -120,13 +124,15 @@ static void errand_on_built(struct script_call *call)
     errand->call = NULL;
     errand->request = built->request;
     built->request = NULL;
-    script_call_destroy(call);
     if (verdict != SCRIPT_OK) {
+        errand->trouble = call->trouble;
         end.rejection = verdict_rejection(verdict);
         enum outcome outcome = verdict == SCRIPT_DROPPED ? OUTCOME_SHED : verdict_outcome(verdict);
         errand_fail(errand, &end, outcome, "the login's request was not built");
+        script_call_destroy(call);
         return;
     }
+    script_call_destroy(call);
     errand->fetch = (struct fetch){
         .request = errand->request,
         .route = errand->account->route,
@@ -154,6 +160,7 @@ bool login_errand_start(struct login_errand *errand, bool is_renewal, uint64_t w
     errand->began_us = errand->world->ops->now_us(errand->world);
     errand->began_wall_us = wall_us;
     errand->is_renewal = is_renewal;
+    errand->trouble = NULL;
     errand->ground = ground_hold(errand->catalogue->ground);
     errand->state = ERRAND_BUILDING;
     if (errand_submit(errand, login_call_create(NULL), errand_on_built)) {

@@ -119,7 +119,7 @@ static void search_route_on_event(void *owner, enum search_event event, struct t
 
 /// A script that fails must be found in the log, and must not fill it.
 static void search_route_on_script_trouble(void *owner, const struct catalogue_supplier *supplier, enum outcome outcome,
-                                           const char *detail)
+                                           const char *detail, const struct failure *trouble)
 {
     const struct search_call *mine = owner;
     struct engine *engine = mine->thread->engine;
@@ -135,6 +135,7 @@ static void search_route_on_script_trouble(void *owner, const struct catalogue_s
     log_line(LOG_WARNING, "script", "supplier `%.*s`: %s: %s search=%s%s", TEXT_ARGS(supplier->name),
              outcome_name(outcome), detail[0] != '\0' ? detail : outcome_row(outcome)->meaning, mine->search_id,
              before);
+    log_failure(LOG_WARNING, "script", trouble);
 }
 
 static void search_call_free(struct search_call *mine)

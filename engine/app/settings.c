@@ -36,7 +36,7 @@ static void apply_file(struct settings_reader *reader, struct arena *scratch, co
     if (status != STATUS_OK) {
         char message[256];
         snprintf(message, sizeof(message), "the file cannot be read: %s", facts.why);
-        settings_find(reader, name.data, 0, 0, message,
+        settings_find(reader, name.data, 0, 0, CODE_SETTINGS_UNREADABLE, message,
                       status == STATUS_NOT_FOUND
                           ? "examples/farm/lastcall.yaml is one that runs, examples/lastcall.yaml explains "
                             "every setting"

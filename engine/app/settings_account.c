@@ -5,12 +5,12 @@
 #include <stdio.h>
 
 // At the account, for its values stand on the lines below it.
-static void find_account(struct settings_reader *reader, const struct settings_account *account, const char *sentence,
-                         const char *help)
+static void find_account(struct settings_reader *reader, const struct settings_account *account, enum code code,
+                         const char *sentence, const char *help)
 {
     char message[256];
     snprintf(message, sizeof(message), "account `%.*s` %s", TEXT_ARGS(account->name), sentence);
-    settings_find(reader, account->file, account->line, account->column, message, help);
+    settings_find(reader, account->file, account->line, account->column, code, message, help);
 }
 
 static bool is_market(struct text text)
@@ -29,15 +29,16 @@ static void check_account(struct settings_reader *reader, const struct settings_
 {
     for (size_t i = 0; i < account->market_count; i++) {
         if (!is_market(account->markets[i])) {
-            find_account(reader, account, "names a market that is no country",
+            find_account(reader, account, CODE_SETTING_VALUE, "names a market that is no country",
                          "a market is a country of two capital letters, as in when: { market: [GB, IE] }");
         }
     }
     if ((account->certificate_file.data == NULL) != (account->key_file.data == NULL)) {
-        find_account(reader, account, "has half of a client certificate", "tls needs both `cert` and `key`");
+        find_account(reader, account, CODE_SETTING_CONFLICT, "has half of a client certificate",
+                     "tls needs both `cert` and `key`");
     }
     if (account->proxy.data != NULL && !is_proxy(account->proxy)) {
-        find_account(reader, account, "has a proxy that is not http://host:port",
+        find_account(reader, account, CODE_SETTING_VALUE, "has a proxy that is not http://host:port",
                      "proxies speak plain HTTP here, without user and password; requests to https are tunnelled");
     }
 }
@@ -82,7 +83,7 @@ void settings_check_traffic(struct settings_reader *reader, const struct setting
     if (supplier->traffic != 0 && !has_dark) {
         snprintf(sentence, sizeof(sentence), "supplier `%.*s` has `traffic`, but nothing of it is dark",
                  TEXT_ARGS(supplier->name));
-        settings_find(reader, supplier->file, supplier->line, supplier->column, sentence,
+        settings_find(reader, supplier->file, supplier->line, supplier->column, CODE_SETTING_CONFLICT, sentence,
                       "traffic is the share of searches that reach a supplier or account with `mode: dark`");
     }
 }
@@ -112,7 +113,7 @@ void settings_finish_accounts(struct settings_reader *reader, struct settings_su
         if (i < last && takes_every_search(supplier, i)) {
             snprintf(sentence, sizeof(sentence), "takes every search, so that `%.*s` is never used",
                      TEXT_ARGS(supplier->accounts[i + 1].name));
-            find_account(reader, account, sentence, "give one of them a `when`");
+            find_account(reader, account, CODE_SETTING_CONFLICT, sentence, "give one of them a `when`");
         }
     }
 }

@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-void settings_find(struct settings_reader *reader, const char *file, uint32_t line, uint32_t column,
+void settings_find(struct settings_reader *reader, const char *file, uint32_t line, uint32_t column, enum code code,
                    const char *message, const char *help)
 {
-    struct failure failure = { 0 };
+    struct failure failure = { .code = code };
     failure_at(&failure, file, line, column);
     failure_set(&failure, "%s", message);
     failure_help(&failure, "%s", help);
@@ -19,8 +19,8 @@ void settings_find(struct settings_reader *reader, const char *file, uint32_t li
 }
 
 // "`PATH` SENTENCE" at the key of an entry.
-static void find_key(struct settings_reader *reader, const struct settings_node *entry, const char *sentence,
-                     const char *help)
+static void find_key(struct settings_reader *reader, const struct settings_node *entry, enum code code,
+                     const char *sentence, const char *help)
 {
     struct buffer message;
     buffer_init(&message, 500);
@@ -28,8 +28,8 @@ static void find_key(struct settings_reader *reader, const struct settings_node 
     setting_path_write(&reader->path, &message);
     buffer_printf(&message, "` %s", sentence);
     buffer_append_byte(&message, 0);
-    settings_find(reader, entry->file, entry->key_line, entry->key_column, message.is_full ? sentence : message.data,
-                  help);
+    settings_find(reader, entry->file, entry->key_line, entry->key_column, code,
+                  message.is_full ? sentence : message.data, help);
     buffer_fini(&message);
 }
 
@@ -72,7 +72,7 @@ static void find_unknown(struct settings_reader *reader, const struct settings_n
                                    : "`?");
     }
     buffer_append_byte(&help, 0);
-    find_key(reader, entry, "is not a setting", help.is_full ? "" : help.data);
+    find_key(reader, entry, CODE_SETTING_UNKNOWN, "is not a setting", help.is_full ? "" : help.data);
     buffer_fini(&near);
     buffer_fini(&help);
 }
@@ -91,7 +91,8 @@ static void find_not_section(struct settings_reader *reader, const struct settin
     struct settings_node at_value = *entry;
     at_value.key_line = entry->line;
     at_value.key_column = entry->column;
-    find_key(reader, &at_value, entry->kind == SETTINGS_LIST ? "is a section, not a list" : "is a section, not a value",
+    find_key(reader, &at_value, CODE_SETTING_VALUE,
+             entry->kind == SETTINGS_LIST ? "is a section, not a list" : "is a section, not a value",
              help.is_full ? "" : help.data);
     buffer_fini(&help);
 }
@@ -190,7 +191,7 @@ static bool enter_section(struct settings_reader *reader, const struct settings_
         return true;
     }
     if (!value_name(entry->key, &problem)) {
-        find_key(reader, entry, problem.sentence, problem.help);
+        find_key(reader, entry, CODE_SETTING_VALUE, problem.sentence, problem.help);
         return false;
     }
     if (reader->shown != NULL) {
@@ -211,7 +212,8 @@ static void apply_row(struct settings_reader *reader, const struct setting *row,
 {
     void *base = reader->settings;
     if (row->kind == SETTING_LATER) {
-        find_key(reader, entry, "is not supported by this version", "leave it out; nothing here would act on it");
+        find_key(reader, entry, CODE_SETTING_UNSUPPORTED, "is not supported by this version",
+                 "leave it out; nothing here would act on it");
         return;
     }
     if (row->owner == SETTING_OF_SUPPLIER) {
@@ -328,7 +330,7 @@ static void check_order(struct settings_reader *reader, const char *lower, uint6
     }
     snprintf(message, sizeof(message), "`%s` (%.10gms) is above `%s` (%.10gms)", lower, (double)lower_us / 1000.0,
              upper, (double)upper_us / 1000.0);
-    settings_find(reader, at->file, at->line, at->column, message,
+    settings_find(reader, at->file, at->line, at->column, CODE_SETTING_CONFLICT, message,
                   "deadline.min, deadline.default and deadline.max must rise in this order");
 }
 
@@ -339,21 +341,22 @@ static void check_table(struct settings_reader *reader, const struct settings_ta
     if (table->file.data == NULL || table->key_count == 0) {
         snprintf(message, sizeof(message), "`data.%.*s` has no `%s`", TEXT_ARGS(table->name),
                  table->file.data == NULL ? "file" : "key");
-        settings_find(reader, table->place_file, table->line, table->column, message,
+        settings_find(reader, table->place_file, table->line, table->column, CODE_SETTING_VALUE, message,
                       "a table is written { file: hotels.tsv, key: [supplier, city] }");
         return;
     }
     if (table->key_count > DATA_KEYS_MAX) {
         snprintf(message, sizeof(message), "`data.%.*s.key` has more than %d columns", TEXT_ARGS(table->name),
                  DATA_KEYS_MAX);
-        settings_find(reader, table->keys_file, table->keys_line, table->keys_column, message, "");
+        settings_find(reader, table->keys_file, table->keys_line, table->keys_column, CODE_SETTING_VALUE, message, "");
     }
     for (size_t i = 1; i < table->key_count; i++) {
         for (size_t j = 0; j < i; j++) {
             if (text_equals(table->keys[i], table->keys[j])) {
                 snprintf(message, sizeof(message), "`data.%.*s.key` names `%.*s` twice", TEXT_ARGS(table->name),
                          TEXT_ARGS(table->keys[i]));
-                settings_find(reader, table->keys_file, table->keys_line, table->keys_column, message, "");
+                settings_find(reader, table->keys_file, table->keys_line, table->keys_column, CODE_SETTING_VALUE,
+                              message, "");
             }
         }
     }

@@ -55,7 +55,7 @@ void settings_finish_accounts(struct settings_reader *reader, struct settings_su
 void settings_check_traffic(struct settings_reader *reader, const struct settings_supplier *supplier);
 
 /// Reports a finding at a place.
-void settings_find(struct settings_reader *reader, const char *file, uint32_t line, uint32_t column,
+void settings_find(struct settings_reader *reader, const char *file, uint32_t line, uint32_t column, enum code code,
                    const char *message, const char *help);
 
 /// Stores a value of a row at `base` (the settings, or the supplier). Reports what is wrong with it.

@@ -15,7 +15,7 @@ static struct settings_place place_of(const struct settings_node *node)
 
 static void find_at(struct settings_reader *reader, struct settings_place place, const char *message, const char *help)
 {
-    settings_find(reader, place.file, place.line, place.column, message, help);
+    settings_find(reader, place.file, place.line, place.column, CODE_SETTING_VALUE, message, help);
 }
 
 // ------------------------------------------------------------------------------------------------------------- reading

@@ -22,7 +22,7 @@ static void find(const struct target *target, const struct settings_node *node, 
     setting_path_write(&target->reader->path, &message);
     buffer_printf(&message, "` %s", sentence);
     buffer_append_byte(&message, 0);
-    settings_find(target->reader, node->file, node->line, node->column,
+    settings_find(target->reader, node->file, node->line, node->column, CODE_SETTING_VALUE,
                   message.is_full ? "a value is wrong" : message.data, help);
     buffer_fini(&message);
 }

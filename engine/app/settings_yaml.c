@@ -59,9 +59,9 @@ static uint32_t position(size_t from_zero)
     return from_zero >= UINT32_MAX ? UINT32_MAX : (uint32_t)from_zero + 1;
 }
 
-static void find(struct builder *builder, yaml_mark_t mark, const char *message, const char *help)
+static void find(struct builder *builder, yaml_mark_t mark, enum code code, const char *message, const char *help)
 {
-    struct failure failure = { 0 };
+    struct failure failure = { .code = code };
     failure_at(&failure, builder->file, position(mark.line), position(mark.column));
     failure_set(&failure, "%s", message);
     failure_help(&failure, "%s", help);
@@ -71,7 +71,7 @@ static void find(struct builder *builder, yaml_mark_t mark, const char *message,
 
 static void find_and_end(struct builder *builder, yaml_mark_t mark, const char *message, const char *help)
 {
-    find(builder, mark, message, help);
+    find(builder, mark, CODE_SETTINGS_UNREADABLE, message, help);
     builder->status = STATUS_INVALID;
 }
 
@@ -198,7 +198,7 @@ static void take_key(struct builder *builder, const yaml_event_t *event)
         snprintf(message, sizeof(message), "`%.*s` stands twice; the first is in line %u",
                  TEXT_ARGS(key.length > 100 ? ((struct text){ key.data, 100 }) : key), builder->duplicate->key_line);
         help = "keep one of them";
-        find(builder, event->start_mark, message, help);
+        find(builder, event->start_mark, CODE_SETTING_TWICE, message, help);
     }
 }
 
@@ -349,7 +349,7 @@ enum status settings_yaml_parse(struct arena *arena, const char *file, struct te
     };
     *root = NULL;
     if (bytes.length > SETTINGS_FILE_MAX) {
-        find(&builder, (yaml_mark_t){ 0 }, "the file is larger than 1 MiB", "");
+        find(&builder, (yaml_mark_t){ 0 }, CODE_SETTINGS_UNREADABLE, "the file is larger than 1 MiB", "");
         return STATUS_INVALID;
     }
     if (!yaml_parser_initialize(&builder.parser)) {

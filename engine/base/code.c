@@ -69,6 +69,9 @@ static const struct code_row rows[] = {
       "What the waits and steps need together is more than the supplier is given, so it could never answer.\n" },
     { CODE_SUPPLIER_NAME, "supplier_name", "a supplier's name is wrong or taken",
       "The name is the file's: `suppliers/acme.lua` says `name = \"acme\"`, in small letters, digits and `_`.\n" },
+    { CODE_UNUSED, "unused", "something is declared and never used",
+      "A secret or option that the script never reads, or a host that no fixture asks. Take it out, or find out\n"
+      "what should have used it. Only `lastcall check --strict` tells.\n" },
     { CODE_FIXTURE_UNREADABLE, "fixture_unreadable", "a fixture cannot be read",
       "It is no JSON, or a file that it names (`body_file`) is missing.\n" },
     { CODE_FIXTURE_FIELD, "fixture_field", "a field of a fixture is wrong",
@@ -133,8 +136,8 @@ static const struct code_row rows[] = {
     { CODE_MONEY_AMOUNT, "money_amount", "an amount that is none",
       "Amounts are decimal texts: digits, one point, no spaces or thousands. Clean it before `money`.\n" },
     { CODE_TIME_FORMAT, "time_format", "a date or time that cannot be read",
-      "The text is not what the function of `time` reads. There is one for each format: `time.parse` for ISO,\n"
-      "`time.ddmmyy`, …\n" },
+      "The text is not what the function of `time` reads. There is one for each format: `time.iso`,\n"
+      "`time.ddmmyy`, `time.http`, …\n" },
     { CODE_PLACE, "place", "an airport that is not known",
       "Its zone would have to be guessed. Use the IATA code of three capitals; city codes are no airports.\n" },
     { CODE_JSON, "json", "trouble with JSON",

@@ -42,6 +42,7 @@ void data_load_find(struct data_load *load, size_t line, size_t column, const ch
     va_start(arguments, format);
     vsnprintf(message, sizeof(message), format, arguments);
     va_end(arguments);
+    failure_code(&failure, CODE_DATA_FILE);
     failure_set(&failure, "%s", message);
     failure_help(&failure, "%s", help);
     failure_at(&failure, load->options->path, (uint32_t)line, (uint32_t)column);
@@ -55,6 +56,7 @@ static void data_load_tell_rest(struct data_load *load)
     if (load->findings <= DATA_FINDINGS_MAX) {
         return;
     }
+    failure_code(&failure, CODE_DATA_FILE);
     failure_set(&failure, "%zu more findings in this file are not shown", load->findings - DATA_FINDINGS_MAX);
     failure_at(&failure, load->options->path, 0, 0);
     load->report(load->context, &failure);

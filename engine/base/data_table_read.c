@@ -203,6 +203,7 @@ static void find_key_missing(struct data_load *load, struct text key)
     }
     const char *nearest = text_nearest(key, candidates, table->column_count);
     load->findings++;
+    failure_code(&failure, CODE_DATA_FILE);
     failure_set(&failure, "the key names `%.*s`, but %s has no such column", TEXT_ARGS(key), options->path);
     failure_help(&failure, nearest == NULL ? "its first line names the columns%s" : "did you mean `%s`?",
                  nearest == NULL ? "" : nearest);

@@ -403,3 +403,25 @@ const char *log_value(struct text words, char out[LOG_VALUE_MAX])
     out[at] = '\0';
     return out;
 }
+
+void log_failure(enum log_level level, const char *module, const struct failure *why)
+{
+    char code[CODE_TEXT_SIZE], place[sizeof why->file + 32] = "";
+
+    if (why == NULL || why->code == CODE_NONE) {
+        return;
+    }
+    if (why->line > 0) {
+        (void)snprintf(place, sizeof place, "%s:%u: ", why->file, why->line);
+    } else if (why->file[0] != '\0') {
+        (void)snprintf(place, sizeof place, "%s: ", why->file);
+    }
+    log_line(level, module, "%serror[%s]: %s", place, code_print(why->code, code), why->message);
+    struct text rest = text_of(why->notes);
+    for (struct text note = failure_next_note(&rest); note.data != NULL; note = failure_next_note(&rest)) {
+        log_line(level, module, "%s%.*s", note.length > 0 && note.data[0] == ' ' ? "" : "   = ", TEXT_ARGS(note));
+    }
+    if (why->help[0] != '\0') {
+        log_line(level, module, "help: %s", why->help);
+    }
+}

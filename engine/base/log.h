@@ -15,6 +15,9 @@ enum log_level { LOG_DEBUG, LOG_INFO, LOG_WARNING, LOG_ERROR };
 MUST_CHECK enum status log_start(enum log_level least);
 void log_stop(void); // drains, then stops the thread
 void log_line(enum log_level level, const char *module, const char *format, ...) PRINTF_LIKE(3, 4);
+/// What failed, over several lines in the layout of the command line: place, code and sentence, notes, remedy. Lines of
+/// other threads may come between. NULL, or without a code: nothing.
+void log_failure(enum log_level level, const char *module, const struct failure *why);
 void log_redact(struct text secret); // at least 4 bytes, at most 64 secrets; copied
 uint64_t log_dropped(void);
 

@@ -87,6 +87,14 @@ static int store_option(struct cli_options *options, const struct cli_option_row
         }
         options->files[options->file_count++] = value;
         return CLI_OK;
+    case OPTION_LIST: {
+        struct cli_list *list = (struct cli_list *)(void *)place;
+        if (list->count == CLI_MAX_ITEMS) {
+            return cli_usage_error("say it less often", "more than %d times --%s", CLI_MAX_ITEMS, row->name);
+        }
+        list->items[list->count++] = value;
+        return CLI_OK;
+    }
     case OPTION_NUMBER:
         break;
     }
@@ -193,7 +201,7 @@ static void flush_or_tell(FILE *stream)
 
 static int run(const struct cli_command *command, int argc, char **argv)
 {
-    struct cli_options options = { .url = "http://127.0.0.1:8080", .admin = "http://127.0.0.1:8081" };
+    struct cli_options options = { .url = "http://127.0.0.1:8080", .admin = "http://127.0.0.1:8081", .seed = 1 };
     int code = parse_options(command, argc, argv, &options);
 
     if (code != CLI_OK) {

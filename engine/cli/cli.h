@@ -23,7 +23,13 @@ enum cli_exit {
     CLI_BUG = 70,
 };
 
-enum { CLI_MAX_FILES = 16, CLI_MAX_ARGUMENTS = 16, CLI_WIDTH = 100, CLI_WIDTH_MIN = 80, CLI_WIDTH_MAX = 240 };
+enum { CLI_MAX_FILES = 16, CLI_MAX_ARGUMENTS = 16, CLI_MAX_ITEMS = 16, CLI_WIDTH = 100, CLI_WIDTH_MIN = 80, CLI_WIDTH_MAX = 240 };
+
+/// What may be said several times.
+struct cli_list {
+    const char *items[CLI_MAX_ITEMS];
+    size_t count;
+};
 
 struct cli_options {
     const char *files[CLI_MAX_FILES]; // -c, in order; ./lastcall.yaml when none is given and it exists
@@ -35,10 +41,16 @@ struct cli_options {
     const char *shadow, *promote, *drop; // names of suppliers; NULL: not given
     uint64_t budget_ms;                  // 0: not given
     uint64_t width;                      // 0: the terminal's
-    bool is_json, is_colourless, has_secrets, is_updating, is_checking, is_events;
+    struct cli_list bodies, headers;     // saved answers, and headers of the last one
+    uint64_t http_status;                // of the last one; 0: not given
+    const char *login, *keep, *as;       // NULL: not given
+    bool shows_all, is_forced;
+    bool is_json, is_colourless, has_secrets, is_strict, is_updating, is_checking, is_events;
     const char *product, *from; // of `new`; NULL: not given
     bool has_origin;
     bool asks_help;
+    const char *listen, *latency, *fault, *settings, *tls; // of mock; NULL: not given
+    uint64_t seed, once;                                   // of mock; once 0: for good
 };
 
 int cli_main(int argc, char **argv);
@@ -47,6 +59,9 @@ int cmd_serve(const struct cli_options *options);
 int cmd_search(const struct cli_options *options);
 int cmd_check(const struct cli_options *options);
 int cmd_test(const struct cli_options *options);
+int cmd_try(const struct cli_options *options);
+int cmd_record(const struct cli_options *options);
+int cmd_mock(const struct cli_options *options);
 int cmd_explain(const struct cli_options *options);
 bool explain_is_code(struct text word);
 int explain_code(const struct cli_options *options);

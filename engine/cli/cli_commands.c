@@ -30,13 +30,15 @@ static const struct cli_command commands[] = {
       .most_arguments = 1,
       .run = cmd_search },
     { .name = "check",
-      .usage = "[-c FILE]... [--secrets]",
+      .usage = "[-c FILE]... [--secrets] [--strict]",
       .summary = "load settings and all scripts, open no socket, report every finding",
       .example = "lastcall check --secrets",
-      .help = "Findings are one line each, with file and line, and exit code 1; 3 when a file ran for too long\n"
-              "while it was loaded. --secrets makes a finding of each secret that is not set in the\n"
-              "environment.\n",
-      .options = "config json no-color secrets",
+      .help = "Settings, rules, scripts, plans, ceilings and fixtures: all findings at once, each with file and line,\n"
+              "and exit code 1; 3 when a file ran for too long while it was loaded. --secrets makes a finding of\n"
+              "each secret that is not set in the environment. --strict makes findings of warnings, too, of\n"
+              "suppliers without fixtures, without an odd-… one or without `docs`, and of what is declared and\n"
+              "never used.\n",
+      .options = "config json no-color secrets strict",
       .exits = "13",
       .run = cmd_check },
     { .name = "new",
@@ -66,6 +68,54 @@ static const struct cli_command commands[] = {
       .exits = "13",
       .most_arguments = CLI_MAX_ARGUMENTS,
       .run = cmd_test },
+    { .name = "try",
+      .usage = "NAME SEARCH.json [--body FILE [--status N]]... [-c FILE]...",
+      .summary = "run one supplier's script for one search, and show everything that goes by",
+      .example = "lastcall try acme search.json\nlastcall try acme search.json --body answer.json",
+      .help = "A live call of one supplier, without a running engine: each request as it was sent, what came\n"
+              "back, where the time went, what the script made of it, which fields of the answer it never reads,\n"
+              "and how much of the ceiling was used. Secrets are shown as ***. SEARCH.json is the body of POST\n"
+              "/v1/search, of which `query` is enough, or a fixture; - reads standard input. NAME may be\n"
+              "switched off, dark or of mode test. With --body nothing is sent: the file answers the first\n"
+              "request (of a login, if there is one), further ones the next requests; secrets are made up.\n",
+      .options = "config json no-color width body status header login keep all",
+      .arguments = "suppliers",
+      .exits = "137",
+      .least_arguments = 2,
+      .most_arguments = 2,
+      .run = cmd_try },
+    { .name = "record",
+      .usage = "NAME SEARCH.json --as ok-NAME [--body FILE [--status N]]... [--force]",
+      .summary = "do what `try` does, and keep it as a fixture",
+      .example = "lastcall record acme search.json --as ok-one-way",
+      .help = "The whole exchange becomes suppliers/NAME.test/ok-NAME.json, with its bodies beside it: logins,\n"
+              "parts and steps, in their order, and what came of them as the expectation. Secrets, tokens and\n"
+              "cookies are replaced by those of a test. The new fixture is run at once, and removed when it does\n"
+              "not pass. What did not answer is called odd-NAME. With --body it is made of saved answers.\n",
+      .options = "config json no-color body status header login as force",
+      .arguments = "suppliers",
+      .exits = "137",
+      .least_arguments = 2,
+      .most_arguments = 2,
+      .run = cmd_record },
+    { .name = "mock",
+      .usage = "[NAME[/FIXTURE]]... [-c FILE]... [--settings FILE]",
+      .summary = "play the fixtures of suppliers over HTTP, for an engine to ask",
+      .example = "lastcall mock --settings lastcall.mock.yaml\n"
+                 "lastcall mock acme/odd-busy --fault drip=5%,status_503=2%",
+      .help = "Each supplier with fixtures gets a port of its own from --listen on, and each request the answer\n"
+              "of the exchange that fits it best: method and path must fit (pieces with digits, such as dates,\n"
+              "may differ); then the fewest differences in query, body and headers count. Fixtures odd-... play\n"
+              "only for requests that are theirs word for word, or when they are named. --settings writes the\n"
+              "settings that lead suppliers here and, beside them, FILE.env with the test values of secrets.\n"
+              "A line tells each request, the exchange that answered it, and what differed. It runs until\n"
+              "Ctrl-C or SIGTERM. The farm program plays it (LASTCALL_FARM names another than the one beside\n"
+              "this program); faults and models of latency are in examples/farm/README.md.\n",
+      .options = "config json no-color listen settings latency fault tls seed strict once",
+      .arguments = "suppliers",
+      .exits = "13",
+      .most_arguments = CLI_MAX_ARGUMENTS,
+      .run = cmd_mock },
     { .name = "config",
       .usage = "show [--origin] [-c FILE]...",
       .summary = "show the settings in force, and who said so",
@@ -207,8 +257,39 @@ static const struct cli_option_row option_rows[] = {
       "the supplier whose shadow shall end" },
     { 0, "secrets", NULL, OPTION_FLAG, offsetof(struct cli_options, has_secrets), 0, 0,
       "missing secrets are findings" },
+    { 0, "strict", NULL, OPTION_FLAG, offsetof(struct cli_options, is_strict), 0, 0,
+      "warnings and what nobody tests or uses are findings; of mock: only what fits exactly is answered" },
+    { 0, "listen", "ADDRESS:PORT", OPTION_TEXT, offsetof(struct cli_options, listen), 0, 0,
+      "where the first supplier is played; the others take the ports behind it (default: 127.0.0.1:9000)" },
+    { 0, "settings", "FILE", OPTION_TEXT, offsetof(struct cli_options, settings), 0, 0,
+      "write the settings that lead suppliers to the mock, and FILE.env with the test values of secrets" },
+    { 0, "latency", "PROFILE", OPTION_TEXT, offsetof(struct cli_options, latency), 0, 0,
+      "recorded (the fixtures' after_ms), none, or a model around it: lognormal,sigma=0.5,tail=2% (default: recorded)" },
+    { 0, "fault", "FAULT[=SHARE]", OPTION_TEXT, offsetof(struct cli_options, fault), 0, 0,
+      "faults in place of answers, parted by commas: drip=5%,reset_body=1% (without a share: always)" },
+    { 0, "tls", "DIR", OPTION_TEXT, offsetof(struct cli_options, tls), 0, 0,
+      "speak TLS, by a test authority that is kept in DIR (ca.pem)" },
+    { 0, "seed", "N", OPTION_NUMBER, offsetof(struct cli_options, seed), 0, UINT64_MAX,
+      "what latencies and faults are drawn from (default: 1)" },
+    { 0, "once", "N", OPTION_NUMBER, offsetof(struct cli_options, once), 1, UINT64_MAX, "end after so many requests" },
     { 0, "update", NULL, OPTION_FLAG, offsetof(struct cli_options, is_updating), 0, 0,
       "write what came into the fixtures" },
+    { 0, "body", "FILE", OPTION_LIST, offsetof(struct cli_options, bodies), 0, 0,
+      "a saved answer in place of a live one; may be repeated, for the requests in their order" },
+    { 0, "status", "N", OPTION_NUMBER, offsetof(struct cli_options, http_status), 100, 599,
+      "the HTTP status of the last --body (default: 200)" },
+    { 0, "header", "TEXT", OPTION_LIST, offsetof(struct cli_options, headers), 0, 0,
+      "\"Name: value\", a header of the last --body; may be repeated (default: told by what it looks like)" },
+    { 0, "login", "JSON", OPTION_TEXT, offsetof(struct cli_options, login), 0, 0,
+      "with --body: a login that is there already, such as '\"test\"', so that none is fetched" },
+    { 0, "keep", "DIR", OPTION_TEXT, offsetof(struct cli_options, keep), 0, 0,
+      "where the bodies are saved (default: a new folder in the temporary directory)" },
+    { 0, "all", NULL, OPTION_FLAG, offsetof(struct cli_options, shows_all), 0, 0,
+      "cut neither bodies nor offers nor lists" },
+    { 0, "as", "NAME", OPTION_TEXT, offsetof(struct cli_options, as), 0, 0,
+      "the fixture's name: ok-… for what must not fail, odd-… for all else" },
+    { 0, "force", NULL, OPTION_FLAG, offsetof(struct cli_options, is_forced), 0, 0,
+      "replace a fixture of that name, and keep one that does not pass" },
 };
 // clang-format on
 

@@ -25,7 +25,7 @@ struct cli_command {
     int (*run)(const struct cli_options *options);
 };
 
-enum cli_option_kind { OPTION_FILE, OPTION_FLAG, OPTION_TEXT, OPTION_NUMBER };
+enum cli_option_kind { OPTION_FILE, OPTION_FLAG, OPTION_TEXT, OPTION_NUMBER, OPTION_LIST };
 
 struct cli_option_row {
     char short_name;   // 0: none

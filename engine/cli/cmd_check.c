@@ -2,6 +2,7 @@
 
 #include "app/fixture_suite.h"
 #include "app/generation.h"
+#include "app/inspection.h"
 #include "app/startup.h"
 #include "base/clock.h"
 #include "base/json_write.h"
@@ -16,7 +17,11 @@ struct check {
     size_t findings;
     bool is_overdue; // a file took too long to load
     struct fixture_suite suite;
+    struct inspection inspection;
+    struct buffer warnings; // a line each
 };
+
+enum { WARNINGS_MAX = 1 << 20 };
 
 static void check_report(void *context, const struct failure *failure)
 {
@@ -126,68 +131,29 @@ static void check_write_rates(const struct rates *rates, struct json_writer *jso
     }
 }
 
-/// A ceiling that is not below the largest budget there is can never cut anybody.
-static bool check_never_cuts(const struct catalogue *catalogue, uint64_t ceiling_us)
+static void check_print_warnings(const struct check *check, struct buffer *out)
 {
-    return ceiling_us != 0 && ceiling_us >= catalogue->deadline_max_us;
-}
+    struct text rest = buffer_text(&check->warnings);
 
-/// What breaks no rule of the settings and yet has no effect; calls back for each.
-static void check_warn(const struct catalogue *catalogue, void (*take)(void *context, const char *sentence),
-                       void *context)
-{
-    static const char WHY[] = "not below deadline.max, so it never cuts anybody";
-    size_t rule_count = catalogue->rules == NULL ? 0 : catalogue->rules->rule_count;
-    char sentence[512];
-
-    for (size_t i = 0; i < rule_count; i++) {
-        const struct rule *rule = &catalogue->rules->rules[i];
-        bool is_max = check_never_cuts(catalogue, rule->values[RULE_CEILING_MAX]);
-        if (is_max || check_never_cuts(catalogue, rule->values[RULE_CEILING])) {
-            snprintf(sentence, sizeof sentence, "%.*s: this rule's %s is %s", TEXT_ARGS(rule->place),
-                     is_max ? "ceiling_max" : "ceiling", WHY);
-            take(context, sentence);
-        }
-    }
-    for (size_t i = 0; i < catalogue->supplier_count; i++) {
-        const struct catalogue_supplier *supplier = &catalogue->suppliers[i];
-        if (check_never_cuts(catalogue, supplier->ceiling_us)) {
-            snprintf(sentence, sizeof sentence, "suppliers.%.*s.ceiling is %s", TEXT_ARGS(supplier->name), WHY);
-            take(context, sentence);
-        }
+    while (rest.length > 0) {
+        struct text line = text_split(rest, '\n', &rest);
+        buffer_printf(out, "           warning: %.*s\n", TEXT_ARGS(line));
     }
 }
 
-static void check_print_warning(void *context, const char *sentence)
+static void check_write_warnings(const struct check *check, struct json_writer *json)
 {
-    struct buffer *out = context;
-    buffer_printf(out, "           warning: %s\n", sentence);
-}
+    struct text rest = buffer_text(&check->warnings);
 
-static void check_write_warning(void *context, const char *sentence)
-{
-    struct json_writer *json = context;
-    json_c(json, sentence);
-}
-
-static void check_print_rules(const struct catalogue *catalogue, struct buffer *out)
-{
-    if (catalogue->rules != NULL) {
-        buffer_printf(out, "rules      %zu\n", catalogue->rules->rule_count);
-    }
-    check_warn(catalogue, check_print_warning, out);
-}
-
-static void check_write_rules(const struct catalogue *catalogue, struct json_writer *json)
-{
-    json_field_u64(json, "rules", catalogue->rules == NULL ? 0 : catalogue->rules->rule_count);
     json_key(json, "warnings");
     json_begin_array(json);
-    check_warn(catalogue, check_write_warning, json);
+    while (rest.length > 0) {
+        json_text(json, text_split(rest, '\n', &rest));
+    }
     json_end_array(json);
 }
 
-static void check_print(const struct catalogue *catalogue, struct buffer *out)
+static void check_print(const struct check *check, const struct catalogue *catalogue, struct buffer *out)
 {
     struct check_counts counts = check_count(catalogue);
 
@@ -207,10 +173,13 @@ static void check_print(const struct catalogue *catalogue, struct buffer *out)
     buffer_printf(out, "accounts   %zu\n", counts.accounts);
     check_print_tables(catalogue->data, out);
     check_print_rates(catalogue->rates, out);
-    check_print_rules(catalogue, out);
+    if (catalogue->rules != NULL) {
+        buffer_printf(out, "rules      %zu\n", catalogue->rules->rule_count);
+    }
+    check_print_warnings(check, out);
 }
 
-static void check_write(const struct catalogue *catalogue, struct json_writer *json)
+static void check_write(const struct check *check, const struct catalogue *catalogue, struct json_writer *json)
 {
     struct check_counts counts = check_count(catalogue);
 
@@ -238,7 +207,8 @@ static void check_write(const struct catalogue *catalogue, struct json_writer *j
     json_field_u64(json, "accounts", counts.accounts);
     check_write_tables(catalogue->data, json);
     check_write_rates(catalogue->rates, json);
-    check_write_rules(catalogue, json);
+    json_field_u64(json, "rules", catalogue->rules == NULL ? 0 : catalogue->rules->rule_count);
+    check_write_warnings(check, json);
 }
 
 static void check_print_fixtures(const struct fixture_suite *suite, struct buffer *out)
@@ -247,6 +217,45 @@ static void check_print_fixtures(const struct fixture_suite *suite, struct buffe
                   suite->failed);
     fixture_suite_tell_bare(suite, out);
     buffer_append_byte(out, '\n');
+}
+
+static void check_tell(void *context, enum inspection_weight weight, const struct failure *failure)
+{
+    struct check *check = context;
+    char line[sizeof(failure->file) + sizeof(failure->message) + 32];
+
+    if (weight == INSPECTION_FINDING || check->options->is_strict) {
+        check_report(check, failure);
+    } else if (weight == INSPECTION_WARNING) {
+        (void)failure_print(failure, line, sizeof(line));
+        buffer_printf(&check->warnings, "%s\n", line);
+    }
+}
+
+static void check_on_fixture(void *context, const struct script_supplier *script, const struct fixture *fixture)
+{
+    struct check *check = context;
+    inspection_note(&check->inspection, script, fixture);
+}
+
+/// The fixtures, and what they and the settings say together.
+static void check_inspect(struct check *check, const struct settings *settings, const struct catalogue *catalogue)
+{
+    check->suite = (struct fixture_suite){ .settings = settings,
+                                           .catalogue = catalogue,
+                                           .report = check_report,
+                                           .on_fixture = check_on_fixture,
+                                           .context = check };
+    if (!inspection_init(&check->inspection, settings, catalogue)) {
+        struct failure why = { .message = "the settings and scripts could not be inspected: out of memory" };
+        check_report(check, &why);
+        return;
+    }
+    check->inspection.tell = check_tell;
+    check->inspection.context = check;
+    fixture_suite_run(&check->suite);
+    inspection_run(&check->inspection);
+    inspection_fini(&check->inspection);
 }
 
 /// What can be loaded is also tested.
@@ -260,10 +269,7 @@ static void check_run(struct check *check, struct settings **settings, struct ge
         return;
     }
     startup_check(*settings, check_report, check);
-    check->suite = (struct fixture_suite){
-        .settings = *settings, .catalogue = generation_catalogue(*generation), .report = check_report, .context = check
-    };
-    fixture_suite_run(&check->suite);
+    check_inspect(check, *settings, generation_catalogue(*generation));
     if (options->has_secrets) {
         (void)generation_missing_secrets(*generation, check_report, check);
     }
@@ -278,6 +284,7 @@ int cmd_check(const struct cli_options *options)
     struct buffer out;
 
     buffer_init(&out, 64 * 1024 * 1024);
+    buffer_init(&check.warnings, WARNINGS_MAX);
     json_writer_init(&json, &out);
     if (options->is_json) {
         check.json = &json;
@@ -290,7 +297,7 @@ int cmd_check(const struct cli_options *options)
     if (options->is_json) {
         json_end_array(&json);
         if (catalogue != NULL) {
-            check_write(catalogue, &json);
+            check_write(&check, catalogue, &json);
             json_field_u64(&json, "fixtures", check.suite.fixtures);
             json_field_u64(&json, "fixtures_failed", check.suite.failed);
             json_field_u64(&json, "suppliers_without_fixtures", check.suite.bare);
@@ -299,13 +306,14 @@ int cmd_check(const struct cli_options *options)
         buffer_append_byte(&out, '\n');
     } else {
         if (catalogue != NULL) {
-            check_print(catalogue, &out);
+            check_print(&check, catalogue, &out);
             check_print_fixtures(&check.suite, &out);
         }
         buffer_printf(&out, "%zu finding%s\n", check.findings, check.findings == 1 ? "" : "s");
     }
     cli_flush(stdout, &out);
     buffer_fini(&out);
+    buffer_fini(&check.warnings);
     generation_release(&generation);
     settings_release(&settings);
     if (check.is_overdue) {

@@ -237,6 +237,7 @@ static void pool_on_end_time(struct timer *timer)
 static void pool_make_ready(struct fetch_pool *pool, struct transfer *transfer)
 {
     transfer->state = TRANSFER_READY;
+    transfer->fetch->named_us = clock_now_us();
     list_remove(&transfer->node);
     list_append(&pool->ready, &transfer->node);
     loop_defer(pool->loop, &pool->turn);
@@ -329,6 +330,7 @@ enum status fetch_start(struct fetch_pool *pool, struct fetch *fetch)
     fetch->response = NULL;
     fetch->started_us = clock_now_us();
     fetch->connected_us = fetch->sent_us = fetch->first_byte_us = fetch->done_us = 0;
+    fetch->named_us = fetch->tcp_took_us = fetch->tls_took_us = 0;
     fetch->is_reused = false;
     fetch->detail[0] = '\0';
     pool->counts.started++;

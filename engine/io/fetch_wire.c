@@ -163,6 +163,20 @@ static enum fetch_result result_of_curl(CURLcode code, bool is_requested)
     return is_requested ? FETCH_RECEIVE_FAILED : FETCH_CONNECT_FAILED; // the latter: a proxy that does not lead there
 }
 
+/// How long the handshakes took, for whoever looks on.
+static void wire_take_times(const struct transfer *transfer)
+{
+    struct fetch *fetch = transfer->fetch;
+    curl_off_t tcp_us = 0, tls_us = 0; // since the start
+
+    if (fetch->is_reused || curl_easy_getinfo(transfer->handle, CURLINFO_CONNECT_TIME_T, &tcp_us) != CURLE_OK ||
+        curl_easy_getinfo(transfer->handle, CURLINFO_APPCONNECT_TIME_T, &tls_us) != CURLE_OK) {
+        return;
+    }
+    fetch->tcp_took_us = tcp_us > 0 ? (uint64_t)tcp_us : 0;
+    fetch->tls_took_us = tcp_us > 0 && tls_us > tcp_us ? (uint64_t)(tls_us - tcp_us) : 0;
+}
+
 static void wire_end(struct wire *wire, struct transfer *transfer, CURLcode code)
 {
     struct fetch *fetch = transfer->fetch;
@@ -173,6 +187,7 @@ static void wire_end(struct wire *wire, struct transfer *transfer, CURLcode code
         fetch_set_detail(fetch, transfer->error[0] != '\0' ? transfer->error : curl_easy_strerror(code));
     }
     fetch->phase = transfer_end_phase(transfer, &wire->sockets);
+    wire_take_times(transfer);
     wire->counts.reused += transfer->is_requested && fetch->is_reused ? 1 : 0;
     wire_stop(wire, transfer);
     if (fetch->result == FETCH_OK) {

@@ -35,5 +35,8 @@ void ceiling_call_destroy(struct ceiling_call *call)
 {
     block_release(&call->facts);
     block_release(&call->client_facts);
+    for (size_t i = 0; i < call->ask_count; i++) {
+        free(call->asks[i].trouble);
+    }
     free(call);
 }

@@ -40,7 +40,8 @@ struct ceiling_ask {
     uint64_t script_us;          // 0: the function says nothing
     uint32_t reads;              // sum of enum progress_field
     uint64_t script_cpu_us;
-    char message[256]; // of an error
+    char message[256];       // of an error
+    struct failure *trouble; // as in struct script_call
 };
 
 struct ceiling_call {

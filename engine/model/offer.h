@@ -39,6 +39,7 @@ struct offer_batch {
     size_t unmapped;         // offers whose thing has no identity but the supplier's own
     size_t dropped;          // offers that were not valid
     char dropped_first[256]; // path and reason of the first one dropped
+    struct buffer *drops;    // where all of them are told, a line each; NULL: nowhere
     size_t corrected;        // durations that did not agree with their times
     char corrected_first[160];
 };

@@ -161,6 +161,7 @@ static void start_call_destroy(struct start_call *start)
 {
     for (size_t i = 0; i < start->candidate_count; i++) {
         http_request_destroy(&start->candidates[i].request);
+        free(start->candidates[i].trouble);
         for (size_t j = 0; j < start->candidates[i].login_count; j++) {
             login_drop(&start->candidates[i].logins[j]);
         }
@@ -177,6 +178,8 @@ static void start_call_destroy(struct start_call *start)
 static void normalise_call_destroy(struct normalise_call *normalise)
 {
     block_release(&normalise->facts);
+    block_release(&normalise->reads);
+    block_release(&normalise->drops);
     http_response_destroy(&normalise->response);
     offer_batch_release(&normalise->offers);
     block_release(&normalise->state);
@@ -209,6 +212,7 @@ void script_call_destroy(struct script_call *call)
     if (call == NULL) {
         return;
     }
+    free(call->trouble);
     struct ground *ground = call->ground; // the last to go: the parts of a call may point into it
     switch (call->kind) {
     case SCRIPT_CALL_START:

@@ -48,8 +48,10 @@ struct script_call {
     uint64_t queued_us, done_us;
     _Atomic uint64_t begun_us; // 0: not begun; its loop looks while a worker sets it
     uint64_t script_cpu_us;
-    uint64_t now_us; // what scripts are told of the time; 0: the clock's, which it is wherever time is real
-    uint64_t seed;   // of their randomness; 0: the machine's
+    uint64_t now_us;         // what scripts are told of the time; 0: the clock's, which it is wherever time is real
+    uint64_t seed;           // of their randomness; 0: the machine's
+    struct failure *trouble; // out: what a person is told of the error that ended it; owned; NULL: nothing. Of START
+                             // and CEILING each candidate has its own
 };
 
 /// The budget as scripts see it; absolute monotonic times.
@@ -74,6 +76,7 @@ struct start_candidate {
     bool is_dark;              // the chosen account is dark: only a call with `asks_dark` asks it
     enum script_verdict verdict;
     struct text message;     // reason to skip, or the error; in `memory` of the call
+    struct failure *trouble; // as in struct script_call; the call's until taken
     struct ceiling ceiling;  // in force
     uint32_t progress_reads; // what its function read of the progress; sum of enum progress_field
     uint64_t script_cpu_us;  // that its functions used
@@ -138,7 +141,10 @@ struct normalise_call {
     uint32_t part, parts, step;     // each from 1 on
     struct block *state;            // what the step before left; NULL: none
     struct login login;
+    bool wants_notes; // `reads` and `drops`, for an author who looks on
     // out
+    struct block *reads; // what of the body the script reads: script/reading.h; NULL: nothing is known
+    struct block *drops; // the offers that were dropped, a line each: path and reason; NULL: none
     enum script_verdict verdict;
     struct offer_batch *offers; // SCRIPT_OK: at least one offer
     enum merge_kind merge;

@@ -26,6 +26,10 @@ struct crypto_seed {
 /// Within a protected call: from now on from there; borrowed. Without it the machine's.
 void bind_crypto_set_seed(lua_State *L, struct crypto_seed *seed);
 
+/// Gives back what the cryptography keeps for this thread, which calls no script any more. A thread that nobody joins
+/// has to say so: its own end may come after that of the process has begun, and a leak would be told.
+void bind_crypto_leave_thread(void);
+
 void bind_time(lua_State *L);
 
 /// The airports and their zones that `time` and the check of offers know from now on; borrowed. NULL: none.

@@ -3,6 +3,7 @@
 #include "script/bind_support.h"
 #include "script/sandbox.h"
 
+#include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 #include <openssl/rand.h>
@@ -331,4 +332,9 @@ void bind_crypto(lua_State *L)
                                           { NULL, NULL } };
 
     bind_push_module(L, functions);
+}
+
+void bind_crypto_leave_thread(void)
+{
+    OPENSSL_thread_stop();
 }

@@ -37,6 +37,7 @@ static size_t check_table(lua_State *L, const struct data_set *data)
     }
     ptrdiff_t index = data_set_find(data, name);
     if (index < 0) {
+        trouble_code(L, CODE_LOOKUP);
         const char *nearest = data_set_nearest(data, name);
         luaL_argerror(L, 1,
                       nearest == NULL
@@ -56,6 +57,7 @@ static bool check_key(lua_State *L, const struct data_table *table, struct text 
     int given = lua_gettop(L) - 1;
     (void)data_table_keys(table, &count);
     if (given != (int)count) {
+        trouble_code(L, CODE_LOOKUP);
         luaL_error(L, "lookup(\"%s\") takes the key %s, %d value(s), but got %d", lua_tostring(L, 1),
                    push_key_names(L, table), (int)count, given); // less the table and these names
     }

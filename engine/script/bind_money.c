@@ -11,6 +11,7 @@
 
 static int refuse_number(lua_State *L, int argument)
 {
+    trouble_code(L, CODE_MONEY_FLOAT);
     return luaL_argerror(L, argument, "a float is an error: money is decimal text such as \"412.30\"");
 }
 
@@ -23,6 +24,7 @@ static int64_t check_amount(lua_State *L, int argument, int decimals)
         refuse_number(L, argument);
     }
     if (!amount_parse(bind_check_text(L, argument), decimals, &micros, &why)) {
+        trouble_code(L, CODE_MONEY_AMOUNT);
         luaL_argerror(L, argument, why);
     }
     return micros;
@@ -33,6 +35,7 @@ static int check_currency(lua_State *L, int argument)
     int decimals = amount_exponent(bind_check_text(L, argument));
 
     if (decimals < 0) {
+        trouble_code(L, CODE_CURRENCY);
         luaL_argerror(L, argument,
                       lua_pushfstring(L, "a currency of ISO 4217 expected, got \"%s\"", lua_tostring(L, argument)));
     }

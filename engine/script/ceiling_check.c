@@ -14,6 +14,7 @@
 
 enum { CEILING_SAID_SIZE = 160, CEILING_LIMIT_US = 500000 };
 
+#define CEILING_HELP "let it be a function of search and progress that gives milliseconds, or nil"
 #define EXAMPLE_DAY_S 1768478400 // when examples are asked: 2026-01-15T12:00:00Z
 
 /// From a search that has just begun to one that is nearly over.
@@ -99,11 +100,12 @@ void ceiling_check_example(lua_State *L, struct script_check *check, const struc
     bind_time_set_places(L, check->places);
     if (!ceiling_check_push_example(L, file->name, 1)) {
         if (lua_isstring(L, -1)) {
-            script_check_report(check, file, line, NULL, "field `example`: %s", lua_tostring(L, -1));
+            script_check_report(check, file, line, CODE_PRODUCT, NULL, "field `example`: %s", lua_tostring(L, -1));
         }
     } else if (!freeze_is_table(L, -2)) {
         say_first_error(L, said, sizeof said);
-        script_check_report(check, file, line, "it is asked on 2026-01-15", "field `example` is not valid: %s", said);
+        script_check_report(check, file, line, CODE_PRODUCT, "it is asked on 2026-01-15",
+                            "field `example` is not valid: %s", said);
     }
     lua_settop(L, top);
 }
@@ -204,7 +206,7 @@ static void report_wrong(const struct ceiling_asking *asking)
         line = (uint32_t)strtoul(message + path.length + 1, &rest, 10);
         message = strncmp(rest, ": ", 2) == 0 ? rest + 2 : rest;
     }
-    script_check_report(asking->check, asking->file, line, NULL, "%s", message);
+    script_check_report(asking->check, asking->file, line, CODE_CEILING_IMPURE, CEILING_HELP, "%s", message);
 }
 
 void ceiling_check(struct script_check *check, const struct script_file *file, const struct script_supplier *supplier)
@@ -231,7 +233,7 @@ void ceiling_check(struct script_check *check, const struct script_file *file, c
     }
     for (size_t i = 0; i < COUNT_OF(moments); i++) {
         if (strcmp(first.said[i], second.said[i]) != 0) {
-            script_check_report(check, file, script_check_line_of(file, "ceiling", 1),
+            script_check_report(check, file, script_check_line_of(file, "ceiling", 1), CODE_CEILING_IMPURE,
                                 "let it depend on the search and on progress only: keep nothing between two calls",
                                 "ceiling says %s, and in a fresh state %s, for the same search and progress",
                                 first.said[i], second.said[i]);

@@ -11,24 +11,34 @@
 enum { CHECK_MEMORY = 32 << 20 };
 
 /// Reports Lua's own message, its "path:line: " turned into a place.
-static void check_report_message(struct script_check *check, const struct script_file *file, const char *message)
+static void check_report_message(struct script_check *check, const struct script_file *file, enum code code,
+                                 const char *message)
 {
+    const char *help =
+        code == CODE_NO_TABLE ? "end it with `return { name = …, … }`"
+        : code == CODE_SYNTAX
+            ? "look at the end of the line above, too: a comma, quote, bracket, `then` or `end` is missing"
+            : NULL;
+
     for (const char *colon = strchr(message, ':'); colon != NULL; colon = strchr(colon + 1, ':')) {
         unsigned line = 0;
         int consumed = 0;
         if (sscanf(colon, ":%u: %n", &line, &consumed) == 1 && consumed > 0) {
-            script_check_report(check, file, line, NULL, "%s", colon + consumed);
+            script_check_report(check, file, line, code, help, "%s", colon + consumed);
             return;
         }
     }
-    script_check_report(check, file, 0, NULL, "%s", message);
+    script_check_report(check, file, 0, code, help, "%s", message);
 }
 
 static void check_on_error(lua_State *L, void *context)
 {
     struct check_job *job = context;
     const char *message = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "raised something that is no message";
-    check_report_message(job->check, job->file, message);
+    const struct trouble *trouble = sandbox_trouble(L);
+    bool is_told = job->code == CODE_RAISED && trouble != NULL && trouble->failure.code != CODE_NONE;
+
+    check_report_message(job->check, job->file, is_told ? trouble->failure.code : job->code, message);
 }
 
 void *check_job_begin(lua_State *L)
@@ -43,9 +53,11 @@ void *check_job_begin(lua_State *L)
 void check_job_run(lua_State *L, struct check_job *job)
 {
     sandbox_bound(L, job->limit_us);
+    job->code = CODE_SYNTAX;
     if (!script_shelf_load(L, job->file)) {
         lua_error(L);
     }
+    job->code = CODE_RAISED;
     lua_call(L, 0, 1);
 }
 
@@ -55,7 +67,7 @@ void check_job_call(struct check_job *job, lua_CFunction function)
     struct sandbox *sandbox = sandbox_create(CHECK_MEMORY, script_shelf_on_require, NULL);
 
     if (sandbox == NULL) {
-        script_check_report(check, job->file, 0, NULL, "not enough memory to load the file");
+        script_check_report(check, job->file, 0, CODE_MEMORY, NULL, "not enough memory to load the file");
         return;
     }
     switch (sandbox_call(sandbox, function, check_on_error, job)) {
@@ -64,16 +76,17 @@ void check_job_call(struct check_job *job, lua_CFunction function)
         break;
     case SANDBOX_STOPPED:
         if (job->work != NULL) {
-            script_check_report(check, job->file, script_check_line_of(job->file, "ceiling", 1), NULL,
+            script_check_report(check, job->file, script_check_line_of(job->file, "ceiling", 1), CODE_TIMEOUT, NULL,
                                 "ceiling runs for more than %d ms", (int)(job->limit_us / 1000));
             break;
         }
         check->is_overdue = true;
-        script_check_report(check, job->file, 0, "move the work into a function that runs when it is needed",
+        script_check_report(check, job->file, 0, CODE_TIMEOUT,
+                            "move the work into a function that runs when it is needed",
                             "the file runs for more than %g s while it is loaded", (double)job->limit_us / 1e6);
         break;
     case SANDBOX_OUT_OF_MEMORY:
-        script_check_report(check, job->file, 0, NULL, "the file uses up its memory while it is loaded");
+        script_check_report(check, job->file, 0, CODE_MEMORY, NULL, "the file uses up its memory while it is loaded");
         break;
     }
     sandbox_destroy(&sandbox);

@@ -11,6 +11,7 @@ struct check_job {
     const struct script_file *file;
     struct script_supplier *supplier; // NULL: not a supplier's file
     uint64_t limit_us;                // of CPU time
+    enum code code;                   // of what it raises
     void *work;                       // what a function that loads no file works on; NULL: the file is being loaded
 };
 

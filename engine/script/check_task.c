@@ -145,7 +145,7 @@ static enum status task_finish(struct check_task *task, struct script_check *che
         task->has_lost_one = !script_check_keep_look_up(check, &task->check.look_ups[i]) || task->has_lost_one;
     }
     if (task->has_lost_one) {
-        script_check_report(check, task->file, 0, NULL, "has more wrong with it than memory can hold");
+        script_check_report(check, task->file, 0, CODE_MEMORY, NULL, "has more wrong with it than memory can hold");
     }
     if (task->version != NULL) {
         task_hand_over(task);
@@ -160,7 +160,8 @@ static enum status task_run(struct script_check *check, const struct check_subje
     const struct side_work work = { .run = task_check, .on_return = task_on_return, .context = task };
 
     if (task == NULL || side_thread_start(&task->side, &work) != STATUS_OK) {
-        script_check_report(check, subject->file, 0, NULL, "there was no memory, or no thread, to load it");
+        script_check_report(check, subject->file, 0, CODE_MEMORY, NULL,
+                            "there was no memory, or no thread, to load it");
         if (task != NULL) {
             task_destroy(task);
         }
@@ -169,7 +170,7 @@ static enum status task_run(struct script_check *check, const struct check_subje
     if (side_thread_await(&task->side, script_check_limit_us(check))) {
         return task_finish(task, check);
     }
-    script_check_report(check, subject->file, 0,
+    script_check_report(check, subject->file, 0, CODE_TIMEOUT,
                         "this is a bug of the engine: no function that scripts may call should take long",
                         "gets stuck inside a function of C while it is loaded");
     return STATUS_TIMEOUT;

@@ -4,6 +4,7 @@
 #include "script/drift.h"
 
 #include "base/log.h"
+#include "script/reading.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -171,6 +172,8 @@ void drift_look(struct drift_seen *seen, struct declared *root, const struct tap
     struct drift_tree *tree = seen->drift != NULL ? find_tree(seen->drift, root) : NULL;
     uint32_t at = 0;
 
+    reading_note(seen->reading, root);
+
     while (at < seen->count && seen->looked[at].tree != tree) {
         at++;
     }
@@ -309,4 +312,17 @@ void drift_list(const struct drift *drift, drift_on_path on_path, void *context)
         }
     }
     list_path(&drift->offers, on_path, context);
+}
+
+void drift_list_unseen(const struct drift *drift, drift_on_path on_path, void *context)
+{
+    for (size_t i = 0; i < DRIFT_TREES_MAX; i++) {
+        const struct drift_tree *tree = atomic_load(&drift->trees[i]);
+        for (uint32_t k = 0; tree != NULL && k < tree->count; k++) {
+            const struct drift_path *path = &tree->paths[k];
+            if (get(&path->could) > 0 && get(&path->had) == 0) {
+                on_path(context, path->name, 0);
+            }
+        }
+    }
 }

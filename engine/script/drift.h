@@ -27,6 +27,7 @@ enum {
 };
 
 struct drift_tree;
+struct reading; // script/reading.h
 
 /// What is known of one path.
 struct drift_path {
@@ -46,7 +47,8 @@ struct drift {
 
 /// What one answer had, tree by tree.
 struct drift_seen {
-    struct drift *drift; // NULL: nobody watches
+    struct drift *drift;     // NULL: nobody watches
+    struct reading *reading; // where each tree is noted as well; NULL: nowhere
     uint32_t count;
     struct drift_looked {
         struct drift_tree *tree;
@@ -79,6 +81,9 @@ void drift_settle(const struct drift_seen *seen, struct drift_answer *answer);
 uint64_t drift_answers(const struct drift *drift);
 
 typedef void (*drift_on_path)(void *context, const char *path, uint64_t since_wall_us);
+
+/// Tells of every path that could have been there and was in no answer so far.
+void drift_list_unseen(const struct drift *drift, drift_on_path on_path, void *context);
 
 /// Tells of every path that is drifting.
 void drift_list(const struct drift *drift, drift_on_path on_path, void *context);

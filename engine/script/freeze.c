@@ -4,6 +4,8 @@
 
 #include "script/freeze.h"
 
+#include "script/trouble.h"
+
 #include <lauxlib.h>
 #include <stdint.h>
 
@@ -24,6 +26,7 @@ static int freeze_on_length(lua_State *L)
 
 static int freeze_on_write(lua_State *L)
 {
+    trouble_code(L, CODE_FROZEN);
     if (lua_type(L, 2) == LUA_TSTRING) {
         return luaL_error(L, "this table is read-only: field \"%s\" cannot be set", lua_tostring(L, 2));
     }

@@ -39,6 +39,11 @@ static bool drop(struct taking *taking)
     if (batch->dropped++ == 0) {
         walk_describe(&taking->walk, batch->dropped_first, sizeof batch->dropped_first);
     }
+    if (batch->drops != NULL) {
+        char line[sizeof batch->dropped_first];
+        walk_describe(&taking->walk, line, sizeof line);
+        buffer_printf(batch->drops, "%s\n", line);
+    }
     return true;
 }
 

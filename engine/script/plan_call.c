@@ -272,6 +272,7 @@ static struct value call(struct plan_row *row, const struct plan_node *node)
     for (size_t i = 0; i < node->field_count; i++) {
         push_argument(row, node->fields[i]);
     }
+    row->calling = node;
     if (lua_iscfunction(L, -1 - arguments)) {
         call_helper(row, node, arguments);
     } else {

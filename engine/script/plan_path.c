@@ -2,6 +2,7 @@
 
 #include "script/bind_support.h"
 #include "script/plan_compiler.h"
+#include "script/trouble.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@ void plan_failed(struct plan_compiler *compiler, const char *format, const char 
     lua_pushfstring(L, compiler->place[0] != '\0' ? "plan: %s: " : "plan: ", compiler->place);
     lua_pushfstring(L, format, word);
     lua_concat(L, 3);
+    trouble_code(L, CODE_PLAN);
     lua_error(L);
     abort();
 }

@@ -26,6 +26,7 @@ struct plan_row {
     const struct plan_level *dangling; // whose reference in hand leads nowhere; NULL: none
     int tables;                        // stack index of level 0's element as a table, the others' behind it
     bool has_table[PLAN_LEVELS_MAX];   // … once a function has asked
+    const struct plan_node *calling;   // the function that was called last; NULL: none
     const struct tape_node *argument;  // whose text a function was given last; its value stands behind those tables
     char scratch[PLAN_SCRATCH];
     size_t scratch_used;

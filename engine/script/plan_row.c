@@ -22,6 +22,7 @@ void plan_row_init(struct plan_row *row, lua_State *L, const struct plan *plan, 
     row->tables = lua_gettop(L) + 1;
     lua_settop(L, lua_gettop(L) + (int)plan->level_count + 1);
     row->argument = NULL;
+    row->calling = NULL;
     row->L = L;
     row->plan = plan;
     row->tape = tape;

@@ -210,13 +210,16 @@ static int run(lua_State *L)
     plan->answers++;
     plan_row_init(&row, L, plan, tape, 4);
     row.search = 2;
+    trouble_set_row(L, &row);
     when = find_condition(plan, &row);
     if (when != NULL) {
+        trouble_set_row(L, NULL);
         return act(L, view, when, 4);
     }
     check_lists(L, view, &row);
     view->is_planned = true; // even if a function of the plan raises: the batch is begun
     view->taken = offers_take_planned(L, &row, 2, view->supplier->product.data, view->supplier->name, view->batch);
+    trouble_set_row(L, NULL);
     tape_trim(tape);
     return give_marker(L, view);
 }

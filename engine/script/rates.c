@@ -59,6 +59,7 @@ static void find_at(struct load *load, size_t offset, const char *help, const ch
         column = is_end ? 1 : column + 1;
     }
     failure_at(&failure, load->file, line, column);
+    failure_code(&failure, CODE_DATA_FILE);
     failure_set(&failure, "%s", message);
     failure_help(&failure, "%s", help);
     load->report(load->context, &failure);
@@ -355,6 +356,7 @@ enum status rates_load(const char *file, uint64_t max_age_us, rates_finding repo
     } else if (status != STATUS_NO_MEMORY) {
         struct failure failure = { .line = 0 };
         failure_at(&failure, file, 0, 0);
+        failure_code(&failure, CODE_DATA_FILE);
         failure_set(&failure, "the table of rates cannot be read: %s", facts.why);
         failure_help(&failure, "`fx.file` names it");
         report(context, &failure);

@@ -13,6 +13,7 @@
 #include <lauxlib.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static enum script_verdict run_verdict_of(const char *kind)
@@ -90,12 +91,39 @@ static void run_count_limits(struct script_set *set, const struct sandbox *sandb
     }
 }
 
+/// Without a place of its own it gets the script's file.
+static void run_place_trouble(struct run *run, const struct guard_blame *blame)
+{
+    const struct script_set *set = run->state->set;
+    struct failure *trouble = &run->trouble;
+
+    if (trouble->code == CODE_NONE || trouble->file[0] != '\0' || blame == NULL) {
+        return;
+    }
+    const struct script_file *file = blame->script.is_product ? script_set_product_file(set, blame->script.index)
+                                                              : script_set_supplier_file(set, blame->script.index);
+    (void)snprintf(trouble->file, sizeof trouble->file, "%.*s", TEXT_ARGS(file->path));
+}
+
+/// What was stopped, or was out of memory, as a person is told of it: without notes.
+static void run_tell_limit(struct run *run, enum code code, const struct guard_blame *blame)
+{
+    struct failure *trouble = &run->trouble;
+
+    *trouble = (struct failure){ .code = code };
+    (void)trouble_split(trouble, run->failure.message);
+    run_place_trouble(run, blame);
+    failure_help(trouble, code == CODE_TIMEOUT ? "look for a loop that does not end; read long lists by a shape"
+                                               : "look for a list or text that grows without end; read by a shape");
+}
+
 static enum run_end run_one(struct run *run, const struct guard_blame *blame, uint64_t limit_us, lua_CFunction function,
                             struct run_work *work)
 {
     struct run_failure *failure = &run->failure;
 
     *failure = (struct run_failure){ .verdict = SCRIPT_MEMORY };
+    run->trouble.code = CODE_NONE;
     run->unparsable[0] = '\0';
     work->run = run;
     if (run->state->sandbox == NULL && !state_renew(run->state)) {
@@ -119,11 +147,15 @@ static enum run_end run_one(struct run *run, const struct guard_blame *blame, ui
     case SANDBOX_OK:
         return RUN_DONE;
     case SANDBOX_ERROR:
+        run->trouble = sandbox->trouble.failure;
+        run_place_trouble(run, blame);
         return RUN_FAILED;
     case SANDBOX_STOPPED:
         failure->verdict = SCRIPT_TIMEOUT;
         snprintf(failure->message, sizeof failure->message, "%s: stopped after %llu ms", sandbox->stopped_at,
                  (unsigned long long)(limit_us / 1000));
+        run_tell_limit(run, CODE_TIMEOUT, blame);
+        failure_set(&run->trouble, "the script ran for more than %llu ms", (unsigned long long)(limit_us / 1000));
         if (blame != NULL &&
             script_set_note_timeout(run->state->set, blame->script, sandbox->stopped_at, clock_now_us())) {
             run->quarantined++;
@@ -136,6 +168,7 @@ static enum run_end run_one(struct run *run, const struct guard_blame *blame, ui
     failure->verdict = SCRIPT_MEMORY;
     snprintf(failure->message, sizeof failure->message, "the script asked for more than %zu MiB of memory",
              run->state->growth_cap >> 20);
+    run_tell_limit(run, CODE_MEMORY, blame);
     (void)state_renew(run->state); // without memory for it the next section says so
     return RUN_FAILED;
 }
@@ -195,6 +228,20 @@ enum run_end run_section(struct run *run, const struct guard_blame *blame, uint6
     return end == RUN_DONE ? run_one(run, blame, limit_us, function, work) : end;
 }
 
+struct failure *run_take_trouble(struct run *run)
+{
+    struct failure *taken = NULL;
+
+    if (run->trouble.code != CODE_NONE) {
+        taken = malloc(sizeof *taken);
+    }
+    if (taken != NULL) {
+        *taken = run->trouble;
+    }
+    run->trouble.code = CODE_NONE;
+    return taken;
+}
+
 uint64_t run_now_us(const struct run *run)
 {
     return run->now_us != 0 ? run->now_us : clock_now_us();
@@ -244,6 +291,7 @@ int run_breach(lua_State *L, int function, const char *format, ...)
     va_end(arguments);
     lua_pushstring(L, message);
     lua_concat(L, 2);
+    trouble_code_unless(L, CODE_RETURNED);
     lua_error(L);
     __builtin_unreachable(); // lua_error does not return, but its header does not say so
 }

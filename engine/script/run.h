@@ -21,6 +21,7 @@ struct run_failure {
 };
 
 struct run {
+    struct failure trouble; // what the last failed section is told of; CODE_NONE: nothing has failed
     struct guard *guard;
     struct state *state;
     uint64_t build_limit_us;
@@ -53,6 +54,10 @@ enum run_end { RUN_DONE, RUN_FAILED, RUN_LOST };
 /// call alone.
 MUST_CHECK enum run_end run_section(struct run *run, const struct guard_blame *blame, uint64_t limit_us,
                                     lua_CFunction function, struct run_work *work);
+
+/// What the last failure is told of, for whoever waits for the call: copied, owned by the caller. NULL: there was none,
+/// or no memory.
+struct failure *run_take_trouble(struct run *run);
 
 /// Counts the last failure for the pool's statistics; once for each call or candidate that it ended.
 void run_count_failure(struct run *run);

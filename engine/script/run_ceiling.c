@@ -9,6 +9,7 @@
 #include <lauxlib.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 /// Context of the sections: copies and references, nothing of the call's own memory.
 struct ceiling_work {
@@ -111,6 +112,8 @@ static enum run_end ceiling_ask(struct ceiling_work *work, struct ceiling_call *
     if (end == RUN_FAILED) {
         run_count_failure(run);
         ceiling_say(ask, run->failure.verdict, run->failure.message);
+        free(ask->trouble); // of an earlier go
+        ask->trouble = run_take_trouble(run);
     } else {
         ask->verdict = SCRIPT_OK;
         ask->script_us = work->ceiling.us;

@@ -112,10 +112,12 @@ static void login_take_value(lua_State *L, struct login_work *work, int table)
     lua_rawget(L, table);
     int value = lua_gettop(L);
     if (lua_type(L, value) != LUA_TSTRING && !freeze_is_table(L, value)) {
+        trouble_code(L, CODE_LOGIN_FAILED);
         run_breach(L, 3, "login.read must give a `value` that is a string or a table, not a %s",
                    luaL_typename(L, value));
     }
     if (lua_type(L, value) == LUA_TSTRING && lua_objlen(L, value) == 0) {
+        trouble_code(L, CODE_LOGIN_FAILED);
         run_breach(L, 3, "login.read gave an empty `value`");
     }
     buffer_init(&json, LOGIN_VALUE_MAX);
@@ -127,9 +129,11 @@ static void login_take_value(lua_State *L, struct login_work *work, int table)
     }
     buffer_fini(&json);
     if (is_full) {
+        trouble_code(L, CODE_LOGIN_FAILED);
         run_breach(L, 3, "login.read gave a `value` that is larger than 8 KiB");
     }
     if (!is_json) {
+        trouble_code(L, CODE_LOGIN_FAILED);
         run_breach(L, 3, "login.read gave a `value` that cannot be kept: %s", lua_tostring(L, -1));
     }
     if (work->value == NULL) {
@@ -148,6 +152,7 @@ static void login_take_life(lua_State *L, struct login_work *work, int table)
     }
     lua_Number seconds = lua_type(L, -1) == LUA_TNUMBER ? lua_tonumber(L, -1) : 0;
     if (!(seconds > 0 && seconds <= LOGIN_LIFE_MOST_S)) {
+        trouble_code(L, CODE_LOGIN_FAILED);
         run_breach(L, 3, "login.read must give `expires_in_s` as a number above 0, or nil for a login that lasts");
     }
     work->life_us = (uint64_t)(seconds * 1e6);
@@ -165,6 +170,7 @@ static int login_call_read(lua_State *L)
     lua_call(L, 2, 1); // 4
     run_check_failure(L, 4);
     if (!freeze_raw(L, 4)) {
+        trouble_code(L, CODE_LOGIN_FAILED);
         return run_breach(L, 3, "login.read must return { value =, expires_in_s = }, not a %s", luaL_typename(L, 4));
     }
     run_check_fields(L, 5, 3, "login.read", known, COUNT_OF(known));

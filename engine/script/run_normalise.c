@@ -10,13 +10,14 @@
 #include "script/offers.h"
 #include "script/plan.h"
 #include "script/rates.h"
+#include "script/reading.h"
 #include "script/run_body.h"
 
 #include <lauxlib.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { NORMALISE_BATCH_MAX = 16 << 20, NORMALISE_TOO_MANY_REQUESTS = 429 };
+enum { NORMALISE_BATCH_MAX = 16 << 20, NORMALISE_NOTES_MAX = 1 << 20, NORMALISE_TOO_MANY_REQUESTS = 429 };
 
 /// Context of the sections: copies and references, nothing of the call's own memory.
 struct normalise_work {
@@ -33,6 +34,9 @@ struct normalise_work {
     struct block *login; // NULL: none
     struct rates *rates; // NULL: nothing is converted
     struct drift_seen seen;
+    struct reading reading; // what is noted for an author, when the call wants it
+    struct buffer drops;
+    bool wants_notes;
     // out
     struct offer_batch *batch;
     struct run_details details;
@@ -170,6 +174,9 @@ static enum run_end normalise_once(struct normalise_work *work)
     run_details_fini(&work->details);
     work->seen.drift = script_set_drift(run->state->set, work->supplier);
     work->seen.count = 0;
+    work->seen.reading = work->wants_notes ? &work->reading : NULL;
+    reading_clear(&work->reading);
+    buffer_clear(&work->drops);
     work->view.unread.count = 0;
     work->view.unread.seen = &work->seen;
     work->batch = offer_batch_create(NORMALISE_BATCH_MAX);
@@ -183,6 +190,7 @@ static enum run_end normalise_once(struct normalise_work *work)
         run->failure = (struct run_failure){ .verdict = SCRIPT_MEMORY, .message = "there is no memory for the offers" };
         return RUN_FAILED;
     }
+    work->batch->drops = work->wants_notes ? &work->drops : NULL;
     enum run_end end = run_section(run, NULL, 0, normalise_call_prepare, &work->work);
     if (end != RUN_DONE) {
         return end;
@@ -243,6 +251,7 @@ static void normalise_commit(struct normalise_work *work, struct normalise_call 
     } else {
         call->verdict = SCRIPT_OK;
         normalise_take_details(work, call);
+        batch->drops = NULL; // it is this call's
         call->offers = batch;
         work->batch = NULL;
     }
@@ -305,6 +314,15 @@ static void normalise_settle_drift(struct normalise_work *work, struct normalise
     }
 }
 
+/// For an author who looks on; without memory he sees less.
+static void normalise_give_notes(struct normalise_work *work, struct normalise_call *call)
+{
+    struct text reads = reading_text(&work->reading), drops = buffer_text(&work->drops);
+
+    call->reads = reads.length > 0 ? block_create(reads) : NULL;
+    call->drops = drops.length > 0 ? block_create(drops) : NULL;
+}
+
 static enum run_end normalise_run(struct normalise_work *work, struct normalise_call *call)
 {
     struct run *run = work->work.run;
@@ -333,6 +351,7 @@ static enum run_end normalise_run(struct normalise_work *work, struct normalise_
     if (end == RUN_DONE || end == RUN_FAILED) {
         normalise_take_retry_after(work, call);
         normalise_settle_drift(work, call);
+        normalise_give_notes(work, call);
     }
     return end;
 }
@@ -375,10 +394,13 @@ bool run_normalise(struct run *run, struct normalise_call *call)
         .login = block_acquire(call->login.value),
         .rates = normalise_rates(call),
         .supplier = call->account->supplier,
+        .wants_notes = call->wants_notes,
     };
 
     buffer_init(&work.plain, 0);
     buffer_init(&work.view.converted, 0);
+    buffer_init(&work.drops, NORMALISE_NOTES_MAX);
+    reading_init(&work.reading);
     enum run_end end = normalise_run(&work, call);
     if (end != RUN_LOST) {
         run_note_trial(run, work.supplier, call->verdict, call->message);
@@ -386,6 +408,8 @@ bool run_normalise(struct run *run, struct normalise_call *call)
     run_response_forget(run->state);
     buffer_fini(&work.plain);
     buffer_fini(&work.view.converted);
+    buffer_fini(&work.drops);
+    reading_fini(&work.reading);
     offer_batch_release(&work.batch);
     run_details_fini(&work.details);
     block_release(&work.facts);

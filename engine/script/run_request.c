@@ -74,6 +74,7 @@ __attribute__((format(printf, 2, 3), noreturn)) static void request_breach(struc
     request_drop_buffers(draft);
     static const char builder[] = "build_request"; // for whom all sentences are written
     size_t skipped = draft->is_signature && strncmp(message, builder, sizeof builder - 1) == 0 ? sizeof builder - 1 : 0;
+    trouble_code_unless(draft->L, CODE_REQUEST_MALFORMED);
     run_breach(draft->L, draft->function, "%s%s", skipped > 0 ? "sign" : "", message + skipped);
     __builtin_unreachable(); // it raises
 }
@@ -217,6 +218,7 @@ static void request_check_host(struct request_draft *draft)
             return;
         }
     }
+    trouble_code(draft->L, CODE_HOST_NOT_ALLOWED);
     request_breach(draft, "build_request: %.*s:%u is not among the supplier's hosts", TEXT_ARGS(parts.host),
                    parts.port);
 }

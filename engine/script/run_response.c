@@ -5,7 +5,9 @@
 #include "script/bind.h"
 #include "script/bind_support.h"
 #include "script/freeze.h"
+#include "script/drift.h"
 #include "script/inflate.h"
+#include "script/reading.h"
 
 #include <lauxlib.h>
 #include <stdio.h>
@@ -62,6 +64,7 @@ int run_response_unparsable(lua_State *L, struct run_response *view, const char 
     lua_pushstring(L, sentence);
     lua_concat(L, 2);
     run_keep(view->run->unparsable, sizeof view->run->unparsable, lua_tostring(L, -1));
+    trouble_code(L, CODE_UNPARSABLE);
     return lua_error(L);
 }
 
@@ -73,10 +76,19 @@ static void response_check_charset(lua_State *L, struct run_response *view)
     }
 }
 
+/// The script has the whole body in its hands.
+static void response_note_all(const struct run_response *view)
+{
+    reading_note_all(view->unread.seen == NULL ? NULL : view->unread.seen->reading);
+}
+
 /// The whole document, or by the shape in argument 2. False: a message is pushed instead.
 static bool response_decode(lua_State *L, struct run_response *view)
 {
     view->unread.count = 0;
+    if (lua_isnoneornil(L, 2)) {
+        response_note_all(view);
+    }
     return lua_isnoneornil(L, 2) ? bind_json_decode(L, view->body) : bind_shape_decode(L, 2, view->body, &view->unread);
 }
 
@@ -128,6 +140,7 @@ static int response_read(lua_State *L, struct run_response *view, bool is_xml)
         lua_concat(L, 2);
         return run_response_unparsable(L, view, lua_tostring(L, -1));
     }
+    trouble_keep_root(L);
     return 1;
 }
 
@@ -159,6 +172,7 @@ static int response_text(lua_State *L)
 {
     struct run_response *view = response_check(L, "text");
 
+    response_note_all(view);
     response_check_charset(L, view);
     lua_pushlstring(L, view->body.data == NULL ? "" : view->body.data, view->body.length);
     return 1;
@@ -176,6 +190,7 @@ static int response_on_index(lua_State *L)
     if (view == NULL || !freeze_raw(L, -1) || !lua_rawequal(L, -1, 1)) {
         return luaL_error(L, "this response belongs to an earlier call");
     }
+    response_note_all(view);
     response_check_charset(L, view);
     lua_pushlstring(L, view->body.data == NULL ? "" : view->body.data, view->body.length);
     lua_pushvalue(L, 2);

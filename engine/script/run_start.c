@@ -9,6 +9,7 @@
 
 #include <lauxlib.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 // ---- candidates
@@ -231,6 +232,8 @@ static enum run_end start_fail(struct start_work *work, size_t candidate, enum r
     if (end == RUN_FAILED) {
         run_count_failure(start_run(work));
         start_say(work->call, candidate, start_run(work)->failure.verdict, start_run(work)->failure.message);
+        free(work->call->candidates[candidate].trouble); // of an earlier go
+        work->call->candidates[candidate].trouble = run_take_trouble(start_run(work));
     }
     return end;
 }

@@ -116,6 +116,7 @@ static void step_take_state(lua_State *L, int table, int function, struct run_de
     buffer_fini(&buffer);
     if (is_full) {
         sandbox_note_limit(L, SCRIPT_LIMIT_STATE);
+        trouble_code(L, CODE_STATE_TOO_LARGE);
         run_breach(L, function, "normalise: `next.state` is larger than 64 KiB");
     }
     if (!is_json) {

@@ -33,8 +33,7 @@ const char *__tsan_default_options(void)
 }
 #endif
 
-/// Bindings are also used in plain states, by tests and by tools.
-static bool sandbox_has(lua_State *L)
+bool sandbox_has(lua_State *L)
 {
     void *context;
     return lua_getallocf(L, &context) == heap_allocate;
@@ -56,6 +55,7 @@ static int sandbox_on_panic(lua_State *L)
 
 static int sandbox_open(lua_State *L)
 {
+    trouble_open(L);
     sandbox_globals_open(L);
     bind_crypto_set_seed(L, &sandbox_of(L)->seed);
     return 0;
@@ -140,6 +140,7 @@ void sandbox_refuse_if_pure(lua_State *L, const char *what)
 
     if (sandbox->pure != NULL) {
         sandbox->was_impure = true;
+        trouble_code(L, CODE_IMPURE);
         luaL_error(L, "%s is not available within %s, which sees no clock, randomness or state", what, sandbox->pure);
     }
     sandbox->effects++;
@@ -248,6 +249,7 @@ uint32_t sandbox_nest(lua_State *L, const char *what)
     struct sandbox *sandbox = sandbox_of(L);
     sandbox_check(L);
     if (sandbox->depth >= SANDBOX_MAX_DEPTH) {
+        trouble_code(L, CODE_TOO_DEEP);
         luaL_error(L, "%s is nested too deeply (at most %d)", what, SANDBOX_MAX_DEPTH);
     }
     return sandbox->depth++;
@@ -328,6 +330,7 @@ static void sandbox_begin(struct sandbox *sandbox)
     sandbox->was_impure = false;
     sandbox->depth = 0;
     sandbox->stopped_at[0] = '\0';
+    trouble_begin(&sandbox->trouble);
 }
 
 struct sandbox_job {
@@ -342,9 +345,10 @@ static int sandbox_run(lua_State *L)
     struct sandbox_job *job = lua_touserdata(L, 1);
 
     lua_settop(L, 0);
+    trouble_push_handler(L);
     lua_pushcfunction(L, job->function);
     lua_pushlightuserdata(L, job->context);
-    int status = lua_pcall(L, 1, 0, 0);
+    int status = lua_pcall(L, 1, 0, 1);
     if (status == LUA_ERRMEM) {
         sandbox_of(L)->heap.is_exhausted = true;
     }
@@ -352,6 +356,7 @@ static int sandbox_run(lua_State *L)
         return 0;
     }
     sandbox_check(L);
+    trouble_settle(L, status);
     job->has_failed = true;
     if (job->on_error != NULL) {
         job->on_error(L, job->context);

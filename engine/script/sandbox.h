@@ -15,6 +15,7 @@
 #include "script/bind.h"
 #include "script/heap.h"
 #include "script/pattern.h"
+#include "script/trouble.h"
 
 #include <lua.h>
 
@@ -52,11 +53,15 @@ struct sandbox {
     struct crypto_seed seed; // of `crypto`'s randomness
     const char *pure;        // the function within which nothing may differ from call to call; NULL: none
     bool was_impure;         // it tried what no such function may
+    struct trouble trouble;  // what the error of the call in hand is told of
 };
 
 /// A state with its globals; NULL without memory. `find_module` may be NULL: `require` then finds nothing.
 MUST_CHECK struct sandbox *sandbox_create(size_t growth_cap, sandbox_find_module find_module, void *context);
 void sandbox_destroy(struct sandbox **sandbox);
+
+/// Is it the state of a sandbox? Bindings are also used in plain ones, by tests and tools.
+bool sandbox_has(lua_State *L);
 
 /// The sandbox that a state belongs to.
 struct sandbox *sandbox_of(lua_State *L);

@@ -48,6 +48,9 @@ static int globals_protected(lua_State *L, int arguments, const char *what)
     int status = lua_pcall(L, arguments, LUA_MULTRET, 0);
 
     sandbox_unnest(L, depth);
+    if (status != 0) {
+        trouble_caught(L);
+    }
     if (status == LUA_ERRMEM) {
         sandbox_of(L)->heap.is_exhausted = true;
     }
@@ -206,7 +209,7 @@ static int globals_require(lua_State *L)
     const struct sandbox *sandbox = sandbox_of(L);
     void *context = lua_touserdata(L, lua_upvalueindex(2));
     struct text name;
-    struct text path;
+    struct text path = { NULL, 0 };
     struct text source;
 
     name.data = luaL_checklstring(L, 1, &name.length);
@@ -215,6 +218,7 @@ static int globals_require(lua_State *L)
     lua_pushvalue(L, 1);
     lua_rawget(L, 2);
     if (lua_isboolean(L, -1) && !lua_toboolean(L, -1)) {
+        trouble_code(L, CODE_MODULE_BROKEN);
         return luaL_error(L, "module \"%s\" requires itself", name.data);
     }
     if (!lua_isnil(L, -1)) {
@@ -222,9 +226,13 @@ static int globals_require(lua_State *L)
     }
     lua_pop(L, 1);
     if (sandbox->find_module == NULL || !sandbox->find_module(context, name, &path, &source)) {
-        return luaL_error(L, "there is no module \"%s\" in the scripts directory", name.data);
+        trouble_code(L, CODE_MODULE_MISSING);
+        return path.data != NULL
+                   ? luaL_error(L, "there is no module \"%s\": did you mean \"%s\"?", name.data, path.data)
+                   : luaL_error(L, "there is no module \"%s\" in the scripts directory", name.data);
     }
     if (!sandbox_compile(L, path, source)) {
+        trouble_code(L, CODE_MODULE_BROKEN);
         return lua_error(L);
     }
     globals_push_environment(L, 2, context);
@@ -273,6 +281,7 @@ static int globals_refuse_field(lua_State *L, const char *module, const char *fi
 {
     const char *nearest = globals_nearest_in(L, field);
 
+    trouble_code(L, CODE_GLOBAL_UNKNOWN);
     if (nearest != NULL) {
         return luaL_error(L, "there is no %s.%s: did you mean %s.%s?", module, field, module, nearest);
     }
@@ -363,6 +372,7 @@ static void globals_guard_fields(lua_State *L, const char *name)
 
 static int globals_on_unknown(lua_State *L)
 {
+    trouble_code(L, CODE_GLOBAL_UNKNOWN);
     if (lua_type(L, 2) != LUA_TSTRING) {
         return luaL_error(L, "unknown global");
     }
@@ -381,6 +391,7 @@ static int globals_on_unknown(lua_State *L)
 
 static int globals_on_write(lua_State *L)
 {
+    trouble_code(L, CODE_GLOBAL_WRITTEN);
     const char *name = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "?";
     return luaL_error(L, "global \"%s\" cannot be set: declare it with local", name);
 }

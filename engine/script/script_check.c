@@ -51,6 +51,10 @@ static const struct check_field product_fields[] = {
     { "name", LUA_TSTRING, CHECK_REQUIRED },
     { "query", LUA_TFUNCTION, CHECK_REQUIRED },
     { "offer", LUA_TNIL, CHECK_REQUIRED }, // its shape is the schema's affair
+    { "item_prefix", LUA_TSTRING, CHECK_OPTIONAL },
+    { "key", LUA_TNIL, CHECK_OPTIONAL }, // these have checks of their own
+    { "segments", LUA_TNIL, CHECK_OPTIONAL },
+    { "example", LUA_TNIL, CHECK_OPTIONAL },
 };
 
 static const char *const revalidate_names[] = { "build_request", "read" };
@@ -74,10 +78,25 @@ uint64_t script_check_limit_us(const struct script_check *check)
     return check->run_us != 0 ? check->run_us : SCRIPT_CHECK_RUN_US;
 }
 
-void script_check_report(struct script_check *check, const struct script_file *file, uint32_t line, const char *help,
-                         const char *format, ...)
+/// Errors of helpers have their remedy behind the sentence, for they are one line; here it goes where remedies are.
+static void check_part_help(struct failure *failure)
 {
-    struct failure failure = { .line = line };
+    static const char *const beginnings[] = { ": did you mean ", ": declare it with local" };
+
+    for (size_t i = 0; i < COUNT_OF(beginnings); i++) {
+        char *at = strstr(failure->message, beginnings[i]);
+        if (at != NULL) {
+            snprintf(failure->help, sizeof failure->help, "%s", at + 2);
+            *at = '\0';
+            return;
+        }
+    }
+}
+
+void script_check_report(struct script_check *check, const struct script_file *file, uint32_t line, enum code code,
+                         const char *help, const char *format, ...)
+{
+    struct failure failure = { .code = code, .line = line };
     va_list arguments;
 
     snprintf(failure.file, sizeof failure.file, "%.*s", TEXT_ARGS(file->path));
@@ -86,6 +105,8 @@ void script_check_report(struct script_check *check, const struct script_file *f
     va_end(arguments);
     if (help != NULL) {
         snprintf(failure.help, sizeof failure.help, "%s", help);
+    } else {
+        check_part_help(&failure);
     }
     check->findings++;
     check->report(check->context, &failure);
@@ -149,20 +170,27 @@ static const char *check_example(const char *name)
                                           : NULL;
 }
 
+/// The field of the file's table; of a list or map that a module gave, which is read-only, what is behind it.
+static void check_get_field(lua_State *L, const char *name)
+{
+    lua_getfield(L, 1, name);
+    (void)bind_unwrap(L, lua_gettop(L));
+}
+
 static void check_known_field(lua_State *L, struct check_job *job, const struct check_field *field)
 {
-    lua_getfield(L, 1, field->name);
+    check_get_field(L, field->name);
     int type = lua_type(L, -1);
     if (type == LUA_TNIL) {
         if (field->need == CHECK_REQUIRED) {
-            script_check_report(job->check, job->file, script_check_line_of(job->file, "name", 1), NULL,
-                                "field `%s` is missing", field->name);
+            script_check_report(job->check, job->file, script_check_line_of(job->file, "name", 1), CODE_FIELD_MISSING,
+                                NULL, "field `%s` is missing", field->name);
         }
     } else if (field->need == CHECK_UNSUPPORTED) {
-        script_check_report(job->check, job->file, script_check_line_of(job->file, field->name, 1), "leave it out",
-                            "field `%s` is not supported by this version", field->name);
+        script_check_report(job->check, job->file, script_check_line_of(job->file, field->name, 1), CODE_FIELD_UNKNOWN,
+                            "leave it out", "field `%s` is not supported by this version", field->name);
     } else if (field->type != LUA_TNIL && type != field->type) {
-        script_check_report(job->check, job->file, script_check_line_of(job->file, field->name, 1),
+        script_check_report(job->check, job->file, script_check_line_of(job->file, field->name, 1), CODE_FIELD_TYPE,
                             check_example(field->name), "field `%s` must be %s, not a %s", field->name,
                             check_type_words(field->type), lua_typename(L, type));
     }
@@ -187,7 +215,8 @@ static void check_fields(lua_State *L, struct check_job *job, const struct check
             continue;
         }
         if (key == NULL) {
-            script_check_report(job->check, job->file, 0, NULL, "the table has an item without a name");
+            script_check_report(job->check, job->file, 0, CODE_FIELD_UNKNOWN, NULL,
+                                "the table has an item without a name");
             continue;
         }
         char help[128] = "";
@@ -195,8 +224,8 @@ static void check_fields(lua_State *L, struct check_job *job, const struct check
         if (nearest != NULL) {
             snprintf(help, sizeof help, "did you mean `%s`?", nearest);
         }
-        script_check_report(job->check, job->file, script_check_line_of(job->file, key, 1), help, "unknown field `%s`",
-                            key);
+        script_check_report(job->check, job->file, script_check_line_of(job->file, key, 1), CODE_FIELD_UNKNOWN, help,
+                            "unknown field `%s`", key);
     }
 }
 
@@ -206,7 +235,7 @@ static void check_name(lua_State *L, struct check_job *job)
 
     lua_getfield(L, 1, "name");
     if (lua_type(L, -1) == LUA_TSTRING && !text_equals_c(wanted, lua_tostring(L, -1))) {
-        script_check_report(job->check, job->file, script_check_line_of(job->file, "name", 1), NULL,
+        script_check_report(job->check, job->file, script_check_line_of(job->file, "name", 1), CODE_SUPPLIER_NAME, NULL,
                             "name is \"%s\", but the file says \"%.*s\"", lua_tostring(L, -1), TEXT_ARGS(wanted));
     }
     lua_pop(L, 1);
@@ -268,7 +297,7 @@ static bool check_is_secret(struct text name)
 static void check_list(lua_State *L, struct check_job *job, const char *name, bool (*is_good)(struct text),
                        const char *expected, struct text **items, size_t *count)
 {
-    lua_getfield(L, 1, name);
+    check_get_field(L, name);
     if (!lua_istable(L, -1)) {
         lua_pop(L, 1);
         return;
@@ -277,7 +306,8 @@ static void check_list(lua_State *L, struct check_job *job, const char *name, bo
     size_t length = lua_objlen(L, -1);
     struct text *list = arena_alloc_array(job->check->arena, length + 1, sizeof *list);
     if (length > CHECK_LIST_MAX || list == NULL) {
-        script_check_report(job->check, job->file, line, NULL, "`%s` has more than %d items", name, CHECK_LIST_MAX);
+        script_check_report(job->check, job->file, line, CODE_FIELD_VALUE, NULL, "`%s` has more than %d items", name,
+                            CHECK_LIST_MAX);
         lua_pop(L, 1);
         return;
     }
@@ -288,7 +318,8 @@ static void check_list(lua_State *L, struct check_job *job, const char *name, bo
             item.data = lua_tolstring(L, -1, &item.length);
         }
         if (item.data == NULL || !is_good(item)) {
-            script_check_report(job->check, job->file, line, NULL, "%s[%zu] must be %s", name, i + 1, expected);
+            script_check_report(job->check, job->file, line, CODE_FIELD_VALUE, NULL, "%s[%zu] must be %s", name, i + 1,
+                                expected);
         }
         list[i] = arena_copy(job->check->arena, item);
         lua_pop(L, 1);
@@ -303,7 +334,7 @@ static void check_options(lua_State *L, struct check_job *job)
     struct buffer json;
 
     job->supplier->options = TEXT("{}");
-    lua_getfield(L, 1, "options");
+    check_get_field(L, "options");
     if (lua_istable(L, -1)) {
         lua_pushnil(L);
         bool is_empty = lua_next(L, -2) == 0;
@@ -312,8 +343,8 @@ static void check_options(lua_State *L, struct check_job *job)
         if (is_empty) {
             buffer_append_c(&json, "{}");
         } else if (!bind_json_encode(L, -1, &json)) {
-            script_check_report(job->check, job->file, script_check_line_of(job->file, "options", 1), NULL,
-                                "options: %s", lua_tostring(L, -1));
+            script_check_report(job->check, job->file, script_check_line_of(job->file, "options", 1), CODE_FIELD_VALUE,
+                                NULL, "options: %s", lua_tostring(L, -1));
             lua_pop(L, 1);
         }
         job->supplier->options = arena_copy(job->check->arena, buffer_text(&json));
@@ -345,7 +376,7 @@ static bool check_product_is_known(struct check_job *job)
     if (nearest != NULL) {
         snprintf(help, sizeof help, "did you mean \"%s\"?", nearest);
     }
-    script_check_report(job->check, job->file, script_check_line_of(job->file, "product", 1), help,
+    script_check_report(job->check, job->file, script_check_line_of(job->file, "product", 1), CODE_PRODUCT, help,
                         "there is no product \"%.*s\"", TEXT_ARGS(product));
     return false;
 }
@@ -371,6 +402,7 @@ static int check_supplier_call(lua_State *L)
     check_job_run(L, job);
     script_check_globals(L, job->check, job->file);
     if (!lua_istable(L, 1)) {
+        job->code = CODE_NO_TABLE;
         return luaL_error(L, "a supplier's file must return a table, not a %s", luaL_typename(L, 1));
     }
     check_fields(L, job, supplier_fields, COUNT_OF(supplier_fields));
@@ -378,6 +410,7 @@ static int check_supplier_call(lua_State *L)
     job->supplier->product = check_copy_field(L, arena, "product");
     job->supplier->display_name = check_copy_field(L, arena, "display_name");
     bool is_product_known = check_product_is_known(job);
+    job->supplier->has_docs = check_copy_field(L, arena, "docs").length > 0;
     check_list(L, job, "hosts", check_is_host, "a lower-case host name, with a port at most (\"api.example.com:8443\")",
                &job->supplier->hosts, &job->supplier->host_count);
     check_list(L, job, "secrets", check_is_secret, "a name of letters, digits and _", &job->supplier->secrets,
@@ -402,16 +435,16 @@ static int check_product_call(lua_State *L)
     check_job_run(L, job);
     script_check_globals(L, job->check, job->file);
     if (!lua_istable(L, 1)) {
+        job->code = CODE_NO_TABLE;
         return luaL_error(L, "a product's file must return a table, not a %s", luaL_typename(L, 1));
     }
-    for (size_t i = 0; i < COUNT_OF(product_fields); i++) {
-        check_known_field(L, job, &product_fields[i]);
-    }
+    check_fields(L, job, product_fields, COUNT_OF(product_fields));
     check_name(L, job);
     script_check_product_lists(L, job->check, job->file);
     ceiling_check_example(L, job->check, job->file);
     if (!offers_compile_product(L, 1)) {
-        script_check_report(job->check, job->file, script_check_line_of(job->file, "offer", 1), NULL, "%s",
+        script_check_report(job->check, job->file, script_check_line_of(job->file, "offer", 1), CODE_PRODUCT, NULL,
+                            "%s",
                             lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "the offer's schema is not valid");
     }
     return 0;

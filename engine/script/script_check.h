@@ -35,9 +35,9 @@ struct script_check {
 /// Of CPU time, for running a file.
 uint64_t script_check_limit_us(const struct script_check *check);
 
-/// Reports one finding; `line` 0: none.
-void script_check_report(struct script_check *check, const struct script_file *file, uint32_t line, const char *help,
-                         const char *format, ...) PRINTF_LIKE(5, 6);
+/// Reports one finding; `line` 0: none. A question ": did you mean …?" at the end of the sentence becomes its help.
+void script_check_report(struct script_check *check, const struct script_file *file, uint32_t line, enum code code,
+                         const char *help, const char *format, ...) PRINTF_LIKE(6, 7);
 
 /// In a protected call: checks `key` and `segments` of the product's table at index 1, and keeps the segments.
 void script_check_product_lists(lua_State *L, struct script_check *check, const struct script_file *file);

@@ -55,8 +55,8 @@ static void check_secret(lua_State *L, struct script_check *check, const struct 
     }
     const char *nearest = text_nearest(text_of(global->field), names, count);
     if (nearest != NULL) {
-        script_check_report(check, file, global->line, NULL, "there is no secret \"%s\": did you mean \"%s\"?",
-                            global->field, nearest);
+        script_check_report(check, file, global->line, CODE_SECRET_MISSING, NULL,
+                            "there is no secret \"%s\": did you mean \"%s\"?", global->field, nearest);
     }
     lua_settop(L, top);
 }
@@ -91,7 +91,7 @@ static void check_keep_table(struct script_check *check, const struct script_fil
     };
 
     if (!script_check_keep_look_up(check, &look_up)) {
-        script_check_report(check, file, global->line, NULL, "not enough memory to keep its look-ups");
+        script_check_report(check, file, global->line, CODE_MEMORY, NULL, "not enough memory to keep its look-ups");
     }
 }
 
@@ -118,7 +118,7 @@ void script_check_globals(lua_State *L, struct script_check *check, const struct
     size_t count;
 
     if (script_globals_list(file->source, check->arena, &globals, &count) != STATUS_OK) {
-        script_check_report(check, file, 0, NULL, "there was no memory to look for unknown globals");
+        script_check_report(check, file, 0, CODE_MEMORY, NULL, "there was no memory to look for unknown globals");
         return;
     }
     for (size_t i = 0; i < count; i++) {
@@ -131,7 +131,9 @@ void script_check_globals(lua_State *L, struct script_check *check, const struct
         }
         if (!check_is_there(L, &globals[i])) {
             sandbox_check(L);
-            script_check_report(check, file, globals[i].line, NULL, "%s", lua_tostring(L, -1));
+            script_check_report(check, file, globals[i].line,
+                                globals[i].is_set ? CODE_GLOBAL_WRITTEN : CODE_GLOBAL_UNKNOWN, NULL, "%s",
+                                lua_tostring(L, -1));
             lua_pop(L, 1);
         }
     }

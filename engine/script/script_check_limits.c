@@ -71,7 +71,8 @@ static void take_body(struct limits_check *limits)
 
     if (!read_size(limits->L, -1, &size) || size < BODY_CAP_MIN || size > BODY_CAP_MAX) {
         script_check_report(limits->check, limits->file, script_check_line_of(limits->file, "body", limits->line),
-                            "write a size from 1KiB to 64MiB, such as \"2MiB\"", "limits.body is not a size");
+                            CODE_FIELD_VALUE, "write a size from 1KiB to 64MiB, such as \"2MiB\"",
+                            "limits.body is not a size");
         return;
     }
     limits->supplier->body_cap = size;
@@ -86,7 +87,7 @@ static void take_number(struct limits_check *limits, size_t row)
     if (!(number >= 1 && number <= LIMITS[row].most) || number != (double)(uint32_t)number) {
         snprintf(help, sizeof help, "write a whole number from 1 to %u", LIMITS[row].most);
         script_check_report(limits->check, limits->file,
-                            script_check_line_of(limits->file, LIMITS[row].name, limits->line), help,
+                            script_check_line_of(limits->file, LIMITS[row].name, limits->line), CODE_FIELD_VALUE, help,
                             "limits.%s is no number of requests", LIMITS[row].name);
         return;
     }
@@ -106,7 +107,8 @@ static void find_unknown(struct limits_check *limits, const char *key)
     if (nearest != NULL) {
         snprintf(help, sizeof help, "did you mean `%s`?", nearest);
     }
-    script_check_report(limits->check, limits->file, limits->line, help, "unknown field `limits.%s`", key);
+    script_check_report(limits->check, limits->file, script_check_line_of(limits->file, key, limits->line),
+                        CODE_FIELD_UNKNOWN, help, "unknown field `limits.%s`", key);
 }
 
 /// One entry; its value is on top of the stack.
@@ -121,7 +123,8 @@ static void take_limit(struct limits_check *limits, const char *key)
         find_unknown(limits, key);
     } else if (LIMITS[row].most == 0) {
         script_check_report(limits->check, limits->file, script_check_line_of(limits->file, key, limits->line),
-                            "leave it out", "field `limits.%s` is not supported by this version", key);
+                            CODE_FIELD_UNKNOWN, "leave it out", "field `limits.%s` is not supported by this version",
+                            key);
     } else if (LIMITS[row].offset == NOT_STORED) {
         take_body(limits);
     } else {
@@ -137,6 +140,7 @@ void script_check_limits(lua_State *L, struct script_check *check, const struct 
     supplier->body_cap = BODY_CAP;
     supplier->limits = (struct request_limits){ 0 };
     lua_getfield(L, 1, "limits");
+    (void)bind_unwrap(L, lua_gettop(L));
     if (lua_istable(L, -1)) {
         limits.line = script_check_line_of(file, "limits", 1);
         for (lua_pushnil(L); lua_next(L, -2) != 0; lua_pop(L, 1)) {

@@ -29,8 +29,8 @@ static void report(void *context, const struct plan_finding *finding)
                         ? script_check_line_of(place->file, finding->field, line)
                         : 0;
 
-    script_check_report(place->check, is_suppliers ? place->file : &module, leaf != 0 ? leaf : line, finding->help,
-                        "%s", finding->message);
+    script_check_report(place->check, is_suppliers ? place->file : &module, leaf != 0 ? leaf : line, CODE_PLAN,
+                        finding->help, "%s", finding->message);
 }
 
 /// The schema of the supplier's product, whose file is run once more, beside the supplier's, and whose table is pushed;

@@ -21,7 +21,7 @@ static void check_key(lua_State *L, struct script_check *check, const struct scr
         lua_pop(L, 1);
     }
     if (!is_list) {
-        script_check_report(check, file, script_check_line_of(file, "key", 1), NULL,
+        script_check_report(check, file, script_check_line_of(file, "key", 1), CODE_FIELD_TYPE, NULL,
                             "field `key` must be a list of names of the search's fields, `client` not among them");
     }
     lua_settop(L, list - 1);
@@ -77,7 +77,7 @@ static void check_segments(lua_State *L, struct script_check *check, const struc
     lua_getfield(L, 1, "segments");
     bool is_map = bind_unwrap(L, top + 1);
     if (!is_map && !lua_isnil(L, -1)) {
-        script_check_report(check, file, line, NULL, "field `segments` must be a table, not a %s",
+        script_check_report(check, file, line, CODE_FIELD_TYPE, NULL, "field `segments` must be a table, not a %s",
                             luaL_typename(L, -1));
     }
     if (is_map) {
@@ -89,14 +89,15 @@ static void check_segments(lua_State *L, struct script_check *check, const struc
             segment.name.data = lua_tolstring(L, -2, &segment.name.length);
         }
         if (segment.name.data == NULL || text_equals_c(segment.name, "client") || ++count > SEGMENTS_MAX) {
-            script_check_report(check, file, line, NULL,
+            script_check_report(check, file, line, CODE_PRODUCT, NULL,
                                 "field `segments` has up to %d names of the search's facts, `client` not among them",
                                 SEGMENTS_MAX);
         } else if (!check_segment_kind(L, check, &segment)) {
-            script_check_report(check, file, line, "\"text\", \"integer\", \"country\", \"flag\" or a list of words",
+            script_check_report(check, file, line, CODE_PRODUCT,
+                                "\"text\", \"integer\", \"country\", \"flag\" or a list of words",
                                 "segment `%s` is no kind of value", segment.name.data);
         } else if (!script_check_keep_segment(check, &segment)) {
-            script_check_report(check, file, line, NULL, "not enough memory to keep its segments");
+            script_check_report(check, file, line, CODE_MEMORY, NULL, "not enough memory to keep its segments");
         }
         lua_pop(L, 1);
     }

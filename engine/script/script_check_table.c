@@ -22,8 +22,8 @@ static void check_name(lua_State *L, struct script_check *check, const struct sc
     if (nearest != NULL) {
         snprintf(help, sizeof help, "did you mean `%s`?", nearest);
     }
-    script_check_report(check, file, script_check_line_of(file, key, script_check_line_of(file, field, 1)), help,
-                        "unknown field `%s.%s`", field, key);
+    script_check_report(check, file, script_check_line_of(file, key, script_check_line_of(file, field, 1)),
+                        CODE_FIELD_UNKNOWN, help, "unknown field `%s.%s`", field, key);
 }
 
 void script_check_functions(lua_State *L, struct script_check *check, const struct script_file *file, const char *field,
@@ -39,9 +39,10 @@ void script_check_functions(lua_State *L, struct script_check *check, const stru
     for (size_t i = 0; i < count; i++) {
         lua_getfield(L, -1, names[i]);
         if (lua_isnil(L, -1)) {
-            script_check_report(check, file, line, NULL, "field `%s.%s` is missing", field, names[i]);
+            script_check_report(check, file, line, CODE_FIELD_MISSING, NULL, "field `%s.%s` is missing", field,
+                                names[i]);
         } else if (!lua_isfunction(L, -1)) {
-            script_check_report(check, file, script_check_line_of(file, names[i], line), NULL,
+            script_check_report(check, file, script_check_line_of(file, names[i], line), CODE_FIELD_TYPE, NULL,
                                 "field `%s.%s` must be a function, not a %s", field, names[i], luaL_typename(L, -1));
         }
         lua_pop(L, 1);

@@ -18,17 +18,17 @@ void script_read_file(struct script_check *check, struct script_file *file)
     buffer_init(&content, READ_FILE_MAX);
     enum status status = file_read(file->path.data, &content, &facts);
     if (status == STATUS_FULL) {
-        script_check_report(check, file, 0, NULL, "is larger than 1 MiB");
+        script_check_report(check, file, 0, CODE_SCRIPT_UNREADABLE, NULL, "is larger than 1 MiB");
     } else if (status == STATUS_NO_MEMORY) {
-        script_check_report(check, file, 0, NULL, "not enough memory to keep it");
+        script_check_report(check, file, 0, CODE_MEMORY, NULL, "not enough memory to keep it");
     } else if (status != STATUS_OK) {
-        script_check_report(check, file, 0, NULL, "cannot be read: %s", facts.why);
+        script_check_report(check, file, 0, CODE_SCRIPT_UNREADABLE, NULL, "cannot be read: %s", facts.why);
     } else if (content.length == 0) {
-        script_check_report(check, file, 0, NULL, "is empty");
+        script_check_report(check, file, 0, CODE_SCRIPT_UNREADABLE, NULL, "is empty");
     } else {
         file->source = arena_copy(check->arena, buffer_text(&content));
         if (file->source.data == NULL) {
-            script_check_report(check, file, 0, NULL, "not enough memory to keep it");
+            script_check_report(check, file, 0, CODE_MEMORY, NULL, "not enough memory to keep it");
         }
     }
     buffer_fini(&content);
@@ -48,8 +48,9 @@ bool script_read_folder(struct script_check *check, const char *folder,
     struct script_file place = { .path = text_of(folder) };
 
     if (found < 0) {
-        script_check_report(check, &place, 0, "set `scripts_dir` to the scripts folder of lastcall",
-                            "cannot be read: %s", strerror(errno));
+        script_check_report(check, &place, 0, CODE_SCRIPT_UNREADABLE,
+                            "set `scripts_dir` to the scripts folder of lastcall", "cannot be read: %s",
+                            strerror(errno));
         return false;
     }
     for (int i = 0; i < found; i++) {
@@ -57,13 +58,14 @@ bool script_read_folder(struct script_check *check, const char *folder,
         int length = snprintf(path, sizeof path, "%s/%s", folder, entries[i]->d_name);
         free(entries[i]);
         if (i >= READ_FILES_MAX || length < 0 || (size_t)length >= sizeof path) {
-            script_check_report(check, &place, 0, NULL, "holds too many files, or their names are too long");
+            script_check_report(check, &place, 0, CODE_SCRIPT_UNREADABLE, NULL,
+                                "holds too many files, or their names are too long");
             continue;
         }
         struct script_file file = { .path = arena_copy(check->arena, text_of(path)) };
         file.name = arena_copy(check->arena, script_check_basename(file.path));
         if (file.name.data == NULL) {
-            script_check_report(check, &place, 0, NULL, "not enough memory to keep it");
+            script_check_report(check, &place, 0, CODE_MEMORY, NULL, "not enough memory to keep it");
             continue;
         }
         on_file(context, &file);

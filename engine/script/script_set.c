@@ -235,3 +235,32 @@ void script_set_trial(const struct script_set *set, struct script_id script, str
 {
     script_life_trial(set_life(set, script), trial);
 }
+
+static const struct script_file *find_shown(const struct script_set *set, struct text shown)
+{
+    for (size_t i = 0; i < set->supplier_count + set->shadow_count; i++) {
+        const struct script_file *file = script_set_supplier_file(set, i);
+        if (script_file_is(file, shown)) {
+            return file;
+        }
+    }
+    for (size_t i = 0; i < set->product_count; i++) {
+        const struct script_file *file = script_set_product_file(set, i);
+        if (script_file_is(file, shown)) {
+            return file;
+        }
+    }
+    return script_shelf_shown(set->shelf, shown);
+}
+
+bool script_set_find_source(void *set, struct text shown, struct text *path, struct text *source)
+{
+    const struct script_file *file = find_shown(set, shown);
+
+    if (file == NULL || file->source.data == NULL) {
+        return false;
+    }
+    *path = file->path;
+    *source = file->source;
+    return true;
+}

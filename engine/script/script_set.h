@@ -99,6 +99,9 @@ const struct script_segment *script_set_segments(const struct script_set *set, s
 
 // ---- for the workers
 
+/// `trouble_find_source` of a set: files of its suppliers, products and modules.
+bool script_set_find_source(void *set, struct text shown, struct text *path, struct text *source);
+
 const struct script_file *script_set_supplier_file(const struct script_set *set, size_t index);
 const struct script_file *script_set_product_file(const struct script_set *set, size_t index);
 /// The index of a product, or -1.

@@ -12,6 +12,8 @@
 
 #define SHELF_MEMORY ((size_t)256 << 20)
 
+enum { SHELF_NAMES_MAX = 256 };
+
 struct script_shelf {
     atomic_uint holds;
     struct arena arena;
@@ -296,12 +298,25 @@ bool script_shelf_equals(const struct script_shelf *one, const struct script_she
     return is_equal;
 }
 
+/// The name of the module that `name` may mean; absent: none.
+static struct text shelf_nearest(const struct script_shelf *shelf, struct text name)
+{
+    const char *names[SHELF_NAMES_MAX];
+    size_t count = 0;
+
+    for (; count < shelf->count && count < SHELF_NAMES_MAX; count++) {
+        names[count] = shelf->modules[count].file.name.data;
+    }
+    return text_of(text_nearest(name, names, count));
+}
+
 bool script_shelf_on_require(void *context, struct text name, struct text *path, struct text *source)
 {
     const struct script_shelf *shelf = context;
     const struct script_module *module = shelf == NULL ? NULL : script_shelf_find(shelf, name);
 
     if (module == NULL || module->file.source.data == NULL) {
+        *path = shelf == NULL ? (struct text){ NULL, 0 } : shelf_nearest(shelf, name);
         return false;
     }
     *path = module->file.path;
@@ -313,4 +328,25 @@ bool script_shelf_load(lua_State *L, const struct script_file *file)
 {
     sandbox_of(L)->find_context = file->shelf;
     return sandbox_load(L, file->path, file->source);
+}
+
+bool script_file_is(const struct script_file *file, struct text shown)
+{
+    if (!text_starts_with(shown, TEXT("..."))) {
+        return text_equals(file->path, shown);
+    }
+    size_t length = shown.length - 3;
+    return length > 0 && length <= file->path.length &&
+           memcmp(file->path.data + file->path.length - length, shown.data + 3, length) == 0;
+}
+
+const struct script_file *script_shelf_shown(const struct script_shelf *shelf, struct text shown)
+{
+    for (size_t i = 0; shelf != NULL && i < script_shelf_count(shelf); i++) {
+        const struct script_file *file = &script_shelf_module(shelf, i)->file;
+        if (script_file_is(file, shown)) {
+            return file;
+        }
+    }
+    return NULL;
 }

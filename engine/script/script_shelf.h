@@ -64,7 +64,13 @@ const struct script_module *script_shelf_first_broken(const struct script_shelf 
 const struct script_module *script_shelf_reached(const struct script_shelf *shelf, struct text source,
                                                  struct text name);
 
-/// `find_module` of sandboxes whose files are loaded by script_shelf_load.
+/// The file of that path, or whose path ends like one that is cut at its beginning: "...helpers/dates.lua".
+bool script_file_is(const struct script_file *file, struct text shown);
+/// The module that is so shown; NULL: none.
+const struct script_file *script_shelf_shown(const struct script_shelf *shelf, struct text shown);
+
+/// `find_module` of sandboxes whose files are loaded by script_shelf_load. False: `path` is the name that may be meant,
+/// or absent.
 bool script_shelf_on_require(void *context, struct text name, struct text *path, struct text *source);
 /// In a protected call: sandbox_load of a file, whose `require` looks on its own shelf from then on.
 bool script_shelf_load(lua_State *L, const struct script_file *file);

@@ -36,6 +36,7 @@ struct script_supplier {
     struct text *wants; // extras of the search that it may see: "client"
     size_t want_count;
     struct request_limits limits;
+    bool has_docs;            // it links to documentation
     bool signs;               // it has `sign`
     bool logs_in;             // it has `login`
     struct text options;      // JSON object of defaults

@@ -22,13 +22,13 @@ struct sells_reading {
     const char *key; // in hand
 };
 
-static void sells_report(const struct sells_reading *reading, const char *help, const char *sentence)
+static void sells_report(const struct sells_reading *reading, enum code code, const char *help, const char *sentence)
 {
     uint32_t first = script_check_line_of(reading->file, "sells", 1);
     uint32_t line = script_check_line_of(reading->file, reading->key, first);
 
-    script_check_report(reading->check, reading->file, line != 0 ? line : first, help, "`sells.%s` %s", reading->key,
-                        sentence);
+    script_check_report(reading->check, reading->file, line != 0 ? line : first, code, help, "`sells.%s` %s",
+                        reading->key, sentence);
 }
 
 static void sells_add_name(struct sells_reading *reading, const char *before, struct text fact, bool is_plural)
@@ -88,7 +88,7 @@ static void sells_refuse_name(struct sells_reading *reading)
         snprintf(help, sizeof help,
                  "the plural of a segment of the product, or max_ and min_ before one that is an integer");
     }
-    sells_report(reading, help, "is no fact of this product's searches");
+    sells_report(reading, CODE_FIELD_UNKNOWN, help, "is no fact of this product's searches");
 }
 
 static bool sells_is_country(struct text word)
@@ -137,7 +137,7 @@ static void sells_refuse_value(const struct sells_reading *reading, const struct
         length += (size_t)added;
     }
     snprintf(sentence, sizeof sentence, "has an item %zu that is not %s", index, expected[segment->kind]);
-    sells_report(reading, help, sentence);
+    sells_report(reading, CODE_FIELD_VALUE, help, sentence);
 }
 
 /// The list at the top of the stack becomes the term's values.
@@ -148,7 +148,8 @@ static bool sells_take_list(lua_State *L, const struct sells_reading *reading, c
     size_t count = bind_unwrap(L, list) ? lua_objlen(L, list) : 0;
 
     if (count == 0 || count > SELLS_VALUES_MAX) {
-        sells_report(reading, "leave it out when everything is sold", "must be a list of 1 to 64 values");
+        sells_report(reading, CODE_FIELD_TYPE, "leave it out when everything is sold",
+                     "must be a list of 1 to 64 values");
         return false;
     }
     term->values = arena_alloc_array(reading->check->arena, count, sizeof *term->values);
@@ -179,7 +180,7 @@ static bool sells_take_bound(lua_State *L, const struct sells_reading *reading, 
     lua_Number bound = lua_type(L, -1) == LUA_TNUMBER ? lua_tonumber(L, -1) : (lua_Number)NAN;
 
     if (!(bound >= -1e9 && bound <= 1e9) || bound != (lua_Number)(int64_t)bound) {
-        sells_report(reading, NULL, "must be a whole number");
+        sells_report(reading, CODE_FIELD_TYPE, NULL, "must be a whole number");
         return false;
     }
     term->bound = (int64_t)bound;
@@ -227,6 +228,7 @@ void sells_check(lua_State *L, struct script_check *check, const struct script_f
     int top = lua_gettop(L);
 
     lua_getfield(L, 1, "sells");
+    (void)bind_unwrap(L, top + 1);
     supplier->sells = terms;
     if (!lua_istable(L, top + 1) || terms == NULL) { // no table was reported
         lua_settop(L, top);

@@ -6,6 +6,7 @@
 #include "script/bind_shape.h"
 #include "script/bind_support.h"
 #include "script/freeze.h"
+#include "script/trouble.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -129,6 +130,7 @@ static _Noreturn void compile_failed(struct compiler *compiler, const struct dec
     char path[200];
 
     declared_path(node, path, sizeof path);
+    trouble_code(compiler->L, CODE_SHAPE);
     luaL_error(compiler->L, "shape at `%s`: %s", path, sentence);
     require(false);
 }

@@ -48,6 +48,8 @@ bool state_renew(struct state *state)
     if (state->sandbox != NULL) {
         state->sandbox->data = state->data;
         state->sandbox->seed.value = state->seed;
+        state->sandbox->trouble.find_source = script_set_find_source;
+        state->sandbox->trouble.context = state->set;
     }
     return state->sandbox != NULL;
 }
@@ -343,6 +345,7 @@ static int state_on_unknown_secret(lua_State *L)
         names[count++] = lua_tostring(L, -2);
     }
     const char *nearest = text_nearest(text_of(wanted), names, count);
+    trouble_code(L, CODE_SECRET_MISSING);
     if (nearest != NULL) {
         return luaL_error(L, "there is no secret \"%s\": did you mean \"%s\"?", wanted, nearest);
     }

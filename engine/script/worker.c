@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "model/ask_call.h"
+#include "script/bind.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -58,6 +59,8 @@ static bool worker_run(struct worker *worker, struct script_call *call)
     if (!is_ours || !guard_return(&worker->guard)) {
         return false; // a lost state keeps the tables until it ends
     }
+    free(call->trouble); // of an earlier go
+    call->trouble = run_take_trouble(&run);
     if (run.state != NULL) {
         state_use_data(run.state, NULL);
         loads = run.state->loads - loads;
@@ -151,6 +154,7 @@ static void *worker_main(void *context)
         atomic_fetch_sub(&pool->lost, 1);
     } else {
         pool_states_clear(&pool->states, worker->slot);
+        bind_crypto_leave_thread();
         worker_leave(worker);
     }
     guard_fini(&worker->guard);

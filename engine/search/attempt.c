@@ -5,6 +5,7 @@
 #include "search/verdict.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 //   WAITING --> ASKING (parts open) --> CLOSED(outcome)
@@ -71,11 +72,11 @@ static bool attempt_has_sent(const struct attempt *attempt)
 /// first (contract.md section 3).
 static void attempt_settle(struct attempt *attempt)
 {
-    const struct part *decides = NULL;
+    struct part *decides = NULL;
     bool is_incomplete = false;
 
     for (uint32_t i = 0; i < attempt->part_count; i++) {
-        const struct part *part = &attempt->parts[i];
+        struct part *part = &attempt->parts[i];
         bool is_good = part_is_good(part);
         attempt->parts_ok += is_good;
         attempt->parts_failed += !is_good;
@@ -92,6 +93,10 @@ static void attempt_settle(struct attempt *attempt)
         attempt->began_us = 0; // the limits of its account let nothing out: it was not asked
     }
     attempt->end = decides->end;
+    if (attempt->trouble == NULL) {
+        attempt->trouble = decides->trouble;
+        decides->trouble = NULL;
+    }
     bool has_answered = attempt->stock.live > 0 || part_is_good(decides);
     attempt->is_partial = has_answered && (attempt->parts_failed > 0 || is_incomplete);
     if (attempt->stock.live > 0) {
@@ -341,6 +346,8 @@ void attempt_start(struct attempt *attempt, struct start_candidate *candidate)
     }
     if (candidate->verdict != SCRIPT_OK) {
         attempt->end.rejection = verdict_rejection(candidate->verdict);
+        attempt->trouble = candidate->trouble;
+        candidate->trouble = NULL;
         attempt_close_unasked(attempt, verdict_outcome(candidate->verdict), candidate->message);
         return;
     }
@@ -372,4 +379,6 @@ void attempt_fini(struct attempt *attempt)
         part_fini(&attempt->parts[i]);
     }
     stock_fini(&attempt->stock);
+    free(attempt->trouble);
+    attempt->trouble = NULL;
 }

@@ -43,8 +43,9 @@ struct attempt {
 
     enum outcome outcome; // once CLOSED
     enum bound bound;
-    bool is_partial;     // a part failed, was cut, or its script said that it is not all
-    struct part_end end; // of the part that decided, for people
+    bool is_partial;         // a part failed, was cut, or its script said that it is not all
+    struct part_end end;     // of the part that decided, for people
+    struct failure *trouble; // what they are told of its script's error; owned; NULL: nothing
     uint32_t parts_ok, parts_failed;
 
     size_t dropped;  // offers that were not valid

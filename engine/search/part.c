@@ -1,11 +1,13 @@
 #include "search/part_internal.h"
 
+#include "model/exchange_note.h"
 #include "search/attempt.h"
 #include "search/say.h"
 #include "search/search_internal.h"
 #include "search/verdict.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 //   IDLE --> FETCHING --> NORMALISING --> ENDED(end)
@@ -36,6 +38,15 @@ void part_finish(struct part *part, enum outcome outcome)
     part_enter(part, PART_ENDED);
     part->end.outcome = outcome;
     attempt_on_part_ended(part->attempt);
+}
+
+void part_take_trouble(struct part *part, struct script_call *call)
+{
+    if (call->trouble != NULL) {
+        free(part->trouble);
+        part->trouble = call->trouble;
+        call->trouble = NULL;
+    }
 }
 
 void part_finish_saying(struct part *part, enum outcome outcome, const char *detail)
@@ -120,6 +131,9 @@ static void part_take_answer(struct part *part, struct normalise_call *normalise
     part->end.rejection = answer.rejection;
     part->end.retry_after_ms = normalise->retry_after_ms;
     permit_learn(attempt_world(part->attempt), normalise, answer.rejection);
+    exchange_note_request(normalise->call.trouble, part->request);
+    exchange_note_response(normalise->call.trouble, normalise->response, normalise->took_us, NULL);
+    part_take_trouble(part, &normalise->call);
     part_say(part, normalise->message);
     say(part->end.code, sizeof(part->end.code), text_of(normalise->code));
     if (answer.is_by_status && normalise->message[0] == '\0') {
@@ -375,4 +389,6 @@ void part_fini(struct part *part)
     login_drop(&part->login);
     http_response_destroy(&part->before);
     block_release(&part->before_state);
+    free(part->trouble);
+    part->trouble = NULL;
 }

@@ -47,6 +47,7 @@ struct part {
     bool has_answered;                // a step of it was normalised
     bool is_incomplete;               // its last step said so
     struct part_end end;              // once ENDED
+    struct failure *trouble;          // what a person is told of its script's error; owned; NULL: nothing
     uint32_t requests;                // that went out whole; of ended fetches
 
     struct login login;           // that its request was made with

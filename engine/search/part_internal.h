@@ -10,6 +10,8 @@
 void part_enter(struct part *part, enum part_state state);
 /// Ends it; the attempt may be gone afterwards.
 void part_finish(struct part *part, enum outcome outcome);
+/// What ended the call, for people, is the part's from now on.
+void part_take_trouble(struct part *part, struct script_call *call);
 void part_finish_saying(struct part *part, enum outcome outcome, const char *detail);
 
 /// Sends its request, signed; the part may be gone afterwards.

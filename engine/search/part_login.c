@@ -93,6 +93,7 @@ static void part_on_built(struct script_call *call)
     if (built->verdict != SCRIPT_OK) {
         say(part->end.code, sizeof(part->end.code), text_of(built->code));
         part->end.retry_after_ms = built->retry_after_ms;
+        part_take_trouble(part, call);
         part_take_verdict(part, built->verdict, built->message);
     } else if (!part_take_request(part, built)) {
         part_finish_saying(part, OUTCOME_SCRIPT_ERROR, "build_request gave fewer requests than before");
@@ -113,6 +114,7 @@ static void part_on_remade(struct script_call *call)
 
     part->making = NULL;
     if (remade->verdict != SCRIPT_OK && remade->verdict != SCRIPT_EMPTY) {
+        part_take_trouble(part, call);
         part_take_verdict(part, remade->verdict, remade->message);
     } else if (request == NULL) {
         part_finish_saying(part, OUTCOME_SCRIPT_ERROR, "normalise asked for no further step when asked once more");
@@ -266,6 +268,7 @@ static void part_on_signed(struct script_call *call)
     part->request = signed_call->request;
     signed_call->request = NULL;
     if (signed_call->verdict != SCRIPT_OK) {
+        part_take_trouble(part, call);
         part_take_verdict(part, signed_call->verdict, signed_call->message);
     } else {
         part_fetch(part);

@@ -84,7 +84,7 @@ static void reask_apply(struct search *search, const struct ceiling_ask *ask)
     char warning[sizeof(ask->message) + 16];
     snprintf(warning, sizeof(warning), "ceiling: %s", ask->message);
     attempt_warn(attempt, warning);
-    search_on_script_trouble(search, attempt, ask->verdict, warning);
+    search_on_script_trouble(search, attempt, ask->verdict, warning, ask->trouble);
 }
 
 static void reask_on_done(struct script_call *call)

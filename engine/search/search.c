@@ -196,8 +196,12 @@ void search_on_attempt_closed(struct search *search, struct attempt *attempt)
 {
     const struct search_options *options = &search->options;
 
-    if (outcome_row(attempt->outcome)->breaker == BREAKER_SCRIPT && options->on_script_trouble != NULL) {
-        options->on_script_trouble(options->owner, attempt->supplier, attempt->outcome, attempt->end.detail);
+    bool is_spoiled_in_part = attempt->is_partial && attempt->trouble != NULL;
+    enum outcome spoiled = is_spoiled_in_part ? attempt->end.outcome : attempt->outcome;
+
+    if (outcome_row(spoiled)->breaker == BREAKER_SCRIPT && options->on_script_trouble != NULL) {
+        options->on_script_trouble(options->owner, attempt->supplier, spoiled, attempt->end.detail,
+                                   attempt->trouble);
     }
     if (attempt_is_dark(attempt)) {
         return; // nobody is told, and nobody waited for it
@@ -212,12 +216,12 @@ void search_on_attempt_closed(struct search *search, struct attempt *attempt)
 }
 
 void search_on_script_trouble(const struct search *search, const struct attempt *attempt, enum script_verdict verdict,
-                              const char *detail)
+                              const char *detail, const struct failure *trouble)
 {
     const struct search_options *options = &search->options;
 
     if (options->on_script_trouble != NULL) {
-        options->on_script_trouble(options->owner, attempt->supplier, verdict_outcome(verdict), detail);
+        options->on_script_trouble(options->owner, attempt->supplier, verdict_outcome(verdict), detail, trouble);
     }
 }
 

@@ -61,7 +61,7 @@ void search_let_go(struct search *search);
 
 /// A script has failed outside of what decides its attempt's outcome.
 void search_on_script_trouble(const struct search *search, const struct attempt *attempt, enum script_verdict verdict,
-                              const char *detail);
+                              const char *detail, const struct failure *trouble);
 
 /// Counts a closed attempt; the last one makes the search reply, and then the search is gone.
 void search_on_attempt_closed(struct search *search, struct attempt *attempt);

@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "farm/admin.h"
 #include "farm/play.h"
+#include "farm/prompter.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 #include <unistd.h>
 
 //   HANDSHAKING --> READING <--> WAITING --> SENDING --> READING      the usual way round; DELAYED may come before it
-//                      |            +------> DRIPPING, RESETTING, HANGING
+//                      |            +------> DRIPPING, RESETTING, HANGING         ASKING may come before WAITING
 //   any --> CLOSED when the peer leaves, or when a fault says so
 
 enum { DRIP_US = 400000, RESET_US = 3000, SLOW_TLS_US = 400000 };
@@ -39,12 +40,15 @@ void connection_close(struct connection *connection)
     if (connection->supplier != NULL && connection->state > CONNECTION_READING && connection->has_peer_left) {
         connection->supplier->counters.abandoned++;
     }
+    prompter_tell_left(connection);
     connection_enter(connection, CONNECTION_CLOSED);
     timer_heap_cancel(&farm->loop.timers, &connection->timer);
     tls_session_destroy(&connection->tls);
     close(connection->watch.fd);
     free(connection->input);
     free(connection->output);
+    free(connection->prompted);
+    connection->prompted = NULL;
     connection->input = connection->output = NULL;
     connection->input_length = connection->input_capacity = 0;
     connection->output_length = connection->output_sent = 0;
@@ -72,6 +76,11 @@ void connection_reset_soon(struct connection *connection)
 {
     connection_enter(connection, CONNECTION_RESETTING);
     connection_start_timer(connection, RESET_US);
+}
+
+void connection_ask(struct connection *connection)
+{
+    connection_enter(connection, CONNECTION_ASKING);
 }
 
 void connection_wait(struct connection *connection, uint64_t latency_us)
@@ -113,6 +122,7 @@ static void skip(struct text *head, struct text *body, size_t count)
 static void connection_sent(struct connection *connection)
 {
     connection->exchanges++;
+    prompter_tell(connection, FAULT_NONE);
     free(connection->output);
     connection->output = NULL;
     if (connection->closes) {
@@ -416,6 +426,7 @@ static void connection_play(struct connection *connection, enum fault fault)
         return;
     }
     supplier_count_fault(connection->supplier, fault);
+    prompter_tell_met(connection, fault);
     if (fault == FAULT_RESET_ACCEPT) {
         connection_reset(connection);
     } else if (fault == FAULT_SLOW_TLS) {

@@ -17,6 +17,7 @@ enum connection_state {
     CONNECTION_DELAYED, // before it shakes hands
     CONNECTION_HANDSHAKING,
     CONNECTION_READING,
+    CONNECTION_ASKING,  // the prompter what to answer
     CONNECTION_WAITING, // for its latency to pass
     CONNECTION_SENDING, // the kernel's buffer is full
     CONNECTION_DRIPPING,
@@ -47,6 +48,8 @@ struct connection {
     struct rates_query rates;
     struct shape_xml xml;
     const struct recorded_answer *recorded; // NULL: the answer is made
+    struct prompted *prompted;              // what the prompter answered; owned
+    uint64_t question, asked_us;            // what the prompter was asked last and was not told the end of; 0: none
     char *input;                            // the start of a request
     size_t input_length, input_capacity;
     char *output; // what still has to be sent
@@ -64,6 +67,9 @@ void connection_send(struct connection *connection, struct text head, struct tex
 void connection_send_now(struct connection *connection, struct text bytes);
 void connection_reset(struct connection *connection); // RST
 void connection_hang(struct connection *connection);
+
+/// Waits for the prompter.
+void connection_ask(struct connection *connection);
 
 /// Waits for `latency_us`, then play_answer() goes on.
 void connection_wait(struct connection *connection, uint64_t latency_us);

@@ -49,7 +49,10 @@ static enum status door_listen(struct door *door, struct failure *why)
         char address[INET_ADDRSTRLEN];
         inet_ntop(AF_INET, &door->address.sin_addr, address, sizeof(address));
         failure_set(why, "%s:%d: %s", address, ntohs(door->address.sin_port), strerror(errno));
-        failure_help(why, "is another farm running?");
+        failure_help(why, "%s",
+                     door->supplier != NULL && door->supplier->port != 0
+                         ? "does something else listen there? `--listen` moves all doors"
+                         : "is another farm running?");
         if (fd >= 0) {
             close(fd);
         }
@@ -144,6 +147,7 @@ enum status door_apply(struct farm *farm, const struct supplier *supplier, struc
 
 static void door_add(struct farm *farm, struct supplier *supplier, struct in_addr address, int port, bool is_tls)
 {
+    port = supplier != NULL && supplier->port != 0 ? supplier->port : port;
     farm->doors[farm->door_count++] = (struct door){
         .watch = { .on_event = door_on_event, .fd = -1 },
         .farm = farm,
@@ -172,7 +176,9 @@ enum status door_open_all(struct farm *farm, const struct sockaddr_in *admin, st
             door_add(farm, supplier, supplier->address, POPULATION_TLS_PORT, true);
         }
     }
-    door_add(farm, NULL, admin->sin_addr, ntohs(admin->sin_port), false);
+    if (admin != NULL) {
+        door_add(farm, NULL, admin->sin_addr, ntohs(admin->sin_port), false);
+    }
     for (size_t i = 0; status == STATUS_OK && i < farm->door_count; i++) {
         status = door_apply_one(&farm->doors[i], why);
     }

@@ -18,7 +18,7 @@ struct door {
     int fillers[2]; // connects of our own that keep the accept queue full
 };
 
-/// One door for each address and scheme, and the admin's, all opened as the suppliers' faults say.
+/// One door for each address and scheme, and the admin's (NULL: none), all opened as the suppliers' faults say.
 MUST_CHECK enum status door_open_all(struct farm *farm, const struct sockaddr_in *admin, struct failure *why);
 void door_close_all(struct farm *farm);
 

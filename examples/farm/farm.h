@@ -23,6 +23,7 @@ struct farm {
     char *input;  // FARM_INPUT bytes
     char *output; // room for the longest answer
     size_t output_size;
+    struct prompter *prompter; // NULL: the farm knows its answers itself
     struct sessions *sessions; // searches that wait to be polled
     struct list connections;   // all open ones
     struct list spare;         // closed ones, to be used again

@@ -8,6 +8,7 @@
 #include "farm/door.h"
 #include "farm/names.h"
 #include "farm/play.h"
+#include "farm/prompter.h"
 
 #include <arpa/inet.h>
 #include <getopt.h>
@@ -21,7 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { EXIT_USAGE = 2, EXIT_CANNOT_START = 3, FILES_MAX = 8, REPORT_US = 1000000 };
+enum { EXIT_USAGE = 2, EXIT_CANNOT_START = 3, FILES_MAX = 8, WORDS_MAX = 64, REPORT_US = 1000000 };
 
 struct options {
     const char *population;
@@ -32,17 +33,24 @@ struct options {
     const char *properties;
     const char *files[FILES_MAX];
     size_t file_count;
+    const char *doors[POPULATION_MAX];
+    size_t door_count;
+    const char *words[WORDS_MAX];
+    size_t word_count;
     uint64_t seed;
     uint64_t ttl_s;
     bool reports;
     bool prints_settings;
     bool is_plain;
+    bool is_prompted;
+    bool is_tls;
 };
 
 /// What belongs to the program and to no part.
 struct program {
     struct farm farm;
     struct names *names;
+    struct prompter *prompter;
     struct watch signals;
     struct timer report;
     uint64_t reported;
@@ -64,6 +72,13 @@ static const char help[] =
     "  --file NAME:ADDR:PATH   one more supplier, which answers POST /air/offer_requests with a file; PATH.answers:\n"
     "                          with what it lists by method and target (recording.h)\n"
     "  --properties FILE       write the table of 100,000 properties that the suppliers of hotels sell, and exit\n"
+    "  --prompted              play --door suppliers only, whose answers come from the program at standard input\n"
+    "                          (prompter.h; `lastcall mock` is one)\n"
+    "  --door ADDRESS:PORT     with it: one supplier; may be repeated\n"
+    "  --tls                   with it: all doors speak TLS\n"
+    "  --with WORD             with it: how all doors behave, FAULT=SHARE or what else a population's line may end "
+    "in,\n"
+    "                          or model=NAME; may be repeated\n"
     "  --ttl SECONDS           of the names (default 60)\n"
     "  --report                a line with its own CPU share each second, and one at the end\n"
     "  --print-settings        print the suppliers section of lastcall.yaml for this population, and exit\n"
@@ -78,6 +93,10 @@ static const struct option longs[] = {
     { "airports", required_argument, NULL, 'z' },
     { "file", required_argument, NULL, 'f' },
     { "properties", required_argument, NULL, 'o' },
+    { "prompted", no_argument, NULL, 'q' },
+    { "door", required_argument, NULL, 'd' },
+    { "tls", no_argument, NULL, 'T' },
+    { "with", required_argument, NULL, 'w' },
     { "ttl", required_argument, NULL, 'l' },
     { "report", no_argument, NULL, 'r' },
     { "print-settings", no_argument, NULL, 'y' },
@@ -85,6 +104,33 @@ static const struct option longs[] = {
     { "help", no_argument, NULL, 'h' },
     { NULL, 0, NULL, 0 },
 };
+
+/// False: the option is none of those of a prompted farm, or there are too many.
+static bool options_read_prompted(struct options *options, int option, const char *value)
+{
+    switch (option) {
+    case 'q':
+        options->is_prompted = true;
+        return true;
+    case 'T':
+        options->is_tls = true;
+        return true;
+    case 'd':
+        if (options->door_count < POPULATION_MAX) {
+            options->doors[options->door_count++] = value;
+            return true;
+        }
+        return false;
+    case 'w':
+        if (options->word_count < WORDS_MAX) {
+            options->words[options->word_count++] = value;
+            return true;
+        }
+        return false;
+    default:
+        return false;
+    }
+}
 
 static bool options_read(struct options *options, int count, char **arguments)
 {
@@ -133,10 +179,12 @@ static bool options_read(struct options *options, int count, char **arguments)
             fputs(help, stdout);
             exit(EXIT_SUCCESS);
         default:
-            is_right = false;
+            is_right = options_read_prompted(options, option, optarg);
         }
     }
-    return is_right && (options->population != NULL || options->properties != NULL) && optind == count;
+    bool has_work =
+        options->population != NULL || options->properties != NULL || (options->is_prompted && options->door_count > 0);
+    return is_right && has_work && optind == count;
 }
 
 /// "127.0.40" and a last number, or an address as written.
@@ -211,12 +259,17 @@ static enum status program_start_tls(struct program *program, const struct optio
     return status;
 }
 
-static enum status program_start_signals(struct program *program)
+/// Ctrl-C reaches the prompter, too, which ends a prompted farm by leaving.
+static enum status program_start_signals(struct program *program, bool is_prompted)
 {
     sigset_t set;
 
     sigemptyset(&set);
-    sigaddset(&set, SIGINT);
+    if (is_prompted) {
+        signal(SIGINT, SIG_IGN);
+    } else {
+        sigaddset(&set, SIGINT);
+    }
     sigaddset(&set, SIGTERM);
     sigprocmask(SIG_BLOCK, &set, NULL);
     signal(SIGPIPE, SIG_IGN);
@@ -243,16 +296,20 @@ static enum status program_start(struct program *program, const struct options *
     population_reset(farm->population, farm->seed, clock_now_us());
     status = play_prepare(farm);
     if (status == STATUS_OK) {
-        status = program_start_signals(program);
+        status = program_start_signals(program, options->is_prompted);
     }
     if (status == STATUS_OK) {
         status = program_start_tls(program, options, why);
     }
-    if (status == STATUS_OK) {
+    if (status == STATUS_OK && !options->is_prompted) {
         status = names_create(farm, &names, (uint32_t)options->ttl_s, &program->names, why);
     }
+    if (status == STATUS_OK && options->is_prompted) {
+        status = prompter_create(farm, STDIN_FILENO, &program->prompter);
+        farm->prompter = program->prompter;
+    }
     if (status == STATUS_OK) {
-        status = door_open_all(farm, &admin, why);
+        status = door_open_all(farm, options->is_prompted ? NULL : &admin, why);
     }
     if (status == STATUS_OK && options->reports) {
         program->report.on_due = program_on_report;
@@ -268,6 +325,8 @@ static void program_stop(struct program *program)
     door_close_all(&program->farm);
     connection_close_all(&program->farm);
     names_destroy(&program->names);
+    program->farm.prompter = NULL;
+    prompter_destroy(&program->prompter);
     tls_destroy(&program->farm.tls);
     if (program->signals.fd >= 0) {
         close(program->signals.fd);
@@ -288,6 +347,17 @@ static void raise_descriptor_limit(void)
     }
 }
 
+static void program_say_ready(struct program *program, const struct options *options)
+{
+    if (program->prompter != NULL) {
+        prompter_say_ready(program->prompter);
+        return;
+    }
+    printf("farm: ready: %zu suppliers on %s.0/24, seed %llu\n", program->farm.population->count, options->network,
+           (unsigned long long)options->seed);
+    fflush(stdout);
+}
+
 static enum status program_run(const struct options *options, struct population *population, struct failure *why)
 {
     struct program program = { .farm = { .population = population, .seed = options->seed }, .signals = { .fd = -1 } };
@@ -301,9 +371,7 @@ static enum status program_run(const struct options *options, struct population 
     enum status status = program_start(&program, options, why);
     if (status == STATUS_OK) {
         uint64_t begun_us = clock_now_us();
-        printf("farm: ready: %zu suppliers on %s.0/24, seed %llu\n", population->count, options->network,
-               (unsigned long long)options->seed);
-        fflush(stdout);
+        program_say_ready(&program, options);
         admin_cpu_share(&program.farm);
         loop_run(&program.farm.loop);
         if (options->reports) {
@@ -315,6 +383,26 @@ static enum status program_run(const struct options *options, struct population 
     }
     program_stop(&program);
     return status;
+}
+
+static int run_prompted(const struct options *options)
+{
+    struct population *population = population_create(options->network);
+    struct failure why = { 0 };
+    enum status status = population == NULL ? STATUS_NO_MEMORY : STATUS_OK;
+
+    for (size_t i = 0; status == STATUS_OK && i < options->door_count; i++) {
+        status = population_add_door(population, options->doors[i], options->is_tls, options->words,
+                                     options->word_count, &why);
+    }
+    if (status == STATUS_OK) {
+        status = program_run(options, population, &why);
+    }
+    if (status != STATUS_OK) {
+        prompter_say_failed(STDIN_FILENO, &why);
+    }
+    population_destroy(&population);
+    return status == STATUS_OK ? EXIT_SUCCESS : EXIT_CANNOT_START;
 }
 
 static int complain(enum status status, const struct failure *why)
@@ -354,6 +442,9 @@ int main(int count, char **arguments)
         return written == STATUS_OK ? EXIT_SUCCESS : complain(written, &why);
     }
     raise_descriptor_limit();
+    if (options.is_prompted) {
+        return run_prompted(&options);
+    }
     enum status status = airport_open_clocks(options.airports, &why);
     if (status == STATUS_NOT_FOUND) {
         fprintf(stderr, "farm: no %s: clocks follow from longitudes, and engines will drop flights\n",

@@ -1,6 +1,7 @@
 #include "farm/play.h"
 #include "base/clock.h"
 #include "farm/garble.h"
+#include "farm/prompter.h"
 #include "farm/rewrite.h"
 #include "farm/shapes.h"
 
@@ -75,6 +76,9 @@ static struct text answer_body(struct connection *connection)
 {
     struct supplier *supplier = connection->supplier;
 
+    if (connection->prompted != NULL) {
+        return connection->prompted->body;
+    }
     if (connection->recorded != NULL) {
         return connection->recorded->body;
     }
@@ -270,6 +274,9 @@ void play_answer(struct connection *connection)
     if (fault != FAULT_NONE) {
         supplier_count_fault(supplier, fault);
     }
+    if (fault != FAULT_NONE) {
+        prompter_tell(connection, fault);
+    }
     if (fault == FAULT_HANG_ANSWER) {
         connection_hang(connection);
         return;
@@ -293,7 +300,9 @@ void play_answer(struct connection *connection)
         play_garbled(connection, fault, body);
         return;
     }
-    struct text head = write_whole_head(connection, answer, body.length, bytes, sizeof(bytes));
+    struct text head = connection->prompted != NULL
+                           ? connection->prompted->head
+                           : write_whole_head(connection, answer, body.length, bytes, sizeof(bytes));
     if (fault != FAULT_NONE) {
         play_fragment(connection, fault, head, body);
         return;
@@ -357,6 +366,10 @@ void play_request(struct connection *connection, const struct request *request)
         return;
     }
     if (play_gate(connection, request)) {
+        return;
+    }
+    if (supplier->shape == SUPPLIER_PROMPTED) {
+        prompter_ask(connection, request);
         return;
     }
     if (!read_request(connection, request, &status, &why)) {

@@ -276,6 +276,16 @@ static enum status read_line(struct population *population, struct text line, st
     return status;
 }
 
+struct population *population_create(const char *network)
+{
+    struct population *made = calloc(1, sizeof(*made));
+
+    if (made != NULL) {
+        snprintf(made->network, sizeof(made->network), "%s", network);
+    }
+    return made;
+}
+
 enum status population_read(const char *file, const char *network, struct population **population, struct failure *why)
 {
     char *bytes;
@@ -286,12 +296,11 @@ enum status population_read(const char *file, const char *network, struct popula
     if (status != STATUS_OK) {
         return status;
     }
-    struct population *read = calloc(1, sizeof(*read));
+    struct population *read = population_create(network);
     if (read == NULL) {
         free(bytes);
         return STATUS_NO_MEMORY;
     }
-    snprintf(read->network, sizeof(read->network), "%s", network);
     struct text rest = { bytes, length };
     for (uint32_t line = 1; status == STATUS_OK && rest.length > 0; line++) {
         struct text comment;
@@ -350,6 +359,83 @@ enum status population_add_file(struct population *population, const char *argum
     };
     supplier->index = (uint32_t)population->count++;
     return STATUS_OK;
+}
+
+/// The nearest of the names of faults, as a remedy.
+static void help_with_fault(struct text key, struct failure *why)
+{
+    const char *names[FAULT_COUNT];
+
+    for (unsigned i = 0; i < FAULT_COUNT; i++) {
+        names[i] = fault_row((enum fault)i)->name;
+    }
+    const char *nearest = text_nearest(key, names, FAULT_COUNT);
+    if (nearest != NULL) {
+        failure_help(why, "did you mean `%s`?", nearest);
+    }
+}
+
+static enum status read_door_word(struct supplier *supplier, struct text word, struct failure *why)
+{
+    const char *models[LATENCY_MODELS];
+    struct text value;
+    struct text key = text_split(word, '=', &value);
+    enum fault fault;
+
+    for (int i = 0; i < LATENCY_MODELS; i++) {
+        models[i] = latency_model_name((enum latency_model)i);
+    }
+    if (text_equals_c(key, "model")) {
+        int model = read_choice(value, "model", models, LATENCY_MODELS, why);
+        supplier->planned.model = model < 0 ? LATENCY_CONSTANT : (enum latency_model)model;
+        if (model < 0) {
+            failure_help(why, "models are constant, lognormal, bimodal, ramp, recovery");
+        }
+        return model < 0 ? STATUS_INVALID : STATUS_OK;
+    }
+    if (fault_find(key, &fault) && fault_row(fault)->place == FAULT_AT_NAME) {
+        failure_set(why, "%.*s: this supplier has no name", TEXT_ARGS(key));
+        return STATUS_INVALID;
+    }
+    enum status status = read_extra(supplier, word, why);
+    if (status != STATUS_OK) {
+        help_with_fault(key, why);
+    }
+    return status;
+}
+
+enum status population_add_door(struct population *population, const char *argument, bool is_tls,
+                                const char *const *words, size_t word_count, struct failure *why)
+{
+    struct text port_text;
+    struct text address = text_split(text_of(argument), ':', &port_text);
+    char dotted[INET_ADDRSTRLEN] = "";
+    uint64_t port;
+
+    if (population->count == POPULATION_MAX) {
+        failure_set(why, "at most %d suppliers fit", POPULATION_MAX);
+        return STATUS_FULL;
+    }
+    struct supplier *supplier = &population->suppliers[population->count];
+    memset(supplier, 0, sizeof(*supplier));
+    snprintf(dotted, sizeof(dotted), "%.*s", TEXT_ARGS(address));
+    if (inet_pton(AF_INET, dotted, &supplier->address) != 1 || !text_to_u64(port_text, &port) || port == 0 ||
+        port > UINT16_MAX) {
+        failure_set(why, "--door %s: ADDRESS:PORT is expected", argument);
+        return STATUS_INVALID;
+    }
+    snprintf(supplier->name, sizeof(supplier->name), "door%zu", population->count + 1);
+    supplier->port = (uint16_t)port;
+    supplier->shape = SUPPLIER_PROMPTED;
+    supplier->speaks_http = !is_tls;
+    supplier->speaks_tls = is_tls;
+    supplier->planned = (struct behaviour){ .median_ms = -1, .sigma = 0.4, .cap_ms = 600000 };
+    supplier->index = (uint32_t)population->count++;
+    enum status status = STATUS_OK;
+    for (size_t i = 0; status == STATUS_OK && i < word_count; i++) {
+        status = read_door_word(supplier, text_of(words[i]), why);
+    }
+    return status;
 }
 
 void population_destroy(struct population **population)

@@ -218,6 +218,7 @@ const struct supplier_shape_row *supplier_shape_row(enum supplier_shape shape)
         [SUPPLIER_HOTELS] = { "h", "/v2/rates", "farm_hotels", QUERY_SHAPE_A },
         [SUPPLIER_FILE] = { "file", "/air/offer_requests", "duffel", QUERY_SHAPE_A },
         [SUPPLIER_RECORDING] = { "recording", "", "duffel", QUERY_SHAPE_A },
+        [SUPPLIER_PROMPTED] = { "prompted", "", "", QUERY_SHAPE_A },
     };
     require(shape < SUPPLIER_SHAPES);
     return &rows[shape];

@@ -26,8 +26,8 @@ enum latency_model {
 };
 
 /// What it sells through: one exchange (a, b, hotels, a file), or several that belong together (step.h), in the manner
-/// of large suppliers (shapes.h, shape_xml.h), or a recording, which has paths of its own. Those before the hotels
-/// answer out of templates.
+/// of large suppliers (shapes.h, shape_xml.h), or a recording, which has paths of its own; or whatever the prompter says
+/// (prompter.h). Those before the hotels answer out of templates.
 enum supplier_shape {
     SUPPLIER_SHAPE_A,
     SUPPLIER_SHAPE_B,
@@ -42,6 +42,7 @@ enum supplier_shape {
     SUPPLIER_RATES,
     SUPPLIER_FILE,
     SUPPLIER_RECORDING,
+    SUPPLIER_PROMPTED,
     SUPPLIER_SHAPES,
 };
 
@@ -99,6 +100,7 @@ struct recording;
 struct supplier {
     char name[32];
     struct in_addr address;
+    uint16_t port; // 0: those of all others
     bool speaks_http;
     bool speaks_tls;
     enum supplier_shape shape;

@@ -74,10 +74,13 @@ local function spawn(command, log)
   return pid
 end
 
+M.spawn = spawn
+
 local function is_alive(pid)
   local stat = read_file("/proc/" .. pid .. "/stat")
   return stat ~= nil and not stat:match("%) Z ")
 end
+M.is_alive = is_alive
 
 -- HTTP through curl: status, headers (lower case), body (decoded when JSON), raw body.
 function M.http(method, url, options)
@@ -146,9 +149,10 @@ local function wait_for(what, seconds, probe, pid, log)
   end
   error(what .. " did not come up:\n" .. log_of(log))
 end
+M.wait_for = wait_for
 
 -- options: population (name under examples/farm/populations, or a path), seed, overlay (YAML text read last),
--- settings (list of files instead of examples/farm/lastcall.yaml), files (farm --file arguments), environment, no_farm,
+-- settings (list of files instead of examples/farm/lastcall.yaml), files (farm --file arguments), environment, no_farm, no_engine,
 -- before_engine (called between the two), log (where the engine's output goes)
 function M.start(options)
   local w = setmetatable({ options = options, port = options.port or M.port }, World)
@@ -165,7 +169,9 @@ function M.start(options)
     if options.before_engine then
       options.before_engine(w)
     end
-    w:start_engine()
+    if not options.no_engine then
+      w:start_engine()
+    end
   end, debug.traceback)
   if not is_fine then
     w:stop()
@@ -330,19 +336,25 @@ function World:engine_output()
   return log_of(self.engine_log)
 end
 
+-- Ends a program that was spawned: first as asked, then for good.
+function M.terminate(pid)
+  if not is_alive(pid) then
+    return
+  end
+  os.execute("kill -TERM " .. pid)
+  for _ = 1, 600 do
+    if not is_alive(pid) then
+      return
+    end
+    sleep_ms(20)
+  end
+  os.execute("kill -KILL " .. pid)
+end
+
 function World:stop()
   for _, pid in ipairs { self.engine_pid or false, self.farm_pid or false } do
-    if pid and is_alive(pid) then
-      os.execute("kill -TERM " .. pid)
-      for _ = 1, 600 do
-        if not is_alive(pid) then
-          break
-        end
-        sleep_ms(20)
-      end
-      if is_alive(pid) then
-        os.execute("kill -KILL " .. pid)
-      end
+    if pid then
+      M.terminate(pid)
     end
   end
 end

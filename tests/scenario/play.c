@@ -123,9 +123,10 @@ static void stage_on_event(void *owner, enum search_event event, struct text jso
 }
 
 static void stage_on_trouble(void *owner, const struct catalogue_supplier *supplier, enum outcome outcome,
-                             const char *detail)
+                             const char *detail, const struct failure *trouble)
 {
     struct stage *stage = owner;
+    (void)trouble;
     (void)supplier;
 
     if (outcome_row(outcome)->breaker != BREAKER_SCRIPT || detail == NULL) {

@@ -85,7 +85,7 @@ static void a_bug_is_told_once_and_first_without_what_follows(void **state)
     assert_non_null(strstr(findings.items[0].message, " (2 fixtures)"));
     assert_int_equal(findings.items[0].line, 6);
     assert_string_equal(findings.items[0].file, path_of("acme.lua"));
-    assert_non_null(strstr(findings.items[0].help, "first met in "));
+    assert_non_null(strstr(findings.items[0].notes, "first met in "));
     assert_true(findings.count > 1);
     for (size_t i = 1; i < findings.count && i < FINDINGS_MAX; i++) {
         assert_string_equal(findings.items[i].file, path_of("acme.test/odd-a.json"));

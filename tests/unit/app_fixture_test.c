@@ -320,6 +320,24 @@ static void what_is_skipped_needs_no_exchange(void **state)
     free(text);
 }
 
+static void an_item_is_expected_as_what_the_reply_says_of_it(void **state)
+{
+    static const char OLD[] = "\"first\": { \"id\": \"acme:a\",";
+
+    (void)state;
+    (void)run_with(
+        "ok-a", OLD,
+        "\"first\": { \"item\": { \"slices\": [{ \"segments\": [{ \"carrier\": \"ZZ\", \"departs\": { \"utc\": "
+        "\"2027-05-12T06:05:00Z\" } }] }] }, \"id\": \"acme:a\",");
+    assert_int_equal(findings.count, 0);
+    (void)run_with("ok-a", OLD,
+                   "\"first\": { \"item\": { \"slices\": [{ \"segments\": [{ \"number\": \"8\" }] }] }, \"id\": "
+                   "\"acme:a\",");
+    assert_found("expect.first.item.slices[0].segments[0].number: expected \"8\", got \"7\"", 15);
+    (void)run_with("ok-a", OLD, "\"first\": { \"item\": \"fl_1\", \"id\": \"acme:a\",");
+    assert_found("expect.first.item: expected \"fl_1\", got \"fl_", 15);
+}
+
 static void a_script_that_never_ends_is_stopped(void **state)
 {
     char *text = with(RIGHT, "\"exchanges\"", "\"options\": { \"loops\": true }, \"exchanges\"");
@@ -350,6 +368,7 @@ int main(void)
         ON_STAGE(what_a_revalidation_says_is_held_against_the_contract),
         ON_STAGE(look_ups_and_misses_are_counted),
         ON_STAGE(what_is_skipped_needs_no_exchange),
+        ON_STAGE(an_item_is_expected_as_what_the_reply_says_of_it),
         ON_STAGE(a_script_that_never_ends_is_stopped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

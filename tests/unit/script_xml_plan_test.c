@@ -233,16 +233,19 @@ static void read_block(const char *path, const char *mark, char *out, size_t siz
     size_t length = fread(document, 1, sizeof document - 1, file);
     fclose(file);
     document[length] = '\0';
-    const char *begin = strstr(document, "```lua\n");
+    const char *begin = strstr(document, "```lua");
     while (begin != NULL) {
-        const char *end = strstr(begin + 7, "```");
+        const char *source = strchr(begin, '\n'); // behind the file's path
+        assert_non_null(source);
+        source++;
+        const char *end = strstr(source, "```");
         assert_non_null(end);
         const char *found = strstr(begin, mark);
         if (found != NULL && found < end) {
-            snprintf(out, size, "%.*s", (int)(end - begin - 7), begin + 7);
+            snprintf(out, size, "%.*s", (int)(end - source), source);
             return;
         }
-        begin = strstr(end + 3, "```lua\n");
+        begin = strstr(end + 3, "```lua");
     }
     fail_msg("%s has no %s", path, mark);
 }

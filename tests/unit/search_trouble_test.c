@@ -19,12 +19,14 @@ struct told {
     int replies;
 };
 
-static void on_trouble(void *owner, const struct catalogue_supplier *supplier, enum outcome outcome, const char *detail)
+static void on_trouble(void *owner, const struct catalogue_supplier *supplier, enum outcome outcome, const char *detail,
+                       const struct failure *trouble)
 {
     struct told *told = owner;
     size_t length = strlen(told->text);
 
     assert_non_null(detail);
+    (void)trouble;
     assert_int_equal(told->replies, 0);
     snprintf(told->text + length, sizeof(told->text) - length, "%.*s %s\n", TEXT_ARGS(supplier->name),
              outcome_name(outcome));

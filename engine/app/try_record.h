@@ -1,0 +1,40 @@
+/// Try, recorded: a run becomes a fixture, `suppliers/NAME.test/ok-….json` with its bodies beside it.
+///
+/// Answers are kept as they came, unpacked and without secrets; requests are not kept but made again: the script runs
+/// once more over those answers with secrets of a test, and what it sends then is what the fixture expects. So nothing
+/// that was made of a real secret can be in it, not even a signature. The finished fixture is run as `lastcall test`
+/// does.
+///
+/// Threads: one.
+/// Memory:  nothing is left but files.
+#pragma once
+
+#include "app/try.h"
+
+enum { TRY_PATH_SIZE = 4096 };
+
+struct try_recording {
+    const struct try_subject *subject;
+    const struct try_run *run;
+    const char *name;        // "ok-one-way"
+    struct text login;       // as of try_run_answers
+    bool is_forced;          // one that does not pass is kept
+    settings_finding report; // of what does not pass
+    void *context;
+    // out
+    char path[TRY_PATH_SIZE];
+    size_t findings;
+    bool is_kept;
+};
+
+/// Is it a name for a fixture of this supplier, and one that is not taken? To be asked before anybody is called; fills
+/// in the path.
+MUST_CHECK bool try_record_check(struct try_recording *recording, struct failure *why);
+
+/// False: it could not be made, and `why` says why; otherwise `findings` says whether it passes.
+MUST_CHECK bool try_record(struct try_recording *recording, struct failure *why);
+
+/// Writes what a request is to look like, as `expect_request`; `*has_form`: a form stands there empty.
+void try_record_request(const struct http_request *request, struct buffer *out, bool *has_form);
+/// Writes what came of a search, as `expect`.
+void try_record_expect(const struct try_run *run, struct buffer *out);

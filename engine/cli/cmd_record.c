@@ -1,0 +1,111 @@
+#include "cli/trying.h"
+
+#include "app/try_record.h"
+#include "base/json_write.h"
+
+enum { FINDINGS_MAX = 16 << 20 };
+
+struct record {
+    struct trying trying;
+    struct try_recording recording;
+    struct json_writer *json; // NULL: for a person
+};
+
+static void report(void *context, const struct failure *failure)
+{
+    const struct record *record = context;
+    cli_tell_finding(record->json, failure, record->trying.options->is_colourless);
+}
+
+static void print_end(const struct record *record, struct buffer *out)
+{
+    const struct try_recording *recording = &record->recording;
+    struct text outcome = try_outcome(&record->trying.run);
+
+    if (recording->is_kept) {
+        buffer_printf(out, "%s: %.*s, %zu exchange%s; %s\n", recording->path, TEXT_ARGS(outcome),
+                      record->trying.run.tap.count, record->trying.run.tap.count == 1 ? "" : "s",
+                      recording->findings == 0 ? "it passes" : "it does not pass, and was kept all the same");
+    } else {
+        buffer_printf(out, "%s does not pass and was not kept (--force keeps it)\n", recording->path);
+    }
+}
+
+static int make(struct record *record)
+{
+    struct failure why = { .code = CODE_NONE };
+    struct json_writer json;
+    struct buffer out;
+    bool is_json = record->trying.options->is_json;
+
+    buffer_init(&out, FINDINGS_MAX);
+    json_writer_init(&json, &out);
+    if (is_json) {
+        record->json = &json;
+        json_begin_object(&json);
+        json_key(&json, "findings");
+        json_begin_array(&json);
+    }
+    if (!try_record(&record->recording, &why)) {
+        buffer_fini(&out);
+        return trying_fail(&record->trying, &why,
+                           record->trying.run.is_live && why.code == CODE_CALL_FAILED ? CLI_CALL_FAILED : CLI_FINDINGS);
+    }
+    if (is_json) {
+        json_end_array(&json);
+        json_field_c(&json, "fixture", record->recording.path);
+        json_field_bool(&json, "kept", record->recording.is_kept);
+        json_field_text(&json, "outcome", try_outcome(&record->trying.run));
+        json_field_u64(&json, "exchanges", record->trying.run.tap.count);
+        json_end_object(&json);
+        buffer_append_byte(&out, '\n');
+    } else {
+        print_end(record, &out);
+    }
+    cli_flush(stdout, &out);
+    buffer_fini(&out);
+    return record->recording.findings == 0 ? CLI_OK : CLI_FINDINGS;
+}
+
+/// The call comes after all that could be wrong before it.
+static int run(struct record *record)
+{
+    struct trying *trying = &record->trying;
+    struct failure why = { .code = CODE_NONE };
+
+    record->recording = (struct try_recording){ .subject = &trying->subject,
+                                                .run = &trying->run,
+                                                .name = trying->options->as,
+                                                .login = text_of(trying->options->login),
+                                                .is_forced = trying->options->is_forced,
+                                                .report = report,
+                                                .context = record };
+    if (record->recording.name == NULL) {
+        failure_set(&why, "the fixture needs a name");
+        failure_help(&why, "--as ok-one-way, or --as odd-sold-out");
+        return trying_fail(trying, &why, CLI_USAGE);
+    }
+    if (!try_record_check(&record->recording, &why)) {
+        return trying_fail(trying, &why, CLI_USAGE);
+    }
+    int code = trying_run(trying);
+    if (code == CLI_OK && try_outcome(&trying->run).data == NULL) {
+        failure_code(&why, CODE_SEARCH_INVALID);
+        failure_set(&why, "the product's script refuses the search");
+        failure_help(&why, "`lastcall try` shows why");
+        return trying_fail(trying, &why, CLI_USAGE);
+    }
+    return code == CLI_OK ? make(record) : code;
+}
+
+int cmd_record(const struct cli_options *options)
+{
+    struct record record = { .json = NULL };
+
+    int code = trying_open(&record.trying, options);
+    if (code == CLI_OK) {
+        code = run(&record);
+    }
+    trying_close(&record.trying);
+    return code;
+}

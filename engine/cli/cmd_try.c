@@ -1,0 +1,100 @@
+#include "cli/try_print.h"
+#include "cli/trying.h"
+
+#include "app/try_write.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { OUTPUT_MAX = 256 << 20, FOLDER_SIZE = 4096 };
+
+/// Where the bodies go. False: there is no such place.
+static bool make_folder(const struct cli_options *options, char folder[FOLDER_SIZE], struct failure *why)
+{
+    const char *temporary = getenv("TMPDIR");
+    bool is_made;
+
+    if (options->keep != NULL) {
+        int length = snprintf(folder, FOLDER_SIZE, "%s", options->keep);
+        is_made = length < FOLDER_SIZE - 64 && (mkdir(folder, 0700) == 0 || errno == EEXIST);
+    } else {
+        (void)snprintf(folder, FOLDER_SIZE, "%.4000s/lastcall-try-XXXXXX",
+                       temporary == NULL || temporary[0] == '\0' ? "/tmp" : temporary);
+        is_made = mkdtemp(folder) != NULL;
+    }
+    if (!is_made) {
+        failure_set(why, "the folder %s for the bodies cannot be made: %s", folder, strerror(errno));
+        failure_help(why, "say where else: --keep DIR");
+    }
+    return is_made;
+}
+
+static void print(const struct trying *trying, struct text json)
+{
+    struct json_node *root;
+    struct paint paint;
+    struct buffer out;
+    struct arena arena;
+    const char *sentence;
+    size_t offset;
+
+    arena_init(&arena, OUTPUT_MAX);
+    buffer_init(&out, OUTPUT_MAX);
+    cli_paint_init(&paint, trying->options, &out);
+    if (json_tree_read(&arena, json, &root, &offset, &sentence) == STATUS_OK) {
+        try_print(&paint, root, trying->options->shows_all);
+    } else {
+        buffer_append_text(&out, json);
+    }
+    cli_flush(stdout, &out);
+    buffer_fini(&out);
+    arena_fini(&arena);
+}
+
+static int show(struct trying *trying, const char *folder)
+{
+    const struct try_view view = {
+        .run = &trying->run, .subject = &trying->subject, .folder = folder, .tell = cli_tell_finding
+    };
+    struct failure why = { .code = CODE_NONE }, failure;
+    struct buffer out;
+
+    buffer_init(&out, OUTPUT_MAX);
+    bool is_saved = try_write(&view, &out, &why);
+    if (trying->options->is_json) {
+        buffer_append_byte(&out, '\n');
+        cli_flush(stdout, &out);
+    } else {
+        print(trying, buffer_text(&out));
+        if (try_failure(&trying->run, &trying->subject, &failure)) {
+            cli_print_failure(stdout, &failure, trying->options->is_colourless);
+        }
+    }
+    buffer_fini(&out);
+    if (!is_saved) {
+        cli_print_failure(stderr, &why, trying->options->is_colourless);
+    }
+    return trying_exit_code(trying);
+}
+
+int cmd_try(const struct cli_options *options)
+{
+    char folder[FOLDER_SIZE];
+    struct failure why = { .code = CODE_NONE };
+    struct trying trying;
+
+    int code = trying_open(&trying, options);
+    if (code == CLI_OK && !make_folder(options, folder, &why)) {
+        code = trying_fail(&trying, &why, CLI_CANNOT_LOAD);
+    }
+    if (code == CLI_OK) {
+        code = trying_run(&trying);
+    }
+    if (code == CLI_OK) {
+        code = show(&trying, folder);
+    }
+    trying_close(&trying);
+    return code;
+}

@@ -1,0 +1,118 @@
+#include "cli/try_print.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { ROWS = 20, TOTAL = 12, CURRENCY = 4, ID = 24, WHAT = 60 };
+
+static struct text member(const struct json_node *node, const char *key)
+{
+    struct text text = json_tree_text(node, key);
+    return text.data == NULL ? TEXT("") : text;
+}
+
+/// "2030-05-01T08:30:00" -> "05-01 08:30".
+static void put_time(struct buffer *out, struct text local)
+{
+    if (local.length >= 16 && local.data[10] == 'T') {
+        buffer_printf(out, "%.5s %.5s", local.data + 5, local.data + 11);
+    } else {
+        buffer_append_text(out, local);
+    }
+}
+
+/// "LHR 05-14 08:30 - JFK 05-14 11:40 BA117+BA9", and so on.
+static void describe_slices(const struct json_node *slices, struct buffer *out)
+{
+    for (const struct json_node *slice = slices->first; slice != NULL; slice = slice->next) {
+        const struct json_node *segments = json_tree_member(slice, "segments");
+        const struct json_node *first = json_tree_element(segments, 0), *last = NULL;
+        buffer_append_c(out, slice == slices->first ? "" : "; ");
+        for (const struct json_node *at = segments == NULL ? NULL : segments->first; at != NULL; at = at->next) {
+            last = at;
+        }
+        buffer_printf(out, "%.*s ", TEXT_ARGS(member(first, "origin")));
+        put_time(out, member(json_tree_member(first, "departs"), "local"));
+        buffer_printf(out, " - %.*s ", TEXT_ARGS(member(last, "destination")));
+        put_time(out, member(json_tree_member(last, "arrives"), "local"));
+        for (const struct json_node *at = segments == NULL ? NULL : segments->first; at != NULL; at = at->next) {
+            buffer_printf(out, "%s%.*s%.*s", at == segments->first ? " " : "+", TEXT_ARGS(member(at, "carrier")),
+                          TEXT_ARGS(member(at, "number")));
+        }
+    }
+}
+
+/// Of any other product: its first texts.
+static void describe_fields(const struct json_node *node, struct buffer *out)
+{
+    static const char *const PASSED_OVER[] = { "id", "item", "supplier", "observed_at", "token" };
+
+    for (const struct json_node *at = node == NULL ? NULL : node->first; at != NULL && out->length < WHAT;
+         at = at->next) {
+        bool is_shown = at->kind == JSON_STRING;
+        for (size_t i = 0; i < COUNT_OF(PASSED_OVER); i++) {
+            is_shown = is_shown && !text_equals_c(at->key, PASSED_OVER[i]);
+        }
+        const struct json_node *inner = at->kind == JSON_BEGIN_OBJECT ? json_tree_member(at, "name") : NULL;
+        if (is_shown || inner != NULL) {
+            buffer_printf(out, "%s%.*s", out->length == 0 ? "" : ", ",
+                          TEXT_ARGS(inner != NULL ? inner->text : at->text));
+        }
+    }
+}
+
+static void describe(const struct json_node *root, const struct json_node *offer, struct buffer *out)
+{
+    const struct json_node *items = json_tree_member(root, "items");
+    const struct json_node *item = json_tree_member_text(items, member(offer, "item"));
+    const struct json_node *slices = json_tree_member(item != NULL ? item : offer, "slices");
+
+    if (slices != NULL) {
+        describe_slices(slices, out);
+        return;
+    }
+    describe_fields(item, out);
+    describe_fields(offer, out);
+}
+
+static void print_row(struct paint *paint, const struct json_node *root, const struct json_node *offer)
+{
+    const struct json_node *price = json_tree_member(offer, "price");
+    struct buffer what;
+
+    buffer_init(&what, 4096);
+    describe(root, offer, &what);
+    paint_cell(paint, member(price, "total"), TOTAL, PAINT_RIGHT);
+    buffer_append_byte(paint->out, ' ');
+    paint_cell(paint, member(price, "currency"), CURRENCY, PAINT_LEFT);
+    paint_cell(paint, member(offer, "id"), ID, PAINT_LEFT);
+    buffer_append_byte(paint->out, ' ');
+    paint_text(paint, buffer_text(&what), paint->width - TOTAL - CURRENCY - ID - 2);
+    buffer_append_byte(paint->out, '\n');
+    buffer_fini(&what);
+}
+
+void try_print_offers(struct paint *paint, const struct json_node *root, bool shows_all)
+{
+    const struct json_node *offers = json_tree_member(root, "offers");
+    size_t rows = 0;
+
+    if (offers == NULL || offers->count == 0) {
+        return;
+    }
+    buffer_append_byte(paint->out, '\n');
+    paint_on(paint, PAINT_BOLD);
+    paint_cell(paint, TEXT("total"), TOTAL, PAINT_RIGHT);
+    buffer_append_byte(paint->out, ' ');
+    paint_cell(paint, TEXT(""), CURRENCY, PAINT_LEFT);
+    paint_cell(paint, TEXT("id"), ID, PAINT_LEFT);
+    buffer_append_c(paint->out, " what\n");
+    paint_off(paint, PAINT_BOLD);
+    for (const struct json_node *at = offers->first; at != NULL; at = at->next) {
+        if (!shows_all && rows++ == ROWS) {
+            buffer_printf(paint->out, "%*s and %zu more (--all)\n", TOTAL, "", offers->count - ROWS);
+            return;
+        }
+        print_row(paint, root, at);
+    }
+}

@@ -1,0 +1,217 @@
+#include "cli/trying.h"
+
+#include "app/generation.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/json_write.h"
+#include "base/log.h"
+#include "cli/cli_commands.h"
+
+#include <errno.h>
+#include <string.h>
+
+int trying_fail(const struct trying *trying, const struct failure *why, int code)
+{
+    struct json_writer json;
+    struct buffer out;
+
+    if (!trying->options->is_json) {
+        cli_print_failure(stderr, why, trying->options->is_colourless);
+        return code;
+    }
+    buffer_init(&out, 1 << 20);
+    json_writer_init(&json, &out);
+    json_begin_object(&json);
+    json_key(&json, "findings");
+    json_begin_array(&json);
+    cli_tell_finding(&json, why, true);
+    json_end_array(&json);
+    json_end_object(&json);
+    buffer_append_byte(&out, '\n');
+    cli_flush(stdout, &out);
+    buffer_fini(&out);
+    return code;
+}
+
+// ------------------------------------------------------------------------------------------------------------- reading
+
+static bool read_stream(FILE *file, struct buffer *out)
+{
+    char piece[65536];
+    size_t got;
+
+    while ((got = fread(piece, 1, sizeof(piece), file)) > 0 && buffer_append(out, piece, got)) {
+    }
+    return ferror(file) == 0 && !out->is_full;
+}
+
+static bool read_input(const char *path, const char *what, struct buffer *out, struct failure *why)
+{
+    struct file_facts facts = { .why = "it cannot be read whole" };
+    bool is_stdin = strcmp(path, "-") == 0;
+    bool is_read = is_stdin ? read_stream(stdin, out) : file_read(path, out, &facts) == STATUS_OK;
+
+    if (!is_read) {
+        failure_code(why, CODE_SEARCH_INVALID);
+        failure_set(why, "%s `%s` cannot be read: %s", what, is_stdin ? "standard input" : path, facts.why);
+        failure_help(why, "give the path of a file, or - for standard input");
+    }
+    return is_read;
+}
+
+static bool read_headers(struct trying *trying, struct failure *why)
+{
+    const struct cli_list *headers = &trying->options->headers;
+
+    for (size_t i = 0; i < headers->count; i++) {
+        struct text value;
+        struct text name = text_split(text_of(headers->items[i]), ':', &value);
+        if (value.data == NULL || text_trim(name).length == 0) {
+            failure_set(why, "`%s` is no header", headers->items[i]);
+            failure_help(why, "such as --header \"Content-Type: application/json\"");
+            return false;
+        }
+        char *lower = arena_alloc(&trying->run.arena, name.length + 1);
+        for (size_t j = 0; lower != NULL && j < name.length; j++) {
+            lower[j] = (char)(name.data[j] >= 'A' && name.data[j] <= 'Z' ? name.data[j] | 0x20 : name.data[j]);
+        }
+        trying->headers[i] =
+            (struct header){ text_trim((struct text){ lower, lower == NULL ? 0 : name.length }), text_trim(value) };
+    }
+    return true;
+}
+
+static bool read_answers(struct trying *trying, struct failure *why)
+{
+    const struct cli_options *options = trying->options;
+    size_t count = options->bodies.count;
+
+    if (count == 0 && (options->http_status != 0 || options->headers.count > 0 || options->login != NULL)) {
+        failure_set(why, "--status, --header and --login are about a saved answer, and there is none");
+        failure_help(why, "add --body FILE");
+        return false;
+    }
+    size_t from_stdin = strcmp(options->arguments[1], "-") == 0 ? 1 : 0;
+    for (size_t i = 0; i < count; i++) {
+        from_stdin += strcmp(options->bodies.items[i], "-") == 0 ? 1 : 0;
+    }
+    if (from_stdin > 1) {
+        failure_set(why, "only one file can be standard input");
+        failure_help(why, "give the path of the others");
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        buffer_init(&trying->bodies[i], FIXTURE_BODY_MAX);
+        if (!read_input(options->bodies.items[i], "the answer", &trying->bodies[i], why)) {
+            return false;
+        }
+        trying->answers[i] = (struct try_answer){ .body = buffer_text(&trying->bodies[i]), .status = 200 };
+    }
+    if (count > 0 && options->http_status != 0) {
+        trying->answers[count - 1].status = (uint16_t)options->http_status;
+    }
+    if (count > 0 && options->headers.count > 0) {
+        trying->answers[count - 1].headers = trying->headers;
+        trying->answers[count - 1].header_count = options->headers.count;
+    }
+    return read_headers(trying, why);
+}
+
+static void report(void *context, const struct failure *failure)
+{
+    const struct trying *trying = context;
+
+    cli_print_failure(stderr, failure, trying->options->is_colourless);
+}
+
+/// With --json the first finding is the answer.
+static void report_json(void *context, const struct failure *failure)
+{
+    struct trying *trying = context;
+
+    if (trying->findings++ == 0) {
+        (void)trying_fail(trying, failure, CLI_CANNOT_LOAD);
+    }
+}
+
+int trying_open(struct trying *trying, const struct cli_options *options)
+{
+    struct failure why = { .code = CODE_NONE };
+    struct buffer search;
+
+    *trying = (struct trying){ .options = options };
+    trying->has_log = log_start(LOG_ERROR) == STATUS_OK; // what the log would say is shown
+    try_run_init(&trying->run);
+    buffer_init(&search, TRY_SEARCH_MAX);
+    if (!read_answers(trying, &why) || !read_input(options->arguments[1], "the search", &search, &why)) {
+        buffer_fini(&search);
+        return trying_fail(trying, &why, CLI_USAGE);
+    }
+    if (cli_load(options, options->is_json ? report_json : report, trying, &trying->settings, &trying->generation) !=
+        STATUS_OK) {
+        buffer_fini(&search);
+        return CLI_CANNOT_LOAD;
+    }
+    bool is_found = try_find(&trying->subject, trying->settings, trying->generation, options->arguments[0], &why);
+    bool is_read = is_found && try_take_search(&trying->run, &trying->subject, buffer_text(&search), &why);
+    buffer_fini(&search);
+    return is_read ? CLI_OK : trying_fail(trying, &why, is_found ? CLI_USAGE : CLI_CANNOT_LOAD);
+}
+
+int trying_run(struct trying *trying)
+{
+    const struct cli_options *options = trying->options;
+    struct failure why = { .code = CODE_NONE };
+    bool is_run;
+
+    if (options->bodies.count > 0) {
+        is_run = try_run_answers(&trying->run, &trying->subject, trying->answers, options->bodies.count,
+                                 text_of(options->login), clock_wall_us(), &why);
+    } else {
+        is_run = try_run_live(&trying->run, &trying->subject, &why);
+    }
+    return is_run ? CLI_OK : trying_fail(trying, &why, CLI_CANNOT_LOAD);
+}
+
+void trying_close(struct trying *trying)
+{
+    try_run_fini(&trying->run);
+    for (size_t i = 0; i < trying->options->bodies.count; i++) {
+        buffer_fini(&trying->bodies[i]);
+    }
+    generation_release(&trying->generation);
+    settings_release(&trying->settings);
+    if (trying->has_log) {
+        log_stop();
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------- exit codes
+
+int trying_exit_code(const struct trying *trying)
+{
+    static const char *const SCRIPTS[] = { "script_error", "script_timeout", "script_memory", "unparsable" };
+    static const char *const FINE[] = { "answered", "empty", "skipped" };
+    struct text outcome = try_outcome(&trying->run);
+
+    if (outcome.data == NULL) {
+        return CLI_USAGE; // the product said no
+    }
+    for (size_t i = 0; i < COUNT_OF(SCRIPTS); i++) {
+        if (text_equals_c(outcome, SCRIPTS[i])) {
+            return CLI_FINDINGS;
+        }
+    }
+    if (json_tree_member(try_report(&trying->run), "offers_dropped") != NULL) {
+        return CLI_FINDINGS;
+    }
+    for (size_t i = 0; i < COUNT_OF(FINE); i++) {
+        if (text_equals_c(outcome, FINE[i])) {
+            return CLI_OK;
+        }
+    }
+    if (trying->run.is_live) {
+        return CLI_CALL_FAILED;
+    }
+    return trying->run.misses > 0 ? CLI_FINDINGS : CLI_OK; // a refusal that was meant to be one
+}

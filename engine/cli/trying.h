@@ -1,0 +1,34 @@
+/// Trying: what `try` and `record` have in common: settings and scripts, the supplier, the search, the run.
+///
+/// Threads: the main thread.
+/// Memory:  owns all of it until trying_close.
+#pragma once
+
+#include "app/try.h"
+#include "cli/cli.h"
+
+struct trying {
+    const struct cli_options *options;
+    struct settings *settings;
+    struct generation *generation;
+    struct try_subject subject;
+    struct try_run run;
+    struct buffer bodies[CLI_MAX_ITEMS];
+    struct try_answer answers[CLI_MAX_ITEMS];
+    struct header headers[CLI_MAX_ITEMS];
+    struct json_writer *json; // where findings go with --json
+    size_t findings;
+    bool has_log;
+};
+
+/// Reads and loads everything. CLI_OK, or an exit code after the reason was told.
+MUST_CHECK int trying_open(struct trying *trying, const struct cli_options *options);
+/// Live, or over the saved answers. CLI_OK, or an exit code after the reason was told.
+MUST_CHECK int trying_run(struct trying *trying);
+void trying_close(struct trying *trying);
+
+/// Tells why not, and gives the code.
+int trying_fail(const struct trying *trying, const struct failure *why, int code);
+
+/// The exit code for what became of the run.
+int trying_exit_code(const struct trying *trying);

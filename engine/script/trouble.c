@@ -1,0 +1,226 @@
+// The handler runs on top of the stack of whoever raised: level 0 is the handler, level 1 the function that raised. It
+// must not raise itself: it asks for room before it pushes, and the heap's limit is lifted meanwhile.
+
+#include "script/trouble.h"
+
+#include "base/redact.h"
+#include "script/sandbox.h"
+#include "script/trouble_kind.h"
+#include "script/trouble_path.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TROUBLE_STACK = 40, TROUBLE_LEVELS = 30, TROUBLE_LINE = 200, TROUBLE_MESSAGE_MAX = 4096 };
+
+static const char handler_key; // registry: the handler
+
+struct trouble *sandbox_trouble(lua_State *L)
+{
+    return sandbox_has(L) ? &sandbox_of(L)->trouble : NULL;
+}
+
+void trouble_code(lua_State *L, enum code code)
+{
+    struct trouble *trouble = sandbox_trouble(L);
+
+    if (trouble != NULL) {
+        trouble->raised = code;
+    }
+}
+
+void trouble_code_unless(lua_State *L, enum code code)
+{
+    struct trouble *trouble = sandbox_trouble(L);
+
+    if (trouble != NULL && trouble->raised == CODE_NONE) {
+        trouble->raised = code;
+    }
+}
+
+void trouble_caught(lua_State *L)
+{
+    struct trouble *trouble = sandbox_trouble(L);
+
+    if (trouble != NULL) {
+        trouble->raised = CODE_NONE;
+        trouble->row = NULL; // it may have stood on the part of the stack that is gone
+    }
+}
+
+void trouble_set_row(lua_State *L, const struct plan_row *row)
+{
+    struct trouble *trouble = sandbox_trouble(L);
+
+    if (trouble != NULL) {
+        trouble->row = row;
+    }
+}
+
+// ---- place and excerpt
+
+bool trouble_split(struct failure *why, const char *message)
+{
+    for (const char *colon = strchr(message, ':'); colon != NULL; colon = strchr(colon + 1, ':')) {
+        char *end = NULL;
+        unsigned long line = colon[1] >= '0' && colon[1] <= '9' ? strtoul(colon + 1, &end, 10) : 0;
+        if (line > 0 && line < UINT32_MAX && end[0] == ':' && end[1] == ' ' && colon > message) {
+            failure_at(why, "", (uint32_t)line, 0);
+            (void)snprintf(why->file, sizeof why->file, "%.*s", (int)(colon - message), message);
+            (void)redact_copy(why->message, sizeof why->message, text_of(end + 2));
+            return true;
+        }
+    }
+    (void)redact_copy(why->message, sizeof why->message, text_of(message));
+    return false;
+}
+
+/// The line of that number, from 1 on, without its end; absent: there is none.
+static struct text line_of(struct text source, uint32_t number)
+{
+    struct text rest = source, line = { NULL, 0 };
+
+    for (uint32_t i = 0; i < number; i++) {
+        if (rest.length == 0) {
+            return (struct text){ NULL, 0 };
+        }
+        line = text_split(rest, '\n', &rest);
+    }
+    return line;
+}
+
+void trouble_note_line(struct failure *why, struct text source, uint32_t line)
+{
+    struct text text = line_of(source, line);
+    char shown[TROUBLE_LINE];
+
+    if (text_trim(text).length == 0) {
+        return;
+    }
+    (void)redact_copy(shown, sizeof shown, text);
+    for (char *at = shown; *at != '\0'; at++) {
+        *at = (unsigned char)*at < ' ' ? ' ' : *at;
+    }
+    failure_note(why, "%5u | %s", line, shown);
+}
+
+// ---- the handler
+
+/// Where the error was raised: the innermost function of Lua, or the one whose place the message begins with.
+static bool find_scene(lua_State *L, const char *message, struct trouble_scene *scene)
+{
+    char place[LUA_IDSIZE + 24];
+    bool is_found = false;
+
+    for (int level = 1; level < TROUBLE_LEVELS; level++) {
+        lua_Debug where;
+        if (lua_getstack(L, level, &where) == 0 || lua_getinfo(L, "Sl", &where) == 0) {
+            break;
+        }
+        if (where.currentline <= 0) {
+            continue;
+        }
+        int length = snprintf(place, sizeof place, "%s:%d: ", where.short_src, where.currentline);
+        bool is_told = strncmp(message, place, (size_t)length) == 0;
+        if (!is_found || is_told) {
+            scene->level = level;
+            scene->line = (uint32_t)where.currentline;
+            (void)snprintf(scene->file, sizeof scene->file, "%s",
+                           where.source[0] == '@' ? where.source + 1 : where.short_src);
+            scene->words = is_told ? message + length : message;
+            is_found = true;
+        }
+        if (is_told) {
+            break;
+        }
+    }
+    return is_found;
+}
+
+static void take_place(struct trouble *trouble, const char *message, const struct trouble_scene *scene)
+{
+    struct failure *why = &trouble->failure;
+
+    if (scene->level > 0 && (scene->words != message || !trouble_split(why, message))) {
+        failure_at(why, scene->file, scene->line, 0);
+        (void)redact_copy(why->message, sizeof why->message, text_of(scene->words));
+    } else if (scene->level == 0) {
+        (void)trouble_split(why, message);
+    }
+}
+
+static void collect(lua_State *L, struct trouble *trouble)
+{
+    struct failure *why = &trouble->failure;
+    struct trouble_scene scene = { .L = L, .trouble = trouble, .words = lua_tostring(L, 1) };
+    const char *message = lua_tostring(L, 1);
+    struct text path, source;
+
+    *why = (struct failure){ .code = CODE_RAISED };
+    (void)find_scene(L, message, &scene);
+    take_place(trouble, message, &scene);
+    if (trouble->find_source != NULL && trouble->find_source(trouble->context, text_of(why->file), &path, &source)) {
+        (void)snprintf(why->file, sizeof why->file, "%.*s", TEXT_ARGS(path));
+        trouble_note_line(why, source, why->line);
+        bool is_there = scene.level > 0 && scene.line == why->line;
+        scene.source_line = is_there ? line_of(source, why->line) : (struct text){ NULL, 0 };
+    }
+    trouble_tell_kind(&scene, why);
+}
+
+void trouble_settle(lua_State *L, int status)
+{
+    struct trouble *trouble = sandbox_trouble(L);
+    struct failure *why = &trouble->failure;
+
+    if (why->code != CODE_NONE || lua_type(L, -1) != LUA_TSTRING) {
+        return;
+    }
+    const char *message = lua_tostring(L, -1);
+    if (status == LUA_ERRERR) { // there was no room for the handler
+        lua_pop(L, 1);
+        lua_pushliteral(L, "stack overflow");
+        message = lua_tostring(L, -1);
+    }
+    *why = (struct failure){ .code = strstr(message, "stack overflow") != NULL ? CODE_TOO_DEEP : CODE_RAISED };
+    (void)trouble_split(why, message);
+    trouble_help(why);
+}
+
+static int on_raise(lua_State *L)
+{
+    struct sandbox *sandbox = sandbox_of(L);
+    struct trouble *trouble = &sandbox->trouble;
+    size_t limit = sandbox->heap.limit;
+
+    lua_settop(L, 1);
+    if (sandbox->is_stopped || sandbox->heap.is_exhausted) {
+        return 1;
+    }
+    if (lua_type(L, 1) != LUA_TSTRING || lua_objlen(L, 1) > TROUBLE_MESSAGE_MAX) {
+        return 1;
+    }
+    sandbox->heap.limit = SIZE_MAX;
+    if (lua_checkstack(L, TROUBLE_STACK)) {
+        collect(L, trouble);
+    }
+    lua_settop(L, 1);
+    sandbox->heap.limit = limit;
+    return 1;
+}
+
+void trouble_open(lua_State *L)
+{
+    lua_pushlightuserdata(L, (void *)(uintptr_t)&handler_key);
+    lua_pushcfunction(L, on_raise);
+    lua_rawset(L, LUA_REGISTRYINDEX);
+    trouble_open_roots(L);
+}
+
+void trouble_push_handler(lua_State *L)
+{
+    lua_pushlightuserdata(L, (void *)(uintptr_t)&handler_key);
+    lua_rawget(L, LUA_REGISTRYINDEX);
+}

@@ -1,0 +1,299 @@
+// Errors of the interpreter itself are known by its own words, which the function of Lua that runs has raised; errors
+// of C functions by the function's name among the globals, unless they gave a code.
+
+#include "script/trouble_kind.h"
+
+#include "base/redact.h"
+#include "script/sandbox_globals.h"
+#include "script/trouble_chain.h"
+#include "script/trouble_path.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/// What the interpreter could not do, in its words.
+static const struct operation {
+    const char *words;
+    enum code code;
+    bool is_index;
+} operations[] = {
+    { "attempt to index ", CODE_NIL_FIELD, true },
+    { "attempt to call ", CODE_NIL_CALL, false },
+    { "attempt to perform arithmetic on ", CODE_ARITHMETIC, false },
+    { "attempt to concatenate ", CODE_CONCATENATION, false },
+    { "attempt to compare ", CODE_COMPARISON, false },
+    { "attempt to get length of ", CODE_LENGTH, false },
+};
+
+/// Helpers that raise for one reason, mostly; by the beginning of their names.
+static const struct {
+    const char *name;
+    enum code code;
+} helpers[] = {
+    { "error", CODE_RAISED },
+    { "assert", CODE_RAISED },
+    { "require", CODE_MODULE_MISSING },
+    { "money.", CODE_MONEY_AMOUNT },
+    { "time.", CODE_TIME_FORMAT },
+    { "json.", CODE_JSON },
+    { "xml.", CODE_XML },
+    { "soap.", CODE_XML },
+    { "crypto.", CODE_CRYPTO },
+    { "url.", CODE_URL },
+    { "form.", CODE_URL },
+    { "lookup", CODE_LOOKUP },
+    { "map_of", CODE_SHAPE },
+    { "plan", CODE_PLAN },
+    { "up", CODE_PLAN },
+    { "const", CODE_PLAN },
+    { "ref", CODE_PLAN },
+    { "asked", CODE_PLAN },
+};
+
+static const struct {
+    enum code code;
+    const char *help;
+} remedies[] = {
+    { CODE_RAISED, "what a supplier did wrong is told by fail.…; an error is a bug of the script" },
+    { CODE_FROZEN,
+      "what scripts are given is read-only: copy what you change into a table of your own, `local query = {}`" },
+    { CODE_GLOBAL_UNKNOWN, "mend the name, or declare it with `local`" },
+    { CODE_GLOBAL_WRITTEN, "write `local` before it" },
+    { CODE_NIL_CALL, "mend the name, or define the function before it is called" },
+    { CODE_ARITHMETIC, "guard it, or convert it with `tonumber`; amounts go through `money`" },
+    { CODE_CONCATENATION, "guard it, or convert it with `tostring`" },
+    { CODE_COMPARISON, "guard it: both sides must be there, and both be numbers or both be texts" },
+    { CODE_LENGTH, "guard it: `#(list or {})`" },
+    { CODE_NOT_A_TABLE, "the answer is not built as the script thinks: look at it with `type`" },
+    { CODE_ARGUMENT, "look at what is given to it; a nil is most often a field that is missing" },
+    { CODE_MONEY_FLOAT,
+      "read the amount as `decimal` or `text` of a shape, response:json { … }, or use money.scaled for whole cents" },
+    { CODE_CURRENCY, "give a code of ISO 4217, such as \"EUR\"" },
+    { CODE_MONEY_AMOUNT, "give a decimal text, such as \"412.30\"" },
+    { CODE_TIME_FORMAT, "use the function of `time` that reads this format, see scripts/README.md" },
+    { CODE_PLACE, "give the IATA code of an airport; a city has none" },
+    { CODE_JSON, "see `json` in scripts/README.md" },
+    { CODE_XML, "see `xml` in scripts/README.md" },
+    { CODE_LOOKUP, "name the table in `data` of the settings, and give all its keys" },
+    { CODE_CRYPTO, "see `crypto` in scripts/README.md" },
+    { CODE_URL, "see `url` and `form` in scripts/README.md" },
+    { CODE_PATTERN, "these are Lua's patterns, no regular expressions: `%d`, not `\\d`" },
+    { CODE_SHAPE, "a shape names fields and leaves: { offers = { { id = text } } }" },
+    { CODE_PLAN, "see plans in suppliers/README.md" },
+    { CODE_MODULE_MISSING,
+      "modules are files below scripts/: require(\"helpers.dates\") is scripts/helpers/dates.lua" },
+    { CODE_RETURNED, "return what the message names; a forgotten `return` gives nil" },
+    { CODE_IMPURE, "give the same answer every time: use only the arguments" },
+    { CODE_HOST_NOT_ALLOWED, "add the host to `hosts`, or mend the URL" },
+    { CODE_SECRET_MISSING, "name it in `secrets`, and set its environment variable" },
+    { CODE_REQUEST_MALFORMED, "return { method=, url= or path=, query=, headers=, json= | form= | body= }" },
+    { CODE_STATE_TOO_LARGE, "keep a cursor or a page number, not the answer" },
+    { CODE_TOO_DEEP, "look for a function that calls itself without end" },
+    { CODE_LOGIN_FAILED, "return { value =, expires_in_s = }, or fail.auth(message)" },
+};
+
+/// The words of the interpreter about one value: "local 'f' (a nil value)", "a nil value".
+struct complaint_words {
+    const struct operation *operation;
+    char name[CHAIN_TEXT]; // of the variable or field; empty: not told
+    bool is_variable;
+    char type[24];
+};
+
+static bool read_words(const char *words, struct complaint_words *out)
+{
+    *out = (struct complaint_words){ .operation = NULL };
+    for (size_t i = 0; i < COUNT_OF(operations) && out->operation == NULL; i++) {
+        size_t length = strlen(operations[i].words);
+        if (strncmp(words, operations[i].words, length) == 0) {
+            out->operation = &operations[i];
+            words += length;
+        }
+    }
+    if (out->operation == NULL) {
+        return false;
+    }
+    char kind[16];
+    if (sscanf(words, "%15s '%95[^']' (a %23s value)", kind, out->name, out->type) == 3) {
+        out->is_variable = strcmp(kind, "local") == 0 || strcmp(kind, "upvalue") == 0;
+    } else if (out->operation->code == CODE_COMPARISON) {
+        // "nil with number", "two nil values", "two table values"
+        char left[24] = "", right[24] = "";
+        bool is_two = sscanf(words, "two %23s values", out->type) == 1;
+        if (!is_two && sscanf(words, "%23s with %23s", left, right) == 2) {
+            (void)snprintf(out->type, sizeof out->type, "%s", strcmp(right, "nil") == 0 ? right : left);
+        }
+    } else {
+        (void)sscanf(words, "a %23s value", out->type);
+    }
+    return true;
+}
+
+/// The code of a function of C that raised, by its name.
+static enum code code_of_helper(lua_State *L, const char *words)
+{
+    lua_Debug where;
+    enum code code = CODE_NONE;
+
+    if (lua_getstack(L, 1, &where) == 0 || lua_getinfo(L, "Sf", &where) == 0) {
+        return CODE_RAISED;
+    }
+    if (where.what[0] != 'C') {
+        lua_pop(L, 1);
+        return strncmp(words, "stack overflow", 14) == 0 ? CODE_TOO_DEEP : CODE_ARGUMENT;
+    }
+    sandbox_globals_push_name(L, lua_gettop(L));
+    const char *name = lua_tostring(L, -1);
+    bool is_argument = strncmp(words, "bad argument", 12) == 0 || strncmp(words, "calling '", 9) == 0;
+    for (size_t i = 0; i < COUNT_OF(helpers) && code == CODE_NONE; i++) {
+        if (strncmp(name, helpers[i].name, strlen(helpers[i].name)) == 0) {
+            code = helpers[i].code;
+        }
+    }
+    bool is_pattern = strncmp(name, "string.", 7) == 0 && strstr(words, "pattern") != NULL;
+    lua_pop(L, 2);
+    bool is_of_argument = is_argument && code != CODE_LOOKUP && code != CODE_MODULE_MISSING;
+    return is_pattern ? CODE_PATTERN : is_of_argument || code == CODE_NONE ? CODE_ARGUMENT : code;
+}
+
+/// "f is body.offers[2]: { bounds, id }"; the path is kept for the remedy.
+static void note_owner(struct trouble_scene *scene, const struct chain_fault *fault, struct failure *why,
+                       char path[TROUBLE_PATH])
+{
+    char keys[TROUBLE_KEYS];
+
+    trouble_keys(scene->L, fault->table, keys);
+    if (trouble_path(scene->L, scene->trouble, fault->table, scene->level, path) && strcmp(path, fault->owner) != 0) {
+        failure_note(why, "%s is %s: %s", fault->owner, path, keys);
+    } else {
+        failure_note(why, "%s is %s", fault->owner, keys);
+    }
+}
+
+/// The remedy for a field that is not there: its neighbour, a guard, or the supplier's fault with its path.
+static void help_field(struct trouble_scene *scene, const struct chain_fault *fault, struct failure *why,
+                       const char *path)
+{
+    char nearest[64], guess[96] = "";
+    const char *inner = strncmp(path, "body.", 5) == 0 ? path + 5 : strncmp(path, "body", 4) == 0 ? path + 4 : NULL;
+    const char *dot = inner == NULL || inner[0] == '\0' || fault->name[0] == '[' ? "" : ".";
+
+    if (trouble_nearest(scene->L, fault->table, fault->name, nearest, sizeof nearest)) {
+        (void)snprintf(guess, sizeof guess, "did you mean `%s`? Else ", nearest);
+    }
+    if (inner != NULL) {
+        failure_help(why, "%sguard it, or return fail.unexpected(\"%s%s%s\")", guess, inner, dot, fault->name);
+    } else {
+        failure_help(why, "%sguard it: `%s and %s%s%s`", guess, fault->owner, fault->owner,
+                     fault->name[0] == '[' ? "" : ".", fault->name);
+    }
+}
+
+/// What was there instead, for people: "is missing", "is a string".
+static void tell_type(const char *type, char *place, size_t size)
+{
+    if (strcmp(type, "nil") == 0) {
+        (void)snprintf(place, size, "is missing");
+    } else if (strcmp(type, "userdata") == 0) {
+        (void)snprintf(place, size, "is a table");
+    } else {
+        (void)snprintf(place, size, "is a %s", type);
+    }
+}
+
+/// Finds what came to nothing on the line. True: notes, remedy and `subject` ("field `total` is missing") are there.
+static bool tell_fault(struct trouble_scene *scene, const struct complaint_words *said, struct failure *why,
+                       char *subject, size_t size)
+{
+    struct chain_wish wish = { .name = said->name[0] != '\0' ? text_of(said->name) : (struct text){ NULL, 0 },
+                               .is_variable = said->is_variable,
+                               .goes_on = said->operation != NULL && said->operation->is_index,
+                               .type = said->type };
+    struct chain_fault fault;
+    char path[TROUBLE_PATH] = "", is_what[40];
+
+    if (scene->source_line.data == NULL || said->type[0] == '\0' ||
+        !chain_find(scene->L, scene->level, scene->source_line, &wish, &fault)) {
+        return false;
+    }
+    tell_type(said->type, is_what, sizeof is_what);
+    if (fault.table == 0) {
+        (void)snprintf(subject, size, "`%s` %s", fault.name, strcmp(is_what, "is missing") == 0 ? "is nil" : is_what);
+        return true;
+    }
+    (void)snprintf(subject, size, "%s `%s` %s", fault.name[0] == '[' ? "item" : "field", fault.name, is_what);
+    note_owner(scene, &fault, why, path);
+    if (strcmp(said->type, "nil") == 0) {
+        help_field(scene, &fault, why, path);
+    }
+    return true;
+}
+
+/// An error of the interpreter.
+static void tell_operation(struct trouble_scene *scene, const struct complaint_words *said, struct failure *why)
+{
+    char subject[160], words[sizeof why->message];
+
+    why->code = said->operation->code;
+    if (said->operation->is_index && strcmp(said->type, "nil") != 0) {
+        why->code = CODE_NOT_A_TABLE;
+    }
+    if (!tell_fault(scene, said, why, subject, sizeof subject)) {
+        return;
+    }
+    if (why->code == CODE_NIL_FIELD) {
+        failure_set(why, "%s here", subject);
+        return;
+    }
+    (void)snprintf(words, sizeof words, "%.300s: %s", why->message, subject);
+    failure_set(why, "%s", words);
+}
+
+/// An argument that is nil is most often a field that is not there.
+static void tell_argument(struct trouble_scene *scene, struct failure *why)
+{
+    struct complaint_words said = { .operation = NULL, .type = "nil" };
+    char subject[160], words[sizeof why->message];
+    size_t length = strlen(scene->words);
+    bool is_nil = length > 8 &&
+                  (strcmp(scene->words + length - 8, "got nil)") == 0 || strstr(scene->words, "got no value") != NULL);
+
+    if (is_nil && tell_fault(scene, &said, why, subject, sizeof subject)) {
+        (void)snprintf(words, sizeof words, "%.300s: %s", why->message, subject);
+        failure_set(why, "%s", words);
+    }
+}
+
+void trouble_help(struct failure *why)
+{
+    if (why->code == CODE_RETURNED && strncmp(why->message, "normalise", 9) == 0 && why->help[0] == '\0') {
+        failure_help(why, "`return offers`, a list; {} or \"empty\" when there is nothing for sale");
+    }
+    for (size_t i = 0; i < COUNT_OF(remedies) && why->help[0] == '\0'; i++) {
+        if (remedies[i].code == why->code) {
+            failure_help(why, "%s", remedies[i].help);
+        }
+    }
+}
+
+void trouble_tell_kind(struct trouble_scene *scene, struct failure *why)
+{
+    struct complaint_words said;
+    int top = lua_gettop(scene->L);
+
+    if (scene->trouble->raised != CODE_NONE) {
+        why->code = scene->trouble->raised;
+    } else if (scene->level == 1 && read_words(scene->words, &said)) {
+        tell_operation(scene, &said, why);
+    } else {
+        why->code = code_of_helper(scene->L, scene->words);
+        if (why->code == CODE_ARGUMENT) {
+            tell_argument(scene, why);
+        }
+    }
+    lua_settop(scene->L, top);
+    trouble_help(why);
+    why->message[redact_apply(why->message, strlen(why->message), false)] = '\0';
+    why->notes[redact_apply(why->notes, strlen(why->notes), false)] = '\0';
+    why->help[redact_apply(why->help, strlen(why->help), false)] = '\0';
+}
