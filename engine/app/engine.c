@@ -199,6 +199,7 @@ static enum status start_workers(struct engine *engine, struct failure *why)
         .build_limit_us = settings->script_build_us,
         .normalise_limit_us = settings->script_normalise_us,
         .memory_growth = settings->script_memory,
+        .buries_aside = true,
         .deliver = live_world_deliver,
     };
     enum status status = worker_pool_create(&options, &engine->workers, why);

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ARENA_MAX = 128 << 20, NAME_MAX_BYTES = 48, VALUE_LEAST = 6 };
+enum { ARENA_MAX = 128 << 20, NAME_MAX_BYTES = 48, VALUE_LEAST = 6, PASSING_LEAST = 12 };
 
 void hide_init(struct hide *hide, bool has_stand_ins)
 {
@@ -23,7 +23,7 @@ void hide_fini(struct hide *hide)
 
 void hide_add(struct hide *hide, struct text value, struct text stand_in)
 {
-    if (hide->count < HIDE_VALUES_MAX && value.length >= VALUE_LEAST) {
+    if (hide->count < HIDE_VALUES_MAX) {
         hide->values[hide->count++] =
             (struct hide_value){ arena_copy(&hide->arena, value), arena_copy(&hide->arena, stand_in) };
     }
@@ -52,10 +52,9 @@ static bool ends_with(struct text name, const char *end)
 
 bool hide_is_name(struct text name)
 {
-    static const char *const ENDS[] = { "token", "secret", "password", "passwd",    "signature",     "apikey",
-                                        "jwt",   "cookie", "session",  "sessionid", "authorization", "credentials",
-                                        "nonce", "assertion" };
-    static const char *const WHOLE[] = { "xkey", "key", "auth", "xauth", "pwd", "sig", "sid", "jsessionid", "hash" };
+    static const char *const ENDS[] = { "token",         "secret",      "password", "passwd",  "signature",
+                                        "apikey",        "jwt",         "cookie",   "session", "sessionid",
+                                        "authorization", "credentials", "assertion" };
     char place[NAME_MAX_BYTES];
     struct text plain = plain_name(name, place);
 
@@ -64,12 +63,21 @@ bool hide_is_name(struct text name)
             return true;
         }
     }
-    for (size_t i = 0; i < COUNT_OF(WHOLE); i++) {
-        if (text_equals_c(plain, WHOLE[i])) {
-            return true;
-        }
-    }
     return false;
+}
+
+/// In URLs, forms and headers a secret may have a name that is any identifier's in a document.
+static bool is_parameter(struct text name)
+{
+    static const char *const WHOLE[] = { "xkey", "key", "auth", "xauth", "pwd", "sig", "sid", "hash" };
+    char place[NAME_MAX_BYTES];
+    struct text plain = plain_name(name, place);
+    bool is_one = hide_is_name(name);
+
+    for (size_t i = 0; i < COUNT_OF(WHOLE) && !is_one; i++) {
+        is_one = text_equals_c(plain, WHOLE[i]);
+    }
+    return is_one;
 }
 
 // -------------------------------------------------------------------------------------------------------------- values
@@ -78,6 +86,9 @@ struct text hide_stand_in(struct hide *hide, struct text name, struct text value
 {
     char place[NAME_MAX_BYTES], stand_in[NAME_MAX_BYTES + 32];
 
+    if (value.length >= PASSING_LEAST) {
+        (void)redact_add_passing(value); // it may be repeated elsewhere
+    }
     if (!hide->has_stand_ins) {
         return TEXT("***");
     }
@@ -89,15 +100,12 @@ struct text hide_stand_in(struct hide *hide, struct text name, struct text value
     struct text plain = plain_name(name, place);
     (void)snprintf(stand_in, sizeof(stand_in), "test-%.*s-%zu", TEXT_ARGS(plain), hide->count + 1);
     hide_add(hide, value, text_of(stand_in));
-    if (value.length >= VALUE_LEAST) {
-        (void)redact_add_passing(value);
-    }
     return arena_copy(&hide->arena, text_of(stand_in));
 }
 
 struct text hide_known(const struct hide *hide, struct text value)
 {
-    for (size_t i = 0; i < hide->count; i++) {
+    for (size_t i = 0; i < hide->count && value.length >= VALUE_LEAST; i++) {
         if (text_equals(hide->values[i].value, value)) {
             return hide->values[i].stand_in;
         }
@@ -112,7 +120,8 @@ static const struct hide_value *value_at(const struct hide *hide, struct text re
 
     for (size_t i = 0; i < hide->count; i++) {
         const struct hide_value *value = &hide->values[i];
-        if (text_starts_with(rest, value->value) && (found == NULL || value->value.length > found->value.length)) {
+        if (value->value.length >= VALUE_LEAST && text_starts_with(rest, value->value) &&
+            (found == NULL || value->value.length > found->value.length)) {
             found = value;
         }
     }
@@ -173,7 +182,7 @@ static void hide_credentials(struct hide *hide, struct text name, struct text va
 
 void hide_header(struct hide *hide, struct text name, struct text value, struct buffer *out)
 {
-    if (hide_is_name(name) && value.length > 0) {
+    if (is_parameter(name) && value.length > 0) {
         hide_credentials(hide, name, value, out);
     } else {
         hide_text(hide, value, out);
@@ -189,7 +198,7 @@ static void hide_pairs(struct hide *hide, struct text pairs, struct buffer *out)
         if (value.data != NULL) {
             buffer_append_byte(out, '=');
         }
-        if (value.length > 0 && hide_is_name(name)) {
+        if (value.length > 0 && is_parameter(name)) {
             buffer_append_text(out, hide_stand_in(hide, name, value));
         } else {
             hide_text(hide, value, out);
@@ -222,8 +231,8 @@ void hide_body(struct hide *hide, struct text body, bool is_form, struct buffer 
         return;
     }
     buffer_init(&kept, out->ceiling);
-    bool is_done = trimmed.length > 0 && (trimmed.data[0] == '<' ? hide_xml(hide, body, &kept)
-                                                                 : hide_json(hide, body, &kept));
+    bool is_done =
+        trimmed.length > 0 && (trimmed.data[0] == '<' ? hide_xml(hide, body, &kept) : hide_json(hide, body, &kept));
     hide_text(hide, is_done && !kept.is_full ? buffer_text(&kept) : body, out);
     buffer_fini(&kept);
 }

@@ -111,8 +111,8 @@ static const char *copy_secret(struct hide *hide, struct text name, const char *
     static const char OPEN[] = "<![CDATA[", CLOSE[] = "]]>";
     bool is_data = (size_t)(end - at) > strlen(OPEN) && memcmp(at, OPEN, strlen(OPEN)) == 0;
     const char *from = is_data ? at + strlen(OPEN) : at;
-    const char *to = is_data ? memmem(from, (size_t)(end - from), CLOSE, strlen(CLOSE))
-                             : memchr(from, '<', (size_t)(end - from));
+    const char *to =
+        is_data ? memmem(from, (size_t)(end - from), CLOSE, strlen(CLOSE)) : memchr(from, '<', (size_t)(end - from));
     struct text value = { from, to == NULL ? 0 : (size_t)(to - from) };
 
     if (text_trim(value).length == 0) {

@@ -58,8 +58,8 @@ static void write_node(const struct json_node *node, size_t depth, bool may_brea
 {
     bool is_object = node->kind == JSON_BEGIN_OBJECT;
     size_t column = depth * INDENT + node->key.length;
-    bool is_short = node->source.length + column < LINE_MAX_BYTES && memchr(node->source.data, '\n',
-                                                                            node->source.length) == NULL;
+    bool is_short =
+        node->source.length + column < LINE_MAX_BYTES && memchr(node->source.data, '\n', node->source.length) == NULL;
 
     if (!is_object && node->kind != JSON_BEGIN_ARRAY) {
         buffer_append_text(out, node->source);
@@ -90,26 +90,39 @@ void pretty_json(struct text json, struct buffer *out)
 
 // ----------------------------------------------------------------------------------------------------------------- XML
 
-/// A line for each tag that stands between tags.
+static bool is_blank(char byte)
+{
+    return byte == ' ' || byte == '\n' || byte == '\r' || byte == '\t';
+}
+
+/// Where the blanks at `at` end, if a tag follows them; else `at`.
+static size_t pass_blanks(struct text xml, size_t at)
+{
+    size_t next = at;
+
+    while (next < xml.length && is_blank(xml.data[next])) {
+        next++;
+    }
+    return next < xml.length && xml.data[next] == '<' ? next : at;
+}
+
+/// A line for each tag that stands behind another; blanks between them are ours.
 static void pretty_xml(struct text xml, struct buffer *out)
 {
     size_t depth = 0;
 
     for (size_t i = 0; i < xml.length; i++) {
+        bool is_after_tag = out->length > 0 && i > 0 && out->data[out->length - 1] == '>';
+        i = is_after_tag ? pass_blanks(xml, i) : i;
         bool is_open = xml.data[i] == '<' && i + 1 < xml.length;
         bool is_end = is_open && xml.data[i + 1] == '/';
         bool is_other = is_open && (xml.data[i + 1] == '?' || xml.data[i + 1] == '!');
-        bool is_after_tag = i > 0 && xml.data[i - 1] == '>';
-        if (is_end && depth > 0) {
-            depth--;
-        }
+        depth -= is_end && depth > 0 ? 1 : 0;
         if (is_open && is_after_tag) {
             indent(out, depth);
         }
         const char *close = is_open ? memchr(xml.data + i, '>', xml.length - i) : NULL;
-        if (is_open && !is_end && !is_other && close != NULL && close[-1] != '/') {
-            depth++;
-        }
+        depth += is_open && !is_end && !is_other && close != NULL && close[-1] != '/' ? 1 : 0;
         buffer_append_byte(out, xml.data[i]);
     }
 }
@@ -123,7 +136,7 @@ void pretty_body(struct text body, bool is_form, struct buffer *out)
             buffer_append_text(out, text_split(rest, '&', &rest));
             buffer_append_c(out, rest.data != NULL ? "\n" : "");
         }
-    } else if (trimmed.length > 0 && trimmed.data[0] == '<' && memchr(trimmed.data, '\n', trimmed.length) == NULL) {
+    } else if (trimmed.length > 0 && trimmed.data[0] == '<') {
         pretty_xml(trimmed, out);
     } else {
         pretty_json(body, out);

@@ -1,5 +1,5 @@
-// Somebody's fetch is not sent itself: one of the tap's is, and what becomes of it is written into his. A script call is
-// handed on with its owner and callback put aside, and has them again when it is back.
+// Somebody's fetch is not sent itself: one of the tap's is, and what becomes of it is written into his. A script call
+// is handed on with its owner and callback put aside, and has them again when it is back.
 
 #include "app/tap.h"
 
@@ -277,6 +277,31 @@ static void take_login(struct tap *tap, const struct login_call *call)
     }
 }
 
+static void take_trouble(struct tap *tap, const struct failure *trouble, const struct http_response *response)
+{
+    if (trouble != NULL && tap->trouble.code == CODE_NONE) {
+        tap->trouble = *trouble;
+        tap->trouble_of = exchange_read_by(tap, response);
+    }
+}
+
+static void take_troubles(struct tap *tap, struct script_call *call)
+{
+    const struct http_response *response = NULL;
+
+    if (call->kind == SCRIPT_CALL_NORMALISE) {
+        response = CONTAINER_OF(call, struct normalise_call, call)->response;
+    } else if (call->kind == SCRIPT_CALL_LOGIN) {
+        response = CONTAINER_OF(call, struct login_call, call)->response;
+    } else if (call->kind == SCRIPT_CALL_START) {
+        const struct start_call *start = CONTAINER_OF(call, struct start_call, call);
+        for (size_t i = 0; i < start->candidate_count; i++) {
+            take_trouble(tap, start->candidates[i].trouble, NULL);
+        }
+    }
+    take_trouble(tap, call->trouble, response);
+}
+
 static void on_call_done(struct script_call *call)
 {
     struct tap_call *own = call->owner;
@@ -286,6 +311,7 @@ static void on_call_done(struct script_call *call)
     call->owner = own->owner;
     list_remove(&own->node);
     free(own);
+    take_troubles(tap, call);
     if (call->kind == SCRIPT_CALL_NORMALISE) {
         take_normalise(tap, CONTAINER_OF(call, struct normalise_call, call));
     } else if (call->kind == SCRIPT_CALL_LOGIN) {

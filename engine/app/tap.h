@@ -24,8 +24,8 @@ struct tap_exchange {
     bool is_login;
     uint32_t part, step; // of a search's; from 1 on
     struct http_request *request;
-    uint64_t waited_us; // for a permit
-    bool is_cut; // given up while it was under way, at `fetch.phase`
+    uint64_t waited_us;             // for a permit
+    bool is_cut;                    // given up while it was under way, at `fetch.phase`
     struct http_response *response; // NULL: none came
 
     // what the script made of it
@@ -42,6 +42,7 @@ struct tap_exchange {
     bool has_next;
     uint64_t next_after_us;
     struct block *reads, *drops; // as of a normalise call
+    char saved_to[512];          // where its body is kept, by whoever keeps it; empty: nowhere
 };
 
 struct tap {
@@ -53,8 +54,10 @@ struct tap {
     const struct fetch *known[TAP_LINES_MAX]; // whose lines these are
     const struct http_request *login_request; // the next one to be sent
     uint64_t waiting_since_us;
-    bool is_short; // of memory: something was not kept
+    bool is_short;                          // of memory: something was not kept
     uint64_t start_script_us, start_cpu_us; // the START call: from its queueing on
+    struct failure trouble;                 // the first error that a script raised; CODE_NONE: none did
+    const struct tap_exchange *trouble_of;  // what it was reading then; NULL: nothing
     /// Told of a request before it is sent; NULL: nobody is.
     void (*on_send)(void *owner, const struct tap_exchange *exchange);
     void *owner;

@@ -55,6 +55,7 @@ bool try_find(struct try_subject *subject, struct settings *settings, struct gen
         }
     }
     const char *nearest = text_nearest(wanted, names, count);
+    failure_code(why, CODE_SUPPLIER_NAME);
     failure_set(why, "there is no supplier `%.*s`", TEXT_ARGS(wanted));
     if (nearest != NULL) {
         failure_help(why, "did you mean `%s`?", nearest);
@@ -142,6 +143,7 @@ bool try_take_search(struct try_run *run, const struct try_subject *subject, str
     struct buffer out;
     size_t offset = 0;
 
+    failure_code(why, CODE_SEARCH_INVALID);
     failure_help(why, "it is what a caller posts: { \"query\": { … } }");
     if (json_tree_read(&run->arena, json, &root, &offset, &sentence) != STATUS_OK) {
         struct json_place place = json_place_of(json, offset);

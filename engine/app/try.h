@@ -1,8 +1,8 @@
 /// Try: one search of one supplier's script, for its author, who sees everything that goes by.
 ///
-/// Live it is the real thing in this process: resolver, connections, limits, logins, script workers, on a loop that runs
-/// for this search only; nothing of a running engine is used. Over saved answers nothing is sent: they are played as a
-/// fixture's are. Also a supplier that is switched off, dark or of mode test is asked.
+/// Live it is the real thing in this process: resolver, connections, limits, logins, script workers, on a loop that
+/// runs for this search only; nothing of a running engine is used. Over saved answers nothing is sent: they are played
+/// as a fixture's are. Also a supplier that is switched off, dark or of mode test is asked.
 ///
 /// Threads: its caller's, and those it starts and ends.
 /// Memory:  a run owns what it has seen; subject, settings and generation are the caller's.
@@ -28,7 +28,7 @@ struct try_subject {
 struct try_answer {
     struct text body;
     uint16_t status;
-    const struct header *headers; // none: told by what the body looks like
+    const struct header *headers; // without a content-type: told by what the body looks like
     size_t header_count;
     uint64_t after_us;
 };
@@ -71,6 +71,10 @@ MUST_CHECK bool try_run_answers(struct try_run *run, const struct try_subject *s
 
 /// The value that stands for a secret where none may be: of the same kind, and the same each time.
 void try_test_secret(struct text name, struct text value, struct buffer *out);
+
+/// What is wrong with a run, with its exchange: an error of the script, an answer that it could not read, offers that
+/// were dropped, a call that failed. False: nothing is.
+MUST_CHECK bool try_failure(const struct try_run *run, const struct try_subject *subject, struct failure *why);
 
 /// What a reply says of the supplier; NULL: nothing.
 const struct json_node *try_report(const struct try_run *run);

@@ -1,6 +1,6 @@
-// The engine in small, on the calling thread: one loop, one search. Permits, logins and the resolver are moved in by the
-// generation's own catalogue; the search gets a copy of it in which this supplier is on and live, at the same place, so
-// that rules find it.
+// The engine in small, on the calling thread: one loop, one search. Permits, logins and the resolver are moved in by
+// the generation's own catalogue; the search gets a copy of it in which this supplier is on and live, at the same
+// place, so that rules find it.
 
 #include "app/live_world.h"
 #include "app/try.h"
@@ -42,8 +42,7 @@ struct try_live {
 static struct catalogue_supplier *copy_suppliers(struct try_live *own)
 {
     const struct catalogue *from = own->subject->catalogue;
-    struct catalogue_supplier *copies =
-        arena_alloc_array(&own->run->arena, from->supplier_count, sizeof(*copies));
+    struct catalogue_supplier *copies = arena_alloc_array(&own->run->arena, from->supplier_count, sizeof(*copies));
 
     if (copies != NULL) {
         memcpy(copies, from->suppliers, from->supplier_count * sizeof(*copies));
@@ -107,7 +106,8 @@ static bool set_names(struct try_live *own)
     return resolver_set_names(own->resolver, names, count) == STATUS_OK;
 }
 
-// ----------------------------------------------------------------------------------------------------------- the search
+// ----------------------------------------------------------------------------------------------------------- the
+// search
 
 static void on_reply(void *context, const struct search_reply *reply)
 {
@@ -315,6 +315,7 @@ static bool check_secrets(struct try_run *run, const struct try_subject *subject
     const struct json_node *secrets = json_tree_member(context, "secret");
     for (size_t i = 0; i < subject->script->secret_count; i++) {
         if (json_tree_member_text(secrets, subject->script->secrets[i]) == NULL) {
+            failure_code(why, CODE_SECRET_MISSING);
             failure_at(why, subject->script->file.data, 0, 0);
             failure_set(why, "a live call needs the secret %.*s, which is not set",
                         TEXT_ARGS(subject->script->secrets[i]));

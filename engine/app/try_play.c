@@ -1,10 +1,10 @@
-// Saved answers are the exchanges of a fixture that stands in no file: its secrets are made up, its options are those of
-// the settings.
+// Saved answers are the exchanges of a fixture that stands in no file: its secrets are made up, its options are those
+// of the settings.
 
 #include "app/try.h"
 
 #include "app/try_fixture.h"
-#include "base/clock.h"
+#include "base/redact.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -22,7 +22,7 @@ bool try_run_fixture(struct try_run *run, const struct try_subject *subject, str
     struct failure why = { 0 };
 
     if (worker_pool_create(&options, &workers, &why) != STATUS_OK) {
-        fixture_find(fixture, NULL, why.code, "", "%s", why.message);
+        fixture_find(fixture, NULL, CODE_START, "", "%s", why.message);
         return false;
     }
     const struct fixture_subject played = { .settings = subject->settings,
@@ -41,8 +41,8 @@ bool try_run_fixture(struct try_run *run, const struct try_subject *subject, str
     struct json_node *root = NULL;
     const char *sentence;
     size_t offset;
-    bool is_read = run->reply.length > 0 && json_tree_read(&run->arena, buffer_text(&run->reply), &root, &offset,
-                                                           &sentence) == STATUS_OK;
+    bool is_read = run->reply.length > 0 &&
+                   json_tree_read(&run->arena, buffer_text(&run->reply), &root, &offset, &sentence) == STATUS_OK;
     run->root = root;
     return is_read;
 }
@@ -68,7 +68,8 @@ static size_t sniff(const struct try_answer *answer, struct header headers[2])
         type = TEXT("application/json");
     } else if (body.length > 0 && (body.data[0] == '{' || body.data[0] == '[')) {
         type = TEXT("application/json");
-    } else if (body.length > 5 && (strncasecmp(body.data, "<html", 5) == 0 || strncasecmp(body.data, "<!doc", 5) == 0)) {
+    } else if (body.length > 5 &&
+               (strncasecmp(body.data, "<html", 5) == 0 || strncasecmp(body.data, "<!doc", 5) == 0)) {
         type = TEXT("text/html");
     } else if (body.length > 0 && body.data[0] == '<') {
         type = TEXT("text/xml");
@@ -85,12 +86,46 @@ static bool fill_exchange(struct fixture *fixture, const struct try_answer *answ
     if (exchange->headers == NULL) {
         return false;
     }
-    if (answer->header_count == 0) {
+    bool has_type = false;
+    for (size_t i = 0; i < answer->header_count; i++) {
+        has_type = has_type || text_equals(answer->headers[i].name, TEXT("content-type"));
+    }
+    if (!has_type) {
         exchange->header_count = sniff(answer, exchange->headers);
     }
     for (size_t i = 0; i < answer->header_count; i++) {
         exchange->headers[exchange->header_count++] = answer->headers[i];
     }
+    return true;
+}
+
+/// One that somebody gives may be a real one.
+static void hide_login(const struct json_node *node)
+{
+    if (node->kind == JSON_STRING) {
+        (void)redact_add_passing(node->text);
+    }
+    for (const struct json_node *at = node->first; at != NULL; at = at->next) {
+        hide_login(at);
+    }
+}
+
+/// False: it is no JSON.
+static bool take_login(struct try_run *run, struct text login, struct failure *why)
+{
+    struct json_node *root;
+    const char *sentence;
+    size_t offset;
+
+    if (login.data == NULL) {
+        return true;
+    }
+    if (json_tree_read(&run->arena, login, &root, &offset, &sentence) != STATUS_OK) {
+        failure_set(why, "the login is no JSON: %s", sentence);
+        failure_help(why, "a text needs its quotes: --login '\"token\"'");
+        return false;
+    }
+    hide_login(root);
     return true;
 }
 
@@ -101,6 +136,9 @@ bool try_run_answers(struct try_run *run, const struct try_subject *subject, con
     struct fixture fixture;
     struct buffer json;
 
+    if (!take_login(run, login, why)) {
+        return false;
+    }
     buffer_init(&json, TRY_SEARCH_MAX * 4);
     try_fixture_write(subject, &frame, &json);
     bool is_read = fixture_read_text(&fixture, "odd-try.json", buffer_text(&json), take_failure, why);

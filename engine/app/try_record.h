@@ -16,9 +16,9 @@ enum { TRY_PATH_SIZE = 4096 };
 struct try_recording {
     const struct try_subject *subject;
     const struct try_run *run;
-    const char *name;   // "ok-one-way"
-    struct text login;  // as of try_run_answers
-    bool is_forced;     // one that does not pass is kept
+    const char *name;        // "ok-one-way"
+    struct text login;       // as of try_run_answers
+    bool is_forced;          // one that does not pass is kept
     settings_finding report; // of what does not pass
     void *context;
     // out

@@ -50,8 +50,8 @@ void try_record_request(const struct http_request *request, struct buffer *out, 
     const char *why;
     size_t offset;
 
-    *has_form = request->body.length > 0 &&
-                text_starts_with(type_of(request), TEXT("application/x-www-form-urlencoded"));
+    *has_form =
+        request->body.length > 0 && text_starts_with(type_of(request), TEXT("application/x-www-form-urlencoded"));
     json_writer_init(&json, out);
     json_begin_object(&json);
     json_field_text(&json, "method", request->method);
@@ -96,9 +96,8 @@ static void write_first(const struct json_node *offer, struct json_writer *json)
 
 void try_record_expect(const struct try_run *run, struct buffer *out)
 {
-    static const char *const MEMBERS[] = { "outcome",     "partial", "bound",          "phase",    "kind",
-                                           "http_status", "code",    "reason",         "warnings", "offers_dropped",
-                                           "offers" };
+    static const char *const MEMBERS[] = { "outcome", "partial", "bound",    "phase",          "kind",  "http_status",
+                                           "code",    "reason",  "warnings", "offers_dropped", "offers" };
     const struct json_node *report = try_report(run);
     struct json_writer json;
 

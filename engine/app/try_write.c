@@ -101,6 +101,41 @@ static void write_reply(const struct try_run *run, struct hide *hide, struct jso
     }
 }
 
+/// What stands under the names of secrets in any answer is hidden wherever it is repeated.
+static void learn_secrets(const struct try_run *run, struct hide *hide)
+{
+    for (size_t i = 0; i < run->tap.count; i++) {
+        const struct http_response *response = tap_at(&run->tap, i)->response;
+        struct buffer scratch, out;
+        struct text plain;
+        if (response == NULL) {
+            continue;
+        }
+        buffer_init(&scratch, TRY_REPLY_MAX);
+        buffer_init(&out, TRY_REPLY_MAX);
+        (void)!try_inflate(response, &scratch, &plain);
+        hide_body(hide, plain, false, &out);
+        for (size_t j = 0; j < response->header_count; j++) {
+            hide_header(hide, response->headers[j].name, response->headers[j].value, &out);
+        }
+        buffer_fini(&scratch);
+        buffer_fini(&out);
+    }
+}
+
+/// One or none, as in the other commands' lists.
+static void write_findings(const struct try_view *view, struct json_writer *json)
+{
+    struct failure failure;
+
+    json_key(json, "findings");
+    json_begin_array(json);
+    if (try_failure(view->run, view->subject, &failure)) {
+        view->tell(json, &failure, true);
+    }
+    json_end_array(json);
+}
+
 bool try_write(const struct try_view *view, struct buffer *out, struct failure *why)
 {
     const struct try_run *run = view->run;
@@ -109,6 +144,7 @@ bool try_write(const struct try_view *view, struct buffer *out, struct failure *
     bool is_fine = true;
 
     hide_init(&hide, false);
+    learn_secrets(run, &hide);
     json_writer_init(&json, out);
     json_begin_object(&json);
     json_field_text(&json, "supplier", view->subject->supplier->name);
@@ -126,6 +162,7 @@ bool try_write(const struct try_view *view, struct buffer *out, struct failure *
         is_fine = try_write_exchange(view, tap_at(&run->tap, i), &hide, &json, why) && is_fine;
     }
     json_end_array(&json);
+    write_findings(view, &json);
     write_ceiling(run, &json);
     write_reply(run, &hide, &json);
     json_end_object(&json);

@@ -7,10 +7,14 @@
 
 #include "app/try.h"
 
+struct json_writer;
+
 struct try_view {
     const struct try_run *run;
     const struct try_subject *subject;
     const char *folder; // for the bodies; NULL: they are not kept
+    /// Writes a finding into the list that is open.
+    void (*tell)(struct json_writer *json, const struct failure *failure, bool is_colourless);
 };
 
 /// False: a body could not be written, and `why` says why; the object is whole all the same.
@@ -18,8 +22,7 @@ MUST_CHECK bool try_write(const struct try_view *view, struct buffer *out, struc
 
 /// One exchange in it; for try_write.
 struct hide;
-struct json_writer;
-MUST_CHECK bool try_write_exchange(const struct try_view *view, const struct tap_exchange *exchange, struct hide *hide,
+MUST_CHECK bool try_write_exchange(const struct try_view *view, struct tap_exchange *exchange, struct hide *hide,
                                    struct json_writer *json, struct failure *why);
 /// A text of it, without secrets.
 void try_field(struct hide *hide, struct json_writer *json, const char *key, struct text value);

@@ -2,8 +2,8 @@
 
 #include "app/hide.h"
 #include "app/unread.h"
-#include "base/json_write.h"
 #include "base/clock.h"
+#include "base/json_write.h"
 #include "script/inflate.h"
 
 #include <errno.h>
@@ -142,8 +142,8 @@ static bool save_body(const char *path, struct text body, struct failure *why)
     return is_whole;
 }
 
-static bool write_body(const struct try_view *view, const struct tap_exchange *exchange, struct text plain,
-                       struct hide *hide, struct json_writer *json, struct failure *why)
+static bool write_body(const struct try_view *view, struct tap_exchange *exchange, struct text plain, struct hide *hide,
+                       struct json_writer *json, struct failure *why)
 {
     char path[PATH_SIZE];
     struct buffer out;
@@ -162,6 +162,7 @@ static bool write_body(const struct try_view *view, const struct tap_exchange *e
     bool is_saved = save_body(path, buffer_text(&out), why);
     if (is_saved) {
         json_field_c(json, "saved", path);
+        (void)snprintf(exchange->saved_to, sizeof(exchange->saved_to), "%s", path);
     }
     buffer_fini(&out);
     return is_saved;
@@ -328,7 +329,7 @@ static const char *result_name(const struct try_view *view, const struct tap_exc
     return is_missing ? "no_saved_answer" : exchange->is_cut ? "cut" : NAMES[exchange->fetch.result];
 }
 
-static bool write_response(const struct try_view *view, const struct tap_exchange *exchange, struct hide *hide,
+static bool write_response(const struct try_view *view, struct tap_exchange *exchange, struct hide *hide,
                            struct json_writer *json, struct failure *why)
 {
     const struct http_response *response = exchange->response;
@@ -354,7 +355,7 @@ static bool write_response(const struct try_view *view, const struct tap_exchang
     return is_saved;
 }
 
-bool try_write_exchange(const struct try_view *view, const struct tap_exchange *exchange, struct hide *hide,
+bool try_write_exchange(const struct try_view *view, struct tap_exchange *exchange, struct hide *hide,
                         struct json_writer *json, struct failure *why)
 {
     bool is_fine = true;

@@ -144,8 +144,8 @@ static void walk_child(struct unread *unread, const struct at *at, const struct 
     }
     struct at element = step(&next, "l", member);
     bool is_list = is_wanted(&element);
-    (void)snprintf(below, sizeof(below), "%s%s%.*s%s", path, path[0] == '\0' ? "" : ".",
-                   TEXT_ARGS(child->name.local), is_list ? "[]" : "");
+    (void)snprintf(below, sizeof(below), "%s%s%.*s%s", path, path[0] == '\0' ? "" : ".", TEXT_ARGS(child->name.local),
+                   is_list ? "[]" : "");
     walk_xml(unread, is_list ? &element : &next, child, below);
 }
 
@@ -181,7 +181,8 @@ static void find_xml(struct unread *unread, const struct at *at, struct text bod
     heap_fini(&heap);
 }
 
-// ------------------------------------------------------------------------------------------------------------ the whole
+// ------------------------------------------------------------------------------------------------------------ the
+// whole
 
 static void find_json(struct unread *unread, const struct at *at, struct text body)
 {

@@ -20,8 +20,8 @@ struct unread_path {
 
 struct unread {
     struct arena *arena;
-    bool is_all_read;   // as a whole: nobody can tell more
-    bool is_known;      // the document is one, and a tree says what is read of it
+    bool is_all_read; // as a whole: nobody can tell more
+    bool is_known;    // the document is one, and a tree says what is read of it
     struct unread_path paths[UNREAD_MAX];
     size_t count;
     size_t more; // paths that had no room

@@ -49,8 +49,7 @@ static int make(struct record *record)
     if (!try_record(&record->recording, &why)) {
         buffer_fini(&out);
         return trying_fail(&record->trying, &why,
-                           record->trying.run.is_live && why.code == CODE_CALL_FAILED ? CLI_CALL_FAILED
-                                                                                      : CLI_FINDINGS);
+                           record->trying.run.is_live && why.code == CODE_CALL_FAILED ? CLI_CALL_FAILED : CLI_FINDINGS);
     }
     if (is_json) {
         json_end_array(&json);

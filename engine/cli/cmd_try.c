@@ -55,8 +55,10 @@ static void print(const struct trying *trying, struct text json)
 
 static int show(struct trying *trying, const char *folder)
 {
-    const struct try_view view = { .run = &trying->run, .subject = &trying->subject, .folder = folder };
-    struct failure why = { .code = CODE_NONE };
+    const struct try_view view = {
+        .run = &trying->run, .subject = &trying->subject, .folder = folder, .tell = cli_tell_finding
+    };
+    struct failure why = { .code = CODE_NONE }, failure;
     struct buffer out;
 
     buffer_init(&out, OUTPUT_MAX);
@@ -66,6 +68,9 @@ static int show(struct trying *trying, const char *folder)
         cli_flush(stdout, &out);
     } else {
         print(trying, buffer_text(&out));
+        if (try_failure(&trying->run, &trying->subject, &failure)) {
+            cli_print_failure(stdout, &failure, trying->options->is_colourless);
+        }
     }
     buffer_fini(&out);
     if (!is_saved) {

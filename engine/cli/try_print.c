@@ -97,9 +97,11 @@ static void print_body(struct paint *paint, struct text body, struct text type, 
 static void print_times(struct paint *paint, const struct json_node *times)
 {
     static const char *const NAMES[][2] = {
-        { "queue", "queue" },           { "dns", "dns" },     { "connect", "connect" },       { "tls", "tls" },
-        { "send", "send" },             { "first_byte", "first byte" }, { "body", "body" },
-        { "script_queue", "script queue" }, { "script", "script" },
+        { "queue", "queue" },     { "dns", "dns" },
+        { "connect", "connect" }, { "tls", "tls" },
+        { "send", "send" },       { "first_byte", "first byte" },
+        { "body", "body" },       { "script_queue", "script queue" },
+        { "script", "script" },
     };
     bool is_first = true;
 
@@ -120,7 +122,9 @@ static void print_unread(struct paint *paint, const struct json_node *script, bo
     size_t lines = 0;
 
     if (is_true(script, "reads_all")) {
-        buffer_append_c(paint->out, "  unread   nobody can tell: the script takes the whole body (a shape or a plan says what it reads)\n");
+        buffer_append_c(
+            paint->out,
+            "  unread   nobody can tell: the script takes the whole body (a shape or a plan says what it reads)\n");
         return;
     }
     for (const struct json_node *at = unread == NULL ? NULL : unread->first; at != NULL; at = at->next) {
@@ -257,7 +261,8 @@ static void print_exchange(struct paint *paint, const struct json_node *exchange
     end_line(paint);
 }
 
-// ------------------------------------------------------------------------------------------------------------- the rest
+// ------------------------------------------------------------------------------------------------------------- the
+// rest
 
 static void print_errors(struct paint *paint, const struct json_node *root)
 {

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/json_write.h"
+#include "base/log.h"
 #include "cli/cli_commands.h"
 
 #include <errno.h>
@@ -90,6 +91,15 @@ static bool read_answers(struct trying *trying, struct failure *why)
         failure_help(why, "add --body FILE");
         return false;
     }
+    size_t from_stdin = strcmp(options->arguments[1], "-") == 0 ? 1 : 0;
+    for (size_t i = 0; i < count; i++) {
+        from_stdin += strcmp(options->bodies.items[i], "-") == 0 ? 1 : 0;
+    }
+    if (from_stdin > 1) {
+        failure_set(why, "only one file can be standard input");
+        failure_help(why, "give the path of the others");
+        return false;
+    }
     for (size_t i = 0; i < count; i++) {
         buffer_init(&trying->bodies[i], FIXTURE_BODY_MAX);
         if (!read_input(options->bodies.items[i], "the answer", &trying->bodies[i], why)) {
@@ -130,6 +140,7 @@ int trying_open(struct trying *trying, const struct cli_options *options)
     struct buffer search;
 
     *trying = (struct trying){ .options = options };
+    trying->has_log = log_start(LOG_ERROR) == STATUS_OK; // what the log would say is shown
     try_run_init(&trying->run);
     buffer_init(&search, TRY_SEARCH_MAX);
     if (!read_answers(trying, &why) || !read_input(options->arguments[1], "the search", &search, &why)) {
@@ -170,6 +181,9 @@ void trying_close(struct trying *trying)
     }
     generation_release(&trying->generation);
     settings_release(&trying->settings);
+    if (trying->has_log) {
+        log_stop();
+    }
 }
 
 // ---------------------------------------------------------------------------------------------------------- exit codes

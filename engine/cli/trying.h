@@ -18,6 +18,7 @@ struct trying {
     struct header headers[CLI_MAX_ITEMS];
     struct json_writer *json; // where findings go with --json
     size_t findings;
+    bool has_log;
 };
 
 /// Reads and loads everything. CLI_OK, or an exit code after the reason was told.

@@ -34,6 +34,13 @@ static struct state *chain_take(struct state **chain, const struct script_set *s
     return chain_pop(place);
 }
 
+void pool_states_join(struct state **chain, struct state *more)
+{
+    for (struct state *state = chain_pop(&more); state != NULL; state = chain_pop(&more)) {
+        chain_push(chain, state);
+    }
+}
+
 size_t pool_states_destroy_chain(struct pool_states *states, struct state *chain)
 {
     size_t count = 0;

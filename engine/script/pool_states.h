@@ -58,5 +58,7 @@ void pool_states_clear_all(struct pool_states *states);
 size_t pool_states_lack(struct pool_states *states, const struct script_set *set);
 /// Takes a chain of states as spare ones; those of them that nobody lacks any more are destroyed.
 void pool_states_add_spare(struct pool_states *states, struct state *chain);
+/// Puts the states of `more` before those of `*chain`.
+void pool_states_join(struct state **chain, struct state *more);
 /// Takes out what was put aside and what is of retired sets, but what is in use: a chain to be destroyed.
 MUST_CHECK struct state *pool_states_take_dead(struct pool_states *states);

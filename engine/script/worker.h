@@ -30,6 +30,14 @@ struct watchdog {
     bool is_running;
 };
 
+/// The thread that destroys states; the pool's owner tells it.
+struct burial {
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    struct state *chain; // to be destroyed
+    bool is_stopping;
+};
+
 struct worker_pool {
     struct worker_pool_options options;
     _Atomic uint32_t holds;
@@ -39,6 +47,7 @@ struct worker_pool {
     struct pool_states states;
     struct worker **workers; // by slot, under the watchdog's lock; NULL: missing
     struct watchdog watchdog;
+    struct burial burial;
 
     pthread_mutex_t lock; // of all below
     pthread_cond_t wake;  // a call has come, or the pool stops
@@ -57,6 +66,10 @@ void worker_pool_deliver(struct worker_pool *pool, struct script_call *call);
 /// Puts a call back that a lost worker had begun. False: the pool is stopping.
 bool worker_pool_requeue(struct worker_pool *pool, struct script_call *call);
 void worker_pool_drop(struct worker_pool **pool);
+
+MUST_CHECK enum status burial_start(struct worker_pool *pool);
+/// Lets the burial thread end once it has destroyed what it has.
+void burial_stop(struct worker_pool *pool);
 
 MUST_CHECK enum status watchdog_start(struct worker_pool *pool);
 void watchdog_stop(struct worker_pool *pool);

@@ -63,6 +63,8 @@ static struct worker_pool *pool_allocate(const struct worker_pool_options *optio
     pthread_cond_init(&pool->gone, &attributes);
     pthread_mutex_init(&pool->watchdog.lock, NULL);
     pthread_cond_init(&pool->watchdog.wake, &attributes);
+    pthread_mutex_init(&pool->burial.lock, NULL);
+    pthread_cond_init(&pool->burial.wake, &attributes);
     pthread_condattr_destroy(&attributes);
     return pool;
 }
@@ -82,6 +84,8 @@ void worker_pool_drop(struct worker_pool **pool)
     pthread_cond_destroy(&gone->gone);
     pthread_mutex_destroy(&gone->watchdog.lock);
     pthread_cond_destroy(&gone->watchdog.wake);
+    pthread_mutex_destroy(&gone->burial.lock);
+    pthread_cond_destroy(&gone->burial.wake);
     free(gone->workers);
     free(gone);
 }
@@ -107,6 +111,9 @@ enum status worker_pool_create(const struct worker_pool_options *options, struct
     pthread_mutex_unlock(&made->watchdog.lock);
     if (status == STATUS_OK) {
         status = watchdog_start(made);
+    }
+    if (status == STATUS_OK && made->options.buries_aside) {
+        status = burial_start(made);
     }
     if (status != STATUS_OK) {
         failure_set(why, "the threads for scripts could not be started");
@@ -153,6 +160,7 @@ void worker_pool_destroy(struct worker_pool **pool)
     }
     pthread_mutex_unlock(&gone->lock);
     watchdog_stop(gone);
+    burial_stop(gone);
     pool_states_clear_all(&gone->states);
     worker_pool_drop(pool);
 }

@@ -25,6 +25,7 @@ struct worker_pool_options {
     uint64_t memory_growth;      // bytes a call may add; 0: 16 MiB
     uint32_t max_lost;           // live lost threads before is_healthy fails; 0: 8
     uint64_t prepare_limit_us;   // that a preparation may take; 0: 20 s
+    bool buries_aside;           // has a thread for worker_pool_bury_aside
     /// Called on a worker's or the watchdog's thread for each finished call. Must not wait, nor destroy the pool.
     void (*deliver)(void *home, struct script_call *call);
 };
@@ -64,8 +65,8 @@ void worker_pool_hurry(struct worker_pool *pool);
 /// not a worker uses any more calls; the one a lost thread is in stays with it. To be called after a set was retired.
 /// Gives their number.
 size_t worker_pool_bury(struct worker_pool *pool);
-/// The same on a thread of its own that runs behind all others: the caller only takes them out of the workers' hands,
-/// for which its own priority should not be low.
+/// The same on a thread of the pool's (`buries_aside`) that runs behind all others: the caller only takes them out of
+/// the workers' hands, for which its own priority should not be low. Without the thread the caller does it all.
 void worker_pool_bury_aside(struct worker_pool *pool);
 void worker_pool_counts(struct worker_pool *pool, struct worker_pool_counts *counts);
 /// What the scripts of a supplier have used; threads that are lost are left out.

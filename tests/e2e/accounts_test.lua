@@ -1,4 +1,5 @@
 -- Accounts by market: the first that fits a search is used, and what fits none is skipped.
+-- variants: release asan
 package.path = "./?.lua;" .. package.path
 local world = require("tests.e2e.world")
 local test, equal = world.test, world.equal

@@ -1,4 +1,5 @@
 -- The public API: what is refused, how, and where the pointer points.
+-- variants: release asan
 package.path = "./?.lua;" .. package.path
 local world = require("tests.e2e.world")
 local test, equal = world.test, world.equal

@@ -1,5 +1,6 @@
 -- Bad requests: each gets its status, and a problem that says where and what. None of them becomes a search, and the
 -- metrics count what callers saw.
+-- variants: release asan
 package.path = "./?.lua;" .. package.path
 local world = require("tests.e2e.world")
 local test, equal = world.test, world.equal

@@ -1,4 +1,5 @@
 -- Duffel's recorded answers over HTTP: every offer with all that we tell of it, pages, and the outcome of every error.
+-- variants: release asan
 package.path = "./?.lua;" .. package.path
 local world = require("tests.e2e.world")
 local reading = require("tests.e2e.duffel_reading")

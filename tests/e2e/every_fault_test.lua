@@ -1,5 +1,6 @@
 -- Hundreds of searches of all kinds while every supplier goes through every fault that the farm has: replies, streams,
 -- attribution and metrics tell the same, and it is what the farm saw. `tests/run --all` takes 10,000.
+-- variants: release asan
 package.path = "./?.lua;" .. package.path
 local world = require("tests.e2e.world")
 local crowd = require("tests.e2e.crowd")

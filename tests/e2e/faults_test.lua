@@ -1,4 +1,5 @@
 -- Each fault of the farm becomes its outcome, and the others do not notice.
+-- variants: release asan
 package.path = "./?.lua;" .. package.path
 local world = require("tests.e2e.world")
 local test, equal = world.test, world.equal

@@ -1,4 +1,5 @@
 -- Many searches leave memory, threads and descriptors as they were. `tests/run --all` takes 10,000 of them.
+-- variants: release asan
 package.path = "./?.lua;" .. package.path
 local world = require("tests.e2e.world")
 local test, equal = world.test, world.equal

@@ -1,4 +1,5 @@
 -- Hotels over a table of 100,000 properties: twenty suppliers with ids, currencies and taxes of their own.
+-- variants: release asan
 package.path = "./?.lua;" .. package.path
 local world = require("tests.e2e.world")
 local test, equal = world.test, world.equal

@@ -1,4 +1,5 @@
 -- Modes over the farm: dark suppliers are asked and recorded but never shown, test suppliers are for test searches.
+-- variants: release asan
 package.path = "./?.lua;" .. package.path
 local ffi = require("ffi")
 local world = require("tests.e2e.world")

@@ -1,5 +1,6 @@
 -- Money over the wire: the farm sells in euros whatever exotic currency is asked for, so searches in others need the
 -- table of exchange rates; and the clocks of airports, by which each flight's times become instants.
+-- variants: release asan
 package.path = "./?.lua;" .. package.path
 local world = require("tests.e2e.world")
 local test, equal = world.test, world.equal

@@ -1,4 +1,5 @@
 -- Products: what a caller may ask, and which offer wins. Suppliers here offer what the settings tell them to.
+-- variants: release asan
 package.path = "./?.lua;" .. package.path
 local world = require("tests.e2e.world")
 local test, equal = world.test, world.equal

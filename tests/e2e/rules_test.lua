@@ -1,5 +1,6 @@
 -- Rules of the settings, over the farm: which searches get which deadline and which ceilings, and that reply, record
 -- and `lastcall explain` tell the line that won.
+-- variants: release asan
 package.path = "./?.lua;" .. package.path
 local world = require("tests.e2e.world")
 local test, equal = world.test, world.equal

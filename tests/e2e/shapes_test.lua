@@ -1,5 +1,6 @@
 -- Suppliers in the manner of three large ones, each mostly a plan: right offers, totals and times over HTTP, all
 -- exchanges within one allocation. Then with a field that has another name: told with its path, never silently empty.
+-- variants: release asan
 package.path = "./?.lua;" .. package.path
 local world = require("tests.e2e.world")
 local reading = require("tests.e2e.shapes_reading")

@@ -1,4 +1,5 @@
 -- Suppliers that need several exchanges: polls that add or replace, pages, and four parts of which one fails.
+-- variants: release asan
 package.path = "./?.lua;" .. package.path
 local world = require("tests.e2e.world")
 local test, equal = world.test, world.equal

@@ -1,5 +1,6 @@
 -- Every fault that the farm can play while it runs, one at a time: its own outcome, the other 39 unharmed, and its own
 -- supplier well again afterwards. LASTCALL_LONG=yes plays ten thousand of them and looks at what is left behind.
+-- variants: release asan
 package.path = "./?.lua;" .. package.path
 local world = require("tests.e2e.world")
 local test, equal = world.test, world.equal

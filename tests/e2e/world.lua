@@ -152,7 +152,7 @@ end
 M.wait_for = wait_for
 
 -- options: population (name under examples/farm/populations, or a path), seed, overlay (YAML text read last),
--- settings (list of files instead of examples/farm/lastcall.yaml), files (farm --file arguments), environment, no_farm,
+-- settings (list of files instead of examples/farm/lastcall.yaml), files (farm --file arguments), environment, no_farm, no_engine,
 -- before_engine (called between the two), log (where the engine's output goes)
 function M.start(options)
   local w = setmetatable({ options = options, port = options.port or M.port }, World)
@@ -169,7 +169,9 @@ function M.start(options)
     if options.before_engine then
       options.before_engine(w)
     end
-    w:start_engine()
+    if not options.no_engine then
+      w:start_engine()
+    end
   end, debug.traceback)
   if not is_fine then
     w:stop()

@@ -1,4 +1,5 @@
 -- Suppliers that are asked in XML: a search is begun, then polled for what has come; an error is an answer.
+-- variants: release asan
 package.path = "./?.lua;" .. package.path
 local world = require("tests.e2e.world")
 local test, equal = world.test, world.equal

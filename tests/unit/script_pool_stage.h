@@ -70,6 +70,7 @@ static inline void start_pool(uint32_t threads)
 {
     // The limits are wide, for builds with sanitizers on a busy machine.
     support_pool_open(&pool, (struct worker_pool_options){ .threads = threads,
+                                                           .buries_aside = true,
                                                            .build_limit_us = has_late_signals() ? 100000 : 20000,
                                                            .normalise_limit_us = 100000,
                                                            .memory_growth = 4 << 20 });

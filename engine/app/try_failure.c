@@ -1,0 +1,117 @@
+// One failure for the whole run: the first thing to look at.
+
+#include "app/try.h"
+
+#include "base/redact.h"
+#include "model/exchange_note.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/// What went out and came back.
+static void note_exchange(struct failure *why, const struct tap_exchange *exchange)
+{
+    const struct fetch *fetch = &exchange->fetch;
+
+    exchange_note_request(why, exchange->request);
+    if (exchange->response != NULL) {
+        exchange_note_response(why, exchange->response,
+                               fetch->done_us > fetch->started_us ? fetch->done_us - fetch->started_us : 0,
+                               exchange->saved_to[0] == '\0' ? NULL : exchange->saved_to);
+    } else {
+        exchange_note_fetch(why, fetch);
+    }
+}
+
+static const struct tap_exchange *last_exchange(const struct try_run *run)
+{
+    return run->tap.count == 0 ? NULL : tap_at(&run->tap, run->tap.count - 1);
+}
+
+static bool is_one_of(struct text outcome, const char *const *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (text_equals_c(outcome, names[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/// The notes of a failure that has none yet, about the last thing that was asked.
+static void finish(const struct try_run *run, struct failure *why)
+{
+    const struct tap_exchange *exchange = last_exchange(run);
+
+    if (exchange != NULL && why->notes[0] == '\0') {
+        note_exchange(why, exchange);
+    }
+}
+
+static bool fill_trouble(const struct try_run *run, const struct try_subject *subject, struct failure *why)
+{
+    if (run->tap.trouble.code == CODE_NONE) {
+        return false;
+    }
+    *why = run->tap.trouble;
+    if (why->file[0] == '\0') {
+        failure_at(why, subject->script->file.data, why->line, why->column);
+    }
+    bool has_exchange = strstr(why->notes, "request ") != NULL;
+    if (run->tap.trouble_of != NULL && !has_exchange) {
+        note_exchange(why, run->tap.trouble_of);
+    }
+    return true;
+}
+
+/// Offers that were dropped: the first of them, at the script that made it.
+static bool fill_dropped(const struct try_run *run, const struct try_subject *subject, struct failure *why)
+{
+    const struct json_node *report = try_report(run);
+    uint64_t dropped = 0;
+
+    if (!json_tree_to_u64(json_tree_member(report, "offers_dropped"), &dropped)) {
+        return false;
+    }
+    struct text first = json_tree_text(report, "first_dropped");
+    char words[400];
+    (void)redact_copy(words, sizeof(words), first);
+    failure_code(why, CODE_OFFER_DROPPED);
+    failure_at(why, subject->script->file.data, 0, 0);
+    failure_set(why, "%llu offer%s dropped, the first: %s", (unsigned long long)dropped,
+                dropped == 1 ? " was" : "s were", words);
+    failure_help(why, "the path is in the list that normalise gave, counted from 1");
+    finish(run, why);
+    return true;
+}
+
+bool try_failure(const struct try_run *run, const struct try_subject *subject, struct failure *why)
+{
+    static const char *const SCRIPTS[] = { "script_error", "script_timeout", "script_memory", "unparsable",
+                                           "too_large" };
+    static const char *const FINE[] = { "answered", "empty", "skipped" };
+    struct text outcome = try_outcome(run);
+    char words[400];
+
+    *why = (struct failure){ .code = CODE_NONE };
+    if (outcome.data == NULL) {
+        return false;
+    }
+    if (fill_trouble(run, subject, why) || fill_dropped(run, subject, why)) {
+        return true;
+    }
+    if (is_one_of(outcome, FINE, COUNT_OF(FINE))) {
+        return false;
+    }
+    bool is_script = is_one_of(outcome, SCRIPTS, COUNT_OF(SCRIPTS));
+    (void)redact_copy(words, sizeof(words), json_tree_text(try_report(run), "detail"));
+    if (is_script) {
+        failure_code(why, text_equals(outcome, TEXT("too_large")) ? CODE_BODY_TOO_LARGE : CODE_UNPARSABLE);
+        failure_at(why, subject->script->file.data, 0, 0);
+    } else {
+        failure_code(why, run->is_live ? CODE_CALL_FAILED : CODE_REFUSED);
+    }
+    failure_set(why, "the outcome is %.*s%s%s", TEXT_ARGS(outcome), words[0] == '\0' ? "" : ": ", words);
+    finish(run, why);
+    return true;
+}

@@ -1,0 +1,487 @@
+-- `lastcall try` and `lastcall record` against the farm: what is shown of each exchange, what becomes a fixture that
+-- passes, and that no secret is in either.
+package.path = "./?.lua;" .. package.path
+local world = require("tests.e2e.world")
+local test, equal, json = world.test, world.equal, world.json
+
+local SECRET, FARM_SECRET = "Zq7w-K9+x/Vb2#Jt81", "farm-secret-of-all"
+local SUPPLIERS = world.folder .. "/tried"
+local SEARCH = world.folder .. "/try_search.json"
+local OVERLAY = world.folder .. "/try_overlay.yaml"
+local KEEP = world.folder .. "/kept"
+
+os.execute(("rm -rf %s %s && mkdir -p %s"):format(SUPPLIERS, KEEP, SUPPLIERS))
+os.execute("cp examples/farm/suppliers/*.lua examples/farm/gates/*.lua " .. SUPPLIERS)
+world.write_file(SEARCH, json.encode { query = world.query, budget_ms = 9000 })
+
+-- A supplier that puts its secret wherever it can, and repeats it in what it says.
+world.write_file(SUPPLIERS .. "/planted.lua", [[
+local farm = require("farm")
+
+return {
+  name = "planted", product = "flights", owner = "farm@example.com", hosts = {},
+  secrets = { "PLANTED" }, options = { base_url = "http://s09.farm.test:8080" },
+  build_request = function(search, ctx)
+    local secret = ctx.secret.PLANTED
+    return {
+      method = "POST", path = "/v1/offers/" .. url.encode(secret), query = { plain = secret, hex = crypto.hex(secret) },
+      headers = { ["x-one"] = secret, ["x-two"] = "Basic " .. crypto.base64("user:" .. secret) },
+      json = { ask = farm.ask(search, ctx), inner = { secret, { said = secret } } },
+    }
+  end,
+  sign = function(request, ctx)
+    return { ["x-made"] = crypto.hex(crypto.sha256(request.url .. ctx.secret.PLANTED)) }
+  end,
+  normalise = function(response, search, ctx)
+    return fail.supplier { code = "E-" .. ctx.secret.PLANTED, message = "no: " .. ctx.secret.PLANTED .. " "
+      .. response:text() }
+  end,
+}
+]])
+
+-- Offers of which some are no good, and a document of which it reads little.
+world.write_file(SUPPLIERS .. "/careless.lua", [[
+return {
+  name = "careless", product = "hotels", owner = "farm@example.com", hosts = { "api.careless.example" },
+  build_request = function() return { method = "GET", url = "https://api.careless.example/rooms" } end,
+  normalise = plan {
+    each = "rooms[]",
+    offer = {
+      id = "id", supplier_hotel_id = "hotel", room = "name", board = const "room_only", pay = const "now",
+      price = { total = "total", currency = "currency" },
+    },
+  },
+  ceiling = function() return 1200 end,
+}
+]])
+world.write_file(SUPPLIERS .. "/buggy.lua", [[
+return {
+  name = "buggy", product = "hotels", owner = "farm@example.com", hosts = { "api.buggy.example" },
+  build_request = function() return { method = "GET", url = "https://api.buggy.example/rooms" } end,
+  normalise = function(response) return response:json().rooms.nothing.here end,
+}
+]])
+world.write_file(SUPPLIERS .. "/xml_reader.lua", [[
+return {
+  name = "xml_reader", product = "hotels", owner = "farm@example.com", hosts = { "api.xml.example" },
+  build_request = function()
+    return { method = "POST", url = "https://api.xml.example/", headers = { ["content-type"] = "text/xml" },
+      body = xml.build { "Ask", { "User", "me" }, { "Password", "hunter2222" } } }
+  end,
+  normalise = plan {
+    from = "xml", each = "Rooms.Room[]",
+    offer = {
+      id = "@id", supplier_hotel_id = "Hotel", room = "Name", board = const "room_only", pay = const "now",
+      price = { total = "Total", currency = "Total.@currency" },
+    },
+  },
+}
+]])
+
+local function network(names)
+  return ([[
+suppliers_dir: %s
+scripts_dir: scripts
+network: { allow_private: [%s.0/24]%s }
+dns: { servers: ["%s.253:5300"] }
+%s]]):format(SUPPLIERS, world.network,
+    world.read_file(world.folder .. "/tls/ca.pem") and (", ca_file: " .. world.folder .. "/tls/ca.pem") or "",
+    world.network, names)
+end
+
+local function settings(population)
+  local printed = world.shell(("%s/examples/farm/farm --network %s --population examples/farm/populations/%s.txt "
+    .. "--print-settings"):format(world.build, world.network, population))
+  world.write_file(OVERLAY, network(printed))
+end
+
+local function quote(word)
+  return "'" .. word:gsub("'", "'\\''") .. "'"
+end
+
+-- Runs a command of the program; gives what it printed (both streams) and its exit code.
+local function lastcall(command, ...)
+  local words = { ("PLANTED=%s FARM_SECRET=%s TMPDIR=%s %s/lastcall %s -c %s"):format(quote(SECRET), FARM_SECRET,
+    world.folder, world.build, command, OVERLAY) }
+  for _, word in ipairs { ... } do
+    words[#words + 1] = quote(word)
+  end
+  return world.shell(table.concat(words, " "))
+end
+
+local function try_json(...)
+  local output, code = lastcall("try", "--json", ...)
+  local is_json, decoded = pcall(json.decode, output)
+  assert(is_json, "no JSON: " .. output)
+  return decoded, code
+end
+
+local function contains(text, part, what)
+  if not text:find(part, 1, true) then
+    error(("%s: `%s` is not in:\n%s"):format(what or "output", part, text), 2)
+  end
+end
+
+-- ---- secrets, in the spellings of other means than the engine's ------------------------------------------------------
+
+local function each_byte(text, format)
+  return (text:gsub(".", function(byte)
+    return format:format(byte:byte())
+  end))
+end
+
+local function base64(text)
+  world.write_file(world.folder .. "/plain", text)
+  return (world.shell("base64 -w0 " .. world.folder .. "/plain"):gsub("%s", ""))
+end
+
+-- The inner part of base64, which does not depend on what stands before and behind the secret.
+local SPELLINGS = {
+  FARM_SECRET, SECRET, each_byte(SECRET, "%02x"), each_byte(SECRET, "%%%02X"), base64(SECRET):sub(2, -5),
+  base64("user:" .. SECRET):sub(9, -5), (SECRET:gsub("[^%w]", function(byte)
+    return ("%%%02X"):format(byte:byte())
+  end)),
+}
+
+local function no_secret(text, what)
+  for number, spelling in ipairs(SPELLINGS) do
+    if text:find(spelling, 1, true) then
+      error(("%s has the secret, spelling %d:\n%s"):format(what, number, text), 2)
+    end
+  end
+end
+
+local function no_secret_in(folder)
+  local list = world.shell("find " .. folder .. " -type f -not -name '*.lua'")
+  for path in list:gmatch("[^\n]+") do
+    no_secret(world.read_file(path), path)
+  end
+end
+
+local function record(name, as, ...)
+  local output, code = lastcall("record", name, SEARCH, "--as", as, ...)
+  no_secret(output, "record")
+  return output, code
+end
+
+local function passes(name)
+  local output, code = lastcall("test", name)
+  equal(0, code, "tests of " .. name .. ": " .. output)
+end
+
+-- ---- logins and signatures ------------------------------------------------------------------------------------------
+
+settings("gates")
+local w = world.start { population = "gates", no_engine = true }
+settings("gates") -- with the authority that the farm has made
+
+test("a live call shows login, request, answer, times, offers", function()
+  local output, code = lastcall("try", "s01", SEARCH, "--keep", KEEP)
+  equal(0, code, output)
+  no_secret(output, "try")
+  contains(output, "login: POST http://s01.farm.test:8080/oauth/token")
+  contains(output, "client_secret=***")
+  contains(output, "authorization: Bearer ***")
+  contains(output, "first byte")
+  contains(output, "outcome    answered")
+  contains(output, "LHR 05-14")
+  local saved = world.read_file(KEEP .. "/01-login.json")
+  contains(saved, "\"access_token\":\"***\"", "saved login")
+  equal("600", (world.shell("stat -c %a " .. KEEP .. "/02.json"):gsub("%s", "")), "mode of a saved body")
+  no_secret_in(KEEP)
+end)
+
+test("the same as one object of JSON", function()
+  local tried, code = try_json("s01", SEARCH)
+  equal(0, code, "exit code")
+  equal(2, #tried.exchanges, "exchanges")
+  equal("login", tried.exchanges[1].kind, "the first")
+  equal(200, tried.exchanges[2].response.status, "status")
+  equal("answered", tried.report.outcome, "outcome")
+  equal(tried.report.offers, #tried.offers, "offers")
+  equal(true, tried.exchanges[2].times_ms.total > 0, "a time")
+  equal(9000, tried.budget_ms, "budget")
+  equal(true, tried.ceiling.of_ms <= 9000, "what it could have taken")
+  no_secret(json.encode(tried), "JSON")
+end)
+
+test("headers that `sign` made are told by name and length only", function()
+  local tried = try_json("s07", SEARCH)
+  local signed = {}
+  for _, header in ipairs(tried.exchanges[1].request.headers) do
+    signed[header.name] = header.signed and header.value .. header.length
+  end
+  equal("***64", signed["x-signature"], "signature")
+end)
+
+for name, file in pairs { s01 = "farm_oauth", s05 = "farm_session", s07 = "farm_signed", s08 = "farm_signed" } do
+  test("a recorded call of " .. name .. " is a fixture that passes: " .. file, function()
+    local output, code = record(name, "ok-" .. name)
+    equal(0, code, output)
+    passes(file)
+    no_secret_in(SUPPLIERS)
+    local fixture = world.read_file(("%s/%s.test/ok-%s.json"):format(SUPPLIERS, file, name))
+    contains(fixture, "\"FARM_SECRET\": \"test-farm-secret\"", "fixture")
+    contains(fixture, "\"after_ms\"", "fixture")
+  end)
+end
+
+test("a fixture that is there is not overwritten, but with --force", function()
+  local output, code = record("s01", "ok-s01")
+  equal(2, code, output)
+  contains(output, "--force")
+  output, code = record("s01", "ok-s01", "--force")
+  equal(0, code, output)
+end)
+
+test("a recorded fixture notices a changed script", function()
+  local path = SUPPLIERS .. "/farm_oauth.lua"
+  local before = world.read_file(path)
+  world.write_file(path, (before:gsub("Bearer ", "Bear ")))
+  local output, code = lastcall("test", "farm_oauth")
+  world.write_file(path, before)
+  equal(1, code, output)
+  contains(output, "Bear ")
+end)
+
+test("secrets in URL, headers, body, signature and what a script says are nowhere", function()
+  local output = lastcall("try", "planted", SEARCH, "--all", "--keep", KEEP)
+  no_secret(output, "try")
+  contains(output, "POST http://s09.farm.test:8080/v1/offers/***")
+  contains(output, "x-one: ***")
+  contains(output, "x-made: *** (64 bytes, by sign)")
+  local tried = try_json("planted", SEARCH, "--keep", KEEP)
+  no_secret(json.encode(tried), "JSON")
+  output = record("planted", "odd-planted")
+  contains(output, "it passes")
+  no_secret_in(SUPPLIERS)
+  no_secret_in(KEEP)
+  passes("planted")
+end)
+
+test("secrets that an answer repeats are neither shown nor kept", function()
+  local path = world.folder .. "/echo.json"
+  world.write_file(path, json.encode {
+    error = "bad key " .. SECRET, hex = each_byte(SECRET, "%02x"), packed = base64("user:" .. SECRET),
+    access_token = "abcdef0123456789", nested = { { session_id = "fedcba9876543210" } },
+  })
+  local options = { "--body", path, "--status", "403", "--header", "Set-Cookie: sid=c0ffee123456; Path=/",
+    "--header", "X-Echo: " .. SECRET, "--header", "Authorization: Bearer 99887766554433" }
+  local output = lastcall("try", "planted", SEARCH, "--keep", KEEP, unpack(options))
+  no_secret(output, "try")
+  no_secret_in(KEEP)
+  local said, code = record("planted", "odd-echo", unpack(options))
+  equal(0, code, said)
+  no_secret_in(SUPPLIERS)
+  local kept = world.read_file(SUPPLIERS .. "/planted.test/odd-echo.json")
+    .. world.read_file(SUPPLIERS .. "/planted.test/odd-echo.body.json")
+  for _, value in ipairs { "abcdef0123456789", "fedcba9876543210", "c0ffee123456", "99887766554433" } do
+    if (output .. kept):find(value, 1, true) then
+      error(value .. " is shown or kept:\n" .. output .. kept)
+    end
+  end
+  contains(kept, "sid=test-cookie-", "the name of a cookie stays")
+  passes("planted")
+end)
+
+test("a call that fails is shown all the same", function()
+  world.farm("s09", { fault = "refused" })
+  local output, code = lastcall("try", "s09", SEARCH)
+  equal(7, code, output)
+  contains(output, "POST http://s09.farm.test:8080/v1/offers")
+  contains(output, "no answer: connect_failed, phase connect")
+  contains(output, "outcome    failed")
+  output, code = record("s09", "odd-refused")
+  equal(7, code, output)
+  contains(output, "has no answer that could be kept")
+  world.farm("s09", { fault = "status_503" })
+  output, code = lastcall("try", "s09", SEARCH)
+  equal(7, code, output)
+  contains(output, "< 503")
+  output, code = record("s09", "ok-busy")
+  equal(1, code, output)
+  contains(output, "odd-busy")
+  output, code = record("s09", "odd-busy")
+  equal(0, code, output)
+  world.farm("s09", { fault = "html" })
+  output, code = lastcall("try", "s09", SEARCH)
+  equal(1, code, output)
+  contains(output, "unparsable")
+  world.farm("s09", { fault = "none" })
+  passes("farm_a")
+end)
+
+test("an answer that never comes is shown as cut, and becomes a fixture", function()
+  world.farm("s10", { fault = "hang_answer" })
+  local short = world.folder .. "/short.json"
+  world.write_file(short, json.encode { query = world.query, budget_ms = 600 })
+  local output, code = lastcall("try", "s10", short)
+  equal(7, code, output)
+  contains(output, "no answer: cut, phase first_byte")
+  contains(output, "outcome    cut")
+  output, code = lastcall("record", "s10", short, "--as", "odd-too-slow")
+  equal(0, code, output)
+  world.farm("s10", { fault = "none" })
+  passes("farm_b")
+end)
+
+test("a supplier that is switched off is tried, and it is said", function()
+  local output, code = lastcall("try", "farm_a", SEARCH, "--body", SEARCH)
+  equal(1, code, output)
+  contains(output, "searches do not ask it: a template")
+end)
+
+w:stop()
+
+-- ---- steps, parts, other shapes --------------------------------------------------------------------------------------
+
+local function record_all(population, kinds)
+  settings(population)
+  local farm = world.start { population = population, no_engine = true }
+  settings(population)
+  for name, file in pairs(kinds) do
+    test(("a recorded call of %s in %s is a fixture that passes: %s"):format(name, population, file), function()
+      local output, code = record(name, "ok-" .. population .. "-" .. name)
+      equal(0, code, output)
+      passes(file)
+      no_secret_in(SUPPLIERS)
+    end)
+  end
+  farm:stop()
+end
+
+record_all("steps", { s01 = "farm_poll_add", s05 = "farm_poll_replace", s09 = "farm_pages", s13 = "farm_parts" })
+record_all("shapes", { m01 = "farm_maps", t01 = "farm_tables", x01 = "farm_xml" })
+
+-- ---- saved answers, without a network --------------------------------------------------------------------------------
+
+world.write_file(OVERLAY, ("suppliers_dir: %s\nscripts_dir: scripts\n"):format(SUPPLIERS))
+local STAY = world.folder .. "/stay.json"
+world.write_file(STAY, json.encode {
+  query = { place = { city = "LON" }, check_in = "2030-09-03", check_out = "2030-09-06", rooms = { { adults = 2 } },
+    currency = "EUR" },
+})
+local ROOMS = world.folder .. "/rooms.json"
+world.write_file(ROOMS, json.encode {
+  took = 12,
+  rooms = {
+    { id = "a", hotel = "h1", name = "Double", total = "120.50", currency = "EUR", extras = { "wifi" } },
+    { id = "b", hotel = "h2", name = "Twin", total = "abc", currency = "EUR" },
+    { id = "c", hotel = "h3", name = "Suite", total = "300.00", currency = "EUR", extras = {} },
+  },
+})
+
+test("a saved answer shows offers, those that were dropped and why, and what is never read", function()
+  local tried, code = try_json("careless", STAY, "--body", ROOMS)
+  equal(1, code, "exit code: an offer was dropped")
+  equal(false, tried.live, "nothing was sent")
+  equal(2, #tried.offers, "offers")
+  local script = tried.exchanges[1].script
+  equal(1, #script.dropped, "dropped")
+  contains(script.dropped[1], "price.total")
+  local unread = {}
+  for _, path in ipairs(script.unread) do
+    unread[path.path] = path.count
+  end
+  equal(1, unread.took, "took")
+  equal(2, unread["rooms[].extras"], "extras")
+  equal(nil, unread["rooms[].total"], "what is read")
+  equal(1200, tried.ceiling.of_ms, "ceiling")
+  equal("script", tried.ceiling.from, "ceiling")
+  local output = lastcall("try", "careless", STAY, "--body", ROOMS)
+  contains(output, "rooms[].extras, a list, 2")
+  contains(output, "120.50 EUR")
+end)
+
+test("a script that takes the whole body is told so", function()
+  local tried, code = try_json("buggy", STAY, "--body", ROOMS)
+  equal(1, code, "exit code")
+  equal("script_error", tried.report.outcome, "outcome")
+  contains(tried.report.detail, "buggy.lua:4", "the line")
+  equal(true, tried.exchanges[1].script.reads_all, "reads all")
+end)
+
+test("a saved answer in XML, and a password in the request", function()
+  local path = world.folder .. "/rooms.xml"
+  world.write_file(path, [[<Rooms took="3"><Room id="a" floor="2"><Hotel>h1</Hotel><Name>Double</Name>
+    <Total currency="EUR">99.00</Total><Extra><Kind>wifi</Kind></Extra></Room></Rooms>]])
+  local tried, code = try_json("xml_reader", STAY, "--body", path)
+  equal(0, code, json.encode(tried))
+  equal(1, #tried.offers, "offers")
+  local unread = {}
+  for _, found in ipairs(tried.exchanges[1].script.unread) do
+    unread[#unread + 1] = found.path
+  end
+  table.sort(unread)
+  equal("Rooms.@took Rooms.Room[].@floor Rooms.Room[].Extra", table.concat(unread, " "), "unread")
+  contains(tried.exchanges[1].request.body, "<Password>***</Password>", "the request")
+  local output
+  output, code = lastcall("record", "xml_reader", STAY, "--body", path, "--as", "ok-room")
+  equal(0, code, output)
+  passes("xml_reader")
+end)
+
+test("a saved answer becomes a fixture, also one with a dropped offer", function()
+  local output, code = lastcall("record", "careless", STAY, "--body", ROOMS, "--as", "ok-rooms")
+  equal(0, code, output)
+  passes("careless")
+end)
+
+test("a name that does not fit is refused before anything is asked", function()
+  for _, name in ipairs { "rooms", "ok-../x", "ok/rooms" } do
+    local output, code = lastcall("record", "careless", STAY, "--body", ROOMS, "--as", name)
+    equal(2, code, output)
+    contains(output, "no name for a fixture")
+  end
+end)
+
+test("answers are played to the requests in their order, a login's first", function()
+  local login, offers = world.folder .. "/login.json", world.folder .. "/offers.json"
+  world.write_file(login, "{\"access_token\": \"0123456789abcdef\", \"expires_in\": 60}")
+  world.write_file(offers, "{\"currency\": \"EUR\", \"offers\": []}")
+  local tried, code = try_json("farm_oauth", SEARCH, "--body", login, "--body", offers)
+  equal(0, code, json.encode(tried))
+  equal("login", tried.exchanges[1].kind, "the first")
+  equal("empty", tried.report.outcome, "outcome")
+  if json.encode(tried):find("0123456789abcdef", 1, true) then
+    error("the login is shown: " .. json.encode(tried))
+  end
+  tried = try_json("farm_oauth", SEARCH, "--body", offers, "--login", "\"0123456789abcdef\"")
+  equal(1, #tried.exchanges, "no login is fetched")
+  equal("empty", tried.report.outcome, "outcome")
+end)
+
+test("a request without a saved answer is told as such", function()
+  local login = world.folder .. "/login.json"
+  local tried, code = try_json("farm_oauth", SEARCH, "--body", login)
+  equal(1, code, "exit code")
+  equal("no_saved_answer", tried.exchanges[2].result, "result")
+end)
+
+test("what is wrong before the call has its code, place and remedy", function()
+  local output, code = lastcall("try", "carelss", STAY)
+  equal(3, code, output)
+  contains(output, "did you mean `careless`?")
+  output, code = lastcall("try", "careless", "no-such-file.json")
+  equal(2, code, output)
+  contains(output, "cannot be read")
+  output, code = lastcall("try", "careless", SEARCH, "--body", ROOMS)
+  equal(2, code, output)
+  contains(output, "refused")
+  output, code = lastcall("try", "careless", STAY, "--status", "429")
+  equal(2, code, output)
+  contains(output, "--body")
+  output, code = world.shell(("%s/lastcall try farm_oauth %s -c %s"):format(world.build, SEARCH, OVERLAY))
+  equal(3, code, output)
+  contains(output, "error[E0602]")
+  contains(output, "FARM_SECRET")
+end)
+
+test("the path of the file is a name, and a fixture is a search", function()
+  local fixture = SUPPLIERS .. "/careless.test/ok-rooms.json"
+  local tried, code = try_json(SUPPLIERS .. "/careless.lua", fixture, "--body", ROOMS)
+  equal(1, code, "exit code")
+  equal("careless", tried.supplier, "supplier")
+end)
+
+world.finish()
