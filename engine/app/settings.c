@@ -1,6 +1,7 @@
 #include "app/settings.h"
 
 #include "app/settings_apply.h"
+#include "app/settings_shown.h"
 #include "base/file.h"
 
 #include <stdio.h>
@@ -59,6 +60,12 @@ static void apply_file(struct settings_reader *reader, struct arena *scratch, co
 enum status settings_read(const char *const *files, size_t count, settings_finding report, void *context,
                           struct settings **settings)
 {
+    return settings_read_shown(files, count, report, context, NULL, settings);
+}
+
+enum status settings_read_shown(const char *const *files, size_t count, settings_finding report, void *context,
+                                struct settings_shown *shown, struct settings **settings)
+{
     struct settings_reader reader;
     struct arena scratch;
     enum status status = STATUS_OK;
@@ -71,6 +78,7 @@ enum status settings_read(const char *const *files, size_t count, settings_findi
     arena_init(&scratch, ARENA_MAX);
     atomic_init(&read->references, 1);
     settings_reader_init(&reader, read, &scratch, report, context);
+    reader.shown = shown;
     read->files = arena_alloc_array(&read->arena, count + 1, sizeof(*read->files));
     reader.is_out_of_memory = reader.is_out_of_memory || read->files == NULL;
     for (size_t i = 0; i < count && !reader.is_out_of_memory; i++) {

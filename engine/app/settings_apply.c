@@ -1,5 +1,6 @@
 #include "app/settings_apply.h"
 
+#include "app/settings_shown.h"
 #include "app/settings_value.h"
 #include "base/data_table.h"
 
@@ -193,6 +194,9 @@ static bool enter_section(struct settings_reader *reader, const struct settings_
         find_key(reader, entry, CODE_SETTING_VALUE, problem.sentence, problem.help);
         return false;
     }
+    if (reader->shown != NULL) {
+        settings_shown_enter(reader->shown, path);
+    }
     if (is_account) {
         return select_account(reader, entry);
     }
@@ -255,10 +259,16 @@ void settings_apply_below(struct settings_reader *reader, const struct settings_
             find_unknown(reader, entry);
             break;
         case SETTING_ROW:
+            if (reader->shown != NULL && reader->rule == NULL) {
+                settings_shown_add(reader->shown, &reader->path, entry);
+            }
             apply_row(reader, row, entry);
             break;
         case SETTING_SECTION:
             if (reader->path.count == 1 && text_equals_c(entry->key, "rules")) {
+                if (reader->shown != NULL) {
+                    settings_shown_add(reader->shown, &reader->path, entry); // as a whole
+                }
                 settings_apply_rules(reader, entry);
             } else if (entry->kind != SETTINGS_MAP && !(settings_node_is_nothing(entry) && !entry->is_environment)) {
                 find_not_section(reader, entry);

@@ -11,6 +11,8 @@
 
 enum { SETTING_ROWS_MAX = 128 };
 
+struct settings_shown;
+
 struct settings_reader {
     struct settings *settings;
     settings_finding report;
@@ -22,6 +24,7 @@ struct settings_reader {
     size_t account;                                        // and of its account
     size_t table;                                          // index of the table that `path` lies in
     struct settings_rule *rule;                            // that `path` lies in
+    struct settings_shown *shown;                          // NULL: nobody looks who said what
     const struct settings_node *origins[SETTING_ROWS_MAX]; // the winner of each row of the engine
 };
 

@@ -47,6 +47,7 @@ struct cli_options {
     bool shows_all, is_forced;
     bool is_json, is_colourless, has_secrets, is_strict, is_updating, is_checking, is_events;
     const char *product, *from; // of `new`; NULL: not given
+    bool has_origin;
     bool asks_help;
     const char *listen, *latency, *fault, *settings, *tls; // of mock; NULL: not given
     uint64_t seed, once;                                   // of mock; once 0: for good
@@ -69,6 +70,8 @@ int cmd_reload(const struct cli_options *options);
 int cmd_rollback(const struct cli_options *options);
 int cmd_history(const struct cli_options *options);
 int cmd_new(const struct cli_options *options);
+int cmd_config(const struct cli_options *options);
+int cmd_completion(const struct cli_options *options);
 int cmd_help(const struct cli_options *options);
 int cmd_version(const struct cli_options *options);
 

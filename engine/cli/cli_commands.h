@@ -17,7 +17,10 @@ struct cli_command {
     const char *example; // a line to copy; further ones after line feeds
     const char *help;    // the rest, for `help NAME`; NULL: nothing more to say
     const char *options; // names of the options it takes, separated by blanks; NULL: none
-    const char *exits;   // digits of the exit codes it may end with, beside 0, 2 and 70
+    /// What completes its arguments, one kind each, the last one for all further: `suppliers`, `json`, `files`,
+    /// `codes`, `commands`, or words parted by `|`; NULL: nothing does.
+    const char *arguments;
+    const char *exits; // digits of the exit codes it may end with, beside 0, 2 and 70
     size_t least_arguments, most_arguments;
     int (*run)(const struct cli_options *options);
 };
@@ -27,7 +30,7 @@ enum cli_option_kind { OPTION_FILE, OPTION_FLAG, OPTION_TEXT, OPTION_NUMBER, OPT
 struct cli_option_row {
     char short_name;   // 0: none
     const char *name;  // without the dashes
-    const char *value; // what help calls it; NULL: takes none
+    const char *value; // what help calls it; FILE, NAME (a supplier) and A|B are completed; NULL: takes none
     enum cli_option_kind kind;
     size_t offset; // in struct cli_options
     uint64_t least, most;

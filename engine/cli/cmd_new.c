@@ -11,7 +11,7 @@
 #include <strings.h>
 #include <unistd.h>
 
-enum { NEW_ARENA = 64 << 20, NEW_OUTPUT_CAP = 16 << 20, FIXTURE_WIDTH = 110, PATH_SIZE = 512, FILES_MAX = 4 };
+enum { NEW_ARENA = 64 << 20, NEW_OUTPUT_CAP = 16 << 20, FIXTURE_WIDTH = 110, PATH_SIZE = 512, FILES_MAX = 5 };
 
 struct new_file {
     char path[PATH_SIZE];
@@ -24,7 +24,8 @@ struct new_order {
     struct settings *settings;
     struct pasted_call call;
     struct draft draft;
-    struct buffer script, fixture, out;
+    struct new_files written;
+    struct buffer out;
     struct new_file files[FILES_MAX];
     size_t file_count;
     bool is_product_guessed;
@@ -180,26 +181,30 @@ static void ignore(void *context, const struct failure *failure)
 
 static bool try_draft(struct new_order *order, settings_finding report)
 {
-    buffer_clear(&order->fixture);
-    draft_write_fixture(&order->draft, &order->fixture);
-    return new_files_try(order->options, &order->draft, buffer_text(&order->script), &order->fixture, report, order);
+    struct new_files *written = &order->written;
+
+    buffer_clear(&written->ok);
+    buffer_clear(&written->odd);
+    draft_write_fixture(&order->draft, false, &written->ok);
+    draft_write_fixture(&order->draft, true, &written->odd);
+    return new_files_try(order->options, &order->draft, written, report, order);
 }
 
 /// In lines, as one writes them.
-static void reformat_fixture(struct new_order *order)
+static void reformat_fixture(struct new_order *order, struct buffer *fixture)
 {
     struct json_node *root;
     struct buffer pretty;
     size_t offset;
     const char *sentence;
-    struct text copy = arena_copy(&order->arena, buffer_text(&order->fixture));
+    struct text copy = arena_copy(&order->arena, buffer_text(fixture));
 
     buffer_init(&pretty, DRAFT_FILE_MAX);
     if (copy.data != NULL && json_tree_read(&order->arena, copy, &root, &offset, &sentence) == STATUS_OK) {
         json_pretty(root, FIXTURE_WIDTH, &pretty);
         if (!pretty.is_full) {
-            buffer_clear(&order->fixture);
-            buffer_append_text(&order->fixture, buffer_text(&pretty));
+            buffer_clear(fixture);
+            buffer_append_text(fixture, buffer_text(&pretty));
         }
     }
     buffer_fini(&pretty);
@@ -209,7 +214,7 @@ static int make_draft(struct new_order *order)
 {
     struct draft *draft = &order->draft;
 
-    draft_write_script(draft, &order->script);
+    draft_write_script(draft, &order->written.script);
     if (draft->is_out_of_memory) {
         return refuse(order, CLI_CANNOT_LOAD, "paste a smaller request, or start from the template",
                       "the pasted request is too large for a draft, or has more than %d secrets", DRAFT_SECRETS_MAX);
@@ -226,7 +231,8 @@ static int make_draft(struct new_order *order)
                           "the draft of `%.*s` does not pass its own test", TEXT_ARGS(draft->name));
         }
     }
-    reformat_fixture(order);
+    reformat_fixture(order, &order->written.ok);
+    reformat_fixture(order, &order->written.odd);
     return CLI_OK;
 }
 
@@ -320,11 +326,19 @@ static int write_files(struct new_order *order)
         new_report(order, &why);
         return CLI_CANNOT_LOAD;
     }
-    (void)snprintf(path, sizeof(path), "%.*s/%.*s.test/%s.json", TEXT_ARGS(folder), TEXT_ARGS(order->draft.name),
-                   new_files_fixture(&order->draft));
-    int code = write_file(order, path, buffer_text(&order->fixture), false);
+    const struct {
+        const char *name;
+        const struct buffer *bytes;
+    } fixtures[] = { { new_files_ok_name(&order->draft), &order->written.ok },
+                     { new_files_odd_name(), &order->written.odd } };
+    int code = CLI_OK;
+    for (size_t i = 0; i < COUNT_OF(fixtures) && code == CLI_OK; i++) {
+        (void)snprintf(path, sizeof(path), "%.*s/%.*s.test/%s", TEXT_ARGS(folder), TEXT_ARGS(order->draft.name),
+                       fixtures[i].name);
+        code = write_file(order, path, buffer_text(fixtures[i].bytes), false);
+    }
     (void)snprintf(path, sizeof(path), "%.*s/%.*s.lua", TEXT_ARGS(folder), TEXT_ARGS(order->draft.name));
-    code = code == CLI_OK ? write_file(order, path, buffer_text(&order->script), false) : code;
+    code = code == CLI_OK ? write_file(order, path, buffer_text(&order->written.script), false) : code;
     return code == CLI_OK ? write_editor_files(order) : code;
 }
 
@@ -337,7 +351,7 @@ enum { COMMANDS_MAX = 8 };
 static size_t next_commands(struct new_order *order, struct text commands[COMMANDS_MAX])
 {
     const struct cli_options *options = order->options;
-    const char *fixture = order->files[0].path, *script = order->files[1].path;
+    const char *fixture = order->files[0].path, *script = order->files[2].path;
     struct buffer files;
     size_t count = 0;
 
@@ -464,8 +478,9 @@ int cmd_new(const struct cli_options *options)
     require(order != NULL);
     order->options = options;
     arena_init(&order->arena, NEW_ARENA);
-    buffer_init(&order->script, DRAFT_FILE_MAX);
-    buffer_init(&order->fixture, DRAFT_FILE_MAX);
+    buffer_init(&order->written.script, DRAFT_FILE_MAX);
+    buffer_init(&order->written.ok, DRAFT_FILE_MAX);
+    buffer_init(&order->written.odd, DRAFT_FILE_MAX);
     buffer_init(&order->out, NEW_OUTPUT_CAP);
     int code = read_order(order);
     code = code == CLI_OK ? make_draft(order) : code;
@@ -480,8 +495,9 @@ int cmd_new(const struct cli_options *options)
     }
     settings_release(&order->settings);
     buffer_fini(&order->out);
-    buffer_fini(&order->fixture);
-    buffer_fini(&order->script);
+    buffer_fini(&order->written.odd);
+    buffer_fini(&order->written.ok);
+    buffer_fini(&order->written.script);
     arena_fini(&order->arena);
     free(order);
     return code;

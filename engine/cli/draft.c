@@ -247,8 +247,9 @@ static void write_fields(const struct draft *draft, const struct buffer *call, s
                   "  name = \"%.*s\",\n"
                   "  product = \"%s\",\n"
                   "  owner = \"%s@example.com\",\n"
+                  "  docs = \"https://developer.%.*s.example\", -- where its documentation is\n"
                   "  hosts = {}, -- the host of base_url counts already\n",
-                  TEXT_ARGS(draft->name), kind, kind);
+                  TEXT_ARGS(draft->name), kind, kind, TEXT_ARGS(draft->name));
     write_secrets(draft, out);
     buffer_append_c(out, "  options = { base_url = ");
     if (draft->call != NULL) {

@@ -50,8 +50,9 @@ void draft_init(struct draft *draft, struct arena *arena, struct text name, bool
 
 /// The script; before the fixture, for its guesses say what the fixture searches for.
 void draft_write_script(struct draft *draft, struct buffer *out);
-/// The fixture. What the script asks for stands there as "?", which running it with an update replaces.
-void draft_write_fixture(const struct draft *draft, struct buffer *out);
+/// A fixture: of an answer, or (`is_odd`) of a refused key. What the script asks for stands there as "?", which running
+/// it with an update replaces.
+void draft_write_fixture(const struct draft *draft, bool is_odd, struct buffer *out);
 
 /// Settings of editors, for the folder that has `suppliers_dir` and `scripts_dir` as these paths.
 void draft_write_luarc(struct text scripts_dir, struct buffer *out);

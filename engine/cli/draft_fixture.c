@@ -256,10 +256,16 @@ static void write_answer(const struct draft *draft, struct json_writer *json)
     json_end_object(json);
 }
 
-static void write_expectation(const struct draft *draft, struct json_writer *json)
+static void write_expectation(const struct draft *draft, bool is_odd, struct json_writer *json)
 {
     json_key(json, "expect");
     json_begin_object(json);
+    if (is_odd) {
+        json_field_c(json, "outcome", "rejected");
+        json_field_c(json, "kind", "auth");
+        json_end_object(json);
+        return;
+    }
     json_field_c(json, "outcome", "answered");
     json_field_u64(json, "offers", 1);
     json_key(json, "first");
@@ -273,14 +279,38 @@ static void write_expectation(const struct draft *draft, struct json_writer *jso
     json_end_object(json);
 }
 
-void draft_write_fixture(const struct draft *draft, struct buffer *out)
+static void write_exchange(const struct draft *draft, bool is_odd, struct json_writer *json)
+{
+    json_begin_object(json);
+    if (!is_odd) {
+        write_request(draft, json);
+    }
+    json_key(json, "response");
+    json_begin_object(json);
+    json_field_u64(json, "status", is_odd ? 401 : 200);
+    json_field_u64(json, "after_ms", is_odd ? 60 : 400);
+    json_key(json, "json");
+    if (is_odd) {
+        json_begin_object(json);
+        json_field_c(json, "message", "the key is not known");
+        json_end_object(json);
+    } else {
+        write_answer(draft, json);
+    }
+    json_end_object(json);
+    json_end_object(json);
+}
+
+void draft_write_fixture(const struct draft *draft, bool is_odd, struct buffer *out)
 {
     struct json_writer json;
     char now[32];
 
     json_writer_init(&json, out);
     json_begin_object(&json);
-    json_field_c(&json, "about", "the first draft: the request is the script's, the answer is invented");
+    json_field_c(&json, "about",
+                 is_odd ? "the first draft: the key is refused; the answer is invented"
+                        : "the first draft: the request is the script's, the answer is invented");
     write_search(draft, &json);
     // Before every day that the search names, and not by more than a year.
     bool is_set = draft->search.dates[0].data != NULL || draft->search.dates[1].data != NULL;
@@ -289,18 +319,9 @@ void draft_write_fixture(const struct draft *draft, struct buffer *out)
     write_secrets(draft, &json);
     json_key(&json, "exchanges");
     json_begin_array(&json);
-    json_begin_object(&json);
-    write_request(draft, &json);
-    json_key(&json, "response");
-    json_begin_object(&json);
-    json_field_u64(&json, "status", 200);
-    json_field_u64(&json, "after_ms", 400);
-    json_key(&json, "json");
-    write_answer(draft, &json);
-    json_end_object(&json);
-    json_end_object(&json);
+    write_exchange(draft, is_odd, &json);
     json_end_array(&json);
-    write_expectation(draft, &json);
+    write_expectation(draft, is_odd, &json);
     json_end_object(&json);
     buffer_append_byte(out, '\n');
 }

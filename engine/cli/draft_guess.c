@@ -62,6 +62,9 @@ void draft_tell(struct draft *draft, const struct draft_value *value, const char
     (void)snprintf(line, sizeof(line), "%s%s%.*s: %s", PLACES[value->where], value->key.length > 0 ? " " : "",
                    (int)(value->key.length < 60 ? value->key.length : 60), value->key.length > 0 ? value->key.data : "",
                    what);
+    for (char *at = line; *at != '\0'; at++) {
+        *at = (unsigned char)*at < ' ' || *at == 0x7f ? '?' : *at; // it becomes a comment
+    }
     for (size_t i = 0; i < draft->guess_count; i++) {
         if (text_equals_c(draft->guesses[i], line)) {
             return;
@@ -127,7 +130,7 @@ static bool is_truth(struct text value)
 /// "x-api-key" of acme -> "ACME_API_KEY"; "acme-key" -> "ACME_KEY"
 static void secret_name(const struct draft *draft, const char *suffix, char out[2 * KEY_SIZE])
 {
-    char plain[KEY_SIZE];
+    char plain[KEY_SIZE] = { 0 };
     size_t length = 0;
 
     for (const char *at = suffix; *at != '\0' && length + 1 < sizeof(plain); at++) {
@@ -462,7 +465,7 @@ static bool is_code(struct text value)
 static struct text take_word(struct draft *draft, const struct draft_value *value)
 {
     static const char *const MARKETS[] = { "country", "market", "pos", "pointofsale", "countrycode" };
-    static const char *const PLACES[] = { "city", "citycode", "destination", "location", "place" };
+    static const char *const PLACES[] = { "destination", "location", "place" };
     struct draft_search *search = &draft->search;
     char key[KEY_SIZE];
 
@@ -486,8 +489,8 @@ static struct text take_word(struct draft *draft, const struct draft_value *valu
         draft_tell(draft, value, "the cabin (premium may have another name there)");
         return TEXT("search.query.cabin");
     }
-    if (draft->is_hotels && is_any(key, PLACES, COUNT_OF(PLACES)) && is_code(value->value) &&
-        take_text(&search->city, value->value)) {
+    if (draft->is_hotels && (strstr(key, "city") != NULL || is_any(key, PLACES, COUNT_OF(PLACES))) &&
+        is_code(value->value) && take_text(&search->city, value->value)) {
         draft_tell(draft, value, "the city");
         return TEXT("search.query.place.city");
     }

@@ -347,9 +347,20 @@ static void write_traveller_type(struct draft *draft, const struct json_node *me
                   TEXT_ARGS(words[ADULT]), TEXT_ARGS(words[CHILD]), TEXT_ARGS(words[INFANT]));
 }
 
-/// `map(search.query.slices, function(slice) return { … } end)`, made of the first of them.
-static void write_map(struct draft *draft, const struct json_node *list, const char *field, const char *variable,
-                      struct place place, uint32_t indent, struct buffer *out)
+/// The one that says most.
+static const struct json_node *fullest(const struct json_node *list)
+{
+    const struct json_node *found = list->first;
+
+    for (const struct json_node *item = list->first; item != NULL; item = item->next) {
+        found = item->count > found->count ? item : found;
+    }
+    return found;
+}
+
+/// `map(search.query.slices, function(slice) return { … } end)`, made of one of them.
+static void write_map(struct draft *draft, const struct json_node *list, const struct json_node *model,
+                      const char *field, const char *variable, struct place place, uint32_t indent, struct buffer *out)
 {
     struct buffer ignored;
 
@@ -357,7 +368,7 @@ static void write_map(struct draft *draft, const struct json_node *list, const c
     buffer_printf(out, "map(search.query.%s, function(%s)\n", field, variable);
     write_indent(indent + 2, out);
     buffer_append_c(out, "return ");
-    write_node(draft, list->first, place, indent + 2, out);
+    write_node(draft, model, place, indent + 2, out);
     buffer_append_byte(out, '\n');
     write_indent(indent, out);
     buffer_append_c(out, "end)");
@@ -381,13 +392,13 @@ static void write_list(struct draft *draft, const struct json_node *list, struct
     if (is_slice_list(draft, list)) {
         place.slice = "slice";
         place.index = 0;
-        write_map(draft, list, "slices", "slice", place, indent, out);
+        write_map(draft, list, list->first, "slices", "slice", place, indent, out);
         return;
     }
     if (is_traveller_list(draft, list)) {
         count_travellers(draft, list);
         place.is_traveller = true;
-        write_map(draft, list, "travellers", "traveller", place, indent, out);
+        write_map(draft, list, fullest(list), "travellers", "traveller", place, indent, out);
         return;
     }
     buffer_append_c(out, place.is_flat ? "{ " : "{\n");

@@ -16,16 +16,21 @@ enum { PATH_SIZE = 512 };
 
 /// A folder that lives as long as the trial.
 struct stage {
-    char root[PATH_SIZE / 4], script[PATH_SIZE], folder[PATH_SIZE], fixture[PATH_SIZE];
+    char root[PATH_SIZE / 4], script[PATH_SIZE], folder[PATH_SIZE], ok[PATH_SIZE], odd[PATH_SIZE];
     struct text suppliers_dir; // that the files are for
     settings_finding report;
     void *context;
     size_t findings;
 };
 
-const char *new_files_fixture(const struct draft *draft)
+const char *new_files_ok_name(const struct draft *draft)
 {
-    return draft->is_hotels ? "ok-stay" : "ok-one-way";
+    return draft->is_hotels ? "ok-stay.json" : "ok-one-way.json";
+}
+
+const char *new_files_odd_name(void)
+{
+    return "odd-key-refused.json";
 }
 
 bool new_files_make_folder(const char *path, struct failure *why)
@@ -83,7 +88,7 @@ static void stage_report(void *context, const struct failure *failure)
     stage->report(stage->context, &moved);
 }
 
-static bool stage_open(struct stage *stage, const struct draft *draft, struct text script, struct text fixture)
+static bool stage_open(struct stage *stage, const struct draft *draft, const struct new_files *files)
 {
     const char *temporary = getenv("TMPDIR");
     struct failure why = { 0 };
@@ -98,10 +103,12 @@ static bool stage_open(struct stage *stage, const struct draft *draft, struct te
     } else {
         (void)snprintf(stage->script, sizeof(stage->script), "%s/%.*s.lua", stage->root, TEXT_ARGS(draft->name));
         (void)snprintf(stage->folder, sizeof(stage->folder), "%s/%.*s.test", stage->root, TEXT_ARGS(draft->name));
-        (void)snprintf(stage->fixture, sizeof(stage->fixture), "%.255s/%s.json", stage->folder,
-                       new_files_fixture(draft));
-        if (new_files_make_folder(stage->folder, &why) && new_files_write(stage->fixture, fixture, &why) == STATUS_OK &&
-            new_files_write(stage->script, script, &why) == STATUS_OK) {
+        (void)snprintf(stage->ok, sizeof(stage->ok), "%.255s/%s", stage->folder, new_files_ok_name(draft));
+        (void)snprintf(stage->odd, sizeof(stage->odd), "%.255s/%s", stage->folder, new_files_odd_name());
+        if (new_files_make_folder(stage->folder, &why) &&
+            new_files_write(stage->ok, buffer_text(&files->ok), &why) == STATUS_OK &&
+            new_files_write(stage->odd, buffer_text(&files->odd), &why) == STATUS_OK &&
+            new_files_write(stage->script, buffer_text(&files->script), &why) == STATUS_OK) {
             return true;
         }
     }
@@ -113,7 +120,8 @@ static bool stage_open(struct stage *stage, const struct draft *draft, struct te
 static void stage_close(struct stage *stage)
 {
     if (stage->root[0] != '\0') {
-        (void)unlink(stage->fixture);
+        (void)unlink(stage->ok);
+        (void)unlink(stage->odd);
         (void)unlink(stage->script);
         (void)rmdir(stage->folder);
         (void)rmdir(stage->root);
@@ -151,8 +159,8 @@ static void stage_run(struct stage *stage, struct settings *settings)
     generation_release(&generation);
 }
 
-bool new_files_try(const struct cli_options *options, const struct draft *draft, struct text script,
-                   struct buffer *fixture, settings_finding report, void *context)
+bool new_files_try(const struct cli_options *options, const struct draft *draft, struct new_files *files,
+                   settings_finding report, void *context)
 {
     struct stage stage = { .report = report, .context = context };
     struct settings *settings = NULL;
@@ -161,12 +169,12 @@ bool new_files_try(const struct cli_options *options, const struct draft *draft,
         return false;
     }
     stage.suppliers_dir = settings->suppliers_dirs[0];
-    if (stage_open(&stage, draft, script, buffer_text(fixture))) {
+    if (stage_open(&stage, draft, files)) {
         struct text root = text_of(stage.root);
         keep_only(settings, &root);
         stage_run(&stage, settings);
-        buffer_clear(fixture);
-        if (stage.findings == 0 && file_read(stage.fixture, fixture, NULL) != STATUS_OK) {
+        buffer_clear(&files->ok);
+        if (stage.findings == 0 && file_read(stage.ok, &files->ok, NULL) != STATUS_OK) {
             stage_report(&stage, &(struct failure){ .message = "the fixture could not be read again" });
         }
     }

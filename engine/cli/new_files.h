@@ -11,15 +11,21 @@
 #include "cli/cli.h"
 #include "cli/draft.h"
 
-/// Loads the script and runs the fixture in a folder of its own; what the fixture leaves open ("?") is filled in.
-/// False: findings were reported, with the paths that the files would have.
-MUST_CHECK bool new_files_try(const struct cli_options *options, const struct draft *draft, struct text script,
-                              struct buffer *fixture, settings_finding report, void *context);
+/// What is tried, and written: the script, and the fixtures of an answer and of a refused key.
+struct new_files {
+    struct buffer script, ok, odd;
+};
+
+/// Loads the script and runs the fixtures in a folder of their own; what `ok` leaves open ("?") is filled in. False:
+/// findings were reported, with the paths that the files would have.
+MUST_CHECK bool new_files_try(const struct cli_options *options, const struct draft *draft, struct new_files *files,
+                              settings_finding report, void *context);
+
+/// Of the fixtures, without their folder: "ok-one-way.json", "odd-key-refused.json".
+const char *new_files_ok_name(const struct draft *draft);
+const char *new_files_odd_name(void);
 
 /// One that is there already is fine. False: `why` says what.
 MUST_CHECK bool new_files_make_folder(const char *path, struct failure *why);
 /// Creates a file. STATUS_INVALID: it exists. STATUS_IO: `why` says what.
 MUST_CHECK enum status new_files_write(const char *path, struct text bytes, struct failure *why);
-
-/// "ok-one-way" or "ok-stay".
-const char *new_files_fixture(const struct draft *draft);

@@ -2,103 +2,11 @@
 
 #include "base/buffer.h"
 #include "base/file.h"
+#include "cli/pasted_options.h"
 #include "cli/pasted_words.h"
 
 #include <stdio.h>
 #include <string.h>
-
-enum meaning {
-    PASSED_OVER, // says nothing about the request
-    NOTED,       // says something that belongs elsewhere
-    REFUSED,
-    METHOD,
-    HEADER,
-    DATA,     // `@FILE` is a file
-    DATA_RAW, // no files
-    DATA_URLENCODE,
-    DATA_JSON,
-    USER,
-    BEARER,
-    COOKIE,
-    AGENT,
-    REFERER,
-    QUERY, // --get: the data belong to the query
-    HEAD,
-    URL,
-    NEXT,
-};
-
-static const struct option {
-    char letter;
-    const char *name;
-    bool takes_value;
-    enum meaning meaning;
-    const char *note;
-} OPTIONS[] = {
-    { 'X', "request", true, METHOD, NULL },
-    { 'H', "header", true, HEADER, NULL },
-    { 'd', "data", true, DATA, NULL },
-    { 0, "data-ascii", true, DATA, NULL },
-    { 0, "data-binary", true, DATA, NULL },
-    { 0, "data-raw", true, DATA_RAW, NULL },
-    { 0, "data-urlencode", true, DATA_URLENCODE, NULL },
-    { 0, "json", true, DATA_JSON, NULL },
-    { 'u', "user", true, USER, NULL },
-    { 0, "basic", false, PASSED_OVER, NULL },
-    { 0, "oauth2-bearer", true, BEARER, NULL },
-    { 'b', "cookie", true, COOKIE, NULL },
-    { 'A', "user-agent", true, AGENT, NULL },
-    { 'e', "referer", true, REFERER, NULL },
-    { 'G', "get", false, QUERY, NULL },
-    { 'I', "head", false, HEAD, NULL },
-    { 0, "url", true, URL, NULL },
-    { ':', "next", false, NEXT, NULL },
-    { 'F', "form", true, REFUSED, "a script sends json, form or body, and no multipart form" },
-    { 0, "form-string", true, REFUSED, "a script sends json, form or body, and no multipart form" },
-    { 'T', "upload-file", true, REFUSED, "a script sends json, form or body, and no file" },
-    { 'K', "config", true, REFUSED, "options in a file are not read; paste them into the command" },
-    { 0, "digest", false, REFUSED, "a login by digest needs `sign`, and a challenge that no script sees" },
-    { 0, "ntlm", false, REFUSED, "a login by NTLM is of a connection, which no script sees" },
-    { 0, "negotiate", false, REFUSED, "a login by SPNEGO is of a connection, which no script sees" },
-    { 0, "aws-sigv4", true, NOTED, "the signature is left out: write it as `sign(request, ctx)`" },
-    { 'k', "insecure", false, NOTED,
-      "certificates are always checked; `network.ca_file` names those that are trusted" },
-    { 'L', "location", false, NOTED, "a redirect is not followed; `normalise` sees it as an answer" },
-    { 0, "location-trusted", false, NOTED, "a redirect is not followed; `normalise` sees it as an answer" },
-    { 'x', "proxy", true, NOTED, "a proxy is of the settings: suppliers.NAME.accounts.main.proxy" },
-    { 'E', "cert", true, NOTED, "a client certificate is of the settings: suppliers.NAME.accounts.main.tls" },
-    { 0, "key", true, NOTED, "a client certificate is of the settings: suppliers.NAME.accounts.main.tls" },
-    { 0, "cacert", true, NOTED, "certificates to trust are of the settings: network.ca_file" },
-    { 'm', "max-time", true, NOTED, "how long to wait is the engine's affair; the script's `ceiling` has a say" },
-    { 0, "connect-timeout", true, NOTED, "how long to wait is the engine's affair; the script's `ceiling` has a say" },
-    { 0, "retry", true, NOTED, "asking again is the engine's affair" },
-    { 0, "resolve", true, NOTED, "names are looked up by the engine" },
-    { 'c', "cookie-jar", true, NOTED, "cookies are not kept from one request to the next; a session is a `login`" },
-    { 'r', "range", true, NOTED, "a range is a header: range" },
-    { 0, "compressed", false, PASSED_OVER, NULL }, // the engine always offers it
-    { 's', "silent", false, PASSED_OVER, NULL },
-    { 'S', "show-error", false, PASSED_OVER, NULL },
-    { 'v', "verbose", false, PASSED_OVER, NULL },
-    { 'i', "include", false, PASSED_OVER, NULL },
-    { 'f', "fail", false, PASSED_OVER, NULL },
-    { 0, "fail-with-body", false, PASSED_OVER, NULL },
-    { 'g', "globoff", false, PASSED_OVER, NULL },
-    { 'N', "no-buffer", false, PASSED_OVER, NULL },
-    { '#', "progress-bar", false, PASSED_OVER, NULL },
-    { '4', "ipv4", false, PASSED_OVER, NULL },
-    { '6', "ipv6", false, PASSED_OVER, NULL },
-    { '0', "http1.0", false, PASSED_OVER, NULL },
-    { 0, "http1.1", false, PASSED_OVER, NULL },
-    { 0, "http2", false, PASSED_OVER, NULL },
-    { 0, "http3", false, PASSED_OVER, NULL },
-    { 0, "path-as-is", false, PASSED_OVER, NULL },
-    { 0, "trace-time", false, PASSED_OVER, NULL },
-    { 'o', "output", true, PASSED_OVER, NULL },
-    { 'O', "remote-name", false, PASSED_OVER, NULL },
-    { 'w', "write-out", true, PASSED_OVER, NULL },
-    { 'D', "dump-header", true, PASSED_OVER, NULL },
-    { 0, "max-redirs", true, PASSED_OVER, NULL },
-};
 
 struct taking {
     struct arena *arena;
@@ -240,16 +148,16 @@ static enum status read_data_file(struct taking *taking, struct text name)
 }
 
 /// curl joins what several options say by `&`.
-static enum status take_data(struct taking *taking, struct text value, enum meaning meaning)
+static enum status take_data(struct taking *taking, struct text value, enum pasted_meaning meaning)
 {
-    if (taking->data.length > 0 && meaning != DATA_JSON) {
+    if (taking->data.length > 0 && meaning != MEANS_DATA_JSON) {
         buffer_append_byte(&taking->data, '&');
     }
-    taking->is_json = taking->is_json || meaning == DATA_JSON;
-    if (value.length > 0 && value.data[0] == '@' && (meaning == DATA || meaning == DATA_JSON)) {
+    taking->is_json = taking->is_json || meaning == MEANS_DATA_JSON;
+    if (value.length > 0 && value.data[0] == '@' && (meaning == MEANS_DATA || meaning == MEANS_DATA_JSON)) {
         return read_data_file(taking, (struct text){ value.data + 1, value.length - 1 });
     }
-    if (meaning != DATA_URLENCODE) {
+    if (meaning != MEANS_DATA_URLENCODE) {
         buffer_append_text(&taking->data, value);
         return STATUS_OK;
     }
@@ -310,34 +218,34 @@ static enum status take_url(struct taking *taking, struct text url)
     return STATUS_OK;
 }
 
-static enum status take_option(struct taking *taking, const struct option *option, struct text value)
+static enum status take_option(struct taking *taking, const struct pasted_option *option, struct text value)
 {
     struct pasted_call *call = taking->call;
     char dashed[40];
 
     (void)snprintf(dashed, sizeof(dashed), "--%s", option->name);
     switch (option->meaning) {
-    case PASSED_OVER:
+    case MEANS_PASSED_OVER:
         return STATUS_OK;
-    case NOTED:
+    case MEANS_NOTED:
         note(taking, dashed, option->note);
         return STATUS_OK;
-    case REFUSED:
+    case MEANS_REFUSED:
         return refuse(taking, option->note, "a request with %s cannot be taken over", dashed);
-    case METHOD:
+    case MEANS_METHOD:
         taking->method = value;
         return STATUS_OK;
-    case HEADER:
+    case MEANS_HEADER:
         return take_header(taking, value);
-    case DATA:
-    case DATA_RAW:
-    case DATA_URLENCODE:
-    case DATA_JSON:
+    case MEANS_DATA:
+    case MEANS_DATA_RAW:
+    case MEANS_DATA_URLENCODE:
+    case MEANS_DATA_JSON:
         return take_data(taking, value, option->meaning);
-    case USER:
+    case MEANS_USER:
         call->user = value;
         return STATUS_OK;
-    case BEARER: {
+    case MEANS_BEARER: {
         struct buffer line;
         buffer_init(&line, PASTED_INPUT_MAX);
         buffer_printf(&line, "Bearer %.*s", TEXT_ARGS(value));
@@ -345,23 +253,23 @@ static enum status take_option(struct taking *taking, const struct option *optio
         buffer_fini(&line);
         return STATUS_OK;
     }
-    case COOKIE:
+    case MEANS_COOKIE:
         return take_cookie(taking, value);
-    case AGENT:
+    case MEANS_AGENT:
         add(taking, &call->headers, TEXT("user-agent"), value);
         return STATUS_OK;
-    case REFERER:
+    case MEANS_REFERER:
         add(taking, &call->headers, TEXT("referer"), value);
         return STATUS_OK;
-    case QUERY:
+    case MEANS_QUERY:
         taking->is_query = true;
         return STATUS_OK;
-    case HEAD:
+    case MEANS_HEAD:
         taking->is_head = true;
         return STATUS_OK;
-    case URL:
+    case MEANS_URL:
         return take_url(taking, value);
-    case NEXT:
+    case MEANS_NEXT:
         return refuse(taking, "paste one request; each further one is a part or a step of the script",
                       "the command makes several requests");
     }
@@ -382,13 +290,12 @@ static enum status take_named(struct taking *taking, struct text word)
     struct text name = { word.data + 2, word.length - 2 }, value = TEXT(""), url;
     bool is_negated = text_starts_with(name, TEXT("no-"));
 
-    for (size_t i = 0; i < COUNT_OF(OPTIONS); i++) {
-        if (text_equals_c(name, OPTIONS[i].name)) {
-            if (OPTIONS[i].takes_value && !next_word(taking, &value)) {
-                return refuse(taking, "paste the whole command", "--%s has no value", OPTIONS[i].name);
-            }
-            return take_option(taking, &OPTIONS[i], value);
-        }
+    const struct pasted_option *option = pasted_option_named(name);
+    if (option != NULL && option->takes_value && !next_word(taking, &value)) {
+        return refuse(taking, "paste the whole command", "--%s has no value", option->name);
+    }
+    if (option != NULL) {
+        return take_option(taking, option, value);
     }
     struct text ignored, shown = keep(taking, text_split(word, '=', &ignored)); // what follows may be a secret
     note(taking, shown.data == NULL ? "an option" : shown.data,
@@ -409,11 +316,8 @@ static enum status take_letters(struct taking *taking, struct text word)
     enum status status = STATUS_OK;
 
     for (size_t at = 1; at < word.length && status == STATUS_OK; at++) {
-        const struct option *option = NULL;
+        const struct pasted_option *option = pasted_option_lettered(word.data[at]);
         struct text value = TEXT("");
-        for (size_t i = 0; i < COUNT_OF(OPTIONS) && option == NULL; i++) {
-            option = OPTIONS[i].letter == word.data[at] ? &OPTIONS[i] : NULL;
-        }
         if (option == NULL) {
             char letter[3] = { '-', word.data[at], '\0' };
             note(taking, letter, "an option that is not known here, left out");

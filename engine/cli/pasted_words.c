@@ -128,16 +128,14 @@ static enum status take_quoted(struct splitter *splitter, char style)
         if (c == end) {
             return STATUS_OK;
         }
-        if (c != '\\' || style == '\'' || !has_more(splitter)) {
-            buffer_append_byte(&splitter->word, c);
-        } else if (style == '$') {
+        bool escapes = c == '\\' && style != '\'' && has_more(splitter);
+        if (escapes && style == '$') {
             take_escape(splitter);
-        } else if (strchr("\"\\$`", peek(splitter)) != NULL) {
-            buffer_append_byte(&splitter->word, take(splitter));
-        } else if (peek(splitter) == '\n') {
-            splitter->at++;
+        } else if (escapes && peek(splitter) == '\n') {
+            splitter->at++; // the line goes on
         } else {
-            buffer_append_byte(&splitter->word, c);
+            bool is_escaped = escapes && strchr("\"\\$`", peek(splitter)) != NULL;
+            buffer_append_byte(&splitter->word, is_escaped ? take(splitter) : c);
         }
     }
     return refuse(splitter, began, "a quote is opened here and never closed", "paste the whole command");
