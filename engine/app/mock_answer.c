@@ -154,8 +154,8 @@ void mock_answer(struct mock *mock, size_t door, const struct http_request *requ
         reply->exchange = choice.exchange;
         tell_differences(mock, door, &choice, request, reply);
     }
-    reply->is_found = choice.can_answer;
-    if (!reply->is_found) {
+    reply->is_found = choice.play != NULL && choice.can_answer;
+    if (choice.play == NULL || !choice.can_answer) {
         refuse(mock, door, &choice, request, reply);
         return;
     }

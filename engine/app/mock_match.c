@@ -12,39 +12,52 @@ enum { ARENA_MAX = 64 << 20, OTHER_KIND = 1000, SILENT_URL = 1, SILENT_BODY = 4 
 
 // ---- urls
 
-struct text mock_url_of(struct arena *arena, const struct mock_play *play, const struct mock_supplier *supplier,
-                        size_t door, struct text target)
+/// The option that leads to the target: of those of the door the one whose path begins it and is the longest. Without
+/// one any of the door, and `*is_other`: the request goes to another path of the origin.
+static const struct mock_option *find_option(const struct mock_supplier *supplier, size_t door, struct text target,
+                                             bool *is_other)
 {
-    const struct mock_option *best = NULL;
+    const struct mock_option *best = NULL, *any = NULL;
     struct text query;
     struct text path = text_split(target, '?', &query);
 
     for (size_t i = 0; i < supplier->option_count; i++) {
         const struct mock_option *option = &supplier->options[i];
-        bool is_before = option->door == door && text_starts_with(path, option->path) &&
+        if (option->door != door) {
+            continue;
+        }
+        bool is_before = text_starts_with(path, option->path) &&
                          (path.length == option->path.length || path.data[option->path.length] == '/');
+        any = option;
         if (is_before && (best == NULL || option->path.length > best->path.length)) {
             best = option;
         }
     }
-    for (size_t i = 0; best == NULL && i < supplier->option_count; i++) {
-        if (supplier->options[i].door == door) {
-            best = &supplier->options[i]; // another path of the same origin
-        }
-    }
-    struct text url = mock_option_url(play, best);
+    *is_other = best == NULL;
+    return best != NULL ? best : any;
+}
+
+struct text mock_url_of(struct arena *arena, const struct mock_play *play, const struct mock_supplier *supplier,
+                        size_t door, struct text target)
+{
+    bool is_other;
     struct url_parts parts;
-    size_t cut = best->path.length;
-    if (!text_starts_with(target, best->path) && url_split(url, &parts) && parts.target.data != NULL) {
+    const struct mock_option *option = find_option(supplier, door, target, &is_other);
+
+    require(option != NULL); // a door is there for an option
+    struct text url = mock_option_url(play, option);
+    struct text rest = target;
+    if (!is_other) {
+        rest = (struct text){ target.data + option->path.length, target.length - option->path.length };
+    } else if (url_split(url, &parts) && parts.target.data != NULL) {
         url.length = (size_t)(parts.target.data - url.data);
     }
-    cut = text_starts_with(target, best->path) ? cut : 0;
-    char *made = arena_alloc(arena, url.length + target.length + 1);
+    char *made = arena_alloc(arena, url.length + rest.length + 1);
     if (made == NULL) {
         return target;
     }
-    (void)text_put(text_put(made, url), (struct text){ target.data + cut, target.length - cut });
-    return (struct text){ made, url.length + target.length - cut };
+    (void)text_put(text_put(made, url), rest);
+    return (struct text){ made, url.length + rest.length };
 }
 
 static bool has_digit(struct text piece)
@@ -262,7 +275,6 @@ struct mock_fit mock_fit_of(struct mock_play *play, size_t exchange, const struc
 
     fit.is_other_method =
         method != NULL && (method->kind != JSON_STRING || !text_equals_nocase(method->text, request->method));
-    fit.silence += method == NULL;
     fit_url(play, expect, json_tree_member(expect, "url"), request, &fit);
     for (size_t i = 0; i < COUNT_OF(bodies); i++) {
         const struct json_node *body = json_tree_member(expect, bodies[i]);
@@ -370,6 +382,7 @@ static void take_turn(struct mock_choice *best, const struct mock_choice *all, s
             equal++;
         }
     }
+    require(first != NULL); // the best is one of them
     if (next == NULL && first->exchange > 0) {
         next = last; // told already: what came at last stays true
     } else if (next == NULL) {

@@ -15,7 +15,7 @@ struct mock_fit {
     size_t pieces;  // of the path that differ
     bool says_what; // it expects a body or a query
     size_t what;    // differences in query and body
-    size_t silence; // what it does not say of method and body, in differences that this is taken for
+    size_t silence; // what it does not say of URL and body, in differences that this is taken for
     size_t headers; // differences in headers
 };
 

@@ -1,6 +1,7 @@
 #include "cli/mock_run.h"
 
 #include "app/generation.h"
+#include "base/file.h"
 #include "base/json_write.h"
 #include "cli/cli_commands.h"
 
@@ -117,11 +118,23 @@ static int read_tls(struct mock_command *command)
     return CLI_OK;
 }
 
+/// Is there something that the mock did not write?
+static bool is_of_somebody(const char *path)
+{
+    struct buffer content;
+
+    buffer_init(&content, OUTPUT_MAX);
+    enum status status = file_read(path, &content, NULL);
+    bool is_ours = status == STATUS_NOT_FOUND || (status == STATUS_OK && content.length == 0) ||
+                   text_starts_with(buffer_text(&content), text_of(FIRST_LINE));
+    buffer_fini(&content);
+    return !is_ours;
+}
+
 /// Before the doors are open, so that nothing listens for nobody.
 static int check_settings_file(struct mock_command *command)
 {
     const char *path = command->options->settings;
-    char first[sizeof(FIRST_LINE)] = "";
 
     if (path == NULL) {
         return CLI_OK;
@@ -129,16 +142,9 @@ static int check_settings_file(struct mock_command *command)
     if (snprintf(command->secrets_file, PATH_SIZE, "%s.env", path) >= PATH_SIZE) {
         return cli_usage_error("a shorter one", "the path of --settings is too long");
     }
-    FILE *file = fopen(path, "re");
-    size_t length = file == NULL ? 0 : fread(first, 1, sizeof(first) - 1, file);
-    bool is_there = file != NULL && length > 0;
-    if (file != NULL) {
-        (void)fclose(file);
-    }
-    return !is_there || strcmp(first, FIRST_LINE) == 0
-               ? CLI_OK
-               : cli_usage_error("name another file: this one would be overwritten", "`%s` was not written by the mock",
-                                 path);
+    return is_of_somebody(path) ? cli_usage_error("name another file: this one would be overwritten",
+                                                  "`%s` was not written by the mock", path)
+                                : CLI_OK;
 }
 
 static int read_options(struct mock_command *command)

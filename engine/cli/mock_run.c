@@ -112,11 +112,14 @@ static void write_line(const struct mock_pending *pending, const struct json_nod
     }
 }
 
-/// False: nobody reads on.
-static bool print(const struct buffer *out)
+/// Bytes of strangers that a terminal would obey become `?`; JSON has none.
+static void print(struct buffer *out)
 {
+    for (size_t i = 0; i < out->length; i++) {
+        unsigned char byte = (unsigned char)out->data[i];
+        out->data[i] = (byte < ' ' && byte != '\n') || byte == 0x7f ? '?' : out->data[i];
+    }
     cli_flush(stdout, out);
-    return ferror(stdout) == 0;
 }
 
 // ---- requests
@@ -240,7 +243,7 @@ static void take_told(struct mock_run *run, const struct json_node *root)
     } else {
         write_line(pending, root, ms, &out);
     }
-    (void)print(&out);
+    print(&out);
     buffer_fini(&out);
     pending_free(pending);
     run->told++;
@@ -269,7 +272,7 @@ static void take_met(struct mock_run *run, const struct json_node *root)
     } else {
         buffer_printf(&out, "%.*s  %.*s, met by a connection\n", TEXT_ARGS(supplier), TEXT_ARGS(fault));
     }
-    (void)print(&out);
+    print(&out);
     buffer_fini(&out);
 }
 

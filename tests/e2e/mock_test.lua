@@ -121,7 +121,8 @@ end
 -- A script of our own, and its fixtures; both as the author writes them.
 local SCRIPT = [[
 return {
-  name = "acme", product = "flights", owner = "acme@example.com", docs = "https://example.com", hosts = {}, secrets = { "ACME_KEY" },
+  name = "acme", product = "flights", owner = "acme@example.com", docs = "https://example.com",
+  hosts = {}, secrets = { "ACME_KEY" },
   options = { base_url = "https://api.acme.example/v2", login_url = "https://login.acme.example" },
   build_request = function() return { path = "/offers" } end,
   normalise = function() return {} end,
@@ -344,7 +345,8 @@ with_mock("acme", function(mock)
   end)
 
   test("a connection is kept", function()
-    local text = world.shell(("curl -s -o /dev/null -w '%%{num_connects} ' %s/v2/x -o /dev/null %s/v2/y"):format(api, api))
+    local curl = "curl -s -o /dev/null -w '%%{num_connects} ' %s/v2/x -o /dev/null %s/v2/y"
+    local text = world.shell(curl:format(api, api))
     local connects = {}
     for count in text:gmatch("%d+") do
       connects[#connects + 1] = count
