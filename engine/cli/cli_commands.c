@@ -79,6 +79,7 @@ static const struct cli_command commands[] = {
               "switched off, dark or of mode test. With --body nothing is sent: the file answers the first\n"
               "request (of a login, if there is one), further ones the next requests; secrets are made up.\n",
       .options = "config json no-color width body status header login keep all",
+      .arguments = "suppliers",
       .exits = "137",
       .least_arguments = 2,
       .most_arguments = 2,
@@ -92,6 +93,7 @@ static const struct cli_command commands[] = {
               "cookies are replaced by those of a test. The new fixture is run at once, and removed when it does\n"
               "not pass. What did not answer is called odd-NAME. With --body it is made of saved answers.\n",
       .options = "config json no-color body status header login as force",
+      .arguments = "suppliers",
       .exits = "137",
       .least_arguments = 2,
       .most_arguments = 2,
@@ -110,6 +112,7 @@ static const struct cli_command commands[] = {
               "Ctrl-C or SIGTERM. The farm program plays it (LASTCALL_FARM names another than the one beside\n"
               "this program); faults and models of latency are in examples/farm/README.md.\n",
       .options = "config json no-color listen settings latency fault tls seed strict once",
+      .arguments = "suppliers",
       .exits = "13",
       .most_arguments = CLI_MAX_ARGUMENTS,
       .run = cmd_mock },

@@ -134,7 +134,7 @@ local MISTAKES = {
   {
     "a huge state", by = "test", code = "E0503",
     old = "state = { page = ctx.step }", new = 'state = { page = ("x"):rep(70000) }',
-    at = "normalise = function", says = { "state", "64 KiB" }, help = { "id", "page" },
+    at = "normalise = function", says = { "state", "64 KiB" }, help = { "cursor", "page" },
   },
   {
     "a module that is not there", by = "check", code = "E0208",
