@@ -226,6 +226,7 @@ local COMPLETIONS = {
   { { "new", "acme", "--product", "h" }, "hotels" },
   { { "reload", "--shadow", "d" }, "duffel" },
   { { "config", "" }, "show" },
+  { { "config", "-c", "x.yaml", "" }, "show" },
   { { "completion", "" }, "bash zsh" },
   { { "explain", "E042" }, "E0421 E0422 E0423 E0424 E0425 E0426 E0427" },
   { { "help", "hist" }, "history" },
