@@ -44,7 +44,7 @@ struct text mock_door_origin(const struct mock *mock, size_t door);
 /// How many suppliers have a door, and how many fixtures they have.
 size_t mock_supplier_count(const struct mock *mock);
 size_t mock_fixture_count(const struct mock *mock);
-/// The suppliers that have fixtures and no URL among their options, so that nothing can bring them here: ", a, b".
+/// The suppliers that have fixtures and are not played, because no option leads all of their requests here: "a, b".
 void mock_tell_unreachable(const struct mock *mock, struct buffer *out);
 
 struct mock_reply {
