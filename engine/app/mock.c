@@ -251,6 +251,7 @@ static void lead_here(struct mock *mock, struct mock_supplier *supplier)
     const struct script_supplier *script = supplier->script;
     const struct mock_play *play;
     size_t doors = mock->door_count;
+    struct text query; // may hold a key
 
     if (!mock_open_doors(mock, supplier)) {
         return; // a finding says why
@@ -260,7 +261,7 @@ static void lead_here(struct mock *mock, struct mock_supplier *supplier)
         mock_find(mock, CODE_FIELD_MISSING, play->fixture->path.data,
                   "make the URL an option of the script, so that settings can lead it elsewhere",
                   "no option of `%.*s` leads to %.*s: the request would go to the real supplier",
-                  TEXT_ARGS(script->name), TEXT_ARGS(stray->text));
+                  TEXT_ARGS(script->name), TEXT_ARGS(text_split(stray->text, '?', &query)));
     } else if (supplier->option_count == 0 && supplier->is_named) {
         mock_find(mock, CODE_FIELD_MISSING, script->file.data,
                   "give it options = { base_url = \"https://…\" } and requests a `path`",
