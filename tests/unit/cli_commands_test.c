@@ -406,7 +406,7 @@ static void check_reports_every_finding_and_opens_no_socket(void **state)
     assert_says(printed.out, "{\"findings\":[{\"file\":\"/tmp/");
     snprintf(line, sizeof(line), "serve -c %s", path);
     assert_int_equal(lastcall(line), CLI_CANNOT_LOAD);
-    assert_says(printed.error, ":2:1: error: ");
+    assert_says(printed.error, ":2:1: error[E0102]: ");
     unlink(path);
 }
 
