@@ -23,9 +23,10 @@ void hide_fini(struct hide *hide)
 
 void hide_add(struct hide *hide, struct text value, struct text stand_in)
 {
-    if (hide->count < HIDE_VALUES_MAX) {
-        hide->values[hide->count++] =
-            (struct hide_value){ arena_copy(&hide->arena, value), arena_copy(&hide->arena, stand_in) };
+    struct hide_value kept = { arena_copy(&hide->arena, value), arena_copy(&hide->arena, stand_in) };
+
+    if (hide->count < HIDE_VALUES_MAX && kept.value.data != NULL && kept.stand_in.data != NULL) {
+        hide->values[hide->count++] = kept;
     }
 }
 
@@ -120,7 +121,7 @@ static const struct hide_value *value_at(const struct hide *hide, struct text re
 
     for (size_t i = 0; i < hide->count; i++) {
         const struct hide_value *value = &hide->values[i];
-        if (value->value.length >= VALUE_LEAST && text_starts_with(rest, value->value) &&
+        if (value->value.data != NULL && value->value.length >= VALUE_LEAST && text_starts_with(rest, value->value) &&
             (found == NULL || value->value.length > found->value.length)) {
             found = value;
         }
@@ -134,7 +135,7 @@ void hide_text(struct hide *hide, struct text text, struct buffer *out)
     size_t i = 0;
 
     buffer_init(&kept, out->ceiling);
-    while (i < text.length) {
+    while (text.data != NULL && i < text.length) {
         const struct hide_value *value =
             hide->count == 0 ? NULL : value_at(hide, (struct text){ text.data + i, text.length - i });
         if (value == NULL) {

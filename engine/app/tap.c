@@ -71,7 +71,6 @@ static void mirror(const struct tap_exchange *exchange)
     owner->sent_us = fetch->sent_us;
     owner->first_byte_us = fetch->first_byte_us;
     owner->done_us = fetch->done_us;
-    owner->tcp_took_us = fetch->tcp_took_us;
     owner->tls_took_us = fetch->tls_took_us;
     owner->is_reused = fetch->is_reused;
     memcpy(owner->detail, fetch->detail, sizeof(owner->detail));

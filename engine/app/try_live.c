@@ -10,6 +10,7 @@
 #include "search/search.h"
 
 #include <arpa/inet.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -337,6 +338,7 @@ bool try_run_live(struct try_run *run, const struct try_subject *subject, struct
     own.book_message.on_receive = on_book_message;
     list_init(&own.book_message.node);
     run->is_live = true;
+    (void)signal(SIGPIPE, SIG_IGN); // a peer that leaves ends its connection, not us
     if (start_all(&own, why) == STATUS_OK) {
         loop_run(own.loop);
     }

@@ -176,7 +176,7 @@ static bool take_body(struct making *making, struct recorded *item, size_t index
 {
     struct buffer scratch, out;
     struct text plain;
-    char number[16] = "", path[TRY_PATH_SIZE];
+    char number[32] = "", path[TRY_PATH_SIZE];
 
     buffer_init(&scratch, FIXTURE_BODY_MAX);
     buffer_init(&out, FIXTURE_BODY_MAX);
@@ -516,7 +516,7 @@ static void remove_old_bodies(const struct making *making)
 
     for (size_t number = 0; number <= 2 * (FIXTURE_EXCHANGES_MAX + 1) - 1; number++) {
         struct recorded old = { .from = NULL };
-        char path[TRY_PATH_SIZE], middle[16] = "";
+        char path[TRY_PATH_SIZE], middle[32] = "";
         bool is_ours = false;
         if (number / 2 > 0) {
             (void)snprintf(middle, sizeof(middle), ".%zu", number / 2);

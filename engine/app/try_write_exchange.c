@@ -162,7 +162,8 @@ static bool write_body(const struct try_view *view, struct tap_exchange *exchang
     bool is_saved = save_body(path, buffer_text(&out), why);
     if (is_saved) {
         json_field_c(json, "saved", path);
-        (void)snprintf(exchange->saved_to, sizeof(exchange->saved_to), "%s", path);
+        (void)snprintf(exchange->saved_to, sizeof(exchange->saved_to), "%.*s", (int)sizeof(exchange->saved_to) - 1,
+                       path);
     }
     buffer_fini(&out);
     return is_saved;

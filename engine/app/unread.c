@@ -9,6 +9,15 @@
 
 enum { TREES_MAX = 8, PATH_SIZE = 512, XML_MEMORY_MAX = 64 << 20 };
 
+/// A path, one step longer; what does not fit is cut.
+static void join(char place[PATH_SIZE], const char *path, const char *between, struct text name, const char *end)
+{
+    int length = snprintf(place, PATH_SIZE, "%s%s%.*s%s", path, between, TEXT_ARGS(name), end);
+
+    place[PATH_SIZE - 1] = '\0';
+    require(length >= 0);
+}
+
 /// Where the walk stands: in the document, and in each tree that leads here.
 struct at {
     const struct json_node *trees[TREES_MAX]; // NULL: it does not lead here
@@ -84,11 +93,11 @@ static void walk_json(struct unread *unread, const struct at *at, const struct j
         bool is_map = is_object && !is_wanted(&next) && is_wanted(&mapped);
         if (is_map) {
             next = mapped;
-            (void)snprintf(below, sizeof(below), "%s{}", path);
+            join(below, path, "", TEXT(""), "{}");
         } else if (is_object) {
-            (void)snprintf(below, sizeof(below), "%s%s%.*s", path, path[0] == '\0' ? "" : ".", TEXT_ARGS(child->key));
+            join(below, path, path[0] == '\0' ? "" : ".", child->key, "");
         } else {
-            (void)snprintf(below, sizeof(below), "%s[]", path);
+            join(below, path, "", TEXT(""), "[]");
         }
         walk_json(unread, &next, child, below);
     }
@@ -126,7 +135,7 @@ static void walk_attributes(struct unread *unread, const struct at *at, const st
     for (size_t i = 0; i < node->attribute_count; i++) {
         const struct xml_attribute *attribute = &node->attributes[i];
         if (!attribute->is_binding && member_of(at, attribute->name.local, true).data == NULL) {
-            (void)snprintf(below, sizeof(below), "%s.@%.*s", path, TEXT_ARGS(attribute->name.local));
+            join(below, path, ".@", attribute->name.local, "");
             tell(unread, below, "an attribute");
         }
     }
@@ -144,8 +153,7 @@ static void walk_child(struct unread *unread, const struct at *at, const struct 
     }
     struct at element = step(&next, "l", member);
     bool is_list = is_wanted(&element);
-    (void)snprintf(below, sizeof(below), "%s%s%.*s%s", path, path[0] == '\0' ? "" : ".", TEXT_ARGS(child->name.local),
-                   is_list ? "[]" : "");
+    join(below, path, path[0] == '\0' ? "" : ".", child->name.local, is_list ? "[]" : "");
     walk_xml(unread, is_list ? &element : &next, child, below);
 }
 

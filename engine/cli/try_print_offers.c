@@ -45,11 +45,17 @@ static void describe_slices(const struct json_node *slices, struct buffer *out)
 /// Of any other product: its first texts.
 static void describe_fields(const struct json_node *node, struct buffer *out)
 {
-    static const char *const PASSED_OVER[] = { "id", "item", "supplier", "observed_at", "token" };
+    static const char *const PASSED_OVER[] = { "id", "item", "supplier", "price_status" };
 
     for (const struct json_node *at = node == NULL ? NULL : node->first; at != NULL && out->length < WHAT;
          at = at->next) {
+        static const struct text ENDS[] = { { "_id", 3 }, { "_at", 3 }, { "token", 5 } }; // for machines
         bool is_shown = at->kind == JSON_STRING;
+        for (size_t i = 0; i < COUNT_OF(ENDS); i++) {
+            size_t length = ENDS[i].length;
+            is_shown = is_shown && !(at->key.length >= length &&
+                                     memcmp(at->key.data + at->key.length - length, ENDS[i].data, length) == 0);
+        }
         for (size_t i = 0; i < COUNT_OF(PASSED_OVER); i++) {
             is_shown = is_shown && !text_equals_c(at->key, PASSED_OVER[i]);
         }

@@ -330,7 +330,7 @@ enum status fetch_start(struct fetch_pool *pool, struct fetch *fetch)
     fetch->response = NULL;
     fetch->started_us = clock_now_us();
     fetch->connected_us = fetch->sent_us = fetch->first_byte_us = fetch->done_us = 0;
-    fetch->named_us = fetch->tcp_took_us = fetch->tls_took_us = 0;
+    fetch->named_us = fetch->tls_took_us = 0;
     fetch->is_reused = false;
     fetch->detail[0] = '\0';
     pool->counts.started++;

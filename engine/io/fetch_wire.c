@@ -52,7 +52,6 @@ static curl_socket_t wire_on_open(void *context, curlsocktype purpose, struct cu
 static int wire_on_close(void *context, curl_socket_t fd)
 {
     struct wire *wire = context;
-
     sockets_close(&wire->sockets, fd);
     return 0;
 }
@@ -62,7 +61,6 @@ static int wire_on_request(void *context, char *peer, char *local, int peer_port
 {
     struct transfer *transfer = context;
     (void)peer, (void)local, (void)peer_port, (void)local_port;
-
     return transfer_may_send(transfer, &transfer->wire->sending) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT;
 }
 
@@ -83,7 +81,6 @@ static int wire_on_progress(void *context, curl_off_t d_total, curl_off_t d_now,
 {
     struct transfer *transfer = context;
     (void)d_total, (void)d_now, (void)u_total, (void)u_now;
-
     list_move(&transfer->wire->touched, &transfer->touched_node);
     return 0;
 }
@@ -93,7 +90,6 @@ static int wire_on_resolve(void *resolver, void *reserved, void *context)
 {
     struct transfer *transfer = context;
     (void)resolver, (void)reserved;
-
     return transfer->peer_is_literal ? 0 : 1;
 }
 
@@ -163,23 +159,10 @@ static enum fetch_result result_of_curl(CURLcode code, bool is_requested)
     return is_requested ? FETCH_RECEIVE_FAILED : FETCH_CONNECT_FAILED; // the latter: a proxy that does not lead there
 }
 
-/// How long the handshakes took, for whoever looks on.
-static void wire_take_times(const struct transfer *transfer)
-{
-    struct fetch *fetch = transfer->fetch;
-    curl_off_t tcp_us = 0, tls_us = 0; // since the start
-
-    if (fetch->is_reused || curl_easy_getinfo(transfer->handle, CURLINFO_CONNECT_TIME_T, &tcp_us) != CURLE_OK ||
-        curl_easy_getinfo(transfer->handle, CURLINFO_APPCONNECT_TIME_T, &tls_us) != CURLE_OK) {
-        return;
-    }
-    fetch->tcp_took_us = tcp_us > 0 ? (uint64_t)tcp_us : 0;
-    fetch->tls_took_us = tcp_us > 0 && tls_us > tcp_us ? (uint64_t)(tls_us - tcp_us) : 0;
-}
-
 static void wire_end(struct wire *wire, struct transfer *transfer, CURLcode code)
 {
     struct fetch *fetch = transfer->fetch;
+    curl_off_t tcp_us = 0, tls_us = 0; // done, since the start
 
     // What we stopped ourselves comes back from libcurl as an error of a callback; we know better.
     if (!transfer_has_fault(transfer, code == CURLE_OK, code == CURLE_COULDNT_CONNECT, code == CURLE_OUT_OF_MEMORY)) {
@@ -187,7 +170,9 @@ static void wire_end(struct wire *wire, struct transfer *transfer, CURLcode code
         fetch_set_detail(fetch, transfer->error[0] != '\0' ? transfer->error : curl_easy_strerror(code));
     }
     fetch->phase = transfer_end_phase(transfer, &wire->sockets);
-    wire_take_times(transfer);
+    curl_easy_getinfo(transfer->handle, CURLINFO_CONNECT_TIME_T, &tcp_us);
+    curl_easy_getinfo(transfer->handle, CURLINFO_APPCONNECT_TIME_T, &tls_us);
+    fetch->tls_took_us = !fetch->is_reused && tcp_us > 0 && tls_us > tcp_us ? (uint64_t)(tls_us - tcp_us) : 0;
     wire->counts.reused += transfer->is_requested && fetch->is_reused ? 1 : 0;
     wire_stop(wire, transfer);
     if (fetch->result == FETCH_OK) {

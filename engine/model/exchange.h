@@ -104,7 +104,7 @@ struct fetch {
     struct http_response *response; // owned by the owner of the fetch once done; NULL unless FETCH_OK
     uint64_t started_us, connected_us, sent_us, first_byte_us, done_us; // 0: not reached
     uint64_t named_us;                                                  // its peer's address is known; 0: not reached
-    uint64_t tcp_took_us, tls_took_us;                                  // of connected_us, once it is over; 0: unknown
+    uint64_t tls_took_us;                                               // of connected_us, once it is over; 0: unknown
     bool is_reused;                                                     // sent over a kept connection
     char detail[256];                                                   // the transport's own words when it failed
     void *impl;                                                         // the fetcher's

@@ -162,11 +162,18 @@ static const char *check_type_words(int type)
     return type == LUA_TSTRING ? "a string" : type == LUA_TTABLE ? "a table" : "a function";
 }
 
+/// Tables of functions are called where they stand, so they are made in the file itself.
+static bool check_holds_functions(const char *name)
+{
+    return strcmp(name, "login") == 0 || strcmp(name, "revalidate") == 0;
+}
+
 /// How a field is written that is often written otherwise; NULL: there is nothing to say.
 static const char *check_example(const char *name)
 {
     return strcmp(name, "hosts") == 0     ? "such as hosts = { \"api.acme.example\" }"
            : strcmp(name, "secrets") == 0 ? "such as secrets = { \"ACME_KEY\" }"
+           : check_holds_functions(name)  ? "write the table here; what a module gives goes into it by name"
                                           : NULL;
 }
 
@@ -179,7 +186,11 @@ static void check_get_field(lua_State *L, const char *name)
 
 static void check_known_field(lua_State *L, struct check_job *job, const struct check_field *field)
 {
-    check_get_field(L, field->name);
+    if (field->type == LUA_TTABLE && !check_holds_functions(field->name)) {
+        check_get_field(L, field->name);
+    } else {
+        lua_getfield(L, 1, field->name);
+    }
     int type = lua_type(L, -1);
     if (type == LUA_TNIL) {
         if (field->need == CHECK_REQUIRED) {

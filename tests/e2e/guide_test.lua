@@ -264,6 +264,29 @@ test("a guide with a broken example goes red", function()
   assert(failed > 0, "no console of it failed")
 end)
 
+-- The anchors of a page's headings, as the web makes them.
+local function anchors_of(page)
+  local anchors = {}
+  for heading in ("\n" .. page):gmatch("\n#+ ([^\n]+)") do
+    local anchor = heading:lower():gsub("[^%w%s_-]", ""):gsub("%s", "-")
+    anchors[anchor] = true
+  end
+  return anchors
+end
+
+test("every link of the guide, the README and the reference leads to a heading that is there", function()
+  local pages = { ["README.md"] = "", [GUIDE] = "suppliers/", ["scripts/README.md"] = "scripts/" }
+  local count = 0
+  for path, folder in pairs(pages) do
+    for file, anchor in world.read_file(path):gmatch("%]%(([^%s%)#]*)#([^%s%)]+)%)") do
+      local target = file == "" and path or (folder .. file):gsub("^%w+/%.%./", "")
+      assert(anchors_of(assert(world.read_file(target), target))[anchor], ("%s: %s#%s"):format(path, target, anchor))
+      count = count + 1
+    end
+  end
+  assert(count >= 30, "the links were not read")
+end)
+
 test("the README's example of a supplier is the guide's", function()
   local last = {}
   for _, block in ipairs(blocks) do

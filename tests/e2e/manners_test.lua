@@ -105,6 +105,8 @@ local LOCAL = {
   { "check -c /nowhere.yaml", 1, "/nowhere.yaml" },
   { "test duffel", 0, "0 failed" },
   { "test no_such_supplier", 1, "no_such_supplier" },
+  { "mock no_such_supplier", 1, "no_such_supplier" },
+  { "mock -c /nowhere.yaml", 3, "/nowhere.yaml" },
   { "test -c /nowhere.yaml", 3, "/nowhere.yaml" },
   { "config show", 0, "deadline:" },
   { "config show --origin -c " .. SETTINGS, 0, SETTINGS .. ":1, over built-in" },

@@ -122,7 +122,7 @@ local function contains(text, part, what)
   end
 end
 
--- ---- secrets, in the spellings of other means than the engine's ------------------------------------------------------
+-- ---- secrets, in the spellings of other means than the engine's -----------------------------------------------------
 
 local function each_byte(text, format)
   return (text:gsub(".", function(byte)
@@ -333,7 +333,7 @@ end)
 
 w:stop()
 
--- ---- steps, parts, other shapes --------------------------------------------------------------------------------------
+-- ---- steps, parts, other shapes -------------------------------------------------------------------------------------
 
 local function record_all(population, kinds)
   settings(population)
@@ -353,7 +353,7 @@ end
 record_all("steps", { s01 = "farm_poll_add", s05 = "farm_poll_replace", s09 = "farm_pages", s13 = "farm_parts" })
 record_all("shapes", { m01 = "farm_maps", t01 = "farm_tables", x01 = "farm_xml" })
 
--- ---- saved answers, without a network --------------------------------------------------------------------------------
+-- ---- saved answers, without a network -------------------------------------------------------------------------------
 
 world.write_file(OVERLAY, ("suppliers_dir: %s\nscripts_dir: scripts\n"):format(SUPPLIERS))
 local STAY = world.folder .. "/stay.json"

@@ -1,0 +1,122 @@
+// Which fields of an answer a script never reads, and how bodies are shown.
+#include "app/pretty.h"
+#include "app/unread.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+static struct arena arena;
+static struct unread unread;
+static char told[1024];
+
+static int set_up(void **state)
+{
+    (void)state;
+    arena_init(&arena, 16 << 20);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    arena_fini(&arena);
+    return 0;
+}
+
+/// "path×count path×count"
+static const char *find(const char *reads, const char *body)
+{
+    size_t length = 0;
+
+    unread_find(&unread, &arena, text_of(reads), text_of(body));
+    told[0] = '\0';
+    for (size_t i = 0; i < unread.count; i++) {
+        length += (size_t)snprintf(told + length, sizeof(told) - length, "%s%.*s×%zu", i == 0 ? "" : " ",
+                                   TEXT_ARGS(unread.paths[i].path), unread.paths[i].count);
+    }
+    return told;
+}
+
+static void a_field_is_told_once_with_how_often_it_came(void **state)
+{
+    (void)state;
+
+    assert_string_equal(find("{\"trees\":[{\"o\":{\"a\":{\"l\":{\"o\":{\"b\":1}}}}}]}",
+                             "{\"a\":[{\"b\":1,\"c\":2},{\"b\":1,\"c\":{\"d\":3}}],\"e\":[]}"),
+                        "a[].c×2 e×1");
+    assert_true(unread.is_known);
+}
+
+static void maps_raw_values_and_several_trees_are_followed(void **state)
+{
+    (void)state;
+
+    assert_string_equal(
+        find("{\"trees\":[{\"o\":{\"m\":{\"m\":{\"o\":{\"x\":1}}},\"r\":2}},{\"o\":{\"s\":1}}]}",
+             "{\"m\":{\"k1\":{\"x\":1,\"y\":1},\"k2\":{\"x\":1,\"y\":1}},\"r\":{\"z\":1},\"s\":1,\"t\":1}"),
+        "m{}.y×2 t×1");
+}
+
+static void elements_and_attributes_of_xml_are_found_whatever_their_prefix(void **state)
+{
+    (void)state;
+
+    assert_string_equal(
+        find("{\"trees\":[{\"o\":{\"a:R\":{\"o\":{\"O\":{\"l\":{\"o\":{\"@id\":1,\"P\":1}}}}}}}]}",
+             "<b:R xmlns:b=\"u\" v=\"1\"><O id=\"1\" n=\"2\"><P>1</P><Q><S/></Q></O><O id=\"2\"/></b:R>"),
+        "R.@v×1 R.O[].@n×1 R.O[].Q×1");
+}
+
+static void nobody_can_tell_of_a_body_that_is_taken_whole_or_is_no_document(void **state)
+{
+    (void)state;
+
+    assert_string_equal(find("{\"all\":true}", "{\"a\":1}"), "");
+    assert_true(unread.is_all_read);
+    assert_string_equal(find("{\"trees\":[{\"o\":{}}]}", "{ broken"), "");
+    assert_false(unread.is_known);
+    assert_string_equal(find("", "{\"a\":1}"), "");
+    assert_false(unread.is_known);
+}
+
+static void assert_pretty(const char *body, bool is_form, const char *expected)
+{
+    struct buffer out;
+
+    buffer_init(&out, 1 << 16);
+    pretty_body(text_of(body), is_form, &out);
+    buffer_append_byte(&out, '\0');
+    assert_string_equal(out.data, expected);
+    buffer_fini(&out);
+}
+
+static void bodies_are_shown_a_thing_a_line(void **state)
+{
+    (void)state;
+
+    assert_pretty("{\"a\":[1,2],\"b\":{}}", false, "{\n  \"a\": [1, 2],\n  \"b\": {}\n}");
+    assert_pretty("<?xml version=\"1.0\"?>\n<a><b x=\"1\"/> <c>t</c></a>", false,
+                  "<?xml version=\"1.0\"?>\n<a>\n  <b x=\"1\"/>\n  <c>t</c>\n</a>");
+    assert_pretty("a=1&b=2", true, "a=1\nb=2");
+    assert_pretty("just words", false, "just words");
+    assert_pretty("<", false, "<");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_field_is_told_once_with_how_often_it_came, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(maps_raw_values_and_several_trees_are_followed, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(elements_and_attributes_of_xml_are_found_whatever_their_prefix, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(nobody_can_tell_of_a_body_that_is_taken_whole_or_is_no_document, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(bodies_are_shown_a_thing_a_line, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
