@@ -30,7 +30,7 @@ const char *new_files_ok_name(const struct draft *draft)
 
 const char *new_files_odd_name(void)
 {
-    return "odd-401.json";
+    return "odd-key-refused.json";
 }
 
 bool new_files_make_folder(const char *path, struct failure *why)
