@@ -149,6 +149,7 @@ end
 -- Runs in the background; its output once it is up.
 local function start(folder, text, started)
   local log = ("%s/background-%d.log"):format(folder.path, #started + 1)
+  os.remove(log) -- that of the console before says the same
   local program = text:gsub("lastcall (%a+) ", "exec lastcall %1 ")
   local pid = world.spawn("sh -c " .. quoted(folder.prefix .. program), log)
   started[#started + 1] = pid
