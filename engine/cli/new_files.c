@@ -40,6 +40,7 @@ bool new_files_make_folder(const char *path, struct failure *why)
     }
     failure_at(why, path, 0, 0);
     failure_set(why, "the folder cannot be made: %s", strerror(errno));
+    failure_help(why, "make it by hand, with those above it, and try again");
     return false;
 }
 
