@@ -78,8 +78,7 @@ uint64_t script_check_limit_us(const struct script_check *check)
     return check->run_us != 0 ? check->run_us : SCRIPT_CHECK_RUN_US;
 }
 
-/// Errors of helpers have their remedy behind the sentence, for they are one line; here it goes where remedies are.
-static void check_part_help(struct failure *failure)
+void script_check_part_help(struct failure *failure)
 {
     static const char *const beginnings[] = { ": did you mean ", ": declare it with local" };
 
@@ -106,7 +105,7 @@ void script_check_report(struct script_check *check, const struct script_file *f
     if (help != NULL) {
         snprintf(failure.help, sizeof failure.help, "%s", help);
     } else {
-        check_part_help(&failure);
+        script_check_part_help(&failure);
     }
     check->findings++;
     check->report(check->context, &failure);
