@@ -244,6 +244,35 @@ static void find_unknown(struct mock *mock, const struct mock_order *order)
     }
 }
 
+/// Opens the doors of a supplier. One that could still reach the real supplier gets none: it is a finding, or, when
+/// nobody asked for this one, it is not played.
+static void lead_here(struct mock *mock, struct mock_supplier *supplier)
+{
+    const struct script_supplier *script = supplier->script;
+    const struct mock_play *play;
+    size_t doors = mock->door_count;
+    struct text query; // may hold a key
+
+    if (!mock_open_doors(mock, supplier)) {
+        return; // a finding says why
+    }
+    const struct json_node *stray = supplier->option_count == 0 ? NULL : mock_find_stray(supplier, &play);
+    if (stray != NULL && supplier->is_named) {
+        mock_find(mock, CODE_FIELD_MISSING, play->fixture->path.data,
+                  "make the URL an option of the script, so that settings can lead it elsewhere",
+                  "no option of `%.*s` leads to %.*s: the request would go to the real supplier",
+                  TEXT_ARGS(script->name), TEXT_ARGS(text_split(stray->text, '?', &query)));
+    } else if (supplier->option_count == 0 && supplier->is_named) {
+        mock_find(mock, CODE_FIELD_MISSING, script->file.data,
+                  "give it options = { base_url = \"https://…\" } and requests a `path`",
+                  "`%.*s` has no option that is a URL: its requests cannot be led to a mock", TEXT_ARGS(script->name));
+    }
+    if (stray != NULL) {
+        supplier->option_count = 0;
+        mock->door_count = doors;
+    }
+}
+
 static void read_supplier(struct mock *mock, const struct mock_order *order, const struct script_supplier *script,
                           const char *folder)
 {
@@ -256,13 +285,8 @@ static void read_supplier(struct mock *mock, const struct mock_order *order, con
     *supplier = (struct mock_supplier){ .script = script, .is_named = order->name_count > 0 };
     mock->suppliers[mock->supplier_count++] = supplier;
     read_folder(mock, order, supplier, folder);
-    if (supplier->fixture_count > 0 && !mock_open_doors(mock, supplier)) {
-        return; // a finding says why
-    }
-    if (supplier->fixture_count > 0 && supplier->option_count == 0 && supplier->is_named) {
-        mock_find(mock, CODE_FIELD_MISSING, script->file.data,
-                  "give it options = { base_url = \"https://…\" } and requests a `path`",
-                  "`%.*s` has no option that is a URL: its requests cannot be led to a mock", TEXT_ARGS(script->name));
+    if (supplier->fixture_count > 0) {
+        lead_here(mock, supplier);
     }
 }
 

@@ -5,7 +5,8 @@
 /// and path must fit: a path fits, too, when only pieces with digits differ, such as dates. Of those that fit counts,
 /// in this order: asked for by name ("acme/odd-busy"); an exact one that says a body or query; ok-… before odd-…; the
 /// same path; fewest differences in query and body; fewest in headers; the fixture that answered last; one that was not
-/// used yet. Equal requests of one fixture get its answers in their order.
+/// used yet. Equal requests of one fixture get its answers in their order, whoever
+/// sends them: of two searches at once each may get what was meant for the other.
 ///
 /// What comes and what goes are plain data: sockets, time and faults are the farm's (examples/farm/prompter.h).
 ///
@@ -44,7 +45,7 @@ struct text mock_door_origin(const struct mock *mock, size_t door);
 /// How many suppliers have a door, and how many fixtures they have.
 size_t mock_supplier_count(const struct mock *mock);
 size_t mock_fixture_count(const struct mock *mock);
-/// The suppliers that have fixtures and no URL among their options, so that nothing can bring them here: ", a, b".
+/// The suppliers that have fixtures and are not played, because no option leads all of their requests here: "a, b".
 void mock_tell_unreachable(const struct mock *mock, struct buffer *out);
 
 struct mock_reply {

@@ -121,6 +121,33 @@ bool mock_open_doors(struct mock *mock, struct mock_supplier *supplier)
     return is_fine;
 }
 
+/// Does an option of the supplier lead where this URL goes, as the fixture has it?
+static bool leads_to(const struct mock_supplier *supplier, const struct mock_play *play, struct text url)
+{
+    struct text origin, path, other;
+    bool does_lead = !split_origin(url, &origin, &path); // what is no URL fits no request
+
+    for (size_t i = 0; i < supplier->option_count && !does_lead; i++) {
+        does_lead = split_origin(mock_option_url(play, &supplier->options[i]), &other, &path) &&
+                    text_equals_nocase(other, origin);
+    }
+    return does_lead;
+}
+
+const struct json_node *mock_find_stray(const struct mock_supplier *supplier, const struct mock_play **play)
+{
+    for (size_t i = 0; i < supplier->play_count; i++) {
+        *play = &supplier->plays[i];
+        for (size_t j = 0; j < (*play)->exchanges.count; j++) {
+            const struct json_node *url = json_tree_member((*play)->exchanges.items[j].expect, "url");
+            if (url != NULL && url->kind == JSON_STRING && !leads_to(supplier, *play, url->text)) {
+                return url;
+            }
+        }
+    }
+    return NULL;
+}
+
 struct text mock_option_url(const struct mock_play *play, const struct mock_option *option)
 {
     const struct json_node *own = json_tree_member_text(play->fixture->options, option->key);

@@ -62,6 +62,9 @@ struct mock {
 /// Finds the URL options of a supplier and gives each origin a door. False: a finding says why not.
 MUST_CHECK bool mock_open_doors(struct mock *mock, struct mock_supplier *supplier);
 
+/// A URL that a fixture expects and no option leads to: the request would go to the real supplier. NULL: there is none.
+const struct json_node *mock_find_stray(const struct mock_supplier *supplier, const struct mock_play **play);
+
 /// What a fixture's requests have in place of an option's URL.
 struct text mock_option_url(const struct mock_play *play, const struct mock_option *option);
 

@@ -275,7 +275,8 @@ static void print_doors(const struct mock_command *command, struct buffer *out)
     buffer_init(&names, OUTPUT_MAX);
     mock_tell_unreachable(command->mock, &names);
     if (names.length > 0) {
-        buffer_printf(out, "no option that is a URL, so not played: %.*s\n", TEXT_ARGS(buffer_text(&names)));
+        buffer_printf(out, "not played, for no option leads all of their requests here: %.*s\n",
+                      TEXT_ARGS(buffer_text(&names)));
     }
     buffer_fini(&names);
 }

@@ -227,7 +227,8 @@ static int make_draft(struct new_order *order)
             };
         }
         if (!try_draft(order, new_report)) {
-            return refuse(order, CLI_CANNOT_LOAD, "mend what stands above and try again; nothing was written",
+            return refuse(order, CLI_CANNOT_LOAD,
+                          "nothing was written; change the pasted command where it stands above, and try again",
                           "the draft of `%.*s` does not pass its own test", TEXT_ARGS(draft->name));
         }
     }

@@ -389,6 +389,7 @@ static struct text take_party(struct draft *draft, const struct draft_value *val
     static const char *const EVERYBODY[] = {
         "pax", "passengers", "travellers", "travelers", "seats", "passengercount"
     };
+    static const char *const GUESTS[] = { "occupancy", "guests", "guestcount", "pax", "persons" };
     struct draft_search *search = &draft->search;
     char key[KEY_SIZE];
     uint64_t count;
@@ -414,6 +415,9 @@ static struct text take_party(struct draft *draft, const struct draft_value *val
     } else if (is_any(key, EVERYBODY, COUNT_OF(EVERYBODY)) && !draft->is_hotels) {
         what = "how many travellers";
         expression = count > 0 && take_count(&search->adults, count) ? "#search.query.travellers" : NULL;
+    } else if (is_any(key, GUESTS, COUNT_OF(GUESTS)) && draft->is_hotels) {
+        what = "how many adults";
+        expression = count > 0 && take_count(&search->adults, count) ? "search.query.rooms[1].adults" : NULL;
     } else if (begins_with(key, "room") && draft->is_hotels) {
         what = "how many rooms";
         expression = count > 0 && take_count(&search->rooms, count) ? "#search.query.rooms" : NULL;
@@ -465,7 +469,9 @@ static bool is_code(struct text value)
 static struct text take_word(struct draft *draft, const struct draft_value *value)
 {
     static const char *const MARKETS[] = { "country", "market", "pos", "pointofsale", "countrycode" };
-    static const char *const PLACES[] = { "destination", "location", "place" };
+    static const char *const PLACES[] = {
+        "dest", "destination", "destinationcode", "location", "locationcode", "place"
+    };
     struct draft_search *search = &draft->search;
     char key[KEY_SIZE];
 

@@ -8,9 +8,10 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { PATH_SIZE = 4096, READ_AT_ONCE = 64 << 10 };
+enum { PATH_SIZE = 4096, READ_AT_ONCE = 64 << 10, PATIENCE_MS = 5000, PAUSE_MS = 5 };
 
 extern char **environ;
 
@@ -119,13 +120,28 @@ enum status farm_child_start(struct farm_child *farm, const char *const *argumen
     return STATUS_OK;
 }
 
+static bool is_gone_within(pid_t pid, int patience_ms)
+{
+    const struct timespec pause = { .tv_nsec = PAUSE_MS * 1000000L };
+    bool is_gone = waitpid(pid, NULL, WNOHANG) != 0;
+
+    for (int waited_ms = 0; !is_gone && waited_ms < patience_ms; waited_ms += PAUSE_MS) {
+        (void)nanosleep(&pause, NULL);
+        is_gone = waitpid(pid, NULL, WNOHANG) != 0;
+    }
+    return is_gone;
+}
+
 void farm_child_stop(struct farm_child *farm)
 {
     if (farm->fd >= 0) {
         close(farm->fd);
         farm->fd = -1;
     }
-    while (farm->pid > 0 && waitpid(farm->pid, NULL, 0) < 0 && errno == EINTR) {
+    if (farm->pid > 0 && !is_gone_within(farm->pid, PATIENCE_MS)) {
+        (void)kill(farm->pid, SIGKILL);
+        while (waitpid(farm->pid, NULL, 0) < 0 && errno == EINTR) {
+        }
     }
     farm->pid = 0;
     buffer_fini(&farm->input);

@@ -34,5 +34,5 @@ MUST_CHECK bool farm_child_next(struct farm_child *farm, struct frame *frame, bo
 /// False: the farm is gone.
 MUST_CHECK bool farm_child_send(struct farm_child *farm, struct text json, struct text bytes);
 
-/// Ends the farm and waits until it is gone.
+/// Ends the farm by leaving it, and waits until it is gone; one that stays is killed.
 void farm_child_stop(struct farm_child *farm);

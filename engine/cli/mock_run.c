@@ -245,6 +245,7 @@ static void take_told(struct mock_run *run, const struct json_node *root)
     }
     print(&out);
     buffer_fini(&out);
+    run->unfound += pending->is_found ? 0 : 1;
     pending_free(pending);
     run->told++;
 }
@@ -307,6 +308,28 @@ static bool is_over(const struct mock_run *run)
     return (run->options->once > 0 && run->told >= run->options->once) || ferror(stdout) != 0;
 }
 
+static void tell_end(const struct mock_run *run)
+{
+    struct json_writer json;
+    struct buffer out;
+
+    buffer_init(&out, LINE_MAX);
+    if (run->options->is_json) {
+        json_writer_init(&json, &out);
+        json_begin_object(&json);
+        json_field_c(&json, "event", "end");
+        json_field_u64(&json, "requests", run->told);
+        json_field_u64(&json, "not_found", run->unfound);
+        json_end_object(&json);
+        buffer_append_byte(&out, '\n');
+    } else {
+        buffer_printf(&out, "mock: %zu request%s, %zu that nothing fitted\n", run->told, run->told == 1 ? "" : "s",
+                      run->unfound);
+    }
+    print(&out);
+    buffer_fini(&out);
+}
+
 int mock_run(struct mock_run *run, int signal_fd)
 {
     struct pollfd watched[2] = { { .fd = signal_fd, .events = POLLIN }, { .fd = run->farm->fd, .events = POLLIN } };
@@ -331,6 +354,7 @@ int mock_run(struct mock_run *run, int signal_fd)
         run->pending = pending->next;
         pending_free(pending);
     }
+    tell_end(run);
     return is_open ? CLI_OK : CLI_BUG;
 }
 

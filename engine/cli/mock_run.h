@@ -15,7 +15,7 @@ struct mock_run {
     struct mock *mock;
     struct farm_child *farm;
     struct mock_pending *pending; // answered, and not yet told
-    size_t told;                  // requests that are over
+    size_t told, unfound;         // requests that are over; those that nothing fitted
 };
 
 /// Answers and tells until a signal, or until as many requests are over as `--once` says; an exit code.

@@ -73,17 +73,30 @@ enum status new_files_write(const char *path, struct text bytes, struct failure 
     return is_whole ? STATUS_OK : STATUS_IO;
 }
 
-/// With the path that the file would have.
+/// `text` with the suppliers directory in place of the stage's.
+static void move_paths(const struct stage *stage, const char *text, char *out, size_t size)
+{
+    const char *found = strstr(text, stage->root);
+
+    if (found == NULL) {
+        (void)snprintf(out, size, "%s", text);
+    } else {
+        (void)snprintf(out, size, "%.*s%.*s%s", (int)(found - text), text, TEXT_ARGS(stage->suppliers_dir),
+                       found + strlen(stage->root));
+    }
+}
+
+/// With the paths that the files would have.
 static void stage_report(void *context, const struct failure *failure)
 {
     struct stage *stage = context;
     struct failure moved = *failure;
-    size_t length = strlen(stage->root);
 
     stage->findings++;
-    if (strncmp(failure->file, stage->root, length) == 0) {
-        (void)snprintf(moved.file, sizeof(moved.file), "%.*s%s", TEXT_ARGS(stage->suppliers_dir),
-                       failure->file + length);
+    if (stage->root[0] != '\0') {
+        move_paths(stage, failure->file, moved.file, sizeof(moved.file));
+        move_paths(stage, failure->message, moved.message, sizeof(moved.message));
+        move_paths(stage, failure->help, moved.help, sizeof(moved.help));
     }
     stage->report(stage->context, &moved);
 }
@@ -145,7 +158,7 @@ static void stage_run(struct stage *stage, struct settings *settings)
     struct generation *generation = NULL;
 
     if (generation_build(settings, stage_report, stage, &generation) == STATUS_OK) {
-        for (int run = 0; run < 2; run++) {
+        for (int run = 0; run < 2 && stage->findings == 0; run++) {
             struct fixture_suite suite = { .settings = settings,
                                            .catalogue = generation_catalogue(generation),
                                            .is_updating = run == 0,

@@ -44,7 +44,7 @@ static void note_add_url(struct note *note, struct text url)
     for (size_t i = 0; rest.length > 0; i++) {
         struct text pair = text_split(rest, '&', &rest), value = pair;
         if (i == NOTE_PARAMETERS_MAX) {
-            note_add(note, "&...", (struct text){ NULL, 0 }, "");
+            note_add(note, "&...", TEXT(""), "");
             return;
         }
         struct text name = text_split(pair, '=', &value);
@@ -65,9 +65,9 @@ void exchange_note_request(struct failure *why, const struct http_request *reque
         note_add(&note, i == 0 ? " (" : ", ", request->headers[i].name, ": ***");
     }
     if (request->header_count > NOTE_HEADERS_MAX) {
-        note_add(&note, ", ...", (struct text){ NULL, 0 }, "");
+        note_add(&note, ", ...", TEXT(""), "");
     }
-    note_add(&note, request->header_count > 0 ? ")" : "", (struct text){ NULL, 0 }, "");
+    note_add(&note, request->header_count > 0 ? ")" : "", TEXT(""), "");
     note_put(&note, why);
 }
 

@@ -31,6 +31,34 @@ static void check_report_message(struct script_check *check, const struct script
     script_check_report(check, file, 0, code, help, "%s", message);
 }
 
+/// The source of the file in hand, or of a module.
+static bool check_find_source(void *context, struct text shown, struct text *path, struct text *source)
+{
+    const struct check_job *job = context;
+    const struct script_file *file =
+        script_file_is(job->file, shown) ? job->file : script_shelf_shown(job->file->shelf, shown);
+
+    if (file == NULL || file->source.data == NULL) {
+        return false;
+    }
+    *path = file->path;
+    *source = file->source;
+    return true;
+}
+
+/// An error of the file itself, with all that was found out where it was raised. False: it is another's.
+static bool check_report_trouble(const struct check_job *job, const struct failure *trouble)
+{
+    struct script_check *check = job->check;
+
+    if (trouble->code == CODE_NONE || trouble->line == 0 || !text_equals_c(job->file->path, trouble->file)) {
+        return false;
+    }
+    check->findings++;
+    check->report(check->context, trouble);
+    return true;
+}
+
 static void check_on_error(lua_State *L, void *context)
 {
     struct check_job *job = context;
@@ -38,6 +66,9 @@ static void check_on_error(lua_State *L, void *context)
     const struct trouble *trouble = sandbox_trouble(L);
     bool is_told = job->code == CODE_RAISED && trouble != NULL && trouble->failure.code != CODE_NONE;
 
+    if (is_told && check_report_trouble(job, &trouble->failure)) {
+        return;
+    }
     check_report_message(job->check, job->file, is_told ? trouble->failure.code : job->code, message);
 }
 
@@ -70,6 +101,8 @@ void check_job_call(struct check_job *job, lua_CFunction function)
         script_check_report(check, job->file, 0, CODE_MEMORY, NULL, "not enough memory to load the file");
         return;
     }
+    sandbox->trouble.find_source = check_find_source;
+    sandbox->trouble.context = job;
     switch (sandbox_call(sandbox, function, check_on_error, job)) {
     case SANDBOX_OK:
     case SANDBOX_ERROR: // reported

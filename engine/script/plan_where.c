@@ -55,7 +55,7 @@ static void tell_level(struct where *where, uint32_t level)
     for (; level != 0 && depth < PLAN_LEVELS_MAX; level = plan->levels[level].list.level) {
         chain[depth++] = level; // a reference's list begins elsewhere than the reference
     }
-    tell_text(where, "body", (struct text){ 0 });
+    tell_text(where, "body", TEXT(""));
     while (depth > 0) {
         const struct plan_level *at = &plan->levels[chain[--depth]];
         tell_steps(where, element_of(plan, at->list.level), &at->list);

@@ -162,12 +162,42 @@ static const char *check_type_words(int type)
     return type == LUA_TSTRING ? "a string" : type == LUA_TTABLE ? "a table" : "a function";
 }
 
-/// How a field is written that is often written otherwise; NULL: there is nothing to say.
+/// Tables of functions are called where they stand, so they are made in the file itself.
+static bool check_holds_functions(const char *name)
+{
+    return strcmp(name, "login") == 0 || strcmp(name, "revalidate") == 0;
+}
+
+/// How a field is written, for the remedy; NULL: there is nothing to say.
 static const char *check_example(const char *name)
 {
-    return strcmp(name, "hosts") == 0     ? "such as hosts = { \"api.acme.example\" }"
-           : strcmp(name, "secrets") == 0 ? "such as secrets = { \"ACME_KEY\" }"
-                                          : NULL;
+    static const struct {
+        const char *name, *example;
+    } examples[] = {
+        { "name", "such as name = \"acme\", the file's own" },
+        { "product", "such as product = \"flights\"" },
+        { "owner", "such as owner = \"flights@example.com\": whom to write to" },
+        { "hosts", "such as hosts = { \"api.acme.example\" }" },
+        { "secrets", "such as secrets = { \"ACME_KEY\" }" },
+        { "options", "such as options = { base_url = \"https://api.acme.example\" }" },
+        { "limits", "such as limits = { rps = 40, body = \"2MiB\" }" },
+        { "sells", "such as sells = { trip_types = { \"one_way\" }, max_party = 9 }" },
+        { "wants", "such as wants = { \"client\" }" },
+        { "build_request", "such as build_request = function(search, ctx) return { path = \"/search\" } end" },
+        { "normalise", "such as normalise = plan { each = \"offers[]\", offer = { … } }, or a function" },
+        { "ceiling", "such as ceiling = function(search, progress) return 1200 end" },
+        { "skip", "such as skip = function(search) return nil end: a reason to leave it out, or nil" },
+        { "sign", "such as sign = function(request, ctx) return { [\"x-signature\"] = … } end" },
+        { "login", "a table { build_request = …, read = … }, made here; what a module gives goes into it by name" },
+        { "revalidate",
+          "a table { build_request = …, read = … }, made here; what a module gives goes into it by name" },
+    };
+    for (size_t i = 0; i < COUNT_OF(examples); i++) {
+        if (strcmp(examples[i].name, name) == 0) {
+            return examples[i].example;
+        }
+    }
+    return NULL;
 }
 
 /// The field of the file's table; of a list or map that a module gave, which is read-only, what is behind it.
@@ -179,12 +209,16 @@ static void check_get_field(lua_State *L, const char *name)
 
 static void check_known_field(lua_State *L, struct check_job *job, const struct check_field *field)
 {
-    check_get_field(L, field->name);
+    if (field->type == LUA_TTABLE && !check_holds_functions(field->name)) {
+        check_get_field(L, field->name);
+    } else {
+        lua_getfield(L, 1, field->name);
+    }
     int type = lua_type(L, -1);
     if (type == LUA_TNIL) {
         if (field->need == CHECK_REQUIRED) {
             script_check_report(job->check, job->file, script_check_line_of(job->file, "name", 1), CODE_FIELD_MISSING,
-                                NULL, "field `%s` is missing", field->name);
+                                check_example(field->name), "field `%s` is missing", field->name);
         }
     } else if (field->need == CHECK_UNSUPPORTED) {
         script_check_report(job->check, job->file, script_check_line_of(job->file, field->name, 1), CODE_FIELD_UNKNOWN,
@@ -219,7 +253,7 @@ static void check_fields(lua_State *L, struct check_job *job, const struct check
                                 "the table has an item without a name");
             continue;
         }
-        char help[128] = "";
+        char help[128] = "nobody reads it: take it out; suppliers/README.md lists the fields";
         const char *nearest = check_nearest_field(key, fields, count);
         if (nearest != NULL) {
             snprintf(help, sizeof help, "did you mean `%s`?", nearest);

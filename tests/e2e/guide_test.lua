@@ -149,6 +149,7 @@ end
 -- Runs in the background; its output once it is up.
 local function start(folder, text, started)
   local log = ("%s/background-%d.log"):format(folder.path, #started + 1)
+  os.remove(log) -- that of the console before says the same
   local program = text:gsub("lastcall (%a+) ", "exec lastcall %1 ")
   local pid = world.spawn("sh -c " .. quoted(folder.prefix .. program), log)
   started[#started + 1] = pid
@@ -262,6 +263,29 @@ test("a guide with a broken example goes red", function()
   local _, code = world.shell(folder.prefix .. "lastcall test")
   equal(1, code, "exit code of test")
   assert(failed > 0, "no console of it failed")
+end)
+
+-- The anchors of a page's headings, as the web makes them.
+local function anchors_of(page)
+  local anchors = {}
+  for heading in ("\n" .. page):gmatch("\n#+ ([^\n]+)") do
+    local anchor = heading:lower():gsub("[^%w%s_-]", ""):gsub("%s", "-")
+    anchors[anchor] = true
+  end
+  return anchors
+end
+
+test("every link of the guide, the README and the reference leads to a heading that is there", function()
+  local pages = { ["README.md"] = "", [GUIDE] = "suppliers/", ["scripts/README.md"] = "scripts/" }
+  local count = 0
+  for path, folder in pairs(pages) do
+    for file, anchor in world.read_file(path):gmatch("%]%(([^%s%)#]*)#([^%s%)]+)%)") do
+      local target = file == "" and path or (folder .. file):gsub("^%w+/%.%./", "")
+      assert(anchors_of(assert(world.read_file(target), target))[anchor], ("%s: %s#%s"):format(path, target, anchor))
+      count = count + 1
+    end
+  end
+  assert(count >= 30, "the links were not read")
 end)
 
 test("the README's example of a supplier is the guide's", function()

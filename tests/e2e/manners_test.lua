@@ -45,8 +45,8 @@ local function options_of(command)
   return names
 end
 
--- Commands that print nothing for programs: an engine's log is JSON anyway, a farm runs until it is stopped.
-local WITHOUT_JSON = { "serve", "completion", "mock" }
+-- Commands that print nothing for programs: an engine's log is JSON anyway.
+local WITHOUT_JSON = { "serve", "completion" }
 
 test("help of every command begins with an example, and all ways to ask for it say the same", function()
   assert(#commands > 10, "too few commands")
@@ -105,6 +105,8 @@ local LOCAL = {
   { "check -c /nowhere.yaml", 1, "/nowhere.yaml" },
   { "test duffel", 0, "0 failed" },
   { "test no_such_supplier", 1, "no_such_supplier" },
+  { "mock no_such_supplier", 1, "no_such_supplier" },
+  { "mock -c /nowhere.yaml", 3, "/nowhere.yaml" },
   { "test -c /nowhere.yaml", 3, "/nowhere.yaml" },
   { "config show", 0, "deadline:" },
   { "config show --origin -c " .. SETTINGS, 0, SETTINGS .. ":1, over built-in" },
@@ -226,6 +228,7 @@ local COMPLETIONS = {
   { { "new", "acme", "--product", "h" }, "hotels" },
   { { "reload", "--shadow", "d" }, "duffel" },
   { { "config", "" }, "show" },
+  { { "config", "-c", "x.yaml", "" }, "show" },
   { { "completion", "" }, "bash zsh" },
   { { "explain", "E042" }, "E0421 E0422 E0423 E0424 E0425 E0426 E0427" },
   { { "help", "hist" }, "history" },

@@ -93,7 +93,7 @@ local MISTAKES = {
     "an endless loop", by = "test", code = "E0501",
     old = "    local offers = map(body.fares, read_offer)",
     new = "    local offers = map(body.fares, read_offer)\n    while body do\n    end", at = "    while body do",
-    says = { "stopped after" }, help = { "loop" },
+    says = { "more than 1000 ms" }, help = { "loop" },
   },
   {
     "a bad path of a shape", by = "check", code = "E0212",

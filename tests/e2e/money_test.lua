@@ -148,7 +148,7 @@ test("a table with a mistake is told with its place, and nothing starts", functi
   world.write_file(overlay, "suppliers_dir: suppliers\nfx: { file: " .. RATES .. " }\n")
   local output, code = world.shell(world.build .. "/lastcall check -c " .. overlay)
   equal(1, code, output)
-  assert(output:find(RATES .. ":2:26: error: `rates.USD`: a plain decimal number expected", 1, true), output)
+  assert(output:find(RATES .. ":2:26: error[E0108]: `rates.USD`: a plain decimal number expected", 1, true), output)
 end)
 
 w:stop()

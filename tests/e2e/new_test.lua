@@ -190,6 +190,13 @@ curl -X POST https://s.example/rates -u agency:S3cret99 -H "Content-Type: text/x
   equal("PAR", request.json.cityCode)
   equal(3, request.json.adults)
   equal("test-windows-api-key", request.headers["x-api-key"])
+
+  paste("guests", [[curl https://g.example/hotels -d '{"dest":"LON","occupancy":"2","from":"2027-06-01","to":"2027-06-03"}']])
+  local script = read("suppliers/guests.lua")
+  for _, words in ipairs { "dest = search.query.place.city", "occupancy = tostring(search.query.rooms[1].adults)",
+    "from = search.query.check_in", "to = search.query.check_out" } do
+    says(script, words)
+  end
   says(passes("check"), "0 findings")
   local found, code = world.shell(("cd %s && grep -rlE 'hunter2222|joe.bloggs|S3cret99|k1234567' suppliers"):format(FOLDER))
   equal(1, code, found)
@@ -212,6 +219,8 @@ test("what cannot be taken over is told, and nothing is written", function()
     { "curl 'https://a.example", "never closed" },
     { "curl -s", "the command has no URL" },
     { "curl ftp://a.example", "neither http nor https" },
+    { "curl -X 'GE T' https://a.example", "suppliers/bad.lua:" },
+    { "curl 'https://a b.example/x'", "`bad` can ask nobody" },
     { "curl https://a.example -d @/nowhere/body.json", "/nowhere/body.json" },
     { "curl -H 'Authorization Bearer zzzzzzzz' https://a.example", "a header of the command has no colon" },
   } do
@@ -219,7 +228,8 @@ test("what cannot be taken over is told, and nothing is written", function()
     local text, code = run("new bad --from curl.txt")
     equal(3, code, case[1])
     says(text, case[2])
-    says(text, "curl.txt:")
+    assert(text:find("curl.txt:", 1, true) or text:find("nothing was written; change the pasted", 1, true), text)
+    assert(not text:find("/lastcall-new-", 1, true), "a path of the trial is told: " .. text)
     assert(not text:find("zzzzzzzz", 1, true), "a secret is on the screen")
     equal(nil, world.read_file(FOLDER .. "/suppliers/bad.lua"))
   end

@@ -18,16 +18,16 @@ world.write_file(settings, table.concat({
 
 test("check tells the stuck file and all others, and exits with 3", function()
   local text, code = world.shell(("%s/lastcall check -c %s"):format(world.build, settings))
-  assert(text:find("tests/e2e/stuck/boom.lua: error: the file runs for more than 2 s", 1, true), text)
+  assert(text:find("tests/e2e/stuck/boom.lua: error[E0501]: the file runs for more than 2 s", 1, true), text)
   assert(text:find("help: move the work into a function", 1, true), text)
-  assert(text:find("tests/e2e/stuck/other.lua: error: a supplier's file must return a table", 1, true), text)
+  assert(text:find("tests/e2e/stuck/other.lua: error[E0203]: a supplier's file must return a table", 1, true), text)
   assert(text:find("2 findings", 1, true), text)
   equal(3, code, "exit code")
 end)
 
 test("serve does not start with it, and says why", function()
   local text, code = world.shell(("%s/lastcall serve -c %s"):format(world.build, settings))
-  assert(text:find("boom.lua: error: the file runs", 1, true), text)
+  assert(text:find("boom.lua: error[E0501]: the file runs", 1, true), text)
   equal(3, code, "exit code")
 end)
 

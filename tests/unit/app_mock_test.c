@@ -259,6 +259,21 @@ static void settings_and_secrets_are_written_for_the_doors(void **state)
     settings_release(&read);
 }
 
+static void a_request_that_no_option_leads_here_is_not_played(void **state)
+{
+    static const char *const named[] = { "acme" };
+
+    (void)state;
+    write_fixture("acme.test/ok-a.json",
+                  "{ \"expect_request\": { \"url\": \"https://other.acme.example/x\" }, \"response\": {} }");
+    assert_int_equal(open_named(named, 1), STATUS_INVALID);
+    assert_int_equal(findings.count, 1);
+    assert_non_null(strstr(findings.items[0].message, "the request would go to the real supplier"));
+    findings.count = 0;
+    assert_int_equal(open_named(NULL, 0), STATUS_INVALID); // there is nobody else
+    assert_int_equal(findings.count, 1);
+}
+
 static void what_cannot_be_played_is_found(void **state)
 {
     static const char *const unknown[] = { "acne" }, *const no_fixture[] = { "acme/odd-x" }, *const bare[] = { "acme" };
@@ -295,6 +310,7 @@ int main(void)
         MOCK_TEST(lengths_and_connections_are_for_whoever_sends),
         MOCK_TEST(differences_are_told_without_values_of_headers_and_secrets),
         MOCK_TEST(settings_and_secrets_are_written_for_the_doors),
+        MOCK_TEST(a_request_that_no_option_leads_here_is_not_played),
         MOCK_TEST(what_cannot_be_played_is_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

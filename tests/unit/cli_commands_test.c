@@ -398,7 +398,7 @@ static void check_reports_every_finding_and_opens_no_socket(void **state)
     const char *path = file_with("listen: 1\nnonsense: true\n");
     snprintf(line, sizeof(line), "check -c %s", path);
     assert_int_equal(lastcall(line), CLI_FINDINGS);
-    snprintf(line, sizeof(line), "%s:2:1: error: ", path);
+    snprintf(line, sizeof(line), "%s:2:1: error[E0102]: ", path);
     assert_says(printed.out, line);
     assert_says(printed.out, " findings\n");
     snprintf(line, sizeof(line), "check --json --config=%s", path);
@@ -406,7 +406,7 @@ static void check_reports_every_finding_and_opens_no_socket(void **state)
     assert_says(printed.out, "{\"findings\":[{\"file\":\"/tmp/");
     snprintf(line, sizeof(line), "serve -c %s", path);
     assert_int_equal(lastcall(line), CLI_CANNOT_LOAD);
-    assert_says(printed.error, ":2:1: error: ");
+    assert_says(printed.error, ":2:1: error[E0102]: ");
     unlink(path);
 }
 

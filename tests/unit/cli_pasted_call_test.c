@@ -51,6 +51,7 @@ static void words_are_cut_as_a_shell_cuts_them(void **state)
     assert_words("curl 'it'\\''s' ''", "[curl][it's][]");
     assert_words("curl \"a\\\"b\\n$X\"", "[curl][a\"b\\n$X]");
     assert_words("curl $'a\\n\\x41\\u00e9\\'\\101'", "[curl][a\nA\u00e9'A]");
+    assert_words("curl \"a\\\nb\"", "[curl][ab]");
     assert_words("curl x | jq .", "[curl][x]");
     assert_words("curl a|b x&y", "[curl][a|b][x&y]"); // within a word it belongs to a URL
     assert_words("curl ^\"a^\" ^\n -d ^\"^{^\\^\"k^\\^\":1^}^\"", "[curl][a][-d][{\"k\":1}]");

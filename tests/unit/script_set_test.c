@@ -136,9 +136,9 @@ static void globals_that_are_not_there_are_found_in_functions_that_never_ran(voi
 {
     (void)state;
     assert_finds("local function f()\n  return mony.scaled(1)\nend\n" ACME "skip = f }",
-                 "acme.lua:2: unknown global \"mony\": did you mean \"money\"?");
+                 "acme.lua:2: unknown global \"mony\" (did you mean \"money\"?)");
     assert_finds("local function f()\n  return function()\n    total = 1\n  end\nend\n" ACME "skip = f }",
-                 "acme.lua:3: global \"total\" cannot be set: declare it with local");
+                 "acme.lua:3: global \"total\" cannot be set (declare it with local)");
     assert_finds("local f = function() return { 1, os.time() } end\n" ACME "skip = f }",
                  "acme.lua:1: \"os\" is not available to scripts");
     // Locals, upvalues, parameters, fields and methods are none.
@@ -150,17 +150,17 @@ static void fields_of_helpers_that_are_not_there_are_found_likewise(void **state
 {
     (void)state;
     assert_finds("local function f(key)\n  return crypto.hmack(key)\nend\n" ACME "skip = f }",
-                 "acme.lua:2: there is no crypto.hmack: did you mean crypto.hmac?");
+                 "acme.lua:2: there is no crypto.hmack (did you mean crypto.hmac?)");
     assert_finds("local function f(at)\n  return function()\n    return { time.localtime(at) }\n  end\nend\n" ACME
                  "skip = f }",
-                 "acme.lua:3: there is no time.localtime: did you mean time.local_time?");
+                 "acme.lua:3: there is no time.localtime (did you mean time.local_time?)");
     assert_finds("local f = function() return math.random(6) end\n" ACME "skip = f }",
                  "acme.lua:1: there is no math.random");
     assert_finds(ACME "secrets = { 'ACME_KEY' },\nskip = function(_, ctx) return ctx.secret.ACME_KYE == 1 end }",
-                 "acme.lua:4: there is no secret \"ACME_KYE\": did you mean \"ACME_KEY\"?");
+                 "acme.lua:4: there is no secret \"ACME_KYE\" (did you mean \"ACME_KEY\"?)");
     // While the file is loaded they raise.
     assert_finds("local trouble = {\n  [429] = fail.qouta,\n}\n" ACME "skip = function() return trouble end }",
-                 "acme.lua:2: there is no fail.qouta: did you mean fail.quota?");
+                 "acme.lua:2: there is no fail.qouta (did you mean fail.quota?)");
     // A local of that name, methods, secrets of answers, and what may be either of two tables, are none.
     assert_loads("local time = { localtime = 1 }\nlocal function f(answer, is_sum)\n"
                  "  local key = (is_sum and crypto or url).encode\n"
