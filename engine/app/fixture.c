@@ -32,11 +32,21 @@ void fixture_find(struct fixture *fixture, const struct json_node *node, enum co
     fixture->report(fixture->context, &failure);
 }
 
+/// "there are: about, search, now", as many as have room.
+static void list_names(const char *const *names, size_t count, char *out, size_t size)
+{
+    size_t length = (size_t)snprintf(out, size, "there are: ");
+
+    for (size_t i = 0; i < count && length + strlen(names[i]) + sizeof(", …") < size; i++) {
+        length += (size_t)snprintf(out + length, size - length, "%s%s", i > 0 ? ", " : "", names[i]);
+    }
+}
+
 bool fixture_check_member(struct fixture *fixture, const struct json_node *member, const char *where,
                           const char *const *names, size_t count)
 {
     bool is_known = false;
-    char help[128] = "";
+    char help[sizeof(((struct failure *)0)->help)] = "";
 
     for (size_t i = 0; i < count && !is_known; i++) {
         is_known = text_equals_c(member->key, names[i]);
@@ -44,6 +54,8 @@ bool fixture_check_member(struct fixture *fixture, const struct json_node *membe
     const char *nearest = is_known ? NULL : text_nearest(member->key, names, count);
     if (nearest != NULL) {
         (void)snprintf(help, sizeof(help), "did you mean `%s`?", nearest);
+    } else if (!is_known) {
+        list_names(names, count, help, sizeof(help));
     }
     bool is_repeated = is_known && json_tree_member_text(member->parent, member->key) != member;
     if (!is_known) {

@@ -5,9 +5,10 @@
 
 #include "base/json_write.h"
 
+#include <stdio.h>
 #include <string.h>
 
-enum { CONTEXT_MAX = 1 << 20 };
+enum { CONTEXT_MAX = 1 << 20, SECRETS_MAX = 64 };
 
 /// A finding of the builder is the fixture's.
 static void take_finding(void *context, const struct failure *failure)
@@ -56,6 +57,26 @@ static bool is_secret(const struct script_supplier *script, struct text name)
     return is_known;
 }
 
+struct hint {
+    char text[160];
+};
+
+static struct hint nearest_secret(const struct script_supplier *script, struct text name)
+{
+    struct hint hint = { "its `secrets` are in the script's table" };
+    const char *names[SECRETS_MAX];
+    size_t count = 0;
+
+    for (; count < script->secret_count && count < SECRETS_MAX; count++) {
+        names[count] = script->secrets[count].data;
+    }
+    const char *nearest = text_nearest(name, names, count);
+    if (nearest != NULL) {
+        (void)snprintf(hint.text, sizeof(hint.text), "did you mean `%s`?", nearest);
+    }
+    return hint;
+}
+
 static void write_secrets(struct fixture *fixture, const struct script_supplier *script, struct json_writer *json)
 {
     const struct json_node *given = fixture->secrets;
@@ -78,8 +99,9 @@ static void write_secrets(struct fixture *fixture, const struct script_supplier 
     json_end_object(json);
     for (const struct json_node *at = given == NULL ? NULL : given->first; at != NULL; at = at->next) {
         if (!is_secret(script, at->key)) {
-            fixture_find(fixture, at, CODE_SECRET_MISSING, "its `secrets` are in the script's table",
-                         "the script declares no secret `%.*s`", TEXT_ARGS(at->key));
+            struct hint help = nearest_secret(script, at->key);
+            fixture_find(fixture, at, CODE_FIXTURE_FIELD, help.text, "the script declares no secret `%.*s`",
+                         TEXT_ARGS(at->key));
         }
     }
 }

@@ -30,7 +30,7 @@ const char *new_files_ok_name(const struct draft *draft)
 
 const char *new_files_odd_name(void)
 {
-    return "odd-key-refused.json";
+    return "odd-401.json";
 }
 
 bool new_files_make_folder(const char *path, struct failure *why)
@@ -97,6 +97,7 @@ static void stage_report(void *context, const struct failure *failure)
         move_paths(stage, failure->file, moved.file, sizeof(moved.file));
         move_paths(stage, failure->message, moved.message, sizeof(moved.message));
         move_paths(stage, failure->help, moved.help, sizeof(moved.help));
+        move_paths(stage, failure->notes, moved.notes, sizeof(moved.notes));
     }
     stage->report(stage->context, &moved);
 }

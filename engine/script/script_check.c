@@ -168,13 +168,36 @@ static bool check_holds_functions(const char *name)
     return strcmp(name, "login") == 0 || strcmp(name, "revalidate") == 0;
 }
 
-/// How a field is written that is often written otherwise; NULL: there is nothing to say.
+/// How a field is written, for the remedy; NULL: there is nothing to say.
 static const char *check_example(const char *name)
 {
-    return strcmp(name, "hosts") == 0     ? "such as hosts = { \"api.acme.example\" }"
-           : strcmp(name, "secrets") == 0 ? "such as secrets = { \"ACME_KEY\" }"
-           : check_holds_functions(name)  ? "write the table here; what a module gives goes into it by name"
-                                          : NULL;
+    static const struct {
+        const char *name, *example;
+    } examples[] = {
+        { "name", "such as name = \"acme\", the file's own" },
+        { "product", "such as product = \"flights\"" },
+        { "owner", "such as owner = \"flights@example.com\": whom to write to" },
+        { "hosts", "such as hosts = { \"api.acme.example\" }" },
+        { "secrets", "such as secrets = { \"ACME_KEY\" }" },
+        { "options", "such as options = { base_url = \"https://api.acme.example\" }" },
+        { "limits", "such as limits = { rps = 40, body = \"2MiB\" }" },
+        { "sells", "such as sells = { trip_types = { \"one_way\" }, max_party = 9 }" },
+        { "wants", "such as wants = { \"client\" }" },
+        { "build_request", "such as build_request = function(search, ctx) return { path = \"/search\" } end" },
+        { "normalise", "such as normalise = plan { each = \"offers[]\", offer = { … } }, or a function" },
+        { "ceiling", "such as ceiling = function(search, progress) return 1200 end" },
+        { "skip", "such as skip = function(search) return nil end: a reason to leave it out, or nil" },
+        { "sign", "such as sign = function(request, ctx) return { [\"x-signature\"] = … } end" },
+        { "login", "a table { build_request = …, read = … }, made here; what a module gives goes into it by name" },
+        { "revalidate",
+          "a table { build_request = …, read = … }, made here; what a module gives goes into it by name" },
+    };
+    for (size_t i = 0; i < COUNT_OF(examples); i++) {
+        if (strcmp(examples[i].name, name) == 0) {
+            return examples[i].example;
+        }
+    }
+    return NULL;
 }
 
 /// The field of the file's table; of a list or map that a module gave, which is read-only, what is behind it.
@@ -195,7 +218,7 @@ static void check_known_field(lua_State *L, struct check_job *job, const struct 
     if (type == LUA_TNIL) {
         if (field->need == CHECK_REQUIRED) {
             script_check_report(job->check, job->file, script_check_line_of(job->file, "name", 1), CODE_FIELD_MISSING,
-                                NULL, "field `%s` is missing", field->name);
+                                check_example(field->name), "field `%s` is missing", field->name);
         }
     } else if (field->need == CHECK_UNSUPPORTED) {
         script_check_report(job->check, job->file, script_check_line_of(job->file, field->name, 1), CODE_FIELD_UNKNOWN,
@@ -230,7 +253,7 @@ static void check_fields(lua_State *L, struct check_job *job, const struct check
                                 "the table has an item without a name");
             continue;
         }
-        char help[128] = "";
+        char help[128] = "nobody reads it: take it out; suppliers/README.md lists the fields";
         const char *nearest = check_nearest_field(key, fields, count);
         if (nearest != NULL) {
             snprintf(help, sizeof help, "did you mean `%s`?", nearest);

@@ -183,6 +183,21 @@ test("a misspelt field of a progress is told with the one that is meant", functi
   equal(true, author.holds(finding.help, "did you mean `offers`?"), finding.help)
 end)
 
+test("a misspelt secret is told with the one that is meant, an unknown field with those that there are", function()
+  bench:write { fixture = with(author.fixture, '"ACME_KEY"', '"ACME_KYE"') }
+  local finding = find(bench:run("test"), "E0302", "ACME_KYE")
+  equal(true, author.holds(finding.help, "did you mean `ACME_KEY`?"), finding.help)
+  bench:write { fixture = with(author.fixture, '"about":', '"xyz": 1, "about":') }
+  finding = find(bench:run("test"), "E0302", "unknown field `xyz`")
+  equal(true, author.holds(finding.help, "there are: about, search, now"), finding.help)
+end)
+
+test("a field that is missing is told with how it is written", function()
+  bench:write { script = with(author.script, '  hosts = { "api.acme.example" },\n', "") }
+  local finding = find(bench:run("check"), "E0205", "hosts")
+  equal(true, author.holds(finding.help, 'hosts = { "api.acme.example" }'), finding.help)
+end)
+
 test("lists and maps may come from a module", function()
   local script = with(author.script, "-- One good supplier.", 'local house = require("house")')
   script = with(script, 'secrets = { "ACME_KEY" }', "secrets = house.secrets")
