@@ -75,8 +75,8 @@ local function make_folder(name)
     prefix = ("cd %s && export PATH=%s:$PATH NO_COLOR=1 COLUMNS=100 LC_ALL=C.UTF-8 "
       .. "LASTCALL_FARM=%s/examples/farm/farm "
       .. "LASTCALL__LISTEN=127.0.0.1:%d LASTCALL__ADMIN__LISTEN=127.0.0.1:%d LASTCALL__RELOAD__WATCH=false "
-      .. "LASTCALL__SCRIPTS__BUILD_LIMIT=1s LASTCALL__SCRIPTS__NORMALISE_LIMIT=5s LASTCALL__DEADLINE__DEFAULT=9s; "):format(
-      quoted(folder), build, build, world.port, world.port + 1000),
+      .. "LASTCALL__SCRIPTS__BUILD_LIMIT=1s LASTCALL__SCRIPTS__NORMALISE_LIMIT=5s "
+      .. "LASTCALL__DEADLINE__DEFAULT=9s; "):format(quoted(folder), build, build, world.port, world.port + 1000),
   }
 end
 
