@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PATH_SIZE = 128, WORDS_SIZE = 200 };
+enum { PATH_SIZE = 128, WORDS_SIZE = 150 };
 
 /// A request for which there is no exchange left.
 static void find_surplus(struct fixture *fixture, const char *where, const struct fixture_exchanges *exchanges,

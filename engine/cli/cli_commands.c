@@ -286,7 +286,7 @@ static const struct cli_option_row option_rows[] = {
       "where the bodies are saved (default: a new folder in the temporary directory)" },
     { 0, "all", NULL, OPTION_FLAG, offsetof(struct cli_options, shows_all), 0, 0,
       "cut neither bodies nor offers nor lists" },
-    { 0, "as", "NAME", OPTION_TEXT, offsetof(struct cli_options, as), 0, 0,
+    { 0, "as", "FIXTURE", OPTION_TEXT, offsetof(struct cli_options, as), 0, 0,
       "the fixture's name: ok-… for what must not fail, odd-… for all else" },
     { 0, "force", NULL, OPTION_FLAG, offsetof(struct cli_options, is_forced), 0, 0,
       "replace a fixture of that name, and keep one that does not pass" },

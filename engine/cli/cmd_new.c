@@ -223,7 +223,9 @@ static int make_draft(struct new_order *order)
         }
         if (!try_draft(order, new_report)) {
             return refuse(order, CLI_CANNOT_LOAD,
-                          "nothing was written; change the pasted command where it stands above, and try again",
+                          draft->call == NULL
+                              ? "nothing was written; mend what stands above, and try again"
+                              : "nothing was written; change the pasted command where it stands above, and try again",
                           "the draft of `%.*s` does not pass its own test", TEXT_ARGS(draft->name));
         }
     }

@@ -30,7 +30,7 @@ const char *new_files_ok_name(const struct draft *draft)
 
 const char *new_files_odd_name(void)
 {
-    return "odd-401.json";
+    return "odd-key-refused.json";
 }
 
 bool new_files_make_folder(const char *path, struct failure *why)
@@ -40,6 +40,7 @@ bool new_files_make_folder(const char *path, struct failure *why)
     }
     failure_at(why, path, 0, 0);
     failure_set(why, "the folder cannot be made: %s", strerror(errno));
+    failure_help(why, "make it by hand, with those above it, and try again");
     return false;
 }
 

@@ -21,7 +21,7 @@ struct new_files {
 MUST_CHECK bool new_files_try(const struct cli_options *options, const struct draft *draft, struct new_files *files,
                               settings_finding report, void *context);
 
-/// Of the fixtures, without their folder: "ok-one-way.json", "odd-401.json".
+/// Of the fixtures, without their folder: "ok-one-way.json", "odd-key-refused.json".
 const char *new_files_ok_name(const struct draft *draft);
 const char *new_files_odd_name(void);
 
