@@ -59,6 +59,7 @@ static const struct {
       "what scripts are given is read-only: copy what you change into a table of your own, `local query = {}`" },
     { CODE_GLOBAL_UNKNOWN, "mend the name, or declare it with `local`" },
     { CODE_GLOBAL_WRITTEN, "write `local` before it" },
+    { CODE_NAME_UNKNOWN, "mend the name: the fields stand in scripts/README.md, those of a search in its product" },
     { CODE_NIL_CALL, "mend the name, or define the function before it is called" },
     { CODE_ARITHMETIC, "guard it, or convert it with `tonumber`; amounts go through `money`" },
     { CODE_CONCATENATION, "guard it, or convert it with `tostring`" },
