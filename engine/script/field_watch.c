@@ -15,11 +15,55 @@
 
 enum { NAMES_MAX = 64, PATH_SIZE = 160, DEPTH_MAX = 6 };
 
-static bool is_asked_by_script(lua_State *L)
+static bool is_of_word(char byte)
 {
+    return isalnum((unsigned char)byte) != 0 || byte == '_';
+}
+
+/// A word by itself; a form that begins otherwise needs nothing before it.
+static bool has_form(struct text source, struct text word)
+{
+    const char *at = source.data, *end = source.data == NULL ? NULL : source.data + source.length;
+
+    while (at != NULL && (at = memmem(at, (size_t)(end - at), word.data, word.length)) != NULL) {
+        const char *behind = at + word.length;
+        if ((at == source.data || !is_of_word(word.data[0]) || !is_of_word(at[-1])) &&
+            (behind == end || !is_of_word(behind[-1]) || !is_of_word(*behind))) {
+            return true;
+        }
+        at++;
+    }
+    return false;
+}
+
+/// Is the name written as that of a field, `.name` or `["name"]`? One out of a variable may well be of nothing.
+static bool is_written(struct text source, const char *name)
+{
+    char forms[3][80];
+    bool is_there = false;
+
+    (void)snprintf(forms[0], sizeof forms[0], ".%s", name);
+    (void)snprintf(forms[1], sizeof forms[1], "[\"%s\"]", name);
+    (void)snprintf(forms[2], sizeof forms[2], "['%s']", name);
+    for (size_t i = 0; i < COUNT_OF(forms) && !is_there; i++) {
+        is_there = has_form(source, text_of(forms[i]));
+    }
+    return is_there;
+}
+
+/// Does a script ask for the name, as one that is written in it?
+static bool is_asked_by_script(lua_State *L, const char *name)
+{
+    const struct trouble *trouble = sandbox_trouble(L);
+    struct text path, source;
     lua_Debug caller;
 
-    return lua_getstack(L, 1, &caller) != 0 && lua_getinfo(L, "S", &caller) != 0 && strcmp(caller.what, "C") != 0;
+    if (lua_getstack(L, 1, &caller) == 0 || lua_getinfo(L, "S", &caller) == 0 || strcmp(caller.what, "C") == 0) {
+        return false;
+    }
+    bool has_source = trouble != NULL && trouble->find_source != NULL &&
+                      trouble->find_source(trouble->context, text_of(caller.short_src), &path, &source);
+    return has_source && is_written(source, name);
 }
 
 _Noreturn static void refuse(lua_State *L, const char *path, const char *name, const char *const *known, size_t count)
@@ -44,7 +88,7 @@ _Noreturn static void refuse(lua_State *L, const char *path, const char *name, c
 
 void field_watch_refuse(lua_State *L, const char *path, int index, const char *const *known, size_t count)
 {
-    if (lua_type(L, index) == LUA_TSTRING && is_asked_by_script(L)) {
+    if (lua_type(L, index) == LUA_TSTRING && is_asked_by_script(L, lua_tostring(L, index))) {
         refuse(L, path, lua_tostring(L, index), known, count);
     }
 }
@@ -53,8 +97,13 @@ void field_watch_refuse(lua_State *L, const char *path, int index, const char *c
 static size_t add_names(lua_State *L, const char **names, size_t count)
 {
     for (lua_pushnil(L); lua_next(L, 1) != 0; lua_pop(L, 1)) {
-        if (count < NAMES_MAX && lua_type(L, -2) == LUA_TSTRING) {
-            names[count++] = lua_tostring(L, -2); // stays alive in its table
+        const char *name = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : NULL; // stays alive in its table
+        bool is_known = name == NULL || count == NAMES_MAX;
+        for (size_t i = 0; i < count && !is_known; i++) {
+            is_known = strcmp(names[i], name) == 0;
+        }
+        if (!is_known) {
+            names[count++] = name;
         }
     }
     return count;
@@ -103,34 +152,15 @@ void field_watch_known(lua_State *L, const char *path, const char *const *option
 
 // ---- searches
 
-static bool is_of_word(char byte)
-{
-    return isalnum((unsigned char)byte) != 0 || byte == '_';
-}
-
-static bool has_word(struct text source, struct text word)
-{
-    const char *at = source.data, *end = source.data == NULL ? NULL : source.data + source.length;
-
-    while (at != NULL && (at = memmem(at, (size_t)(end - at), word.data, word.length)) != NULL) {
-        const char *behind = at + word.length;
-        if ((at == source.data || !is_of_word(at[-1])) && (behind == end || !is_of_word(*behind))) {
-            return true;
-        }
-        at++;
-    }
-    return false;
-}
-
 /// Could the product, or a module that it reaches, give a field that name?
 static bool is_word_of_product(const struct script_file *product, struct text word)
 {
-    bool has = has_word(product->source, word);
+    bool has = has_form(product->source, word);
 
     for (size_t i = 0; !has && product->shelf != NULL && i < script_shelf_count(product->shelf); i++) {
         struct text name = script_shelf_module(product->shelf, i)->file.name;
         const struct script_module *module = script_shelf_reached(product->shelf, product->source, name);
-        has = module != NULL && has_word(module->file.source, word);
+        has = module != NULL && has_form(module->file.source, word);
     }
     return has;
 }
@@ -196,7 +226,7 @@ static int on_missing_in_search(lua_State *L)
     const char *names[NAMES_MAX];
 
     lua_settop(L, 2);
-    if (lua_type(L, 2) != LUA_TSTRING || !is_asked_by_script(L)) {
+    if (lua_type(L, 2) != LUA_TSTRING || !is_asked_by_script(L, lua_tostring(L, 2))) {
         lua_pushnil(L);
         return 1;
     }

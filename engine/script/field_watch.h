@@ -5,7 +5,7 @@
 ///
 /// What a search may have is known of no list. A name that it lacks is told when the product and its modules do not
 /// have the word anywhere, or when another part of the same search has it. So a field that is only absent this time is
-/// nil as ever.
+/// nil as ever; and so is a name that comes out of a variable.
 ///
 /// Threads: those of the lua_State.
 /// Memory:  Lua's; the product's file must outlive the state.
