@@ -165,6 +165,26 @@ local MISTAKES = {
     at = "    local ok = response.code", says = { "there is no response.code", "status" }, help = { "mend the name" },
   },
   {
+    "a path that is a whole URL", by = "test", code = "E0603",
+    old = 'path = "/search",', new = 'path = "https://api.acme.example/search",',
+    at = "build_request = function(search", says = { "`path` is a whole URL" }, help = { "url" },
+  },
+  {
+    "a word of Lua as a name", by = "check", code = "E0202",
+    old = 'departs = { ["local"] = fare.departs }', new = "departs = { local = fare.departs }",
+    at = "departs = { local =", says = { "near 'local'" }, help = { '["local"] =' },
+  },
+  {
+    "a word of Lua as a name of its own line", by = "check", code = "E0202",
+    old = "    id = fare.id,", new = "    id = fare.id,\n    end = fare.to,", at = "    end = fare.to,",
+    says = { "near" }, help = { '["end"] =' },
+  },
+  {
+    "a regular expression", by = "check", code = "E0202",
+    old = "number = fare.number,", new = [[number = fare.number:match("\d+"),]], at = "number = fare.number:match",
+    says = { "escape" }, help = { "`%d`, not `\\d`" },
+  },
+  {
     "a module that is not there", by = "check", code = "E0208",
     old = "-- One good supplier.", new = 'local parts = require("prats")',
     at = 'require("prats")', says = { "prats" }, help = { "did you mean", "parts" },
