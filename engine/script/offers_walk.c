@@ -148,6 +148,12 @@ static bool integer_failed(struct walk *walk, const struct schema_field *field, 
     if (value->kind == VALUE_NUMBER) {
         return walk_failed(walk, "%s expected, got %.14g", what, value->number);
     }
+    struct text text = value_text(value);
+    int64_t number;
+    if (text.data != NULL && text_to_whole(text, 15, &number)) {
+        return walk_failed(walk, "%s expected, got the text \"%s\": give it through tonumber", what,
+                           walk_quote(text).text);
+    }
     return expected(walk, value, what);
 }
 

@@ -274,6 +274,8 @@ static void a_bad_offer_is_dropped_alone_and_told_with_its_path(void **state)
         { "{ id = '2', " PRICE ", parts = { 'A' } }", "[2].parts[1]: table with fields expected, got \"A\"" },
         { "{ id = '2', " PRICE ", " PARTS ", tags = { a = 1 } }", "[2].tags: list expected, got fields" },
         { "{ id = '2', " PRICE ", " PARTS ", count = 6 }", "[2].count: whole number from -5 to 5 expected, got 6" },
+        { "{ id = '2', " PRICE ", " PARTS ", count = '4' }",
+          "[2].count: whole number from -5 to 5 expected, got the text \"4\": give it through tonumber" },
         { "{ id = '2', " PRICE ", " PARTS ", count = 0.5 }", "[2].count: whole number from -5 to 5 expected, got 0.5" },
         { "{ id = '2', " PRICE ", " PARTS ", is_new = 'yes' }", "[2].is_new: true or false expected, got \"yes\"" },
         { "{ id = '2', " PARTS ", price = { total = 412.3, currency = 'EUR' } }",
