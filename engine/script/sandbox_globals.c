@@ -373,17 +373,18 @@ static void globals_guard_fields(lua_State *L, const char *name)
 /// A global of Lua that scripts do not have; with what to use for it.
 static int globals_refuse(lua_State *L, const char *name)
 {
-    static const char *const others[][2] = {
-        { "print", "log.info" },  { "os", "ctx.now, or `time`" }, { "load", "functions; code is never text here" },
-        { "package", "require" }, { "dofile", "require" },        { "io", "a table of the settings, by `lookup`" }
-    };
+    static const char *const others[][2] = { { "print", "log.info" },
+                                             { "os", "ctx.now, or `time`" },
+                                             { "load", "functions; code is never text" },
+                                             { "package", "require" },
+                                             { "io", "a table of the settings, by `lookup`" } };
 
     for (size_t i = 0; i < COUNT_OF(others); i++) {
         if (strcmp(others[i][0], name) == 0) {
-            return others[i][1];
+            return luaL_error(L, "\"%s\" is not available to scripts: use %s", name, others[i][1]);
         }
     }
-    return "";
+    return luaL_error(L, "\"%s\" is not available to scripts", name);
 }
 
 static int globals_on_unknown(lua_State *L)
@@ -394,7 +395,7 @@ static int globals_on_unknown(lua_State *L)
     }
     const char *name = lua_tostring(L, 2);
     for (size_t i = 0; i < COUNT_OF(forbidden); i++) {
-        if (text_equals_c(text_of(name), forbidden[i])) {
+        if (strcmp(name, forbidden[i]) == 0) {
             return globals_refuse(L, name);
         }
     }
