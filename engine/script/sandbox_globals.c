@@ -373,18 +373,16 @@ static void globals_guard_fields(lua_State *L, const char *name)
 /// A global of Lua that scripts do not have; with what to use for it.
 static int globals_refuse(lua_State *L, const char *name)
 {
-    static const char *const others[][2] = { { "print", "log.info" },
-                                             { "os", "ctx.now, or `time`" },
-                                             { "load", "functions; code is never text" },
-                                             { "package", "require" },
-                                             { "io", "a table of the settings, by `lookup`" } };
+    static const char *const others[][2] = { { "print", ": use log.info" },
+                                             { "os", ": use ctx.now, or `time`" },
+                                             { "package", ": use require" },
+                                             { "io", ": use a table, by `lookup`" } };
+    const char *instead = "";
 
     for (size_t i = 0; i < COUNT_OF(others); i++) {
-        if (strcmp(others[i][0], name) == 0) {
-            return luaL_error(L, "\"%s\" is not available to scripts: use %s", name, others[i][1]);
-        }
+        instead = strcmp(others[i][0], name) == 0 ? others[i][1] : instead;
     }
-    return luaL_error(L, "\"%s\" is not available to scripts", name);
+    return luaL_error(L, "\"%s\" is not available to scripts%s", name, instead);
 }
 
 static int globals_on_unknown(lua_State *L)
