@@ -250,9 +250,13 @@ static bool wants_colour(FILE *stream, bool is_colourless)
            (terminal == NULL || strcmp(terminal, "dumb") != 0);
 }
 
-void cli_print_failure(FILE *stream, const struct failure *failure, bool is_colourless)
+void cli_print_failure(FILE *stream, const struct failure *given, bool is_colourless)
 {
     bool has_colour = wants_colour(stream, is_colourless);
+    struct failure clean = *given;
+    const struct failure *failure = &clean;
+
+    failure_clean(&clean);
 
     if (failure->file[0] != '\0') {
         fprintf(stream, "%s:", failure->file);

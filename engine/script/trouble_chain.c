@@ -3,6 +3,8 @@
 
 #include "script/trouble_chain.h"
 
+#include "base/plain.h"
+#include "base/redact.h"
 #include "script/freeze.h"
 
 #include <ctype.h>
@@ -207,7 +209,10 @@ static bool fits(const struct chain *chain, const struct chain_wish *wish, struc
 static void tell_key(lua_State *L, int index, char *place)
 {
     if (lua_type(L, index) == LUA_TSTRING) {
-        (void)snprintf(place, CHAIN_TEXT, "%s", lua_tostring(L, index));
+        struct text key;
+        key.data = lua_tolstring(L, index, &key.length);
+        place[redact_copy(place, CHAIN_TEXT, key)] = '\0';
+        plain_clean(place, strlen(place));
     } else if (lua_type(L, index) == LUA_TNUMBER) {
         (void)snprintf(place, CHAIN_TEXT, "[%.14g]", lua_tonumber(L, index));
     } else {

@@ -3,6 +3,7 @@
 
 #include "script/trouble_path.h"
 
+#include "base/plain.h"
 #include "base/redact.h"
 #include "script/freeze.h"
 #include "script/plan_where.h"
@@ -52,9 +53,7 @@ static void show_key(char *place, size_t size, struct text key)
     char shown[KEY_SHOWN + 1];
 
     (void)redact_copy(shown, sizeof shown, key);
-    for (char *at = shown; *at != '\0'; at++) {
-        *at = (unsigned char)*at < ' ' || *at == 0x7f ? '?' : *at;
-    }
+    plain_clean(shown, strlen(shown));
     (void)snprintf(place, size, "%s", shown);
 }
 

@@ -235,6 +235,60 @@ static void an_error_beside_the_memory_cap_is_still_told(void **state)
                 CODE_NIL_FIELD, "`none`", "b is body", "");
 }
 
+/// Whatever an error's words begin with, its place is one in a script.
+static void a_place_in_the_words_of_others_is_no_place(void **state)
+{
+    (void)state;
+    const struct failure *why = fails("local b = ...\nerror('suppliers/zz.lua:99: forged', 0)");
+    assert_string_equal(why->file, "suppliers/t.lua");
+    assert_int_equal(why->line, 2);
+    assert_string_equal(why->message, "suppliers/zz.lua:99: forged");
+    why = fails("error('connect api.x:443: refused', 0)");
+    assert_int_equal(why->line, 1);
+    assert_string_equal(why->message, "connect api.x:443: refused");
+    why = fails("error('t.lua:443: beyond its end', 0)");
+    assert_int_equal(why->line, 1);
+    assert_int_equal(redact_add(TEXT("sesame-opens-17")), STATUS_OK);
+    why = fails("error('key sesame-opens-17:12: bad', 0)");
+    assert_null(strstr(why->file, "sesame"));
+    assert_string_equal(why->message, "key ***:12: bad");
+}
+
+static void what_was_caught_and_raised_again_has_both_places(void **state)
+{
+    (void)state;
+    const struct failure *why = fails("local _, e = pcall(function()\n  local b = nil + 1\nend)\nerror(e, 0)");
+    assert_string_equal(why->file, "suppliers/t.lua");
+    assert_int_equal(why->line, 2);
+    assert_non_null(strstr(why->notes, "    2 |   local b = nil + 1\n"));
+    assert_non_null(strstr(why->notes, "it was raised at t.lua:4"));
+}
+
+static void an_error_that_is_no_text_has_its_line(void **state)
+{
+    (void)state;
+    const char *const chunks[] = { "local b = ...\nerror({ a = 1 })", "local b = ...\nerror(nil)",
+                                   "local b = ...\nerror(function() end)" };
+    for (size_t i = 0; i < sizeof chunks / sizeof chunks[0]; i++) {
+        assert_told(chunks[i], CODE_RAISED, "not a text", "    2 | error(", "fail.");
+        assert_int_equal(sandbox->trouble.failure.line, 2);
+    }
+    source = "error(fail.busy('later'))";
+    assert_int_equal(sandbox_call(sandbox, run_chunk, NULL, NULL), SANDBOX_ERROR);
+    assert_int_equal(sandbox->trouble.failure.code, CODE_NONE);
+}
+
+static void a_key_is_cut_without_showing_part_of_a_secret(void **state)
+{
+    (void)state;
+    assert_int_equal(redact_add(TEXT("sesame-opens-17")), STATUS_OK);
+    const struct failure *why = fails("local b = ... local k = ('a'):rep(88) .. 'sesame-opens-17' return b[k].y");
+    assert_int_equal(why->code, CODE_NIL_FIELD);
+    assert_non_null(strstr(why->message, "aaaaa"));
+    assert_null(strstr(why->message, "sesa"));
+    assert_null(strstr(why->help, "sesa"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -251,6 +305,10 @@ int main(void)
         cmocka_unit_test(a_failure_in_a_large_document_ends_soon),
         cmocka_unit_test(out_of_memory_and_a_stop_have_no_notes),
         cmocka_unit_test(an_error_beside_the_memory_cap_is_still_told),
+        cmocka_unit_test(a_place_in_the_words_of_others_is_no_place),
+        cmocka_unit_test(what_was_caught_and_raised_again_has_both_places),
+        cmocka_unit_test(an_error_that_is_no_text_has_its_line),
+        cmocka_unit_test(a_key_is_cut_without_showing_part_of_a_secret),
     };
     return cmocka_run_group_tests(tests, open_sandbox, close_sandbox);
 }
