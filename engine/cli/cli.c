@@ -1,6 +1,8 @@
 #include "cli/cli.h"
 
+#include "base/plain.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "cli/cli_commands.h"
 
 #include <errno.h>
@@ -319,8 +321,39 @@ void cli_paint_init(struct paint *paint, const struct cli_options *options, stru
                              .has_colour = wants_colour(stdout, options->is_colourless) };
 }
 
+/// What may not be shown, as JSON says it; the others than ASCII are of two bytes or three.
+static void put_hidden(FILE *stream, const char *bytes, size_t length)
+{
+    unsigned code = (unsigned char)bytes[0] & (length == 2 ? 0x1FU : 0x0FU);
+
+    for (size_t i = 1; i < length; i++) {
+        code = code << 6 | ((unsigned char)bytes[i] & 0x3FU);
+    }
+    fprintf(stream, "\\u%04x", code);
+}
+
+void cli_put(FILE *stream, struct text text)
+{
+    size_t begin = 0;
+
+    if (text.length == 0) {
+        return;
+    }
+
+    for (size_t i = 0; i < text.length;) {
+        size_t step = utf8_length(text.data + i, text.length - i);
+        if (step >= 2 && plain_is_hidden(text.data + i, step)) {
+            (void)fwrite(text.data + begin, 1, i - begin, stream);
+            put_hidden(stream, text.data + i, step);
+            begin = i + step;
+        }
+        i += step > 0 ? step : 1;
+    }
+    (void)fwrite(text.data + begin, 1, text.length - begin, stream);
+}
+
 void cli_flush(FILE *stream, const struct buffer *out)
 {
-    (void)fwrite(out->data, 1, out->length, stream);
+    cli_put(stream, buffer_text(out));
     flush_or_tell(stream);
 }
