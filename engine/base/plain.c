@@ -18,7 +18,7 @@ bool plain_is_hidden(const char *bytes, size_t length)
         return false;
     }
     bool is_mark = b[1] == 0x80 && (b[2] == 0x8E || b[2] == 0x8F || (b[2] >= 0xA8 && b[2] <= 0xAE)); // U+200E to U+202E
-    bool is_isolate = b[1] == 0x81 && b[2] >= 0xA6 && b[2] <= 0xA9;                                 // U+2066 to U+2069
+    bool is_isolate = b[1] == 0x81 && b[2] >= 0xA6 && b[2] <= 0xA9;                                  // U+2066 to U+2069
     return is_mark || is_isolate;
 }
 

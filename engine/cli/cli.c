@@ -276,8 +276,7 @@ void cli_print_failure(FILE *stream, const struct failure *given, bool is_colour
             code[0] != '\0' ? "]" : "", has_colour ? "\033[0m" : "", failure->message);
     struct text rest = text_of(failure->notes);
     for (struct text note = failure_next_note(&rest); note.data != NULL; note = failure_next_note(&rest)) {
-        fprintf(stream, "%s%.*s\n", note.length > 0 && note.data[0] == ' ' ? "" : "   = ", (int)note.length,
-                note.data);
+        fprintf(stream, "%s%.*s\n", note.length > 0 && note.data[0] == ' ' ? "" : "   = ", (int)note.length, note.data);
     }
     if (failure->help[0] != '\0') {
         fprintf(stream, "%shelp:%s %s\n", has_colour ? "\033[36m" : "", has_colour ? "\033[0m" : "", failure->help);

@@ -157,8 +157,8 @@ static struct text know_place(struct trouble *trouble, struct failure *why)
     return source;
 }
 
-/// The place that the message begins with, when it is one of a script: what was caught and raised again has its own. Any
-/// other is words of somebody: there is none then.
+/// The place that the message begins with, when it is one of a script: what was caught and raised again has its own.
+/// Any other is words of somebody: there is none then.
 static struct text split_known(struct trouble *trouble, struct failure *why, const char *message)
 {
     struct text source = { NULL, 0 };

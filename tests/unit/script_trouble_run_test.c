@@ -135,7 +135,7 @@ static void a_plan_that_was_caught_leaves_nothing_behind(void **state)
                      "  local t = {}\n"
                      "  return t.none.x\n"
                      "end }",
-                CODE_NIL_FIELD, 6, "field `none` is missing here", "t is { }", "guard it: `t and t.none`");
+                CODE_NIL_FIELD, 6, "field `none` is missing here", "t is { }", "guard it: `t.none and t.none.x`");
 }
 
 int main(void)

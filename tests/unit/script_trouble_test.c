@@ -134,7 +134,7 @@ static void upvalues_and_nested_tables_are_found(void **state)
     assert_told("local b = ... local o = b['odd name'].k return o.x.y", CODE_NIL_FIELD, "field `x` is missing",
                 "o is body[\"odd name\"].k: { }", "fail.unexpected(\"[\"odd name\"].k.x\")");
     assert_told("local _, search = ... return search.query.trip.x", CODE_NIL_FIELD, "field `trip` is missing",
-                "search.query is { cabin }", "guard it: `search.query and search.query.trip`");
+                "search.query is { cabin }", "guard it: `search.query.trip and search.query.trip.x`");
 }
 
 static void other_mistakes_have_codes_of_their_own(void **state)
@@ -282,11 +282,72 @@ static void a_key_is_cut_without_showing_part_of_a_secret(void **state)
 {
     (void)state;
     assert_int_equal(redact_add(TEXT("sesame-opens-17")), STATUS_OK);
-    const struct failure *why = fails("local b = ... local k = ('a'):rep(88) .. 'sesame-opens-17' return b[k].y");
+    const struct failure *why = fails("local b = ... local k = ('a'):rep(88) .. 'sesame-opens-17'\nreturn b[k].y");
     assert_int_equal(why->code, CODE_NIL_FIELD);
     assert_non_null(strstr(why->message, "aaaaa"));
     assert_null(strstr(why->message, "sesa"));
     assert_null(strstr(why->help, "sesa"));
+}
+
+/// What is told of a line on which more than one thing could be it: the interpreter's words, and no culprit.
+static void assert_no_culprit(const char *chunk)
+{
+    const struct failure *why = fails(chunk);
+
+    if (strstr(why->message, "missing") != NULL || strstr(why->notes, " is ") != NULL || why->help[0] == '\0') {
+        fail_msg("%s: %s\n%s\nhelp: %s", chunk, why->message, why->notes, why->help);
+    }
+}
+
+static void a_culprit_is_told_only_when_nothing_else_can_be_it(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {
+        "local x = no and a.total.amount or c.total.amount",
+        "local f, x = function() return a.total.amount end, c.total.amount",
+        "local x = { pick(b).total.amount, a.total.amount }",
+        "if not a.total then for _ in ipairs(pick(b).rows) do end end",
+        "local s = 'x' .. tostring(a.total) .. pick(b).total",
+        "if a.p == nil and c.q < c.rank then return end",
+        "a.total.amount = c.total.x",
+        "local x = a[1], pick(b)[7].id",
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        char chunk[300];
+        (void)snprintf(chunk, sizeof chunk,
+                       "local b = ...\nlocal no = false\nlocal a, c = b.offers[2], b.meta\n"
+                       "local function pick(d) return d.offers[2] end\n%s",
+                       lines[i]);
+        assert_no_culprit(chunk);
+    }
+}
+
+static void an_operand_or_argument_is_told_among_others(void **state)
+{
+    (void)state;
+#define TWO "local b = ...\nlocal a, c = b.offers[2], b.meta\n"
+    assert_told(TWO "local t = { a.total, ipairs(c.rows) }", CODE_ARGUMENT, "field `rows` is missing", "c is body.meta",
+                "fail.unexpected(\"meta.rows\")");
+    assert_told(TWO "if a.total == nil and a.id < c.rank then return end", CODE_COMPARISON, "field `rank` is missing",
+                "c is body.meta", "");
+    assert_told(TWO "local t = { a.total, #c.rows }", CODE_LENGTH, "field `rows` is missing", "c is body.meta", "");
+    assert_told(TWO "local s, x = [[ a.total.x ]], c.total.x", CODE_NIL_FIELD, "field `total` is missing",
+                "c is body.meta", "");
+    assert_told(TWO "local s = [==[\n  a.total.x ]] ]==] .. c.total.x", CODE_NIL_FIELD, "field `total` is missing",
+                "c is body.meta", "");
+    assert_told(TWO "local x = --[[ a.total.x ]] c.total.x", CODE_NIL_FIELD, "field `total` is missing",
+                "c is body.meta", "");
+    assert_told(TWO "for _ in c.rows do end", CODE_NIL_CALL, "field `rows` is missing", "c is body.meta", "");
+#undef TWO
+}
+
+static void a_guard_guards_what_is_nil(void **state)
+{
+    (void)state;
+    assert_told("local copy = { id = 1 }\nreturn copy.total.amount", CODE_NIL_FIELD, "field `total`", "copy is { id }",
+                "guard it: `copy.total and copy.total.amount`");
+    assert_told("local copy = { id = 1 }\nreturn 'x' .. copy.total", CODE_CONCATENATION, "field `total`", "",
+                "guard it: `if copy.total then`");
 }
 
 int main(void)
@@ -309,6 +370,9 @@ int main(void)
         cmocka_unit_test(what_was_caught_and_raised_again_has_both_places),
         cmocka_unit_test(an_error_that_is_no_text_has_its_line),
         cmocka_unit_test(a_key_is_cut_without_showing_part_of_a_secret),
+        cmocka_unit_test(a_culprit_is_told_only_when_nothing_else_can_be_it),
+        cmocka_unit_test(an_operand_or_argument_is_told_among_others),
+        cmocka_unit_test(a_guard_guards_what_is_nil),
     };
     return cmocka_run_group_tests(tests, open_sandbox, close_sandbox);
 }
