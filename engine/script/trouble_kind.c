@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { TROUBLE_GUESS = CHAIN_TEXT + 64 };
+
 /// What the interpreter could not do, in its words.
 static const struct operation {
     const char *words;
@@ -159,30 +161,41 @@ static enum code code_of_helper(lua_State *L, const char *words)
     return is_pattern ? CODE_PATTERN : is_of_argument || code == CODE_NONE ? CODE_ARGUMENT : code;
 }
 
-/// "f is body.offers[2]: { bounds, id }"; the path is kept for the remedy.
-static void note_owner(struct trouble_scene *scene, const struct chain_fault *fault, struct failure *why,
+/// "f is body.offers[2]: { bounds, id }"; the path is kept for the remedy. True: keys that nobody declared are not
+/// among them, though the document may have them.
+static bool note_owner(struct trouble_scene *scene, const struct chain_fault *fault, struct failure *why,
                        char path[TROUBLE_PATH])
 {
     char keys[TROUBLE_KEYS];
+    bool is_declared = false;
 
     trouble_keys(scene->L, fault->table, keys);
-    if (trouble_path(scene->L, scene->trouble, fault->table, scene->level, path) && strcmp(path, fault->owner) != 0) {
-        failure_note(why, "%s is %s: %s", fault->owner, path, keys);
-    } else {
+    if (!trouble_path(scene->L, scene->trouble, fault->table, scene->level, path, &is_declared)) {
         failure_note(why, "%s is %s", fault->owner, keys);
+        return false;
     }
+    const char *of_what = is_declared ? ", of which is read" : "";
+    if (strcmp(path, fault->owner) != 0) {
+        failure_note(why, "%s is %s%s: %s", fault->owner, path, of_what, keys);
+    } else {
+        failure_note(why, "%s is %s%s", fault->owner, is_declared ? "read as " : "", keys);
+    }
+    return is_declared;
 }
 
 /// The remedy for a field that is not there: its neighbour, a guard, or the supplier's fault with its path.
 static void help_field(struct trouble_scene *scene, const struct chain_fault *fault, struct failure *why,
-                       const char *path)
+                       const char *path, bool is_declared)
 {
-    char nearest[64], guess[96] = "";
+    char nearest[64], guess[TROUBLE_GUESS] = "";
     const char *inner = strncmp(path, "body.", 5) == 0 ? path + 5 : strncmp(path, "body", 4) == 0 ? path + 4 : NULL;
     const char *dot = inner == NULL || inner[0] == '\0' || fault->name[0] == '[' ? "" : ".";
 
     if (trouble_nearest(scene->L, fault->table, fault->name, nearest, sizeof nearest)) {
         (void)snprintf(guess, sizeof guess, "did you mean `%s`? Else ", nearest);
+    } else if (is_declared && fault->name[0] != '[') {
+        (void)snprintf(guess, sizeof guess, "if the answer has it, declare `%s` in the shape or plan; else ",
+                       fault->name);
     }
     if (inner != NULL) {
         failure_help(why, "%sguard it, or return fail.unexpected(\"%s%s%s\")", guess, inner, dot, fault->name);
@@ -238,9 +251,9 @@ static bool tell_fault(struct trouble_scene *scene, const struct complaint_words
         return true;
     }
     (void)snprintf(subject, size, "%s `%s` %s", fault.name[0] == '[' ? "item" : "field", fault.name, is_what);
-    note_owner(scene, &fault, why, path);
+    bool is_declared = note_owner(scene, &fault, why, path);
     if (strcmp(said->type, "nil") == 0) {
-        help_field(scene, &fault, why, path);
+        help_field(scene, &fault, why, path, is_declared);
     }
     return true;
 }

@@ -56,7 +56,7 @@ static int run_chunk(lua_State *L)
         return lua_error(L);
     }
     assert_true(bind_json_decode(L, text_of(document)));
-    trouble_keep_root(L);
+    trouble_keep_root(L, false);
     assert_true(bind_json_decode(L, TEXT("{\"query\":{\"cabin\":\"economy\"}}")));
     freeze_deep(L);
     lua_call(L, 2, 0);
