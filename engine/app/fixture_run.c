@@ -26,8 +26,8 @@ static void watch(void *owner, const struct fixture_exchange *exchange, size_t i
     fixture_watch(play->fixture, "", &play->fixture->exchanges, exchange, index, request);
 }
 
-static void on_trouble(void *owner, const struct catalogue_supplier *supplier, enum outcome outcome,
-                       const char *detail, const struct failure *trouble)
+static void on_trouble(void *owner, const struct catalogue_supplier *supplier, enum outcome outcome, const char *detail,
+                       const struct failure *trouble)
 {
     struct fixture_play *play = owner;
     (void)supplier;

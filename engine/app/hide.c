@@ -93,7 +93,7 @@ struct text hide_stand_in(struct hide *hide, struct text name, struct text value
     if (!hide->has_stand_ins) {
         return TEXT("***");
     }
-    for (size_t i = 0; i < hide->count; i++) {
+    for (size_t i = 0; i < hide->count && value.data != NULL; i++) {
         if (text_equals(hide->values[i].value, value)) {
             return hide->values[i].stand_in;
         }
@@ -106,7 +106,7 @@ struct text hide_stand_in(struct hide *hide, struct text name, struct text value
 
 struct text hide_known(const struct hide *hide, struct text value)
 {
-    for (size_t i = 0; i < hide->count && value.length >= VALUE_LEAST; i++) {
+    for (size_t i = 0; i < hide->count && value.data != NULL && value.length >= VALUE_LEAST; i++) {
         if (text_equals(hide->values[i].value, value)) {
             return hide->values[i].stand_in;
         }

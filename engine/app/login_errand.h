@@ -30,7 +30,7 @@ struct login_errand {
     struct permit permit; // while it is fetched
     struct fetch fetch;
     const struct failure *trouble; // within on_end: what a person is told of the script's error; NULL: it raised none
-    struct timer renewal; // its desk's, to look whether another is due
+    struct timer renewal;          // its desk's, to look whether another is due
 
     /// Once for each start, never from inside of it. `value` NULL: it failed, and `end` says how; otherwise the block
     /// is the receiver's, and the life counts from fetch.started_us on.

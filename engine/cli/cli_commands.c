@@ -79,7 +79,7 @@ static const struct cli_command commands[] = {
               "switched off, dark or of mode test. With --body nothing is sent: the file answers the first\n"
               "request (of a login, if there is one), further ones the next requests; secrets are made up.\n",
       .options = "config json no-color width body status header login keep all",
-      .arguments = "suppliers",
+      .arguments = "suppliers json",
       .exits = "137",
       .least_arguments = 2,
       .most_arguments = 2,
@@ -93,7 +93,7 @@ static const struct cli_command commands[] = {
               "cookies are replaced by those of a test. The new fixture is run at once, and removed when it does\n"
               "not pass. What did not answer is called odd-NAME. With --body it is made of saved answers.\n",
       .options = "config json no-color body status header login as force",
-      .arguments = "suppliers",
+      .arguments = "suppliers json",
       .exits = "137",
       .least_arguments = 2,
       .most_arguments = 2,
@@ -286,7 +286,7 @@ static const struct cli_option_row option_rows[] = {
       "where the bodies are saved (default: a new folder in the temporary directory)" },
     { 0, "all", NULL, OPTION_FLAG, offsetof(struct cli_options, shows_all), 0, 0,
       "cut neither bodies nor offers nor lists" },
-    { 0, "as", "NAME", OPTION_TEXT, offsetof(struct cli_options, as), 0, 0,
+    { 0, "as", "FIXTURE", OPTION_TEXT, offsetof(struct cli_options, as), 0, 0,
       "the fixture's name: ok-… for what must not fail, odd-… for all else" },
     { 0, "force", NULL, OPTION_FLAG, offsetof(struct cli_options, is_forced), 0, 0,
       "replace a fixture of that name, and keep one that does not pass" },

@@ -65,6 +65,29 @@ void cli_print_commands(FILE *stream)
     fputs(".\n", stream);
 }
 
+enum { OPTION_COLUMNS = 22, HELP_COLUMNS = 100 };
+
+/// Behind the name of an option; further lines stand below it.
+static void print_option_help(const char *name, const char *help)
+{
+    size_t room = HELP_COLUMNS - OPTION_COLUMNS;
+
+    printf("  %-*s ", OPTION_COLUMNS - 2, name);
+    if (strlen(name) > OPTION_COLUMNS - 2) {
+        printf("\n%*s", OPTION_COLUMNS + 1, "");
+    }
+    while (strlen(help) > room) {
+        size_t length = room;
+        while (length > 0 && help[length] != ' ') {
+            length--;
+        }
+        length = length == 0 ? room : length;
+        printf("%.*s\n%*s", (int)length, help, OPTION_COLUMNS + 1, "");
+        help += length + (help[length] == ' ');
+    }
+    puts(help);
+}
+
 static void print_options(const struct cli_command *command)
 {
     size_t count;
@@ -77,12 +100,12 @@ static void print_options(const struct cli_command *command)
         if (!cli_command_takes(command, row->name)) {
             continue;
         }
-        (void)snprintf(name, sizeof(name), "%s%c%s--%s %s", row->short_name != 0 ? "-" : "",
+        (void)snprintf(name, sizeof(name), "%s%c%s--%s%s%s", row->short_name != 0 ? "-" : "",
                        row->short_name != 0 ? row->short_name : ' ', row->short_name != 0 ? ", " : "   ", row->name,
-                       row->value != NULL ? row->value : "");
-        printf("  %-20s %s\n", name, row->help);
+                       row->value != NULL ? " " : "", row->value != NULL ? row->value : "");
+        print_option_help(name, row->help);
     }
-    printf("  %-20s %s\n", "-h, --help", "print this");
+    print_option_help("-h, --help", "print this");
 }
 
 static void print_examples(const char *examples)
@@ -94,10 +117,26 @@ static void print_examples(const char *examples)
     }
 }
 
+static void print_exits(const struct cli_command *command)
+{
+    int column = printf("\nExit codes:") - 1;
+    const char *separator = "";
+    char words[64];
+
+    for (size_t i = 0; i < COUNT_OF(EXITS); i++) {
+        if (!may_exit(command, EXITS[i].code)) {
+            continue;
+        }
+        (void)snprintf(words, sizeof(words), "%d %s", EXITS[i].code, EXITS[i].words);
+        bool fits = (size_t)column + strlen(words) + 2 < HELP_COLUMNS;
+        column = (fits ? column : 0) + printf("%s%s%s", separator, fits ? " " : "\n", words);
+        separator = ",";
+    }
+    puts(".");
+}
+
 static void print_page(const struct cli_command *command)
 {
-    const char *separator = "";
-
     print_examples(command->example);
     printf("\nusage: lastcall %s%s%s\n\n%s.\n", command->name, command->usage[0] != '\0' ? " " : "", command->usage,
            command->summary);
@@ -105,14 +144,7 @@ static void print_page(const struct cli_command *command)
         printf("\n%s", command->help);
     }
     print_options(command);
-    fputs("\nExit codes: ", stdout);
-    for (size_t i = 0; i < COUNT_OF(EXITS); i++) {
-        if (may_exit(command, EXITS[i].code)) {
-            printf("%s%d %s", separator, EXITS[i].code, EXITS[i].words);
-            separator = ", ";
-        }
-    }
-    puts(".");
+    print_exits(command);
 }
 
 static void write_option(struct json_writer *json, const struct cli_option_row *row)

@@ -1,7 +1,7 @@
 #include "cli/cli_commands.h"
 
+#include "app/pretty.h"
 #include "app/settings_value.h"
-#include "base/json_pretty.h"
 #include "base/json_write.h"
 #include "cli/draft.h"
 #include "cli/new_files.h"
@@ -11,7 +11,7 @@
 #include <strings.h>
 #include <unistd.h>
 
-enum { NEW_ARENA = 64 << 20, NEW_OUTPUT_CAP = 16 << 20, FIXTURE_WIDTH = 110, PATH_SIZE = 512, FILES_MAX = 5 };
+enum { NEW_ARENA = 64 << 20, NEW_OUTPUT_CAP = 16 << 20, PATH_SIZE = 512, FILES_MAX = 5 };
 
 struct new_file {
     char path[PATH_SIZE];
@@ -191,23 +191,18 @@ static bool try_draft(struct new_order *order, settings_finding report)
 }
 
 /// In lines, as one writes them.
-static void reformat_fixture(struct new_order *order, struct buffer *fixture)
+static void reformat_fixture(struct buffer *fixture)
 {
-    struct json_node *root;
-    struct buffer pretty;
-    size_t offset;
-    const char *sentence;
-    struct text copy = arena_copy(&order->arena, buffer_text(fixture));
+    struct buffer lines;
 
-    buffer_init(&pretty, DRAFT_FILE_MAX);
-    if (copy.data != NULL && json_tree_read(&order->arena, copy, &root, &offset, &sentence) == STATUS_OK) {
-        json_pretty(root, FIXTURE_WIDTH, &pretty);
-        if (!pretty.is_full) {
-            buffer_clear(fixture);
-            buffer_append_text(fixture, buffer_text(&pretty));
-        }
+    buffer_init(&lines, DRAFT_FILE_MAX);
+    pretty_json(buffer_text(fixture), &lines);
+    buffer_append_byte(&lines, '\n');
+    if (!lines.is_full) {
+        buffer_clear(fixture);
+        buffer_append_text(fixture, buffer_text(&lines));
     }
-    buffer_fini(&pretty);
+    buffer_fini(&lines);
 }
 
 static int make_draft(struct new_order *order)
@@ -228,12 +223,14 @@ static int make_draft(struct new_order *order)
         }
         if (!try_draft(order, new_report)) {
             return refuse(order, CLI_CANNOT_LOAD,
-                          "nothing was written; change the pasted command where it stands above, and try again",
+                          draft->call == NULL
+                              ? "nothing was written; mend what stands above, and try again"
+                              : "nothing was written; change the pasted command where it stands above, and try again",
                           "the draft of `%.*s` does not pass its own test", TEXT_ARGS(draft->name));
         }
     }
-    reformat_fixture(order, &order->written.ok);
-    reformat_fixture(order, &order->written.odd);
+    reformat_fixture(&order->written.ok);
+    reformat_fixture(&order->written.odd);
     return CLI_OK;
 }
 

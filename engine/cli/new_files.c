@@ -40,6 +40,7 @@ bool new_files_make_folder(const char *path, struct failure *why)
     }
     failure_at(why, path, 0, 0);
     failure_set(why, "the folder cannot be made: %s", strerror(errno));
+    failure_help(why, "make it by hand, with those above it, and try again");
     return false;
 }
 
@@ -97,6 +98,7 @@ static void stage_report(void *context, const struct failure *failure)
         move_paths(stage, failure->file, moved.file, sizeof(moved.file));
         move_paths(stage, failure->message, moved.message, sizeof(moved.message));
         move_paths(stage, failure->help, moved.help, sizeof(moved.help));
+        move_paths(stage, failure->notes, moved.notes, sizeof(moved.notes));
     }
     stage->report(stage->context, &moved);
 }

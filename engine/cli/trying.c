@@ -143,9 +143,10 @@ int trying_open(struct trying *trying, const struct cli_options *options)
     trying->has_log = log_start(LOG_ERROR) == STATUS_OK; // what the log would say is shown
     try_run_init(&trying->run);
     buffer_init(&search, TRY_SEARCH_MAX);
-    if (!read_answers(trying, &why) || !read_input(options->arguments[1], "the search", &search, &why)) {
+    bool has_answers = read_answers(trying, &why);
+    if (!has_answers || !read_input(options->arguments[1], "the search", &search, &why)) {
         buffer_fini(&search);
-        return trying_fail(trying, &why, CLI_USAGE);
+        return trying_fail(trying, &why, has_answers ? CLI_CANNOT_LOAD : CLI_USAGE);
     }
     if (cli_load(options, options->is_json ? report_json : report, trying, &trying->settings, &trying->generation) !=
         STATUS_OK) {

@@ -200,8 +200,7 @@ void search_on_attempt_closed(struct search *search, struct attempt *attempt)
     enum outcome spoiled = is_spoiled_in_part ? attempt->end.outcome : attempt->outcome;
 
     if (outcome_row(spoiled)->breaker == BREAKER_SCRIPT && options->on_script_trouble != NULL) {
-        options->on_script_trouble(options->owner, attempt->supplier, spoiled, attempt->end.detail,
-                                   attempt->trouble);
+        options->on_script_trouble(options->owner, attempt->supplier, spoiled, attempt->end.detail, attempt->trouble);
     }
     if (attempt_is_dark(attempt)) {
         return; // nobody is told, and nobody waited for it

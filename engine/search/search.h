@@ -60,8 +60,8 @@ struct search_options {
     /// NULL, or what a streaming caller is told; then the reply's body is the event `done`, unless no event came before
     /// it.
     search_on_event on_event;
-    /// NULL, or told of each attempt that its own script spoiled, or a part of it (outcomes of BREAKER_SCRIPT), as it closes. `trouble`
-    /// is what a person is told of an error that the script raised; NULL: it raised none.
+    /// NULL, or told of each attempt that its own script spoiled, or a part of it (outcomes of BREAKER_SCRIPT), as it
+    /// closes. `trouble` is what a person is told of an error that the script raised; NULL: it raised none.
     void (*on_script_trouble)(void *owner, const struct catalogue_supplier *supplier, enum outcome outcome,
                               const char *detail, const struct failure *trouble);
     /// Exactly once, never from inside search_start; the search is gone afterwards.

@@ -58,6 +58,9 @@ local function quoted(text)
   return "'" .. text:gsub("'", "'\\''") .. "'"
 end
 
+-- Read by an engine behind the guide's settings: a busy machine needs more time than the guide's suppliers are worth.
+local PATIENCE, PATIENT_RULES = "patience.yaml", "rules: [{ ceiling: 8s }]\n"
+
 -- The folder that a guide is laid out in: beside it only what the repository brings along.
 local function make_folder(name)
   local folder = world.folder .. "/" .. name
@@ -65,12 +68,15 @@ local function make_folder(name)
     .. folder .. " && pwd")
   equal(0, code, root)
   root = root:gsub("%s+$", "")
+  world.write_file(folder .. "/" .. PATIENCE, PATIENT_RULES)
   local build = world.build:find("^/") and world.build or root .. "/" .. world.build
   return {
     path = folder,
-    prefix = ("cd %s && export PATH=%s:$PATH NO_COLOR=1 COLUMNS=100 LC_ALL=C.UTF-8 LASTCALL_FARM=%s/examples/farm/farm "
-      .. "LASTCALL__LISTEN=127.0.0.1:%d LASTCALL__ADMIN__LISTEN=127.0.0.1:%d LASTCALL__RELOAD__WATCH=false; "):format(
-      quoted(folder), build, build, world.port, world.port + 1000),
+    prefix = ("cd %s && export PATH=%s:$PATH NO_COLOR=1 COLUMNS=100 LC_ALL=C.UTF-8 "
+      .. "LASTCALL_FARM=%s/examples/farm/farm "
+      .. "LASTCALL__LISTEN=127.0.0.1:%d LASTCALL__ADMIN__LISTEN=127.0.0.1:%d LASTCALL__RELOAD__WATCH=false "
+      .. "LASTCALL__SCRIPTS__BUILD_LIMIT=1s LASTCALL__SCRIPTS__NORMALISE_LIMIT=5s "
+      .. "LASTCALL__DEADLINE__DEFAULT=9s; "):format(quoted(folder), build, build, world.port, world.port + 1000),
   }
 end
 
@@ -135,6 +141,7 @@ local WITH_ADMIN = { "status", "reload", "rollback", "history" }
 
 local function at_our_addresses(text)
   text = text:gsub("lastcall mock ", "lastcall mock --listen " .. MOCK .. " ")
+  text = text:gsub("lastcall serve [^&]*", "%0 -c " .. PATIENCE .. " ")
   text = text:gsub("lastcall search ", "lastcall search --url " .. URL .. " ")
   for _, name in ipairs(WITH_ADMIN) do
     text = text:gsub("lastcall " .. name .. "%f[%W]", "%0 --admin " .. ADMIN)
@@ -149,6 +156,7 @@ end
 -- Runs in the background; its output once it is up.
 local function start(folder, text, started)
   local log = ("%s/background-%d.log"):format(folder.path, #started + 1)
+  os.remove(log) -- that of the console before says the same
   local program = text:gsub("lastcall (%a+) ", "exec lastcall %1 ")
   local pid = world.spawn("sh -c " .. quoted(folder.prefix .. program), log)
   started[#started + 1] = pid

@@ -67,7 +67,7 @@ test("help of every command begins with an example, and all ways to ask for it s
     says(help, "\nExit codes: 0 fine, ")
     assert(not help:find("\27"), name .. ": colours")
     for line in help:gmatch("[^\n]+") do
-      assert(#line <= 130, name .. ": a long line: " .. line)
+      assert(#line <= 104, name .. ": a long line: " .. line)
     end
     if not is_in(WITHOUT_JSON, name) then
       equal(name, json.decode((run(name .. " --help --json"))).name)
@@ -122,6 +122,10 @@ local LOCAL = {
   { "rollback 1 --admin http://127.0.0.1:1", 4 },
   { "explain 01JDX2T6Q8 --admin http://127.0.0.1:1", 4 },
   { "new Bad", 2 },
+  { "try no_such_supplier " .. SEARCH, 3 },
+  { "try duffel /nowhere.json", 3 },
+  { "record duffel " .. SEARCH, 2 },
+  { "mock no_such_supplier", 1, "no_such_supplier" },
   { "new bad --from /nowhere.txt", 3 },
 }
 
@@ -232,6 +236,9 @@ local COMPLETIONS = {
   { { "completion", "" }, "bash zsh" },
   { { "explain", "E042" }, "E0421 E0422 E0423 E0424 E0425 E0426 E0427" },
   { { "help", "hist" }, "history" },
+  { { "try", "duf" }, "duffel" },
+  { { "try", "--body", "x.json", "duf" }, "duffel" },
+  { { "mock", "duf" }, "duffel" },
   { { "help", "history", "" }, "" },
 }
 

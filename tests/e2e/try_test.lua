@@ -89,10 +89,10 @@ dns: { servers: ["%s.253:5300"] }
     world.network, names)
 end
 
-local function settings(population)
+local function settings(population, more)
   local printed = world.shell(("%s/examples/farm/farm --network %s --population examples/farm/populations/%s.txt "
     .. "--print-settings"):format(world.build, world.network, population))
-  world.write_file(OVERLAY, network(printed))
+  world.write_file(OVERLAY, network(printed .. (more or "")))
 end
 
 local function quote(word)
@@ -171,9 +171,15 @@ end
 
 -- ---- logins and signatures ------------------------------------------------------------------------------------------
 
-settings("gates")
+-- Suppliers that no search of a caller would get to.
+local NOT_LIVE = [[
+  quiet_dark: { uses: farm_a, mode: dark, accounts: { main: { options: { base_url: "http://s09.farm.test:8080" } } } }
+  quiet_test: { uses: farm_a, mode: test, accounts: { main: { options: { base_url: "http://s09.farm.test:8080" } } } }
+  quiet_off: { uses: farm_a, enabled: false, accounts: { main: { options: { base_url: "http://s09.farm.test:8080" } } } }
+]]
+
 local w = world.start { population = "gates", no_engine = true }
-settings("gates") -- with the authority that the farm has made
+settings("gates", NOT_LIVE)
 
 test("a live call shows login, request, answer, times, offers", function()
   local output, code = lastcall("try", "s01", SEARCH, "--keep", KEEP)
@@ -325,6 +331,15 @@ test("an answer that never comes is shown as cut, and becomes a fixture", functi
   passes("farm_b")
 end)
 
+for _, name in ipairs { "quiet_dark", "quiet_test", "quiet_off" } do
+  test("a supplier that no caller would get to is asked: " .. name, function()
+    local tried, code = try_json(name, SEARCH)
+    equal(0, code, json.encode(tried))
+    equal("answered", tried.report.outcome, "outcome")
+    equal(true, tried.live, "live")
+  end)
+end
+
 test("a supplier that is switched off is tried, and it is said", function()
   local output, code = lastcall("try", "farm_a", SEARCH, "--body", SEARCH)
   equal(1, code, output)
@@ -463,7 +478,7 @@ test("what is wrong before the call has its code, place and remedy", function()
   equal(3, code, output)
   contains(output, "did you mean `careless`?")
   output, code = lastcall("try", "careless", "no-such-file.json")
-  equal(2, code, output)
+  equal(3, code, output)
   contains(output, "cannot be read")
   output, code = lastcall("try", "careless", SEARCH, "--body", ROOMS)
   equal(2, code, output)

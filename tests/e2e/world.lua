@@ -152,7 +152,8 @@ end
 M.wait_for = wait_for
 
 -- options: population (name under examples/farm/populations, or a path), seed, overlay (YAML text read last),
--- settings (list of files instead of examples/farm/lastcall.yaml), files (farm --file arguments), environment, no_farm, no_engine,
+-- settings (list of files instead of examples/farm/lastcall.yaml), files (farm --file arguments), environment, no_farm,
+-- no_engine,
 -- before_engine (called between the two), log (where the engine's output goes)
 function M.start(options)
   local w = setmetatable({ options = options, port = options.port or M.port }, World)
