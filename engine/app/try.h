@@ -42,6 +42,8 @@ struct try_run {
     struct budget budget;
     char search_id[SEARCH_ID_SIZE];
     uint64_t arrival_us, wall_us;
+    uint64_t clock_us;      // when saved answers are played, where that is not now; 0: it is
+    const char *clock_from; // "fixture", or "search": the day before its first date; NULL: of neither
     bool is_live;
     size_t misses; // requests that no saved answer was there for
 };

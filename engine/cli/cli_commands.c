@@ -77,7 +77,8 @@ static const struct cli_command commands[] = {
               "and how much of the ceiling was used. Secrets are shown as ***. SEARCH.json is the body of POST\n"
               "/v1/search, of which `query` is enough, or a fixture; - reads standard input. NAME may be\n"
               "switched off, dark or of mode test. With --body nothing is sent: the file answers the first\n"
-              "request (of a login, if there is one), further ones the next requests; secrets are made up.\n",
+              "request (of a login, if there is one), further ones the next requests; secrets are made up,\n"
+              "and the clock is a fixture's, or that of the day before the dates of the search when they are over.\n",
       .options = "config json no-color width body status header login keep all",
       .arguments = "suppliers json",
       .exits = "137",

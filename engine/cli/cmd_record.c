@@ -1,7 +1,10 @@
 #include "cli/trying.h"
 
 #include "app/try_record.h"
+#include "base/clock.h"
 #include "base/json_write.h"
+
+#include <string.h>
 
 enum { FINDINGS_MAX = 16 << 20 };
 
@@ -26,6 +29,14 @@ static void print_end(const struct record *record, struct buffer *out)
         buffer_printf(out, "%s: %.*s, %zu exchange%s; %s\n", recording->path, TEXT_ARGS(outcome),
                       record->trying.run.tap.count, record->trying.run.tap.count == 1 ? "" : "s",
                       recording->findings == 0 ? "it passes" : "it does not pass, and was kept all the same");
+        if (record->trying.run.clock_from != NULL && !record->trying.run.is_live) {
+            char now[CLOCK_UTC_SIZE];
+            clock_print_utc(record->trying.run.wall_us, now);
+            buffer_printf(out, "its clock stands at %s%s\n", now,
+                          strcmp(record->trying.run.clock_from, "fixture") == 0
+                              ? ", as that of the fixture"
+                              : ", the day before the search's first date, which is over");
+        }
     } else {
         buffer_printf(out, "%s does not pass and was not kept (--force keeps it)\n", recording->path);
     }

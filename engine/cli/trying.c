@@ -167,7 +167,8 @@ int trying_run(struct trying *trying)
 
     if (options->bodies.count > 0) {
         is_run = try_run_answers(&trying->run, &trying->subject, trying->answers, options->bodies.count,
-                                 text_of(options->login), clock_wall_us(), &why);
+                                 text_of(options->login),
+                                 trying->run.clock_us != 0 ? trying->run.clock_us : clock_wall_us(), &why);
     } else {
         is_run = try_run_live(&trying->run, &trying->subject, &why);
     }

@@ -474,6 +474,41 @@ test("a request without a saved answer is told as such", function()
   equal("no_saved_answer", tried.exchanges[2].result, "result")
 end)
 
+-- ---- the clock of saved answers --------------------------------------------------------------------------------------
+
+local OLD_STAY = world.folder .. "/old_stay.json"
+world.write_file(OLD_STAY, json.encode {
+  query = { place = { city = "LON" }, check_in = "2021-11-01", check_out = "2021-11-04", rooms = { { adults = 2 } },
+    currency = "EUR" },
+})
+
+test("a saved answer of long ago is played on the day before its search's first date", function()
+  local tried, code = try_json("careless", OLD_STAY, "--body", ROOMS)
+  equal(1, code, json.encode(tried))
+  equal("answered", tried.report.outcome, "outcome")
+  equal("2021-10-31T12:00:00.000Z", tried.now, "clock")
+  contains(lastcall("try", "careless", OLD_STAY, "--body", ROOMS), "the day before the search's first date")
+  local output
+  output, code = lastcall("record", "careless", OLD_STAY, "--body", ROOMS, "--as", "ok-old")
+  equal(0, code, output)
+  contains(output, "2021-10-31T12:00:00.000Z")
+  passes("careless")
+end)
+
+test("a fixture that is tried brings its own clock", function()
+  local path = world.folder .. "/old_fixture.json"
+  world.write_file(path, json.encode { now = "2021-10-05T08:00:00Z", search = json.decode(world.read_file(OLD_STAY)) })
+  local tried, code = try_json("careless", path, "--body", ROOMS)
+  equal(1, code, json.encode(tried))
+  equal("answered", tried.report.outcome, "outcome")
+  equal("2021-10-05T08:00:00.000Z", tried.now, "clock")
+  equal("fixture", tried.now_from, "whose")
+end)
+
+test("a saved answer of a search to come is played now", function()
+  equal(nil, try_json("careless", STAY, "--body", ROOMS).now, "clock")
+end)
+
 test("what is wrong before the call has its code, place and remedy", function()
   local output, code = lastcall("try", "carelss", STAY)
   equal(3, code, output)
