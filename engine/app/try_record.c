@@ -5,7 +5,6 @@
 #include "app/try_fixture.h"
 #include "app/try_write.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -13,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { NAME_MAX_BYTES = 64, BODY_NAME = 96, NEVER_MS = 600000, OUTPUT_MAX = 64 << 20, MORE_MAX = 4 };
+enum { BODY_NAME = 96, NEVER_MS = 600000, OUTPUT_MAX = 64 << 20, MORE_MAX = 4 };
 
 /// One exchange on its way into the fixture.
 struct recorded {
@@ -37,46 +36,6 @@ struct making {
     bool is_written; // the fixture itself
     struct try_run again;
 };
-
-// -------------------------------------------------------------------------------------------------------------- names
-
-/// Is it fit for a file, and for a fixture?
-static bool is_name(const char *name)
-{
-    size_t length = strlen(name);
-    bool is_fit = length < NAME_MAX_BYTES && (strncmp(name, "ok-", 3) == 0 || strncmp(name, "odd-", 4) == 0);
-
-    for (size_t i = 0; i < length && is_fit; i++) {
-        is_fit = isalnum((unsigned char)name[i]) || strchr("-_.", name[i]) != NULL;
-    }
-    return is_fit;
-}
-
-bool try_record_check(struct try_recording *recording, struct failure *why)
-{
-    static const char LUA[] = ".lua";
-    struct text file = recording->subject->script->file;
-
-    if (!is_name(recording->name)) {
-        failure_code(why, CODE_FIXTURE_NAME);
-        failure_set(why, "`%s` is no name for a fixture", recording->name);
-        failure_help(why, "--as ok-one-way for what must not fail, --as odd-sold-out for all else");
-        return false;
-    }
-    int length = snprintf(recording->path, sizeof(recording->path), "%.*s.test/%s.json",
-                          (int)(file.length - strlen(LUA)), file.data, recording->name);
-    if (length >= (int)sizeof(recording->path) - BODY_NAME) {
-        failure_set(why, "the fixture's path is too long");
-        return false;
-    }
-    if (!recording->is_forced && access(recording->path, F_OK) == 0) {
-        failure_at(why, recording->path, 0, 0);
-        failure_set(why, "there is a fixture of that name already");
-        failure_help(why, "give another one with --as, or --force to replace it");
-        return false;
-    }
-    return true;
-}
 
 /// The supplier as `lastcall test` knows it: that of the file's own name.
 static struct try_subject subject_of_file(const struct try_subject *subject)
@@ -548,26 +507,11 @@ static bool make_folder(const struct try_recording *recording, struct failure *w
     return true;
 }
 
-/// An ok fixture must not fail.
-static bool fits_name(const struct try_recording *recording, struct failure *why)
-{
-    struct text outcome = try_outcome(recording->run);
-    bool is_ok = strncmp(recording->name, "ok-", 3) == 0;
-
-    if (is_ok && !text_equals(outcome, TEXT("answered"))) {
-        failure_code(why, CODE_FIXTURE_NAME);
-        failure_set(why, "the outcome is %.*s, so it is no ok fixture", TEXT_ARGS(outcome));
-        failure_help(why, "--as odd-%s keeps it as what may happen", recording->name + 3);
-        return false;
-    }
-    return true;
-}
-
 bool try_record(struct try_recording *recording, struct failure *why)
 {
     struct making making = { .recording = recording, .subject = subject_of_file(recording->subject) };
 
-    if (!fits_name(recording, why) || !make_folder(recording, why)) {
+    if (!try_record_fits(recording, why) || !make_folder(recording, why)) {
         return false;
     }
     arena_init(&making.arena, 512 << 20);

@@ -31,6 +31,9 @@ struct try_recording {
 /// in the path.
 MUST_CHECK bool try_record_check(struct try_recording *recording, struct failure *why);
 
+/// May what came of the search have that name? An ok fixture must not fail. False: `why`, with its cause.
+MUST_CHECK bool try_record_fits(const struct try_recording *recording, struct failure *why);
+
 /// False: it could not be made, and `why` says why; otherwise `findings` says whether it passes.
 MUST_CHECK bool try_record(struct try_recording *recording, struct failure *why);
 

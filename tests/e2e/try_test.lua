@@ -473,7 +473,7 @@ test("a request without a saved answer is told as such", function()
   equal("no_saved_answer", tried.exchanges[2].result, "result")
 end)
 
--- ---- the clock of saved answers --------------------------------------------------------------------------------------
+-- ---- the clock of saved answers ------------------------------------------------------------------------------------
 
 local OLD_STAY = world.folder .. "/old_stay.json"
 world.write_file(OLD_STAY, json.encode {
@@ -506,6 +506,73 @@ end)
 
 test("a saved answer of a search to come is played now", function()
   equal(nil, try_json("careless", STAY, "--body", ROOMS).now, "clock")
+end)
+
+-- ---- what an author has to know ------------------------------------------------------------------------------------
+
+local LOGIN, OFFERS = world.folder .. "/login.json", world.folder .. "/offers.json"
+
+test("a search that the product refuses is told with its reason", function()
+  local output, code = lastcall("record", "careless", SEARCH, "--as", "ok-refused", "--body", ROOMS)
+  equal(2, code, output)
+  contains(output, "error[E0803]")
+  contains(output, "/query/")
+end)
+
+test("an answer that the script cannot read is told with its cause, and is no fixture of trouble", function()
+  local output, code = lastcall("record", "buggy", STAY, "--as", "ok-stay", "--body", ROOMS)
+  equal(1, code, output)
+  contains(output, "buggy.lua:4: error[E0421]")
+  contains(output, "nothing to keep as ok-stay")
+  equal(nil, output:find("odd-stay", 1, true), output)
+end)
+
+test("one --body too few is told with the request that has none", function()
+  local output, code = lastcall("try", "farm_oauth", SEARCH, "--body", LOGIN)
+  equal(1, code, output)
+  contains(output, "no --body is left for request 2")
+  output, code = lastcall("record", "farm_oauth", SEARCH, "--body", LOGIN, "--as", "ok-short")
+  equal(1, code, output)
+  contains(output, "no --body is left for request 2")
+end)
+
+test("one --body too many is told", function()
+  local tried, code = try_json("farm_oauth", SEARCH, "--body", LOGIN, "--body", OFFERS, "--body", OFFERS)
+  equal(0, code, json.encode(tried))
+  equal(1, tried.unused_answers, "unused")
+  contains(lastcall("try", "farm_oauth", SEARCH, "--body", LOGIN, "--body", OFFERS, "--body", OFFERS),
+    "1 --body was not asked for")
+end)
+
+test("the answer to a search in place of the login's is told as such", function()
+  local output, code = lastcall("try", "farm_oauth", SEARCH, "--body", OFFERS)
+  equal(1, code, output)
+  contains(output, "the first --body answers the login")
+end)
+
+test("a login of a test is not taken out of everything else", function()
+  local output = lastcall("try", "farm_oauth", SEARCH, "--body", OFFERS, "--login", "\"test\"")
+  contains(output, ".farm.test")
+  output = lastcall("try", "farm_oauth", SEARCH, "--body", OFFERS, "--login", "\"0123456789abcdef\"")
+  equal(nil, output:find("0123456789abcdef", 1, true), output)
+end)
+
+test("of offers at one price none is expected as the first", function()
+  local rooms = json.decode(world.read_file(ROOMS)).rooms
+  local path = world.folder .. "/same.json"
+  rooms[2].total, rooms[3].total = "120.50", "120.50"
+  world.write_file(path, json.encode { rooms = rooms })
+  local output, code = lastcall("record", "careless", STAY, "--body", path, "--as", "ok-same")
+  equal(0, code, output)
+  local fixture = json.decode(world.read_file(SUPPLIERS .. "/careless.test/ok-same.json"))
+  equal(nil, fixture.expect.first.id, "id")
+  equal("120.50", fixture.expect.first.price.total, "price")
+end)
+
+test("who keeps the answer to a login is asked to look at it", function()
+  local output, code = lastcall("record", "farm_oauth", SEARCH, "--body", LOGIN, "--body", OFFERS, "--as", "odd-none")
+  equal(0, code, output)
+  contains(output, "look at the bodies")
 end)
 
 test("what is wrong before the call has its code, place and remedy", function()
