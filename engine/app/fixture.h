@@ -58,6 +58,7 @@ struct fixture {
     uint64_t ceiling_us;           // that the script said; 0: none
     uint64_t hosts_asked;          // a bit for each of the script's `hosts`
     struct text bug;               // of the script, which nobody expected; its suite tells it
+    enum code bug_code;            // of its kind, when nothing better is known
     const struct failure *trouble; // what a person is told of the bug; NULL: its words are all there is
 };
 

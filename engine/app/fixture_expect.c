@@ -196,6 +196,9 @@ bool fixture_meet_bug(const struct fixture_play *play)
         return false;
     }
     fixture->bug = detail->text;
+    fixture->bug_code = text_equals(outcome->text, TEXT("script_timeout"))  ? CODE_TIMEOUT
+                        : text_equals(outcome->text, TEXT("script_memory")) ? CODE_MEMORY
+                                                                            : CODE_RAISED;
     fixture->trouble = keep_trouble(play);
     fixture->findings++;
     return true;

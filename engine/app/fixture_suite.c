@@ -102,6 +102,7 @@ static void fill_bug(const struct script_supplier *script, struct text detail, s
 static void describe_bug(const struct script_supplier *script, const struct fixture *fixture, struct failure *failure)
 {
     fill_bug(script, fixture->bug, failure);
+    failure_code(failure, fixture->bug_code);
     const struct failure *trouble = fixture->trouble;
     if (trouble != NULL && (trouble->line == failure->line || failure->line == 0)) {
         struct failure place = *failure;

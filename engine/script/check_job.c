@@ -54,10 +54,8 @@ static bool check_report_trouble(const struct check_job *job, const struct failu
     if (trouble->code == CODE_NONE || trouble->line == 0 || !text_equals_c(job->file->path, trouble->file)) {
         return false;
     }
-    struct failure parted = *trouble;
-    script_check_part_help(&parted);
     check->findings++;
-    check->report(check->context, &parted);
+    check->report(check->context, trouble);
     return true;
 }
 

@@ -10,6 +10,8 @@
 #include "script/offers.h"
 #include "script/sells.h"
 
+#include "script/trouble.h"
+
 #include <lauxlib.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -78,20 +80,6 @@ uint64_t script_check_limit_us(const struct script_check *check)
     return check->run_us != 0 ? check->run_us : SCRIPT_CHECK_RUN_US;
 }
 
-void script_check_part_help(struct failure *failure)
-{
-    static const char *const beginnings[] = { ": did you mean ", ": declare it with local" };
-
-    for (size_t i = 0; i < COUNT_OF(beginnings); i++) {
-        char *at = strstr(failure->message, beginnings[i]);
-        if (at != NULL) {
-            snprintf(failure->help, sizeof failure->help, "%s", at + 2);
-            *at = '\0';
-            return;
-        }
-    }
-}
-
 void script_check_report(struct script_check *check, const struct script_file *file, uint32_t line, enum code code,
                          const char *help, const char *format, ...)
 {
@@ -105,7 +93,7 @@ void script_check_report(struct script_check *check, const struct script_file *f
     if (help != NULL) {
         snprintf(failure.help, sizeof failure.help, "%s", help);
     } else {
-        script_check_part_help(&failure);
+        trouble_part_help(&failure);
     }
     check->findings++;
     check->report(check->context, &failure);

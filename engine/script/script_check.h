@@ -39,9 +39,6 @@ uint64_t script_check_limit_us(const struct script_check *check);
 void script_check_report(struct script_check *check, const struct script_file *file, uint32_t line, enum code code,
                          const char *help, const char *format, ...) PRINTF_LIKE(6, 7);
 
-/// Errors of helpers have their remedy behind the sentence, for they are one line: it goes where remedies are.
-void script_check_part_help(struct failure *failure);
-
 /// In a protected call: checks `key` and `segments` of the product's table at index 1, and keeps the segments.
 void script_check_product_lists(lua_State *L, struct script_check *check, const struct script_file *file);
 

@@ -74,5 +74,8 @@ void trouble_set_row(lua_State *L, const struct plan_row *row);
 /// "acme.lua:58: sentence" taken apart; the file is kept as it is shown. False: there is no place.
 bool trouble_split(struct failure *why, const char *message);
 
+/// Errors of helpers have their remedy behind the sentence, for they are one line: it goes where remedies are.
+void trouble_part_help(struct failure *why);
+
 /// Adds the line of the source, marked as an excerpt; without secrets.
 void trouble_note_line(struct failure *why, struct text source, uint32_t line);

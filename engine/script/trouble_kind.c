@@ -264,8 +264,25 @@ static void tell_argument(struct trouble_scene *scene, struct failure *why)
     }
 }
 
+void trouble_part_help(struct failure *why)
+{
+    static const char *const beginnings[] = { ": did you mean ", ": declare it with local" };
+
+    for (size_t i = 0; i < COUNT_OF(beginnings); i++) {
+        char *at = strstr(why->message, beginnings[i]);
+        if (at != NULL) {
+            failure_help(why, "%s", at + 2);
+            *at = '\0';
+            return;
+        }
+    }
+}
+
 void trouble_help(struct failure *why)
 {
+    if (why->help[0] == '\0') {
+        trouble_part_help(why);
+    }
     if (why->code == CODE_RETURNED && strncmp(why->message, "normalise", 9) == 0 && why->help[0] == '\0') {
         failure_help(why, "`return offers`, a list; {} or \"empty\" when there is nothing for sale");
     }

@@ -177,7 +177,8 @@ end
 -- The same as its findings, the exit code, and all of its JSON.
 function Bench:run(command, environment)
   local said, code = self:say(command .. " --json", environment)
-  local is_json, answer = pcall(world.json.decode, said)
+  -- Beside it stands what was logged.
+  local is_json, answer = pcall(world.json.decode, said:match("^{.*") or said:match("\n({.*)") or said)
   assert(is_json, "no JSON: " .. said)
   return answer.findings, code, answer
 end

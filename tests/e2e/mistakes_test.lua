@@ -92,7 +92,8 @@ local MISTAKES = {
   {
     "an endless loop", by = "test", code = "E0501",
     old = "    local offers = map(body.fares, read_offer)",
-    new = "    local offers = map(body.fares, read_offer)\n    while body do\n    end", at = "    while body do",
+    new = "    local offers = map(body.fares, read_offer)\n    while ctx.options.page_size do end",
+    at = "    while ctx.options.page_size do", needs_signals = true,
     says = { "more than 1000 ms" }, help = { "loop" },
   },
   {
@@ -154,7 +155,8 @@ test("the good supplier has no finding", function()
   equal("", author.show_all(findings), "check --secrets")
 end)
 
-for _, case in ipairs(MISTAKES) do
+-- Finds one.
+local function seed(case)
   test(case[1] .. " is found by " .. case.by, function()
     local script = case.old and author.with(author.script, case.old, case.new) or author.script
     script = case.old2 and author.with(script, case.old2, case.new2) or script
@@ -174,6 +176,14 @@ for _, case in ipairs(MISTAKES) do
     end
     error(("not found at %s:%d under %s\n%s"):format(file, line, case.code, author.show_all(findings)), 0)
   end)
+end
+
+for _, case in ipairs(MISTAKES) do
+  if case.needs_signals and os.getenv("LASTCALL_VARIANT") == "tsan" then
+    world.skip(case[1] .. " is found by " .. case.by, "ThreadSanitizer delivers the signal too late")
+  else
+    seed(case)
+  end
 end
 
 bench:remove()
