@@ -7,7 +7,7 @@
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 enum { NAME_MAX_BYTES = 64, BODY_NAME = 96 };
 
@@ -18,20 +18,49 @@ static bool is_name(const char *name)
     bool is_fit = length < NAME_MAX_BYTES && (strncmp(name, "ok-", 3) == 0 || strncmp(name, "odd-", 4) == 0);
 
     for (size_t i = 0; i < length && is_fit; i++) {
-        is_fit = isalnum((unsigned char)name[i]) || strchr("-_.", name[i]) != NULL;
+        is_fit = isalnum((unsigned char)name[i]) || strchr("-_", name[i]) != NULL;
     }
-    return is_fit;
+    return is_fit && name[length - 1] != '-';
+}
+
+bool try_record_body_path(const struct try_recording *recording, size_t number, char path[TRY_PATH_SIZE])
+{
+    static const char *const ENDS[] = { "json", "xml" };
+    const char *slash = strrchr(recording->path, '/');
+    char middle[32] = "";
+
+    if (number / COUNT_OF(ENDS) > 0) {
+        (void)snprintf(middle, sizeof(middle), ".%zu", number / COUNT_OF(ENDS));
+    }
+    (void)snprintf(path, TRY_PATH_SIZE, "%.*s/%s%s.body.%s", (int)(slash - recording->path), recording->path,
+                   recording->name, middle, ENDS[number % COUNT_OF(ENDS)]);
+    return number < COUNT_OF(ENDS) * (FIXTURE_EXCHANGES_MAX + 1);
+}
+
+/// A file that would be written over; also a link that leads nowhere.
+static bool find_taken(const struct try_recording *recording, char path[TRY_PATH_SIZE])
+{
+    struct stat facts;
+
+    (void)snprintf(path, TRY_PATH_SIZE, "%s", recording->path);
+    bool is_taken = lstat(path, &facts) == 0;
+    for (size_t number = 0; !is_taken && try_record_body_path(recording, number, path); number++) {
+        is_taken = lstat(path, &facts) == 0;
+    }
+    return is_taken;
 }
 
 bool try_record_check(struct try_recording *recording, struct failure *why)
 {
     static const char LUA[] = ".lua";
+    char path[TRY_PATH_SIZE];
     struct text file = recording->subject->script->file;
 
     if (!is_name(recording->name)) {
         failure_code(why, CODE_FIXTURE_NAME);
         failure_set(why, "`%s` is no name for a fixture", recording->name);
-        failure_help(why, "--as ok-one-way for what must not fail, --as odd-sold-out for all else");
+        failure_help(why, "letters, digits, - and _: --as ok-one-way for what must not fail, --as odd-sold-out for all "
+                          "else");
         return false;
     }
     int length = snprintf(recording->path, sizeof(recording->path), "%.*s.test/%s.json",
@@ -40,9 +69,10 @@ bool try_record_check(struct try_recording *recording, struct failure *why)
         failure_set(why, "the fixture's path is too long");
         return false;
     }
-    if (!recording->is_forced && access(recording->path, F_OK) == 0) {
-        failure_at(why, recording->path, 0, 0);
-        failure_set(why, "there is a fixture of that name already");
+    if (!recording->is_forced && find_taken(recording, path)) {
+        bool is_body = strcmp(path, recording->path) != 0;
+        failure_at(why, path, 0, 0);
+        failure_set(why, is_body ? "there is a body of that name already" : "there is a fixture of that name already");
         failure_help(why, "give another one with --as, or --force to replace it");
         return false;
     }

@@ -175,7 +175,8 @@ end
 local NOT_LIVE = [[
   quiet_dark: { uses: farm_a, mode: dark, accounts: { main: { options: { base_url: "http://s09.farm.test:8080" } } } }
   quiet_test: { uses: farm_a, mode: test, accounts: { main: { options: { base_url: "http://s09.farm.test:8080" } } } }
-  quiet_off: { uses: farm_a, enabled: false, accounts: { main: { options: { base_url: "http://s09.farm.test:8080" } } } }
+  quiet_off: { uses: farm_a, enabled: false,
+    accounts: { main: { options: { base_url: "http://s09.farm.test:8080" } } } }
 ]]
 
 local w = world.start { population = "gates", no_engine = true }
@@ -443,11 +444,46 @@ test("a saved answer becomes a fixture, also one with a dropped offer", function
 end)
 
 test("a name that does not fit is refused before anything is asked", function()
-  for _, name in ipairs { "rooms", "ok-../x", "ok/rooms" } do
+  for _, name in ipairs { "rooms", "ok-../x", "ok/rooms", "odd-", "odd-..", "odd-a.json" } do
     local output, code = lastcall("record", "careless", STAY, "--body", ROOMS, "--as", name)
     equal(2, code, output)
     contains(output, "no name for a fixture")
   end
+end)
+
+test("a body of somebody else's is not written over, and no link is written through", function()
+  local tests, precious = SUPPLIERS .. "/careless.test/", world.folder .. "/precious"
+  world.write_file(tests .. "odd-hand.body.json", "by hand")
+  world.write_file(precious, "precious")
+  os.execute(("ln -sf ../../precious %sodd-link.body.json && ln -sf nowhere %sodd-nowhere.json"):format(tests, tests))
+  for _, name in ipairs { "odd-hand", "odd-link", "odd-nowhere" } do
+    local output, code = lastcall("record", "careless", STAY, "--body", ROOMS, "--as", name)
+    equal(2, code, output)
+    contains(output, "of that name already")
+  end
+  equal("by hand", world.read_file(tests .. "odd-hand.body.json"), "the body")
+  local output, code = lastcall("record", "careless", STAY, "--body", ROOMS, "--as", "odd-link", "--force")
+  equal(0, code, output)
+  equal("precious", world.read_file(precious), "what the link leads to")
+  equal(world.read_file(ROOMS), world.read_file(tests .. "odd-link.body.json"), "the new body")
+  equal("", world.shell("ls " .. tests .. " | grep before"):gsub("%s", ""), "what was set aside")
+  os.execute(("rm %sodd-hand.body.json %sodd-nowhere.json"):format(tests, tests))
+  passes("careless")
+end)
+
+test("a fixture that cannot be made leaves the one that was there", function()
+  local tests = SUPPLIERS .. "/careless.test/"
+  local output, code = lastcall("record", "careless", STAY, "--body", ROOMS, "--as", "odd-full")
+  equal(0, code, output)
+  local fixture, body = world.read_file(tests .. "odd-full.json"), world.read_file(tests .. "odd-full.body.json")
+  local large = world.folder .. "/large.json"
+  world.write_file(large, json.encode { rooms = {}, filling = ("x"):rep(200000) })
+  output, code = world.shell(("ulimit -f 100; trap '' XFSZ; %s/lastcall record careless %s --body %s --as odd-full "
+    .. "--force -c %s"):format(world.build, STAY, large, OVERLAY))
+  equal(1, code, output)
+  contains(output, "cannot be written")
+  equal(fixture, world.read_file(tests .. "odd-full.json"), "fixture")
+  equal(body, world.read_file(tests .. "odd-full.body.json"), "body")
 end)
 
 test("answers are played to the requests in their order, a login's first", function()
