@@ -23,6 +23,8 @@ void plan_row_init(struct plan_row *row, lua_State *L, const struct plan *plan, 
     lua_settop(L, lua_gettop(L) + (int)plan->level_count + 1);
     row->argument = NULL;
     row->calling = NULL;
+    row->drop = NULL;
+    row->has_failed = false;
     row->L = L;
     row->plan = plan;
     row->tape = tape;
@@ -35,7 +37,17 @@ void plan_row_renew(struct plan_row *row)
 {
     row->dangling = NULL;
     row->unmapped = NULL;
+    row->unasked = NULL;
+    row->has_failed = false;
     row->scratch_used = 0;
+}
+
+void plan_row_note_failed(struct plan_row *row)
+{
+    if (!row->has_failed) {
+        memcpy(row->failed_at, row->at, sizeof row->failed_at);
+        row->has_failed = true;
+    }
 }
 
 bool plan_is_name(const struct tape_node *node)

@@ -85,8 +85,15 @@ bool plan_where(const struct plan_row *row, int number, char *place, size_t size
         node->fields[number - 1]->path.is_key) {
         return false;
     }
-    const struct plan_path *path = &node->fields[number - 1]->path;
+    plan_where_path(row, &node->fields[number - 1]->path, place, size);
+    return true;
+}
+
+void plan_where_path(const struct plan_row *row, const struct plan_path *path, char *place, size_t size)
+{
+    struct where where = { .row = row, .place = place, .size = size };
+
+    place[0] = '\0';
     tell_level(&where, path->level);
     tell_steps(&where, element_of(row->plan, path->level), path);
-    return true;
 }
