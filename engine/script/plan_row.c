@@ -58,6 +58,9 @@ bool plan_is_name(const struct tape_node *node)
 
 bool plan_is_list_of(const struct plan_level *level, const struct tape_node *node)
 {
+    if (level->is_self) {
+        return node != NULL && node->kind != TAPE_NONE && node->kind != TAPE_NULL;
+    }
     return node != NULL && node->kind == (level->is_map ? TAPE_MAP : TAPE_LIST);
 }
 
@@ -161,13 +164,16 @@ static uint32_t first_element(struct plan_row *row, uint32_t level)
         row->dangling = found == 0 ? this : row->dangling;
         return found != 0 ? found : row->at[this->outer]; // it counts, so that nothing is left out in silence
     }
+    if (this->is_self) {
+        return row->at[this->outer];
+    }
     return first_value(this, plan_find(row, &this->list));
 }
 
 bool plan_row_next(struct plan_row *row, uint32_t level, uint32_t stop)
 {
     const struct plan_level *this = &row->plan->levels[level];
-    uint32_t next = row->at[level] != 0 && !this->is_reference ? next_value(row, this, row->at[level]) : 0;
+    uint32_t next = row->at[level] != 0 && !this->is_reference && !this->is_self ? next_value(row, this, row->at[level]) : 0;
     bool is_new = row->at[level] == 0;
 
     row->has_table[level] = false;
@@ -202,6 +208,9 @@ uint32_t plan_row_number(const struct plan_row *row, uint32_t level)
     const struct plan_level *this = &row->plan->levels[level];
     uint32_t number = 1;
 
+    if (this->is_self) {
+        return row->at[level] != 0 ? 1 : 0;
+    }
     for (uint32_t at = first_value(this, plan_find(row, &this->list)); at != 0; at = next_value(row, this, at)) {
         if (at == row->at[level]) {
             return number;

@@ -60,6 +60,9 @@ static void tell_level(struct where *where, uint32_t level)
         const struct plan_level *at = &plan->levels[chain[--depth]];
         tell_steps(where, element_of(plan, at->list.level), &at->list);
         uint32_t node = where->row->at[chain[depth]];
+        if (at->is_self) {
+            continue;
+        }
         if (at->is_map && node > 1) {
             tell_text(where, ".", where->row->tape->nodes[node - 1].text);
         } else {
