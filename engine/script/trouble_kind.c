@@ -82,7 +82,7 @@ static const struct {
     { CODE_URL, "see `url` and `form` in scripts/README.md" },
     { CODE_PATTERN, "these are Lua's patterns, no regular expressions: `%d`, not `\\d`" },
     { CODE_SHAPE, "a shape names fields and leaves: { offers = { { id = text } } }" },
-    { CODE_PLAN, "see plans in suppliers/README.md" },
+    { CODE_PLAN, "see `plan` in scripts/README.md: what it is made of" },
     { CODE_MODULE_MISSING,
       "modules are files below scripts/: require(\"helpers.dates\") is scripts/helpers/dates.lua" },
     { CODE_RETURNED, "return what the message names; a forgotten `return` gives nil" },
