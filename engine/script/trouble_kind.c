@@ -62,6 +62,7 @@ static const struct {
     { CODE_GLOBAL_UNKNOWN, "mend the name, or declare it with `local`" },
     { CODE_GLOBAL_WRITTEN, "write `local` before it" },
     { CODE_NIL_FIELD, "guard what may be missing: `a and a.b`" },
+    { CODE_NAME_UNKNOWN, "mend the name: the fields stand in scripts/README.md, those of a search in its product" },
     { CODE_NIL_CALL, "mend the name, or define the function before it is called" },
     { CODE_ARITHMETIC, "guard it, or convert it with `tonumber`; amounts go through `money`" },
     { CODE_CONCATENATION, "guard it, or convert it with `tostring`" },
