@@ -141,7 +141,7 @@ static int response_read(lua_State *L, struct run_response *view, bool is_xml)
         lua_concat(L, 2);
         return run_response_unparsable(L, view, lua_tostring(L, -1));
     }
-    trouble_keep_root(L);
+    trouble_keep_root(L, !lua_isnoneornil(L, 2));
     return 1;
 }
 

@@ -161,7 +161,8 @@ local MISTAKES = {
   },
   {
     "a field that no response has", by = "test", code = "E0413",
-    old = "    local body = response:json()", new = "    local ok = response.code == 200\n    local body = response:json()",
+    old = "    local body = response:json()",
+    new = "    local ok = response.code == 200\n    local body = response:json()",
     at = "    local ok = response.code", says = { "there is no response.code", "status" }, help = { "mend the name" },
   },
   {
