@@ -1,6 +1,7 @@
 #include "app/try.h"
 
 #include "app/envelope.h"
+#include "app/try_clock.h"
 #include "base/clock.h"
 #include "base/json_write.h"
 
@@ -154,8 +155,9 @@ bool try_take_search(struct try_run *run, const struct try_subject *subject, str
         failure_set(why, "the search is %s, not an object", json_tree_kind(root));
         return false;
     }
-    const struct json_node *inner = json_tree_member(root, "search");
+    const struct json_node *whole = root, *inner = json_tree_member(root, "search");
     root = inner != NULL && inner->kind == JSON_BEGIN_OBJECT ? (struct json_node *)(uintptr_t)inner : root; // a fixture
+    try_clock_choose(run, whole, root, clock_wall_us());
     const struct json_node *product = json_tree_member(root, "product");
     if (product != NULL && !text_equals(product->text, subject->script->product)) {
         failure_set(why, "the search is for %.*s, but `%.*s` sells %.*s", TEXT_ARGS(product->text),

@@ -1,6 +1,7 @@
 #include "app/try_write.h"
 
 #include "app/hide.h"
+#include "base/clock.h"
 #include "base/json_write.h"
 
 #include <stdio.h>
@@ -136,6 +137,18 @@ static void write_findings(const struct try_view *view, struct json_writer *json
     json_end_array(json);
 }
 
+/// Of saved answers that are not played at the time it is.
+static void write_clock(const struct try_run *run, struct json_writer *json)
+{
+    char now[CLOCK_UTC_SIZE];
+
+    if (!run->is_live && run->clock_from != NULL) {
+        clock_print_utc(run->wall_us, now);
+        json_field_c(json, "now", now);
+        json_field_c(json, "now_from", run->clock_from);
+    }
+}
+
 bool try_write(const struct try_view *view, struct buffer *out, struct failure *why)
 {
     const struct try_run *run = view->run;
@@ -152,8 +165,12 @@ bool try_write(const struct try_view *view, struct buffer *out, struct failure *
     json_field_text(&json, "product", view->subject->script->product);
     json_field_bool(&json, "live", run->is_live);
     json_field_u64(&json, "budget_ms", run->budget.effective_us / 1000);
+    write_clock(run, &json);
     if (!view->subject->supplier->is_enabled) {
         try_field(&hide, &json, "off", view->subject->supplier->because);
+    }
+    if (run->unused > 0) {
+        json_field_u64(&json, "unused_answers", run->unused);
     }
     json_field_u64(&json, "start_script_us", run->tap.start_script_us);
     json_key(&json, "exchanges");

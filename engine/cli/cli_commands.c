@@ -77,7 +77,8 @@ static const struct cli_command commands[] = {
               "and how much of the ceiling was used. Secrets are shown as ***. SEARCH.json is the body of POST\n"
               "/v1/search, of which `query` is enough, or a fixture; - reads standard input. NAME may be\n"
               "switched off, dark or of mode test. With --body nothing is sent: the file answers the first\n"
-              "request (of a login, if there is one), further ones the next requests; secrets are made up.\n",
+              "request (of a login, if there is one), further ones the next requests; secrets are made up,\n"
+              "and the clock is a fixture's, or that of the day before the dates of the search when they are over.\n",
       .options = "config json no-color width body status header login keep all",
       .arguments = "suppliers json",
       .exits = "137",
@@ -281,7 +282,7 @@ static const struct cli_option_row option_rows[] = {
     { 0, "header", "TEXT", OPTION_LIST, offsetof(struct cli_options, headers), 0, 0,
       "\"Name: value\", a header of the last --body; may be repeated" },
     { 0, "login", "JSON", OPTION_TEXT, offsetof(struct cli_options, login), 0, 0,
-      "with --body: a login that is there already, such as '\"test\"'" },
+      "with --body: a login that is there already, such as '\"test-login\"'" },
     { 0, "keep", "DIR", OPTION_TEXT, offsetof(struct cli_options, keep), 0, 0,
       "where the bodies are saved (default: a new folder in the temporary directory)" },
     { 0, "all", NULL, OPTION_FLAG, offsetof(struct cli_options, shows_all), 0, 0,

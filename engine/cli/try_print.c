@@ -323,6 +323,18 @@ static void print_ceiling(struct paint *paint, const struct json_node *ceiling)
     }
 }
 
+static void print_clock(struct paint *paint, const struct json_node *root)
+{
+    if (!has(root, "now")) {
+        return;
+    }
+    label(paint, "clock");
+    put(paint, member(root, "now"));
+    buffer_append_c(paint->out, text_equals(member(root, "now_from"), TEXT("fixture"))
+                                    ? ", the fixture's\n"
+                                    : ", the day before the search's first date, which is over\n");
+}
+
 void try_print(struct paint *paint, const struct json_node *root, bool shows_all)
 {
     const struct json_node *exchanges = json_tree_member(root, "exchanges");
@@ -337,13 +349,21 @@ void try_print(struct paint *paint, const struct json_node *root, bool shows_all
         buffer_append_c(paint->out, "; searches do not ask it: ");
         put(paint, member(root, "off"));
     }
-    buffer_append_c(paint->out, "\n\n");
+    end_line(paint);
+    print_clock(paint, root);
+    end_line(paint);
     for (const struct json_node *at = exchanges->first; at != NULL; at = at->next) {
         print_exchange(paint, at, shows_all);
     }
     if (report == NULL) {
         print_errors(paint, root);
         return;
+    }
+    if (has(root, "unused_answers")) {
+        uint64_t unused = number(root, "unused_answers");
+        label(paint, "unused");
+        buffer_printf(paint->out, "%llu --body %s not asked for: the script sends fewer requests\n",
+                      (unsigned long long)unused, unused == 1 ? "was" : "were");
     }
     print_outcome(paint, report);
     print_ceiling(paint, json_tree_member(root, "ceiling"));

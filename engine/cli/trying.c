@@ -167,7 +167,8 @@ int trying_run(struct trying *trying)
 
     if (options->bodies.count > 0) {
         is_run = try_run_answers(&trying->run, &trying->subject, trying->answers, options->bodies.count,
-                                 text_of(options->login), clock_wall_us(), &why);
+                                 text_of(options->login),
+                                 trying->run.clock_us != 0 ? trying->run.clock_us : clock_wall_us(), &why);
     } else {
         is_run = try_run_live(&trying->run, &trying->subject, &why);
     }
@@ -191,19 +192,13 @@ void trying_close(struct trying *trying)
 
 int trying_exit_code(const struct trying *trying)
 {
-    static const char *const SCRIPTS[] = { "script_error", "script_timeout", "script_memory", "unparsable" };
     static const char *const FINE[] = { "answered", "empty", "skipped" };
     struct text outcome = try_outcome(&trying->run);
 
     if (outcome.data == NULL) {
         return CLI_USAGE; // the product said no
     }
-    for (size_t i = 0; i < COUNT_OF(SCRIPTS); i++) {
-        if (text_equals_c(outcome, SCRIPTS[i])) {
-            return CLI_FINDINGS;
-        }
-    }
-    if (json_tree_member(try_report(&trying->run), "offers_dropped") != NULL) {
+    if (try_is_mistake(&trying->run) || json_tree_member(try_report(&trying->run), "offers_dropped") != NULL) {
         return CLI_FINDINGS;
     }
     for (size_t i = 0; i < COUNT_OF(FINE); i++) {
@@ -211,8 +206,5 @@ int trying_exit_code(const struct trying *trying)
             return CLI_OK;
         }
     }
-    if (trying->run.is_live) {
-        return CLI_CALL_FAILED;
-    }
-    return trying->run.misses > 0 ? CLI_FINDINGS : CLI_OK; // a refusal that was meant to be one
+    return trying->run.is_live ? CLI_CALL_FAILED : CLI_OK; // a refusal that was meant to be one
 }

@@ -173,7 +173,8 @@ static uint32_t first_element(struct plan_row *row, uint32_t level)
 bool plan_row_next(struct plan_row *row, uint32_t level, uint32_t stop)
 {
     const struct plan_level *this = &row->plan->levels[level];
-    uint32_t next = row->at[level] != 0 && !this->is_reference && !this->is_self ? next_value(row, this, row->at[level]) : 0;
+    uint32_t next =
+        row->at[level] != 0 && !this->is_reference && !this->is_self ? next_value(row, this, row->at[level]) : 0;
     bool is_new = row->at[level] == 0;
 
     row->has_table[level] = false;
