@@ -46,6 +46,7 @@ struct try_run {
     const char *clock_from; // "fixture", or "search": the day before its first date; NULL: of neither
     bool is_live;
     size_t misses; // requests that no saved answer was there for
+    size_t unused; // saved answers that nobody asked for
 };
 
 /// `name` is a supplier's, or the path of its file. False: `why` says whom it takes for whom.
@@ -74,9 +75,13 @@ MUST_CHECK bool try_run_answers(struct try_run *run, const struct try_subject *s
 /// The value that stands for a secret where none may be: of the same kind, and the same each time.
 void try_test_secret(struct text name, struct text value, struct buffer *out);
 
-/// What is wrong with a run, with its exchange: an error of the script, an answer that it could not read, offers that
-/// were dropped, a call that failed. False: nothing is.
+/// What is wrong with a run, with its exchange: a search that the product refuses, an error of the script, an answer
+/// that it could not read or that was not given, offers that were dropped, a call that failed. False: nothing is.
 MUST_CHECK bool try_failure(const struct try_run *run, const struct try_subject *subject, struct failure *why);
+
+/// Is it the author's to mend, and nothing that a supplier may do: an error of the script, an answer that it could not
+/// read, one that was not given?
+MUST_CHECK bool try_is_mistake(const struct try_run *run);
 
 /// What a reply says of the supplier; NULL: nothing.
 const struct json_node *try_report(const struct try_run *run);

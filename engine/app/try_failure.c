@@ -85,6 +85,64 @@ static bool fill_dropped(const struct try_run *run, const struct try_subject *su
     return true;
 }
 
+/// What the product's script says of the search.
+static bool fill_refusal(const struct try_run *run, struct failure *why)
+{
+    const struct json_node *first = json_tree_element(json_tree_member(run->root, "errors"), 0);
+    struct text detail = json_tree_text(first == NULL ? run->root : first, "detail");
+    struct text pointer = json_tree_text(first, "pointer");
+    char words[400], place[200];
+
+    if (run->root == NULL) {
+        return false;
+    }
+    (void)redact_copy(words, sizeof(words), detail);
+    (void)redact_copy(place, sizeof(place), pointer);
+    failure_code(why, CODE_SEARCH_INVALID);
+    failure_set(why, "the product's script refuses the search%s%s%s%s", place[0] == '\0' ? "" : ": ", place,
+                words[0] == '\0' ? "" : ": ", words);
+    failure_help(why, run->is_live ? "mend the search; over a saved answer (--body) the clock is that of its dates"
+                                   : "mend the search: the pointer leads to the member of it");
+    return true;
+}
+
+/// A request that no saved answer is left for.
+static bool fill_miss(const struct try_run *run, const struct try_subject *subject, struct failure *why)
+{
+    if (run->misses == 0 || run->misses > run->tap.count) {
+        return false;
+    }
+    const struct tap_exchange *missing = tap_at(&run->tap, run->tap.count - run->misses);
+    failure_code(why, CODE_EXCHANGE_COUNT);
+    failure_at(why, subject->script->file.data, 0, 0);
+    failure_set(why, "no --body is left for request %zu", missing->number);
+    failure_help(why, "give one more --body FILE: they are answers to the requests, in the order of sending");
+    exchange_note_request(why, missing->request);
+    return true;
+}
+
+/// With saved answers a login that cannot be read may have got the answer of a search.
+static void help_login(const struct try_run *run, struct failure *why)
+{
+    const struct tap_exchange *of = run->tap.trouble_of;
+    char help[sizeof(why->help)];
+
+    if (run->is_live || of == NULL || !of->is_login) {
+        return;
+    }
+    (void)snprintf(help, sizeof(help), "%s", why->help);
+    failure_help(
+        why, "the first --body answers the login; --login '\"test-login\"' stands for one that is there already%s%s",
+        help[0] == '\0' ? "" : "; ", help);
+}
+
+bool try_is_mistake(const struct try_run *run)
+{
+    static const char *const MISTAKES[] = { "script_error", "script_timeout", "script_memory", "unparsable" };
+
+    return run->misses > 0 || is_one_of(try_outcome(run), MISTAKES, COUNT_OF(MISTAKES));
+}
+
 bool try_failure(const struct try_run *run, const struct try_subject *subject, struct failure *why)
 {
     static const char *const SCRIPTS[] = { "script_error", "script_timeout", "script_memory", "unparsable",
@@ -95,9 +153,13 @@ bool try_failure(const struct try_run *run, const struct try_subject *subject, s
 
     *why = (struct failure){ .code = CODE_NONE };
     if (outcome.data == NULL) {
-        return false;
+        return fill_refusal(run, why);
     }
-    if (fill_trouble(run, subject, why) || fill_dropped(run, subject, why)) {
+    if (fill_trouble(run, subject, why)) {
+        help_login(run, why);
+        return true;
+    }
+    if (fill_miss(run, subject, why) || fill_dropped(run, subject, why)) {
         return true;
     }
     if (is_one_of(outcome, FINE, COUNT_OF(FINE))) {
@@ -106,7 +168,10 @@ bool try_failure(const struct try_run *run, const struct try_subject *subject, s
     bool is_script = is_one_of(outcome, SCRIPTS, COUNT_OF(SCRIPTS));
     (void)redact_copy(words, sizeof(words), json_tree_text(try_report(run), "detail"));
     if (is_script) {
-        failure_code(why, text_equals(outcome, TEXT("too_large")) ? CODE_BODY_TOO_LARGE : CODE_UNPARSABLE);
+        bool is_dropped = strncmp(words, "no valid offer", strlen("no valid offer")) == 0;
+        failure_code(why, text_equals(outcome, TEXT("too_large")) ? CODE_BODY_TOO_LARGE
+                          : is_dropped                            ? CODE_OFFER_DROPPED
+                                                                  : CODE_UNPARSABLE);
         failure_at(why, subject->script->file.data, 0, 0);
     } else {
         failure_code(why, run->is_live ? CODE_CALL_FAILED : CODE_REFUSED);

@@ -5,7 +5,6 @@
 #include "app/try_fixture.h"
 #include "app/try_write.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -13,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { NAME_MAX_BYTES = 64, BODY_NAME = 96, NEVER_MS = 600000, OUTPUT_MAX = 64 << 20, MORE_MAX = 4 };
+enum { BODY_NAME = 96, NEVER_MS = 600000, OUTPUT_MAX = 64 << 20, MORE_MAX = 4 };
 
 /// One exchange on its way into the fixture.
 struct recorded {
@@ -38,46 +37,6 @@ struct making {
     struct try_run again;
 };
 
-// -------------------------------------------------------------------------------------------------------------- names
-
-/// Is it fit for a file, and for a fixture?
-static bool is_name(const char *name)
-{
-    size_t length = strlen(name);
-    bool is_fit = length < NAME_MAX_BYTES && (strncmp(name, "ok-", 3) == 0 || strncmp(name, "odd-", 4) == 0);
-
-    for (size_t i = 0; i < length && is_fit; i++) {
-        is_fit = isalnum((unsigned char)name[i]) || strchr("-_.", name[i]) != NULL;
-    }
-    return is_fit;
-}
-
-bool try_record_check(struct try_recording *recording, struct failure *why)
-{
-    static const char LUA[] = ".lua";
-    struct text file = recording->subject->script->file;
-
-    if (!is_name(recording->name)) {
-        failure_code(why, CODE_FIXTURE_NAME);
-        failure_set(why, "`%s` is no name for a fixture", recording->name);
-        failure_help(why, "--as ok-one-way for what must not fail, --as odd-sold-out for all else");
-        return false;
-    }
-    int length = snprintf(recording->path, sizeof(recording->path), "%.*s.test/%s.json",
-                          (int)(file.length - strlen(LUA)), file.data, recording->name);
-    if (length >= (int)sizeof(recording->path) - BODY_NAME) {
-        failure_set(why, "the fixture's path is too long");
-        return false;
-    }
-    if (!recording->is_forced && access(recording->path, F_OK) == 0) {
-        failure_at(why, recording->path, 0, 0);
-        failure_set(why, "there is a fixture of that name already");
-        failure_help(why, "give another one with --as, or --force to replace it");
-        return false;
-    }
-    return true;
-}
-
 /// The supplier as `lastcall test` knows it: that of the file's own name.
 static struct try_subject subject_of_file(const struct try_subject *subject)
 {
@@ -99,22 +58,6 @@ static struct try_subject subject_of_file(const struct try_subject *subject)
 }
 
 // ------------------------------------------------------------------------------------------------------------- answers
-
-static bool write_file(const char *path, struct text bytes, struct failure *why)
-{
-    FILE *file = fopen(path, "wb");
-    bool is_written =
-        file != NULL && fwrite(bytes.data == NULL ? "" : bytes.data, 1, bytes.length, file) == bytes.length;
-
-    if (file != NULL) {
-        is_written = fclose(file) == 0 && is_written;
-    }
-    if (!is_written) {
-        failure_at(why, path, 0, 0);
-        failure_set(why, "it cannot be written: %s", strerror(errno));
-    }
-    return is_written;
-}
 
 static bool is_of_transport(struct text name)
 {
@@ -190,7 +133,7 @@ static bool take_body(struct making *making, struct recorded *item, size_t index
         (void)snprintf(item->body_file, sizeof(item->body_file), "%s%s.body.%s", making->recording->name, number, end);
         hide_body(&making->hide, plain, false, &out);
         body_path(making, item, path);
-        is_plain = write_file(path, buffer_text(&out), why);
+        is_plain = try_record_write(path, buffer_text(&out), why);
         item->is_written = is_plain;
     }
     buffer_fini(&scratch);
@@ -441,7 +384,7 @@ static bool write_final(struct making *making, struct failure *why)
     bool is_fine = write_fixture(making, buffer_text(&expect), &json);
     pretty_json(buffer_text(&json), &pretty);
     buffer_append_byte(&pretty, '\n');
-    is_fine = is_fine && write_file(making->recording->path, buffer_text(&pretty), why);
+    is_fine = is_fine && try_record_write(making->recording->path, buffer_text(&pretty), why);
     making->is_written = is_fine;
     buffer_fini(&expect);
     buffer_fini(&json);
@@ -462,9 +405,11 @@ static void count_finding(void *context, const struct failure *failure)
 /// As `lastcall test` does; with `is_updating` what differs is written.
 static void run_fixture(struct making *making, bool is_updating)
 {
-    const struct worker_pool_options options = {
-        .threads = 1, .build_limit_us = 100000, .normalise_limit_us = 1000000, .deliver = fixture_world_deliver
-    };
+    const struct worker_pool_options options = { .threads = 1,
+                                                 .build_limit_us = 100000,
+                                                 .normalise_limit_us = 1000000,
+                                                 .deliver = fixture_world_deliver,
+                                                 .watches_fields = true };
     struct worker_pool *workers = NULL;
     struct failure why = { .code = CODE_NONE };
     struct fixture fixture;
@@ -494,17 +439,19 @@ static void run_fixture(struct making *making, bool is_updating)
     worker_pool_destroy(&workers);
 }
 
-static void remove_files(const struct making *making)
+/// The end of what was written: it stays, or what stood there before comes back.
+static void end_files(const struct making *making, bool is_kept)
 {
+    void (*end)(const char *path) = is_kept ? try_record_settle : try_record_undo;
     char path[TRY_PATH_SIZE];
 
     if (making->is_written) {
-        (void)unlink(making->recording->path);
+        end(making->recording->path);
     }
     for (size_t i = 0; i < making->count && making->items != NULL; i++) {
         if (making->items[i].is_written) {
             body_path(making, &making->items[i], path);
-            (void)unlink(path);
+            end(path);
         }
     }
 }
@@ -512,22 +459,15 @@ static void remove_files(const struct making *making)
 /// Bodies of the fixture that this one has replaced.
 static void remove_old_bodies(const struct making *making)
 {
-    static const char *const ENDS[] = { "json", "xml" };
+    char path[TRY_PATH_SIZE];
 
-    for (size_t number = 0; number <= 2 * (FIXTURE_EXCHANGES_MAX + 1) - 1; number++) {
-        struct recorded old = { .from = NULL };
-        char path[TRY_PATH_SIZE], middle[32] = "";
+    for (size_t number = 0; try_record_body_path(making->recording, number, path); number++) {
+        const char *name = strrchr(path, '/') + 1;
         bool is_ours = false;
-        if (number / 2 > 0) {
-            (void)snprintf(middle, sizeof(middle), ".%zu", number / 2);
-        }
-        (void)snprintf(old.body_file, sizeof(old.body_file), "%s%s.body.%s", making->recording->name, middle,
-                       ENDS[number % 2]);
         for (size_t i = 0; i < making->count; i++) {
-            is_ours = is_ours || strcmp(making->items[i].body_file, old.body_file) == 0;
+            is_ours = is_ours || strcmp(making->items[i].body_file, name) == 0;
         }
         if (!is_ours) {
-            body_path(making, &old, path);
             (void)unlink(path);
         }
     }
@@ -548,26 +488,11 @@ static bool make_folder(const struct try_recording *recording, struct failure *w
     return true;
 }
 
-/// An ok fixture must not fail.
-static bool fits_name(const struct try_recording *recording, struct failure *why)
-{
-    struct text outcome = try_outcome(recording->run);
-    bool is_ok = strncmp(recording->name, "ok-", 3) == 0;
-
-    if (is_ok && !text_equals(outcome, TEXT("answered"))) {
-        failure_code(why, CODE_FIXTURE_NAME);
-        failure_set(why, "the outcome is %.*s, so it is no ok fixture", TEXT_ARGS(outcome));
-        failure_help(why, "--as odd-%s keeps it as what may happen", recording->name + 3);
-        return false;
-    }
-    return true;
-}
-
 bool try_record(struct try_recording *recording, struct failure *why)
 {
     struct making making = { .recording = recording, .subject = subject_of_file(recording->subject) };
 
-    if (!fits_name(recording, why) || !make_folder(recording, why)) {
+    if (!try_record_fits(recording, why) || !make_folder(recording, why)) {
         return false;
     }
     arena_init(&making.arena, 512 << 20);
@@ -582,9 +507,8 @@ bool try_record(struct try_recording *recording, struct failure *why)
         run_fixture(&making, false);
     }
     recording->is_kept = is_made && (recording->findings == 0 || recording->is_forced);
-    if (!recording->is_kept) {
-        remove_files(&making);
-    } else if (recording->is_forced) {
+    end_files(&making, recording->is_kept);
+    if (recording->is_kept && recording->is_forced) {
         remove_old_bodies(&making);
     }
     if (!is_made && why->message[0] == '\0') {

@@ -31,8 +31,22 @@ struct try_recording {
 /// in the path.
 MUST_CHECK bool try_record_check(struct try_recording *recording, struct failure *why);
 
+/// May what came of the search have that name? An ok fixture must not fail. False: `why`, with its cause.
+MUST_CHECK bool try_record_fits(const struct try_recording *recording, struct failure *why);
+
 /// False: it could not be made, and `why` says why; otherwise `findings` says whether it passes.
 MUST_CHECK bool try_record(struct try_recording *recording, struct failure *why);
+
+// ------------------------------------------------------------------------------------ between the files of try_record
+
+/// Writes a file, with what stands there set aside. False: `why`, and nothing has changed.
+MUST_CHECK bool try_record_write(const char *path, struct text bytes, struct failure *why);
+/// Takes a written file away again: what was set aside comes back.
+void try_record_undo(const char *path);
+/// The file stays: what was set aside goes.
+void try_record_settle(const char *path);
+/// The bodies that a fixture of this name may have, from 0 on, "ok-one-way.2.body.json". False: there are no more.
+MUST_CHECK bool try_record_body_path(const struct try_recording *recording, size_t number, char path[TRY_PATH_SIZE]);
 
 /// Writes what a request is to look like, as `expect_request`; `*has_form`: a form stands there empty.
 void try_record_request(const struct http_request *request, struct buffer *out, bool *has_form);

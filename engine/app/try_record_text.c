@@ -70,6 +70,15 @@ void try_record_request(const struct http_request *request, struct buffer *out, 
     json_end_object(&json);
 }
 
+/// Of offers at one price the first is any of them: a facet more, and it is another.
+static bool is_alone(const struct json_node *offer)
+{
+    struct text total = json_tree_text(json_tree_member(offer, "price"), "total");
+    struct text next = json_tree_text(json_tree_member(offer->next, "price"), "total");
+
+    return next.data == NULL || !text_equals(total, next);
+}
+
 static void write_first(const struct json_node *offer, struct json_writer *json)
 {
     const struct json_node *price = json_tree_member(offer, "price");
@@ -80,7 +89,9 @@ static void write_first(const struct json_node *offer, struct json_writer *json)
     }
     json_key(json, "first");
     json_begin_object(json);
-    json_field_text(json, "id", json_tree_text(offer, "id"));
+    if (is_alone(offer)) {
+        json_field_text(json, "id", json_tree_text(offer, "id"));
+    }
     json_key(json, "price");
     json_begin_object(json);
     for (size_t i = 0; i < COUNT_OF(MEMBERS); i++) {

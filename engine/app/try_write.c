@@ -169,6 +169,9 @@ bool try_write(const struct try_view *view, struct buffer *out, struct failure *
     if (!view->subject->supplier->is_enabled) {
         try_field(&hide, &json, "off", view->subject->supplier->because);
     }
+    if (run->unused > 0) {
+        json_field_u64(&json, "unused_answers", run->unused);
+    }
     json_field_u64(&json, "start_script_us", run->tap.start_script_us);
     json_key(&json, "exchanges");
     json_begin_array(&json);

@@ -282,7 +282,7 @@ static const struct cli_option_row option_rows[] = {
     { 0, "header", "TEXT", OPTION_LIST, offsetof(struct cli_options, headers), 0, 0,
       "\"Name: value\", a header of the last --body; may be repeated" },
     { 0, "login", "JSON", OPTION_TEXT, offsetof(struct cli_options, login), 0, 0,
-      "with --body: a login that is there already, such as '\"test\"'" },
+      "with --body: a login that is there already, such as '\"test-login\"'" },
     { 0, "keep", "DIR", OPTION_TEXT, offsetof(struct cli_options, keep), 0, 0,
       "where the bodies are saved (default: a new folder in the temporary directory)" },
     { 0, "all", NULL, OPTION_FLAG, offsetof(struct cli_options, shows_all), 0, 0,

@@ -20,6 +20,24 @@ static void report(void *context, const struct failure *failure)
     cli_tell_finding(record->json, failure, record->trying.options->is_colourless);
 }
 
+/// What somebody should look at before the fixture goes to others.
+static void print_cautions(const struct record *record, struct buffer *out)
+{
+    const struct try_run *run = &record->trying.run;
+    size_t logins = 0;
+
+    for (size_t i = 0; i < run->tap.count; i++) {
+        logins += tap_at(&run->tap, i)->is_login ? 1 : 0;
+    }
+    if (logins > 0) {
+        buffer_append_c(out, "look at the bodies before others see them: the answer to a login may name the account\n");
+    }
+    if (run->unused > 0) {
+        buffer_printf(out, "%zu --body %s not asked for: the script sends fewer requests\n", run->unused,
+                      run->unused == 1 ? "was" : "were");
+    }
+}
+
 static void print_end(const struct record *record, struct buffer *out)
 {
     const struct try_recording *recording = &record->recording;
@@ -29,6 +47,7 @@ static void print_end(const struct record *record, struct buffer *out)
         buffer_printf(out, "%s: %.*s, %zu exchange%s; %s\n", recording->path, TEXT_ARGS(outcome),
                       record->trying.run.tap.count, record->trying.run.tap.count == 1 ? "" : "s",
                       recording->findings == 0 ? "it passes" : "it does not pass, and was kept all the same");
+        print_cautions(record, out);
         if (record->trying.run.clock_from != NULL && !record->trying.run.is_live) {
             char now[CLOCK_UTC_SIZE];
             clock_print_utc(record->trying.run.wall_us, now);
@@ -101,9 +120,7 @@ static int run(struct record *record)
     }
     int code = trying_run(trying);
     if (code == CLI_OK && try_outcome(&trying->run).data == NULL) {
-        failure_code(&why, CODE_SEARCH_INVALID);
-        failure_set(&why, "the product's script refuses the search");
-        failure_help(&why, "`lastcall try` shows why");
+        (void)!try_failure(&trying->run, &trying->subject, &why);
         return trying_fail(trying, &why, CLI_USAGE);
     }
     return code == CLI_OK ? make(record) : code;

@@ -79,7 +79,7 @@ static void write_headers(struct draft *draft, struct buffer *out)
             continue;
         }
         buffer_append_c(out, count++ == 0 ? "      headers = {\n        " : "        ");
-        draft_write_key(header->name, out);
+        draft_write_key(draft, header->name, out);
         buffer_append_c(out, " = ");
         draft_write_header(draft, header, out);
         buffer_append_c(out, ",\n");
@@ -118,7 +118,7 @@ static void write_pairs(struct draft *draft, const char *field, const struct pas
             continue;
         }
         buffer_append_c(out, "        ");
-        draft_write_key(name, out);
+        draft_write_key(draft, name, out);
         buffer_append_c(out, same > 1 ? " = { " : " = ");
         for (size_t j = i; j < list->count; j++) {
             if (text_equals(list->items[j].name, name)) {

@@ -87,6 +87,10 @@ bool draft_is_airport(struct text value);
 
 /// Notes the secrets of the whole call, so that no value of one is written wherever it stands.
 void draft_find_secrets(struct draft *draft);
+/// Words that are long, of letters and digits: nobody writes such a word for people.
+void draft_find_words(struct draft *draft, struct text text);
+/// Values behind names of secrets, in text that nothing else takes apart: `"password": "…"`, `;token=…`, `key: "…"`.
+void draft_find_pairs(struct draft *draft, struct text text);
 /// A header that a browser adds, or that the engine makes itself; it is noted.
 bool draft_is_header_left_out(struct draft *draft, const struct pasted_pair *header);
 /// The value of a header as a Lua expression.
@@ -105,5 +109,5 @@ void draft_write_json(struct draft *draft, const struct json_node *node, uint32_
 void draft_write_path(struct draft *draft, struct text path, struct buffer *out);
 /// A body that is neither JSON nor a form; values of elements and attributes are guessed.
 void draft_write_body(struct draft *draft, struct text body, struct buffer *out);
-/// A name as a field of a table: `key` or `["key"]`.
-void draft_write_key(struct text key, struct buffer *out);
+/// A name as a field of a table: `key` or `["key"]`, or `[ctx.secret.NAME]`.
+void draft_write_key(const struct draft *draft, struct text key, struct buffer *out);

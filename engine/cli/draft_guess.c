@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { KEY_SIZE = 64, SECRET_LENGTH_MIN = 20 };
+enum { KEY_SIZE = 64, SECRET_LENGTH_MIN = 20, NAME_SECRET_MIN = 16 };
 
 /// "X-Api-Key" -> "xapikey"
 static void plain_key(struct text key, char out[KEY_SIZE])
@@ -59,6 +59,13 @@ void draft_tell(struct draft *draft, const struct draft_value *value, const char
     static const char *const PLACES[] = { "header", "query", "form", "json", "path", "body" };
     char line[200];
 
+    for (size_t i = 0; i < draft->secret_count; i++) {
+        struct text secret = draft->secrets[i].value;
+        if (secret.length >= NAME_SECRET_MIN && value->key.length >= secret.length &&
+            memmem(value->key.data, value->key.length, secret.data, secret.length) != NULL) {
+            return; // a name that is a secret is not told
+        }
+    }
     (void)snprintf(line, sizeof(line), "%s%s%.*s: %s", PLACES[value->where], value->key.length > 0 ? " " : "",
                    (int)(value->key.length < 60 ? value->key.length : 60), value->key.length > 0 ? value->key.data : "",
                    what);

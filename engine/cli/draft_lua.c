@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SECRET_PART_MIN = 4, LINE_MAX = 100 };
+enum { SECRET_PART_MIN = 4, SECRET_NAME_MIN = 16, LINE_MAX = 100 };
 
 // --------------------------------------------------------------------------------------------------------------- texts
 
@@ -97,7 +97,19 @@ void draft_write_value(struct draft *draft, const struct draft_value *value, str
     }
 }
 
-void draft_write_key(struct text key, struct buffer *out)
+/// A name in which a secret stands; short ones are words of names, too.
+static bool has_secret(const struct draft *draft, struct text key)
+{
+    for (size_t i = 0; i < key.length; i++) {
+        const struct draft_secret *secret = secret_at(draft, (struct text){ key.data + i, key.length - i });
+        if (secret != NULL && secret->value.length >= SECRET_NAME_MIN) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void draft_write_key(const struct draft *draft, struct text key, struct buffer *out)
 {
     static const char *const RESERVED[] = { "and",      "break",  "do",   "else", "elseif", "end",  "false", "for",
                                             "function", "goto",   "if",   "in",   "local",  "nil",  "not",   "or",
@@ -111,7 +123,11 @@ void draft_write_key(struct text key, struct buffer *out)
     for (size_t i = 0; i < COUNT_OF(RESERVED) && is_plain; i++) {
         is_plain = !text_equals_c(key, RESERVED[i]);
     }
-    if (is_plain) {
+    if (has_secret(draft, key)) {
+        buffer_append_byte(out, '[');
+        draft_write_text(draft, key, out);
+        buffer_append_byte(out, ']');
+    } else if (is_plain) {
         buffer_append_text(out, key);
     } else {
         buffer_append_byte(out, '[');
@@ -425,7 +441,7 @@ static void write_object(struct draft *draft, const struct json_node *object, st
     buffer_append_c(out, place.is_flat ? "{ " : "{\n");
     for (const struct json_node *member = object->first; member != NULL; member = member->next) {
         write_indent(place.is_flat ? 0 : indent + 2, out);
-        draft_write_key(member->key, out);
+        draft_write_key(draft, member->key, out);
         buffer_append_c(out, " = ");
         write_node(draft, member, place, indent + 2, out);
         buffer_append_c(out, !place.is_flat ? ",\n" : member->next != NULL ? ", " : " ");

@@ -79,7 +79,12 @@ static void find_in_json(struct draft *draft, const struct json_node *node, stru
             draft, &(struct draft_value){
                        .where = DRAFT_JSON, .key = key, .value = node->text, .is_number = node->kind == JSON_NUMBER });
     }
+    if (node->kind == JSON_STRING) {
+        draft_find_words(draft, node->text);
+        draft_find_pairs(draft, node->text);
+    }
     for (const struct json_node *below = node->first; below != NULL; below = below->next) {
+        draft_find_words(draft, below->key);
         find_in_json(draft, below, node->kind == JSON_BEGIN_OBJECT ? below->key : key);
     }
 }
@@ -94,6 +99,14 @@ static void find_in_list(struct draft *draft, const struct pasted_list *list, en
     for (size_t i = 0; i < list->count; i++) {
         (void)draft_take_secret(
             draft, &(struct draft_value){ .where = where, .key = list->items[i].name, .value = list->items[i].value });
+    }
+}
+
+static void find_in_names(struct draft *draft, const struct pasted_list *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        draft_find_words(draft, list->items[i].name);
+        draft_find_words(draft, list->items[i].value);
     }
 }
 
@@ -117,11 +130,20 @@ void draft_find_secrets(struct draft *draft)
     }
     if (call->kind == PASTED_RAW) {
         draft_walk_body(call->body, find_in_body, draft);
+        draft_find_words(draft, call->body);
+        if (text_trim(call->body).length > 0 && text_trim(call->body).data[0] != '<') {
+            draft_find_pairs(draft, call->body);
+        }
     }
     for (struct text rest = call->path; rest.data != NULL;) {
         struct text segment = text_split(rest, '/', &rest);
-        (void)draft_take_secret(draft, &(struct draft_value){ .where = DRAFT_PATH, .value = segment });
+        if (!draft_take_secret(draft, &(struct draft_value){ .where = DRAFT_PATH, .value = segment })) {
+            draft_find_pairs(draft, segment);
+        }
     }
+    find_in_names(draft, &call->query);
+    find_in_names(draft, &call->headers);
+    find_in_names(draft, &call->form);
 }
 
 static bool is_of_browser(struct text name, struct text value)

@@ -359,6 +359,12 @@ void try_print(struct paint *paint, const struct json_node *root, bool shows_all
         print_errors(paint, root);
         return;
     }
+    if (has(root, "unused_answers")) {
+        uint64_t unused = number(root, "unused_answers");
+        label(paint, "unused");
+        buffer_printf(paint->out, "%llu --body %s not asked for: the script sends fewer requests\n",
+                      (unsigned long long)unused, unused == 1 ? "was" : "were");
+    }
     print_outcome(paint, report);
     print_ceiling(paint, json_tree_member(root, "ceiling"));
     try_print_offers(paint, root, shows_all);

@@ -192,19 +192,13 @@ void trying_close(struct trying *trying)
 
 int trying_exit_code(const struct trying *trying)
 {
-    static const char *const SCRIPTS[] = { "script_error", "script_timeout", "script_memory", "unparsable" };
     static const char *const FINE[] = { "answered", "empty", "skipped" };
     struct text outcome = try_outcome(&trying->run);
 
     if (outcome.data == NULL) {
         return CLI_USAGE; // the product said no
     }
-    for (size_t i = 0; i < COUNT_OF(SCRIPTS); i++) {
-        if (text_equals_c(outcome, SCRIPTS[i])) {
-            return CLI_FINDINGS;
-        }
-    }
-    if (json_tree_member(try_report(&trying->run), "offers_dropped") != NULL) {
+    if (try_is_mistake(&trying->run) || json_tree_member(try_report(&trying->run), "offers_dropped") != NULL) {
         return CLI_FINDINGS;
     }
     for (size_t i = 0; i < COUNT_OF(FINE); i++) {
@@ -212,8 +206,5 @@ int trying_exit_code(const struct trying *trying)
             return CLI_OK;
         }
     }
-    if (trying->run.is_live) {
-        return CLI_CALL_FAILED;
-    }
-    return trying->run.misses > 0 ? CLI_FINDINGS : CLI_OK; // a refusal that was meant to be one
+    return trying->run.is_live ? CLI_CALL_FAILED : CLI_OK; // a refusal that was meant to be one
 }

@@ -151,6 +151,30 @@ curl 'https://www.web.example/api/v2/search?locale=en-GB&apiKey=AKIA998877665544
   says(passes("check"), "0 findings")
 end)
 
+test("a secret in running text, or in place of a name, is in no file and not on the screen", function()
+  local KEY = "S3cr3tZebra91827Quux"
+  local JSON = "-H 'content-type: application/json' -d "
+  for number, call in ipairs {
+    "'https://api.x.example/s' " .. JSON .. "'{\"password\":\"hunter2pass\",,}'",
+    "'https://api.x.example/s' " .. JSON .. "'{\"password\":\"%s\",,}'",
+    "'https://api.x.example/s' " .. JSON .. "'{\"query\":\"{ s(key: \\\"%s\\\") { id } }\"}'",
+    "'https://api.x.example/s' " .. JSON .. "'{\"%s\":1}'",
+    "'https://api.x.example/s' -H 'content-type: text/plain' -d 'login %s now'",
+    "'https://api.x.example/s;token=%s?from=MAD'",
+    "'https://api.x.example/s?%s'",
+    "'https://api.x.example/s?%s=1&from=MAD'",
+    "'https://api.x.example/s' -d '%s=1&from=MAD'",
+    "'https://api.x.example/s' -H '%s: 1'",
+  } do
+    project()
+    local told = paste("hidden", "curl " .. call:gsub("%%s", KEY) .. "\n")
+    local found, code = world.shell(("cd %s && grep -rliE '%s|hunter2pass' suppliers"):format(FOLDER, KEY))
+    equal(1, code, ("call %d: a secret is in %s"):format(number, found))
+    assert(not told:lower():find(KEY:lower(), 1, true), ("call %d: a secret is on the screen"):format(number))
+    says(passes("test hidden"), "0 findings")
+  end
+end)
+
 test("a query of documentation: --get, dates of several spellings, names that come twice, basic authentication", function()
   project()
   paste("doc", [[

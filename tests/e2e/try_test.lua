@@ -176,7 +176,8 @@ end
 local NOT_LIVE = [[
   quiet_dark: { uses: farm_a, mode: dark, accounts: { main: { options: { base_url: "http://s09.farm.test:8080" } } } }
   quiet_test: { uses: farm_a, mode: test, accounts: { main: { options: { base_url: "http://s09.farm.test:8080" } } } }
-  quiet_off: { uses: farm_a, enabled: false, accounts: { main: { options: { base_url: "http://s09.farm.test:8080" } } } }
+  quiet_off: { uses: farm_a, enabled: false,
+    accounts: { main: { options: { base_url: "http://s09.farm.test:8080" } } } }
 ]]
 
 local w = world.start { population = "gates", no_engine = true }
@@ -444,11 +445,46 @@ test("a saved answer becomes a fixture, also one with a dropped offer", function
 end)
 
 test("a name that does not fit is refused before anything is asked", function()
-  for _, name in ipairs { "rooms", "ok-../x", "ok/rooms" } do
+  for _, name in ipairs { "rooms", "ok-../x", "ok/rooms", "odd-", "odd-..", "odd-a.json" } do
     local output, code = lastcall("record", "careless", STAY, "--body", ROOMS, "--as", name)
     equal(2, code, output)
     contains(output, "no name for a fixture")
   end
+end)
+
+test("a body of somebody else's is not written over, and no link is written through", function()
+  local tests, precious = SUPPLIERS .. "/careless.test/", world.folder .. "/precious"
+  world.write_file(tests .. "odd-hand.body.json", "by hand")
+  world.write_file(precious, "precious")
+  os.execute(("ln -sf ../../precious %sodd-link.body.json && ln -sf nowhere %sodd-nowhere.json"):format(tests, tests))
+  for _, name in ipairs { "odd-hand", "odd-link", "odd-nowhere" } do
+    local output, code = lastcall("record", "careless", STAY, "--body", ROOMS, "--as", name)
+    equal(2, code, output)
+    contains(output, "of that name already")
+  end
+  equal("by hand", world.read_file(tests .. "odd-hand.body.json"), "the body")
+  local output, code = lastcall("record", "careless", STAY, "--body", ROOMS, "--as", "odd-link", "--force")
+  equal(0, code, output)
+  equal("precious", world.read_file(precious), "what the link leads to")
+  equal(world.read_file(ROOMS), world.read_file(tests .. "odd-link.body.json"), "the new body")
+  equal("", world.shell("ls " .. tests .. " | grep before"):gsub("%s", ""), "what was set aside")
+  os.execute(("rm %sodd-hand.body.json %sodd-nowhere.json"):format(tests, tests))
+  passes("careless")
+end)
+
+test("a fixture that cannot be made leaves the one that was there", function()
+  local tests = SUPPLIERS .. "/careless.test/"
+  local output, code = lastcall("record", "careless", STAY, "--body", ROOMS, "--as", "odd-full")
+  equal(0, code, output)
+  local fixture, body = world.read_file(tests .. "odd-full.json"), world.read_file(tests .. "odd-full.body.json")
+  local large = world.folder .. "/large.json"
+  world.write_file(large, json.encode { rooms = {}, filling = ("x"):rep(200000) })
+  output, code = world.shell(("ulimit -f 100; trap '' XFSZ; %s/lastcall record careless %s --body %s --as odd-full "
+    .. "--force -c %s"):format(world.build, STAY, large, OVERLAY))
+  equal(1, code, output)
+  contains(output, "cannot be written")
+  equal(fixture, world.read_file(tests .. "odd-full.json"), "fixture")
+  equal(body, world.read_file(tests .. "odd-full.body.json"), "body")
 end)
 
 test("answers are played to the requests in their order, a login's first", function()
@@ -474,7 +510,7 @@ test("a request without a saved answer is told as such", function()
   equal("no_saved_answer", tried.exchanges[2].result, "result")
 end)
 
--- ---- the clock of saved answers --------------------------------------------------------------------------------------
+-- ---- the clock of saved answers ------------------------------------------------------------------------------------
 
 local OLD_STAY = world.folder .. "/old_stay.json"
 world.write_file(OLD_STAY, json.encode {
@@ -507,6 +543,73 @@ end)
 
 test("a saved answer of a search to come is played now", function()
   equal(nil, try_json("careless", STAY, "--body", ROOMS).now, "clock")
+end)
+
+-- ---- what an author has to know ------------------------------------------------------------------------------------
+
+local LOGIN, OFFERS = world.folder .. "/login.json", world.folder .. "/offers.json"
+
+test("a search that the product refuses is told with its reason", function()
+  local output, code = lastcall("record", "careless", SEARCH, "--as", "ok-refused", "--body", ROOMS)
+  equal(2, code, output)
+  contains(output, "error[E0803]")
+  contains(output, "/query/")
+end)
+
+test("an answer that the script cannot read is told with its cause, and is no fixture of trouble", function()
+  local output, code = lastcall("record", "buggy", STAY, "--as", "ok-stay", "--body", ROOMS)
+  equal(1, code, output)
+  contains(output, "buggy.lua:4: error[E0421]")
+  contains(output, "nothing to keep as ok-stay")
+  equal(nil, output:find("odd-stay", 1, true), output)
+end)
+
+test("one --body too few is told with the request that has none", function()
+  local output, code = lastcall("try", "farm_oauth", SEARCH, "--body", LOGIN)
+  equal(1, code, output)
+  contains(output, "no --body is left for request 2")
+  output, code = lastcall("record", "farm_oauth", SEARCH, "--body", LOGIN, "--as", "ok-short")
+  equal(1, code, output)
+  contains(output, "no --body is left for request 2")
+end)
+
+test("one --body too many is told", function()
+  local tried, code = try_json("farm_oauth", SEARCH, "--body", LOGIN, "--body", OFFERS, "--body", OFFERS)
+  equal(0, code, json.encode(tried))
+  equal(1, tried.unused_answers, "unused")
+  contains(lastcall("try", "farm_oauth", SEARCH, "--body", LOGIN, "--body", OFFERS, "--body", OFFERS),
+    "1 --body was not asked for")
+end)
+
+test("the answer to a search in place of the login's is told as such", function()
+  local output, code = lastcall("try", "farm_oauth", SEARCH, "--body", OFFERS)
+  equal(1, code, output)
+  contains(output, "the first --body answers the login")
+end)
+
+test("a login of a test is not taken out of everything else", function()
+  local output = lastcall("try", "farm_oauth", SEARCH, "--body", OFFERS, "--login", "\"test\"")
+  contains(output, ".farm.test")
+  output = lastcall("try", "farm_oauth", SEARCH, "--body", OFFERS, "--login", "\"0123456789abcdef\"")
+  equal(nil, output:find("0123456789abcdef", 1, true), output)
+end)
+
+test("of offers at one price none is expected as the first", function()
+  local rooms = json.decode(world.read_file(ROOMS)).rooms
+  local path = world.folder .. "/same.json"
+  rooms[2].total, rooms[3].total = "120.50", "120.50"
+  world.write_file(path, json.encode { rooms = rooms })
+  local output, code = lastcall("record", "careless", STAY, "--body", path, "--as", "ok-same")
+  equal(0, code, output)
+  local fixture = json.decode(world.read_file(SUPPLIERS .. "/careless.test/ok-same.json"))
+  equal(nil, fixture.expect.first.id, "id")
+  equal("120.50", fixture.expect.first.price.total, "price")
+end)
+
+test("who keeps the answer to a login is asked to look at it", function()
+  local output, code = lastcall("record", "farm_oauth", SEARCH, "--body", LOGIN, "--body", OFFERS, "--as", "odd-none")
+  equal(0, code, output)
+  contains(output, "look at the bodies")
 end)
 
 test("what is wrong before the call has its code, place and remedy", function()
