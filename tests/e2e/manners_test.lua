@@ -270,7 +270,8 @@ test("a file's name runs nothing when bash completes", function()
   end
   local script = { ("source <(%s completion bash)"):format(BINARY), "cd " .. house }
   for _, command in ipairs { "try", "test", "record", "mock" } do
-    script[#script + 1] = ("COMP_WORDS=(lastcall %s ''); COMP_CWORD=2; _lastcall; echo \"${COMPREPLY[*]}\""):format(command)
+    script[#script + 1] = ("COMP_WORDS=(lastcall %s ''); COMP_CWORD=2; _lastcall; echo \"${COMPREPLY[*]}\"")
+      :format(command)
   end
   script[#script + 1] = "ls"
   world.write_file(world.folder .. "/completion.sh", table.concat(script, "\n") .. "\n")
