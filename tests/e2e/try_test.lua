@@ -563,6 +563,16 @@ test("an answer that the script cannot read is told with its cause, and is no fi
   equal(nil, output:find("odd-stay", 1, true), output)
 end)
 
+test("a saved answer that is larger than the script's cap is told as such", function()
+  local path = world.folder .. "/wide.json"
+  world.write_file(path, "{\"rooms\": []" .. (" "):rep(9000000) .. "}")
+  local output, code = lastcall("try", "careless", STAY, "--body", path)
+  equal(1, code, output)
+  contains(output, "error[E0505]")
+  contains(output, "the body is larger than its cap")
+  contains(output, "limits.body")
+end)
+
 test("one --body too few is told with the request that has none", function()
   local output, code = lastcall("try", "farm_oauth", SEARCH, "--body", LOGIN)
   equal(1, code, output)
