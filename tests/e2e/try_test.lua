@@ -573,6 +573,24 @@ test("a saved answer that is larger than the script's cap is told as such", func
   contains(output, "limits.body")
 end)
 
+test("the answer to a login is kept without what tells whose account it is", function()
+  local path = world.folder .. "/whose.json"
+  world.write_file(path, json.encode {
+    access_token = "0123456789abcdef", expires_in = 60, token_type = "Bearer", until_then = "2030-01-01T00:00:00Z",
+    client_id = "Hs0sNkpTXeu0", username = "me@mydomain.example", number = "AG-4711",
+    refresh = { value = "REFRESHED" }, user = { pin = "4711" },
+  })
+  local output, code = lastcall("record", "farm_oauth", SEARCH, "--body", path, "--body", OFFERS, "--as", "odd-whose")
+  equal(0, code, output)
+  local kept = world.read_file(SUPPLIERS .. "/farm_oauth.test/odd-whose.1.body.json")
+  for _, value in ipairs { "0123456789abcdef", "Hs0sNkpTXeu0", "me@mydomain.example", "4711", "REFRESHED" } do
+    equal(nil, kept:find(value, 1, true), value .. " is kept: " .. kept)
+  end
+  contains(kept, "Bearer", "a word")
+  contains(kept, "2030-01-01T00:00:00Z", "a time")
+  passes("farm_oauth")
+end)
+
 test("one --body too few is told with the request that has none", function()
   local output, code = lastcall("try", "farm_oauth", SEARCH, "--body", LOGIN)
   equal(1, code, output)
