@@ -387,7 +387,8 @@ void fixture_suite_run(struct fixture_suite *suite)
     const struct worker_pool_options options = { .threads = 1,
                                                  .build_limit_us = BUILD_LIMIT_US,
                                                  .normalise_limit_us = NORMALISE_LIMIT_US,
-                                                 .deliver = fixture_world_deliver };
+                                                 .deliver = fixture_world_deliver,
+                                                 .watches_fields = true };
     const struct catalogue *catalogue = suite->catalogue;
     struct worker_pool *workers = NULL;
     struct failure why = { 0 };

@@ -80,6 +80,16 @@ static void find_failed_login(const struct fixture_play *play, const struct json
         "the login failed%s%s%.*s", answered, why.length > 0 ? ": " : "", TEXT_ARGS(why));
 }
 
+/// Why, at the line of the script.
+static void tell_trouble(struct fixture *fixture, const struct failure *trouble)
+{
+    struct failure why = *trouble;
+
+    failure_note(&why, "first met in %.*s", TEXT_ARGS(fixture->path));
+    fixture->findings++;
+    fixture->report(fixture->context, &why);
+}
+
 /// False: it is not what an ok fixture may be, and findings say why.
 static bool check_outcome(const struct fixture_play *play, const struct json_node *at, const struct json_node *report)
 {
@@ -95,6 +105,8 @@ static bool check_outcome(const struct fixture_play *play, const struct json_nod
     }
     if (text_equals(json_tree_text(report, "phase"), TEXT("login"))) {
         find_failed_login(play, at, report);
+    } else if (play->world->trouble != NULL && play->world->trouble->line != 0) {
+        tell_trouble(play->fixture, play->world->trouble);
     } else {
         fixture_find_detail(play->fixture, at, report);
     }

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { HOSTS_MAX = 64 };
 
@@ -181,13 +182,52 @@ struct unseen {
     size_t index;
 };
 
+/// Does the word that begins at `at` name a part of a path, `"departure.at"`, or a field of a shape, `at = text`?
+static bool is_written_at(struct text source, size_t at, struct text name)
+{
+    size_t end = at + name.length;
+
+    if (end >= source.length || memcmp(source.data + at, name.data, name.length) != 0) {
+        return false;
+    }
+    if (strchr("\"'.", source.data[at - 1]) != NULL) {
+        return strchr("\"'.[{", source.data[end]) != NULL;
+    }
+    while (end + 1 < source.length && source.data[end] == ' ') {
+        end++;
+    }
+    bool is_alone = strchr(" \t\n{,", source.data[at - 1]) != NULL;
+    return is_alone && source.data[end] == '=' && source.data[end + 1] != '=';
+}
+
+/// The line where the last name of a path is written; 0: it is put together.
+static uint32_t line_of_path(const struct script_file *file, const char *path)
+{
+    const char *point = strrchr(path, '.');
+    struct text name = text_of(point == NULL ? path : point + 1);
+    uint32_t line = 1;
+
+    while (name.length > 2 && (name.data[name.length - 1] == ']' || name.data[name.length - 1] == '}')) {
+        name.length -= 2; // `[]`
+    }
+    for (size_t i = 0; i < file->source.length && name.length > 0; i++) {
+        line += file->source.data[i] == '\n' ? 1 : 0;
+        if (i > 0 && is_written_at(file->source, i, name)) {
+            return line;
+        }
+    }
+    return 0;
+}
+
 static void tell_unseen(void *context, const char *path, uint64_t since_wall_us)
 {
     const struct unseen *unseen = context;
 
     (void)since_wall_us;
-    inspection_tell(unseen->inspection, INSPECTION_HINT, CODE_SHAPE,
-                    inspection_place(unseen->inspection, unseen->index, "normalise"),
+    struct settings_place place = inspection_place(unseen->inspection, unseen->index, "normalise");
+    uint32_t line = line_of_path(script_set_supplier_file(unseen->inspection->catalogue->set, unseen->index), path);
+    place.line = line != 0 ? line : place.line;
+    inspection_tell(unseen->inspection, INSPECTION_HINT, CODE_SHAPE, place,
                     "is it spelt as the supplier does? Else add a fixture that has it",
                     "no fixture has `%s`, which the script reads", path);
 }

@@ -5,6 +5,8 @@
 
 #include <stdio.h>
 
+enum { SENSELESS_US = 10000 }; // nobody answers so soon; a second that was written as 1 is below it
+
 /// The deadline that every search which the rule is for has at most; 0: nobody can tell.
 static uint64_t deadline_of(const struct inspection *inspection, const struct rule *rule)
 {
@@ -103,6 +105,11 @@ static void inspect_script(const struct inspection *inspection, size_t index)
         inspection_tell(inspection, INSPECTION_WARNING, CODE_CEILING_UNREACHABLE,
                         inspection_place(inspection, index, "ceiling"), "let it say less, or take it out",
                         "ceiling says %llu ms or more, not below deadline.max, so it never cuts anybody",
+                        (unsigned long long)ceiling_us / 1000);
+    } else if (ceiling_us < SENSELESS_US) {
+        inspection_tell(inspection, INSPECTION_WARNING, CODE_CEILING_UNREACHABLE,
+                        inspection_place(inspection, index, "ceiling"), "it gives milliseconds: 1200 are 1.2 seconds",
+                        "ceiling says %llu ms, shorter than anybody could answer",
                         (unsigned long long)ceiling_us / 1000);
     }
 }

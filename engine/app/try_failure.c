@@ -168,7 +168,10 @@ bool try_failure(const struct try_run *run, const struct try_subject *subject, s
     bool is_script = is_one_of(outcome, SCRIPTS, COUNT_OF(SCRIPTS));
     (void)redact_copy(words, sizeof(words), json_tree_text(try_report(run), "detail"));
     if (is_script) {
-        failure_code(why, text_equals(outcome, TEXT("too_large")) ? CODE_BODY_TOO_LARGE : CODE_UNPARSABLE);
+        bool is_dropped = strncmp(words, "no valid offer", strlen("no valid offer")) == 0;
+        failure_code(why, text_equals(outcome, TEXT("too_large")) ? CODE_BODY_TOO_LARGE
+                          : is_dropped                            ? CODE_OFFER_DROPPED
+                                                                  : CODE_UNPARSABLE);
         failure_at(why, subject->script->file.data, 0, 0);
     } else {
         failure_code(why, run->is_live ? CODE_CALL_FAILED : CODE_REFUSED);

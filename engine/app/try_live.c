@@ -195,7 +195,8 @@ static enum status start_workers(struct try_live *own, struct failure *why)
                                                  .build_limit_us = settings->script_build_us,
                                                  .normalise_limit_us = settings->script_normalise_us,
                                                  .memory_growth = settings->script_memory,
-                                                 .deliver = live_world_deliver };
+                                                 .deliver = live_world_deliver,
+                                                 .watches_fields = true };
 
     enum status status = worker_pool_create(&options, &own->workers, why);
     if (status == STATUS_OK) {

@@ -17,7 +17,8 @@ bool try_run_fixture(struct try_run *run, const struct try_subject *subject, str
     const struct worker_pool_options options = { .threads = 1,
                                                  .build_limit_us = BUILD_LIMIT_US,
                                                  .normalise_limit_us = NORMALISE_LIMIT_US,
-                                                 .deliver = fixture_world_deliver };
+                                                 .deliver = fixture_world_deliver,
+                                                 .watches_fields = true };
     struct worker_pool *workers = NULL;
     struct failure why = { 0 };
 

@@ -407,9 +407,11 @@ static void count_finding(void *context, const struct failure *failure)
 /// As `lastcall test` does; with `is_updating` what differs is written.
 static void run_fixture(struct making *making, bool is_updating)
 {
-    const struct worker_pool_options options = {
-        .threads = 1, .build_limit_us = 100000, .normalise_limit_us = 1000000, .deliver = fixture_world_deliver
-    };
+    const struct worker_pool_options options = { .threads = 1,
+                                                 .build_limit_us = 100000,
+                                                 .normalise_limit_us = 1000000,
+                                                 .deliver = fixture_world_deliver,
+                                                 .watches_fields = true };
     struct worker_pool *workers = NULL;
     struct failure why = { .code = CODE_NONE };
     struct fixture fixture;

@@ -47,6 +47,17 @@ static struct text request_header(const struct http_request *request, struct tex
     return (struct text){ 0 };
 }
 
+/// A header's name is a script's or a server's own words, too.
+static void write_name(struct text name, struct hide *hide, struct json_writer *json)
+{
+    struct buffer out;
+
+    buffer_init(&out, TEXT_MAX);
+    hide_text(hide, name, &out);
+    json_field_text(json, "name", out.length > 0 ? buffer_text(&out) : TEXT(""));
+    buffer_fini(&out);
+}
+
 static void write_request_headers(const struct http_request *request, struct hide *hide, struct json_writer *json)
 {
     size_t signed_from = request->header_count - request->signed_count;
@@ -63,7 +74,7 @@ static void write_request_headers(const struct http_request *request, struct hid
             hide_header(hide, header->name, header->value, &value);
         }
         json_begin_object(json);
-        json_field_text(json, "name", header->name);
+        write_name(header->name, hide, json);
         json_field_text(json, "value", value.length > 0 ? buffer_text(&value) : TEXT(""));
         json_field_u64(json, "length", header->value.length);
         if (i >= signed_from) {
@@ -178,7 +189,7 @@ static void write_response_headers(const struct http_response *response, struct 
         buffer_init(&value, TEXT_MAX);
         hide_header(hide, response->headers[i].name, response->headers[i].value, &value);
         json_begin_object(json);
-        json_field_text(json, "name", response->headers[i].name);
+        write_name(response->headers[i].name, hide, json);
         json_field_text(json, "value", value.length > 0 ? buffer_text(&value) : TEXT(""));
         json_end_object(json);
         buffer_fini(&value);

@@ -107,6 +107,10 @@ static const struct code_row rows[] = {
       "`io`, `os`, `debug`, `package`, `load`.\n" },
     { CODE_GLOBAL_WRITTEN, "global_written", "a global is written",
       "Globals would outlive the search and be seen by the next one. Write `local` before it.\n" },
+    { CODE_NAME_UNKNOWN, "name_unknown", "a name that there never is",
+      "`search`, `ctx`, its options or the response have no field of that name, whatever the search: it is misspelt,\n"
+      "or another part of the search has it. A running engine gives nil, and what is made of it is left out of the\n"
+      "request in silence; so `try`, `record` and `test` raise it. A field that is only absent this time is nil.\n" },
     { CODE_NIL_FIELD, "nil_field", "a field is missing where it is used",
       "The value before the dot or bracket is nil: the supplier left it out, or its name is misspelt. `null` in\n"
       "JSON is nil. The notes tell which keys are there. Guard it (`a and a.b`), leave the offer out, or say\n"

@@ -1,8 +1,8 @@
 #include "base/log.h"
 
 #include "base/clock.h"
+#include "base/plain.h"
 #include "base/redact.h"
-#include "base/utf8.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -67,21 +67,6 @@ static const char *log_level_name(enum log_level level)
     return (size_t)level < COUNT_OF(names) ? names[level] : "error";
 }
 
-// One event is one line, and text: control characters and bytes that are no UTF-8 become '?'.
-static void log_clean(char *bytes, size_t length)
-{
-    size_t i = 0;
-
-    while (i < length) {
-        size_t step = utf8_length(bytes + i, length - i);
-        if (step == 0 || (unsigned char)bytes[i] < 0x20 || bytes[i] == 0x7F) {
-            bytes[i] = '?';
-            step = 1;
-        }
-        i += step;
-    }
-}
-
 // The finished line in `out`, which has room for LOG_LINE; its length.
 static size_t log_render(struct log_entry *entry, char *out)
 {
@@ -89,7 +74,7 @@ static size_t log_render(struct log_entry *entry, char *out)
     int printed = snprintf(out + length, LOG_LINE - length, " %s ", log_level_name(entry->level));
     length += printed > 0 ? (size_t)printed : 0;
     size_t text = redact_apply(entry->text, entry->length, entry->is_cut);
-    log_clean(entry->text, text);
+    plain_clean(entry->text, text); // one event is one line, and text
     memcpy(out + length, entry->text, text);
     length += text;
     if (entry->is_cut) {

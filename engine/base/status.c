@@ -1,5 +1,7 @@
 #include "base/status.h"
 
+#include "base/plain.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -106,6 +108,18 @@ struct text failure_next_note(struct text *rest)
     size_t taken = line.length + (end != NULL ? 1 : 0);
     *rest = (struct text){ rest->data + taken, rest->length - taken };
     return line;
+}
+
+void failure_clean(struct failure *why)
+{
+    struct text rest = text_of(why->notes);
+
+    plain_clean(why->file, strlen(why->file));
+    plain_clean(why->message, strlen(why->message));
+    plain_clean(why->help, strlen(why->help));
+    for (struct text note = failure_next_note(&rest); note.data != NULL; note = failure_next_note(&rest)) {
+        plain_clean(why->notes + (note.data - why->notes), note.length);
+    }
 }
 
 size_t failure_print(const struct failure *failure, char *out, size_t size)

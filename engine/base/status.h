@@ -60,5 +60,8 @@ void failure_note(struct failure *why, const char *format, ...) PRINTF_LIKE(2, 3
 /// The next note of `rest`, which moves on behind it; absent when there is none.
 struct text failure_next_note(struct text *rest);
 
+/// Takes out what a terminal obeys or what forges a line (base/plain.h); before it is printed.
+void failure_clean(struct failure *why);
+
 /// "acme.lua:12: sentence", with as much of the place as is known; terminated, cut to `size`. Returns the length.
 size_t failure_print(const struct failure *failure, char *out, size_t size);

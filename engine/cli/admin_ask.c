@@ -75,7 +75,7 @@ int admin_ask(const struct cli_options *options, const char *path, struct http_r
     int code = ask(options, &question, 200, response);
     if (code == CLI_OK && options->is_json) {
         struct text body = block_text((*response)->body);
-        (void)fwrite(body.data, 1, body.length, stdout);
+        cli_put(stdout, body);
         (void)fputc('\n', stdout);
         http_response_destroy(response);
     }

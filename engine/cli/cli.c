@@ -1,6 +1,8 @@
 #include "cli/cli.h"
 
+#include "base/plain.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "cli/cli_commands.h"
 
 #include <errno.h>
@@ -250,9 +252,13 @@ static bool wants_colour(FILE *stream, bool is_colourless)
            (terminal == NULL || strcmp(terminal, "dumb") != 0);
 }
 
-void cli_print_failure(FILE *stream, const struct failure *failure, bool is_colourless)
+void cli_print_failure(FILE *stream, const struct failure *given, bool is_colourless)
 {
     bool has_colour = wants_colour(stream, is_colourless);
+    struct failure clean = *given;
+    const struct failure *failure = &clean;
+
+    failure_clean(&clean);
 
     if (failure->file[0] != '\0') {
         fprintf(stream, "%s:", failure->file);
@@ -270,8 +276,7 @@ void cli_print_failure(FILE *stream, const struct failure *failure, bool is_colo
             code[0] != '\0' ? "]" : "", has_colour ? "\033[0m" : "", failure->message);
     struct text rest = text_of(failure->notes);
     for (struct text note = failure_next_note(&rest); note.data != NULL; note = failure_next_note(&rest)) {
-        fprintf(stream, "%s%.*s\n", note.length > 0 && note.data[0] == ' ' ? "" : "   = ", (int)note.length,
-                note.data);
+        fprintf(stream, "%s%.*s\n", note.length > 0 && note.data[0] == ' ' ? "" : "   = ", (int)note.length, note.data);
     }
     if (failure->help[0] != '\0') {
         fprintf(stream, "%shelp:%s %s\n", has_colour ? "\033[36m" : "", has_colour ? "\033[0m" : "", failure->help);
@@ -315,8 +320,39 @@ void cli_paint_init(struct paint *paint, const struct cli_options *options, stru
                              .has_colour = wants_colour(stdout, options->is_colourless) };
 }
 
+/// What may not be shown, as JSON says it; the others than ASCII are of two bytes or three.
+static void put_hidden(FILE *stream, const char *bytes, size_t length)
+{
+    unsigned code = (unsigned char)bytes[0] & (length == 2 ? 0x1FU : 0x0FU);
+
+    for (size_t i = 1; i < length; i++) {
+        code = code << 6 | ((unsigned char)bytes[i] & 0x3FU);
+    }
+    fprintf(stream, "\\u%04x", code);
+}
+
+void cli_put(FILE *stream, struct text text)
+{
+    size_t begin = 0;
+
+    if (text.length == 0) {
+        return;
+    }
+
+    for (size_t i = 0; i < text.length;) {
+        size_t step = utf8_length(text.data + i, text.length - i);
+        if (step >= 2 && plain_is_hidden(text.data + i, step)) {
+            (void)fwrite(text.data + begin, 1, i - begin, stream);
+            put_hidden(stream, text.data + i, step);
+            begin = i + step;
+        }
+        i += step > 0 ? step : 1;
+    }
+    (void)fwrite(text.data + begin, 1, text.length - begin, stream);
+}
+
 void cli_flush(FILE *stream, const struct buffer *out)
 {
-    (void)fwrite(out->data, 1, out->length, stream);
+    cli_put(stream, buffer_text(out));
     flush_or_tell(stream);
 }

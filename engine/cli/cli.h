@@ -23,7 +23,14 @@ enum cli_exit {
     CLI_BUG = 70,
 };
 
-enum { CLI_MAX_FILES = 16, CLI_MAX_ARGUMENTS = 16, CLI_MAX_ITEMS = 16, CLI_WIDTH = 100, CLI_WIDTH_MIN = 80, CLI_WIDTH_MAX = 240 };
+enum {
+    CLI_MAX_FILES = 16,
+    CLI_MAX_ARGUMENTS = 16,
+    CLI_MAX_ITEMS = 16,
+    CLI_WIDTH = 100,
+    CLI_WIDTH_MIN = 80,
+    CLI_WIDTH_MAX = 240
+};
 
 /// What may be said several times.
 struct cli_list {
@@ -96,5 +103,9 @@ MUST_CHECK bool cli_read_input(const char *path, struct buffer *input, struct fa
 /// How to draw on standard output: its width, encoding and colours.
 void cli_paint_init(struct paint *paint, const struct cli_options *options, struct buffer *out);
 
-/// Writes the whole buffer; an output that is closed early (`| head`) is no error.
+/// Writes what may hold words of others; of those, what is not to be shown (base/plain.h) becomes the escape of JSON.
+/// Ours may hold controls of ASCII: ends of lines, colours.
+void cli_put(FILE *stream, struct text text);
+
+/// Writes the whole buffer so; an output that is closed early (`| head`) is no error.
 void cli_flush(FILE *stream, const struct buffer *out);

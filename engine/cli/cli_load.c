@@ -39,12 +39,16 @@ enum status cli_load(const struct cli_options *options, void (*report)(void *con
     return status;
 }
 
-void cli_tell_finding(struct json_writer *json, const struct failure *failure, bool is_colourless)
+void cli_tell_finding(struct json_writer *json, const struct failure *given, bool is_colourless)
 {
+    struct failure clean = *given;
+    const struct failure *failure = &clean;
+
     if (json == NULL) {
-        cli_print_failure(stdout, failure, is_colourless);
+        cli_print_failure(stdout, given, is_colourless);
         return;
     }
+    failure_clean(&clean);
     json_begin_object(json);
     json_field_c(json, "file", failure->file);
     json_field_u64(json, "line", failure->line);

@@ -66,7 +66,7 @@ int cmd_search(const struct cli_options *options)
         code = search_fail(options, &why, status == STATUS_INVALID ? CLI_USAGE : CLI_UNREACHABLE);
     } else if (options->is_json) {
         struct text reply = block_text(response->body);
-        (void)fwrite(reply.data, 1, reply.length, stdout);
+        cli_put(stdout, reply);
         (void)fputc('\n', stdout);
         code = search_exit_code(response->status);
     } else {

@@ -343,7 +343,7 @@ static void print_out(const struct cli_options *options, struct text body, const
                       const struct buffer *suppliers)
 {
     if (options->is_json) {
-        (void)fwrite(body.data, 1, body.length, stdout);
+        cli_put(stdout, body);
         (void)fputc('\n', stdout);
     } else {
         cli_flush(stdout, head);

@@ -1,5 +1,7 @@
 #include "cli/paint.h"
 
+#include "base/plain.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -55,15 +57,12 @@ size_t paint_columns(struct text text)
     return columns;
 }
 
-/// Control characters (C0, DEL and C1) become blanks; outside of UTF-8 so does everything that is not ASCII.
+/// What may not be shown becomes a blank; outside of UTF-8 so does everything that is not ASCII.
 static void put_code_point(struct paint *paint, const char *bytes, size_t length)
 {
-    unsigned char first = (unsigned char)bytes[0];
-    bool is_control = first < 0x20 || first == 0x7F || (first == 0xC2 && length == 2 && (unsigned char)bytes[1] < 0xA0);
-
-    if (is_control) {
+    if (plain_is_hidden(bytes, length)) {
         buffer_append_byte(paint->out, ' ');
-    } else if (first >= 0x80 && !paint->is_utf8) {
+    } else if ((unsigned char)bytes[0] >= 0x80 && !paint->is_utf8) {
         buffer_append_byte(paint->out, '?');
     } else {
         buffer_append(paint->out, bytes, length);

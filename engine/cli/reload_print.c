@@ -349,7 +349,7 @@ int reload_print(const struct cli_options *options, const struct http_response *
     }
     if (text_member(answer, "outcome").length > 0) {
         if (options->is_json) {
-            (void)fwrite(body.data, 1, body.length, stdout);
+            cli_put(stdout, body);
             (void)fputc('\n', stdout);
             code = code_of(answer);
         } else {

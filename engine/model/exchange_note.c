@@ -1,8 +1,10 @@
 #include "model/exchange_note.h"
 
+#include "base/plain.h"
 #include "base/redact.h"
 
 #include <stdio.h>
+#include <string.h>
 
 enum { NOTE_SIZE = 512, NOTE_HEADERS_MAX = 8, NOTE_PARAMETERS_MAX = 8 };
 
@@ -26,9 +28,7 @@ static void note_put(struct note *note, struct failure *why)
     char shown[NOTE_SIZE];
 
     (void)redact_copy(shown, sizeof shown, (struct text){ note->text, note->length });
-    for (char *at = shown; *at != '\0'; at++) {
-        *at = (unsigned char)*at < ' ' || *at == 0x7f ? '?' : *at;
-    }
+    plain_clean(shown, strlen(shown));
     failure_note(why, "%s", shown);
 }
 

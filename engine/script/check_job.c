@@ -4,26 +4,51 @@
 #include "script/check_job.h"
 
 #include "base/clock.h"
+#include "script/trouble.h"
 
 #include <stdio.h>
 #include <string.h>
 
 enum { CHECK_MEMORY = 32 << 20 };
 
+/// What is most likely wrong with a line that is no Lua; `help` may be filled for it.
+static const char *check_syntax_help(const struct script_file *file, uint32_t line, const char *message, char help[96])
+{
+    static const char *const words[] = { "and",      "break",  "do",   "else", "elseif", "end",  "false", "for",
+                                         "function", "goto",   "if",   "in",   "local",  "nil",  "not",   "or",
+                                         "repeat",   "return", "then", "true", "until",  "while" };
+    struct failure shown = { .code = CODE_NONE };
+
+    if (strstr(message, "escape sequence") != NULL) {
+        return "a backslash in a text is written `\\\\`; Lua's patterns have `%` for it: `%d`, not `\\d`";
+    }
+    trouble_note_line(&shown, file->source, line);
+    for (size_t i = 0; i < COUNT_OF(words); i++) {
+        char near[24], before[24];
+        size_t length = (size_t)snprintf(near, sizeof near, "%s =", words[i]);
+        (void)snprintf(before, sizeof before, "near '%s'", words[i]);
+        const char *at = strstr(shown.notes, near);
+        bool is_name = at != NULL && at > shown.notes && at[length] != '=' && strchr(" {,", at[-1]) != NULL;
+        if (is_name && (strstr(message, before) != NULL || strstr(message, "near '='") != NULL)) {
+            (void)snprintf(help, 96, "`%s` is a word of Lua: write [\"%s\"] =", words[i], words[i]);
+            return help;
+        }
+    }
+    return "look at the end of the line above, too: a comma, quote, bracket, `then` or `end` is missing";
+}
+
 /// Reports Lua's own message, its "path:line: " turned into a place.
 static void check_report_message(struct script_check *check, const struct script_file *file, enum code code,
                                  const char *message)
 {
-    const char *help =
-        code == CODE_NO_TABLE ? "end it with `return { name = …, … }`"
-        : code == CODE_SYNTAX
-            ? "look at the end of the line above, too: a comma, quote, bracket, `then` or `end` is missing"
-            : NULL;
+    const char *help = code == CODE_NO_TABLE ? "end it with `return { name = …, … }`" : NULL;
+    char place[96];
 
     for (const char *colon = strchr(message, ':'); colon != NULL; colon = strchr(colon + 1, ':')) {
         unsigned line = 0;
         int consumed = 0;
         if (sscanf(colon, ":%u: %n", &line, &consumed) == 1 && consumed > 0) {
+            help = code == CODE_SYNTAX ? check_syntax_help(file, line, colon + consumed, place) : help;
             script_check_report(check, file, line, code, help, "%s", colon + consumed);
             return;
         }

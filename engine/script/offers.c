@@ -7,6 +7,7 @@
 #include "script/offers_scope.h"
 #include "script/offers_state.h"
 #include "script/offers_walk.h"
+#include "script/plan_drop.h"
 #include "script/plan_read.h"
 #include "script/sandbox.h"
 
@@ -38,6 +39,9 @@ static bool drop(struct taking *taking)
 
     if (batch->dropped++ == 0) {
         walk_describe(&taking->walk, batch->dropped_first, sizeof batch->dropped_first);
+        if (batch->count == 0 || batch->drops != NULL) { // else it is for nobody
+            plan_drop_tell(&taking->walk);
+        }
     }
     if (batch->drops != NULL) {
         char line[sizeof batch->dropped_first];

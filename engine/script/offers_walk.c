@@ -148,6 +148,11 @@ static bool integer_failed(struct walk *walk, const struct schema_field *field, 
     if (value->kind == VALUE_NUMBER) {
         return walk_failed(walk, "%s expected, got %.14g", what, value->number);
     }
+    struct text text = value_text(value);
+    if (text.length > 1 && text.data[0] == 'P' && strstr(field->name, "_min") != NULL) {
+        return walk_failed(walk, "%s expected, got \"%s\": time.minutes reads it, { \"duration\", time.minutes }", what,
+                           walk_quote(text).text);
+    }
     return expected(walk, value, what);
 }
 
@@ -308,6 +313,10 @@ bool walk_absent(struct walk *walk, const struct schema_field *field)
             return walk_failed(walk, "required, but the map has nothing for \"%s\"",
                                walk_quote(walk->row->unmapped_key).text);
         }
+        if (walk->row != NULL && walk->row->unasked != NULL && text_equals_c(walk->row->unasked->name, field->name)) {
+            return walk_failed(walk, "required, but absent; what a map gives otherwise is for a value that it does not "
+                                     "know: { \"path\", function(value) ... end }");
+        }
         return walk_failed(walk, "required, but absent");
     }
     if (field->is_key) {
@@ -440,6 +449,7 @@ static bool walk_planned_list(struct walk *walk, const struct schema_field *fiel
     while (plan_row_next(walk->row, list->level, list->outer)) {
         struct value value = plan_element(walk->row, list, plan_wants_text(field->element->kind));
         if (++*count <= (size_t)field->max && !walk_element(walk, field, &value, *count)) {
+            plan_row_note_failed(walk->row);
             plan_row_leave(walk->row, list);
             return false;
         }

@@ -172,6 +172,7 @@ static void compile_plan(struct plan_compiler *compiler, int table)
     plan->levels[0] = (struct plan_level){ .element = plan->root };
     plan->level_count = 1;
     compile_source(compiler, table);
+    compiler->key = "each";
     lua_getfield(L, table, "each");
     if (lua_type(L, -1) == LUA_TSTRING) {
         plan->offer_level = plan_compile_each(compiler, bind_text_at(L, lua_gettop(L)), 0);

@@ -101,6 +101,7 @@ struct plan_level {
     struct plan_path list;
     struct declared *element;
     bool is_map;
+    bool is_self; // `each = "."`: the element further out, once
     bool is_reference;
     struct plan_path key, reference;
 };

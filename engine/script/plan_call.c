@@ -208,12 +208,28 @@ static const struct tape_node *find_misfit(const struct plan_row *row, const str
     return NULL;
 }
 
+/// A list or object of which no field is named: there would be nothing to give.
+static const struct tape_node *find_whole(const struct plan_row *row, const struct plan_node *node)
+{
+    bool is_plain = !node->path.is_key && !row->plan->is_xml && node->path.declared->kind == DECLARED_SCALAR;
+    const struct tape_node *value = is_plain ? plan_find(row, &node->path) : NULL;
+
+    return value != NULL && value->kind == TAPE_OTHER ? value : NULL;
+}
+
 static struct value misfit_value(struct plan_row *row, const struct plan_node *node, const struct tape_node *misfit)
 {
     size_t room = sizeof row->scratch - row->scratch_used;
 
-    (void)snprintf(row->scratch + row->scratch_used, room, "%s in `%.60s`, which holds plain values only: name a field",
-                   tape_kind_name(misfit), node->path.text.data);
+    if (node->op == PLAN_PATH) {
+        (void)snprintf(row->scratch + row->scratch_used, room,
+                       "%s as `%.60s`, of which a function is given nothing: name a field", tape_kind_name(misfit),
+                       node->path.text.data);
+    } else {
+        (void)snprintf(row->scratch + row->scratch_used, room,
+                       "%s in `%.60s`, which holds plain values only: name a field", tape_kind_name(misfit),
+                       node->path.text.data);
+    }
     return (struct value){ .kind = VALUE_OTHER,
                            .text = text_of(room > 1 ? row->scratch + row->scratch_used : "a list of objects") };
 }
@@ -253,8 +269,9 @@ static struct value call(struct plan_row *row, const struct plan_node *node)
 
     for (size_t i = 0; i < node->field_count; i++) {
         const struct plan_node *field = node->fields[i];
-        const struct tape_node *misfit =
-            field->op == PLAN_VALUES && field->inner.count == 0 ? find_misfit(row, field) : NULL;
+        const struct tape_node *misfit = field->op == PLAN_VALUES && field->inner.count == 0 ? find_misfit(row, field)
+                                         : field->op == PLAN_PATH                            ? find_whole(row, field)
+                                                                                             : NULL;
         if (misfit != NULL) {
             return misfit_value(row, field, misfit);
         }

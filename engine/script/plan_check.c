@@ -58,12 +58,11 @@ static struct hint hint_words(const char *const *names, size_t count)
     return hint;
 }
 
-static void tell(struct checking *checking, const char *field, const char *help, const char *format, ...)
-    PRINTF_LIKE(4, 5);
+static void tell(struct checking *checking, const char *help, const char *format, ...) PRINTF_LIKE(3, 4);
 
-static void tell(struct checking *checking, const char *field, const char *help, const char *format, ...)
+static void tell(struct checking *checking, const char *help, const char *format, ...)
 {
-    struct plan_finding finding = { .field = field };
+    struct plan_finding finding = { .place = checking->place };
     va_list arguments;
     int length = snprintf(finding.message, sizeof finding.message, "plan: `%s` ", checking->place);
 
@@ -92,7 +91,7 @@ static void leave(struct checking *checking, size_t before)
     checking->place[before] = '\0';
 }
 
-static void check_choice(struct checking *checking, const struct plan_node *node, const struct schema_field *field,
+static void check_choice(struct checking *checking, const struct schema_field *field,
                          const struct plan_constant *constant)
 {
     const char *names[CHOICES_MAX];
@@ -115,7 +114,7 @@ static void check_choice(struct checking *checking, const struct plan_node *node
     if (hint.text[0] == '\0') {
         hint = hint_words(names, count);
     }
-    tell(checking, node->name.data, hint.text, "is never \"%.*s\"", TEXT_ARGS(shown));
+    tell(checking, hint.text, "is never \"%.*s\"", TEXT_ARGS(shown));
 }
 
 /// A text is always a path, so a word without `const` finds nothing, in every answer.
@@ -125,7 +124,7 @@ static void check_word(struct checking *checking, const struct plan_node *node, 
         if (text_equals(node->path.text, field->values[i])) {
             struct hint hint;
             (void)snprintf(hint.text, sizeof hint.text, "write const \"%.60s\"", field->values[i].data);
-            tell(checking, node->name.data, hint.text, "is the path \"%s\" here, though that is one of its words",
+            tell(checking, hint.text, "is the path \"%s\" here, though that is one of its words",
                  field->values[i].data);
         }
     }
@@ -148,14 +147,14 @@ static void check_value(struct checking *checking, const struct plan_node *node,
         if (is_object) {
             check_object(checking, node, field->object);
         } else {
-            tell(checking, field->name, NULL, "is %s, not an object", what);
+            tell(checking, NULL, "is %s, not an object", what);
         }
         break;
     case PLAN_LIST:
         if (is_list) {
             check_element(checking, node, field->element);
         } else {
-            tell(checking, field->name, NULL, "is %s, not a list", what);
+            tell(checking, NULL, "is %s, not a list", what);
         }
         break;
     case PLAN_VALUES: // never a leaf
@@ -168,15 +167,15 @@ static void check_value(struct checking *checking, const struct plan_node *node,
     case PLAN_MONEY:
     case PLAN_MAP:
         if (is_object || is_list) {
-            tell(checking, field->name, NULL, "is %s: write a table%s, or a function that makes one", what,
+            tell(checking, NULL, "is %s: write a table%s, or a function that makes one", what,
                  is_list ? " with `each`" : "");
         } else if (node->op == PLAN_CONST || node->op == PLAN_MAP) {
-            check_choice(checking, node, field, &node->value);
+            check_choice(checking, field, &node->value);
         } else if (node->op == PLAN_PATH) {
             check_word(checking, node, field);
         }
         for (size_t i = 0; node->op == PLAN_MAP && !is_object && !is_list && i < node->entry_count; i++) {
-            check_choice(checking, node, field, &node->entries[i].value);
+            check_choice(checking, field, &node->entries[i].value);
         }
         break;
     }
@@ -189,7 +188,7 @@ static void check_element(struct checking *checking, const struct plan_node *lis
     } else if (field->kind == SCHEMA_OBJECT) {
         check_object(checking, list, field->object);
     } else {
-        tell(checking, list->name.data, NULL, "is a list of values: { each = …, \"path\" }");
+        tell(checking, NULL, "is a list of values: { each = …, \"path\" }");
     }
 }
 
@@ -218,7 +217,7 @@ static void check_fields(struct checking *checking, const struct plan_node *node
             check_value(checking, leaf, field);
         } else {
             struct hint hint = hint_at(leaf->name, names, object->count);
-            tell(checking, leaf->name.data, hint.text, "is no field of the offer");
+            tell(checking, hint.text, "is no field of the offer");
         }
         leave(checking, before);
     }
@@ -246,7 +245,7 @@ static void check_object(struct checking *checking, const struct plan_node *node
         }
         if (field->is_required && !is_there) {
             size_t before = enter(checking, field->name);
-            tell(checking, node->name.data, NULL, "is required, but nothing in the plan gives it");
+            tell(checking, NULL, "is required, but nothing in the plan gives it");
             leave(checking, before);
         }
     }
@@ -272,7 +271,7 @@ static const char *nearest_key(lua_State *L, struct text name)
 }
 
 /// An example need not have all that a search may say, so only what is nearly one of its names is told.
-static void check_path_asked(struct checking *checking, const struct plan_node *node, const char *field)
+static void check_path_asked(struct checking *checking, const struct plan_node *node)
 {
     lua_State *L = checking->L;
     int top = lua_gettop(L);
@@ -291,8 +290,7 @@ static void check_path_asked(struct checking *checking, const struct plan_node *
                 struct hint hint;
                 (void)snprintf(hint.text, sizeof hint.text, "did you mean `%.*s%.60s`?", (int)(name.data - path.data),
                                path.data, nearest);
-                tell(checking, field, hint.text, "asks for \"%.*s\", which the product's example lacks",
-                     TEXT_ARGS(path));
+                tell(checking, hint.text, "asks for \"%.*s\", which the product's example lacks", TEXT_ARGS(path));
             }
             break;
         }
@@ -300,24 +298,22 @@ static void check_path_asked(struct checking *checking, const struct plan_node *
     lua_settop(L, top);
 }
 
-/// `field` is the one that the node is, or is within.
-static void check_asked(struct checking *checking, const struct plan_node *node, const char *field)
+static void check_asked(struct checking *checking, const struct plan_node *node)
 {
     size_t before = strlen(checking->place);
 
     if (node->name.data != NULL) {
-        field = node->name.data;
-        (void)enter(checking, field);
+        (void)enter(checking, node->name.data);
     }
     if (node->op == PLAN_ASKED) {
-        check_path_asked(checking, node, field);
+        check_path_asked(checking, node);
     }
     for (size_t i = 0; i < node->field_count; i++) {
-        check_asked(checking, node->fields[i], field);
+        check_asked(checking, node->fields[i]);
     }
     for (size_t i = 0; i < COUNT_OF(node->parts); i++) {
         if (node->parts[i] != NULL) {
-            check_asked(checking, node->parts[i], field);
+            check_asked(checking, node->parts[i]);
         }
     }
     leave(checking, before);
@@ -333,6 +329,6 @@ void plan_check(lua_State *L, const struct plan *plan, const struct schema *sche
     check_object(&checking, plan->offer, &schema->root);
     if (search != 0) {
         luaL_checkstack(L, 32, "a plan's check");
-        check_asked(&checking, plan->offer, NULL);
+        check_asked(&checking, plan->offer);
     }
 }

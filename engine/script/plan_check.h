@@ -7,9 +7,9 @@
 #include "script/plan.h"
 #include "script/schema.h"
 
-/// Something that no answer could make right: `field` is the last name of the leaf's place.
+/// Something that no answer could make right: `place` is where in the plan, `offer.price.total`.
 struct plan_finding {
-    const char *field;
+    const char *place;
     char message[200];
     char help[128];
 };

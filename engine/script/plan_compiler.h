@@ -12,6 +12,7 @@ struct plan_compiler {
     int kept; // stack index of the environment
     int depth;
     char place[160]; // `offer.price.total`; empty: the plan itself
+    const char *key; // … which of its keys is in hand; NULL: none
 };
 
 /// Raises an error with the place in the plan.

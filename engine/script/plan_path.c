@@ -2,16 +2,35 @@
 
 #include "script/bind_support.h"
 #include "script/plan_compiler.h"
+#include "script/plan_source.h"
 #include "script/trouble.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+/// Pushes "suppliers/acme.lua:58: ": where the leaf is written, or else the plan.
+static void push_where(struct plan_compiler *compiler)
+{
+    const struct trouble *trouble = sandbox_trouble(compiler->L);
+    const struct plan *plan = compiler->plan;
+    struct text path, source;
+
+    if (plan->file.data == NULL || trouble == NULL || trouble->find_source == NULL ||
+        !trouble->find_source(trouble->context, plan->file, &path, &source)) {
+        luaL_where(compiler->L, 1);
+        return;
+    }
+    lua_pushfstring(
+        compiler->L, "%s:%d: ", plan->file.data,
+        (int)plan_source_line(source, plan->line,
+                              compiler->place[0] == '\0' && compiler->key != NULL ? compiler->key : compiler->place));
+}
+
 void plan_failed(struct plan_compiler *compiler, const char *format, const char *word)
 {
     lua_State *L = compiler->L;
 
-    luaL_where(L, 1);
+    push_where(compiler);
     lua_pushfstring(L, compiler->place[0] != '\0' ? "plan: %s: " : "plan: ", compiler->place);
     lua_pushfstring(L, format, word);
     lua_concat(L, 3);
@@ -221,13 +240,34 @@ static struct declared *declare_elements(struct plan_compiler *compiler, struct 
     return element;
 }
 
+/// The element in hand as the only one of a list.
+static uint32_t compile_self(struct plan_compiler *compiler, struct text text, uint32_t level)
+{
+    struct plan *plan = compiler->plan;
+    struct path_reader reader;
+
+    if (plan->level_count == PLAN_LEVELS_MAX) {
+        plan_failed(compiler, "`each = \"%s\"`: too many levels", text.data);
+    }
+    struct plan_level *made = &plan->levels[plan->level_count];
+    reader_begin(&reader, compiler, text, plan->levels[level].element);
+    reader_end(&reader, text, level, &made->list);
+    made->outer = level;
+    made->element = plan->levels[level].element;
+    made->is_self = true;
+    return plan->level_count++;
+}
+
 uint32_t plan_compile_each(struct plan_compiler *compiler, struct text text, uint32_t level)
 {
     struct plan *plan = compiler->plan;
     struct text rest = text;
 
+    if (text_equals_c(text, ".")) {
+        return compile_self(compiler, text, level);
+    }
     if (text.length < 2 || !is_all(text_behind(text, text.length - 2))) {
-        plan_failed(compiler, "`each = \"%s\"` must end with [] or {}", text.data);
+        plan_failed(compiler, "`each = \"%s\"` must end with [] or {}, or be \".\", the element itself", text.data);
     }
     while (rest.length > 0) {
         struct path_reader reader;

@@ -135,6 +135,7 @@ static struct value map_value(struct plan_row *row, const struct plan_node *node
         key = text_value(key.index != 0 ? TEXT("true") : TEXT("false"));
     }
     if (key.kind != VALUE_TEXT) {
+        row->unasked = key.kind == VALUE_ABSENT && node->value.kind != TAPE_NONE ? node : row->unasked;
         return key;
     }
     while (low < high) {

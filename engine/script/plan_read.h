@@ -15,19 +15,23 @@ struct plan_row {
     lua_State *L;
     const struct plan *plan;
     struct tape *tape;
-    int kept;                          // stack index of the plan's environment
-    int search;                        // … of the search; 0: there is none
-    uint32_t at[PLAN_LEVELS_MAX];      // the node of each level's element; 0: none
-    uint32_t found[PLAN_LEVELS_MAX];   // of a level of references: the element found last
-    uint32_t slots[PLAN_LEVELS_MAX];   // … where its index begins in the tape's slots
-    uint32_t mask[PLAN_LEVELS_MAX];    // … and its size less 1; 0: there is none yet
-    const struct plan_node *unmapped;  // the map that lacked a key last, in this offer; NULL: none
-    struct text unmapped_key;          // … and the key
-    const struct plan_level *dangling; // whose reference in hand leads nowhere; NULL: none
-    int tables;                        // stack index of level 0's element as a table, the others' behind it
-    bool has_table[PLAN_LEVELS_MAX];   // … once a function has asked
-    const struct plan_node *calling;   // the function that was called last; NULL: none
-    const struct tape_node *argument;  // whose text a function was given last; its value stands behind those tables
+    int kept;                            // stack index of the plan's environment
+    int search;                          // … of the search; 0: there is none
+    uint32_t at[PLAN_LEVELS_MAX];        // the node of each level's element; 0: none
+    uint32_t found[PLAN_LEVELS_MAX];     // of a level of references: the element found last
+    uint32_t slots[PLAN_LEVELS_MAX];     // … where its index begins in the tape's slots
+    uint32_t mask[PLAN_LEVELS_MAX];      // … and its size less 1; 0: there is none yet
+    const struct plan_node *unmapped;    // the map that lacked a key last, in this offer; NULL: none
+    struct text unmapped_key;            // … and the key
+    const struct plan_node *unasked;     // the map with an `otherwise` that had no value to ask about last; NULL: none
+    const struct plan_level *dangling;   // whose reference in hand leads nowhere; NULL: none
+    int tables;                          // stack index of level 0's element as a table, the others' behind it
+    bool has_table[PLAN_LEVELS_MAX];     // … once a function has asked
+    const struct plan_node *calling;     // the function that was called last; NULL: none
+    const struct tape_node *argument;    // whose text a function was given last; its value stands behind those tables
+    uint32_t failed_at[PLAN_LEVELS_MAX]; // `at` when an element of a list was found to be bad …
+    bool has_failed;                     // … in this offer
+    struct plan_drop *drop;              // where the first dropped offer is told; NULL: nowhere
     char scratch[PLAN_SCRATCH];
     size_t scratch_used;
 };
@@ -60,6 +64,9 @@ bool plan_wants_text(enum schema_kind kind);
 
 /// A new offer: what was made for the last one is forgotten.
 void plan_row_renew(struct plan_row *row);
+
+/// An element of a list is bad: which one is kept, for the levels are left at once.
+void plan_row_note_failed(struct plan_row *row);
 
 /// The element that the reference in hand of `level` means is in hand then; 0: there is none.
 uint32_t plan_row_refer(struct plan_row *row, uint32_t level);

@@ -23,6 +23,8 @@ void plan_row_init(struct plan_row *row, lua_State *L, const struct plan *plan, 
     lua_settop(L, lua_gettop(L) + (int)plan->level_count + 1);
     row->argument = NULL;
     row->calling = NULL;
+    row->drop = NULL;
+    row->has_failed = false;
     row->L = L;
     row->plan = plan;
     row->tape = tape;
@@ -35,7 +37,17 @@ void plan_row_renew(struct plan_row *row)
 {
     row->dangling = NULL;
     row->unmapped = NULL;
+    row->unasked = NULL;
+    row->has_failed = false;
     row->scratch_used = 0;
+}
+
+void plan_row_note_failed(struct plan_row *row)
+{
+    if (!row->has_failed) {
+        memcpy(row->failed_at, row->at, sizeof row->failed_at);
+        row->has_failed = true;
+    }
 }
 
 bool plan_is_name(const struct tape_node *node)
@@ -46,6 +58,9 @@ bool plan_is_name(const struct tape_node *node)
 
 bool plan_is_list_of(const struct plan_level *level, const struct tape_node *node)
 {
+    if (level->is_self) {
+        return node != NULL && node->kind != TAPE_NONE && node->kind != TAPE_NULL;
+    }
     return node != NULL && node->kind == (level->is_map ? TAPE_MAP : TAPE_LIST);
 }
 
@@ -149,13 +164,17 @@ static uint32_t first_element(struct plan_row *row, uint32_t level)
         row->dangling = found == 0 ? this : row->dangling;
         return found != 0 ? found : row->at[this->outer]; // it counts, so that nothing is left out in silence
     }
+    if (this->is_self) {
+        return row->at[this->outer];
+    }
     return first_value(this, plan_find(row, &this->list));
 }
 
 bool plan_row_next(struct plan_row *row, uint32_t level, uint32_t stop)
 {
     const struct plan_level *this = &row->plan->levels[level];
-    uint32_t next = row->at[level] != 0 && !this->is_reference ? next_value(row, this, row->at[level]) : 0;
+    uint32_t next =
+        row->at[level] != 0 && !this->is_reference && !this->is_self ? next_value(row, this, row->at[level]) : 0;
     bool is_new = row->at[level] == 0;
 
     row->has_table[level] = false;
@@ -190,6 +209,9 @@ uint32_t plan_row_number(const struct plan_row *row, uint32_t level)
     const struct plan_level *this = &row->plan->levels[level];
     uint32_t number = 1;
 
+    if (this->is_self) {
+        return row->at[level] != 0 ? 1 : 0;
+    }
     for (uint32_t at = first_value(this, plan_find(row, &this->list)); at != 0; at = next_value(row, this, at)) {
         if (at == row->at[level]) {
             return number;

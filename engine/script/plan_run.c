@@ -3,6 +3,7 @@
 #include "script/bind.h"
 #include "script/bind_shape.h"
 #include "script/bind_support.h"
+#include "script/body_keys.h"
 #include "script/drift.h"
 #include "script/freeze.h"
 #include "script/offers.h"
@@ -143,13 +144,20 @@ static const struct plan_when *find_condition(const struct plan *plan, const str
 
 /// Unparsable: the list or map of a level is not there, though something is that should have it.
 static void refuse_list(lua_State *L, struct run_response *view, const struct plan_level *level,
-                        const struct tape_node *node)
+                        const struct tape_node *node, struct plan_row *row)
 {
     char path[200];
+    char lists[BODY_LISTS_SIZE] = "";
 
     declared_path(level->element, path, sizeof path);
+    plan_drop_refuse(row, "each");
     lua_pushfstring(L, "%s: %s expected, got %s", path, level->is_map ? "an object" : "a list",
                     node == NULL ? "nothing" : tape_kind_name(node));
+    if (!level->is_map && !row->plan->is_xml) {
+        body_lists(view->body, lists);
+        lua_pushfstring(L, lists[0] == '\0' ? "; the answer has no list" : "; the answer has the lists %s", lists);
+        lua_concat(L, 2);
+    }
     run_response_unparsable(L, view, lua_tostring(L, -1));
 }
 
@@ -177,7 +185,7 @@ static void check_lists(lua_State *L, struct run_response *view, struct plan_row
         }
         plan_row_rewind(row);
         if (!has_list && has_outer) {
-            refuse_list(L, view, level, list);
+            refuse_list(L, view, level, list, row);
         }
     }
 }
@@ -210,6 +218,8 @@ static int run(lua_State *L)
     plan->answers++;
     plan_row_init(&row, L, plan, tape, 4);
     row.search = 2;
+    row.drop = &view->drop;
+    view->drop.body = view->body;
     trouble_set_row(L, &row);
     when = find_condition(plan, &row);
     if (when != NULL) {

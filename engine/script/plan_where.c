@@ -60,6 +60,9 @@ static void tell_level(struct where *where, uint32_t level)
         const struct plan_level *at = &plan->levels[chain[--depth]];
         tell_steps(where, element_of(plan, at->list.level), &at->list);
         uint32_t node = where->row->at[chain[depth]];
+        if (at->is_self) {
+            continue;
+        }
         if (at->is_map && node > 1) {
             tell_text(where, ".", where->row->tape->nodes[node - 1].text);
         } else {
@@ -85,8 +88,15 @@ bool plan_where(const struct plan_row *row, int number, char *place, size_t size
         node->fields[number - 1]->path.is_key) {
         return false;
     }
-    const struct plan_path *path = &node->fields[number - 1]->path;
+    plan_where_path(row, &node->fields[number - 1]->path, place, size);
+    return true;
+}
+
+void plan_where_path(const struct plan_row *row, const struct plan_path *path, char *place, size_t size)
+{
+    struct where where = { .row = row, .place = place, .size = size };
+
+    place[0] = '\0';
     tell_level(&where, path->level);
     tell_steps(&where, element_of(row->plan, path->level), path);
-    return true;
 }

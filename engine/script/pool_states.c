@@ -81,6 +81,7 @@ struct state *pool_states_create(struct pool_states *states, struct script_set *
     struct state *state = state_create(set, states->growth_cap);
 
     if (state != NULL) {
+        state->watches_fields = states->watches_fields;
         atomic_fetch_add(&states->live, 1);
     }
     return state;

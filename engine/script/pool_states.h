@@ -28,6 +28,7 @@ struct pool_states {
     struct pool_slot *slots;
     size_t slot_count;
     size_t growth_cap;
+    bool watches_fields; // of the states to be created
     _Atomic uint32_t live;
     pthread_mutex_t lock; // of the lists
     struct state *spare;

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/redact.h"
 #include "script/bind.h"
+#include "script/field_watch.h"
 #include "script/freeze.h"
 #include "script/script_check.h"
 
@@ -354,6 +355,7 @@ static void run_set_number(lua_State *L, const char *name, uint64_t value)
 void run_push_context(lua_State *L, struct state *state, const struct run_context *context)
 {
     static const char *const parts[] = { "account", "options", "secret" };
+    static const char *const optional[] = { "state", "login" };
 
     lua_createtable(L, 0, 12);
     if (!state_push_account(L, state, context->serial)) {
@@ -384,6 +386,9 @@ void run_push_context(lua_State *L, struct state *state, const struct run_contex
         }
         freeze_deep(L);
         lua_setfield(L, -2, "login");
+    }
+    if (state->watches_fields) {
+        field_watch_known(L, "ctx", optional, COUNT_OF(optional));
     }
     freeze_shallow(L);
 }

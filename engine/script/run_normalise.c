@@ -184,6 +184,7 @@ static enum run_end normalise_once(struct normalise_work *work)
     work->view.supplier = script_set_supplier(run->state->set, work->supplier);
     work->view.is_planned = false;
     work->view.is_told_empty = false;
+    work->view.drop.why.code = CODE_NONE;
     work->is_empty = false;
     work->taken = STATUS_OK;
     if (work->batch == NULL) {
@@ -227,6 +228,23 @@ static void normalise_take_details(struct normalise_work *work, struct normalise
     }
 }
 
+/// The first dropped offer of a plan, as a person is told of it. Of a list there is nothing to add to the sentence.
+static void normalise_tell_drop(struct normalise_work *work, const char *sentence)
+{
+    struct run *run = work->work.run;
+    struct failure *why = &run->trouble;
+    const struct script_file *file = script_set_supplier_file(run->state->set, work->supplier);
+
+    if (work->view.drop.why.code == CODE_NONE) {
+        return;
+    }
+    *why = work->view.drop.why;
+    if (why->file[0] == '\0') {
+        snprintf(why->file, sizeof why->file, "%.*s", TEXT_ARGS(file->path));
+    }
+    failure_set(why, "%s", sentence);
+}
+
 /// The script has run to its end; what it gave decides.
 static void normalise_commit(struct normalise_work *work, struct normalise_call *call)
 {
@@ -248,8 +266,15 @@ static void normalise_commit(struct normalise_work *work, struct normalise_call 
         call->verdict = SCRIPT_UNPARSABLE;
         snprintf(call->message, sizeof call->message, "no valid offer among %zu: %.200s", batch->dropped,
                  batch->dropped_first);
+        normalise_tell_drop(work, call->message);
     } else {
+        char sentence[sizeof batch->dropped_first + 64];
         call->verdict = SCRIPT_OK;
+        if (work->wants_notes && batch->dropped > 0) {
+            snprintf(sentence, sizeof sentence, "%zu offer%s dropped, the first: %s", batch->dropped,
+                     batch->dropped == 1 ? " was" : "s were", batch->dropped_first);
+            normalise_tell_drop(work, sentence);
+        }
         normalise_take_details(work, call);
         batch->drops = NULL; // it is this call's
         call->offers = batch;
@@ -262,6 +287,12 @@ static void normalise_fail(struct normalise_work *work, struct normalise_call *c
     struct run *run = work->work.run;
 
     run_count_failure(run);
+    const struct failure *refused = &work->view.drop.why;
+    if (refused->code == CODE_UNPARSABLE && run->trouble.code == CODE_UNPARSABLE && refused->line != 0) {
+        struct failure told = *refused; // a plan has no place of its own in the stack
+        failure_set(&told, "%s", run->trouble.message);
+        run->trouble = told;
+    }
     normalise_say(call, run->failure.verdict, run->failure.message);
     snprintf(call->code, sizeof call->code, "%s", run->failure.code);
     call->retry_after_ms = wait_left_ms(run->failure.wait, normalise_wall_us(work));

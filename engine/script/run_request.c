@@ -181,6 +181,9 @@ static void request_join_url(struct request_draft *draft, struct buffer *url)
     if (base.data == NULL) {
         request_breach(draft, "build_request: `path` needs the option base_url");
     }
+    if (text_starts_with(path, TEXT("http://")) || text_starts_with(path, TEXT("https://"))) {
+        request_breach(draft, "build_request: `path` is a whole URL, and base_url goes before it: write `url =`");
+    }
     while (base.length > 0 && base.data[base.length - 1] == '/') {
         base.length--;
     }

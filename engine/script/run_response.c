@@ -4,8 +4,9 @@
 #include "script/run_response.h"
 #include "script/bind.h"
 #include "script/bind_support.h"
-#include "script/freeze.h"
 #include "script/drift.h"
+#include "script/field_watch.h"
+#include "script/freeze.h"
 #include "script/inflate.h"
 #include "script/reading.h"
 
@@ -140,7 +141,7 @@ static int response_read(lua_State *L, struct run_response *view, bool is_xml)
         lua_concat(L, 2);
         return run_response_unparsable(L, view, lua_tostring(L, -1));
     }
-    trouble_keep_root(L);
+    trouble_keep_root(L, !lua_isnoneornil(L, 2));
     return 1;
 }
 
@@ -179,9 +180,15 @@ static int response_text(lua_State *L)
 }
 
 /// `__index` of the table behind the frozen one: fields that are made late.
+/// Upvalue: whether a name that there never is raises.
 static int response_on_index(lua_State *L)
 {
+    static const char *const names[] = { "status", "headers", "body", "json", "xml", "text" };
+
     if (lua_type(L, 2) != LUA_TSTRING || strcmp(lua_tostring(L, 2), "body") != 0) {
+        if (lua_toboolean(L, lua_upvalueindex(1))) {
+            field_watch_refuse(L, "response", 2, names, COUNT_OF(names));
+        }
         lua_pushnil(L);
         return 1;
     }
@@ -251,7 +258,8 @@ void run_response_make(lua_State *L, struct run_response *view, const struct htt
     lua_pushcfunction(L, response_text);
     lua_setfield(L, -2, "text");
     lua_createtable(L, 0, 1);
-    lua_pushcfunction(L, response_on_index);
+    lua_pushboolean(L, view->run->state->watches_fields);
+    lua_pushcclosure(L, response_on_index, 1);
     lua_setfield(L, -2, "__index");
     lua_setmetatable(L, -2);
     freeze_shallow(L);

@@ -10,6 +10,7 @@
 #include "model/exchange.h"
 #include "script/bind_shape.h"
 #include "script/charset.h"
+#include "script/plan_drop.h"
 #include "script/run.h"
 
 struct offer_batch;
@@ -28,6 +29,7 @@ struct run_response {
     bool is_planned;    // it has
     bool is_told_empty; // the script has said that this answer means nothing for sale
     enum status taken;
+    struct plan_drop drop; // the first offer of a plan that was dropped
 };
 
 /// Pushes the plain map of headers by their lower-case names; a repeated one has a list.

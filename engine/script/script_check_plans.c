@@ -7,6 +7,7 @@
 #include "script/offers.h"
 #include "script/offers_state.h"
 #include "script/plan_check.h"
+#include "script/plan_source.h"
 #include "script/script_check.h"
 
 #include <lauxlib.h>
@@ -25,9 +26,7 @@ static void report(void *context, const struct plan_finding *finding)
     bool is_known = module.path.data != NULL;
     bool is_suppliers = !is_known || text_equals(module.path, place->file->path);
     uint32_t line = is_known ? place->plan->line : script_check_line_of(place->file, "normalise", 1);
-    uint32_t leaf = is_known && is_suppliers && finding->field != NULL
-                        ? script_check_line_of(place->file, finding->field, line)
-                        : 0;
+    uint32_t leaf = is_known && is_suppliers ? plan_source_line(place->file->source, line, finding->place) : 0;
 
     script_check_report(place->check, is_suppliers ? place->file : &module, leaf != 0 ? leaf : line, CODE_PLAN,
                         finding->help, "%s", finding->message);

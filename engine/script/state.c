@@ -5,6 +5,7 @@
 #include "script/state.h"
 #include "model/data_set.h"
 #include "script/bind.h"
+#include "script/field_watch.h"
 #include "script/freeze.h"
 #include "script/offers.h"
 
@@ -209,6 +210,18 @@ static struct state_search *state_search_slot(lua_State *L, struct state *state)
     return oldest;
 }
 
+/// The plain search is on top.
+static void state_watch_search(lua_State *L, const struct state *state)
+{
+    lua_getfield(L, -1, "product");
+    const char *name = lua_tostring(L, -1);
+    ptrdiff_t product = name != NULL ? script_set_find_product(state->set, text_of(name)) : -1;
+    lua_pop(L, 1);
+    if (product >= 0) {
+        field_watch_search(L, script_set_product_file(state->set, (size_t)product));
+    }
+}
+
 void state_push_search(lua_State *L, struct state *state, struct block *facts)
 {
     state->uses++;
@@ -222,6 +235,9 @@ void state_push_search(lua_State *L, struct state *state, struct block *facts)
     }
     if (!bind_json_decode(L, block_text(facts))) {
         lua_error(L);
+    }
+    if (state->watches_fields) {
+        state_watch_search(L, state);
     }
     freeze_deep(L);
     struct state_search *slot = state_search_slot(L, state);
@@ -365,6 +381,18 @@ static void state_guard_secrets(lua_State *L)
     lua_pop(L, 1);
 }
 
+/// Of the decoded context on top. The settings may give base_url, whether the script has it or not.
+static void state_watch_options(lua_State *L)
+{
+    static const char *const optional[] = { "base_url" };
+
+    lua_getfield(L, -1, "options");
+    if (lua_istable(L, -1)) {
+        field_watch_known(L, "ctx.options", optional, 1);
+    }
+    lua_pop(L, 1);
+}
+
 void state_learn_account(lua_State *L, struct state *state, const struct script_account *account)
 {
     if (state_push_entry(L, state, account->serial)) {
@@ -386,6 +414,9 @@ void state_learn_account(lua_State *L, struct state *state, const struct script_
     lua_setfield(L, entry, "details");
     lua_pop(L, 1);
     state_guard_secrets(L);
+    if (state->watches_fields) {
+        state_watch_options(L);
+    }
     freeze_deep(L);
     lua_getfield(L, decoded, "account");
     lua_setfield(L, entry, "account");

@@ -42,6 +42,7 @@ struct state {
     int now;
     uint64_t seed;         // of the call in hand
     struct data_set *data; // of the call in hand, held; NULL: none
+    bool watches_fields;   // see script/field_watch.h
     void *response;        // the run_response of the call in hand; NULL: none
 };
 

@@ -3,7 +3,9 @@
 
 #include "script/trouble.h"
 
+#include "base/plain.h"
 #include "base/redact.h"
+#include "script/bind.h"
 #include "script/sandbox.h"
 #include "script/trouble_kind.h"
 #include "script/trouble_path.h"
@@ -68,7 +70,8 @@ bool trouble_split(struct failure *why, const char *message)
         unsigned long line = colon[1] >= '0' && colon[1] <= '9' ? strtoul(colon + 1, &end, 10) : 0;
         if (line > 0 && line < UINT32_MAX && end[0] == ':' && end[1] == ' ' && colon > message) {
             failure_at(why, "", (uint32_t)line, 0);
-            (void)snprintf(why->file, sizeof why->file, "%.*s", (int)(colon - message), message);
+            struct text file = { message, (size_t)(colon - message) };
+            (void)redact_copy(why->file, sizeof why->file, file);
             (void)redact_copy(why->message, sizeof why->message, text_of(end + 2));
             return true;
         }
@@ -101,8 +104,9 @@ void trouble_note_line(struct failure *why, struct text source, uint32_t line)
     }
     (void)redact_copy(shown, sizeof shown, text);
     for (char *at = shown; *at != '\0'; at++) {
-        *at = (unsigned char)*at < ' ' ? ' ' : *at;
+        *at = *at == '\t' || *at == '\r' ? ' ' : *at;
     }
+    plain_clean(shown, strlen(shown));
     failure_note(why, "%5u | %s", line, shown);
 }
 
@@ -139,35 +143,79 @@ static bool find_scene(lua_State *L, const char *message, struct trouble_scene *
     return is_found;
 }
 
-static void take_place(struct trouble *trouble, const char *message, const struct trouble_scene *scene)
+/// The source of what `why` names, whose path it gets; absent: no file of scripts has that line.
+static struct text know_place(struct trouble *trouble, struct failure *why)
 {
-    struct failure *why = &trouble->failure;
+    struct text path, source;
 
-    if (scene->level > 0 && (scene->words != message || !trouble_split(why, message))) {
-        failure_at(why, scene->file, scene->line, 0);
-        (void)redact_copy(why->message, sizeof why->message, text_of(scene->words));
-    } else if (scene->level == 0) {
-        (void)trouble_split(why, message);
+    if (trouble->find_source == NULL || why->file[0] == '\0' ||
+        !trouble->find_source(trouble->context, text_of(why->file), &path, &source) ||
+        line_of(source, why->line).data == NULL) {
+        return (struct text){ NULL, 0 };
     }
+    (void)snprintf(why->file, sizeof why->file, "%.*s", TEXT_ARGS(path));
+    return source;
 }
 
-static void collect(lua_State *L, struct trouble *trouble)
+/// The place that the message begins with, when it is one of a script: what was caught and raised again has its own.
+/// Any other is words of somebody: there is none then.
+static struct text split_known(struct trouble *trouble, struct failure *why, const char *message)
+{
+    struct text source = { NULL, 0 };
+
+    if (trouble_split(why, message)) {
+        source = know_place(trouble, why);
+    }
+    if (source.data == NULL) {
+        failure_at(why, "", 0, 0);
+        (void)redact_copy(why->message, sizeof why->message, text_of(message));
+    }
+    return source;
+}
+
+static void collect_words(lua_State *L, struct trouble *trouble, const char *message)
 {
     struct failure *why = &trouble->failure;
-    struct trouble_scene scene = { .L = L, .trouble = trouble, .words = lua_tostring(L, 1) };
-    const char *message = lua_tostring(L, 1);
-    struct text path, source;
+    struct trouble_scene scene = { .L = L, .trouble = trouble, .words = message };
+    struct text source = { NULL, 0 };
 
     *why = (struct failure){ .code = CODE_RAISED };
     (void)find_scene(L, message, &scene);
-    take_place(trouble, message, &scene);
-    if (trouble->find_source != NULL && trouble->find_source(trouble->context, text_of(why->file), &path, &source)) {
-        (void)snprintf(why->file, sizeof why->file, "%.*s", TEXT_ARGS(path));
+    bool is_told = scene.words != message;
+    if (!is_told) {
+        source = split_known(trouble, why, message);
+    }
+    bool is_elsewhere = source.data != NULL;
+    if (!is_elsewhere && scene.level > 0) {
+        failure_at(why, scene.file, scene.line, 0);
+        (void)redact_copy(why->message, sizeof why->message, text_of(scene.words));
+        source = know_place(trouble, why);
+    }
+    if (source.data != NULL) {
         trouble_note_line(why, source, why->line);
-        bool is_there = scene.level > 0 && scene.line == why->line;
-        scene.source_line = is_there ? line_of(source, why->line) : (struct text){ NULL, 0 };
+    }
+    if (is_elsewhere && scene.level > 0) {
+        failure_note(why, "that is what the error says; it was raised at %s:%u", scene.file, scene.line);
+    } else if (source.data != NULL) {
+        scene.source = source;
+        scene.source_line = line_of(source, why->line);
     }
     trouble_tell_kind(&scene, why);
+}
+
+/// A value that is no text has no words and no place: it gets those of whoever raised it. A typed failure is no error.
+static void collect(lua_State *L, struct trouble *trouble)
+{
+    struct script_fail fail;
+    char words[64];
+
+    if (lua_type(L, 1) == LUA_TSTRING) {
+        collect_words(L, trouble, lua_tostring(L, 1));
+    } else if (!bind_fail_read(L, 1, &fail)) {
+        (void)snprintf(words, sizeof words, "the error is a %s, not a text", lua_typename(L, lua_type(L, 1)));
+        trouble->raised = CODE_RAISED;
+        collect_words(L, trouble, words);
+    }
 }
 
 void trouble_settle(lua_State *L, int status)
@@ -185,7 +233,7 @@ void trouble_settle(lua_State *L, int status)
         message = lua_tostring(L, -1);
     }
     *why = (struct failure){ .code = strstr(message, "stack overflow") != NULL ? CODE_TOO_DEEP : CODE_RAISED };
-    (void)trouble_split(why, message);
+    (void)split_known(trouble, why, message);
     trouble_help(why);
 }
 
@@ -199,7 +247,7 @@ static int on_raise(lua_State *L)
     if (sandbox->is_stopped || sandbox->heap.is_exhausted) {
         return 1;
     }
-    if (lua_type(L, 1) != LUA_TSTRING || lua_objlen(L, 1) > TROUBLE_MESSAGE_MAX) {
+    if (lua_type(L, 1) == LUA_TSTRING && lua_objlen(L, 1) > TROUBLE_MESSAGE_MAX) {
         return 1;
     }
     sandbox->heap.limit = SIZE_MAX;

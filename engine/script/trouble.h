@@ -26,6 +26,7 @@ struct trouble {
     struct failure failure;          // of the call in hand; CODE_NONE: nothing was raised
     enum code raised;                // given by who raises next; CODE_NONE: by kind
     uint32_t root_count;             // documents that the script has read
+    uint32_t declared;               // of their places, one bit each: read by a shape, so not whole
     const struct plan_row *row;      // of the plan that runs; NULL: none
     trouble_find_source find_source; // NULL: no excerpts
     void *context;
@@ -65,8 +66,8 @@ void trouble_settle(lua_State *L, int status);
 /// An error was caught by its script: what was given for it does not count any more.
 void trouble_caught(lua_State *L);
 
-/// The table on top is a document that the script has read.
-void trouble_keep_root(lua_State *L);
+/// The table on top is a document that the script has read; by a shape when it is declared.
+void trouble_keep_root(lua_State *L, bool is_declared);
 
 /// The plan in hand; NULL: it is over.
 void trouble_set_row(lua_State *L, const struct plan_row *row);

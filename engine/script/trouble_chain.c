@@ -1,8 +1,14 @@
 // The line is read by words, not by Lua's grammar: what is not understood ends a chain. Strings and comments are passed
-// over; what stands before `=` is written, not read.
+// over, also those that began on a line before; what stands before `=` is written, not read.
+//
+// Which chain the interpreter stumbled over is not known, only what it says of it: a name, or the operation. So all
+// that fits is counted, and what might fit and cannot be followed, such as what a call gave. Where that is more than
+// one, nobody knows, and nothing is told.
 
 #include "script/trouble_chain.h"
 
+#include "base/plain.h"
+#include "base/redact.h"
 #include "script/freeze.h"
 
 #include <ctype.h>
@@ -22,6 +28,18 @@ struct chain {
     int level;
     const char *at, *end;
     const char *begin; // of the chain's text
+};
+
+/// A line while it is read.
+struct scan {
+    struct chain chain;
+    const struct chain_wish *wish;
+    struct chain_fault *fault;
+    int fault_slot; // where the table of the fault is kept
+    uint32_t faults, unknown;
+    const char *followed; // up to here the steps are known
+    const char *known;    // behind the last operand whose value is known
+    bool is_right;        // an operator was read, and waits for what stands right of it
 };
 
 static bool is_word_byte(char byte)
@@ -174,14 +192,35 @@ static bool push_step(struct chain *chain)
     return false;
 }
 
+static bool is_join(const struct chain *rest)
+{
+    return rest->at + 1 < rest->end && rest->at[0] == '.' && rest->at[1] == '.';
+}
+
 /// What follows the chain: an index?
 static bool goes_on(const struct chain *chain)
 {
     struct chain rest = *chain;
 
     skip_blanks(&rest);
-    bool is_join = rest.at + 1 < rest.end && rest.at[0] == '.' && rest.at[1] == '.';
-    return rest.at < rest.end && !is_join && (*rest.at == '.' || *rest.at == ':' || *rest.at == '[');
+    return rest.at < rest.end && !is_join(&rest) && (*rest.at == '.' || *rest.at == ':' || *rest.at == '[');
+}
+
+static bool is_called(const struct chain *chain)
+{
+    struct chain rest = *chain;
+
+    skip_blanks(&rest);
+    return rest.at < rest.end && strchr("({\"'", *rest.at) != NULL;
+}
+
+/// `for … in chain do` calls it, too.
+static bool is_iterated(const struct chain *chain)
+{
+    struct chain rest = *chain;
+
+    skip_blanks(&rest);
+    return text_equals_c(take_word(&rest), "do");
 }
 
 static bool is_written(const struct chain *chain)
@@ -192,22 +231,74 @@ static bool is_written(const struct chain *chain)
     return rest.at < rest.end && *rest.at == '=' && (rest.at + 1 == rest.end || rest.at[1] != '=');
 }
 
-/// Does the value on top, which the step `name` led to, fit the wish?
-static bool fits(const struct chain *chain, const struct chain_wish *wish, struct text name, bool is_variable)
+/// The length of the operator of the wish that stands here; 0: none does.
+static size_t operator_at(const struct chain *chain, enum chain_place place)
 {
-    if (strcmp(lua_typename(chain->L, lua_type(chain->L, -1)), wish->type) != 0) {
+    char byte = chain->at < chain->end ? *chain->at : '\0';
+    bool is_equal = chain->at + 1 < chain->end && chain->at[1] == '=';
+
+    switch (place) {
+    case CHAIN_JOINED:
+        return is_join(chain) ? 2 : 0;
+    case CHAIN_COMPARED:
+        return byte == '<' || byte == '>' ? 1 + (size_t)is_equal : 0;
+    case CHAIN_RECKONED:
+        return byte != '\0' && strchr("+-*/%^", byte) != NULL ? 1 : 0;
+    case CHAIN_MEASURED:
+        return byte == '#' ? 1 : 0;
+    case CHAIN_INDEXED:
+    case CHAIN_CALLED:
+    case CHAIN_GIVEN:
+        break;
+    }
+    return 0;
+}
+
+/// Does the chain end where what is wished for stands?
+static bool has_place(const struct scan *scan)
+{
+    const struct chain *chain = &scan->chain;
+    struct chain rest = *chain;
+
+    if (scan->wish->place == CHAIN_INDEXED) {
+        return goes_on(chain);
+    }
+    if (goes_on(chain) || is_written(chain)) {
         return false;
     }
-    if (wish->name.data != NULL && (wish->is_variable != is_variable || !text_equals(wish->name, name))) {
+    if (scan->wish->place == CHAIN_CALLED) {
+        return is_called(chain) || is_iterated(chain);
+    }
+    if (is_called(chain)) {
         return false;
     }
-    return wish->goes_on ? goes_on(chain) : !goes_on(chain) && !is_written(chain);
+    skip_blanks(&rest);
+    return scan->wish->place == CHAIN_GIVEN || scan->is_right || operator_at(&rest, scan->wish->place) > 0;
+}
+
+/// Does the value on top, which the step `name` led to, fit the wish? A name in brackets is none that Lua tells.
+static bool fits(const struct scan *scan, struct text name, bool is_variable, bool is_in_brackets)
+{
+    const struct chain_wish *wish = scan->wish;
+    lua_State *L = scan->chain.L;
+    bool is_told = wish->place == CHAIN_INDEXED || wish->place == CHAIN_CALLED;
+
+    if (strcmp(lua_typename(L, lua_type(L, -1)), wish->type) != 0 || !has_place(scan)) {
+        return false;
+    }
+    if (wish->name.data == NULL) {
+        return !is_told || is_in_brackets || (wish->place == CHAIN_CALLED && is_iterated(&scan->chain));
+    }
+    return wish->is_variable == is_variable && text_equals(wish->name, name);
 }
 
 static void tell_key(lua_State *L, int index, char *place)
 {
     if (lua_type(L, index) == LUA_TSTRING) {
-        (void)snprintf(place, CHAIN_TEXT, "%s", lua_tostring(L, index));
+        struct text key;
+        key.data = lua_tolstring(L, index, &key.length);
+        place[redact_copy(place, CHAIN_TEXT, key)] = '\0';
+        plain_clean(place, strlen(place));
     } else if (lua_type(L, index) == LUA_TNUMBER) {
         (void)snprintf(place, CHAIN_TEXT, "[%.14g]", lua_tonumber(L, index));
     } else {
@@ -215,24 +306,60 @@ static void tell_key(lua_State *L, int index, char *place)
     }
 }
 
-/// Follows the chain whose first name was just read. True: a fault; its table, if any, is on top. Else nothing is left.
-static bool follow(struct chain *chain, struct text base, const struct chain_wish *wish, struct chain_fault *fault)
+/// The step behind the chain as the line writes it: ".amount"; empty when it is not that simple.
+static void tell_after(const struct chain *chain, char *place)
 {
+    struct chain rest = *chain;
+
+    place[0] = '\0';
+    if (goes_on(chain) && *rest.at == '.') {
+        rest.at++;
+        struct text word = take_word(&rest);
+        (void)snprintf(place, CHAIN_TEXT, ".%.*s", TEXT_ARGS(word));
+    }
+}
+
+/// Keeps a fault whose table, 0 for none, is on the stack. The same again is no other; the table stays for the first.
+static void keep_fault(struct scan *scan, struct text owner, int table, const char *name)
+{
+    lua_State *L = scan->chain.L;
+    struct chain_fault *fault = scan->fault;
+
+    if (scan->faults > 0 && strcmp(fault->name, name) == 0 && (table == 0) == (fault->table == 0) &&
+        (table == 0 || lua_topointer(L, table) == lua_topointer(L, fault->table))) {
+        return;
+    }
+    if (++scan->faults > 1) {
+        return;
+    }
+    (void)snprintf(fault->name, sizeof fault->name, "%s", name);
+    (void)snprintf(fault->owner, sizeof fault->owner, "%.*s", TEXT_ARGS(owner));
+    tell_after(&scan->chain, fault->after);
+    fault->table = 0;
+    if (table > 0) {
+        lua_pushvalue(L, table);
+        lua_replace(L, scan->fault_slot);
+        fault->table = scan->fault_slot;
+    }
+}
+
+/// Follows the chain whose first name was just read, as far as it is plain. True: its value is known as a whole.
+static bool follow(struct scan *scan, struct text base)
+{
+    struct chain *chain = &scan->chain;
     lua_State *L = chain->L;
     int top = lua_gettop(L);
+    char name[CHAIN_TEXT];
 
     if (!push_variable(L, chain->level, base)) {
         return false;
     }
-    if (fits(chain, wish, base, true)) {
-        (void)snprintf(fault->name, sizeof fault->name, "%.*s", TEXT_ARGS(base));
-        fault->owner[0] = '\0';
-        fault->table = 0;
-        lua_settop(L, top);
-        return true;
+    if (fits(scan, base, true, false)) {
+        (void)snprintf(name, sizeof name, "%.*s", TEXT_ARGS(base));
+        keep_fault(scan, (struct text){ NULL, 0 }, 0, name);
     }
     for (int steps = 0; steps < CHAIN_TABLES_MAX && lua_checkstack(L, CHAIN_STACK); steps++) {
-        size_t length = (size_t)(chain->at - chain->begin);
+        struct text owner = { chain->begin, (size_t)(chain->at - chain->begin) };
         if (!freeze_raw(L, lua_gettop(L))) {
             break;
         }
@@ -240,64 +367,230 @@ static bool follow(struct chain *chain, struct text base, const struct chain_wis
         if (!push_step(chain)) {
             break;
         }
-        tell_key(L, -1, fault->name);
-        struct text name = text_of(fault->name);
+        bool is_in_brackets = chain->at[-1] == ']';
+        struct text key = { NULL, 0 };
+        tell_key(L, -1, name);
+        if (lua_type(L, -1) == LUA_TSTRING) {
+            key.data = lua_tolstring(L, -1, &key.length);
+        }
+        lua_pushvalue(L, -1); // the key stays while its text is in use
         lua_rawget(L, table);
-        if (fits(chain, wish, name, false)) {
-            (void)snprintf(fault->owner, sizeof fault->owner, "%.*s", (int)length, chain->begin);
-            lua_pushvalue(L, table);
-            lua_replace(L, top + 1);
-            lua_settop(L, top + 1);
-            fault->table = top + 1;
+        if (fits(scan, key, false, is_in_brackets)) {
+            keep_fault(scan, owner, table, name);
+        }
+        lua_replace(L, table + 1);
+        lua_settop(L, table + 1);
+    }
+    bool is_whole = !goes_on(chain) && !is_called(chain);
+    lua_settop(L, top);
+    return is_whole;
+}
+
+// ---- what is no code
+
+/// Steps over "[==[ ... ]==]"; false: there is none.
+static bool skip_long(struct chain *chain)
+{
+    const char *at = chain->at + 1;
+    size_t level = 0;
+
+    for (; at < chain->end && *at == '='; at++) {
+        level++;
+    }
+    if (at >= chain->end || *at != '[') {
+        return false;
+    }
+    for (; at < chain->end; at++) {
+        const char *close = at + 1;
+        while (*at == ']' && close < chain->end && *close == '=') {
+            close++;
+        }
+        if (*at == ']' && close < chain->end && *close == ']' && (size_t)(close - at) == level + 1) {
+            chain->at = close + 1;
             return true;
         }
     }
-    lua_settop(L, top);
-    return false;
+    chain->at = chain->end;
+    return true;
 }
 
-/// Steps over what is no code. False: the rest of the line is a comment.
-static bool skip_string(struct chain *chain)
+/// Steps over a string or a comment; false: none begins here.
+static bool skip_quoted(struct chain *chain, bool *is_string)
 {
     char quote = *chain->at;
 
+    *is_string = quote == '"' || quote == '\'' || quote == '[';
     if (quote == '-' && chain->at + 1 < chain->end && chain->at[1] == '-') {
-        return false;
-    }
-    chain->at++;
-    if (quote != '"' && quote != '\'') {
+        chain->at += 2;
+        if (chain->at == chain->end || *chain->at != '[' || !skip_long(chain)) {
+            const char *close = memchr(chain->at, '\n', (size_t)(chain->end - chain->at));
+            chain->at = close != NULL ? close : chain->end;
+        }
         return true;
     }
-    while (chain->at < chain->end && *chain->at != quote) {
+    if (quote == '[') {
+        return skip_long(chain);
+    }
+    if (!*is_string) {
+        return false;
+    }
+    for (chain->at++; chain->at < chain->end && *chain->at != quote && *chain->at != '\n';) {
         chain->at += *chain->at == '\\' && chain->at + 1 < chain->end ? 2 : 1;
     }
     chain->at += chain->at < chain->end;
     return true;
 }
 
-bool chain_find(lua_State *L, int level, struct text line, const struct chain_wish *wish, struct chain_fault *fault)
+/// Where code begins on the line: what began before it may end within it.
+static const char *code_of(struct text source, struct text line)
 {
-    struct chain chain = { .L = L, .level = level, .at = line.data, .end = line.data + line.length };
-    char before = ' '; // the last byte that is no blank
+    struct chain rest = { .at = source.data, .end = source.data + source.length };
+    bool is_string;
 
-    while (chain.at < chain.end && lua_checkstack(L, CHAIN_STACK)) {
-        if (!is_word_byte(*chain.at)) {
-            bool is_join = before == '.' && *chain.at == '.';
-            before = is_join ? ' ' : isspace((unsigned char)*chain.at) ? before : *chain.at;
-            if (!skip_string(&chain)) {
-                return false;
-            }
+    while (rest.at < line.data) {
+        if (!skip_quoted(&rest, &is_string)) {
+            rest.at++;
+        }
+    }
+    const char *end = line.data + line.length;
+    return rest.at < end ? rest.at : end;
+}
+
+// ---- the line
+
+/// The argument of a call of the wished function: the whole of it is a chain, a literal, or not known.
+static void look_at_argument(struct scan *scan)
+{
+    struct scan inner = *scan;
+    struct chain *chain = &inner.chain;
+    uint32_t number = 1, depth = 0;
+    bool is_string;
+
+    skip_blanks(chain);
+    if (chain->at == chain->end || *chain->at != '(') {
+        return;
+    }
+    for (chain->at++; chain->at < chain->end && number < scan->wish->argument;) {
+        char byte = *chain->at;
+        if (depth == 0 && byte == ')') {
+            break;
+        }
+        depth += strchr("({[", byte) != NULL;
+        depth -= strchr(")}]", byte) != NULL;
+        number += byte == ',' && depth == 0;
+        if (byte == '[' || !skip_quoted(chain, &is_string)) {
+            chain->at++;
+        }
+    }
+    skip_blanks(chain);
+    chain->begin = chain->at;
+    bool is_literal =
+        chain->at < chain->end && (strchr("\"'{", *chain->at) != NULL || isdigit((unsigned char)*chain->at));
+    struct text word = take_word(chain);
+    bool is_known = number == scan->wish->argument && chain_is_name(word) && follow(&inner, word);
+    skip_blanks(chain);
+    is_known = is_known && chain->at < chain->end && (*chain->at == ',' || *chain->at == ')');
+    if (!is_known) {
+        scan->unknown += !is_literal;
+        return;
+    }
+    scan->faults = inner.faults;
+}
+
+/// A word that is the step of something that was not followed.
+static void look_at_step(struct scan *scan, struct text word)
+{
+    const struct chain_wish *wish = scan->wish;
+
+    if (wish->place != CHAIN_GIVEN && wish->name.data != NULL && !wish->is_variable && text_equals(wish->name, word) &&
+        has_place(scan)) {
+        scan->unknown++;
+    }
+}
+
+static void look_at_word(struct scan *scan, char before)
+{
+    struct chain *chain = &scan->chain;
+    const char *begin = chain->at;
+    struct text word = take_word(chain);
+    const char *behind = chain->at;
+    bool is_step = before == '.' || before == ':', is_right = scan->is_right;
+    bool is_known = isdigit((unsigned char)word.data[0]) != 0 || text_equals_c(word, "nil");
+
+    if (scan->wish->function.data != NULL && text_equals(scan->wish->function, word)) {
+        look_at_argument(scan);
+    }
+    chain->begin = begin;
+    if (is_step && begin >= scan->followed) {
+        look_at_step(scan, word);
+    } else if (!is_step && chain_is_name(word) && scan->wish->place != CHAIN_GIVEN) {
+        is_known = follow(scan, word);
+        scan->followed = chain->at > scan->followed ? chain->at : scan->followed;
+    }
+    if (is_known) {
+        scan->known = chain->at > scan->known ? chain->at : scan->known;
+    }
+    scan->unknown += is_right && !is_known && scan->wish->name.data == NULL;
+    scan->is_right = false;
+    chain->at = behind; // what stands in brackets is looked at by itself
+}
+
+/// Anything else: an operator of the wish, or what something unknown begins or ends with.
+static void look_at_mark(struct scan *scan, const char *last)
+{
+    struct chain *chain = &scan->chain;
+    const struct chain_wish *wish = scan->wish;
+    bool is_unnamed = wish->name.data == NULL;
+    size_t length = operator_at(chain, wish->place);
+
+    if (length > 0) {
+        bool is_prefix = wish->place == CHAIN_MEASURED ||
+                         (*chain->at == '-' && (last == NULL || strchr("(,={[<>~+-*/%^#", *last) != NULL));
+        scan->unknown += is_unnamed && (scan->is_right || (!is_prefix && (last == NULL || scan->known != last + 1)));
+        scan->is_right = true;
+        chain->at += length;
+        return;
+    }
+    scan->unknown += scan->is_right && is_unnamed;
+    scan->is_right = false;
+    bool is_close = *chain->at == ')' || (*chain->at == ']' && chain->at >= scan->followed);
+    chain->at += is_join(chain) ? 2 : 1;
+    if (is_close && is_unnamed && (wish->place == CHAIN_INDEXED || wish->place == CHAIN_CALLED)) {
+        scan->unknown += has_place(scan); // what a call gave, or a key that is not followed
+    }
+}
+
+enum chain_count chain_find(lua_State *L, int level, struct text source, struct text line,
+                            const struct chain_wish *wish, struct chain_fault *fault)
+{
+    struct scan scan = { .chain = { .L = L, .level = level, .end = line.data + line.length },
+                         .wish = wish,
+                         .fault = fault };
+    const char *last = NULL; // byte that is no blank
+    bool is_string;
+
+    *fault = (struct chain_fault){ .table = 0 };
+    lua_pushnil(L);
+    scan.fault_slot = lua_gettop(L);
+    scan.chain.at = code_of(source, line);
+    while (scan.chain.at < scan.chain.end && lua_checkstack(L, CHAIN_STACK)) {
+        const char *at = scan.chain.at;
+        if (isspace((unsigned char)*at)) {
+            scan.chain.at++;
             continue;
         }
-        chain.begin = chain.at;
-        struct text word = take_word(&chain);
-        const char *behind = chain.at;
-        bool is_base = before != '.' && before != ':' && chain_is_name(word);
-        if (is_base && follow(&chain, word, wish, fault)) {
-            return true;
+        if (is_word_byte(*at)) {
+            look_at_word(&scan, last == NULL || (last > line.data && last[0] == '.' && last[-1] == '.') ? ' ' : *last);
+        } else if (!skip_quoted(&scan.chain, &is_string)) {
+            look_at_mark(&scan, last);
+        } else if (is_string) {
+            scan.is_right = false;
+            scan.known = scan.chain.at > scan.known ? scan.chain.at : scan.known;
+        } else {
+            continue; // a comment
         }
-        chain.at = behind; // what stands in brackets is looked at by itself
-        before = 'a';
+        last = scan.chain.at - 1;
     }
-    return false;
+    lua_settop(L, scan.fault_slot);
+    return scan.faults + scan.unknown > 1 ? CHAIN_MANY : scan.faults == 1 ? CHAIN_ONE : CHAIN_NONE;
 }

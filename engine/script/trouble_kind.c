@@ -11,18 +11,20 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { TROUBLE_GUESS = CHAIN_TEXT + 64 };
+
 /// What the interpreter could not do, in its words.
 static const struct operation {
     const char *words;
     enum code code;
-    bool is_index;
+    enum chain_place place;
 } operations[] = {
-    { "attempt to index ", CODE_NIL_FIELD, true },
-    { "attempt to call ", CODE_NIL_CALL, false },
-    { "attempt to perform arithmetic on ", CODE_ARITHMETIC, false },
-    { "attempt to concatenate ", CODE_CONCATENATION, false },
-    { "attempt to compare ", CODE_COMPARISON, false },
-    { "attempt to get length of ", CODE_LENGTH, false },
+    { "attempt to index ", CODE_NIL_FIELD, CHAIN_INDEXED },
+    { "attempt to call ", CODE_NIL_CALL, CHAIN_CALLED },
+    { "attempt to perform arithmetic on ", CODE_ARITHMETIC, CHAIN_RECKONED },
+    { "attempt to concatenate ", CODE_CONCATENATION, CHAIN_JOINED },
+    { "attempt to compare ", CODE_COMPARISON, CHAIN_COMPARED },
+    { "attempt to get length of ", CODE_LENGTH, CHAIN_MEASURED },
 };
 
 /// Helpers that raise for one reason, mostly; by the beginning of their names.
@@ -59,6 +61,8 @@ static const struct {
       "what scripts are given is read-only: copy what you change into a table of your own, `local query = {}`" },
     { CODE_GLOBAL_UNKNOWN, "mend the name, or declare it with `local`" },
     { CODE_GLOBAL_WRITTEN, "write `local` before it" },
+    { CODE_NIL_FIELD, "guard what may be missing: `a and a.b`" },
+    { CODE_NAME_UNKNOWN, "mend the name: the fields stand in scripts/README.md, those of a search in its product" },
     { CODE_NIL_CALL, "mend the name, or define the function before it is called" },
     { CODE_ARITHMETIC, "guard it, or convert it with `tonumber`; amounts go through `money`" },
     { CODE_CONCATENATION, "guard it, or convert it with `tostring`" },
@@ -79,7 +83,7 @@ static const struct {
     { CODE_URL, "see `url` and `form` in scripts/README.md" },
     { CODE_PATTERN, "these are Lua's patterns, no regular expressions: `%d`, not `\\d`" },
     { CODE_SHAPE, "a shape names fields and leaves: { offers = { { id = text } } }" },
-    { CODE_PLAN, "see plans in suppliers/README.md" },
+    { CODE_PLAN, "see `plan` in scripts/README.md: what it is made of" },
     { CODE_MODULE_MISSING,
       "modules are files below scripts/: require(\"helpers.dates\") is scripts/helpers/dates.lua" },
     { CODE_RETURNED, "return what the message names; a forgotten `return` gives nil" },
@@ -98,6 +102,8 @@ struct complaint_words {
     char name[CHAIN_TEXT]; // of the variable or field; empty: not told
     bool is_variable;
     char type[24];
+    char function[CHAIN_TEXT]; // that was given it; empty: an operation met it
+    uint32_t argument;
 };
 
 static bool read_words(const char *words, struct complaint_words *out)
@@ -156,36 +162,52 @@ static enum code code_of_helper(lua_State *L, const char *words)
     return is_pattern ? CODE_PATTERN : is_of_argument || code == CODE_NONE ? CODE_ARGUMENT : code;
 }
 
-/// "f is body.offers[2]: { bounds, id }"; the path is kept for the remedy.
-static void note_owner(struct trouble_scene *scene, const struct chain_fault *fault, struct failure *why,
+/// "f is body.offers[2]: { bounds, id }"; the path is kept for the remedy. True: keys that nobody declared are not
+/// among them, though the document may have them.
+static bool note_owner(struct trouble_scene *scene, const struct chain_fault *fault, struct failure *why,
                        char path[TROUBLE_PATH])
 {
     char keys[TROUBLE_KEYS];
+    bool is_declared = false;
 
     trouble_keys(scene->L, fault->table, keys);
-    if (trouble_path(scene->L, scene->trouble, fault->table, scene->level, path) && strcmp(path, fault->owner) != 0) {
-        failure_note(why, "%s is %s: %s", fault->owner, path, keys);
-    } else {
+    if (!trouble_path(scene->L, scene->trouble, fault->table, scene->level, path, &is_declared)) {
         failure_note(why, "%s is %s", fault->owner, keys);
+        return false;
     }
+    const char *of_what = is_declared ? ", of which is read" : "";
+    if (strcmp(path, fault->owner) != 0) {
+        failure_note(why, "%s is %s%s: %s", fault->owner, path, of_what, keys);
+    } else {
+        failure_note(why, "%s is %s%s", fault->owner, is_declared ? "read as " : "", keys);
+    }
+    return is_declared;
 }
 
 /// The remedy for a field that is not there: its neighbour, a guard, or the supplier's fault with its path.
 static void help_field(struct trouble_scene *scene, const struct chain_fault *fault, struct failure *why,
-                       const char *path)
+                       const char *path, bool is_declared)
 {
-    char nearest[64], guess[96] = "";
+    char nearest[64], guess[TROUBLE_GUESS] = "";
     const char *inner = strncmp(path, "body.", 5) == 0 ? path + 5 : strncmp(path, "body", 4) == 0 ? path + 4 : NULL;
     const char *dot = inner == NULL || inner[0] == '\0' || fault->name[0] == '[' ? "" : ".";
 
     if (trouble_nearest(scene->L, fault->table, fault->name, nearest, sizeof nearest)) {
         (void)snprintf(guess, sizeof guess, "did you mean `%s`? Else ", nearest);
+    } else if (is_declared && fault->name[0] != '[') {
+        (void)snprintf(guess, sizeof guess, "if the answer has it, declare `%s` in the shape or plan; else ",
+                       fault->name);
     }
     if (inner != NULL) {
         failure_help(why, "%sguard it, or return fail.unexpected(\"%s%s%s\")", guess, inner, dot, fault->name);
+        return;
+    }
+    char whole[2 * CHAIN_TEXT + 2];
+    (void)snprintf(whole, sizeof whole, "%s%s%s", fault->owner, fault->name[0] == '[' ? "" : ".", fault->name);
+    if (fault->after[0] != '\0') {
+        failure_help(why, "%sguard it: `%s and %s%s`", guess, whole, whole, fault->after);
     } else {
-        failure_help(why, "%sguard it: `%s and %s%s%s`", guess, fault->owner, fault->owner,
-                     fault->name[0] == '[' ? "" : ".", fault->name);
+        failure_help(why, "%sguard it: `if %s then`", guess, whole);
     }
 }
 
@@ -207,13 +229,21 @@ static bool tell_fault(struct trouble_scene *scene, const struct complaint_words
 {
     struct chain_wish wish = { .name = said->name[0] != '\0' ? text_of(said->name) : (struct text){ NULL, 0 },
                                .is_variable = said->is_variable,
-                               .goes_on = said->operation != NULL && said->operation->is_index,
-                               .type = said->type };
+                               .place = said->operation != NULL ? said->operation->place : CHAIN_GIVEN,
+                               .type = said->type,
+                               .argument = said->argument };
     struct chain_fault fault;
     char path[TROUBLE_PATH] = "", is_what[40];
 
-    if (scene->source_line.data == NULL || said->type[0] == '\0' ||
-        !chain_find(scene->L, scene->level, scene->source_line, &wish, &fault)) {
+    if (scene->source_line.data == NULL || said->type[0] == '\0') {
+        return false;
+    }
+    wish.function = said->operation == NULL ? text_of(said->function) : (struct text){ NULL, 0 };
+    enum chain_count count = chain_find(scene->L, scene->level, scene->source, scene->source_line, &wish, &fault);
+    if (count == CHAIN_MANY && why->help[0] == '\0') {
+        failure_help(why, "more than one value on this line may be it: give each a line of its own, and guard it");
+    }
+    if (count != CHAIN_ONE) {
         return false;
     }
     tell_type(said->type, is_what, sizeof is_what);
@@ -222,9 +252,9 @@ static bool tell_fault(struct trouble_scene *scene, const struct complaint_words
         return true;
     }
     (void)snprintf(subject, size, "%s `%s` %s", fault.name[0] == '[' ? "item" : "field", fault.name, is_what);
-    note_owner(scene, &fault, why, path);
+    bool is_declared = note_owner(scene, &fault, why, path);
     if (strcmp(said->type, "nil") == 0) {
-        help_field(scene, &fault, why, path);
+        help_field(scene, &fault, why, path, is_declared);
     }
     return true;
 }
@@ -235,7 +265,7 @@ static void tell_operation(struct trouble_scene *scene, const struct complaint_w
     char subject[160], words[sizeof why->message];
 
     why->code = said->operation->code;
-    if (said->operation->is_index && strcmp(said->type, "nil") != 0) {
+    if (said->operation->place == CHAIN_INDEXED && strcmp(said->type, "nil") != 0) {
         why->code = CODE_NOT_A_TABLE;
     }
     if (!tell_fault(scene, said, why, subject, sizeof subject)) {
@@ -253,12 +283,16 @@ static void tell_operation(struct trouble_scene *scene, const struct complaint_w
 static void tell_argument(struct trouble_scene *scene, struct failure *why)
 {
     struct complaint_words said = { .operation = NULL, .type = "nil" };
-    char subject[160], words[sizeof why->message];
+    char subject[160], words[sizeof why->message], name[CHAIN_TEXT];
     size_t length = strlen(scene->words);
-    bool is_nil = length > 8 &&
-                  (strcmp(scene->words + length - 8, "got nil)") == 0 || strstr(scene->words, "got no value") != NULL);
 
-    if (is_nil && tell_fault(scene, &said, why, subject, sizeof subject)) {
+    if (length <= 8 || strcmp(scene->words + length - 8, "got nil)") != 0 ||
+        sscanf(scene->words, "bad argument #%u to '%95[^']'", &said.argument, name) != 2) {
+        return;
+    }
+    const char *inner = strrchr(name, '.'); // of "money.parse"
+    (void)snprintf(said.function, sizeof said.function, "%s", inner != NULL ? inner + 1 : name);
+    if (tell_fault(scene, &said, why, subject, sizeof subject)) {
         (void)snprintf(words, sizeof words, "%.300s: %s", why->message, subject);
         failure_set(why, "%s", words);
     }

@@ -13,7 +13,8 @@ struct trouble_scene {
     uint32_t line;           // where it stands
     char file[256];          // its file
     const char *words;       // the message without a place
-    struct text source_line; // absent: not known
+    struct text source;      // of the file; absent: not known
+    struct text source_line; // within it
 };
 
 /// The remedy of its code, when it has none yet.

@@ -3,6 +3,7 @@
 
 #include "script/trouble_path.h"
 
+#include "base/plain.h"
 #include "base/redact.h"
 #include "script/freeze.h"
 #include "script/plan_where.h"
@@ -28,7 +29,7 @@ void trouble_open_roots(lua_State *L)
     lua_rawset(L, LUA_REGISTRYINDEX);
 }
 
-void trouble_keep_root(lua_State *L)
+void trouble_keep_root(lua_State *L, bool is_declared)
 {
     struct trouble *trouble = sandbox_trouble(L);
 
@@ -39,7 +40,9 @@ void trouble_keep_root(lua_State *L)
     lua_rawget(L, LUA_REGISTRYINDEX);
     if (lua_istable(L, -1)) {
         lua_pushvalue(L, -2);
-        lua_rawseti(L, -2, (int)(trouble->root_count++ % TROUBLE_ROOTS_MAX) + 1);
+        uint32_t place = trouble->root_count++ % TROUBLE_ROOTS_MAX;
+        trouble->declared = (trouble->declared & ~(1U << place)) | (uint32_t)is_declared << place;
+        lua_rawseti(L, -2, (int)place + 1);
     }
     lua_pop(L, 1);
 }
@@ -52,9 +55,7 @@ static void show_key(char *place, size_t size, struct text key)
     char shown[KEY_SHOWN + 1];
 
     (void)redact_copy(shown, sizeof shown, key);
-    for (char *at = shown; *at != '\0'; at++) {
-        *at = (unsigned char)*at < ' ' || *at == 0x7f ? '?' : *at;
-    }
+    plain_clean(shown, strlen(shown));
     (void)snprintf(place, size, "%s", shown);
 }
 
@@ -203,7 +204,7 @@ static bool walk_from(struct walk *walk)
     return is_found;
 }
 
-static bool find_in_roots(struct walk *walk, const struct trouble *trouble)
+static bool find_in_roots(struct walk *walk, const struct trouble *trouble, bool *is_declared)
 {
     lua_State *L = walk->L;
     bool is_found = false;
@@ -215,6 +216,7 @@ static bool find_in_roots(struct walk *walk, const struct trouble *trouble)
         if (lua_istable(L, -1)) {
             (void)snprintf(walk->path, TROUBLE_PATH, "body");
             is_found = walk_from(walk);
+            *is_declared = (trouble->declared & 1U << i) != 0;
         } else {
             lua_pop(L, 1); // collected
         }
@@ -261,7 +263,8 @@ static bool find_in_arguments(struct walk *walk, const struct trouble *trouble, 
     return false;
 }
 
-bool trouble_path(lua_State *L, const struct trouble *trouble, int table, int level, char path[TROUBLE_PATH])
+bool trouble_path(lua_State *L, const struct trouble *trouble, int table, int level, char path[TROUBLE_PATH],
+                  bool *is_declared)
 {
     struct walk walk = { .L = L, .target = lua_topointer(L, table), .path = path };
 
@@ -269,7 +272,11 @@ bool trouble_path(lua_State *L, const struct trouble *trouble, int table, int le
     if (!lua_checkstack(L, 2 * PATH_STACK)) {
         return false;
     }
-    bool is_found = find_in_roots(&walk, trouble) || find_in_arguments(&walk, trouble, level);
+    bool is_found = find_in_roots(&walk, trouble, is_declared);
+    if (!is_found && find_in_arguments(&walk, trouble, level)) {
+        *is_declared = true;
+        is_found = true;
+    }
     if (!is_found) {
         path[0] = '\0';
     }

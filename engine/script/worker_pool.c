@@ -53,6 +53,7 @@ static struct worker_pool *pool_allocate(const struct worker_pool_options *optio
         free(pool);
         return NULL;
     }
+    pool->states.watches_fields = pool->options.watches_fields;
     atomic_init(&pool->holds, 1);
     atomic_init(&pool->watchdog.next_us, UINT64_MAX);
     call_lanes_init(&pool->lanes, pool->options.threads);

@@ -25,6 +25,7 @@ struct worker_pool_options {
     uint64_t memory_growth;      // bytes a call may add; 0: 16 MiB
     uint32_t max_lost;           // live lost threads before is_healthy fails; 0: 8
     uint64_t prepare_limit_us;   // that a preparation may take; 0: 20 s
+    bool watches_fields;         // reading what a search or ctx never has raises: for authors, see script/field_watch.h
     bool buries_aside;           // has a thread for worker_pool_bury_aside
     /// Called on a worker's or the watchdog's thread for each finished call. Must not wait, nor destroy the pool.
     void (*deliver)(void *home, struct script_call *call);

@@ -178,8 +178,8 @@ static void names_answer(struct names *names, unsigned char *packet, size_t leng
     }
     const struct in_addr nobody = { htonl(INADDR_LOOPBACK) };
     const struct in_addr *address = code != ANSWER_OK || question.type != TYPE_A ? NULL
-                                    : fault == FAULT_NAME_WRONG                ? &nobody
-                                                                               : &supplier->address;
+                                    : fault == FAULT_NAME_WRONG                  ? &nobody
+                                                                                 : &supplier->address;
     size_t answer_length = answer_write(packet, question.end, code, address, names->ttl_s);
     if (fault == FAULT_NAME_GARBLED) {
         packet[7] = 1; // a record that ends in its middle

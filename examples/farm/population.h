@@ -34,8 +34,8 @@ MUST_CHECK enum status population_add_file(struct population *population, const 
 /// One without suppliers; NULL without memory.
 MUST_CHECK struct population *population_create(const char *network);
 
-/// Adds a supplier whose answers come from the prompter, at "ADDRESS:PORT". Words are those behind a line's columns, and
-/// model=NAME; without median_ms=N the prompter says how long each answer takes.
+/// Adds a supplier whose answers come from the prompter, at "ADDRESS:PORT". Words are those behind a line's columns,
+/// and model=NAME; without median_ms=N the prompter says how long each answer takes.
 MUST_CHECK enum status population_add_door(struct population *population, const char *argument, bool is_tls,
                                            const char *const *words, size_t word_count, struct failure *why);
 void population_destroy(struct population **population);

@@ -26,8 +26,8 @@ enum latency_model {
 };
 
 /// What it sells through: one exchange (a, b, hotels, a file), or several that belong together (step.h), in the manner
-/// of large suppliers (shapes.h, shape_xml.h), or a recording, which has paths of its own; or whatever the prompter says
-/// (prompter.h). Those before the hotels answer out of templates.
+/// of large suppliers (shapes.h, shape_xml.h), or a recording, which has paths of its own; or whatever the prompter
+/// says (prompter.h). Those before the hotels answer out of templates.
 enum supplier_shape {
     SUPPLIER_SHAPE_A,
     SUPPLIER_SHAPE_B,

@@ -138,6 +138,54 @@ local MISTAKES = {
     at = "normalise = function", says = { "state", "64 KiB" }, help = { "cursor", "page" },
   },
   {
+    "a field of the query that another part of the search has", by = "test", code = "E0413",
+    old = "day = slice.date,", new = "day = slice.date, currency = search.query.currency,",
+    at = "currency = search.query.currency,",
+    says = { "there is no search.query.currency", "search.currency has it" }, help = { "mend the name" },
+  },
+  {
+    "a misspelt field of a slice", by = "test", code = "E0413",
+    old = "day = slice.date,", new = "day = slice.date, near = slice.orgin,", at = "near = slice.orgin,",
+    says = { "there is no search.query.slices[1].orgin" }, help = { "did you mean", "origin" },
+  },
+  {
+    "an option that is not declared", by = "test", code = "E0413",
+    old = "day = slice.date,", new = "day = slice.date, direct = ctx.options.nonstop,",
+    at = "direct = ctx.options.nonstop,",
+    says = { "there is no ctx.options.nonstop" }, help = { "mend the name" },
+  },
+  {
+    "a misspelt field of ctx", by = "test", code = "E0413",
+    old = "state = { page = ctx.step }", new = "state = { page = ctx.stepp }", at = "state = { page = ctx.stepp }",
+    says = { "there is no ctx.stepp" }, help = { "did you mean", "step" },
+  },
+  {
+    "a field that no response has", by = "test", code = "E0413",
+    old = "    local body = response:json()",
+    new = "    local ok = response.code == 200\n    local body = response:json()",
+    at = "    local ok = response.code", says = { "there is no response.code", "status" }, help = { "mend the name" },
+  },
+  {
+    "a path that is a whole URL", by = "test", code = "E0603",
+    old = 'path = "/search",', new = 'path = "https://api.acme.example/search",',
+    at = "build_request = function(search", says = { "`path` is a whole URL" }, help = { "url" },
+  },
+  {
+    "a word of Lua as a name", by = "check", code = "E0202",
+    old = 'departs = { ["local"] = fare.departs }', new = "departs = { local = fare.departs }",
+    at = "departs = { local =", says = { "near 'local'" }, help = { '["local"] =' },
+  },
+  {
+    "a word of Lua as a name of its own line", by = "check", code = "E0202",
+    old = "    id = fare.id,", new = "    id = fare.id,\n    end = fare.to,", at = "    end = fare.to,",
+    says = { "near" }, help = { '["end"] =' },
+  },
+  {
+    "a regular expression", by = "check", code = "E0202",
+    old = "number = fare.number,", new = [[number = fare.number:match("\d+"),]], at = "number = fare.number:match",
+    says = { "escape" }, help = { "`%d`, not `\\d`" },
+  },
+  {
     "a module that is not there", by = "check", code = "E0208",
     old = "-- One good supplier.", new = 'local parts = require("prats")',
     at = 'require("prats")', says = { "prats" }, help = { "did you mean", "parts" },
@@ -153,6 +201,15 @@ test("the good supplier has no finding", function()
   end
   local findings = bench:run("check --secrets", "ACME_KEY=there")
   equal("", author.show_all(findings), "check --secrets")
+end)
+
+test("a field that is only absent this time is no finding", function()
+  bench:write { script = author.with(author.script, "day = slice.date,",
+    "day = slice.date, stops = search.query.max_stops, age = search.query.travellers[1].age, back = search.nights,\n"
+      .. "        second = search.query.slices[2], key = ctx.state, ip = search.client, market = search.market,") }
+  local findings, code = bench:run("test")
+  equal("", author.show_all(findings))
+  equal(0, code)
 end)
 
 -- Finds one.

@@ -360,7 +360,7 @@ local EARLY = [=[
 pid=$$
 (
   while [ -e /proc/$pid ]; do
-    blocked=$(sed -n "s/^SigBlk:[[:space:]]*/0x/p" /proc/$pid/status)
+    blocked=$(sed -n "s/^SigBlk:.*\(........\)$/0x\1/p" /proc/$pid/status) # all of it is no number for this shell
     if [ "$(cat /proc/$pid/comm)" = lastcall ]; then
       if [ $((blocked & 0x4000)) -ne 0 ]; then
         echo late > $EARLY_OUT

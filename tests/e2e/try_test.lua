@@ -25,7 +25,8 @@ return {
     local secret = ctx.secret.PLANTED
     return {
       method = "POST", path = "/v1/offers/" .. url.encode(secret), query = { plain = secret, hex = crypto.hex(secret) },
-      headers = { ["x-one"] = secret, ["x-two"] = "Basic " .. crypto.base64("user:" .. secret) },
+      headers = { ["x-one"] = secret, ["x-two"] = "Basic " .. crypto.base64("user:" .. secret),
+        ["x-" .. crypto.hex(secret)] = "1" },
       json = { ask = farm.ask(search, ctx), inner = { secret, { said = secret } } },
     }
   end,

@@ -167,6 +167,18 @@ static void conditions_are_statuses_and_paths(void **state)
     assert_refused("{ offer = {}, when = { ['a[]:absent'] = 'empty' } }", "when: `a[]`: lists of lists belong into");
 }
 
+static void what_is_refused_stands_at_its_own_line(void **state)
+{
+    (void)state;
+    assert_found(HEAD "normalise = plan {\noffer = {},\neach = 'a' } }",
+                 "acme.lua:4: plan: `each = \"a\"` must end with");
+    assert_found(HEAD "normalise = plan {\neach = 'a[]',\noffer = {\nlid = { label = 'x' },\nbox = {\n"
+                      "label = 'a[]' } } } }",
+                 "acme.lua:7: plan: offer.box.label: ");
+    assert_found(HEAD "normalise = plan {\noffer = {},\nwhen = { ['a[]:absent'] = 'empty' } } }",
+                 "acme.lua:4: plan: when: `a[]`: lists of lists");
+}
+
 #define PRICE "price = { total = money('c', 't') }"
 
 static void leaves_are_held_against_the_products_offer(void **state)
@@ -252,6 +264,7 @@ int main(void)
         cmocka_unit_test(leaves_are_terms),
         cmocka_unit_test(terms_check_what_they_are_given),
         cmocka_unit_test(conditions_are_statuses_and_paths),
+        cmocka_unit_test(what_is_refused_stands_at_its_own_line),
         cmocka_unit_test(leaves_are_held_against_the_products_offer),
         cmocka_unit_test(what_is_asked_of_the_search_is_held_against_the_products_example),
         cmocka_unit_test(plans_that_functions_call_are_held_too),

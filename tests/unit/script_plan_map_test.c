@@ -160,6 +160,25 @@ static void what_was_asked_is_a_leaf(void **state)
 
 #define TIMES "each = 'offers[]', offer = { id = 'id', " PRICE ", box = { label = time('at') }, name = time(up(1).at) }"
 
+static void an_element_is_a_list_of_itself(void **state)
+{
+    (void)state;
+    check("each = 'offers[]', offer = { id = 'id', " PRICE ", parts = { each = '.', name = 'title', weight = up(1).n,\n"
+          "marks = { each = 'marks[]', mark = { '[]', up(1).title, function(i, t) return t .. i end } } } }",
+          "{\"offers\":[{\"id\":1,\"total\":1,\"title\":\"a\",\"n\":3,\"marks\":[{},{}]},{\"id\":2,\"total\":1,"
+          "\"title\":\"b\"}]}",
+          2);
+    assert_offer("\"parts\":[{\"name\":\"a\",\"weight\":3,\"marks\":[{\"mark\":\"a1\"},{\"mark\":\"a2\"}]}]");
+    assert_offer("\"parts\":[{\"name\":\"b\"}]");
+    stage_close(&stage);
+    check_refused("each = 'offers[]', offer = { id = 'id', " PRICE ", parts = { each = '.', name = 'titel' } }",
+                  "{\"offers\":[{\"id\":1,\"total\":1}]}", SCRIPT_UNPARSABLE,
+                  "[1].parts[1].name: required, but absent");
+    check("each = '.', offer = { id = 'id', " PRICE ", count = 'n' }", "{\"id\":1,\"total\":1,\"n\":9}", 1);
+    assert_offer("\"count\":9");
+    stage_close(&stage);
+}
+
 static void times_in_pieces_are_put_together(void **state)
 {
     (void)state;
@@ -402,6 +421,7 @@ int main(void)
         cmocka_unit_test(references_find_their_elements_in_maps),
         cmocka_unit_test(a_reference_is_a_leaf_of_what_it_names),
         cmocka_unit_test(what_was_asked_is_a_leaf),
+        cmocka_unit_test(an_element_is_a_list_of_itself),
         cmocka_unit_test(times_in_pieces_are_put_together),
         cmocka_unit_test(a_required_field_tells_what_its_map_lacks),
         cmocka_unit_test(a_list_of_values_has_no_objects),

@@ -48,16 +48,17 @@ static void assert_told(const char *source, enum code code, uint32_t line, const
 static void a_document_read_by_a_shape_has_its_path(void **state)
 {
     (void)state;
-    assert_told(HEAD
-                "normalise = function(response)\n"
-                "  local groups = response:json({ groups = { { offers = { { id = text, fare = { n = integer } } } } } "
-                "}).groups\n"
-                "  for _, o in ipairs(groups[2].offers) do\n"
-                "    local n = o.fare.n\n"
-                "  end\n"
-                "end }",
-                CODE_NIL_FIELD, 5, "field `fare` is missing here", "o is body.groups[2].offers[2]: { id }",
-                "fail.unexpected(\"groups[2].offers[2].fare\")");
+    assert_told(
+        HEAD "normalise = function(response)\n"
+             "  local groups = response:json({ groups = { { offers = { { id = text, fare = { n = integer } } } } } "
+             "}).groups\n"
+             "  for _, o in ipairs(groups[2].offers) do\n"
+             "    local n = o.fare.n\n"
+             "  end\n"
+             "end }",
+        CODE_NIL_FIELD, 5, "field `fare` is missing here", "o is body.groups[2].offers[2], of which is read: { id }",
+        "if the answer has it, declare `fare` in the shape or plan; else guard it, or return "
+        "fail.unexpected(\"groups[2].offers[2].fare\")");
 }
 
 static void a_function_of_a_plan_has_its_row(void **state)
@@ -68,8 +69,8 @@ static void a_function_of_a_plan_has_its_row(void **state)
                      "  count = function(o)\n"
                      "    return o.fare.n + 1\n"
                      "  end, kind = 'fare.n' } } }",
-                CODE_NIL_FIELD, 5, "field `fare` is missing here", "o is body.groups[2].offers[2]: { ",
-                "offers[2].fare");
+                CODE_NIL_FIELD, 5, "field `fare` is missing here",
+                "o is body.groups[2].offers[2], of which is read: { ", "offers[2].fare");
 }
 
 static void an_argument_of_a_plan_has_its_path(void **state)
@@ -80,7 +81,8 @@ static void an_argument_of_a_plan_has_its_path(void **state)
                      "  count = { 'id', 'brand', function(_, brand)\n"
                      "    return brand and brand.none.x or 1\n"
                      "  end }, kind = 'brand.code' } } }",
-                CODE_NIL_FIELD, 5, "field `none` is missing here", "brand is body.groups[2].offers[2].brand: { code }",
+                CODE_NIL_FIELD, 5, "field `none` is missing here",
+                "brand is body.groups[2].offers[2].brand, of which is read: { code }",
                 "groups[2].offers[2].brand.none");
 }
 
@@ -135,7 +137,7 @@ static void a_plan_that_was_caught_leaves_nothing_behind(void **state)
                      "  local t = {}\n"
                      "  return t.none.x\n"
                      "end }",
-                CODE_NIL_FIELD, 6, "field `none` is missing here", "t is { }", "guard it: `t and t.none`");
+                CODE_NIL_FIELD, 6, "field `none` is missing here", "t is { }", "guard it: `t.none and t.none.x`");
 }
 
 int main(void)

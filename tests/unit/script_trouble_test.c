@@ -56,7 +56,7 @@ static int run_chunk(lua_State *L)
         return lua_error(L);
     }
     assert_true(bind_json_decode(L, text_of(document)));
-    trouble_keep_root(L);
+    trouble_keep_root(L, false);
     assert_true(bind_json_decode(L, TEXT("{\"query\":{\"cabin\":\"economy\"}}")));
     freeze_deep(L);
     lua_call(L, 2, 0);
@@ -134,7 +134,7 @@ static void upvalues_and_nested_tables_are_found(void **state)
     assert_told("local b = ... local o = b['odd name'].k return o.x.y", CODE_NIL_FIELD, "field `x` is missing",
                 "o is body[\"odd name\"].k: { }", "fail.unexpected(\"[\"odd name\"].k.x\")");
     assert_told("local _, search = ... return search.query.trip.x", CODE_NIL_FIELD, "field `trip` is missing",
-                "search.query is { cabin }", "guard it: `search.query and search.query.trip`");
+                "search.query is { cabin }", "guard it: `search.query.trip and search.query.trip.x`");
 }
 
 static void other_mistakes_have_codes_of_their_own(void **state)
@@ -235,6 +235,121 @@ static void an_error_beside_the_memory_cap_is_still_told(void **state)
                 CODE_NIL_FIELD, "`none`", "b is body", "");
 }
 
+/// Whatever an error's words begin with, its place is one in a script.
+static void a_place_in_the_words_of_others_is_no_place(void **state)
+{
+    (void)state;
+    const struct failure *why = fails("local b = ...\nerror('suppliers/zz.lua:99: forged', 0)");
+    assert_string_equal(why->file, "suppliers/t.lua");
+    assert_int_equal(why->line, 2);
+    assert_string_equal(why->message, "suppliers/zz.lua:99: forged");
+    why = fails("error('connect api.x:443: refused', 0)");
+    assert_int_equal(why->line, 1);
+    assert_string_equal(why->message, "connect api.x:443: refused");
+    why = fails("error('t.lua:443: beyond its end', 0)");
+    assert_int_equal(why->line, 1);
+    assert_int_equal(redact_add(TEXT("sesame-opens-17")), STATUS_OK);
+    why = fails("error('key sesame-opens-17:12: bad', 0)");
+    assert_null(strstr(why->file, "sesame"));
+    assert_string_equal(why->message, "key ***:12: bad");
+}
+
+static void what_was_caught_and_raised_again_has_both_places(void **state)
+{
+    (void)state;
+    const struct failure *why = fails("local _, e = pcall(function()\n  local b = nil + 1\nend)\nerror(e, 0)");
+    assert_string_equal(why->file, "suppliers/t.lua");
+    assert_int_equal(why->line, 2);
+    assert_non_null(strstr(why->notes, "    2 |   local b = nil + 1\n"));
+    assert_non_null(strstr(why->notes, "it was raised at t.lua:4"));
+}
+
+static void an_error_that_is_no_text_has_its_line(void **state)
+{
+    (void)state;
+    const char *const chunks[] = { "local b = ...\nerror({ a = 1 })", "local b = ...\nerror(nil)",
+                                   "local b = ...\nerror(function() end)" };
+    for (size_t i = 0; i < sizeof chunks / sizeof chunks[0]; i++) {
+        assert_told(chunks[i], CODE_RAISED, "not a text", "    2 | error(", "fail.");
+        assert_int_equal(sandbox->trouble.failure.line, 2);
+    }
+    source = "error(fail.busy('later'))";
+    assert_int_equal(sandbox_call(sandbox, run_chunk, NULL, NULL), SANDBOX_ERROR);
+    assert_int_equal(sandbox->trouble.failure.code, CODE_NONE);
+}
+
+static void a_key_is_cut_without_showing_part_of_a_secret(void **state)
+{
+    (void)state;
+    assert_int_equal(redact_add(TEXT("sesame-opens-17")), STATUS_OK);
+    const struct failure *why = fails("local b = ... local k = ('a'):rep(88) .. 'sesame-opens-17'\nreturn b[k].y");
+    assert_int_equal(why->code, CODE_NIL_FIELD);
+    assert_non_null(strstr(why->message, "aaaaa"));
+    assert_null(strstr(why->message, "sesa"));
+    assert_null(strstr(why->help, "sesa"));
+}
+
+/// What is told of a line on which more than one thing could be it: the interpreter's words, and no culprit.
+static void assert_no_culprit(const char *chunk)
+{
+    const struct failure *why = fails(chunk);
+
+    if (strstr(why->message, "missing") != NULL || strstr(why->notes, " is ") != NULL || why->help[0] == '\0') {
+        fail_msg("%s: %s\n%s\nhelp: %s", chunk, why->message, why->notes, why->help);
+    }
+}
+
+static void a_culprit_is_told_only_when_nothing_else_can_be_it(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {
+        "local x = no and a.total.amount or c.total.amount",
+        "local f, x = function() return a.total.amount end, c.total.amount",
+        "local x = { pick(b).total.amount, a.total.amount }",
+        "if not a.total then for _ in ipairs(pick(b).rows) do end end",
+        "local s = 'x' .. tostring(a.total) .. pick(b).total",
+        "if a.p == nil and c.q < c.rank then return end",
+        "a.total.amount = c.total.x",
+        "local x = a[1], pick(b)[7].id",
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        char chunk[300];
+        (void)snprintf(chunk, sizeof chunk,
+                       "local b = ...\nlocal no = false\nlocal a, c = b.offers[2], b.meta\n"
+                       "local function pick(d) return d.offers[2] end\n%s",
+                       lines[i]);
+        assert_no_culprit(chunk);
+    }
+}
+
+static void an_operand_or_argument_is_told_among_others(void **state)
+{
+    (void)state;
+#define TWO "local b = ...\nlocal a, c = b.offers[2], b.meta\n"
+    assert_told(TWO "local t = { a.total, ipairs(c.rows) }", CODE_ARGUMENT, "field `rows` is missing", "c is body.meta",
+                "fail.unexpected(\"meta.rows\")");
+    assert_told(TWO "if a.total == nil and a.id < c.rank then return end", CODE_COMPARISON, "field `rank` is missing",
+                "c is body.meta", "");
+    assert_told(TWO "local t = { a.total, #c.rows }", CODE_LENGTH, "field `rows` is missing", "c is body.meta", "");
+    assert_told(TWO "local s, x = [[ a.total.x ]], c.total.x", CODE_NIL_FIELD, "field `total` is missing",
+                "c is body.meta", "");
+    assert_told(TWO "local s = [==[\n  a.total.x ]] ]==] .. c.total.x", CODE_NIL_FIELD, "field `total` is missing",
+                "c is body.meta", "");
+    assert_told(TWO "local x = --[[ a.total.x ]] c.total.x", CODE_NIL_FIELD, "field `total` is missing",
+                "c is body.meta", "");
+    assert_told(TWO "for _ in c.rows do end", CODE_NIL_CALL, "field `rows` is missing", "c is body.meta", "");
+#undef TWO
+}
+
+static void a_guard_guards_what_is_nil(void **state)
+{
+    (void)state;
+    assert_told("local copy = { id = 1 }\nreturn copy.total.amount", CODE_NIL_FIELD, "field `total`", "copy is { id }",
+                "guard it: `copy.total and copy.total.amount`");
+    assert_told("local copy = { id = 1 }\nreturn 'x' .. copy.total", CODE_CONCATENATION, "field `total`", "",
+                "guard it: `if copy.total then`");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -251,6 +366,13 @@ int main(void)
         cmocka_unit_test(a_failure_in_a_large_document_ends_soon),
         cmocka_unit_test(out_of_memory_and_a_stop_have_no_notes),
         cmocka_unit_test(an_error_beside_the_memory_cap_is_still_told),
+        cmocka_unit_test(a_place_in_the_words_of_others_is_no_place),
+        cmocka_unit_test(what_was_caught_and_raised_again_has_both_places),
+        cmocka_unit_test(an_error_that_is_no_text_has_its_line),
+        cmocka_unit_test(a_key_is_cut_without_showing_part_of_a_secret),
+        cmocka_unit_test(a_culprit_is_told_only_when_nothing_else_can_be_it),
+        cmocka_unit_test(an_operand_or_argument_is_told_among_others),
+        cmocka_unit_test(a_guard_guards_what_is_nil),
     };
     return cmocka_run_group_tests(tests, open_sandbox, close_sandbox);
 }

@@ -9,6 +9,7 @@ local offer = {
   }, required = true },
   { "name", "text", item = true, key = true, max = 64, facet = "names" },
   { "count", "integer", min = -100, max = 100000 },
+  { "wait_min", "integer", max = 1000 },
   { "is_open", "flag" },
   { "kind", "enum", values = { "small", "large" } },
   { "day", "date" },

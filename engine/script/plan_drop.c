@@ -1,0 +1,197 @@
+// The walk has stopped at the place in the offer; the leaf is the plan's node there. The levels of lists are left by
+// then, so the row has kept where they stood.
+
+#include "script/plan_drop.h"
+
+#include "script/body_keys.h"
+#include "script/offers_walk.h"
+#include "script/plan_read.h"
+#include "script/plan_source.h"
+#include "script/plan_where.h"
+#include "script/trouble.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { PLACE_SIZE = 160, WHERE_SIZE = 200, KEYS_SIZE = 400 };
+
+static const struct plan_node *field_of(const struct plan_node *node, const char *name)
+{
+    for (size_t i = 0; i < node->field_count; i++) {
+        if (text_equals_c(node->fields[i]->name, name)) {
+            return node->fields[i];
+        }
+    }
+    return NULL;
+}
+
+/// The leaf where the walk stands, or the innermost table of the plan around it; `place` names it.
+static const struct plan_node *find_leaf(const struct walk *walk, char place[PLACE_SIZE])
+{
+    const struct plan_node *node = walk->row->plan->offer;
+    size_t length = (size_t)snprintf(place, PLACE_SIZE, "offer");
+
+    for (size_t i = 1; i < walk->depth && node != NULL; i++) {
+        const struct walk_step *step = &walk->steps[i];
+        bool is_table = node->op == PLAN_OBJECT || node->op == PLAN_LIST;
+        const struct plan_node *inner = is_table && step->name != NULL ? field_of(node, step->name) : NULL;
+        if (step->name == NULL) {
+            node = node->op == PLAN_LIST && node->parts[0] != NULL ? node->parts[0] : node;
+            continue;
+        }
+        if (length + strlen(step->name) + 2 < PLACE_SIZE) {
+            length += (size_t)snprintf(place + length, PLACE_SIZE - length, ".%s", step->name);
+        }
+        if (inner == NULL) {
+            return is_table ? NULL : node; // no leaf gives it, or a function gives more than one value
+        }
+        node = inner;
+    }
+    return node;
+}
+
+static bool is_there(const struct plan_row *row, const struct plan_path *path)
+{
+    const struct tape_node *found = plan_find(row, path);
+    return found != NULL && found->kind != TAPE_NONE && found->kind != TAPE_NULL && found->kind != TAPE_EMPTY;
+}
+
+/// The path that the leaf reads: the first that finds nothing, else its first. NULL: it reads none.
+static const struct plan_path *find_path(const struct plan_row *row, const struct plan_node *node)
+{
+    const struct plan_path *first = NULL;
+
+    switch (node->op) {
+    case PLAN_PATH:
+    case PLAN_VALUES:
+        return node->path.is_key ? NULL : &node->path;
+    case PLAN_MONEY:
+    case PLAN_MAP:
+        return find_path(row, node->parts[0]);
+    case PLAN_LIST:
+        return &row->plan->levels[node->first_level].list;
+    case PLAN_CALL:
+    case PLAN_TIME:
+    case PLAN_OBJECT:
+        for (size_t i = 0; i < node->field_count; i++) {
+            const struct plan_path *path = find_path(row, node->fields[i]);
+            if (path != NULL && !is_there(row, path)) {
+                return path;
+            }
+            first = first != NULL ? first : path;
+        }
+        return first;
+    case PLAN_REF:
+    case PLAN_ASKED:
+    case PLAN_CONST:
+        break;
+    }
+    return NULL;
+}
+
+/// Are the elements in hand that lead to it?
+static bool is_in_hand(const struct plan_row *row, uint32_t level)
+{
+    for (; level != 0; level = row->plan->levels[level].list.level) {
+        if (row->at[level] == 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/// Up to where the answer follows the path, and what is there.
+static void note_keys(struct failure *why, const struct plan_drop *drop, const char *where)
+{
+    const char *names[BODY_KEYS_MAX];
+    struct body_keys found;
+    char keys[KEYS_SIZE];
+
+    if (!body_keys_find(drop->body, text_of(where), &found) || where[found.length] == '\0') {
+        return;
+    }
+    if (strcmp(found.kind, "an object") != 0) {
+        failure_note(why, "%.*s is %s", (int)found.length, where, found.kind);
+        return;
+    }
+    body_keys_print(&found, keys, sizeof keys);
+    failure_note(why, "%.*s is %s", (int)found.length, where, keys);
+    for (size_t i = 0; i < found.count; i++) {
+        names[i] = found.keys[i];
+    }
+    const char *wanted = where + found.length + 1;
+    const char *nearest = where[found.length] != '.'
+                              ? NULL
+                              : text_nearest((struct text){ wanted, strcspn(wanted, ".[") }, names, found.count);
+    if (nearest != NULL) {
+        failure_help(why, "did you mean `%s`?", nearest);
+    }
+}
+
+static void note_where(struct failure *why, struct plan_row *row, const struct plan_node *leaf, const char *place)
+{
+    const struct plan_path *path = find_path(row, leaf);
+    char where[WHERE_SIZE];
+
+    if (path == NULL || !is_in_hand(row, path->level)) {
+        return;
+    }
+    plan_where_path(row, path, where, sizeof where);
+    failure_note(why, "`%s` reads %s", place, where);
+    if (!row->plan->is_xml) {
+        note_keys(why, row->drop, where);
+    }
+}
+
+static void note_line(struct failure *why, lua_State *L, const struct plan *plan, const char *place)
+{
+    const struct trouble *trouble = sandbox_trouble(L);
+    struct text path, source;
+
+    if (plan->file.data == NULL) {
+        return;
+    }
+    failure_at(why, plan->file.data, plan->line, 0);
+    if (trouble != NULL && trouble->find_source != NULL &&
+        trouble->find_source(trouble->context, plan->file, &path, &source)) {
+        why->line = plan_source_line(source, plan->line, place);
+        (void)snprintf(why->file, sizeof why->file, "%.*s", TEXT_ARGS(path));
+        trouble_note_line(why, source, why->line);
+    }
+}
+
+void plan_drop_refuse(struct plan_row *row, const char *place)
+{
+    if (row->drop != NULL) {
+        row->drop->why = (struct failure){ .code = CODE_UNPARSABLE };
+        note_line(&row->drop->why, row->L, row->plan, place);
+        failure_help(&row->drop->why,
+                     "`each` names the list of offers, from the outside to the inside: data[].offers[]");
+    }
+}
+
+void plan_drop_tell(struct walk *walk)
+{
+    struct plan_row *row = walk->row;
+    char place[PLACE_SIZE];
+    uint32_t at[PLAN_LEVELS_MAX];
+
+    if (row == NULL || row->drop == NULL) {
+        return;
+    }
+    struct failure *why = &row->drop->why;
+    *why = (struct failure){ .code = CODE_OFFER_DROPPED };
+    const struct plan_node *leaf = find_leaf(walk, place);
+    note_line(why, walk->L, row->plan, place);
+    if (leaf != NULL) {
+        memcpy(at, row->at, sizeof at);
+        if (row->has_failed) {
+            memcpy(row->at, row->failed_at, sizeof at);
+        }
+        note_where(why, row, leaf, place);
+        memcpy(row->at, at, sizeof at);
+    }
+    if (why->help[0] == '\0') {
+        failure_help(why, "mend the path of the leaf, or what the function gives; null and absent are the same");
+    }
+}

@@ -1,0 +1,24 @@
+/// Plan drop: what an author is told of an offer of a plan that was dropped: the line of the leaf, where in the answer
+/// it reads, and which names are there instead.
+///
+/// Threads: those of the lua_State.
+/// Memory:  a plain value; the body is borrowed during one call.
+#pragma once
+
+#include "base/status.h"
+#include "base/text.h"
+
+struct walk; // script/offers_walk.h
+
+struct plan_drop {
+    struct text body;
+    struct failure why; // CODE_NONE: nothing is told; its sentence is the caller's
+};
+
+struct plan_row; // script/plan_read.h
+
+/// The answer is refused for what the plan says at `place`, such as `each`: its line.
+void plan_drop_refuse(struct plan_row *row, const char *place);
+
+/// The offer in hand of the walk is dropped; nothing happens unless it is a plan's.
+void plan_drop_tell(struct walk *walk);
