@@ -93,7 +93,8 @@ static const struct code_row rows[] = {
     { CODE_FIXTURE_MISSING, "fixture_missing", "a supplier without fixtures",
       "Nobody would notice if it broke. `lastcall record` makes one of a live answer.\n" },
     { CODE_FIXTURE_SECRET, "fixture_secret", "a secret stands in a fixture",
-      "Fixtures are shared. Put a made-up value into `secrets` of the fixture; if it was real, have it changed.\n" },
+      "Fixtures are shared. The value of an environment variable that the script's secrets come from stands in it, or\n"
+      "in a body. Put a made-up value there; if it was real, have it changed.\n" },
     { CODE_FIXTURE_NAME, "fixture_name", "a fixture's name is wrong",
       "Fixtures are named `ok-….json` or `odd-….json`.\n" },
     { CODE_RAISED, "raised", "the script raised an error",
