@@ -113,6 +113,7 @@ static void take_answer(struct fetch *fetch, const struct fixture_exchange *exch
 {
     if (exchange->body.length > fetch->body_cap) {
         fetch->result = FETCH_TOO_LARGE;
+        (void)snprintf(fetch->detail, sizeof(fetch->detail), "the body is larger than its cap");
         return;
     }
     fetch->response = fixture_world_response(exchange);

@@ -2,6 +2,7 @@
 
 #include "app/hide_document.h"
 #include "base/redact.h"
+#include "script/calendar.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -12,6 +13,7 @@ enum { ARENA_MAX = 128 << 20, NAME_MAX_BYTES = 48, VALUE_LEAST = 6, PASSING_LEAS
 void hide_init(struct hide *hide, bool has_stand_ins)
 {
     hide->has_stand_ins = has_stand_ins;
+    hide->is_of_login = false;
     hide->count = 0;
     arena_init(&hide->arena, ARENA_MAX);
 }
@@ -65,6 +67,54 @@ bool hide_is_name(struct text name)
         }
     }
     return false;
+}
+
+static bool has_any(struct text text, bool (*is_one)(char c))
+{
+    for (size_t i = 0; i < text.length; i++) {
+        if (is_one(text.data[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_digit(char c)
+{
+    return isdigit((unsigned char)c) != 0;
+}
+
+static bool is_letter(char c)
+{
+    return isalpha((unsigned char)c) != 0;
+}
+
+static bool is_at(char c)
+{
+    return c == '@';
+}
+
+/// An address or an identifier: no word, number, time or URL, which scripts may have to read.
+static bool is_of_account(struct text value)
+{
+    struct moment moment;
+
+    return value.length >= VALUE_LEAST && !text_starts_with(value, TEXT("http")) && !calendar_parse(value, &moment) &&
+           (has_any(value, is_at) || (has_any(value, is_digit) && has_any(value, is_letter)));
+}
+
+bool hide_is_named(const struct hide *hide, struct text name, struct text value)
+{
+    static const char *const WHOLE[] = { "refresh", "access", "pin",   "bearer",  "ticket",    "key",    "clientid",
+                                         "user",    "userid", "email", "account", "accountid", "agency", "username" };
+    char place[NAME_MAX_BYTES];
+    struct text plain = plain_name(name, place);
+    bool is_one = hide_is_name(name);
+
+    for (size_t i = 0; i < COUNT_OF(WHOLE) && hide->is_of_login && !is_one; i++) {
+        is_one = text_equals_c(plain, WHOLE[i]);
+    }
+    return is_one || (hide->is_of_login && is_of_account(value));
 }
 
 /// In URLs, forms and headers a secret may have a name that is any identifier's in a document.

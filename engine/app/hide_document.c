@@ -27,7 +27,9 @@ static void put_instead(struct hide_copy *copy, const struct json_node *node, st
 static void copy_node(struct hide_copy *copy, const struct json_node *node, bool is_secret)
 {
     for (const struct json_node *at = node->first; at != NULL; at = at->next) {
-        bool is_named = node->kind == JSON_BEGIN_OBJECT ? hide_is_name(at->key) : is_secret;
+        struct text value = at->kind == JSON_STRING ? at->text : (struct text){ 0 };
+        bool is_inherited = is_secret && (node->kind != JSON_BEGIN_OBJECT || copy->hide->is_of_login);
+        bool is_named = is_inherited || hide_is_named(copy->hide, at->key, value);
         struct text known = at->kind == JSON_STRING ? hide_known(copy->hide, at->text) : (struct text){ 0 };
         if (known.data != NULL) {
             put_instead(copy, at, known);
@@ -95,7 +97,8 @@ static const char *copy_attributes(struct hide *hide, const char *at, const char
         }
         struct text value = { at + 2, (size_t)(close - at - 2) };
         buffer_append(out, at, 2);
-        buffer_append_text(out, value.length > 0 && hide_is_name(name) ? hide_stand_in(hide, name, value) : value);
+        buffer_append_text(out, value.length > 0 && hide_is_named(hide, name, value) ? hide_stand_in(hide, name, value)
+                                                                                     : value);
         at = close;
     }
     if (at < end) {
@@ -138,7 +141,7 @@ bool hide_xml(struct hide *hide, struct text xml, struct buffer *out)
         }
         struct text name = local_of(tag + 1, length);
         at = copy_attributes(hide, at, end, out);
-        if (hide_is_name(name) && at < end && at[-2] != '/') {
+        if (hide_is_named(hide, name, (struct text){ 0 }) && at < end && at[-2] != '/') {
             at = copy_secret(hide, name, at, end, out);
         }
     }

@@ -176,6 +176,9 @@ bool try_failure(const struct try_run *run, const struct try_subject *subject, s
     } else {
         failure_code(why, run->is_live ? CODE_CALL_FAILED : CODE_REFUSED);
     }
+    if (text_equals(outcome, TEXT("too_large"))) {
+        failure_help(why, "raise `limits.body` of the script, or ask for fewer offers");
+    }
     failure_set(why, "the outcome is %.*s%s%s", TEXT_ARGS(outcome), words[0] == '\0' ? "" : ": ", words);
     finish(run, why);
     return true;

@@ -131,7 +131,9 @@ static bool take_body(struct making *making, struct recorded *item, size_t index
             (void)snprintf(number, sizeof(number), ".%zu", index + 1);
         }
         (void)snprintf(item->body_file, sizeof(item->body_file), "%s%s.body.%s", making->recording->name, number, end);
+        making->hide.is_of_login = item->from->is_login;
         hide_body(&making->hide, plain, false, &out);
+        making->hide.is_of_login = false;
         body_path(making, item, path);
         is_plain = try_record_write(path, buffer_text(&out), why);
         item->is_written = is_plain;

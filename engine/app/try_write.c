@@ -1,6 +1,7 @@
 #include "app/try_write.h"
 
 #include "app/hide.h"
+#include "app/try_fit.h"
 #include "base/clock.h"
 #include "base/json_write.h"
 
@@ -180,6 +181,10 @@ bool try_write(const struct try_view *view, struct buffer *out, struct failure *
     }
     json_end_array(&json);
     write_findings(view, &json);
+    size_t other_days = try_fit_count_other_days(run);
+    if (other_days > 0) {
+        json_field_u64(&json, "offers_of_other_days", other_days);
+    }
     write_ceiling(run, &json);
     write_reply(run, &hide, &json);
     json_end_object(&json);

@@ -248,10 +248,32 @@ const char *code_print(enum code code, char place[CODE_TEXT_SIZE])
     return place;
 }
 
+/// "error[E0421]:" as it is pasted, without what is around the number.
+static struct text code_without_frame(struct text word)
+{
+    const struct text before = TEXT("error[");
+
+    if (text_starts_with(word, before)) {
+        word = (struct text){ word.data + before.length, word.length - before.length };
+        while (word.length > 0 && (word.data[word.length - 1] == ':' || word.data[word.length - 1] == ']')) {
+            word.length--;
+        }
+    }
+    return word;
+}
+
 const struct code_row *code_named(struct text word)
 {
     char number[CODE_TEXT_SIZE];
+    uint64_t plain = 0;
 
+    word = code_without_frame(word);
+    bool is_plain = word.length >= 3 && word.length <= 4 && text_to_u64(word, &plain);
+    for (size_t i = 0; is_plain && i < COUNT_OF(rows); i++) {
+        if ((uint64_t)rows[i].code == plain) {
+            return &rows[i];
+        }
+    }
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         if (text_equals_nocase(word, text_of(code_print(rows[i].code, number))) ||
             text_equals_nocase(word, text_of(rows[i].name))) {

@@ -421,6 +421,7 @@ static void tell_json(struct new_order *order)
     }
     write_texts(&json, "secrets", secrets, draft->secret_count);
     write_texts(&json, "guesses", draft->guesses, draft->guess_count);
+    write_texts(&json, "as_pasted", draft->literals, draft->literal_count);
     write_texts(&json, "headers_left_out", draft->left_out, draft->left_out_count);
     write_texts(&json, "notes", order->call.notes, order->call.note_count);
     size_t count = next_commands(order, commands);
@@ -442,6 +443,9 @@ static void tell_call(struct new_order *order)
     }
     for (size_t i = 0; i < draft->guess_count; i++) {
         buffer_printf(out, "  guessed  %.*s\n", TEXT_ARGS(draft->guesses[i]));
+    }
+    for (size_t i = 0; i < draft->literal_count; i++) {
+        buffer_printf(out, "  as it is %.*s, whatever is searched for\n", TEXT_ARGS(draft->literals[i]));
     }
     for (size_t i = 0; i < draft->left_out_count; i++) {
         buffer_printf(out, "  left out header %.*s\n", TEXT_ARGS(draft->left_out[i]));

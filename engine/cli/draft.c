@@ -220,7 +220,8 @@ static void write_head(const struct draft *draft, struct buffer *out)
         "--\n"
         "-- Next:\n"
         "--   1. `build_request`: what it wants to be asked%s.\n"
-        "--   2. `lastcall try %.*s` asks it and shows the whole exchange, `lastcall record` keeps that as a fixture.\n"
+        "--   2. `lastcall try %.*s SEARCH.json` asks it and shows the whole exchange, `lastcall record` keeps that as "
+        "a fixture.\n"
         "--   3. `normalise`: where it tells each field of an offer. The answer in %.*s.test/%s.json is invented.\n"
         "--   4. `lastcall check` and `lastcall test %.*s` say what is wrong, and where.\n"
         "-- suppliers/README.md is the guide.\n\n",
@@ -276,6 +277,10 @@ static void write_guesses(const struct draft *draft, struct buffer *out)
     }
     for (size_t i = 0; i < draft->guess_count; i++) {
         buffer_printf(out, "  --   %.*s\n", TEXT_ARGS(draft->guesses[i]));
+    }
+    for (size_t i = 0; i < draft->literal_count; i++) {
+        buffer_printf(out, "%s  --   %.*s\n", i == 0 ? "  -- As pasted, whatever is searched for; look at each:\n" : "",
+                      TEXT_ARGS(draft->literals[i]));
     }
     for (size_t i = 0; i < draft->left_out_count; i++) {
         buffer_printf(out, "%s%.*s%s", i == 0 ? "  -- Left out, as a browser's own: " : ", ",

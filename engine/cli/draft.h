@@ -40,6 +40,8 @@ struct draft {
     bool uses_second_slice;
     struct text guesses[DRAFT_NOTES_MAX]; // "query from: the origin"
     size_t guess_count;
+    struct text literals[DRAFT_NOTES_MAX]; // "query max": as it was pasted, whatever is searched for
+    size_t literal_count;
     struct text left_out[DRAFT_NOTES_MAX]; // names of headers
     size_t left_out_count;
     bool is_out_of_memory;
@@ -99,6 +101,9 @@ void draft_write_header(struct draft *draft, const struct pasted_pair *header, s
 void draft_walk_body(struct text body, void (*take)(void *context, const struct draft_value *value), void *context);
 /// Tells a guess, once; `what` is what the value is taken for.
 void draft_tell(struct draft *draft, const struct draft_value *value, const char *what);
+
+/// Tells that a value stays as it was pasted, once.
+void draft_tell_literal(struct draft *draft, const struct draft_value *value);
 
 /// "text" for Lua, with secrets in it taken out: `"Bearer " .. ctx.secret.ACME_TOKEN`.
 void draft_write_text(const struct draft *draft, struct text text, struct buffer *out);

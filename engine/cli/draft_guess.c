@@ -54,7 +54,9 @@ static bool begins_with(const char *key, const char *begin)
     return strncmp(key, begin, strlen(begin)) == 0;
 }
 
-void draft_tell(struct draft *draft, const struct draft_value *value, const char *what)
+/// A line on a value, once in the list; a name that is a secret is not told.
+static void note_value(struct draft *draft, const struct draft_value *value, const char *what, struct text *lines,
+                       size_t *count)
 {
     static const char *const PLACES[] = { "header", "query", "form", "json", "path", "body" };
     char line[200];
@@ -63,22 +65,39 @@ void draft_tell(struct draft *draft, const struct draft_value *value, const char
         struct text secret = draft->secrets[i].value;
         if (secret.length >= NAME_SECRET_MIN && value->key.length >= secret.length &&
             memmem(value->key.data, value->key.length, secret.data, secret.length) != NULL) {
-            return; // a name that is a secret is not told
+            return;
         }
     }
-    (void)snprintf(line, sizeof(line), "%s%s%.*s: %s", PLACES[value->where], value->key.length > 0 ? " " : "",
+    (void)snprintf(line, sizeof(line), "%s%s%.*s%s", PLACES[value->where], value->key.length > 0 ? " " : "",
                    (int)(value->key.length < 60 ? value->key.length : 60), value->key.length > 0 ? value->key.data : "",
                    what);
     for (char *at = line; *at != '\0'; at++) {
         *at = (unsigned char)*at < ' ' || *at == 0x7f ? '?' : *at; // it becomes a comment
     }
-    for (size_t i = 0; i < draft->guess_count; i++) {
-        if (text_equals_c(draft->guesses[i], line)) {
+    for (size_t i = 0; i < *count; i++) {
+        if (text_equals_c(lines[i], line)) {
             return;
         }
     }
-    if (draft->guess_count < DRAFT_NOTES_MAX) {
-        draft->guesses[draft->guess_count++] = arena_copy(draft->arena, text_of(line));
+    if (*count < DRAFT_NOTES_MAX) {
+        lines[(*count)++] = arena_copy(draft->arena, text_of(line));
+    }
+}
+
+void draft_tell(struct draft *draft, const struct draft_value *value, const char *what)
+{
+    char words[120];
+
+    (void)snprintf(words, sizeof(words), ": %s", what);
+    note_value(draft, value, words, draft->guesses, &draft->guess_count);
+}
+
+void draft_tell_literal(struct draft *draft, const struct draft_value *value)
+{
+    bool is_empty = value->value.length == 0;
+
+    if (!is_empty && value->where != DRAFT_HEADER && value->key.length > 0) {
+        note_value(draft, value, "", draft->literals, &draft->literal_count);
     }
 }
 

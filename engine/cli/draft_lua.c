@@ -90,10 +90,13 @@ void draft_write_value(struct draft *draft, const struct draft_value *value, str
     struct text field = draft_take_field(draft, value);
     if (field.data != NULL) {
         buffer_append_text(out, field);
-    } else if (value->is_number) {
-        buffer_append_text(out, value->value);
     } else {
-        draft_write_text(draft, value->value, out);
+        draft_tell_literal(draft, value);
+        if (value->is_number) {
+            buffer_append_text(out, value->value);
+        } else {
+            draft_write_text(draft, value->value, out);
+        }
     }
 }
 

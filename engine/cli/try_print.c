@@ -367,5 +367,11 @@ void try_print(struct paint *paint, const struct json_node *root, bool shows_all
     }
     print_outcome(paint, report);
     print_ceiling(paint, json_tree_member(root, "ceiling"));
+    if (has(root, "offers_of_other_days")) {
+        label(paint, "fit");
+        buffer_printf(paint->out, "%llu of %zu offers leave on another day than was asked\n",
+                      (unsigned long long)number(root, "offers_of_other_days"),
+                      json_tree_member(root, "offers")->count);
+    }
     try_print_offers(paint, root, shows_all);
 }

@@ -206,5 +206,8 @@ int trying_exit_code(const struct trying *trying)
             return CLI_OK;
         }
     }
+    if (!trying->run.is_live && text_equals(outcome, TEXT("too_large"))) {
+        return CLI_FINDINGS;
+    }
     return trying->run.is_live ? CLI_CALL_FAILED : CLI_OK; // a refusal that was meant to be one
 }

@@ -151,6 +151,18 @@ curl 'https://www.web.example/api/v2/search?locale=en-GB&apiKey=AKIA998877665544
   says(passes("check"), "0 findings")
 end)
 
+test("what stays as it was pasted is told, and so is a second command", function()
+  project()
+  local told = paste("fixed", "curl 'https://api.x.example/s?from=MAD&to=LHR&max=2&class=ECONOMY&day=12%2F05%2F2030' ; "
+    .. "curl https://api.x.example/other\n")
+  for _, name in ipairs { "max", "class", "day" } do
+    says(told, ("  as it is query %s, whatever is searched for"):format(name))
+  end
+  assert(not told:find("as it is query from", 1, true), told)
+  says(told, "a second curl command")
+  says(read("suppliers/fixed.lua"), "--   query class\n")
+end)
+
 test("a secret in running text, or in place of a name, is in no file and not on the screen", function()
   local KEY = "S3cr3tZebra91827Quux"
   local JSON = "-H 'content-type: application/json' -d "

@@ -408,6 +408,7 @@ test("a saved answer shows offers, those that were dropped and why, and what is 
   local output = lastcall("try", "careless", STAY, "--body", ROOMS)
   contains(output, "rooms[].extras, a list, 2")
   contains(output, "120.50 EUR")
+  contains(output, "2 of 2 offers flagged taxes_unknown: they come last and never win")
 end)
 
 test("a script that takes the whole body is told so", function()
@@ -562,6 +563,65 @@ test("an answer that the script cannot read is told with its cause, and is no fi
   contains(output, "buggy.lua:4: error[E0421]")
   contains(output, "nothing to keep as ok-stay")
   equal(nil, output:find("odd-stay", 1, true), output)
+end)
+
+test("a saved answer that is larger than the script's cap is told as such", function()
+  local path = world.folder .. "/wide.json"
+  world.write_file(path, "{\"rooms\": []" .. (" "):rep(9000000) .. "}")
+  local output, code = lastcall("try", "careless", STAY, "--body", path)
+  equal(1, code, output)
+  contains(output, "error[E0505]")
+  contains(output, "the body is larger than its cap")
+  contains(output, "limits.body")
+end)
+
+test("the answer to a login is kept without what tells whose account it is", function()
+  local path = world.folder .. "/whose.json"
+  world.write_file(path, json.encode {
+    access_token = "0123456789abcdef", expires_in = 60, token_type = "Bearer", until_then = "2030-01-01T00:00:00Z",
+    client_id = "Hs0sNkpTXeu0", username = "me@mydomain.example", number = "AG-4711",
+    refresh = { value = "REFRESHED" }, user = { pin = "4711" },
+  })
+  local output, code = lastcall("record", "farm_oauth", SEARCH, "--body", path, "--body", OFFERS, "--as", "odd-whose")
+  equal(0, code, output)
+  local kept = world.read_file(SUPPLIERS .. "/farm_oauth.test/odd-whose.1.body.json")
+  for _, value in ipairs { "0123456789abcdef", "Hs0sNkpTXeu0", "me@mydomain.example", "4711", "REFRESHED" } do
+    equal(nil, kept:find(value, 1, true), value .. " is kept: " .. kept)
+  end
+  contains(kept, "Bearer", "a word")
+  contains(kept, "2030-01-01T00:00:00Z", "a time")
+  passes("farm_oauth")
+end)
+
+test("offers of another day than was asked are told", function()
+  world.write_file(SUPPLIERS .. "/airline.lua", [[
+return {
+  name = "airline", product = "flights", owner = "farm@example.com", hosts = { "api.airline.example" },
+  build_request = function() return { method = "GET", url = "https://api.airline.example/" } end,
+  normalise = plan {
+    each = "offers[]",
+    offer = {
+      id = "id", price = { total = "total", currency = const "EUR", taxes_included = const "yes" },
+      slices = { each = "slices[]", segments = { each = "segments[]", carrier = const "QF", number = "number",
+        origin = const "SYD", destination = const "BKK", departs = { ["local"] = "from" },
+        arrives = { ["local"] = "to" } } },
+    },
+  },
+}
+]])
+  local function offer(id, day)
+    return { id = id, total = "10" .. id .. ".00", slices = { { segments = { { number = id,
+      from = day .. "T08:00:00", to = day .. "T18:00:00" } } } } }
+  end
+  local body, search = world.folder .. "/days.json", world.folder .. "/day_search.json"
+  world.write_file(body, json.encode { offers = { offer("1", "2030-11-01"), offer("2", "2030-11-02") } })
+  world.write_file(search, json.encode { query = { slices = { { origin = "SYD", destination = "BKK",
+    date = "2030-11-01" } }, travellers = { { type = "adult" } }, currency = "EUR" } })
+  local tried, code = try_json("airline", search, "--body", body)
+  equal(0, code, json.encode(tried))
+  equal(2, #tried.offers, json.encode(tried))
+  equal(1, tried.offers_of_other_days, "of another day")
+  contains(lastcall("try", "airline", search, "--body", body), "1 of 2 offers leave on another day")
 end)
 
 test("one --body too few is told with the request that has none", function()
