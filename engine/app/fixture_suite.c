@@ -75,14 +75,18 @@ static bool is_name_of(struct text path, struct text name)
            (head == 0 || path.data[head - 1] == '/');
 }
 
-/// "acme.lua:95: sentence" becomes a finding at its line; the file is known by its whole path.
-static void fill_bug(const struct script_supplier *script, struct text detail, struct failure *failure)
+/// "acme.lua:95: sentence" becomes a finding at its line; the file is known by its whole path. A file that is no script
+/// is no place, but words of somebody.
+static void fill_bug(const struct supplier_findings *found, struct text detail, struct failure *failure)
 {
+    const struct script_supplier *script = found->script;
     struct text rest, sentence = { 0 };
     struct text file = text_split(detail, ':', &rest);
     uint64_t line = 0;
     bool has_place = rest.data != NULL && text_to_u64(text_split(rest, ':', &sentence), &line) && line <= UINT32_MAX;
-    bool is_own = has_place && is_name_of(script->file, file);
+    bool is_own = has_place && file.length > 0 && is_name_of(script->file, file);
+    struct text whole, source;
+    has_place = is_own || (has_place && script_set_find_source(found->suite->catalogue->set, file, &whole, &source));
 
     while (sentence.length > 0 && sentence.data[0] == ' ') {
         sentence = (struct text){ sentence.data + 1, sentence.length - 1 };
@@ -100,9 +104,11 @@ static void fill_bug(const struct script_supplier *script, struct text detail, s
 }
 
 /// Its words, or, where the script itself raised it, all that was found out there.
-static void describe_bug(const struct script_supplier *script, const struct fixture *fixture, struct failure *failure)
+static void describe_bug(const struct supplier_findings *found, const struct fixture *fixture, struct failure *failure)
 {
-    fill_bug(script, fixture->bug, failure);
+    const struct script_supplier *script = found->script;
+
+    fill_bug(found, fixture->bug, failure);
     failure_code(failure, fixture->bug_code);
     const struct failure *trouble = fixture->trouble;
     if (trouble != NULL && (trouble->line == failure->line || failure->line == 0)) {
@@ -119,7 +125,7 @@ static void keep_bug(struct supplier_findings *found, const struct fixture *fixt
 {
     struct failure failure = { 0 };
 
-    describe_bug(found->script, fixture, &failure);
+    describe_bug(found, fixture, &failure);
     for (size_t i = 0; i < found->bug_count; i++) {
         const struct failure *known = &found->bugs[i].failure;
         if (strcmp(known->message, failure.message) == 0 && strcmp(known->file, failure.file) == 0 &&

@@ -48,6 +48,19 @@ static void finish(const struct try_run *run, struct failure *why)
     }
 }
 
+/// An answer that sends us elsewhere is no document: that it cannot be read is nobody's news.
+static void tell_redirect(const struct tap_exchange *exchange, struct failure *why)
+{
+    const struct http_response *response = exchange == NULL ? NULL : exchange->response;
+
+    if (why->code != CODE_UNPARSABLE || response == NULL || response->status < 300 || response->status > 399) {
+        return;
+    }
+    failure_code(why, CODE_HTTP_STATUS);
+    failure_set(why, "the answer is a redirect (%u), which is not followed", response->status);
+    failure_help(why, "ask where its `location` leads, if that is the supplier's; see the headers above");
+}
+
 static bool fill_trouble(const struct try_run *run, const struct try_subject *subject, struct failure *why)
 {
     if (run->tap.trouble.code == CODE_NONE) {
@@ -61,6 +74,7 @@ static bool fill_trouble(const struct try_run *run, const struct try_subject *su
     if (run->tap.trouble_of != NULL && !has_exchange) {
         note_exchange(why, run->tap.trouble_of);
     }
+    tell_redirect(run->tap.trouble_of != NULL ? run->tap.trouble_of : last_exchange(run), why);
     return true;
 }
 

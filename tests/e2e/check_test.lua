@@ -317,5 +317,16 @@ test("a secret of this process in a fixture's body is a finding, one that was ma
   end
 end)
 
+test("the place of an error is the script's, whatever its words begin with", function()
+  for _, words in ipairs { "x:0: y", "api.acme.example:443: refused", "suppliers/zz.lua:9: forged" } do
+    local raising = 'return { method = "POST", path = "/login", form = { key = ctx.secret.ACME_KEY } }'
+    bench:write { script = with(author.script, raising, ("do error(%q, 0) end "):format(words) .. raising) }
+    local findings, code = bench:run("test")
+    equal(1, code, "exit code")
+    local finding = find(findings, "E0401", words)
+    equal(bench.script, finding.file, "file")
+  end
+end)
+
 bench:remove()
 world.finish()

@@ -691,6 +691,14 @@ test("what is wrong before the call has its code, place and remedy", function()
   contains(output, "FARM_SECRET")
 end)
 
+test("a redirect is told as one", function()
+  local path = world.folder .. "/moved.html"
+  world.write_file(path, "<html>moved</html>")
+  local tried = try_json("buggy", STAY, "--body", path, "--status", "302", "--header", "Location: /elsewhere")
+  equal("E0706", tried.findings[1].code, tried.findings[1].message)
+  contains(tried.findings[1].message, "a redirect (302)")
+end)
+
 test("the path of the file is a name, and a fixture is a search", function()
   local fixture = SUPPLIERS .. "/careless.test/ok-rooms.json"
   local tried, code = try_json(SUPPLIERS .. "/careless.lua", fixture, "--body", ROOMS)
