@@ -2,6 +2,7 @@
 
 #include "app/fixture_folder.h"
 #include "app/fixture_run.h"
+#include "app/fixture_secret.h"
 #include "base/clock.h"
 #include "model/data_set.h"
 
@@ -162,6 +163,7 @@ static void run_file(struct fixture_suite *suite, const struct fixture_subject *
     suite->fixtures++;
     if (fixture_read(&fixture, path, keep_finding, found)) {
         fixture.is_updating = suite->is_updating;
+        fixture_find_secrets(&fixture, subject);
         fixture_run(&fixture, subject);
         if (fixture.bug.data != NULL) {
             keep_bug(found, &fixture);

@@ -91,6 +91,26 @@ static yaml_mark_t mark_of_offset(struct text bytes, size_t offset)
     return mark;
 }
 
+/// Is there a tab before the first word of that line, counted from 0, or of the one before?
+static bool is_indented_by_tab(struct text bytes, size_t line)
+{
+    size_t at = 0, row = 0;
+
+    while (at < bytes.length && row <= line) {
+        size_t end = at;
+        while (end < bytes.length && (bytes.data[end] == ' ' || bytes.data[end] == '\t')) {
+            end++;
+        }
+        if (row + 1 >= line && memchr(bytes.data + at, '\t', end - at) != NULL) {
+            return true;
+        }
+        const char *newline = memchr(bytes.data + end, '\n', bytes.length - end);
+        at = newline == NULL ? bytes.length : (size_t)(newline - bytes.data) + 1;
+        row++;
+    }
+    return false;
+}
+
 static void find_syntax(struct builder *builder)
 {
     const yaml_parser_t *parser = &builder->parser;
@@ -109,7 +129,8 @@ static void find_syntax(struct builder *builder)
         snprintf(message, sizeof(message), "this is not YAML: %s", problem);
     }
     find_and_end(builder, mark, message,
-                 strstr(problem, "cannot start any token") != NULL
+                 is_indented_by_tab(builder->bytes, mark.line) ? "indent with spaces: a tab is none to YAML"
+                 : strstr(problem, "cannot start any token") != NULL
                      ? "indent with spaces, and put quotes around text that starts with a special character"
                      : "");
 }

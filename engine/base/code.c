@@ -93,7 +93,8 @@ static const struct code_row rows[] = {
     { CODE_FIXTURE_MISSING, "fixture_missing", "a supplier without fixtures",
       "Nobody would notice if it broke. `lastcall record` makes one of a live answer.\n" },
     { CODE_FIXTURE_SECRET, "fixture_secret", "a secret stands in a fixture",
-      "Fixtures are shared. Put a made-up value into `secrets` of the fixture; if it was real, have it changed.\n" },
+      "Fixtures are shared. The value of an environment variable that the script's secrets come from stands in it, or\n"
+      "in a body. Put a made-up value there; if it was real, have it changed.\n" },
     { CODE_FIXTURE_NAME, "fixture_name", "a fixture's name is wrong",
       "Fixtures are named `ok-….json` or `odd-….json`.\n" },
     { CODE_RAISED, "raised", "the script raised an error",
@@ -247,10 +248,32 @@ const char *code_print(enum code code, char place[CODE_TEXT_SIZE])
     return place;
 }
 
+/// "error[E0421]:" as it is pasted, without what is around the number.
+static struct text code_without_frame(struct text word)
+{
+    const struct text before = TEXT("error[");
+
+    if (text_starts_with(word, before)) {
+        word = (struct text){ word.data + before.length, word.length - before.length };
+        while (word.length > 0 && (word.data[word.length - 1] == ':' || word.data[word.length - 1] == ']')) {
+            word.length--;
+        }
+    }
+    return word;
+}
+
 const struct code_row *code_named(struct text word)
 {
     char number[CODE_TEXT_SIZE];
+    uint64_t plain = 0;
 
+    word = code_without_frame(word);
+    bool is_plain = word.length >= 3 && word.length <= 4 && text_to_u64(word, &plain);
+    for (size_t i = 0; is_plain && i < COUNT_OF(rows); i++) {
+        if ((uint64_t)rows[i].code == plain) {
+            return &rows[i];
+        }
+    }
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         if (text_equals_nocase(word, text_of(code_print(rows[i].code, number))) ||
             text_equals_nocase(word, text_of(rows[i].name))) {

@@ -65,7 +65,7 @@ struct code_row {
 const struct code_row *code_rows(size_t *count);
 /// NULL: CODE_NONE, or none of the table.
 const struct code_row *code_find(enum code code);
-/// "E0421", "e421", or the name; NULL: there is no such code.
+/// "E0421", "421", "error[E0421]:", or the name; NULL: there is no such code.
 const struct code_row *code_named(struct text word);
 /// The name, or the number as it is printed, that is nearest to a mistyped one; NULL: none is near.
 const char *code_nearest(struct text word, char *place, size_t size);

@@ -1,20 +1,23 @@
 #include "base/redact_pattern.h"
 
+#include "base/utf8.h"
+
 #include <stdlib.h>
 #include <string.h>
 
+static const char DIGITS[] = "0123456789abcdef";
 static const char BASE64[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+enum { JSON_GROWTH = 3 }; // two bytes of UTF-8 become six at most
 
 // ------------------------------------------------------------------------------------------------------------- making
 
 static size_t write_hex(struct text secret, char *out)
 {
-    static const char digits[] = "0123456789abcdef";
-
     for (size_t i = 0; i < secret.length; i++) {
         unsigned char byte = (unsigned char)secret.data[i];
-        out[2 * i] = digits[byte >> 4];
-        out[2 * i + 1] = digits[byte & 15];
+        out[2 * i] = DIGITS[byte >> 4];
+        out[2 * i + 1] = DIGITS[byte & 15];
     }
     return 2 * secret.length;
 }
@@ -35,10 +38,41 @@ static size_t write_base64(struct text secret, size_t before, char *out)
     return length;
 }
 
+/// With what is not ASCII as JSON escapes it, by code units of UTF-16; the length. 0: nothing is, or it is no UTF-8.
+static size_t write_json(struct text secret, const char *digits, char *out)
+{
+    size_t length = 0, escaped = 0, step;
+
+    for (size_t i = 0; i < secret.length; i += step) {
+        step = utf8_length(secret.data + i, secret.length - i);
+        if (step == 0) {
+            return 0;
+        }
+        if (step == 1) {
+            out[length++] = secret.data[i];
+            continue;
+        }
+        uint32_t code = (unsigned char)secret.data[i] & (0xFFU >> (step + 1));
+        for (size_t j = 1; j < step; j++) {
+            code = code << 6 | ((unsigned char)secret.data[i + j] & 0x3FU);
+        }
+        for (int part = code > 0xFFFF ? 0 : 1; part < 2; part++) {
+            uint32_t value = code <= 0xFFFF ? code : part == 0 ? 0xD7C0 + (code >> 10) : 0xDC00 + (code & 0x3FF);
+            out[length++] = '\\';
+            out[length++] = 'u';
+            for (int shift = 12; shift >= 0; shift -= 4) {
+                out[length++] = digits[value >> shift & 15];
+            }
+        }
+        escaped++;
+    }
+    return escaped > 0 ? length : 0;
+}
+
 struct redact_secret *redact_secret_create(struct text secret)
 {
     size_t base64_most = secret.length * 4 / 3 + 1;
-    struct redact_secret *made = calloc(1, sizeof(*made) + 3 * secret.length + 3 * base64_most);
+    struct redact_secret *made = calloc(1, sizeof(*made) + (3 + 2 * JSON_GROWTH) * secret.length + 3 * base64_most);
 
     if (made == NULL) {
         return NULL;
@@ -53,6 +87,9 @@ struct redact_secret *redact_secret_create(struct text secret)
         made->patterns[2 + before] = (struct redact_pattern){ REDACT_BASE64, { at, write_base64(secret, before, at) } };
         at += base64_most;
     }
+    made->patterns[5] = (struct redact_pattern){ REDACT_PLAIN, { at, write_json(secret, DIGITS, at) } };
+    at += JSON_GROWTH * secret.length;
+    made->patterns[6] = (struct redact_pattern){ REDACT_PLAIN, { at, write_json(secret, "0123456789ABCDEF", at) } };
     return made;
 }
 
@@ -192,6 +229,9 @@ static size_t same_as(enum redact_spelling spelling, char wanted, char same[2])
 size_t redact_pattern_pairs(const struct redact_pattern *pattern, uint16_t pairs[REDACT_PAIRS])
 {
     char firsts[2], seconds[2];
+    if (pattern->bytes.length == 0) {
+        return 0;
+    }
     size_t first_count = same_as(pattern->spelling, pattern->bytes.data[0], firsts);
     size_t second_count = same_as(pattern->spelling, pattern->bytes.data[1], seconds);
     size_t count = 0;

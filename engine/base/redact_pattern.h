@@ -1,8 +1,8 @@
 /// Redact pattern: the spellings of a secret, and where a text has one of them.
 ///
 /// A secret is found as it is, in hexadecimal (both cases), in base64 and base64url at each of the three places where
-/// it can begin within a longer text, and each of these with any of its characters escaped for URLs or JSON. Of base64
-/// the characters count that are of the secret alone: those at its ends also hold bits of what stands beside it.
+/// it can begin within a longer text, and each of these with any of its characters escaped for URLs or JSON. JSON may
+/// also have characters beyond ASCII as `\u00f6`, of either case. Of base64 the characters count that are of the secret alone: those at its ends also hold bits of what stands beside it.
 ///
 /// Threads: any; immutable once made.
 /// Memory:  one allocation a secret.
@@ -14,10 +14,10 @@ enum redact_spelling { REDACT_PLAIN, REDACT_HEX, REDACT_BASE64 };
 
 struct redact_pattern {
     enum redact_spelling spelling;
-    struct text bytes; // unescaped
+    struct text bytes; // unescaped; empty: the secret has no such spelling
 };
 
-enum { REDACT_PATTERNS = 5 };
+enum { REDACT_PATTERNS = 7 };
 
 struct redact_secret {
     struct redact_pattern patterns[REDACT_PATTERNS]; // the first is the secret itself

@@ -76,13 +76,15 @@ static const char ZSH_TAIL[] = "\n"
                                "    compdef _lastcall lastcall\n"
                                "fi\n";
 
-/// The directories are those of lastcall.yaml, as far as they stand in one line.
+/// The directories are those of lastcall.yaml, as far as they stand in one line. Only names that suppliers may have are
+/// given: `compgen -W` expands its words, so that any other file's name could run commands.
 static const char SUPPLIERS[] = "\n"
                                 "_lastcall_suppliers() {\n"
                                 "    local dirs\n"
                                 "    dirs=$(sed -n 's/^suppliers_dir:[[:blank:]]*//p' lastcall.yaml 2>/dev/null | sed "
                                 "'s/[[:blank:]]#.*//' | tr -d '[],\"')\n"
-                                "    echo \"${dirs:-suppliers}\" | xargs ls 2>/dev/null | sed -n 's/\\.lua$//p'\n"
+                                "    echo \"${dirs:-suppliers}\" | xargs ls -- 2>/dev/null | "
+                                "LC_ALL=C sed -n 's/^\\([a-z][a-z0-9_]*\\)\\.lua$/\\1/p'\n"
                                 "}\n";
 
 static void write_codes(struct buffer *out)

@@ -18,6 +18,7 @@
 enum { URL_SIZE = 64, WORD_SIZE = 96, WORDS_MAX = 64, OUTPUT_MAX = 16 << 20, PATH_SIZE = 4096 };
 
 static const char FIRST_LINE[] = "# Leads suppliers to `lastcall mock`";
+static const char SECRETS_FIRST_LINE[] = "# Test values of the fixtures' secrets; written by `lastcall mock`.\n";
 
 struct mock_command {
     const struct cli_options *options;
@@ -119,14 +120,14 @@ static int read_tls(struct mock_command *command)
 }
 
 /// Is there something that the mock did not write?
-static bool is_of_somebody(const char *path)
+static bool is_of_somebody(const char *path, const char *first_line)
 {
     struct buffer content;
 
     buffer_init(&content, OUTPUT_MAX);
     enum status status = file_read(path, &content, NULL);
     bool is_ours = status == STATUS_NOT_FOUND || (status == STATUS_OK && content.length == 0) ||
-                   text_starts_with(buffer_text(&content), text_of(FIRST_LINE));
+                   text_starts_with(buffer_text(&content), text_of(first_line));
     buffer_fini(&content);
     return !is_ours;
 }
@@ -142,9 +143,12 @@ static int check_settings_file(struct mock_command *command)
     if (snprintf(command->secrets_file, PATH_SIZE, "%s.env", path) >= PATH_SIZE) {
         return cli_usage_error("a shorter one", "the path of --settings is too long");
     }
-    return is_of_somebody(path) ? cli_usage_error("name another file: this one would be overwritten",
-                                                  "`%s` was not written by the mock", path)
-                                : CLI_OK;
+    const char *foreign = is_of_somebody(path, FIRST_LINE)                            ? path
+                          : is_of_somebody(command->secrets_file, SECRETS_FIRST_LINE) ? command->secrets_file
+                                                                                      : NULL;
+    return foreign != NULL ? cli_usage_error("give --settings another name: this file would be overwritten",
+                                             "`%s` was not written by the mock", foreign)
+                           : CLI_OK;
 }
 
 static int read_options(struct mock_command *command)
@@ -250,7 +254,7 @@ static bool write_files(struct mock_command *command, const struct buffer *setti
         return true;
     }
     buffer_init(&secrets, OUTPUT_MAX);
-    buffer_append_c(&secrets, "# Test values of the fixtures' secrets; written by `lastcall mock`.\n");
+    buffer_append_c(&secrets, SECRETS_FIRST_LINE);
     if (mock_write_secrets(command->mock, &secrets) == 0) {
         command->secrets_file[0] = '\0';
     } else {

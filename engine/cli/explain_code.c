@@ -17,6 +17,27 @@ static const struct {
     { 5, "Limits" },   { 6, "Requests, secrets and logins" }, { 7, "Answers and offers" }, { 8, "A running engine" },
 };
 
+// What replies say of a supplier or a search, where one code is about it.
+static const struct {
+    const char *word;
+    enum code code;
+} outcomes[] = {
+    { "script_error", CODE_RAISED },          { "script_timeout", CODE_TIMEOUT },   { "script_memory", CODE_MEMORY },
+    { "too_large", CODE_BODY_TOO_LARGE },     { "failed", CODE_TRANSPORT },         { "rejected", CODE_REFUSED },
+    { "offers_dropped", CODE_OFFER_DROPPED }, { "bad_query", CODE_SEARCH_INVALID },
+};
+
+/// The row of a code, its name, or a word of replies; NULL: it is none.
+static const struct code_row *explain_row(struct text word)
+{
+    const struct code_row *row = code_named(word);
+
+    for (size_t i = 0; row == NULL && i < COUNT_OF(outcomes); i++) {
+        row = text_equals_c(word, outcomes[i].word) ? code_find(outcomes[i].code) : NULL;
+    }
+    return row;
+}
+
 /// Ids of searches begin with a digit, so that no code is one.
 bool explain_is_code(struct text word)
 {
@@ -123,7 +144,7 @@ static int explain_unknown(const struct cli_options *options)
 int explain_code(const struct cli_options *options)
 {
     struct text word = text_of(options->arguments[0]);
-    const struct code_row *row = code_named(word);
+    const struct code_row *row = explain_row(word);
     bool is_page = text_equals_c(word, "page");
     struct buffer out;
     char number[CODE_TEXT_SIZE];

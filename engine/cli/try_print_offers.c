@@ -98,10 +98,58 @@ static void print_row(struct paint *paint, const struct json_node *root, const s
     buffer_fini(&what);
 }
 
+static bool has_flag(const struct json_node *offer, const char *flag)
+{
+    const struct json_node *flags = json_tree_member(offer, "flags");
+
+    for (const struct json_node *at = flags == NULL ? NULL : flags->first; at != NULL; at = at->next) {
+        if (text_equals_c(at->text, flag)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/// Offers that are good and yet last: nothing else tells their author.
+static void print_flags(struct paint *paint, const struct json_node *offers)
+{
+    static const struct {
+        const char *flag, *says;
+    } FLAGS[] = {
+        { "taxes_unknown", "price.taxes_included is not \"yes\"; const \"yes\" where the total has all taxes" },
+        { "taxes_excluded", "price.taxes_included is \"no\"; give the total with all taxes where it can be known" },
+        { "other_currency", "there is no rate for their currency" },
+    };
+
+    for (size_t i = 0; i < COUNT_OF(FLAGS); i++) {
+        size_t count = 0;
+        for (const struct json_node *at = offers->first; at != NULL; at = at->next) {
+            count += has_flag(at, FLAGS[i].flag) ? 1 : 0;
+        }
+        if (count > 0) {
+            buffer_printf(paint->out, "%zu of %zu offers flagged %s: they come last and never win;\n  %s\n", count,
+                          offers->count, FLAGS[i].flag, FLAGS[i].says);
+        }
+    }
+}
+
+static void print_rows(struct paint *paint, const struct json_node *root, const struct json_node *offers,
+                       bool shows_all)
+{
+    size_t rows = 0;
+
+    for (const struct json_node *at = offers->first; at != NULL; at = at->next) {
+        if (!shows_all && rows++ == ROWS) {
+            buffer_printf(paint->out, "%*s and %zu more (--all)\n", TOTAL, "", offers->count - ROWS);
+            return;
+        }
+        print_row(paint, root, at);
+    }
+}
+
 void try_print_offers(struct paint *paint, const struct json_node *root, bool shows_all)
 {
     const struct json_node *offers = json_tree_member(root, "offers");
-    size_t rows = 0;
 
     if (offers == NULL || offers->count == 0) {
         return;
@@ -114,11 +162,6 @@ void try_print_offers(struct paint *paint, const struct json_node *root, bool sh
     paint_cell(paint, TEXT("id"), ID, PAINT_LEFT);
     buffer_append_c(paint->out, " what\n");
     paint_off(paint, PAINT_BOLD);
-    for (const struct json_node *at = offers->first; at != NULL; at = at->next) {
-        if (!shows_all && rows++ == ROWS) {
-            buffer_printf(paint->out, "%*s and %zu more (--all)\n", TOTAL, "", offers->count - ROWS);
-            return;
-        }
-        print_row(paint, root, at);
-    }
+    print_rows(paint, root, offers, shows_all);
+    print_flags(paint, offers);
 }

@@ -127,11 +127,15 @@ static const struct zone *find_zone(struct walk *walk, const struct schema_field
     const struct zone *zone = walk->places != NULL && code.data != NULL ? places_zone(walk->places, code) : NULL;
 
     if (zone == NULL) {
+        bool is_small = code.length > 0 && code.data[0] >= 'a' && code.data[0] <= 'z';
+        const char *hint = walk->places == NULL ? ""
+                           : is_small           ? "; airports are capitals"
+                                                : "; scripts/data/airports.txt has those that are";
         walk->depth--; // the place is beside the time
         (void)failed_at(walk, place->name,
                         walk->places == NULL ? "\"%s\" has no time zone: no table of places was loaded%s"
                                              : "\"%s\" is a place whose time zone is not known%s",
-                        code, "");
+                        code, hint);
     }
     return zone;
 }

@@ -153,6 +153,11 @@ static bool integer_failed(struct walk *walk, const struct schema_field *field, 
         return walk_failed(walk, "%s expected, got \"%s\": time.minutes reads it, { \"duration\", time.minutes }", what,
                            walk_quote(text).text);
     }
+    int64_t number;
+    if (text.data != NULL && text_to_whole(text, 15, &number)) {
+        return walk_failed(walk, "%s expected, got the text \"%s\": give it through tonumber", what,
+                           walk_quote(text).text);
+    }
     return expected(walk, value, what);
 }
 

@@ -293,6 +293,9 @@ static struct value call(struct plan_row *row, const struct plan_node *node)
     if (lua_iscfunction(L, -1 - arguments)) {
         call_helper(row, node, arguments);
     } else {
+        for (int i = 0; i < arguments && i < PLAN_GIVEN_MAX; i++) {
+            row->given[i] = lua_topointer(L, i - arguments);
+        }
         lua_call(L, arguments, 1);
     }
     return walk_lua_value(L, lua_gettop(L), lua_type(L, -1));

@@ -11,6 +11,8 @@
 
 enum { PLAN_SCRATCH = 4096 };
 
+enum { PLAN_GIVEN_MAX = 8 };
+
 struct plan_row {
     lua_State *L;
     const struct plan *plan;
@@ -28,6 +30,7 @@ struct plan_row {
     int tables;                          // stack index of level 0's element as a table, the others' behind it
     bool has_table[PLAN_LEVELS_MAX];     // … once a function has asked
     const struct plan_node *calling;     // the function that was called last; NULL: none
+    const void *given[PLAN_GIVEN_MAX];   // … the tables that it was given, by argument; told by identity only
     const struct tape_node *argument;    // whose text a function was given last; its value stands behind those tables
     uint32_t failed_at[PLAN_LEVELS_MAX]; // `at` when an element of a list was found to be bad …
     bool has_failed;                     // … in this offer

@@ -370,6 +370,21 @@ static void globals_guard_fields(lua_State *L, const char *name)
     lua_setmetatable(L, -2);
 }
 
+/// A global of Lua that scripts do not have; with what to use for it.
+static int globals_refuse(lua_State *L, const char *name)
+{
+    static const char *const others[][2] = { { "print", ": use log.info" },
+                                             { "os", ": use ctx.now, or `time`" },
+                                             { "package", ": use require" },
+                                             { "io", ": use a table, by `lookup`" } };
+    const char *instead = "";
+
+    for (size_t i = 0; i < COUNT_OF(others); i++) {
+        instead = strcmp(others[i][0], name) == 0 ? others[i][1] : instead;
+    }
+    return luaL_error(L, "\"%s\" is not available to scripts%s", name, instead);
+}
+
 static int globals_on_unknown(lua_State *L)
 {
     trouble_code(L, CODE_GLOBAL_UNKNOWN);
@@ -378,8 +393,8 @@ static int globals_on_unknown(lua_State *L)
     }
     const char *name = lua_tostring(L, 2);
     for (size_t i = 0; i < COUNT_OF(forbidden); i++) {
-        if (text_equals_c(text_of(name), forbidden[i])) {
-            return luaL_error(L, "\"%s\" is not available to scripts", name);
+        if (strcmp(name, forbidden[i]) == 0) {
+            return globals_refuse(L, name);
         }
     }
     const char *nearest = sandbox_globals_nearest(L, name);

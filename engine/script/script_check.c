@@ -256,7 +256,8 @@ static void check_name(lua_State *L, struct check_job *job)
 
     lua_getfield(L, 1, "name");
     if (lua_type(L, -1) == LUA_TSTRING && !text_equals_c(wanted, lua_tostring(L, -1))) {
-        script_check_report(job->check, job->file, script_check_line_of(job->file, "name", 1), CODE_SUPPLIER_NAME, NULL,
+        script_check_report(job->check, job->file, script_check_line_of(job->file, "name", 1), CODE_SUPPLIER_NAME,
+                            "rename one of the two: they are the same word",
                             "name is \"%s\", but the file says \"%.*s\"", lua_tostring(L, -1), TEXT_ARGS(wanted));
     }
     lua_pop(L, 1);

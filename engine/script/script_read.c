@@ -49,7 +49,9 @@ bool script_read_folder(struct script_check *check, const char *folder,
 
     if (found < 0) {
         script_check_report(check, &place, 0, CODE_SCRIPT_UNREADABLE,
-                            "set `scripts_dir` to the scripts folder of lastcall", "cannot be read: %s",
+                            "set `scripts_dir` to the scripts folder of lastcall in a lastcall.yaml here, or name "
+                            "the settings that do with -c FILE",
+                            "cannot be read: %s",
                             strerror(errno));
         return false;
     }

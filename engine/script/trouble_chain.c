@@ -10,6 +10,7 @@
 #include "base/plain.h"
 #include "base/redact.h"
 #include "script/freeze.h"
+#include "script/trouble_quote.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -33,6 +34,7 @@ struct chain {
 /// A line while it is read.
 struct scan {
     struct chain chain;
+    const char *line; // where its code begins
     const struct chain_wish *wish;
     struct chain_fault *fault;
     int fault_slot; // where the table of the fault is kept
@@ -276,6 +278,25 @@ static bool has_place(const struct scan *scan)
     return scan->wish->place == CHAIN_GIVEN || scan->is_right || operator_at(&rest, scan->wish->place) > 0;
 }
 
+/// Does `chain and` stand before the chain on its line? Then it is not nil when it is read.
+static bool is_guarded(const struct scan *scan)
+{
+    size_t length = (size_t)(scan->chain.at - scan->chain.begin);
+
+    for (const char *at = scan->line; at + length < scan->chain.begin; at++) {
+        bool is_part = at > scan->line && (is_word_byte(at[-1]) || at[-1] == '.' || at[-1] == ':');
+        if (is_part || memcmp(at, scan->chain.begin, length) != 0 || is_word_byte(at[length])) {
+            continue;
+        }
+        struct chain rest = { .at = at + length, .end = scan->chain.begin };
+        skip_blanks(&rest);
+        if (text_equals_c(take_word(&rest), "and")) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /// Does the value on top, which the step `name` led to, fit the wish? A name in brackets is none that Lua tells.
 static bool fits(const struct scan *scan, struct text name, bool is_variable, bool is_in_brackets)
 {
@@ -283,7 +304,7 @@ static bool fits(const struct scan *scan, struct text name, bool is_variable, bo
     lua_State *L = scan->chain.L;
     bool is_told = wish->place == CHAIN_INDEXED || wish->place == CHAIN_CALLED;
 
-    if (strcmp(lua_typename(L, lua_type(L, -1)), wish->type) != 0 || !has_place(scan)) {
+    if (strcmp(lua_typename(L, lua_type(L, -1)), wish->type) != 0 || !has_place(scan) || is_guarded(scan)) {
         return false;
     }
     if (wish->name.data == NULL) {
@@ -386,76 +407,6 @@ static bool follow(struct scan *scan, struct text base)
     return is_whole;
 }
 
-// ---- what is no code
-
-/// Steps over "[==[ ... ]==]"; false: there is none.
-static bool skip_long(struct chain *chain)
-{
-    const char *at = chain->at + 1;
-    size_t level = 0;
-
-    for (; at < chain->end && *at == '='; at++) {
-        level++;
-    }
-    if (at >= chain->end || *at != '[') {
-        return false;
-    }
-    for (; at < chain->end; at++) {
-        const char *close = at + 1;
-        while (*at == ']' && close < chain->end && *close == '=') {
-            close++;
-        }
-        if (*at == ']' && close < chain->end && *close == ']' && (size_t)(close - at) == level + 1) {
-            chain->at = close + 1;
-            return true;
-        }
-    }
-    chain->at = chain->end;
-    return true;
-}
-
-/// Steps over a string or a comment; false: none begins here.
-static bool skip_quoted(struct chain *chain, bool *is_string)
-{
-    char quote = *chain->at;
-
-    *is_string = quote == '"' || quote == '\'' || quote == '[';
-    if (quote == '-' && chain->at + 1 < chain->end && chain->at[1] == '-') {
-        chain->at += 2;
-        if (chain->at == chain->end || *chain->at != '[' || !skip_long(chain)) {
-            const char *close = memchr(chain->at, '\n', (size_t)(chain->end - chain->at));
-            chain->at = close != NULL ? close : chain->end;
-        }
-        return true;
-    }
-    if (quote == '[') {
-        return skip_long(chain);
-    }
-    if (!*is_string) {
-        return false;
-    }
-    for (chain->at++; chain->at < chain->end && *chain->at != quote && *chain->at != '\n';) {
-        chain->at += *chain->at == '\\' && chain->at + 1 < chain->end ? 2 : 1;
-    }
-    chain->at += chain->at < chain->end;
-    return true;
-}
-
-/// Where code begins on the line: what began before it may end within it.
-static const char *code_of(struct text source, struct text line)
-{
-    struct chain rest = { .at = source.data, .end = source.data + source.length };
-    bool is_string;
-
-    while (rest.at < line.data) {
-        if (!skip_quoted(&rest, &is_string)) {
-            rest.at++;
-        }
-    }
-    const char *end = line.data + line.length;
-    return rest.at < end ? rest.at : end;
-}
-
 // ---- the line
 
 /// The argument of a call of the wished function: the whole of it is a chain, a literal, or not known.
@@ -478,7 +429,7 @@ static void look_at_argument(struct scan *scan)
         depth += strchr("({[", byte) != NULL;
         depth -= strchr(")}]", byte) != NULL;
         number += byte == ',' && depth == 0;
-        if (byte == '[' || !skip_quoted(chain, &is_string)) {
+        if (byte == '[' || !trouble_quote_skip(&chain->at, chain->end, &is_string)) {
             chain->at++;
         }
     }
@@ -572,7 +523,8 @@ enum chain_count chain_find(lua_State *L, int level, struct text source, struct 
     *fault = (struct chain_fault){ .table = 0 };
     lua_pushnil(L);
     scan.fault_slot = lua_gettop(L);
-    scan.chain.at = code_of(source, line);
+    scan.chain.at = trouble_quote_code_of(source, line);
+    scan.line = scan.chain.at;
     while (scan.chain.at < scan.chain.end && lua_checkstack(L, CHAIN_STACK)) {
         const char *at = scan.chain.at;
         if (isspace((unsigned char)*at)) {
@@ -581,7 +533,7 @@ enum chain_count chain_find(lua_State *L, int level, struct text source, struct 
         }
         if (is_word_byte(*at)) {
             look_at_word(&scan, last == NULL || (last > line.data && last[0] == '.' && last[-1] == '.') ? ' ' : *last);
-        } else if (!skip_quoted(&scan.chain, &is_string)) {
+        } else if (!trouble_quote_skip(&scan.chain.at, scan.chain.end, &is_string)) {
             look_at_mark(&scan, last);
         } else if (is_string) {
             scan.is_right = false;

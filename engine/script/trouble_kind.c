@@ -300,13 +300,14 @@ static void tell_argument(struct trouble_scene *scene, struct failure *why)
 
 void trouble_part_help(struct failure *why)
 {
-    static const char *const beginnings[] = { ": did you mean ", ": declare it with local" };
+    static const char *const beginnings[] = { ": did you mean ", ": declare it with local", " to scripts: use " };
 
     for (size_t i = 0; i < COUNT_OF(beginnings); i++) {
         char *at = strstr(why->message, beginnings[i]);
         if (at != NULL) {
-            failure_help(why, "%s", at + 2);
-            *at = '\0';
+            char *colon = strchr(at, ':');
+            failure_help(why, "%s", colon + 2);
+            *colon = '\0';
             return;
         }
     }

@@ -240,7 +240,8 @@ static int level_of_call(lua_State *L, const struct trouble *trouble, int level)
     return -1;
 }
 
-/// What the plan's function was given are its parameters, unless it has set them to something else since.
+/// What the plan's function was given are its parameters, unless it has set them to something else since, or another
+/// function stands in its place (a tail call).
 static bool find_in_arguments(struct walk *walk, const struct trouble *trouble, int level)
 {
     lua_State *L = walk->L;
@@ -254,7 +255,8 @@ static bool find_in_arguments(struct walk *walk, const struct trouble *trouble, 
         if (lua_getlocal(L, &where, number) == NULL) {
             return false;
         }
-        if (!lua_istable(L, -1)) {
+        bool is_given = number <= PLAN_GIVEN_MAX && lua_topointer(L, -1) == trouble->row->given[number - 1];
+        if (!lua_istable(L, -1) || !is_given) {
             lua_pop(L, 1);
         } else if (walk_from(walk)) {
             return true;

@@ -295,5 +295,27 @@ test("all findings are told at once", function()
   find(findings, "E0104", "listen")
 end)
 
+test("a secret of this process in a fixture is a finding, in any spelling, and is not shown", function()
+  for command in ("check test"):gmatch("%a+") do
+    local said = '"token": "token-one", "said": "k3y%2Dof-Acme"'
+    bench:write { fixture = with(author.fixture, '"token": "token-one"', said) }
+    local findings, code = bench:run(command, "ACME_KEY=k3y-of-Acme")
+    equal(1, code, "exit code")
+    local finding = find(findings, "E0310", "the value of ACME_KEY stands in it")
+    equal(bench.fixture, finding.file, "file")
+    assert(not author.show_all(findings):find("of-Acme", 1, true), "the value is shown")
+  end
+end)
+
+test("a secret of this process in a fixture's body is a finding, one that was made up is none", function()
+  bench:write { odd = with(author.odd, '"status": 503', '"status": 503, "body_file": "odd-busy.body.json"') }
+  world.write_file(bench.folder .. "/acme.test/odd-busy.body.json", '{"said":"k3y-of-Acme"}')
+  find(bench:run("check", "ACME_KEY=k3y-of-Acme"), "E0310", "the value of ACME_KEY stands in its body")
+  for _, value in ipairs { "test-key", "busy", "another-key-1" } do
+    local findings, code = bench:run("check", "ACME_KEY=" .. value)
+    equal(0, code, author.show_all(findings))
+  end
+end)
+
 bench:remove()
 world.finish()

@@ -262,6 +262,22 @@ test("bash completes commands, options, suppliers and codes", function()
   end
 end)
 
+test("a file's name runs nothing when bash completes", function()
+  local house = world.folder .. "/named"
+  os.execute(("rm -rf %s && mkdir -p %s/suppliers"):format(house, house))
+  for _, name in ipairs { "$(touch pwned)", "`touch pwned`", "a;touch pwned", "-R", "plain" } do
+    world.write_file(house .. "/suppliers/" .. name .. ".lua", "")
+  end
+  local script = { ("source <(%s completion bash)"):format(BINARY), "cd " .. house }
+  for _, command in ipairs { "try", "test", "record", "mock" } do
+    script[#script + 1] = ("COMP_WORDS=(lastcall %s ''); COMP_CWORD=2; _lastcall; echo \"${COMPREPLY[*]}\"")
+      :format(command)
+  end
+  script[#script + 1] = "ls"
+  world.write_file(world.folder .. "/completion.sh", table.concat(script, "\n") .. "\n")
+  equal("plain\nplain\nplain\nplain\nsuppliers\n", (world.shell("bash " .. world.folder .. "/completion.sh")))
+end)
+
 test("zsh completes the same", function()
   local zsh = os.getenv("LASTCALL_ZSH") or "zsh"
   if select(2, world.shell("command -v " .. zsh)) ~= 0 then

@@ -186,6 +186,20 @@ local MISTAKES = {
     says = { "escape" }, help = { "`%d`, not `\\d`" },
   },
   {
+    "a global of Lua that scripts do not have", by = "check", code = "E0411",
+    old = "    local offers = map(", new = '    print("here")\n    local offers = map(', at = '    print("here")',
+    says = { '"print" is not available to scripts' }, help = { "use log.info" },
+  },
+  {
+    "another name than the file's", by = "check", code = "E0217",
+    old = 'name = "acme"', new = 'name = "acmee"', at = 'name = "acmee"', says = { "the file says" }, help = { "rename" },
+  },
+  {
+    "an airport in small letters", by = "test", code = "E0305", fixture_at = '"expect": {',
+    old = "origin = fare.from,", new = "origin = fare.from:lower(),",
+    says = { "airports are capitals" }, help = {},
+  },
+  {
     "a module that is not there", by = "check", code = "E0208",
     old = "-- One good supplier.", new = 'local parts = require("prats")',
     at = 'require("prats")', says = { "prats" }, help = { "did you mean", "parts" },

@@ -508,6 +508,10 @@ test("bad arguments are told with a remedy", function()
   refused(command("farm_a --latency slow,fast"), 2, "is no value for --latency")
   refused(LASTCALL .. " mock --listen localhost", 2, "`localhost` is no value for --listen")
   refused(command("acme --settings " .. BASE), 2, "was not written by the mock")
+  local beside = world.folder .. "/mock_beside.yaml"
+  world.write_file(beside .. ".env", "export MINE=1\n")
+  refused(command("acme --settings " .. beside), 2, "mock_beside.yaml.env` was not written by the mock")
+  equal("export MINE=1\n", world.read_file(beside .. ".env"), "what was there")
   refused(LASTCALL .. " mock -c " .. FOLDER .. "/nothing.yaml", 3, "nothing.yaml")
 end)
 

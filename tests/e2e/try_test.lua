@@ -408,6 +408,7 @@ test("a saved answer shows offers, those that were dropped and why, and what is 
   local output = lastcall("try", "careless", STAY, "--body", ROOMS)
   contains(output, "rooms[].extras, a list, 2")
   contains(output, "120.50 EUR")
+  contains(output, "2 of 2 offers flagged taxes_unknown: they come last and never win")
 end)
 
 test("a script that takes the whole body is told so", function()

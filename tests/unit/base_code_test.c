@@ -47,6 +47,13 @@ static void a_code_is_printed_with_four_digits_and_read_again(void **state)
     assert_string_equal(code_print(CODE_NIL_FIELD, place), "E0421");
     assert_string_equal(code_print(CODE_NONE, place), "");
     assert_int_equal(code_named(text_of("e0421"))->code, CODE_NIL_FIELD);
+    assert_int_equal(code_named(text_of("421"))->code, CODE_NIL_FIELD);
+    assert_int_equal(code_named(text_of("0421"))->code, CODE_NIL_FIELD);
+    assert_int_equal(code_named(text_of("error[E0421]:"))->code, CODE_NIL_FIELD);
+    assert_int_equal(code_named(text_of("error[E0421]"))->code, CODE_NIL_FIELD);
+    assert_null(code_named(text_of("999")));
+    assert_null(code_named(text_of("04210")));
+    assert_null(code_named(text_of("error[]:")));
     assert_null(code_named(text_of("E0999")));
     assert_null(code_named(text_of("")));
 }

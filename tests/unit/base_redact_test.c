@@ -139,6 +139,20 @@ static void a_secret_goes_in_every_spelling(void **state)
 }
 
 /// Of base64 at most a character at each end stays, which also holds what stands beside the secret.
+static void a_secret_beyond_ascii_goes_as_json_escapes_it(void **state)
+{
+    (void)state;
+    struct text secret = TEXT("p\"a\\s/w&\xC3\xB6<r>d \xE6\x9D\xB1\xF0\x9F\x9B\xAB");
+    struct text first = TEXT("\xC3\xB6pening-17");
+
+    assert_int_equal(redact_add(secret), STATUS_OK);
+    assert_int_equal(redact_add(first), STATUS_OK);
+    check_gone("p\"a\\s/w&\xC3\xB6<r>d \xE6\x9D\xB1\xF0\x9F\x9B\xAB", secret);
+    check_gone("p\\\"a\\\\s/w&\\u00f6<r>d \\u6771\\ud83d\\udeeb", secret);
+    check_gone("p\\\"a\\\\s\\/w&\\u00F6\\u003cr\\u003ed \\u6771\\uD83D\\uDEEB", secret);
+    check_gone("\\u00f6pening-17", first);
+}
+
 static void a_secret_goes_in_base64_wherever_it_begins(void **state)
 {
     (void)state;
@@ -333,6 +347,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_secret_goes_in_every_spelling),
+        cmocka_unit_test(a_secret_beyond_ascii_goes_as_json_escapes_it),
         cmocka_unit_test(a_secret_goes_in_base64_wherever_it_begins),
         cmocka_unit_test(what_is_no_secret_stays),
         cmocka_unit_test(what_a_cut_leaves_of_a_secret_goes_too),

@@ -140,6 +140,10 @@ static void a_code_is_explained_without_an_engine(void **state)
     (void)state;
     assert_int_equal(lastcall("explain E0421"), CLI_OK);
     assert_says(printed.out, "E0421 nil_field: a field is missing where it is used\n\n");
+    assert_int_equal(lastcall("explain 0421"), CLI_OK);
+    assert_says(printed.out, "E0421");
+    assert_int_equal(lastcall("explain script_timeout"), CLI_OK);
+    assert_says(printed.out, "E0501");
     assert_int_equal(lastcall("explain nil_field --json"), CLI_OK);
     assert_says(printed.out, "{\"code\":\"E0421\",\"name\":\"nil_field\",");
     assert_int_equal(lastcall("explain E0429"), CLI_USAGE);

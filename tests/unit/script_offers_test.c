@@ -308,6 +308,15 @@ static void a_bad_offer_is_dropped_alone_and_told_with_its_path(void **state)
     }
 }
 
+static void a_text_where_a_whole_number_belongs_is_told_to_be_converted(void **state)
+{
+    struct fixture *fixture = *state;
+
+    take(fixture, "{ { id = '1', " PRICE ", " PARTS ", count = '4' } }");
+    assert_string_equal(fixture->batch->dropped_first,
+                        "[1].count: whole number from -5 to 5 expected, got the text \"4\": give it through tonumber");
+}
+
 static void bytes_that_are_no_utf8_do_not_reach_the_reply(void **state)
 {
     struct fixture *fixture = *state;
@@ -574,6 +583,7 @@ int main(void)
         TEST(what_may_not_win_is_flagged_and_sorted_last),
         TEST(an_unknown_part_of_the_duration_makes_it_unknown),
         TEST(a_bad_offer_is_dropped_alone_and_told_with_its_path),
+        TEST(a_text_where_a_whole_number_belongs_is_told_to_be_converted),
         TEST(bytes_that_are_no_utf8_do_not_reach_the_reply),
         TEST(only_so_many_offers_are_read),
         TEST(the_memory_cap_ends_the_taking),

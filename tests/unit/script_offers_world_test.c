@@ -426,7 +426,8 @@ static void an_airport_that_nobody_knows_is_named(void **state)
     static const struct leg leg = { "LHR", "2027-04-16T18:10:00", "QQQ", "2027-04-16T20:30:00", "" };
 
     assert_leg_dropped(*state, &leg,
-                       "[1].slices[1].segments[1].destination: \"QQQ\" is a place whose time zone is not known");
+                       "[1].slices[1].segments[1].destination: \"QQQ\" is a place whose time zone is not known; "
+                       "scripts/data/airports.txt has those that are");
 }
 
 static void what_a_script_says_of_zone_and_utc_must_agree(void **state)

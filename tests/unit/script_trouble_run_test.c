@@ -86,6 +86,33 @@ static void an_argument_of_a_plan_has_its_path(void **state)
                 "groups[2].offers[2].brand.none");
 }
 
+static void what_a_plan_did_not_give_has_no_path(void **state)
+{
+    (void)state;
+    static const char *const bodies[] = {
+        "local function f(q) return q.none.x end return f(h)",
+        "o = { id = 1 } return o.none.x",
+        "return map({ h }, function(q) return q.none.x end)",
+    };
+    for (size_t i = 0; i < sizeof bodies / sizeof bodies[0]; i++) {
+        char script[1500];
+        (void)snprintf(script, sizeof script,
+                       HEAD "normalise = plan { each = 'groups[].offers[]', offer = { id = 'id',\n"
+                            "  price = { total = money(up(2).currency, 'total') },\n"
+                            "  count = { '.', up(1), function(o, h)\n"
+                            "    %s\n"
+                            "  end }, kind = 'brand.code' } } }",
+                       bodies[i]);
+        struct failure *why = run_source(script);
+        if (why == NULL || why->code != CODE_NIL_FIELD || strstr(why->notes, "body.") != NULL ||
+            strstr(why->help, "guard it") == NULL) {
+            fail_msg("%s: %s\n%s\nhelp: %s", bodies[i], why == NULL ? "nothing" : why->message,
+                     why == NULL ? "" : why->notes, why == NULL ? "" : why->help);
+        }
+        free(why);
+    }
+}
+
 static void what_only_a_verdict_says_is_not_told_twice(void **state)
 {
     (void)state;
@@ -146,6 +173,7 @@ int main(void)
         cmocka_unit_test(a_document_read_by_a_shape_has_its_path),
         cmocka_unit_test(a_function_of_a_plan_has_its_row),
         cmocka_unit_test(an_argument_of_a_plan_has_its_path),
+        cmocka_unit_test(what_a_plan_did_not_give_has_no_path),
         cmocka_unit_test(what_only_a_verdict_says_is_not_told_twice),
         cmocka_unit_test(breaches_of_the_contract_have_codes),
         cmocka_unit_test(out_of_memory_is_told_with_the_file),

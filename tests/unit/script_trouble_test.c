@@ -337,6 +337,8 @@ static void an_operand_or_argument_is_told_among_others(void **state)
                 "c is body.meta", "");
     assert_told(TWO "local x = --[[ a.total.x ]] c.total.x", CODE_NIL_FIELD, "field `total` is missing",
                 "c is body.meta", "");
+    assert_told(TWO "local t = (a.p or 0) + c.p", CODE_ARITHMETIC, "field `p` is missing", "c is body.meta", "");
+    assert_told(TWO "local t = (a.x and a.x.y) or c.x.z", CODE_NIL_FIELD, "field `x` is missing", "c is body.meta", "");
     assert_told(TWO "for _ in c.rows do end", CODE_NIL_CALL, "field `rows` is missing", "c is body.meta", "");
 #undef TWO
 }

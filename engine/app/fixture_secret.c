@@ -1,0 +1,81 @@
+#include "app/fixture_secret.h"
+
+#include "base/redact_pattern.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { VARIABLE_SIZE = 256 };
+
+static bool holds(struct text text, const struct redact_secret *secret)
+{
+    for (size_t i = 0; text.data != NULL && i < text.length; i++) {
+        struct text rest = { text.data + i, text.length - i };
+        for (size_t j = 0; j < REDACT_PATTERNS; j++) {
+            bool is_cut;
+            if (redact_pattern_match(&secret->patterns[j], rest, &is_cut) > 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static void find_value(struct fixture *fixture, struct text variable, struct text value)
+{
+    static const char help[] = "fixtures are shared: put a made-up value there; if it was real, have it changed";
+    struct redact_secret *secret = redact_secret_create(value);
+
+    if (secret == NULL) {
+        return;
+    }
+    if (holds(buffer_text(&fixture->bytes), secret)) {
+        fixture_find(fixture, NULL, CODE_FIXTURE_SECRET, help, "the value of %.*s stands in it", TEXT_ARGS(variable));
+    }
+    for (size_t i = 0; i < fixture->exchanges.count; i++) {
+        const struct fixture_exchange *exchange = &fixture->exchanges.items[i];
+        const struct json_node *response = json_tree_member(exchange->node, "response");
+        if (json_tree_member(response, "body_file") != NULL && holds(exchange->body, secret)) {
+            fixture_find(fixture, exchange->node, CODE_FIXTURE_SECRET, help, "the value of %.*s stands in its body",
+                         TEXT_ARGS(variable));
+        }
+    }
+    free(secret);
+}
+
+static void find_variable(struct fixture *fixture, struct text variable)
+{
+    char name[VARIABLE_SIZE];
+
+    if (variable.length >= sizeof name) {
+        return;
+    }
+    memcpy(name, variable.data, variable.length);
+    name[variable.length] = '\0';
+    const char *value = getenv(name);
+    if (value != NULL && strlen(value) >= FIXTURE_SECRET_MIN && strncmp(value, "test", 4) != 0) {
+        find_value(fixture, variable, text_of(value));
+    }
+}
+
+void fixture_find_secrets(struct fixture *fixture, const struct fixture_subject *subject)
+{
+    const struct script_supplier *script = subject->script;
+    const struct settings *settings = subject->settings;
+
+    for (size_t i = 0; i < script->secret_count; i++) {
+        find_variable(fixture, script->secrets[i]);
+    }
+    for (size_t i = 0; i < settings->supplier_count; i++) {
+        const struct settings_supplier *supplier = &settings->suppliers[i];
+        bool is_its = text_equals(supplier->uses.length > 0 ? supplier->uses : supplier->name, script->name);
+        for (size_t j = 0; is_its && j < supplier->account_count; j++) {
+            for (size_t k = 0; k < supplier->accounts[j].secret_count; k++) {
+                const struct settings_pair *pair = &supplier->accounts[j].secrets[k];
+                if (!text_equals(pair->key, pair->value)) {
+                    find_variable(fixture, pair->value);
+                }
+            }
+        }
+    }
+}
