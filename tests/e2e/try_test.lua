@@ -647,6 +647,18 @@ return {
   passes("signing")
 end)
 
+test("a header of two lines, and a folder that cannot be written to, are told", function()
+  local output, code = lastcall("try", "xml_reader", STAY, "--body", ROOMS, "--header", "x: 1\nb: c")
+  equal(2, code, output)
+  contains(output, "is no header")
+  local path = world.folder .. "/room.xml"
+  world.write_file(path, "<Rooms><Room id=\"a\"><Hotel>h1</Hotel><Name>Double</Name>"
+    .. "<Total currency=\"EUR\">9.00</Total></Room></Rooms>")
+  output, code = lastcall("try", "xml_reader", STAY, "--body", path, "--keep", "/dev/null")
+  equal(3, code, output)
+  contains(output, "--keep DIR")
+end)
+
 test("one --body too few is told with the request that has none", function()
   local output, code = lastcall("try", "farm_oauth", SEARCH, "--body", LOGIN)
   equal(1, code, output)
