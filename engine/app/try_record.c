@@ -501,6 +501,7 @@ bool try_record(struct try_recording *recording, struct failure *why)
     hide_init(&making.hide, true);
     try_run_init(&making.again);
     take_secrets(&making);
+    try_hide_signed(recording->run, &making.hide);
     bool is_made = take_answers(&making, why) && take_requests(&making, why) && write_final(&making, why);
     if (is_made && making.has_form) {
         run_fixture(&making, true);

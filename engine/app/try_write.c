@@ -158,6 +158,7 @@ bool try_write(const struct try_view *view, struct buffer *out, struct failure *
     bool is_fine = true;
 
     hide_init(&hide, false);
+    try_hide_signed(run, &hide);
     learn_secrets(run, &hide);
     json_writer_init(&json, out);
     json_begin_object(&json);

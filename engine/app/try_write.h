@@ -27,5 +27,8 @@ MUST_CHECK bool try_write_exchange(const struct try_view *view, struct tap_excha
 /// A text of it, without secrets.
 void try_field(struct hide *hide, struct json_writer *json, const char *key, struct text value);
 
+/// Hides the headers that `sign` gave, wherever an answer repeats them.
+void try_hide_signed(const struct try_run *run, struct hide *hide);
+
 /// The plain bytes of a body; `scratch` may hold them. False: it cannot be unpacked, and `*plain` is as it came.
 MUST_CHECK bool try_inflate(const struct http_response *response, struct buffer *scratch, struct text *plain);

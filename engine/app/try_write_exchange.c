@@ -1,6 +1,7 @@
 #include "app/try_write.h"
 
 #include "app/hide.h"
+#include "app/hide_document.h"
 #include "app/unread.h"
 #include "base/clock.h"
 #include "base/json_write.h"
@@ -13,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { TEXT_MAX = 64 << 20, PLAIN_MAX = 64 << 20, PATH_SIZE = 4096, UNREAD_ARENA = 512 << 20 };
+enum { TEXT_MAX = 64 << 20, PLAIN_MAX = 64 << 20, PATH_SIZE = 4096, UNREAD_ARENA = 512 << 20, SIGNED_LEAST = 12 };
 
 void try_field(struct hide *hide, struct json_writer *json, const char *key, struct text value)
 {
@@ -23,6 +24,19 @@ void try_field(struct hide *hide, struct json_writer *json, const char *key, str
     hide_text(hide, value, &out);
     json_field_text(json, key, out.length > 0 ? buffer_text(&out) : TEXT(""));
     buffer_fini(&out);
+}
+
+void try_hide_signed(const struct try_run *run, struct hide *hide)
+{
+    for (size_t i = 0; i < run->tap.count; i++) {
+        const struct http_request *request = tap_at(&run->tap, i)->request;
+        for (size_t j = request->header_count - request->signed_count; j < request->header_count; j++) {
+            const struct header *header = &request->headers[j];
+            if (header->value.length >= SIGNED_LEAST) {
+                (void)hide_stand_in(hide, header->name, header->value);
+            }
+        }
+    }
 }
 
 bool try_inflate(const struct http_response *response, struct buffer *scratch, struct text *plain)

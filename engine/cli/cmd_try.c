@@ -76,7 +76,8 @@ static int show(struct trying *trying, const char *folder)
     if (!is_saved) {
         cli_print_failure(stderr, &why, trying->options->is_colourless);
     }
-    return trying_exit_code(trying);
+    int code = trying_exit_code(trying);
+    return is_saved || code != CLI_OK ? code : CLI_CANNOT_LOAD;
 }
 
 int cmd_try(const struct cli_options *options)

@@ -66,7 +66,8 @@ static bool read_headers(struct trying *trying, struct failure *why)
     for (size_t i = 0; i < headers->count; i++) {
         struct text value;
         struct text name = text_split(text_of(headers->items[i]), ':', &value);
-        if (value.data == NULL || text_trim(name).length == 0) {
+        bool is_one_line = strpbrk(headers->items[i], "\r\n") == NULL;
+        if (value.data == NULL || text_trim(name).length == 0 || !is_one_line) {
             failure_set(why, "`%s` is no header", headers->items[i]);
             failure_help(why, "such as --header \"Content-Type: application/json\"");
             return false;

@@ -624,6 +624,41 @@ return {
   contains(lastcall("try", "airline", search, "--body", body), "1 of 2 offers leave on another day")
 end)
 
+test("a signature that an answer repeats is neither shown nor kept", function()
+  local signed = "692672e46ff8354a"
+  world.write_file(SUPPLIERS .. "/signing.lua", ([[
+return {
+  name = "signing", product = "hotels", owner = "farm@example.com", hosts = { "api.signing.example" },
+  build_request = function() return { method = "GET", url = "https://api.signing.example/" } end,
+  sign = function() return { ["x-sig"] = "%s" } end,
+  normalise = function() return {} end,
+}
+]]):format(signed))
+  local path = world.folder .. "/signed.json"
+  world.write_file(path, json.encode { said = signed, where = "/l/" .. signed .. "/x" })
+  local output = lastcall("try", "signing", STAY, "--body", path, "--header", "location: /l/" .. signed, "--keep", KEEP)
+  equal(nil, (output .. world.read_file(KEEP .. "/01.json")):find(signed, 1, true), output)
+  local code
+  output, code = lastcall("record", "signing", STAY, "--body", path, "--header", "location: /l/" .. signed, "--as",
+    "odd-signed")
+  equal(0, code, output)
+  local folder = SUPPLIERS .. "/signing.test/odd-signed"
+  equal(nil, world.read_file(folder .. ".body.json"):find(signed, 1, true), "body")
+  passes("signing")
+end)
+
+test("a header of two lines, and a folder that cannot be written to, are told", function()
+  local output, code = lastcall("try", "xml_reader", STAY, "--body", ROOMS, "--header", "x: 1\nb: c")
+  equal(2, code, output)
+  contains(output, "is no header")
+  local path = world.folder .. "/room.xml"
+  world.write_file(path, "<Rooms><Room id=\"a\"><Hotel>h1</Hotel><Name>Double</Name>"
+    .. "<Total currency=\"EUR\">9.00</Total></Room></Rooms>")
+  output, code = lastcall("try", "xml_reader", STAY, "--body", path, "--keep", "/dev/null")
+  equal(3, code, output)
+  contains(output, "--keep DIR")
+end)
+
 test("one --body too few is told with the request that has none", function()
   local output, code = lastcall("try", "farm_oauth", SEARCH, "--body", LOGIN)
   equal(1, code, output)
