@@ -2,7 +2,8 @@
 ///
 /// A secret is found as it is, in hexadecimal (both cases), in base64 and base64url at each of the three places where
 /// it can begin within a longer text, and each of these with any of its characters escaped for URLs or JSON. JSON may
-/// also have characters beyond ASCII as `\u00f6`, of either case. Of base64 the characters count that are of the secret alone: those at its ends also hold bits of what stands beside it.
+/// also have characters beyond ASCII as `\u00f6`, of either case. Of base64 the characters count that are of the secret
+/// alone: those at its ends also hold bits of what stands beside it.
 ///
 /// Threads: any; immutable once made.
 /// Memory:  one allocation a secret.

@@ -496,7 +496,8 @@ enum status pasted_call_read(struct arena *arena, struct text input, struct past
     if (status == STATUS_OK) {
         read_method(&taking);
         if (taking.words.has_more) {
-            note(&taking, "behind the command", "what the shell does then, or a second curl command: paste one at a time");
+            note(&taking, "behind the command",
+                 "what the shell does then, or a second curl command: paste one at a time");
         }
     }
     buffer_fini(&taking.data);

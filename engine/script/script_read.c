@@ -51,8 +51,7 @@ bool script_read_folder(struct script_check *check, const char *folder,
         script_check_report(check, &place, 0, CODE_SCRIPT_UNREADABLE,
                             "set `scripts_dir` to the scripts folder of lastcall in a lastcall.yaml here, or name "
                             "the settings that do with -c FILE",
-                            "cannot be read: %s",
-                            strerror(errno));
+                            "cannot be read: %s", strerror(errno));
         return false;
     }
     for (int i = 0; i < found; i++) {

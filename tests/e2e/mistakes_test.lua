@@ -192,7 +192,8 @@ local MISTAKES = {
   },
   {
     "another name than the file's", by = "check", code = "E0217",
-    old = 'name = "acme"', new = 'name = "acmee"', at = 'name = "acmee"', says = { "the file says" }, help = { "rename" },
+    old = 'name = "acme"', new = 'name = "acmee"', at = 'name = "acmee"',
+    says = { "the file says" }, help = { "rename" },
   },
   {
     "an airport in small letters", by = "test", code = "E0305", fixture_at = '"expect": {',
