@@ -23,7 +23,7 @@ static bool has_code(const struct http_response *response, const char *code)
 
 static int refuse(const struct cli_options *options, const struct http_response *response)
 {
-    struct failure why = { 0 };
+    struct failure why = { .code = CODE_ENGINE_REFUSED };
 
     if (response->status == 401 && getenv("LASTCALL_ADMIN_TOKEN") != NULL) {
         failure_set(&why, "the admin listener at %s does not take the token in LASTCALL_ADMIN_TOKEN", options->admin);
@@ -58,6 +58,7 @@ static int ask(const struct cli_options *options, struct search_client_question 
     *response = NULL;
     enum status status = search_client_ask(question, response, &why);
     if (status != STATUS_OK) {
+        failure_code(&why, status == STATUS_INVALID ? CODE_NONE : CODE_ENGINE_UNREACHABLE);
         return fail(options, &why, status == STATUS_INVALID ? CLI_USAGE : CLI_UNREACHABLE);
     }
     if ((*response)->status != 200 && (*response)->status != also) {

@@ -63,6 +63,7 @@ int cmd_search(const struct cli_options *options)
                                              .budget_ms = options->budget_ms };
     enum status status = search_client_post(&request, &response, &why);
     if (status != STATUS_OK) {
+        failure_code(&why, status == STATUS_INVALID ? CODE_NONE : CODE_ENGINE_UNREACHABLE);
         code = search_fail(options, &why, status == STATUS_INVALID ? CLI_USAGE : CLI_UNREACHABLE);
     } else if (options->is_json) {
         struct text reply = block_text(response->body);

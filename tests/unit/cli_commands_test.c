@@ -249,7 +249,7 @@ static void an_engine_that_is_not_there_is_exit_4(void **state)
     const char *path = file_with("{}");
     snprintf(line, sizeof(line), "search %s --url http://127.0.0.1:%u", path, port);
     assert_int_equal(lastcall(line), CLI_UNREACHABLE);
-    assert_says(printed.error, "error: no engine answers at http://127.0.0.1:");
+    assert_says(printed.error, "error[E0801]: no engine answers at http://127.0.0.1:");
     assert_says(printed.error, "help: start one with `lastcall serve`");
     snprintf(line, sizeof(line), "search %s --url ftp://127.0.0.1", path);
     assert_int_equal(lastcall(line), CLI_USAGE);
