@@ -186,10 +186,10 @@ static void count_call(struct breaker *breaker, enum breaker_verdict verdict, ui
 {
     struct breaker_second *second = second_of(breaker, now_us);
 
-    second->good += verdict == BREAKER_SUCCESS;
-    second->slow += verdict == BREAKER_SLOW;
-    second->bad += verdict == BREAKER_FAILURE || verdict == BREAKER_CONNECT_FAILURE;
-    breaker->connects = verdict == BREAKER_CONNECT_FAILURE ? breaker->connects + 1 : 0;
+    second->good += verdict == BREAKER_WAS_GOOD;
+    second->slow += verdict == BREAKER_WAS_SLOW;
+    second->bad += verdict == BREAKER_WAS_BAD || verdict == BREAKER_WAS_UNREACHABLE;
+    breaker->connects = verdict == BREAKER_WAS_UNREACHABLE ? breaker->connects + 1 : 0;
 }
 
 /// Each supplier once, however often it changed its mind.
@@ -242,8 +242,8 @@ static bool tell_call(struct breaker *breaker, struct breaker_guard *guard, enum
 static bool tell_probe(struct breaker *breaker, enum breaker_verdict verdict, uint32_t dice, uint64_t now_us)
 {
     breaker->probe = 0;
-    breaker->probes_good += verdict == BREAKER_SUCCESS;
-    breaker->probes_bad += verdict != BREAKER_SUCCESS && verdict != BREAKER_IGNORED;
+    breaker->probes_good += verdict == BREAKER_WAS_GOOD;
+    breaker->probes_bad += verdict != BREAKER_WAS_GOOD && verdict != BREAKER_WAS_OURS;
     if (breaker->probes_good >= BREAKER_GOOD_PROBES) {
         breaker_enter(breaker, BREAKER_RAMP, now_us);
         return true;
@@ -265,7 +265,7 @@ bool breaker_tell(struct breaker *breaker, struct breaker_guard *guard, struct b
     if (pass.probe != 0) {
         return pass.probe == breaker->probe && tell_probe(breaker, verdict, dice, now_us);
     }
-    return verdict != BREAKER_IGNORED && tell_call(breaker, guard, verdict, dice, now_us);
+    return verdict != BREAKER_WAS_OURS && tell_call(breaker, guard, verdict, dice, now_us);
 }
 
 // ---- the guard

@@ -40,11 +40,11 @@ const char *breaker_state_name(enum breaker_state state);
 
 /// What became of a call. Ignored is all that is our own doing: an early finish, a budget, a disconnect, a lost race.
 enum breaker_verdict {
-    BREAKER_SUCCESS,
-    BREAKER_FAILURE,
-    BREAKER_CONNECT_FAILURE,
-    BREAKER_SLOW, // a phase of the network took longer than it ever does, whoever ended it
-    BREAKER_IGNORED,
+    BREAKER_WAS_GOOD,
+    BREAKER_WAS_BAD,
+    BREAKER_WAS_UNREACHABLE,
+    BREAKER_WAS_SLOW, // a phase of the network took longer than it ever does, whoever ended it
+    BREAKER_WAS_OURS,
 };
 
 struct breaker_settings {

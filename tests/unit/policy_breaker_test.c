@@ -84,12 +84,12 @@ static void it_opens_by_what_it_sees(void **state)
             double most = 0;
             for (size_t i = 0; i < COUNT_OF(left); i++) {
                 double share = begun[i] > 0 ? (double)left[i] / begun[i] : 0;
-                if (i != BREAKER_CONNECT_FAILURE && share > most) {
+                if (i != BREAKER_WAS_UNREACHABLE && share > most) {
                     most = share;
                     next = i;
                 }
             }
-            next = next == COUNT_OF(left) && left[BREAKER_CONNECT_FAILURE] > 0 ? BREAKER_CONNECT_FAILURE : next;
+            next = next == COUNT_OF(left) && left[BREAKER_WAS_UNREACHABLE] > 0 ? BREAKER_WAS_UNREACHABLE : next;
             if (next == COUNT_OF(left)) {
                 break;
             }
@@ -109,16 +109,16 @@ static void the_first_error_after_an_hour_of_silence_is_one_of_one(void **state)
 
     breaker_init(&breaker, USUAL, START);
     for (int i = 0; i < 4; i++) {
-        assert_true(call(BREAKER_FAILURE, 0, START));
+        assert_true(call(BREAKER_WAS_BAD, 0, START));
     }
-    assert_true(call(BREAKER_FAILURE, 0, START + HOUR));
+    assert_true(call(BREAKER_WAS_BAD, 0, START + HOUR));
     assert_int_equal(breaker.state, BREAKER_CLOSED);
 }
 
 static void trip_it(uint64_t now)
 {
     for (int i = 0; i < 5; i++) {
-        assert_true(call(BREAKER_FAILURE, 0, now));
+        assert_true(call(BREAKER_WAS_BAD, 0, now));
     }
     assert_int_equal(breaker.state, BREAKER_OPEN);
 }
@@ -146,7 +146,7 @@ static void it_waits_twice_as_long_each_time_up_to_eight_seconds(void **state)
         assert_int_equal(breaker_ask(&breaker, 0, now + wait - 1, &pass), BREAKER_REFUSE);
         now += wait;
         for (int probe = 0; probe < 3; probe++) {
-            probe_once(BREAKER_FAILURE, now);
+            probe_once(BREAKER_WAS_BAD, now);
         }
         assert_int_equal(breaker.state, BREAKER_OPEN);
     }
@@ -168,20 +168,20 @@ static void a_supplier_that_recovers_is_back_within_thirty_seconds(void **state)
     for (int i = 0; i < 10; i++) { // it is down for long
         now += breaker_refuses_us(&breaker, now);
         for (int probe = 0; probe < 3; probe++) {
-            probe_once(BREAKER_CONNECT_FAILURE, now);
+            probe_once(BREAKER_WAS_UNREACHABLE, now);
         }
     }
     uint64_t recovered = now;
     now += breaker_refuses_us(&breaker, now);
     for (int probe = 0; probe < 3; probe++, now += 500 * MS) {
-        probe_once(BREAKER_SUCCESS, now);
+        probe_once(BREAKER_WAS_GOOD, now);
     }
     assert_int_equal(breaker.state, BREAKER_RAMP);
     uint32_t last = 0;
     for (; breaker.state == BREAKER_RAMP; now += 10 * MS) {
         uint32_t passed = 0;
         for (uint32_t dice = 0; dice < 100; dice++) {
-            passed += call(BREAKER_SUCCESS, dice * 42949673U, now);
+            passed += call(BREAKER_WAS_GOOD, dice * 42949673U, now);
         }
         uint32_t percent = breaker.state == BREAKER_RAMP ? breaker_share_percent(&breaker) : 100;
         assert_int_equal(passed, percent);
@@ -205,10 +205,10 @@ static void a_ramp_that_fails_opens_again(void **state)
     trip_it(now);
     now += breaker_refuses_us(&breaker, now);
     for (int probe = 0; probe < 3; probe++) {
-        probe_once(BREAKER_SUCCESS, now);
+        probe_once(BREAKER_WAS_GOOD, now);
     }
     for (int i = 0; i < 5; i++) {
-        assert_true(call(BREAKER_FAILURE, 0, now));
+        assert_true(call(BREAKER_WAS_BAD, 0, now));
     }
     assert_int_equal(breaker.state, BREAKER_OPEN);
     assert_true(breaker_refuses_us(&breaker, now) > 1900 * MS); // the second time
@@ -231,7 +231,7 @@ static void three_good_of_five_suffice(void **state)
         trip_it(now);
         now += breaker_refuses_us(&breaker, now);
         for (const char *probe = rows[r].probes; *probe != '\0'; probe++) {
-            probe_once(*probe == 'g' ? BREAKER_SUCCESS : *probe == 'b' ? BREAKER_SLOW : BREAKER_IGNORED, now);
+            probe_once(*probe == 'g' ? BREAKER_WAS_GOOD : *probe == 'b' ? BREAKER_WAS_SLOW : BREAKER_WAS_OURS, now);
         }
         if (breaker.state != rows[r].state) {
             fail_msg("%s: %s", rows[r].probes, breaker_state_name(breaker.state));
@@ -254,11 +254,11 @@ static void one_probe_at_a_time_and_a_lost_one_frees_itself(void **state)
     }
     now += BREAKER_LEASE_US;
     assert_int_equal(breaker_ask(&breaker, 0, now, &next), BREAKER_PROBE);
-    (void)breaker_tell(&breaker, NULL, lost, BREAKER_SUCCESS, MIDDLE, now); // too late: it is nobody's any more
+    (void)breaker_tell(&breaker, NULL, lost, BREAKER_WAS_GOOD, MIDDLE, now); // too late: it is nobody's any more
     assert_int_equal(breaker.probes_good, 0);
     assert_int_equal(breaker_ask(&breaker, 0, now, &third), BREAKER_REFUSE);
-    (void)breaker_tell(&breaker, NULL, next, BREAKER_SUCCESS, MIDDLE, now);
-    (void)breaker_tell(&breaker, NULL, next, BREAKER_SUCCESS, MIDDLE, now); // told twice counts once
+    (void)breaker_tell(&breaker, NULL, next, BREAKER_WAS_GOOD, MIDDLE, now);
+    (void)breaker_tell(&breaker, NULL, next, BREAKER_WAS_GOOD, MIDDLE, now); // told twice counts once
     assert_int_equal(breaker.probes_good, 1);
 }
 
@@ -275,15 +275,15 @@ static void results_from_before_the_trip_change_nothing(void **state)
     trip_it(now);
     uint64_t until = breaker.until_us;
     for (size_t i = 0; i < 20; i++) {
-        assert_false(breaker_tell(&breaker, NULL, old[i], BREAKER_FAILURE, MIDDLE, now + 10 * MS));
+        assert_false(breaker_tell(&breaker, NULL, old[i], BREAKER_WAS_BAD, MIDDLE, now + 10 * MS));
     }
     assert_int_equal(breaker.until_us, until);
     now = until;
     for (int probe = 0; probe < 3; probe++) {
-        probe_once(BREAKER_SUCCESS, now);
+        probe_once(BREAKER_WAS_GOOD, now);
     }
     for (size_t i = 20; i < COUNT_OF(old); i++) {
-        assert_false(breaker_tell(&breaker, NULL, old[i], BREAKER_CONNECT_FAILURE, MIDDLE, now));
+        assert_false(breaker_tell(&breaker, NULL, old[i], BREAKER_WAS_UNREACHABLE, MIDDLE, now));
     }
     assert_int_equal(breaker.state, BREAKER_RAMP);
 }
@@ -300,7 +300,7 @@ static void a_day_of_flapping_is_capped_and_is_forgotten(void **state)
         assert_true(wait <= 10 * SECOND);
         now += wait;
         for (int probe = 0; probe < 3; probe++) {
-            probe_once(BREAKER_SUCCESS, now);
+            probe_once(BREAKER_WAS_GOOD, now);
         }
         now += 4 * BREAKER_STEP_US;
     }
@@ -318,7 +318,7 @@ static void an_operator_closes_and_trips_it(void **state)
     assert_int_equal(breaker.state, BREAKER_OPEN);
     assert_int_equal(breaker_share_percent(&breaker), 0);
     breaker_close(&breaker, START);
-    assert_true(call(BREAKER_SUCCESS, 0, START));
+    assert_true(call(BREAKER_WAS_GOOD, 0, START));
     assert_int_equal(breaker_share_percent(&breaker), 100);
 }
 
@@ -364,17 +364,17 @@ static void all_at_once_is_our_own_fault_for_a_minute(void **state)
 
     begin_many();
     for (; now < START + 10 * SECOND; now += 500 * MS) {
-        tell_many(0, MANY, BREAKER_CONNECT_FAILURE, now);
+        tell_many(0, MANY, BREAKER_WAS_UNREACHABLE, now);
     }
     assert_int_equal(count_open(), 12); // 30 % of 40
     assert_true(guard.alarm_us != 0);
     for (; now < START + 30 * SECOND; now += 500 * MS) { // it is over: nobody needs an operator
-        tell_many(0, MANY, BREAKER_SUCCESS, now);
+        tell_many(0, MANY, BREAKER_WAS_GOOD, now);
     }
-    tell_many(0, MANY, BREAKER_SUCCESS, now);
+    tell_many(0, MANY, BREAKER_WAS_GOOD, now);
     assert_true(count_open() <= 12);
     for (; now < START + 200 * SECOND; now += 500 * MS) { // it is not our fault, it seems
-        tell_many(12, MANY, BREAKER_FAILURE, now);
+        tell_many(12, MANY, BREAKER_WAS_BAD, now);
     }
     assert_int_equal(count_open(), MANY);
 }
@@ -385,8 +385,8 @@ static void a_few_at_once_are_theirs(void **state)
 
     begin_many();
     for (uint64_t now = START; now < START + 10 * SECOND; now += 500 * MS) {
-        tell_many(0, 12, BREAKER_FAILURE, now);
-        tell_many(12, MANY, BREAKER_SUCCESS, now);
+        tell_many(0, 12, BREAKER_WAS_BAD, now);
+        tell_many(12, MANY, BREAKER_WAS_GOOD, now);
     }
     assert_int_equal(count_open(), 12);
     assert_int_equal(guard.alarm_us, 0);
@@ -453,7 +453,7 @@ static void no_order_of_things_confuses_it(void **state)
         for (int i = 0; i < 2000 && breaker.state != BREAKER_CLOSED; i++, now += 50 * MS) {
             struct breaker_pass pass;
             if (breaker_ask(&breaker, dice(), now, &pass) != BREAKER_REFUSE) {
-                (void)breaker_tell(&breaker, NULL, pass, BREAKER_SUCCESS, dice(), now);
+                (void)breaker_tell(&breaker, NULL, pass, BREAKER_WAS_GOOD, dice(), now);
             }
         }
         assert_int_equal(breaker.state, BREAKER_CLOSED);
