@@ -14,6 +14,7 @@
 #pragma once
 
 #include "base/check.h"
+#include "model/breaker_settings.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -45,12 +46,6 @@ enum breaker_verdict {
     BREAKER_WAS_UNREACHABLE,
     BREAKER_WAS_SLOW, // a phase of the network took longer than it ever does, whoever ended it
     BREAKER_WAS_OURS,
-};
-
-struct breaker_settings {
-    uint32_t window_s;    // 1 to 60
-    uint32_t min_calls;   // it widens the window for
-    double failure_share; // 0..1
 };
 
 struct breaker_second {

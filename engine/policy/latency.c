@@ -239,6 +239,15 @@ bool latency_fit(struct latency *latency, uint64_t now_us, struct latency_curve 
     return is_new;
 }
 
+void latency_fit_day(const struct latency *latency, uint64_t now_us, struct latency_curve *curve)
+{
+    double weight = counts_weight(&latency->day, now_us);
+
+    read_curve(latency, 0, 1 / weight, curve);
+    curve->samples = 0;
+    curve->day_samples = totals_of(&latency->day).all / weight;
+}
+
 void latency_curve_init(struct latency_curve *curve)
 {
     *curve = (struct latency_curve){ 0 };

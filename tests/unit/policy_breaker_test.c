@@ -13,7 +13,7 @@
 #define SECOND (1000 * MS)
 #define HOUR (3600 * SECOND)
 
-static const struct breaker_settings USUAL = { .window_s = 10, .min_calls = 20, .failure_share = 0.35 };
+static const struct breaker_settings USUAL = { .is_on = true, .window_s = 10, .min_calls = 20, .failure_share = 0.35 };
 static const uint64_t START = 1000 * HOUR;
 enum { MIDDLE = INT32_MAX }; // a die that waits the middle time
 
