@@ -532,6 +532,9 @@ end
 local function rates_by_kind(hotel, at, kinds, left, ctx)
   local by_kind, is_empty = {}, true
   for r, room in ipairs(hotel.rooms or {}) do
+    if #(room.rates or {}) == 0 then
+      leave_out(left, "rooms without rates", ("%s.rooms[%d]"):format(at, r))
+    end
     for n, rate in ipairs(room.rates or {}) do
       local place = ("%s.rooms[%d].rates[%d]"):format(at, r, n)
       local kind = kind_of(rate, kinds)
@@ -697,7 +700,7 @@ end
 
 -- Hotelbeds tells the sum beside the rates: another one means that they are read wrongly.
 local function is_sum(chosen, hotel)
-  if not hotel.totalNet or not hotel.currency then
+  if not hotel.totalNet then
     return true
   end
   local nets = map(chosen, function(one)
@@ -710,11 +713,33 @@ local function is_same_time(a, b)
   return a == b or a and b and time.epoch(a) == time.epoch(b)
 end
 
+local function is_value(map_of_words, word)
+  for _, value in pairs(map_of_words) do
+    if value == word then
+      return true
+    end
+  end
+  return false
+end
+
+-- What a checked rate does not tell, or not in words that are known: such an answer confirms nothing.
+local function lacks(offer)
+  local free = get(offer, "refund", "free_until")
+  return not offer.price.total and "price"
+    or not offer.id and "rateKey"
+    or not offer.room and "name of the room"
+    or not is_value(BOARDS, offer.board) and "board that is known"
+    or not is_value(PAYS, offer.pay) and "paymentType that is known"
+    or free and not time.epoch(free) and "time from which a fee is due"
+    or nil
+end
+
 local function compared(chosen, hotel, asked_for, offer, ctx)
   local new = offer_of(chosen, hotel, ctx)
   local now = { total = new.price.total, currency = new.price.currency }
-  if not now.total then
-    return fail.unexpected("hotel.rooms[].rates[]: no price")
+  local lacking = lacks(new)
+  if lacking then
+    return fail.unexpected("hotel.rooms[].rates[]: no " .. lacking)
   end
   if new.board ~= asked_for.board or not is_same_time(get(new, "refund", "free_until"), asked_for.free_until) then
     return { status = "changed", offer = new }
@@ -750,6 +775,9 @@ local function read_again(response, offer, ctx)
   end
   if not next(hotel) then
     return { status = "sold_out" } -- an answer about no hotel: there is no such rate any more
+  end
+  if not money.exponent(hotel.currency or "") then
+    return fail.unexpected("hotel.currency")
   end
   local chosen = checked_rates(hotel)
   if #chosen ~= #asked_for.keys then
