@@ -13,7 +13,9 @@
 --   in_city, by_hotel, by_code   names of tables in `data`: one file with the columns city, code (theirs) and hotel
 --              (ours), by the key that their names tell. Without in_city no city is asked for, without by_hotel none of
 --              our hotels, and without by_code hotels are items of their own.
---   hotels_per_request  a city with more hotels than that is several requests, side by side.
+--   hotels_per_request  a city with more hotels than that is several requests, side by side, up to 16. An answer of
+--              2,000 rates takes most of the time that a script has.
+--   rates_per_room  so many of each room at most, as Hotelbeds chooses them; 0: all.
 --   packages   `true`: rates that may be sold only together with a flight are offers, too.
 --
 -- Left out, since an offer has no place for it: promotions, discounts that are in the price already, comments, rooms
@@ -206,6 +208,7 @@ local function build_request(search, ctx)
       occupancies = map(kinds_of(query.rooms), occupancy),
       hotels = hotels and { hotel = hotels } or nil,
       geolocation = geo and around(geo, query.place.radius_km),
+      filter = ctx.options.rates_per_room > 0 and { maxRatesPerRoom = ctx.options.rates_per_room } or nil,
       sourceMarket = query.residency,
       language = LANGUAGES[(search.locale or ""):sub(1, 2)],
     })
@@ -491,9 +494,16 @@ end
 
 -- ---- reading an answer ---------------------------------------------------------------------------------------------
 
--- Rates that are no offers, and why: counted, with the place of the first.
-local function leave_out(left, why, place)
-  left[why] = left[why] or { count = 0, place = place }
+-- Where something stands in the answer: a hotel, a room of it, a rate of that.
+local function place_of(one)
+  local place = ("hotels.hotels[%d]"):format(one.h)
+  place = one.r and ("%s.rooms[%d]"):format(place, one.r) or place
+  return one.n and ("%s.rates[%d]"):format(place, one.n) or place
+end
+
+-- What is no offer, and why: counted, with the place of the first.
+local function leave_out(left, why, one)
+  left[why] = left[why] or { count = 0, place = place_of(one) }
   left[why].count = left[why].count + 1
 end
 
@@ -528,29 +538,38 @@ local function kind_of(rate, kinds)
   end)
 end
 
--- The rates of a hotel by the kind of room that they are for.
-local function rates_by_kind(hotel, at, kinds, left, ctx)
+-- kind_of, once for all rates that say the same: `known` has what was found.
+local function known_kind(rate, kinds, known)
+  local said = (rate.rooms or "") .. "/" .. (rate.adults or "") .. "/" .. (rate.childrenAges or "")
+  if known[said] == nil then
+    known[said] = kind_of(rate, kinds) or false
+  end
+  return known[said]
+end
+
+-- The rates of the hotel by the kind of room that they are for.
+local function rates_by_kind(hotel, h, kinds, known, left, ctx)
   local by_kind, is_empty = {}, true
   for r, room in ipairs(hotel.rooms or {}) do
     if #(room.rates or {}) == 0 then
-      leave_out(left, "rooms without rates", ("%s.rooms[%d]"):format(at, r))
+      leave_out(left, "rooms without rates", { h = h, r = r })
     end
     for n, rate in ipairs(room.rates or {}) do
-      local place = ("%s.rooms[%d].rates[%d]"):format(at, r, n)
-      local kind = kind_of(rate, kinds)
+      local kind = known_kind(rate, kinds, known)
+      local one = { rate = rate, room = room, hotel = hotel, h = h, r = r, n = n }
       is_empty = false
       if rate.packaging and not ctx.options.packages then
-        leave_out(left, FOR_PACKAGES, place)
+        leave_out(left, FOR_PACKAGES, one)
       elseif not kind then
-        leave_out(left, FOR_OTHERS, place)
+        leave_out(left, FOR_OTHERS, one)
       else
         by_kind[kind.key] = by_kind[kind.key] or {}
-        table.insert(by_kind[kind.key], { rate = rate, room = room, place = place })
+        table.insert(by_kind[kind.key], one)
       end
     end
   end
   if is_empty then
-    leave_out(left, WITHOUT_RATES, at)
+    leave_out(left, WITHOUT_RATES, { h = h })
   end
   return by_kind
 end
@@ -567,9 +586,9 @@ local function cheapest_by_likeness(ones, left, ctx)
   for _, one in ipairs(ones or {}) do
     local price = price_told(one.rate, ctx.options)
     if one.rate.rateType == "RECHECK" then
-      leave_out(left, "RECHECK rates of rooms that differ", one.place)
+      leave_out(left, "RECHECK rates of rooms that differ", one)
     elseif one.rate.rateType ~= "BOOKABLE" or not price or not key_of(one.rate) then
-      leave_out(left, INCOMPLETE, one.place)
+      leave_out(left, INCOMPLETE, one)
     else
       local alike = likeness(one.rate, ctx.now.s)
       local best = cheapest[alike]
@@ -598,15 +617,22 @@ local function combine(by_kind, kinds, hotel, left, ctx)
   return offers
 end
 
--- An answer may have more than fits: the cheapest stay. As numbers they are only compared.
-local function cheapest_first(offers)
-  if #offers > OFFERS_MAX then
-    table.sort(offers, function(a, b)
-      local left, right = tonumber(a.price.total) or math.huge, tonumber(b.price.total) or math.huge
-      return left < right or left == right and (a.id or "") < (b.id or "")
-    end)
+-- An answer may have more rates than it may have offers: the cheapest stay. As numbers they are only compared.
+local function cheapest_of(ones, left, ctx)
+  if #ones <= OFFERS_MAX then
+    return ones
   end
-  return offers
+  for i, one in ipairs(ones) do
+    one.order, one.number = tonumber(price_told(one.rate, ctx.options)) or math.huge, i
+  end
+  table.sort(ones, function(a, b)
+    return a.order < b.order or a.order == b.order and a.number < b.number
+  end)
+  for i = OFFERS_MAX + 1, #ones do
+    leave_out(left, ("rates beyond the %d cheapest"):format(OFFERS_MAX), ones[i])
+    ones[i] = nil
+  end
+  return ones
 end
 
 -- Why hotels with rates give no offer when that cannot be: nil when it can.
@@ -625,17 +651,18 @@ end
 
 local function offers_of(hotels, search, ctx)
   local kinds = kinds_of(search.query.rooms)
-  local offers, left = {}, {}
+  local offers, ones, left, known = {}, {}, {}, {}
   for h, hotel in ipairs(hotels) do
-    local by_kind = rates_by_kind(hotel, ("hotels.hotels[%d]"):format(h), kinds, left, ctx)
+    local by_kind = rates_by_kind(hotel, h, kinds, known, left, ctx)
     if #kinds > 1 then
       append(offers, combine(by_kind, kinds, hotel, left, ctx))
     else
-      append(offers, map(by_kind[kinds[1].key] or {}, function(one)
-        return offer_of({ one }, hotel, ctx)
-      end))
+      append(ones, by_kind[kinds[1].key] or {})
     end
   end
+  append(offers, map(cheapest_of(ones, left, ctx), function(one)
+    return offer_of({ one }, one.hotel, ctx)
+  end))
   local why = #offers == 0 and nothing_because(left) or nil
   if #offers > 0 and not first(offers, has_price) then
     why = NO_PRICE[ctx.options.price] or NO_PRICE.selling
@@ -643,7 +670,7 @@ local function offers_of(hotels, search, ctx)
   if why then
     return fail.unexpected(why)
   end
-  return cheapest_first(offers), warnings_of(left)
+  return offers, warnings_of(left)
 end
 
 local function normalise(response, search, ctx)
@@ -807,7 +834,8 @@ return {
     in_city = "",
     by_hotel = "",
     by_code = "",
-    hotels_per_request = 250,
+    hotels_per_request = 60,
+    rates_per_room = 0,
     packages = false,
   },
   limits = { body = "8MiB" },
