@@ -125,7 +125,7 @@ end
 local MUTATED = {
   r:mutated("m_all", "offer_requests.create_with_offers.json", {
     fields = { "offers[].total_amount", "offers[3].total_amount", "offers[].total_currency", "offers[2].slices",
-      "segments[].departing_at", "data.offers" },
+      "segments[].departing_at", "data.offers", "data.offers[3]" },
     lists = { "offers[].slices", "slices[].segments", "segments[].passengers" }, nothing = { "data.offers" },
   }, at_once),
   r:mutated("m_small", "offer_requests.create.small.json", {
