@@ -92,7 +92,8 @@ local changed = r:mutated("hb_m", FILE, {
     "hotels[].rooms", "rooms[].name", "rooms[].rates", "rooms[2].rates", "rates[].rateKey", "rates[2].rateKey",
     "rates[].rateType", "rates[].rateClass", "rates[].net", "rates[].sellingRate", "rooms[3].rates[1].sellingRate",
     "rates[].packaging", "rates[].paymentType", "rates[].boardCode", "rates[].boardName", "rates[].rooms",
-    "rates[].adults", "rates[].children", "rates[].cancellationPolicies", "cancellationPolicies[].from" },
+    "rates[].adults", "rates[].children", "rates[].cancellationPolicies", "cancellationPolicies[].from",
+    "rates[2]", "hotels[1].rooms[2]", "hotels.hotels[1]", "cancellationPolicies[1]" },
   lists = { "hotels.hotels", "hotels[].rooms", "rooms[].rates", "rooms[1].rates", "rates[].cancellationPolicies" },
 }, function(alias, body)
   r:answers(alias, ASK, "200 OK", body)
@@ -100,7 +101,7 @@ end)
 
 local taxes = r:mutated("hb_t", taxed, {
   fields = { "rates[].taxes", "taxes.taxes", "taxes.allIncluded", "taxes[].included", "taxes[].amount",
-    "taxes[].currency", "taxes[].clientAmount", "taxes[].clientCurrency" },
+    "taxes[].currency", "taxes[].clientAmount", "taxes[].clientCurrency", "taxes.taxes[1]" },
   lists = { "taxes.taxes" },
 }, function(alias, body)
   r:answers(alias, ASK, "200 OK", body)
