@@ -12,7 +12,9 @@
 --              are shown last. `yes` when the contract says that nothing is.
 --   in_city, by_hotel, by_code   names of tables in `data`: one file with the columns city, code (theirs) and hotel
 --              (ours), by the key that their names tell. Without in_city no city is asked for, without by_hotel none of
---              our hotels, and without by_code hotels are items of their own.
+--              our hotels, and without by_code hotels are items of their own. As in
+--                data: { hotelbeds_in_city: { file: hotelbeds.tsv, key: [city] }, … }
+--                suppliers: { hotelbeds: { accounts: { main: { options: { in_city: hotelbeds_in_city } } } } }
 --   hotels_per_request  a city with more hotels than that is several requests, side by side, up to 16. An answer of
 --              2,000 rates takes most of the time that a script has.
 --   rates_per_room  so many of each room at most, as Hotelbeds chooses them; 0: all.
@@ -33,6 +35,7 @@ local PARTS_MAX = 16
 local OFFERS_MAX = 1000 -- of an answer
 local KINDS_MAX = 3 -- of rooms in one search: their rate keys have to fit into a hand-off
 local HANDOFF_MAX = 500
+local QUOTA_OF_DAY_S = 900 -- nobody tells when the day ends
 local KEY_MIN = 16 -- what is shorter is no rate key
 
 local RATE = {
@@ -48,7 +51,6 @@ local RATE = {
   boardName = text,
   rooms = integer,
   adults = integer,
-  children = integer,
   childrenAges = text,
   cancellationPolicies = { { amount = decimal, from = text } },
   taxes = {
@@ -135,9 +137,14 @@ local function occupancy(kind)
   }
 end
 
-local function codes_of(rows, codes)
+-- Adds the codes of these rows, each once.
+local function add_codes(rows, codes, seen)
   for _, row in ipairs(rows or {}) do
-    codes[#codes + 1] = tonumber(row.code)
+    local code = tonumber(row.code)
+    if code and not seen[code] then
+      seen[code] = true
+      codes[#codes + 1] = code
+    end
   end
 end
 
@@ -146,12 +153,12 @@ local function hotel_codes(place, options)
   if place.geo then
     return nil
   end
-  local codes = {}
+  local codes, seen = {}, {}
   if place.city and options.in_city ~= "" then
-    codes_of(lookup(options.in_city, place.city), codes)
+    add_codes(lookup(options.in_city, place.city), codes, seen)
   end
   for _, hotel in ipairs(options.by_hotel ~= "" and place.hotels or {}) do
-    codes_of(lookup(options.by_hotel, hotel), codes)
+    add_codes(lookup(options.by_hotel, hotel), codes, seen)
   end
   return codes
 end
@@ -231,6 +238,7 @@ local function is_any(message, words)
   end) ~= nil
 end
 
+local OVER_DAY = { "over rate", "over_rate" }
 local OVER_QUOTA = { "over qps", "over rate", "over_qps", "over_rate", "quota", "rate limit", "too many" }
 local NOT_LET_IN = { "inactive", "not authorized", "not_authorized", "authorization", "disallowed", "signature" }
 
@@ -250,18 +258,21 @@ local function fault_of(response)
   return { message = message, header = tostring(response.headers["x-mashery-error-code"] or "") }
 end
 
+-- How long depends on which quota; the engine reads the answer's own Retry-After, where there is one.
+local function quota_failure(fault, said, response)
+  local is_of_day = is_any(said, OVER_DAY) and response.headers["retry-after"] == nil
+  return fail.quota({ retry_after = is_of_day and QUOTA_OF_DAY_S or nil, message = fault.message })
+end
+
 local function gateway_failure(fault, response)
   local said = (fault.header .. " " .. fault.message):lower()
   if response.status == 429 or is_any(said, OVER_QUOTA) then
-    return fail.quota({ retry_after = response.headers["retry-after"], message = fault.message })
+    return quota_failure(fault, said, response)
   end
   if response.status == 401 or response.status == 403 and is_any(said, NOT_LET_IN) then
     return fail.auth(fault.message)
   end
-  if response.status == 403 then -- without a reason it is the quota
-    return fail.quota({ retry_after = response.headers["retry-after"], message = fault.message })
-  end
-  return nil
+  return response.status == 403 and quota_failure(fault, said, response) or nil -- without a reason it is the quota
 end
 
 -- nil: nothing typed, the engine goes by the status.
@@ -299,12 +310,12 @@ local function rounded(amount, currency)
   return money.round(amount, currency) or amount
 end
 
--- What the rate costs without what is due at the hotel; nil when the contract's price is not told.
 local function key_of(rate)
   local key = rate.rateKey
   return key and #key >= KEY_MIN and key or nil
 end
 
+-- What the rate costs without what is due at the hotel; nil when the contract's price is not told.
 local function price_told(rate, options)
   if options.price == "net" and not rate.hotelMandatory then
     return rate.net
@@ -396,7 +407,7 @@ local function parts_of(rates, currency, options)
     append(parts.included, taxes.included or {})
     local is_net = amount and rate.net and money.compare(amount, rate.net) == 0
     parts.is_open = parts.is_open or not taxes.included or not is_net
-    parts.word = (WORDS[taxes.word] or 2) > WORDS[parts.word] and taxes.word or parts.word
+    parts.word = (WORDS[taxes.word] or 4) > (WORDS[parts.word] or 4) and taxes.word or parts.word
   end
   return parts
 end
@@ -812,6 +823,13 @@ local function read_again(response, offer, ctx)
   end
   if not is_sum(chosen, hotel) then
     return fail.unexpected("hotel.totalNet: it is not the sum of the rates")
+  end
+  local kinds = kinds_of(offer.query.rooms)
+  local other = first(chosen, function(one)
+    return not kind_of(one.rate, kinds)
+  end)
+  if other then
+    return fail.unexpected("hotel.rooms[].rates[]: " .. FOR_OTHERS)
   end
   local unsure = first(chosen, function(one)
     return one.rate.rateType ~= "BOOKABLE"

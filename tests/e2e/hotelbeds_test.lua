@@ -62,8 +62,8 @@ local ERRORS = {
   { "hb_signature", "401 Unauthorized", "{\"error\": \"Request signature verification failed\"}", "rejected", "auth" },
   { "hb_inactive", "403 Forbidden", "<html>Developer Inactive</html>", "rejected", "auth",
     headers = { "x-mashery-error-code: ERR_403_DEVELOPER_INACTIVE" } },
-  { "hb_over_rate", "403 Forbidden", "<html>Developer Over Rate</html>", "rejected", "quota", retry_in_ms = 900000,
-    headers = { "x-mashery-error-code: ERR_403_DEVELOPER_OVER_RATE", "retry-after: 900" } },
+  { "hb_over_rate", "403 Forbidden", "<html>Developer Over Rate</html>", "rejected", "quota", retry_in_ms = 600000,
+    headers = { "x-mashery-error-code: ERR_403_DEVELOPER_OVER_RATE", "retry-after: 600" } },
   { "hb_over_qps", "403 Forbidden", "", "rejected", "quota",
     headers = { "x-mashery-error-code: ERR_403_DEVELOPER_OVER_QPS" } },
   { "hb_forbidden", "403 Forbidden", "{\"error\": \"Forbidden\"}", "rejected", "quota" },
@@ -353,6 +353,7 @@ test("a check whose answer is changed shows no wrong price, and confirms nothing
   local list = recorded.mutations(r:read(CHECKED), {
     fields = { "hotel", "hotel.currency", "hotel.totalNet", "hotel.rooms", "rooms[].rates", "rates[].rateKey",
       "rates[].rateType", "rates[].net", "rates[].sellingRate", "rates[].boardCode", "rates[].boardName",
+      "rates[].rooms", "rates[].adults", "rates[].paymentType", "rates[1]",
       "rates[].cancellationPolicies", "cancellationPolicies[].from" },
     lists = { "hotel.rooms", "rooms[].rates", "rates[].cancellationPolicies", "hotel" },
   })
