@@ -253,8 +253,8 @@ local function is_cheaper(one, other)
   return money.compare(one.total_amount or "0", other.total_amount or "0") < 0
 end
 
--- Offers that can be sold, and what else there is to say. Partial ones are a slice each, to be combined by hand. Of more
--- than an answer may give, the cheapest stay.
+-- Offers that can be sold, and what else there is to say. Partial ones are a slice each, to be combined by hand. Of
+-- more than an answer may give, the cheapest stay.
 local function offers_of(list, path)
   local whole, details = filter(list, function(offer)
     return get(offer, "partial") ~= true
