@@ -162,8 +162,9 @@ static bool bind_fields(struct walk *walk, const struct schema_object *object, s
 
     if (node->by_field == NULL) {
         node->by_field = arena_alloc_array(&plan->arena, SCHEMA_FIELDS_MAX, sizeof(struct plan_node *));
+        node->bounds = arena_alloc_array(&plan->arena, SCHEMA_FIELDS_MAX, sizeof(struct plan_bound));
     }
-    if (node->by_field == NULL) {
+    if (node->by_field == NULL || node->bounds == NULL) {
         return walk_failed(walk, "there is no memory for the plan");
     }
     memset(node->by_field, 0, SCHEMA_FIELDS_MAX * sizeof(struct plan_node *));
@@ -181,6 +182,18 @@ static bool bind_fields(struct walk *walk, const struct schema_object *object, s
             return unknown_field(walk, object, node->fields[k]->name.data, missing);
         }
         node->by_field[i] = node->fields[k];
+    }
+    node->bound_count = 0;
+    for (size_t i = 0; i < object->count; i++) {
+        const struct schema_field *field = &object->fields[i];
+        const struct plan_node *leaf = node->by_field[i];
+        if (leaf != NULL) {
+            node->bounds[node->bound_count++] =
+                (struct plan_bound){ .leaf = leaf,
+                                     .field = (uint8_t)i,
+                                     .wants_text = plan_wants_text(field->kind),
+                                     .is_certain = leaf->op == PLAN_OBJECT && field->is_required };
+        }
     }
     node->bound = object;
     return true;
@@ -202,15 +215,12 @@ static bool is_bound(struct walk *walk, const struct schema_object *object, cons
     return node->bound == object || bind_fields(walk, object, (struct plan_node *)(uintptr_t)node);
 }
 
-static void put_planned(struct walk *walk, const struct schema_object *object, const struct plan_node *node,
-                        size_t field, struct value *out)
+static inline void put_planned(struct walk *walk, const struct plan_bound *bound, struct value *out)
 {
-    const struct plan_node *leaf = node->by_field[field];
-
-    if (leaf->op == PLAN_OBJECT && object->fields[field].is_required) {
-        *out = (struct value){ .kind = VALUE_PLANNED, .node = leaf }; // what it lacks has a path of its own
+    if (bound->is_certain) {
+        *out = (struct value){ .kind = VALUE_PLANNED, .node = bound->leaf };
     } else {
-        plan_put(walk->row, leaf, plan_wants_text(object->fields[field].kind), out);
+        plan_put(walk->row, bound->leaf, bound->wants_text, out);
     }
 }
 
@@ -222,9 +232,9 @@ static bool spread_plan(struct walk *walk, const struct schema_object *object, c
     }
     for (size_t i = 0; i < object->count; i++) {
         values[i].kind = VALUE_ABSENT; // most of a schema is
-        if (node->by_field[i] != NULL) {
-            put_planned(walk, object, node, i, &values[i]);
-        }
+    }
+    for (size_t i = 0; i < node->bound_count; i++) {
+        put_planned(walk, &node->bounds[i], &values[node->bounds[i].field]);
     }
     if (object->currency >= 0) {
         read_currency(walk, object, node, values);
@@ -250,8 +260,9 @@ struct text walk_peek(struct walk *walk, const struct schema_object *object, con
 
     if (source->kind == VALUE_PLANNED) {
         struct value value = { .kind = VALUE_ABSENT };
-        if (is_bound(walk, object, source->node) && source->node->by_field[field] != NULL) {
-            put_planned(walk, object, source->node, field, &value);
+        const struct plan_node *leaf = is_bound(walk, object, source->node) ? source->node->by_field[field] : NULL;
+        if (leaf != NULL) {
+            plan_put(walk->row, leaf, plan_wants_text(object->fields[field].kind), &value);
         }
         return value_text(&value);
     }

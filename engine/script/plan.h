@@ -45,6 +45,8 @@ struct plan_path {
     struct declared *declared; // what it names
     struct text text;          // as the script wrote it, for errors
     bool is_key;               // the key of the level's element in its map, or its number in its list
+    bool is_member;            // one step to a member, as most are; its place is here too
+    uint16_t place;
 };
 
 /// The members of an object that PLAN_TIME puts together.
@@ -75,6 +77,14 @@ struct plan_entry {
     struct plan_constant value;
 };
 
+/// A leaf and the field of the schema that it is for.
+struct plan_bound {
+    const struct plan_node *leaf;
+    uint8_t field;   // its number in its object
+    bool wants_text; // see plan_value
+    bool is_certain; // a required object: it is there, and what it lacks has a path of its own
+};
+
 struct plan_node {
     enum plan_op op;
     struct text name; // of the field
@@ -89,8 +99,10 @@ struct plan_node {
     uint32_t first_level; // … and the first one further in
     struct plan_node **fields;
     size_t field_count;
-    const void *bound;           // the schema object that `by_field` belongs to
+    const void *bound;           // the schema object that `by_field` and `bounds` belong to
     struct plan_node **by_field; // one for each field of that object; NULL: absent
+    struct plan_bound *bounds;   // those that are there, in the order of the object
+    size_t bound_count;
     struct plan_memo *memo;      // of a function: what it said; NULL: nothing yet
 };
 

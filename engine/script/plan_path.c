@@ -145,6 +145,8 @@ static void reader_end(struct path_reader *reader, struct text text, uint32_t le
     };
     path->steps = plan_alloc(reader->compiler, reader->count + 1, sizeof(struct plan_step));
     memcpy(path->steps, reader->steps, reader->count * sizeof(struct plan_step));
+    path->is_member = reader->count == 1 && path->steps[0].index == 0;
+    path->place = path->steps[0].place;
 }
 
 /// Does it begin with `[]` or `{}`?

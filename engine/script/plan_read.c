@@ -253,6 +253,7 @@ static struct value no_time_value(const struct plan_row *row, const struct plan_
     struct plan_path object = *year;
 
     object.count--;
+    object.is_member = false;
     const struct tape_node *found = plan_find(row, &object);
     if (found == NULL || found->kind == TAPE_NONE || found->kind == TAPE_NULL || found->kind == TAPE_EMPTY) {
         return ABSENT;
@@ -387,7 +388,7 @@ static inline void value_put(struct value value, struct value *out)
     out->text = (struct text){ data, length };
 }
 
-void plan_put(struct plan_row *row, const struct plan_node *node, bool wants_text, struct value *out)
+void plan_put_other(struct plan_row *row, const struct plan_node *node, bool wants_text, struct value *out)
 {
     bool is_path = node->op == PLAN_PATH && !plan_is_number(row, &node->path);
     const struct tape_node *found = is_path ? plan_find(row, &node->path) : NULL;

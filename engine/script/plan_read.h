@@ -110,6 +110,9 @@ static inline const struct tape_node *plan_find(const struct plan_row *row, cons
     uint32_t at = row->at[path->level];
     const struct tape_node *node = &row->tape->nodes[path->is_key && at > 0 ? at - 1 : at];
 
+    if (path->is_member) {
+        return node->kind == TAPE_OBJECT ? tape_member(row->tape, node, path->place) : NULL;
+    }
     return plan_find_from(row->tape, node, path);
 }
 
@@ -118,7 +121,8 @@ static inline const struct tape_node *plan_find(const struct plan_row *row, cons
 struct value plan_value(struct plan_row *row, const struct plan_node *node, bool wants_text);
 
 /// The same, put where it belongs: to copy what was written just now in smaller pieces takes longer than to read it.
-void plan_put(struct plan_row *row, const struct plan_node *node, bool wants_text, struct value *out);
+static inline void plan_put(struct plan_row *row, const struct plan_node *node, bool wants_text, struct value *out);
+void plan_put_other(struct plan_row *row, const struct plan_node *node, bool wants_text, struct value *out);
 
 /// The currency that a MONEY term says; absent for anything else.
 struct value plan_currency(struct plan_row *row, const struct plan_node *node);
@@ -128,3 +132,17 @@ struct value plan_call(struct plan_row *row, const struct plan_node *node);
 
 /// Pushes what the search says at a path like `query.cabin`.
 void plan_push_asked(struct plan_row *row, struct text path);
+
+// Most leaves are texts that are members of the element in hand.
+static inline void plan_put(struct plan_row *row, const struct plan_node *node, bool wants_text, struct value *out)
+{
+    bool is_text = node->op == PLAN_PATH && node->path.is_member && wants_text;
+    const struct tape_node *found = is_text ? plan_find(row, &node->path) : NULL;
+
+    if (found != NULL && (found->kind == TAPE_TEXT || found->kind == TAPE_NUMBER)) {
+        out->kind = VALUE_TEXT;
+        out->text = found->text;
+    } else {
+        plan_put_other(row, node, wants_text, out);
+    }
+}
