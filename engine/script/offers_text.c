@@ -79,6 +79,18 @@ void walk_write_text(struct buffer *out, struct text text)
     out->length += text.length + 2;
 }
 
+// The field's name, colon and what stands before them, at `at`; the byte behind it. `room` is what is free there.
+static inline char *put_key(char *at, size_t room, const struct schema_field *field, bool is_first)
+{
+    if (room >= SCHEMA_KEY_ROOM) {
+        memcpy(at, field->key_json.data, SCHEMA_KEY_ROOM); // the same few pieces for each, whatever its length
+    } else {
+        memcpy(at, field->key_json.data, field->key_json.length);
+    }
+    *at = is_first ? '{' : ',';
+    return at + field->key_json.length;
+}
+
 void walk_write_key(struct buffer *out, const struct schema_field *field, bool is_first)
 {
     size_t length = field->key_json.length;
@@ -86,12 +98,24 @@ void walk_write_key(struct buffer *out, const struct schema_field *field, bool i
     if (out->capacity - out->length < length && !buffer_reserve(out, length)) {
         return;
     }
-    char *at = out->data + out->length;
-    if (out->capacity - out->length >= SCHEMA_KEY_ROOM) {
-        memcpy(at, field->key_json.data, SCHEMA_KEY_ROOM); // the same few pieces for each, whatever its length
-    } else {
-        memcpy(at, field->key_json.data, length);
-    }
-    *at = is_first ? '{' : ',';
+    (void)put_key(out->data + out->length, out->capacity - out->length, field, is_first);
     out->length += length;
+}
+
+bool walk_write_plain(struct buffer *out, const struct schema_field *field, struct text text, bool is_first)
+{
+    size_t length = field->key_json.length + text.length + 2;
+    size_t room = out->capacity - out->length;
+
+    if (room < length) {
+        return false; // whoever writes it in pieces makes room
+    }
+    char *at = put_key(out->data + out->length, room, field, is_first);
+    if (!copy_plain(at + 1, text.data, text.length)) {
+        return false;
+    }
+    at[0] = '"';
+    at[text.length + 1] = '"';
+    out->length += length;
+    return true;
 }

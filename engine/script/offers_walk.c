@@ -119,6 +119,20 @@ static bool write_checked(struct walk *walk, const struct schema_field *field, s
     return walk_note_leaf(walk, field, text);
 }
 
+static bool has_length(const struct schema_field *field, struct text text)
+{
+    return text.length <= (uint64_t)field->max && text.length >= (uint64_t)field->min;
+}
+
+static struct text trimmed(const struct schema_field *field, struct text text)
+{
+    while (field->trims_zeros && text.length > 1 && text.data[0] == '0') {
+        text.data++;
+        text.length--;
+    }
+    return text;
+}
+
 static bool walk_text(struct walk *walk, const struct schema_field *field, const struct value *value)
 {
     struct text text = value_text(value);
@@ -126,14 +140,11 @@ static bool walk_text(struct walk *walk, const struct schema_field *field, const
     if (text.data == NULL) {
         return expected(walk, value, "text");
     }
-    if (text.length > (uint64_t)field->max || text.length < (uint64_t)field->min) {
+    if (!has_length(field, text)) {
         return walk_failed(walk, "text of %d to %d bytes expected, got %zu", (int)field->min, (int)field->max,
                            text.length);
     }
-    while (field->trims_zeros && text.length > 1 && text.data[0] == '0') {
-        text.data++;
-        text.length--;
-    }
+    text = trimmed(field, text);
     if (field == walk->schema->id) {
         walk->id = text;
     }
@@ -296,7 +307,7 @@ static bool walk_enum(struct walk *walk, const struct schema_field *field, const
     struct text text = value_text(value);
 
     for (size_t i = 0; i < field->value_count && text.data != NULL; i++) {
-        if (text.length == field->values[i].length && memcmp(text.data, field->values[i].data, text.length) == 0) {
+        if (text_equals(text, field->values[i])) {
             if (field == walk->schema->taxes_included) {
                 walk->taxes_are_included = text_equals(text, TEXT("yes"));
                 walk->taxes_are_excluded = text_equals(text, TEXT("no"));
@@ -349,6 +360,24 @@ static bool read_decimals(struct walk *walk, const struct schema_object *object,
     return true;
 }
 
+// A text without anything to say against it, as most are: name and text in one go. False: nothing has happened.
+static bool write_plain_text(struct walk *walk, const struct schema_field *field, const struct value *value,
+                             bool is_first)
+{
+    if (field->kind != SCHEMA_TEXT || value->kind != VALUE_TEXT || field->facet >= 0 || field->is_hidden ||
+        !has_length(field, value->text)) {
+        return false;
+    }
+    struct text text = trimmed(field, value->text);
+    if (!walk_write_plain(walk->out, field, text, is_first)) {
+        return false;
+    }
+    if (field->is_key) {
+        add_key(walk, text);
+    }
+    return true;
+}
+
 static bool walk_fields(struct walk *walk, const struct schema_object *object, const struct value *values, int decimals)
 {
     bool is_first = true;
@@ -359,6 +388,10 @@ static bool walk_fields(struct walk *walk, const struct schema_object *object, c
             if (!walk_absent(walk, field)) {
                 return false;
             }
+            continue;
+        }
+        if (write_plain_text(walk, field, &values[i], is_first)) {
+            is_first = false;
             continue;
         }
         size_t start = walk->out->length;

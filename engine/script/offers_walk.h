@@ -127,6 +127,9 @@ void walk_write_text(struct buffer *out, struct text text);
 /// The field's name and colon, after `{` or a comma.
 void walk_write_key(struct buffer *out, const struct schema_field *field, bool is_first);
 
+/// Both for a text that needs no escapes, in one go. False: nothing was written; walk_write_key and walk_write_text do.
+MUST_CHECK bool walk_write_plain(struct buffer *out, const struct schema_field *field, struct text text, bool is_first);
+
 /// Lets go what the Lua stack holds above `top`, which is mostly nothing.
 static inline void walk_let_go(const struct walk *walk, int top)
 {
