@@ -33,6 +33,7 @@ struct zone_entry {
 
 struct zone {
     char name[ZONE_NAME_MAX + 1];
+    size_t name_length;
     size_t count;                // entries, without the last
     uint16_t index[INDEX_COUNT]; // the entry in force at the beginning of each INDEX_S
     struct zone_entry entries[]; // the first at INT64_MIN, the last at INT64_MAX
@@ -195,6 +196,7 @@ static struct zone *finish(struct text name, struct builder *builder)
 
     if (zone != NULL) {
         memcpy(zone->name, name.data, name.length);
+        zone->name_length = strlen(zone->name);
         zone->count = builder->count;
         memcpy(zone->entries, builder->entries, (builder->count + 1) * sizeof(struct zone_entry));
         for (int i = 0; i < INDEX_COUNT; i++) {
@@ -294,7 +296,7 @@ void zone_destroy(struct zone **zone)
 
 struct text zone_name(const struct zone *zone)
 {
-    return text_of(zone->name);
+    return (struct text){ zone->name, zone->name_length };
 }
 
 // ---- questions -----------------------------------------------------------------------------------------------------
@@ -323,6 +325,10 @@ size_t zone_instants(const struct zone *zone, int64_t local_s, int64_t utc_s[2])
     size_t first = find(zone, local_s - OFFSET_MAX); // no clock is further ahead
     int64_t latest = local_s - OFFSET_MIN;
 
+    if (zone->entries[first + 1].at > latest) { // nothing changes near it
+        utc_s[0] = local_s - zone->entries[first].offset;
+        return 1;
+    }
     for (size_t i = first; i < zone->count && zone->entries[i].at <= latest && count < 2; i++) {
         int64_t instant = local_s - zone->entries[i].offset;
         if (instant >= zone->entries[i].at && instant < zone->entries[i + 1].at) {

@@ -69,10 +69,11 @@ static int time_local_time(lua_State *L)
     bind_at_most(L, 1);
     struct moment moment;
     struct calendar_spelling spelling;
+    struct calendar_days days = { .kept = { { .days = 0 } } };
     int results = 0;
     char out[CALENDAR_TEXT_MAX];
 
-    if (lua_type(L, 1) == LUA_TSTRING && calendar_spell(bind_text_at(L, 1), &spelling)) {
+    if (lua_type(L, 1) == LUA_TSTRING && calendar_spell(bind_text_at(L, 1), &days, &spelling)) {
         lua_pushlstring(L, spelling.local, CALENDAR_LOCAL);
         return 1;
     }
@@ -104,10 +105,11 @@ static int time_utc(lua_State *L)
     bind_at_most(L, 1);
     struct moment moment, utc;
     struct calendar_spelling spelling;
+    struct calendar_days days = { .kept = { { .days = 0 } } };
     int results = 0;
     char out[CALENDAR_TEXT_MAX];
 
-    if (lua_type(L, 1) == LUA_TSTRING && calendar_spell(bind_text_at(L, 1), &spelling) &&
+    if (lua_type(L, 1) == LUA_TSTRING && calendar_spell(bind_text_at(L, 1), &days, &spelling) &&
         calendar_spell_utc(&spelling)) {
         lua_pushlstring(L, spelling.local, CALENDAR_LOCAL + 1);
         return 1;

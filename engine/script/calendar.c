@@ -380,12 +380,36 @@ static bool spell_offset(const char *at, size_t length, struct calendar_spelling
     return true;
 }
 
-bool calendar_spell(struct text text, struct calendar_spelling *spelling)
+// The days since 1970 of the ten bytes at `at`. False: they are no date.
+static bool spell_day(const char *at, struct calendar_days *days, int64_t *number)
 {
-    uint8_t date[8], time[8];
-    size_t length = CALENDAR_LOCAL - 3;
+    struct calendar_day *kept = &days->kept[(unsigned char)at[9] % CALENDAR_DAYS]; // neighbours have different ones
+    uint32_t ones = (unsigned char)at[9] - (uint32_t)'0', tens = (unsigned char)at[8] - (uint32_t)'0';
+    uint8_t month[8];
 
-    if (text.length < length || !take_pattern(text.data, "0000-00-", TOPS_DATE, date) ||
+    if (!text_same_bytes(at, kept->spelt, sizeof kept->spelt)) {
+        if (!take_pattern(at, "0000-00-", TOPS_DATE, month) || tens > 3 || ones > 9) {
+            return false;
+        }
+        uint32_t year = pair(month) * 100 + pair(month + 2), day = tens * 10 + ones;
+        if (!calendar_is_date(year, pair(month + 5), day)) {
+            return false;
+        }
+        memcpy(kept->spelt, at, sizeof kept->spelt);
+        kept->days = calendar_days(year, pair(month + 5), day);
+    }
+    *number = kept->days;
+    return true;
+}
+
+bool calendar_spell(struct text text, struct calendar_days *days, struct calendar_spelling *spelling)
+{
+    int64_t day = 0;
+    uint8_t time[8];
+    size_t length = CALENDAR_LOCAL - 3;
+    uint32_t seconds = 0;
+
+    if (text.length < length || !spell_day(text.data, days, &day) ||
         !take_pattern(text.data + 8, "00T00:00", TOPS_TIME, time)) {
         return false;
     }
@@ -399,10 +423,11 @@ bool calendar_spell(struct text text, struct calendar_spelling *spelling)
         }
         memcpy(spelling->local + length, text.data + length, 3);
         length = CALENDAR_LOCAL;
+        seconds = tens * 10 + ones;
     }
-    return pair(time + 3) < 24 && pair(time + 6) < 60 &&
-           calendar_is_date(pair(date) * 100 + pair(date + 2), pair(date + 5), pair(time)) &&
-           spell_offset(text.data + length, text.length - length, spelling);
+    uint32_t hour = pair(time + 3), minute = pair(time + 6);
+    spelling->local_s = day * DAY_S + (int64_t)(hour * 3600 + minute * 60 + seconds);
+    return hour < 24 && minute < 60 && spell_offset(text.data + length, text.length - length, spelling);
 }
 
 bool calendar_spell_utc(struct calendar_spelling *spelling)

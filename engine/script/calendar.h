@@ -32,8 +32,17 @@ struct calendar_spelling {
     char local[CALENDAR_LOCAL + 2]; // `2027-05-03T20:05:00`; calendar_spell_utc adds the Z
     bool has_offset;
     int32_t offset_min;
+    int64_t local_s; // its seconds since 1970, as if it were UTC
 };
-MUST_CHECK bool calendar_spell(struct text text, struct calendar_spelling *spelling);
+/// Dates that were read: the times of an answer are of a few days, so these are kept between them. Begins as zeros.
+enum { CALENDAR_DAYS = 8 };
+struct calendar_days {
+    struct calendar_day {
+        char spelt[10]; // `2027-05-03`
+        int64_t days;   // since 1970-01-01
+    } kept[CALENDAR_DAYS];
+};
+MUST_CHECK bool calendar_spell(struct text text, struct calendar_days *days, struct calendar_spelling *spelling);
 /// Turns `local` into UTC. False: without an offset, or on another day there.
 MUST_CHECK bool calendar_spell_utc(struct calendar_spelling *spelling);
 

@@ -9,27 +9,20 @@
 // A day is the usual mistake, so what is further off than half of one is a wrong date and not another clock.
 enum { ZONED_LOCAL, ZONED_ZONE, ZONED_UTC, ELAPSED_WIDTH = 7, ELAPSED_OFF_MAX = 12 * 60 };
 
-// A clock time: its spelling and its seconds, as if it were UTC.
 struct clock_time {
     struct calendar_spelling spelling;
-    int64_t local_s;
     bool is_spelled; // in the usual way: the spelling has the offset's minutes too
 };
 
-static int64_t two(const char *at)
-{
-    return (at[0] - '0') * 10 + (at[1] - '0');
-}
-
 // False: it is no clock time, or has an offset (then `has_offset` of the spelling is set, and the rest is there).
-static bool read_clock(struct text text, struct clock_time *time)
+static bool read_clock(struct walk *walk, struct text text, struct clock_time *time)
 {
     struct calendar_spelling *spelling = &time->spelling;
     struct moment moment;
 
     spelling->has_offset = false;
     spelling->offset_min = 0;
-    time->is_spelled = calendar_spell(text, spelling);
+    time->is_spelled = calendar_spell(text, &walk->days, spelling);
     if (!time->is_spelled) {
         if (!calendar_parse(text, &moment) || !moment.has_time) {
             return false;
@@ -38,11 +31,9 @@ static bool read_clock(struct text text, struct clock_time *time)
         (void)calendar_write_local(&moment, out);
         memcpy(spelling->local, out, CALENDAR_LOCAL);
         spelling->has_offset = moment.has_offset;
+        spelling->local_s = moment.days * 86400 + (int64_t)(moment.hour * 3600 + moment.minute * 60 + moment.second);
     }
-    char *at = spelling->local;
-    at[CALENDAR_LOCAL] = 0;
-    int64_t days = calendar_days((uint32_t)(two(at) * 100 + two(at + 2)), (uint32_t)two(at + 5), (uint32_t)two(at + 8));
-    time->local_s = days * 86400 + two(at + 11) * 3600 + two(at + 14) * 60 + two(at + 17);
+    spelling->local[CALENDAR_LOCAL] = 0;
     return !spelling->has_offset;
 }
 
@@ -69,7 +60,7 @@ static size_t look_ahead(struct walk *walk, const struct schema_field *field, in
     const struct zone *zone = places_zone(walk->places, value_text(&scope->values[field->at]));
     struct text text = zone != NULL ? walk_peek(walk, field->object, value, ZONED_LOCAL) : (struct text){ NULL, 0 };
 
-    return text.data != NULL && read_clock(text, &time) ? zone_instants(zone, time.local_s, instants) : 0;
+    return text.data != NULL && read_clock(walk, text, &time) ? zone_instants(zone, time.spelling.local_s, instants) : 0;
 }
 
 // Does the candidate agree with the minutes told, and with the times of its object?
@@ -204,7 +195,7 @@ static bool write_time(struct walk *walk, const struct schema_field *field, stru
 {
     const struct schema_field *fields = field->object->fields;
     struct calendar_spelling utc = time->spelling;
-    int64_t offset_s = time->local_s - instant_s;
+    int64_t offset_s = time->spelling.local_s - instant_s;
     char out[CALENDAR_TEXT_MAX];
     struct moment moment;
     struct text text = { utc.local, CALENDAR_LOCAL + 1 };
@@ -220,7 +211,8 @@ static bool write_time(struct walk *walk, const struct schema_field *field, stru
     }
     size_t length = fields[ZONED_LOCAL].key_json.length + fields[ZONED_ZONE].key_json.length +
                     fields[ZONED_UTC].key_json.length + local.length + zone_name(zone).length + text.length + 7;
-    if (buffer_reserve(walk->out, length)) { // a full buffer is told at the end
+    bool has_room = walk->out->capacity - walk->out->length >= length;
+    if (has_room || buffer_reserve(walk->out, length)) { // a full buffer is told at the end
         char *start = walk->out->data + walk->out->length;
         char *at = put_field(start, &fields[ZONED_LOCAL], local);
         at = put_field(at, &fields[ZONED_ZONE], zone_name(zone));
@@ -259,12 +251,12 @@ bool times_walk(struct walk *walk, const struct schema_field *field, const struc
         return walk_absent(walk, &object->fields[ZONED_LOCAL]);
     }
     // With an offset and nothing else said, it tells the instant too, which must then be that of the place's clocks.
-    bool is_clock = local.data != NULL && read_clock(local, &time);
+    bool is_clock = local.data != NULL && read_clock(walk, local, &time);
     if (local.data != NULL && !is_clock && time.spelling.has_offset && values[ZONED_UTC].kind == VALUE_ABSENT) {
         utc_told = local;
         is_clock = true;
         is_read = time.is_spelled;
-        told_s = time.local_s - (int64_t)time.spelling.offset_min * 60;
+        told_s = time.spelling.local_s - (int64_t)time.spelling.offset_min * 60;
     }
     if (!is_clock) {
         return failed_at(walk, local_name,
@@ -275,7 +267,7 @@ bool times_walk(struct walk *walk, const struct schema_field *field, const struc
     if (zone == NULL) {
         return false;
     }
-    size_t count = zone_instants(zone, time.local_s, candidates);
+    size_t count = zone_instants(zone, time.spelling.local_s, candidates);
     if (count == 0) {
         return failed_at(walk, local_name, "%s does not exist in %s: clocks were put forward over it",
                          text_of(time.spelling.local), zone_name(zone).data);

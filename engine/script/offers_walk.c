@@ -263,11 +263,11 @@ static bool walk_time(struct walk *walk, const struct schema_field *field, const
     struct calendar_spelling spelling;
     char out[CALENDAR_TEXT_MAX];
 
-    if (field->kind == SCHEMA_LOCAL_TIME && text.data != NULL && calendar_spell(text, &spelling) &&
+    if (field->kind == SCHEMA_LOCAL_TIME && text.data != NULL && calendar_spell(text, &walk->days, &spelling) &&
         !spelling.has_offset) {
         return write_checked(walk, field, (struct text){ spelling.local, CALENDAR_LOCAL });
     }
-    if (field->kind == SCHEMA_UTC_TIME && text.data != NULL && calendar_spell(text, &spelling) &&
+    if (field->kind == SCHEMA_UTC_TIME && text.data != NULL && calendar_spell(text, &walk->days, &spelling) &&
         calendar_spell_utc(&spelling)) {
         return write_checked(walk, field, (struct text){ spelling.local, CALENDAR_LOCAL + 1 });
     }

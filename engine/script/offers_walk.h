@@ -6,6 +6,7 @@
 
 #include "base/buffer.h"
 #include "base/places.h"
+#include "script/calendar.h"
 #include "script/conversion.h"
 #include "script/schema.h"
 #include "script/value.h"
@@ -76,6 +77,7 @@ struct walk {
     const struct places *places; // NULL: none are known
     size_t corrected;            // elapsed minutes that did not agree with the times, of the whole answer
     char corrected_first[160];
+    struct calendar_days days; // of its times
     // where it stands, and what is wrong there
     struct walk_step steps[WALK_STEPS_MAX];
     size_t depth;

@@ -18,22 +18,30 @@ static const char *const spellings[] = {
     "2027-05-03T18:00:00+18:00", "2027-05-03T05:59:00-18:00", "0001-01-01T00:00:00",       "9999-12-31T23:59:59",
 };
 
-// True: both ways agree on this text, whatever they say.
+// True: both ways agree on this text, whatever they say, also when days of other texts are known.
 static bool agree(struct text text, bool *is_spelled)
 {
+    static struct calendar_days kept;
     struct calendar_spelling spelling;
+    struct calendar_days fresh = { .kept = { { .days = 0 } } };
     struct moment moment, utc;
     char local[CALENDAR_TEXT_MAX], other[CALENDAR_TEXT_MAX];
 
-    *is_spelled = calendar_spell(text, &spelling);
+    bool is_spelled_alone = calendar_spell(text, &fresh, &spelling);
+    *is_spelled = calendar_spell(text, &kept, &spelling);
     if (!*is_spelled) {
-        return true;
+        return !is_spelled_alone;
     }
     if (!calendar_parse(text, &moment) || !moment.has_time || moment.has_offset != spelling.has_offset ||
         moment.offset_min != spelling.offset_min || calendar_write_local(&moment, local) != CALENDAR_LOCAL ||
-        memcmp(local, spelling.local, CALENDAR_LOCAL) != 0) {
+        memcmp(local, spelling.local, CALENDAR_LOCAL) != 0 || !is_spelled_alone) {
         return false;
     }
+    moment.offset_min = 0;
+    if (calendar_epoch_us(&moment) != spelling.local_s * 1000000) {
+        return false;
+    }
+    moment.offset_min = spelling.offset_min;
     if (!calendar_spell_utc(&spelling)) {
         return true;
     }
