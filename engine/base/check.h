@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 
+#define NEVER_INLINE __attribute__((noinline)) // for the rare way of a function that is called all the time
 #define MUST_CHECK __attribute__((warn_unused_result))
 #define PRINTF_LIKE(format_index, first_index) __attribute__((format(printf, format_index, first_index)))
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))

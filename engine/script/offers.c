@@ -175,6 +175,9 @@ static void write_status(struct taking *taking)
 // What is due later is part of the total: a supplier that leaves it out would look cheaper than it is.
 static bool due_is_within_total(struct walk *walk)
 {
+    if (walk->due_count == 0 && walk->due_micros == 0) {
+        return true;
+    }
     int decimals = amount_exponent(walk->is_converted ? walk->target : text_of(walk->currency));
     int64_t unit_micros = 1000000;
 

@@ -7,7 +7,7 @@
 
 // Eight bytes at once, each either fine (0) or not (its top bit): control characters, the quote, the backslash, 0x7f
 // and above. The borrow of a byte may mark its neighbour as well, which only costs the slow path.
-static uint64_t marks_of(uint64_t word)
+static inline uint64_t marks_of(uint64_t word)
 {
     const uint64_t ones = 0x0101010101010101ULL, tops = 0x8080808080808080ULL;
     uint64_t quote = word ^ (ones * '"'), slash = word ^ (ones * '\\');
@@ -16,7 +16,7 @@ static uint64_t marks_of(uint64_t word)
 }
 
 // Up to seven bytes, padded with letters; they are copied too.
-static uint64_t copy_short(char *out, const char *at, size_t length)
+static inline uint64_t copy_short(char *out, const char *at, size_t length)
 {
     uint64_t word = 0x6161616161616161ULL;
     uint32_t low32 = 0, high32 = 0;
@@ -45,7 +45,7 @@ static uint64_t copy_short(char *out, const char *at, size_t length)
 
 // Copies and looks in one go. True: all bytes stand for themselves inside a JSON string, which printable ASCII does but
 // for the quote and the backslash. Else what was copied is of no use.
-static bool copy_plain(char *out, const char *at, size_t length)
+static inline bool copy_plain(char *out, const char *at, size_t length)
 {
     uint64_t word = 0, marks = 0;
 
@@ -62,18 +62,24 @@ static bool copy_plain(char *out, const char *at, size_t length)
     return (marks | marks_of(word)) == 0;
 }
 
+// Makes room, writes escapes. Apart from the short way, which then needs no registers saved.
+static NEVER_INLINE void write_any_text(struct buffer *out, struct text text)
+{
+    struct json_writer writer;
+
+    json_writer_init(&writer, out);
+    json_text(&writer, text.data != NULL ? text : TEXT(""));
+}
+
 void walk_write_text(struct buffer *out, struct text text)
 {
-    if (out->capacity - out->length < text.length + 2 && !buffer_reserve(out, text.length + 2)) {
+    bool has_room = out->capacity - out->length >= text.length + 2;
+
+    if (!has_room || !copy_plain(out->data + out->length + 1, text.data, text.length)) {
+        write_any_text(out, text);
         return;
     }
     char *at = out->data + out->length;
-    if (!copy_plain(at + 1, text.data, text.length)) {
-        struct json_writer writer;
-        json_writer_init(&writer, out);
-        json_text(&writer, text);
-        return;
-    }
     *at = '"';
     at[text.length + 1] = '"';
     out->length += text.length + 2;
@@ -91,15 +97,23 @@ static inline char *put_key(char *at, size_t room, const struct schema_field *fi
     return at + field->key_json.length;
 }
 
+static NEVER_INLINE void write_key_with_room(struct buffer *out, const struct schema_field *field, bool is_first)
+{
+    if (buffer_reserve(out, field->key_json.length)) {
+        walk_write_key(out, field, is_first);
+    }
+}
+
 void walk_write_key(struct buffer *out, const struct schema_field *field, bool is_first)
 {
-    size_t length = field->key_json.length;
+    size_t room = out->capacity - out->length;
 
-    if (out->capacity - out->length < length && !buffer_reserve(out, length)) {
+    if (room < field->key_json.length) {
+        write_key_with_room(out, field, is_first);
         return;
     }
-    (void)put_key(out->data + out->length, out->capacity - out->length, field, is_first);
-    out->length += length;
+    (void)put_key(out->data + out->length, room, field, is_first);
+    out->length += field->key_json.length;
 }
 
 bool walk_write_plain(struct buffer *out, const struct schema_field *field, struct text text, bool is_first)
@@ -118,4 +132,15 @@ bool walk_write_plain(struct buffer *out, const struct schema_field *field, stru
     at[text.length + 1] = '"';
     out->length += length;
     return true;
+}
+
+struct text walk_digits(uint64_t number, char room[DIGITS_MAX])
+{
+    size_t start = DIGITS_MAX;
+
+    do {
+        room[--start] = (char)('0' + number % 10);
+        number /= 10;
+    } while (number > 0);
+    return (struct text){ room + start, DIGITS_MAX - start };
 }

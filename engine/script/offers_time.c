@@ -7,7 +7,7 @@
 #include <string.h>
 
 // A day is the usual mistake, so what is further off than half of one is a wrong date and not another clock.
-enum { ZONED_LOCAL, ZONED_ZONE, ZONED_UTC, ELAPSED_WIDTH = 7, ELAPSED_OFF_MAX = 12 * 60 };
+enum { ZONED_LOCAL, ZONED_ZONE, ZONED_UTC, ELAPSED_OFF_MAX = 12 * 60 };
 
 struct clock_time {
     struct calendar_spelling spelling;
@@ -313,7 +313,11 @@ bool times_elapsed(struct walk *walk, const struct schema_field *field, const st
         walk->out->length = start;
     }
     scope->elapsed_at = start;
-    return buffer_append(walk->out, "       ", ELAPSED_WIDTH) || true; // a full buffer is told at the end
+    // What is told is mostly right, and stands there already then.
+    char digits[DIGITS_MAX];
+    struct text text = scope->told_min >= 0 ? walk_digits((uint64_t)scope->told_min, digits) : TEXT("?");
+    scope->elapsed_width = text.length;
+    return buffer_append_text(walk->out, text) || true; // a full buffer is told at the end
 }
 
 static void correct(struct walk *walk, const struct walk_scope *scope, int64_t minutes)
@@ -353,24 +357,21 @@ static bool check_elapsed(struct walk *walk, const struct walk_scope *scope, con
     return true;
 }
 
-// The minutes take their place in what was written, and what is behind it moves up.
+// The minutes take their place in what was written, and what is behind it moves.
 static void write_elapsed(struct walk *walk, const struct walk_scope *scope, int64_t minutes)
 {
     struct buffer *out = walk->out;
-    char digits[ELAPSED_WIDTH];
-    size_t start = sizeof digits;
+    char room[DIGITS_MAX];
+    struct text digits = walk_digits((uint64_t)minutes, room);
+    size_t width = scope->elapsed_width;
 
-    for (int64_t rest = minutes; start > 0 && (rest > 0 || start == sizeof digits); rest /= 10) {
-        digits[--start] = (char)('0' + rest % 10);
-    }
-    size_t length = sizeof digits - start;
-    if (out->is_full) {
+    if (!buffer_reserve(out, digits.length)) {
         return;
     }
     char *at = out->data + scope->elapsed_at;
-    memcpy(at, digits + start, length);
-    memmove(at + length, at + ELAPSED_WIDTH, out->length - scope->elapsed_at - ELAPSED_WIDTH);
-    out->length -= ELAPSED_WIDTH - length;
+    memmove(at + digits.length, at + width, out->length - scope->elapsed_at - width);
+    memcpy(at, digits.data, digits.length);
+    out->length = out->length - width + digits.length;
 }
 
 bool times_leave(struct walk *walk, struct walk_scope *scope)
@@ -387,7 +388,9 @@ bool times_leave(struct walk *walk, struct walk_scope *scope)
         if (!check_elapsed(walk, scope, field, minutes)) {
             return false;
         }
-        write_elapsed(walk, scope, minutes);
+        if (minutes != scope->told_min) {
+            write_elapsed(walk, scope, minutes);
+        }
         if (field->adds_duration) {
             walk->duration_min += (uint64_t)minutes;
             walk->has_duration = true;

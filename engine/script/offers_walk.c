@@ -174,23 +174,18 @@ static bool integer_failed(struct walk *walk, const struct schema_field *field, 
 
 static bool walk_integer(struct walk *walk, const struct schema_field *field, const struct value *value)
 {
-    char digits[24];
+    char room[1 + DIGITS_MAX]; // a sign before them
     double number = value->kind == VALUE_NUMBER ? value->number : NAN;
-    size_t length = 0;
 
     if (!(number >= (double)field->min && number <= (double)field->max) || number != (double)(int64_t)number) {
         return integer_failed(walk, field, value);
     }
     int64_t whole = (int64_t)number;
-    uint64_t rest = whole < 0 ? 0 - (uint64_t)whole : (uint64_t)whole;
-    do {
-        digits[sizeof digits - ++length] = (char)('0' + rest % 10);
-        rest /= 10;
-    } while (rest > 0);
+    struct text text = walk_digits(whole < 0 ? 0 - (uint64_t)whole : (uint64_t)whole, room + 1);
     if (whole < 0) {
-        digits[sizeof digits - ++length] = '-';
+        room[text.data - room - 1] = '-';
+        text = (struct text){ text.data - 1, text.length + 1 };
     }
-    struct text text = { digits + sizeof digits - length, length };
     if (field->adds_duration) {
         walk->duration_min += (uint64_t)whole;
         walk->has_duration = true;
@@ -200,6 +195,17 @@ static bool walk_integer(struct walk *walk, const struct schema_field *field, co
     }
     buffer_append_text(walk->out, text);
     return field->facet < 0 || walk_mark(walk, field->facet, text, false);
+}
+
+// An amount that was read as one: is it spelt as the engine would? Digits, and all of the currency's decimals.
+static bool is_canonical(struct text amount, int decimals)
+{
+    size_t places = (size_t)decimals;
+
+    if (places == 0 || amount.length < places + 2 || amount.data[amount.length - places - 1] != '.') {
+        return false;
+    }
+    return amount.data[0] >= '1' || (amount.data[0] == '0' && amount.data[1] == '.');
 }
 
 static bool walk_money(struct walk *walk, const struct schema_field *field, const struct value *value, int decimals)
@@ -239,14 +245,16 @@ static bool walk_money(struct walk *walk, const struct schema_field *field, cons
         walk->due_shown_micros += micros <= INT64_MAX - walk->due_shown_micros ? micros : 0;
         walk->due_count++;
     }
-    return write_checked(walk, field, (struct text){ out, amount_write(micros, decimals, out) });
+    bool is_kept = !walk->scope->is_converted && is_canonical(text, decimals);
+    return write_checked(walk, field, is_kept ? text : (struct text){ out, amount_write(micros, decimals, out) });
 }
 
-static bool walk_currency(struct walk *walk, const struct schema_field *field, const struct value *value)
+static bool walk_currency(struct walk *walk, const struct schema_field *field, const struct value *value, int decimals)
 {
     struct text text = value_text(value);
+    bool is_of_amounts = decimals >= 0 && field == &walk->scope->object->fields[walk->scope->object->currency];
 
-    if (text.data == NULL || amount_exponent(text) < 0) {
+    if (text.data == NULL || (!is_of_amounts && amount_exponent(text) < 0)) { // its decimals are known else
         return expected(walk, value, EXPECTED_CURRENCY);
     }
     if (field == walk->schema->currency) {
@@ -351,7 +359,8 @@ static bool read_decimals(struct walk *walk, const struct schema_object *object,
         return true;
     }
     const struct value *currency = &values[object->currency];
-    *decimals = amount_exponent(value_text(currency));
+    bool is_target = text_equals(value_text(currency), walk->target);
+    *decimals = is_target ? walk->target_decimals : amount_exponent(value_text(currency));
     if (*decimals < 0 && currency->kind != VALUE_ABSENT) {
         enter_name(walk, object->fields[object->currency].name);
         return expected(walk, currency, EXPECTED_CURRENCY);
@@ -543,7 +552,7 @@ bool walk_value(struct walk *walk, const struct schema_field *field, const struc
     case SCHEMA_MONEY:
         return walk_money(walk, field, value, decimals);
     case SCHEMA_CURRENCY:
-        return walk_currency(walk, field, value);
+        return walk_currency(walk, field, value, decimals);
     case SCHEMA_LOCAL_TIME:
     case SCHEMA_UTC_TIME:
     case SCHEMA_DATE:

@@ -27,7 +27,8 @@ struct walk_scope {
     // the times in it
     bool has_times;
     int64_t first_s, last_s;
-    size_t elapsed_at; // where its elapsed minutes are written
+    size_t elapsed_at; // where its elapsed minutes are written …
+    size_t elapsed_width; // … and over how many bytes
     int32_t told_min;  // what the script says of them; -1: nothing
 };
 
@@ -122,6 +123,10 @@ struct walk_quote walk_quote(struct text text);
 
 /// Sets the reason; returns false.
 bool walk_failed(struct walk *walk, const char *format, ...) PRINTF_LIKE(2, 3);
+
+/// The digits of a number, at the end of `room`.
+enum { DIGITS_MAX = 20 };
+struct text walk_digits(uint64_t number, char room[DIGITS_MAX]);
 
 /// A text as JSON, quotes included; bytes that are not UTF-8 become U+FFFD.
 void walk_write_text(struct buffer *out, struct text text);
