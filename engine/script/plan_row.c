@@ -97,7 +97,7 @@ static uint32_t *find_slot(struct plan_row *row, uint32_t level, struct text nam
     return &slots[slot];
 }
 
-/// An open hash of names to elements; of equal names the first counts. Without memory there is none.
+/// An open hash of names to elements, of equal names to the first. Without memory there is none.
 static void index_elements(struct plan_row *row, uint32_t level, const struct tape_node *list)
 {
     const struct plan_level *this = &row->plan->levels[level];
@@ -121,8 +121,27 @@ static void index_elements(struct plan_row *row, uint32_t level, const struct ta
     }
 }
 
-/// The element that the reference in hand means. References mostly come in the order of what they mean, so the search
-/// begins at the element found last; a list of more than a few is indexed once.
+/// The element of that name; 0: there is none. A list of more than a few is indexed once.
+static uint32_t look_up(struct plan_row *row, uint32_t level, const struct tape_node *list, struct text name)
+{
+    const struct plan_level *this = &row->plan->levels[level];
+
+    if (row->mask[level] == 0 && list->count > REFERENCES_PLAIN) {
+        index_elements(row, level, list);
+    }
+    if (row->mask[level] != 0) {
+        return *find_slot(row, level, name);
+    }
+    for (uint32_t at = first_value(this, list); at != 0; at = next_value(row, this, at)) {
+        if (is_called(row, level, at, name)) {
+            return at;
+        }
+    }
+    return 0;
+}
+
+/// The element that the reference in hand means. References mostly come in the order of what they mean, or several name
+/// the same, so the element found last and the one behind it are tried first.
 uint32_t plan_row_refer(struct plan_row *row, uint32_t level)
 {
     const struct plan_level *this = &row->plan->levels[level];
@@ -133,25 +152,19 @@ uint32_t plan_row_refer(struct plan_row *row, uint32_t level)
     if (!plan_is_name(name) || !plan_is_list_of(this, list)) {
         return 0;
     }
-    if (row->mask[level] == 0 && list->count > REFERENCES_PLAIN) {
-        index_elements(row, level, list);
+    uint32_t last = row->found[level];
+    uint32_t next = last != 0 ? next_value(row, this, last) : first_value(this, list);
+    uint32_t at = 0;
+    if (next != 0 && is_called(row, level, next, name->text)) {
+        at = next;
+    } else if (last != 0 && is_called(row, level, last, name->text)) {
+        at = last;
+    } else {
+        at = look_up(row, level, list, name->text);
     }
-    uint32_t at = row->found[level];
-    if (row->mask[level] != 0) {
-        bool is_same = at != 0 && is_called(row, level, at, name->text);
-        row->found[level] = is_same ? at : *find_slot(row, level, name->text);
-        row->at[level] = row->found[level];
-        return row->found[level];
-    }
-    for (uint32_t i = 0; i < list->count; i++) {
-        at = at != 0 ? at : first_value(this, list);
-        if (is_called(row, level, at, name->text)) {
-            row->found[level] = at;
-            return at;
-        }
-        at = next_value(row, this, at);
-    }
-    return 0;
+    row->found[level] = at;
+    row->at[level] = at;
+    return at;
 }
 
 /// The first element of a level, seen from the one further out that is in hand; 0: there is none.

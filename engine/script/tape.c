@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TAPE_FIRST = 512, TAPE_KEEP = 16 << 10, TAPE_MAX = 1 << 20, TEXTS_MAX = 32 << 20, TEXTS_KEEP = 256 << 10 };
+enum { TAPE_FIRST = 512, TAPE_AHEAD = 32, // nodes made empty at once
+ TAPE_KEEP = 16 << 10, TAPE_MAX = 1 << 20, TEXTS_MAX = 32 << 20, TEXTS_KEEP = 256 << 10 };
 
 struct reading {
     struct tape *tape;
@@ -61,30 +62,45 @@ static bool fail(struct reading *reading, enum tape_result result)
     return false;
 }
 
-uint32_t tape_take(struct tape *tape, uint32_t count)
+/// Room for `end` nodes, all empty from the last taken on. False: past the cap or out of memory.
+static NEVER_INLINE bool make_room(struct tape *tape, uint32_t end)
 {
-    if (tape->count + count > tape->capacity) {
+    if (end > tape->capacity) {
         uint32_t capacity = tape->capacity == 0 ? TAPE_FIRST : tape->capacity * 2;
-        while (capacity < tape->count + count) {
+        while (capacity < end) {
             capacity *= 2;
         }
         struct tape_node *grown =
             capacity <= TAPE_MAX ? realloc(tape->nodes, capacity * sizeof(struct tape_node)) : NULL;
         if (grown == NULL) {
-            return 0;
+            return false;
         }
         tape->nodes = grown;
         tape->capacity = capacity;
     }
+    uint32_t most = tape->capacity - end < TAPE_AHEAD ? tape->capacity : end + TAPE_AHEAD;
+    memset(&tape->nodes[tape->empty], 0, (most - tape->empty) * sizeof(struct tape_node)); // 0 is TAPE_NONE
+    tape->empty = most;
+    return true;
+}
+
+uint32_t tape_take(struct tape *tape, uint32_t count)
+{
     uint32_t first = tape->count;
-    for (uint32_t i = first; i < first + count; i++) {
-        struct tape_node *node = &tape->nodes[i];
-        node->text = (struct text){ NULL, 0 };
-        node->first = node->next = node->count = 0;
-        node->kind = TAPE_NONE;
+
+    if (first + count > tape->empty && !make_room(tape, first + count)) {
+        return 0;
     }
     tape->count += count;
     return first;
+}
+
+void tape_restart(struct tape *tape)
+{
+    tape->count = 0;
+    tape->empty = 0;
+    tape->error = NULL;
+    buffer_clear(&tape->texts);
 }
 
 /// Nodes, or 0 and FULL.
@@ -343,9 +359,7 @@ enum tape_result tape_read_json(struct tape *tape, struct text json, struct decl
 {
     struct reading reading = { .tape = tape, .is_stopped = is_stopped, .context = context, .result = TAPE_OK };
 
-    tape->count = 0;
-    tape->error = NULL;
-    buffer_clear(&tape->texts);
+    tape_restart(tape);
     if (!make_root(&reading)) {
         return TAPE_FULL;
     }

@@ -38,6 +38,7 @@ struct tape_node {
 struct tape {
     struct tape_node *nodes; // [0] is no node, [1] the root
     uint32_t count, capacity;
+    uint32_t empty; // nodes before this one and behind `count` are empty already
     struct buffer texts;
     uint32_t *slots; // of whoever looks elements up by their names
     uint32_t slot_count, slot_capacity;
@@ -57,6 +58,9 @@ typedef bool (*tape_is_stopped)(void *context);
 /// valid until the next call, texts as long as the document too.
 MUST_CHECK enum tape_result tape_read_json(struct tape *tape, struct text json, struct declared *declared,
                                            tape_is_stopped is_stopped, void *context);
+
+/// Forgets the document before.
+void tape_restart(struct tape *tape);
 
 /// `count` empty nodes side by side; 0: past the cap or out of memory. For readers of documents.
 MUST_CHECK uint32_t tape_take(struct tape *tape, uint32_t count);

@@ -312,10 +312,8 @@ enum tape_result tape_read_xml(struct tape *tape, struct text xml, struct declar
         .context = &reading, .on_begin = on_begin, .on_end = on_end, .on_text = on_text, .is_stopped = is_stopped
     };
 
-    tape->count = 0;
-    tape->error = NULL;
+    tape_restart(tape);
     options->sentence[0] = '\0';
-    buffer_clear(&tape->texts);
     uint32_t none = tape_take(tape, 2); // no node, and the document
     if (tape->count != none + 2 || !enter(&reading, declared, 1, 0)) {
         return TAPE_FULL;
