@@ -38,18 +38,13 @@ static void find(struct load *load, const char *help, const char *format, struct
 // -1: not three capitals.
 static int number_of(struct text code)
 {
-    int number = 0;
+    uint32_t letters[CODE] = { LETTERS };
 
-    if (code.length != CODE) {
-        return -1;
+    for (size_t i = 0; code.length == CODE && i < CODE; i++) {
+        letters[i] = (unsigned char)code.data[i] - (uint32_t)'A';
     }
-    for (size_t i = 0; i < CODE; i++) {
-        if (code.data[i] < 'A' || code.data[i] > 'Z') {
-            return -1;
-        }
-        number = number * LETTERS + (code.data[i] - 'A');
-    }
-    return number;
+    bool is_code = letters[0] < LETTERS && letters[1] < LETTERS && letters[2] < LETTERS;
+    return is_code ? (int)((letters[0] * LETTERS + letters[1]) * LETTERS + letters[2]) : -1;
 }
 
 // The index of a zone, loaded if need be; -1: a finding.

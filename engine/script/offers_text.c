@@ -85,52 +85,43 @@ void walk_write_text(struct buffer *out, struct text text)
     out->length += text.length + 2;
 }
 
-// The field's name, colon and what stands before them, at `at`; the byte behind it. `room` is what is free there.
-static inline char *put_key(char *at, size_t room, const struct schema_field *field, bool is_first)
+// The field's name, colon and what stands before them, where SCHEMA_KEY_ROOM bytes are free: the same few pieces for
+// each, whatever its length. The byte behind it.
+static inline char *put_key(char *at, const struct schema_field *field, bool is_first)
 {
-    if (room >= SCHEMA_KEY_ROOM) {
-        memcpy(at, field->key_json.data, SCHEMA_KEY_ROOM); // the same few pieces for each, whatever its length
-    } else {
-        memcpy(at, field->key_json.data, field->key_json.length);
-    }
+    memcpy(at, field->key_json.data, SCHEMA_KEY_ROOM);
     *at = is_first ? '{' : ',';
     return at + field->key_json.length;
 }
 
 static NEVER_INLINE void write_key_with_room(struct buffer *out, const struct schema_field *field, bool is_first)
 {
-    if (buffer_reserve(out, field->key_json.length)) {
-        walk_write_key(out, field, is_first);
-    }
+    buffer_append_byte(out, is_first ? '{' : ',');
+    buffer_append(out, field->key_json.data + 1, field->key_json.length - 1);
 }
 
 void walk_write_key(struct buffer *out, const struct schema_field *field, bool is_first)
 {
-    size_t room = out->capacity - out->length;
-
-    if (room < field->key_json.length) {
+    if (out->capacity - out->length < SCHEMA_KEY_ROOM) {
         write_key_with_room(out, field, is_first);
         return;
     }
-    (void)put_key(out->data + out->length, room, field, is_first);
+    (void)put_key(out->data + out->length, field, is_first);
     out->length += field->key_json.length;
 }
 
 bool walk_write_plain(struct buffer *out, const struct schema_field *field, struct text text, bool is_first)
 {
-    size_t length = field->key_json.length + text.length + 2;
-    size_t room = out->capacity - out->length;
-
-    if (room < length) {
+    if (out->capacity - out->length < SCHEMA_KEY_ROOM + text.length + 2) {
         return false; // whoever writes it in pieces makes room
     }
-    char *at = put_key(out->data + out->length, room, field, is_first);
+    char *at = put_key(out->data + out->length, field, is_first);
     if (!copy_plain(at + 1, text.data, text.length)) {
         return false;
     }
     at[0] = '"';
     at[text.length + 1] = '"';
-    out->length += length;
+    out->length += field->key_json.length + text.length + 2;
     return true;
 }
 

@@ -235,7 +235,6 @@ bool times_walk(struct walk *walk, const struct schema_field *field, const struc
 {
     const struct schema_object *object = field->object;
     const char *local_name = object->fields[ZONED_LOCAL].name;
-    int top = lua_gettop(walk->L);
     struct value values[SCHEMA_FIELDS_MAX];
     int64_t candidates[2] = { 0, 0 };
     struct clock_time time;
@@ -280,7 +279,6 @@ bool times_walk(struct walk *walk, const struct schema_field *field, const struc
     if (zone_told.data != NULL && !check_zone(walk, field, zone_told, zone, instant_s)) {
         return false;
     }
-    walk_let_go(walk, top);
     note_instant(walk->scope, instant_s);
     return write_time(walk, field, &time, zone, instant_s);
 }

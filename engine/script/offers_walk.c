@@ -373,7 +373,7 @@ static bool read_decimals(struct walk *walk, const struct schema_object *object,
 static bool write_plain_text(struct walk *walk, const struct schema_field *field, const struct value *value,
                              bool is_first)
 {
-    if (field->kind != SCHEMA_TEXT || value->kind != VALUE_TEXT || field->facet >= 0 || field->is_hidden ||
+    if (field->kind != SCHEMA_TEXT || value->kind != VALUE_TEXT || field->is_hidden ||
         !has_length(field, value->text)) {
         return false;
     }
@@ -384,6 +384,16 @@ static bool write_plain_text(struct walk *walk, const struct schema_field *field
     if (field->is_key) {
         add_key(walk, text);
     }
+    return true;
+}
+
+static bool mark_plain_text(struct walk *walk, const struct schema_field *field, const struct value *value)
+{
+    enter_name(walk, field->name);
+    if (!walk_mark(walk, field->facet, trimmed(field, value->text), true)) {
+        return false;
+    }
+    walk->depth--;
     return true;
 }
 
@@ -401,6 +411,9 @@ static bool walk_fields(struct walk *walk, const struct schema_object *object, c
         }
         if (write_plain_text(walk, field, &values[i], is_first)) {
             is_first = false;
+            if (field->facet >= 0 && !mark_plain_text(walk, field, &values[i])) {
+                return false;
+            }
             continue;
         }
         size_t start = walk->out->length;

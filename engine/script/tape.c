@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TAPE_FIRST = 512, TAPE_AHEAD = 32, // nodes made empty at once
- TAPE_KEEP = 16 << 10, TAPE_MAX = 1 << 20, TEXTS_MAX = 32 << 20, TEXTS_KEEP = 256 << 10 };
+enum { TAPE_FIRST = 512, TAPE_KEEP = 16 << 10, TAPE_MAX = 1 << 20, TEXTS_MAX = 32 << 20, TEXTS_KEEP = 256 << 10 };
+enum { TAPE_AHEAD = 32 }; // so many nodes more are made empty at once
 
 struct reading {
     struct tape *tape;
