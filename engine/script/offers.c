@@ -136,7 +136,7 @@ static uint32_t row_flag(const struct taking *taking)
     uint32_t flag = taking->walk.taxes_are_included ? OFFER_COMPARABLE : OFFER_TAXES_UNCLEAR;
 
     if (taking->currency.data != NULL && !taking->walk.is_converted &&
-        !text_equals_c(taking->currency, taking->walk.currency)) {
+        !text_equals(taking->currency, walk_price_currency(&taking->walk))) {
         flag |= OFFER_NOT_CONVERTIBLE;
     }
     return flag;

@@ -60,7 +60,8 @@ static size_t look_ahead(struct walk *walk, const struct schema_field *field, in
     const struct zone *zone = places_zone(walk->places, value_text(&scope->values[field->at]));
     struct text text = zone != NULL ? walk_peek(walk, field->object, value, ZONED_LOCAL) : (struct text){ NULL, 0 };
 
-    return text.data != NULL && read_clock(walk, text, &time) ? zone_instants(zone, time.spelling.local_s, instants) : 0;
+    return text.data != NULL && read_clock(walk, text, &time) ? zone_instants(zone, time.spelling.local_s, instants)
+                                                              : 0;
 }
 
 // Does the candidate agree with the minutes told, and with the times of its object?

@@ -365,7 +365,7 @@ static bool read_decimals(struct walk *walk, const struct schema_object *object,
         enter_name(walk, object->fields[object->currency].name);
         return expected(walk, currency, EXPECTED_CURRENCY);
     }
-    walk->due_is_ours = text_equals_c(value_text(currency), walk->currency);
+    walk->due_is_ours = text_equals(value_text(currency), walk_price_currency(walk));
     return true;
 }
 

@@ -27,9 +27,9 @@ struct walk_scope {
     // the times in it
     bool has_times;
     int64_t first_s, last_s;
-    size_t elapsed_at; // where its elapsed minutes are written …
+    size_t elapsed_at;    // where its elapsed minutes are written …
     size_t elapsed_width; // … and over how many bytes
-    int32_t told_min;  // what the script says of them; -1: nothing
+    int32_t told_min;     // what the script says of them; -1: nothing
 };
 
 struct walk_step {
@@ -136,6 +136,12 @@ void walk_write_key(struct buffer *out, const struct schema_field *field, bool i
 
 /// Both for a text that needs no escapes, in one go. False: nothing was written; walk_write_key and walk_write_text do.
 MUST_CHECK bool walk_write_plain(struct buffer *out, const struct schema_field *field, struct text text, bool is_first);
+
+/// The price's currency, as the supplier has it; empty until it is known.
+static inline struct text walk_price_currency(const struct walk *walk)
+{
+    return (struct text){ walk->currency, walk->currency[0] != '\0' ? 3 : 0 };
+}
 
 /// Lets go what the Lua stack holds above `top`, which is mostly nothing.
 static inline void walk_let_go(const struct walk *walk, int top)

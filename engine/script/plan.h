@@ -103,7 +103,7 @@ struct plan_node {
     struct plan_node **by_field; // one for each field of that object; NULL: absent
     struct plan_bound *bounds;   // those that are there, in the order of the object
     size_t bound_count;
-    struct plan_memo *memo;      // of a function: what it said; NULL: nothing yet
+    struct plan_memo *memo; // of a function: what it said; NULL: nothing yet
 };
 
 /// A level of `[]` or `{}`: the list or map, from the element of the level before. Or a reference: the one element of a
