@@ -250,7 +250,7 @@ local function offer_of(offer)
 end
 
 local function is_cheaper(one, other)
-  return money.compare(one.total_amount or "0", other.total_amount or "0") < 0
+  return (money.compare(one.total_amount or "0", other.total_amount or "0") or 0) < 0
 end
 
 -- Offers that can be sold, and what else there is to say. Partial ones are a slice each, to be combined by hand. Of
@@ -381,6 +381,7 @@ return {
     base_url = "https://api.duffel.com",
     page_size = 0, -- of offers, up to 200: more than one answer can hold come in pages, the cheapest first
   },
+
   skip = function(search)
     for _, traveller in ipairs(search.query.travellers) do
       if traveller.type == "infant_seat" then
