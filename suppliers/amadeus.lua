@@ -348,29 +348,34 @@ local function kind_of(traveller, query)
   return asked and (asked.type == told or told == "adult") and asked.type or told
 end
 
+local function is_currency(code)
+  return code and money.exponent(code) ~= nil
+end
+
 local function amounts(list)
   return map(list or {}, function(entry)
     return entry.amount
   end)
 end
 
--- Why the amounts of a price contradict each other; nil when they agree, as far as they are told.
+-- Why the amounts of a price contradict each other; nil when they agree, as far as they are told. What is missing is
+-- told by its path when the offer is dropped.
 local function contradiction(offer)
   local price = offer.price or {}
   local currency = price.currency
+  if not is_currency(currency) or not price.total or not price.grandTotal then
+    return nil
+  end
   local travellers_total = money.sum(map(offer.travelerPricings or {}, function(traveller)
     return get(traveller, "price", "currency") == currency and get(traveller, "price", "total") or nil
   end), currency)
-  if not travellers_total or not price.total or not price.grandTotal then
-    return nil -- what is missing is told of by its path
-  end
-  if money.compare(travellers_total, price.total) ~= 0 then
+  if travellers_total and money.compare(travellers_total, price.total) ~= 0 then
     return ("the total is %s, of the travellers %s"):format(price.total, travellers_total)
   end
   local fees = money.sum(amounts(price.fees), currency)
   local services = money.sum(amounts(price.additionalServices), currency)
   local most = money.add(price.total, money.add(fees, services, currency), currency)
-  if money.compare(price.grandTotal, price.total) < 0 or money.compare(price.grandTotal, most) > 0 then
+  if money.compare(price.grandTotal, price.total) < 0 or most and money.compare(price.grandTotal, most) > 0 then
     return ("the grand total is %s, of the parts %s"):format(price.grandTotal, most)
   end
   return nil
@@ -378,11 +383,12 @@ end
 
 local function price_of(offer, query)
   local price = offer.price or {}
+  local is_told = price.total and price.base and is_currency(price.currency)
   return {
     total = price.grandTotal,
     currency = price.currency,
     base = price.base,
-    taxes = price.total and price.base and money.sub(price.total, price.base, price.currency),
+    taxes = is_told and money.sub(price.total, price.base, price.currency) or nil,
     taxes_included = "yes",
     per_traveller = map(offer.travelerPricings or {}, function(traveller)
       return {
