@@ -460,15 +460,21 @@ local function normalise(response, search)
   local warnings = map(body.warnings or {}, function(warning)
     return (warning.code or "unknown") .. " " .. words(warning)
   end)
+  local refused, reason = 0, nil
   local offers = map(body.data, function(offer, index)
     local read = offer_of(offer, search.query, carriers, bytes[index])
     local field, why = refusal(offer, search.query)
     if why then
+      refused = refused + 1
       warnings[#warnings + 1] = ("data[%d].%s: %s"):format(index, field, why)
+      reason = reason or warnings[#warnings]
       read.price = nil -- without one it is dropped, and counted
     end
     return read
   end)
+  if refused > 0 and refused == #offers then
+    return fail.unexpected(reason)
+  end
   return offers, { warnings = warnings }
 end
 

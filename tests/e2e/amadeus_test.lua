@@ -78,10 +78,10 @@ local ERRORS = {
   { "e_request", "200 OK", "flight-offers.post.request.json", "unparsable", nil, told = "data" },
   { "e_priced", "200 OK", "flight-offers-pricing.200.json", "unparsable", nil, told = "data" },
   { "e_pricing", "200 OK", "flight-offers-pricing.request.json", "unparsable", nil, told = "data" },
-  { "e_flights", "200 OK", "flight-destinations.200.json", "unparsable", nil, told = "no valid offer" },
-  { "e_hotels", "200 OK", "hotel-list-by-city.200.Successful_Reply.json", "unparsable", nil, told = "no valid offer" },
-  { "e_rooms", "200 OK", "hotel-offers.200.json", "unparsable", nil, told = "no valid offer" },
-  { "e_cars", "200 OK", "transfer-offers.200.json", "unparsable", nil, told = "no valid offer" },
+  { "e_flights", "200 OK", "flight-destinations.200.json", "unparsable", nil, told = "is no flight-offer" },
+  { "e_hotels", "200 OK", "hotel-list-by-city.200.Successful_Reply.json", "unparsable", nil, told = "is no flight-offer" },
+  { "e_rooms", "200 OK", "hotel-offers.200.json", "unparsable", nil, told = "is no flight-offer" },
+  { "e_cars", "200 OK", "transfer-offers.200.json", "unparsable", nil, told = "is no flight-offer" },
 }
 for _, row in ipairs(ERRORS) do
   r:answers(row[1], SEARCH, row[2], row[3])
