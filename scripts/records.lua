@@ -1,9 +1,9 @@
 -- Records: reads an XML answer by a table of names, so that the dialects of one standard differ in data only.
 --
--- A record is `{ field = "path", … }`; a field that is a record itself has its place in `at`. Paths go from the element in
--- hand by names with dots between: "Price.TotalAmount.@CurCode". A name with [] is a list, and lists within lists are
--- joined. What stands behind a bar is tried when there is nothing before it; behind a colon stands the kind of value:
--- text unless said, decimal, integer, flag, or refs (names with blanks between, which become a list).
+-- A record is `{ field = "path", … }`; a field that is a record itself has its place in `at`. Paths go from the element
+-- in hand by names with dots between: "Price.TotalAmount.@CurCode". A name with [] is a list, and lists within lists
+-- are joined. What stands behind a bar is tried when there is nothing before it; behind a colon stands the kind of
+-- value: text unless said, decimal, integer, flag, or refs (names with blanks between, which become a list).
 
 local M = {}
 
@@ -148,6 +148,19 @@ local function record_of(node, fields)
     end
     return record
   end
+end
+
+--- One table of both, deep; what `changes` says counts.
+function M.merge(base, changes)
+  local merged = {}
+  for name, value in pairs(base) do
+    merged[name] = value
+  end
+  for name, value in pairs(changes) do
+    local was = merged[name]
+    merged[name] = type(was) == "table" and type(value) == "table" and M.merge(was, value) or value
+  end
+  return merged
 end
 
 --- A function of a response that gives the record of its root element, or nil when the root has another name.

@@ -1,38 +1,35 @@
--- NDC: airlines by IATA's New Distribution Capability, AirShopping and OfferPrice in XML. An answer has its lists first and
--- names their elements by id; an offer is a set of priced items, each for some travellers and some of their journeys.
+-- NDC: airlines by IATA's New Distribution Capability, AirShopping and OfferPrice in XML. An answer has its lists first
+-- and names their elements by id; an offer is a set of priced items, each for some travellers and some of their
+-- journeys.
 --
 -- Follows IATA's schemas 2017.2, 2018.2, 2019.2 and 2021.3 (guides.developer.iata.org) as airlines and gateways publish
--- them. What a version calls differently stands in DIALECTS, and nowhere else.
+-- them. What a version calls differently stands in one table, scripts/ndc_dialects.lua; ndc_requests.lua beside it
+-- writes, ndc_answers.lua reads, ndc_trips.lua finds whole trips.
 --
 -- To set, in an account for each airline (`uses: ndc` makes another supplier of this file):
---   NDC_KEY       secret: what the header `key_header` carries, all of it ("Basic dXNlcjpwYXNz", "k-123")
---   base_url      of the airline, and shop_path, price_path where they differ from its documents
---   dialect       17.2, 18.2, 19.2 or 21.3
+--   NDC_KEY      secret: what the header `key_header` carries, all of it ("Basic dXNlcjpwYXNz", "k-123")
+--   base_url     of the airline, with shop_path and price_path as its documents say
+--   dialect      17.2, 18.2, 19.2 or 21.3
 --   agency_id, agency_name, iata_number, airline: who asks, and whom; left out where empty
---   codes         what this airline's errors mean, over those of CODES: "NDC_248=empty WS_1111=busy"
---   combine       an airline that prices each journey by itself: its offers are put together to whole trips, each the sum
---                 of offers that stand alone. Without it they are left out, for half a trip is no answer.
+--   codes        what this airline's errors mean, over those of CODES: "NDC_248=empty WS_1111=busy"
+--   combine      for an airline that prices each journey by itself: its offers are put together to whole trips, each
+--                the sum of offers that stand alone. Without it they are left out, for half a trip is no answer.
 --
--- Left out, since an offer has no place for it: services for sale, seat maps, fare bases, penalties in money, commissions,
--- payment terms but for their time limit. Services within an item count as bags only where they name an allowance. Limits
--- of time without a zone are no instant and are left out. Not passed on: loyalty and fare codes of a search (NDC wants a
--- traveller's name or an airline's own programme with them), bags; in 17.2 the currency too. SOAP envelopes are not read.
+-- Left out, since an offer has no place for it: services for sale, seat maps, fare bases, penalties in money,
+-- commissions, payment terms but for their time limit. Services within an item count as bags only where they name an
+-- allowance. Limits of time without a zone are no instants. `taxes` is what an answer tells, else the total without
+-- the base: taxes, fees and surcharges. Not passed on: loyalty and fare codes of a search (NDC wants a traveller or a
+-- programme with them), bags, and with 17.2 and 21.3 what `max_stops` says, by which offers are left out instead; with
+-- 17.2 the currency. SOAP envelopes are neither written nor read.
 --
--- Not checked against any live service: the answers of 19.2 that a sandbox gave are read, all else follows schemas.
+-- Not checked against any live service: an answer of 19.2 that a sandbox gave is read; the rest follows schemas.
 
-local records = require("records")
+local answers = require("ndc_answers")
+local dialects = require("ndc_dialects")
+local requests = require("ndc_requests")
+local trips = require("ndc_trips")
 
-local OFFERS_MAX = 400 -- whole trips that are made of offers of single journeys, at most
-local ID_MAX, REF_MAX, BRAND_MAX = 256, 1024, 100
-local WARNINGS_MAX = 5
-
-local CABIN_CODES = { first = "1", business = "2", premium = "4", economy = "5" } -- PADIS 9873
-local CABINS = {
-  ["1"] = "first", ["2"] = "business", ["3"] = "economy", ["4"] = "premium", ["5"] = "economy", ["6"] = "economy",
-  FIRST = "first", BUSINESS = "business", PREMIUM_ECONOMY = "premium", ECONOMY_PREMIUM = "premium", ECONOMY = "economy",
-}
-local TYPES = { adult = "ADT", child = "CHD", infant_lap = "INF", infant_seat = "INS" }
-local TRAVELLERS = { ADT = "adult", CHD = "child", CNN = "child", INF = "infant_lap", INS = "infant_seat" }
+local HANDOFF_MAX = 500
 
 -- What codes of errors mean: PADIS 9321 as airlines use it, Hahn Air, Navitaire, IBS, ATPCO.
 local CODES = {
@@ -46,262 +43,207 @@ local CODES = {
   E26 = "retry", OF0003 = "retry",
 }
 
--- ---- dialects ------------------------------------------------------------------------------------------------------
-
-local function with(base, changes)
-  local merged = {}
-  for name, value in pairs(base) do
-    merged[name] = value
-  end
-  for name, value in pairs(changes) do
-    local was = merged[name]
-    merged[name] = type(was) == "table" and type(value) == "table" and with(was, value) or value
-  end
-  return merged
+local function dialect_of(ctx)
+  return dialects[tostring(ctx.options.dialect)] or error("options.dialect: 17.2, 18.2, 19.2 or 21.3 expected")
 end
 
--- Names of requests, and paths of answers as scripts/records.lua reads them.
-local V19 = {
-  version = "19.2",
-  xmlns = "http://www.iata.org/IATA/2015/00/2019.2/", -- and the message's name
-  shop = "IATA_AirShopping", price = "IATA_OfferPrice",
-  place = "IATA_LocationCode", number = "IATA_Number", age = "AgeMeasure", language = "PrimaryLangID",
-  currency = "RequestedCurCode",
-  top = {
-    error = { at = "Error[]", code = "Code", message = "DescText" },
-    error_listed = { at = "Errors.Error[]", code = "Code", message = "DescText" },
-    warning = { at = "Response.Warning[]", code = "Code", message = "DescText" },
-    response_id = "Response.ShoppingResponse.ShoppingResponseRefID",
-  },
-  lists = {
-    at = "Response.DataLists",
-    paxs = { at = "PaxList.Pax[]", id = "PaxID", ptc = "PTC" },
-    ways = { at = "OriginDestList.OriginDest[]", journeys = "PaxJourneyRefID[]" },
-    journeys = {
-      at = "PaxJourneyList.PaxJourney[]",
-      id = "PaxJourneyID", duration = "Duration", segments = "PaxSegmentRefID[]",
+local function message(ctx, path, root)
+  return {
+    method = "POST",
+    path = path,
+    headers = {
+      [ctx.options.key_header:lower()] = ctx.secret.NDC_KEY,
+      ["content-type"] = "application/xml; charset=utf-8",
+      ["accept"] = "application/xml",
     },
-    segments = {
-      at = "PaxSegmentList.PaxSegment[]",
-      id = "PaxSegmentID", duration = "Duration",
-      carrier = "MarketingCarrierInfo.CarrierDesigCode",
-      number = "MarketingCarrierInfo.MarketingCarrierFlightNumberText",
-      operating = "OperatingCarrierInfo.CarrierDesigCode",
-      from = "Dep.IATA_LocationCode", leaves = "Dep.AircraftScheduledDateTime.#text",
-      leaves_zone = "Dep.AircraftScheduledDateTime.@TimeZoneCode",
-      to = "Arrival.IATA_LocationCode", lands = "Arrival.AircraftScheduledDateTime.#text",
-      lands_zone = "Arrival.AircraftScheduledDateTime.@TimeZoneCode",
-      legs = {
-        at = "DatedOperatingLeg[]",
-        from = "Dep.IATA_LocationCode", leaves = "Dep.AircraftScheduledDateTime.#text",
-        leaves_zone = "Dep.AircraftScheduledDateTime.@TimeZoneCode",
-        to = "Arrival.IATA_LocationCode", lands = "Arrival.AircraftScheduledDateTime.#text",
-        lands_zone = "Arrival.AircraftScheduledDateTime.@TimeZoneCode",
-      },
-    },
-    fares = { at = "PriceClassList.PriceClass[]", id = "PriceClassID", name = "Name" },
-    allowances = {
-      at = "BaggageAllowanceList.BaggageAllowance[]",
-      id = "BaggageAllowanceID", kind = "TypeCode", pieces = "PieceAllowance[].TotalQty:integer",
-      weights = "WeightAllowance[].MaximumWeightMeasure:decimal",
-    },
-    penalties = {
-      at = "PenaltyList.Penalty[]",
-      id = "PenaltyID", cancel_fee = "CancelFeeInd:flag", change_fee = "ChangeFeeInd:flag",
-    },
-    definitions = {
-      at = "ServiceDefinitionList.ServiceDefinition[]",
-      id = "ServiceDefinitionID", allowances = "ServiceDefinitionAssociation.BaggageAllowanceRefID[]",
-    },
-  },
-  shopped_at = "Response.OffersGroup.CarrierOffers[].Offer[]",
-  priced_at = "Response.PricedOffer[]",
-  offer = {
-    id = "OfferID", owner = "OwnerCode",
-    expires = "OfferExpirationTimeLimitDateTime|OfferExpirationDateTime",
-    total = "TotalPrice.TotalAmount.#text:decimal", currency = "TotalPrice.TotalAmount.@CurCode",
-    base = "TotalPrice.BaseAmount.#text:decimal", taxes = "TotalPrice.TaxSummary.TotalTaxAmount.#text:decimal",
-    penalties = "PenaltyRefID[]",
-    overview = {
-      at = "JourneyOverview.JourneyPriceClass[]", journey = "PaxJourneyRefID", fare = "PriceClassRefID",
-    },
-    bags = {
-      at = "BaggageAllowance[]",
-      allowance = "BaggageAllowanceRefID", paxs = "PaxRefID[]",
-      journeys = "BaggageFlightAssociations.PaxJourneyRefID[]|PaxJourneyRefID[]",
-      segments = "BaggageFlightAssociations.PaxSegmentRefID[]",
-    },
-    items = {
-      at = "OfferItem[]",
-      id = "OfferItemID", mandatory = "MandatoryInd:flag",
-      total = "Price.TotalAmount.#text:decimal", currency = "Price.TotalAmount.@CurCode",
-      base = "Price.BaseAmount.#text:decimal", taxes = "Price.TaxSummary.TotalTaxAmount.#text:decimal",
-      guaranteed = "PriceGuaranteeTimeLimitDateTime", pay_by = "PaymentTimeLimit.PaymentTimeLimitDateTime",
-      cancel = "CancelRestrictions[].AllowedModificationInd:flag",
-      change = "ChangeRestrictions[].AllowedModificationInd:flag",
-      services = {
-        at = "Service[]",
-        paxs = "PaxRefID[]", journeys = "ServiceAssociations.PaxJourneyRefID[]",
-        definition = "ServiceAssociations.ServiceDefinitionRef.ServiceDefinitionRefID",
-        segments = "ServiceAssociations.ServiceDefinitionRef.PaxSegmentRefID[]",
-      },
-      fares = {
-        at = "FareDetail[]",
-        paxs = "PaxRefID[]",
-        parts = {
-          at = "FareComponent[]",
-          segments = "PaxSegmentRefID[]", fare = "PriceClassRefID",
-          cabin_code = "CabinType.CabinTypeCode", cabin = "CabinType.CabinTypeName",
-          penalties = "FareRule[].PenaltyRefID[]",
-          cancel_fee = "FareRule[].Penalty[].CancelFeeInd:flag", change_fee = "FareRule[].Penalty[].ChangeFeeInd:flag",
-        },
-      },
-    },
-  },
-}
+    body = xml.build(root),
+  }
+end
 
-local V18 = {
-  version = "18.2",
-  xmlns = "http://www.iata.org/IATA/2015/00/2018.2/",
-  place = "IATALocationCode", number = "IATANumber", language = false,
-  lists = {
-    segments = {
-      from = "Dep.IATALocationCode|Dep.IATA_LocationCode", to = "Arrival.IATALocationCode|Arrival.IATA_LocationCode",
-      legs = {
-        from = "Dep.IATALocationCode|Dep.IATA_LocationCode", to = "Arrival.IATALocationCode|Arrival.IATA_LocationCode",
-      },
-    },
-  },
-  offer = { expires = "OfferExpirationDateTime" },
-}
+local function build_request(search, ctx)
+  return message(ctx, ctx.options.shop_path, requests.shop(search, ctx, dialect_of(ctx)))
+end
 
-local V21 = {
-  version = "21.3",
-  xmlns = "http://www.iata.org/IATA/2015/EASD/00/IATA_OffersAndOrdersMessage",
-  xmlns_types = "http://www.iata.org/IATA/2015/EASD/00/IATA_OffersAndOrdersCommonTypes",
-  age = false, currency = "CurCode",
-  lists = {
-    segments = {
-      marketing = "DatedMarketingSegmentRefId",
-      cabin_code = "CabinTypeAssociationChoice.SegmentCabinType.CabinTypeCode",
-      cabin = "CabinTypeAssociationChoice.SegmentCabinType.CabinTypeName",
-    },
-    marketed = {
-      at = "DatedMarketingSegmentList.DatedMarketingSegment[]",
-      id = "DatedMarketingSegmentId", carrier = "CarrierDesigCode", number = "MarketingCarrierFlightNumberText",
-      operated = "DatedOperatingSegmentRefId",
-      from = "Dep.IATA_LocationCode", leaves = "Dep.AircraftScheduledDateTime.#text",
-      leaves_zone = "Dep.AircraftScheduledDateTime.@TimeZoneCode",
-      to = "Arrival.IATA_LocationCode", lands = "Arrival.AircraftScheduledDateTime.#text",
-      lands_zone = "Arrival.AircraftScheduledDateTime.@TimeZoneCode",
-    },
-    operated = {
-      at = "DatedOperatingSegmentList.DatedOperatingSegment[]",
-      id = "DatedOperatingSegmentId", operating = "CarrierDesigCode", duration = "Duration",
-    },
-    definitions = {
-      allowances = "ServiceDefinitionAssociation.BaggageAllowanceRef.BaggageAllowanceRefID[]"
-        .. "|ServiceDefinitionAssociation.BaggageAllowanceRefID[]",
-    },
-  },
-  offer = {
-    bags = {
-      at = "BaggageAssociations[]",
-      journeys = "OfferFlightAssociations.PaxJourneyRef.PaxJourneyRefID[]",
-      segments = "OfferFlightAssociations.PaxSegmentReferences.PaxSegmentRefID[]",
-    },
-    items = {
-      pay_by = "PaymentTimeLimit.PaymentTimeLimitDate.PaymentTimeLimitDateTime",
-      services = {
-        journeys = "OfferServiceAssociation.PaxJourneyRef.PaxJourneyRefID[]",
-        definition = "OfferServiceAssociation.ServiceDefinitionRef.ServiceDefinitionRefID",
-        segments = "OfferServiceAssociation.ServiceDefinitionRef.OfferFlightAssociations.PaxSegmentReferences"
-          .. ".PaxSegmentRefID[]",
-      },
-    },
-  },
-}
+-- ---- errors --------------------------------------------------------------------------------------------------------
 
--- Ids are attributes here, and references texts with blanks between.
-local V17 = {
-  version = "17.2",
-  xmlns = "http://www.iata.org/IATA/EDIST/2017.2",
-  shop = "AirShopping", price = "OfferPrice", number = "IATA_Number",
-  top = {
-    error = { at = "Errors.Error[]", code = "@Code|@ShortText", message = "#text" },
-    warning = { at = "Warnings.Warning[]", code = "@Code|@ShortText", message = "#text" },
-    response_id = "ShoppingResponseID.ResponseID.#text",
-  },
-  lists = {
-    at = "DataLists",
-    paxs = { at = "PassengerList.Passenger[]", id = "@PassengerID", ptc = "PTC" },
-    ways = { at = "OriginDestinationList.OriginDestination[]", journeys = "FlightReferences:refs" },
-    journeys = {
-      at = "FlightList.Flight[]", id = "@FlightKey", duration = "Journey.Time", segments = "SegmentReferences:refs",
-    },
-    segments = {
-      at = "FlightSegmentList.FlightSegment[]",
-      id = "@SegmentKey", duration = "FlightDetail.FlightDuration.Value",
-      carrier = "MarketingCarrier.AirlineID", number = "MarketingCarrier.FlightNumber",
-      operating = "OperatingCarrier.AirlineID",
-      from = "Departure.AirportCode", leaves_day = "Departure.Date", leaves_time = "Departure.Time",
-      to = "Arrival.AirportCode", lands_day = "Arrival.Date", lands_time = "Arrival.Time",
-    },
-    fares = {
-      at = "PriceClassList.PriceClass[]",
-      id = "@PriceClassID", name = "Name", seats = "ClassOfService.Code.@SeatsLeft:integer",
-    },
-    allowances = {
-      at = "BaggageAllowanceList.BaggageAllowance[]",
-      id = "@BaggageAllowanceID", kind = "BaggageCategory", pieces = "PieceAllowance[].TotalQuantity:integer",
-      weights = "WeightAllowance[].MaximumWeight.Value:decimal",
-    },
-    penalties = {
-      at = "PenaltyList.Penalty[]",
-      id = "@ObjectKey", refundable = "@RefundableInd:flag", changeable = "@ChangeAllowedInd:flag",
-      cancel_fee = "@CancelFeeInd:flag", change_fee = "@ChangeFeeInd:flag",
-    },
-    definitions = {
-      at = "ServiceDefinitionList.ServiceDefinition[]",
-      id = "@ServiceDefinitionID", allowances = "BaggageAllowanceRef:refs",
-    },
-  },
-  shopped_at = "OffersGroup.AirlineOffers[].Offer[]",
-  priced_at = "PricedOffer[]",
-  offer = {
-    id = "@OfferID", owner = "@Owner", expires = "TimeLimits.OfferExpiration.@DateTime",
-    total = "TotalPrice.DetailCurrencyPrice.Total.#text:decimal|TotalPrice.SimpleCurrencyPrice.#text:decimal",
-    currency = "TotalPrice.DetailCurrencyPrice.Total.@Code|TotalPrice.SimpleCurrencyPrice.@Code",
-    overview = { at = "FlightsOverview.FlightRef[]", journey = "#text", fare = "@PriceClassRef" },
-    bags = {
-      at = "BaggageAllowance[]",
-      allowance = "BaggageAllowanceRef", paxs = "PassengerRefs:refs", journeys = "FlightRefs:refs",
-    },
-    items = {
-      at = "OfferItem[]",
-      id = "@OfferItemID", mandatory = "@MandatoryInd:flag",
-      total = "TotalPriceDetail.TotalAmount.DetailCurrencyPrice.Total.#text:decimal"
-        .. "|TotalPriceDetail.TotalAmount.SimpleCurrencyPrice.#text:decimal",
-      currency = "TotalPriceDetail.TotalAmount.DetailCurrencyPrice.Total.@Code"
-        .. "|TotalPriceDetail.TotalAmount.SimpleCurrencyPrice.@Code",
-      base = "TotalPriceDetail.BaseAmount.#text:decimal", taxes = "TotalPriceDetail.Taxes.Total.#text:decimal",
-      services = {
-        at = "Service[]",
-        paxs = "PassengerRefs:refs", journeys = "FlightRefs:refs",
-        definition = "ServiceDefinitionRef.#text", segments = "ServiceDefinitionRef.@SegmentRefs:refs",
-      },
-      fares = {
-        at = "FareDetail[]",
-        paxs = "PassengerRefs:refs",
-        parts = {
-          at = "FareComponent[]",
-          segments = "SegmentRefs:refs", fare = "PriceClassRef",
-          cabin_code = "FareBasis.CabinType.CabinTypeCode", cabin = "FareBasis.CabinType.CabinTypeName",
-          penalties = "FareRules.Penalty.@refs:refs",
-        },
-      },
-    },
-  },
-}
+-- What a code means to this airline; IBS writes "NDC_248#No valid offers found." where others have a code.
+local function meaning_of(code, ctx)
+  for name, meaning in tostring(ctx.options.codes):gmatch("(%S+)=(%S+)") do
+    if name == code then
+      return meaning
+    end
+  end
+  return CODES[code]
+end
 
-local DIALECTS = { ["17.2"] = V17, ["18.2"] = with(V19, V18), ["19.2"] = V19, ["21.3"] = with(V19, V21) }
+local function first_error(answer)
+  local told = get(answer.error, 1) or get(answer.error_listed, 1)
+  if not told then
+    return nil
+  end
+  local code, message_of = told.code, told.message
+  if code and code:find("#", 1, true) then
+    code, message_of = code:match("^(.-)#(.*)$")
+  end
+  return code or "unknown", message_of or "no message"
+end
+
+-- "empty", a failure, or for an offer that is asked for again "expired", "sold_out" and "retry".
+local function refusal(answer, response, ctx, is_again)
+  local code, told = first_error(answer)
+  if not code then
+    return nil
+  end
+  local meaning = meaning_of(code, ctx)
+  local words = code .. ": " .. told
+  if meaning == "auth" then
+    return fail.auth(words)
+  elseif meaning == "quota" then
+    return fail.quota({ message = words, retry_after = response.headers["retry-after"] })
+  elseif meaning == "busy" then
+    return fail.busy(words)
+  elseif meaning == "empty" and not is_again then
+    return "empty"
+  elseif is_again and (meaning == "expired" or meaning == "sold_out" or meaning == "retry") then
+    return meaning
+  end
+  return fail.supplier({ code = code, message = told })
+end
+
+-- What a status says by itself, whatever the body.
+local function refused_by_status(response)
+  if response.status == 401 or response.status == 403 then
+    return fail.auth("status " .. response.status)
+  elseif response.status == 429 then
+    return fail.quota({ retry_after = response.headers["retry-after"] })
+  elseif response.status == 503 then
+    return fail.busy("status 503")
+  end
+  return nil
+end
+
+-- ---- offers --------------------------------------------------------------------------------------------------------
+
+-- No offers: nothing for sale, if the answer says so.
+local function nothing(answer, ctx)
+  local is_told = first(answer.warning or {}, function(warning)
+    return meaning_of(warning.code, ctx) == "empty"
+  end)
+  if is_told then
+    return "empty"
+  end
+  if not answer.offers then
+    return fail.unexpected("OffersGroup")
+  end
+  return answers.index(answer).has_flights and fail.unexpected("OffersGroup: flights without an offer") or "empty"
+end
+
+local function normalise(response, search, ctx)
+  local refused = refused_by_status(response)
+  if refused then
+    return refused
+  end
+  local answer, root = answers.read(response, dialect_of(ctx), "shop")
+  if not answer then
+    return fail.unexpected(root)
+  end
+  refused = refusal(answer, response, ctx)
+  if refused then
+    return refused
+  end
+  if response.status >= 300 then
+    return {} -- untyped: the engine goes by the status
+  end
+  if not answer.offers or #answer.offers == 0 then
+    return nothing(answer, ctx)
+  end
+  return trips.offers(answer, search, ctx.options.combine)
+end
+
+-- ---- revalidation --------------------------------------------------------------------------------------------------
+
+local function ask_again(offer, ctx)
+  return message(ctx, ctx.options.price_path, requests.price(json.decode(offer.ref), ctx, dialect_of(ctx)))
+end
+
+-- What an order is made with: the priced offers, and the answer that has them.
+local function handoff_of(now)
+  local ref = json.decode(now.ref)
+  local text_of = json.encode({ response = ref.response, offers = ref.offers })
+  return #text_of <= HANDOFF_MAX and { ref = text_of } or nil
+end
+
+local function compared(now, offer, ref)
+  local was = offer.price.supplier_price or { amount = offer.price.total, currency = offer.price.currency }
+  local flights = trips.flights(now)
+  local result = { expires_at = now.expires_at, handoff = handoff_of(now) }
+  if flights and ref.flights and flights ~= ref.flights then
+    result.status, result.offer = "changed", now
+    return result
+  end
+  local is_same = now.price.currency == was.currency and money.compare(now.price.total, was.amount) == 0
+  result.status = is_same and "confirmed" or "price_changed"
+  result.now = { total = now.price.total, currency = now.price.currency }
+  return result
+end
+
+local function read_again(response, offer, ctx)
+  local refused = refused_by_status(response)
+  if refused then
+    return refused
+  end
+  local answer, root = answers.read(response, dialect_of(ctx), "price")
+  if not answer then
+    return fail.unexpected(root)
+  end
+  refused = refusal(answer, response, ctx, true)
+  if refused then
+    return type(refused) == "string" and { status = refused } or refused
+  end
+  if response.status >= 300 then
+    return fail.supplier({ code = tostring(response.status), message = "no error was told" })
+  end
+  local ref = json.decode(offer.ref)
+  if not answer.offers or #answer.offers == 0 then
+    return fail.unexpected("PricedOffer")
+  end
+  local now, journeys = trips.priced(answer, ref, offer.query)
+  if not now or not now.price.total or journeys > 0 and journeys < #offer.query.slices then
+    return fail.unexpected("PricedOffer: no price of everybody for the whole trip")
+  end
+  return compared(now, offer, ref)
+end
+
+---@type Supplier
+return {
+  name = "ndc",
+  product = "flights",
+  owner = "flight-integrations@example.com",
+  docs = "https://guides.developer.iata.org",
+  hosts = {}, -- the airline's own, of `base_url`
+  secrets = { "NDC_KEY" },
+  options = {
+    base_url = "https://ndc.airline.example",
+    shop_path = "/AirShopping",
+    price_path = "/OfferPrice",
+    key_header = "x-api-key",
+    dialect = "19.2",
+    agency_id = "",
+    agency_name = "",
+    iata_number = "",
+    airline = "",
+    codes = "",
+    combine = true,
+  },
+  limits = { body = "8MiB" },
+
+  -- An airline's own fares are seldom found elsewhere, and it takes its time to make them: worth nearly all of it, until
+  -- there is so much that one airline rarely changes what is cheapest.
+  ceiling = function(_, progress)
+    return progress.offers >= 300 and 5000 or 8000
+  end,
+
+  build_request = build_request,
+  normalise = normalise,
+  revalidate = { build_request = ask_again, read = read_again },
+}
