@@ -237,8 +237,8 @@ return {
   },
   limits = { body = "8MiB" },
 
-  -- An airline's own fares are seldom found elsewhere, and it takes its time to make them: worth nearly all of it, until
-  -- there is so much that one airline rarely changes what is cheapest.
+  -- An airline's own fares are seldom found elsewhere, and it takes its time to make them: worth nearly all of it,
+  -- until there is so much that one airline rarely changes what is cheapest.
   ceiling = function(_, progress)
     return progress.offers >= 300 and 5000 or 8000
   end,
