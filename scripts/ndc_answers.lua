@@ -169,6 +169,9 @@ end
 
 local function currency_of(offer, items)
   local currency = offer.currency or get(items, 1, "currency")
+  if not money.exponent(currency) then
+    return nil
+  end
   for _, item in ipairs(items) do
     if item.currency and item.currency ~= currency then
       return nil

@@ -253,6 +253,22 @@ local function finished(found, answer, index)
   return offer
 end
 
+-- An id of two offers names none of them.
+local function without_doubles(offers)
+  local count = {}
+  for _, offer in ipairs(offers) do
+    if offer.id then
+      count[offer.id] = (count[offer.id] or 0) + 1
+    end
+  end
+  for _, offer in ipairs(offers) do
+    if offer.id and count[offer.id] > 1 then
+      offer.id = nil
+    end
+  end
+  return offers
+end
+
 -- Puts an offer where it belongs. One that lacks what every offer must have is kept as it is: the check of offers drops
 -- it, and tells its path.
 local function sort_in(sorted, record, index, query)
@@ -302,7 +318,7 @@ function M.offers(answer, search, is_combining)
   end
   local sorted = { whole = {}, by_slice = map(query.slices, function() return {} end), singles = 0, strange = 0,
     detours = 0 }
-  for _, record in ipairs(answer.offers) do
+  for _, record in ipairs(without_doubles(answer.offers)) do
     sort_in(sorted, record, index, query)
   end
   is_combining = is_combining and sorted.singles > 0

@@ -3,7 +3,7 @@
 -- A record is `{ field = "path", … }`; a field that is a record itself has its place in `at`. Paths go from the element
 -- in hand by names with dots between: "Price.TotalAmount.@CurCode". A name with [] is a list, and lists within lists
 -- are joined. What stands behind a bar is tried when there is nothing before it; behind a colon stands the kind of
--- value: text unless said, decimal, integer, flag, or refs (names with blanks between, which become a list).
+-- value: text unless said, decimal, integer, flag, or refs (names with blanks between, which become a list). Empty is absent.
 
 local M = {}
 
@@ -39,6 +39,12 @@ local function declare(node, steps, leaf)
   return node
 end
 
+local function keep(found, value)
+  if value ~= "" then
+    found[#found + 1] = value
+  end
+end
+
 -- Appends what stands at the end of the steps; false when there is nothing, not even an empty list.
 local function collect(node, steps, at, found)
   local step = steps[at]
@@ -50,12 +56,12 @@ local function collect(node, steps, at, found)
     if at < #steps then
       return collect(value, steps, at + 1, found)
     end
-    found[#found + 1] = value
+    keep(found, value)
     return true
   end
   if at == #steps then
     for i = 1, #value do
-      found[#found + 1] = value[i]
+      keep(found, value[i])
     end
     return true
   end
@@ -97,6 +103,9 @@ local function way_of(node, path)
       if element == nil then
         return nil
       end
+    end
+    if element == "" then
+      return nil
     end
     return kind == "refs" and split(element) or element
   end
