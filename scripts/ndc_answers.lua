@@ -311,6 +311,7 @@ local function terms_of(offer, items, index)
       change[#change + 1] = value
     end
     for _, fare in ipairs(item.fares or {}) do
+      hear_listed(fare.penalties)
       for _, part_of in ipairs(fare.parts or {}) do
         hear_listed(part_of.penalties)
         hear({ cancel_fee = get(part_of.cancel_fee, 1), change_fee = get(part_of.change_fee, 1) })

@@ -61,7 +61,7 @@ local V19 = {
   priced_at = "Response.PricedOffer[]",
   offer = {
     id = "OfferID", owner = "OwnerCode",
-    expires = "OfferExpirationTimeLimitDateTime|OfferExpirationDateTime",
+    expires = "OfferExpirationTimeLimitDateTime",
     total = "TotalPrice.TotalAmount.#text:decimal", currency = "TotalPrice.TotalAmount.@CurCode",
     base = "TotalPrice.BaseAmount.#text:decimal", taxes = "TotalPrice.TaxSummary.TotalTaxAmount.#text:decimal",
     penalties = "PenaltyRefID[]",
@@ -96,7 +96,6 @@ local V19 = {
           segments = "PaxSegmentRefID[]", fare = "PriceClassRefID",
           cabin_code = "CabinType.CabinTypeCode", cabin = "CabinType.CabinTypeName",
           penalties = "FareRule[].PenaltyRefID[]",
-          cancel_fee = "FareRule[].Penalty[].CancelFeeInd:flag", change_fee = "FareRule[].Penalty[].ChangeFeeInd:flag",
         },
       },
     },
@@ -109,13 +108,24 @@ local V18 = {
   place = "IATALocationCode", number = "IATANumber", language = false,
   lists = {
     segments = {
-      from = "Dep.IATALocationCode|Dep.IATA_LocationCode", to = "Arrival.IATALocationCode|Arrival.IATA_LocationCode",
-      legs = {
-        from = "Dep.IATALocationCode|Dep.IATA_LocationCode", to = "Arrival.IATALocationCode|Arrival.IATA_LocationCode",
+      from = "Dep.IATALocationCode", to = "Arrival.IATALocationCode",
+      legs = { from = "Dep.IATALocationCode", to = "Arrival.IATALocationCode" },
+    },
+    definitions = false,
+  },
+  offer = {
+    expires = "OfferExpirationDateTime",
+    bags = { journeys = "PaxJourneyRefID[]", segments = false },
+    items = {
+      guaranteed = false, pay_by = false, cancel = false, change = false,
+      services = { definition = false, segments = false },
+      fares = {
+        parts = {
+          cancel_fee = "FareRule[].Penalty[].CancelFeeInd:flag", change_fee = "FareRule[].Penalty[].ChangeFeeInd:flag",
+        },
       },
     },
   },
-  offer = { expires = "OfferExpirationDateTime" },
 }
 
 local V21 = {
@@ -125,6 +135,8 @@ local V21 = {
   age = false, currency = "CurCode",
   lists = {
     segments = {
+      carrier = false, number = false, operating = false, duration = false, legs = false,
+      from = false, leaves = false, leaves_zone = false, to = false, lands = false, lands_zone = false,
       marketing = "DatedMarketingSegmentRefId",
       cabin_code = "CabinTypeAssociationChoice.SegmentCabinType.CabinTypeCode",
       cabin = "CabinTypeAssociationChoice.SegmentCabinType.CabinTypeName",
@@ -143,8 +155,7 @@ local V21 = {
       id = "DatedOperatingSegmentId", operating = "CarrierDesigCode", duration = "Duration",
     },
     definitions = {
-      allowances = "ServiceDefinitionAssociation.BaggageAllowanceRef.BaggageAllowanceRefID[]"
-        .. "|ServiceDefinitionAssociation.BaggageAllowanceRefID[]",
+      allowances = "ServiceDefinitionAssociation.BaggageAllowanceRef.BaggageAllowanceRefID[]",
     },
   },
   offer = {
@@ -161,6 +172,7 @@ local V21 = {
         segments = "OfferServiceAssociation.ServiceDefinitionRef.OfferFlightAssociations.PaxSegmentReferences"
           .. ".PaxSegmentRefID[]",
       },
+      fares = { penalties = "PenaltyRefID[]", parts = { penalties = false } },
     },
   },
 }
@@ -172,7 +184,7 @@ local V17 = {
   shop = "AirShopping", price = "OfferPrice", number = "IATA_Number",
   top = {
     error = { at = "Errors.Error[]", code = "@Code|@ShortText", message = "#text" },
-    warning = { at = "Warnings.Warning[]", code = "@Code|@ShortText", message = "#text" },
+    warning = { at = "Warnings.Warning[]", code = "@Code", message = "#text" },
     response_id = "ShoppingResponseID.ResponseID.#text",
   },
   lists = {

@@ -3,7 +3,8 @@
 -- A record is `{ field = "path", … }`; a field that is a record itself has its place in `at`. Paths go from the element
 -- in hand by names with dots between: "Price.TotalAmount.@CurCode". A name with [] is a list, and lists within lists
 -- are joined. What stands behind a bar is tried when there is nothing before it; behind a colon stands the kind of
--- value: text unless said, decimal, integer, flag, or refs (names with blanks between, which become a list). Empty is absent.
+-- value: text unless said, decimal, integer, flag, or refs (names with blanks between, which become a list). What is
+-- empty is absent.
 
 local M = {}
 
@@ -136,7 +137,7 @@ local function record_of(node, fields)
     if name ~= "at" then
       if type(field) == "string" then
         readers[name] = field_of(node, field)
-      else
+      elseif field then
         local steps = steps_of(field.at)
         local record = record_of(declare(node, steps), field)
         local is_list = has_list(steps)
@@ -159,7 +160,7 @@ local function record_of(node, fields)
   end
 end
 
---- One table of both, deep; what `changes` says counts.
+--- One table of both, deep; what `changes` says counts. A field that is false is none.
 function M.merge(base, changes)
   local merged = {}
   for name, value in pairs(base) do
