@@ -50,6 +50,9 @@ function M.index(answer)
   for _, pax in ipairs(lists.paxs or {}) do
     index.pax_ids[#index.pax_ids + 1] = pax.id
   end
+  index.has_bag_services = first(lists.definitions or {}, function(definition)
+    return definition.allowances
+  end) ~= nil
   index.has_flights = next(index.journeys) ~= nil or next(index.segments) ~= nil
   index.way_of = {}
   for i, way in ipairs(index.ways) do
@@ -233,9 +236,7 @@ local function mark_travellers(offer, items, index)
   local covered = {}
   for _, item in ipairs(items) do
     item.paxs, item.pax_count = {}, 0
-    for _, service in ipairs(item.services or {}) do
-      add_all(item.paxs, service.paxs)
-    end
+    add_all(item.paxs, item.travellers)
     for _, fare in ipairs(item.fares or {}) do
       add_all(item.paxs, fare.paxs)
     end
@@ -259,8 +260,8 @@ local function journeys_of(offer, items)
     end
   end
   for _, item in ipairs(items) do
-    for _, service in ipairs(item.services or {}) do
-      map(service.journeys or {}, take)
+    for _, id in ipairs(item.journeys or {}) do
+      take(id)
     end
   end
   if #ids == 0 then
@@ -376,7 +377,7 @@ local function bag_grants(offer, items, index)
     grants[#grants + 1] = bags
   end
   for _, item in ipairs(items) do
-    for _, service in ipairs(item.services or {}) do
+    for _, service in ipairs(index.has_bag_services and item.services and item.services() or {}) do
       local definition = index.definitions[service.definition] or {}
       for _, allowance in ipairs(definition.allowances or {}) do
         grants[#grants + 1] = { allowance = allowance, paxs = service.paxs, segments = service.segments }

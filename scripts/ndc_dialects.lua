@@ -82,10 +82,10 @@ local V19 = {
       guaranteed = "PriceGuaranteeTimeLimitDateTime", pay_by = "PaymentTimeLimit.PaymentTimeLimitDateTime",
       cancel = "CancelRestrictions[].AllowedModificationInd:flag",
       change = "ChangeRestrictions[].AllowedModificationInd:flag",
+      travellers = "Service[].PaxRefID[]", journeys = "Service[].ServiceAssociations.PaxJourneyRefID[]",
       services = {
-        at = "Service[]",
-        paxs = "PaxRefID[]", journeys = "ServiceAssociations.PaxJourneyRefID[]",
-        definition = "ServiceAssociations.ServiceDefinitionRef.ServiceDefinitionRefID",
+        at = "Service[]", is_lazy = true,
+        paxs = "PaxRefID[]", definition = "ServiceAssociations.ServiceDefinitionRef.ServiceDefinitionRefID",
         segments = "ServiceAssociations.ServiceDefinitionRef.PaxSegmentRefID[]",
       },
       fares = {
@@ -118,7 +118,7 @@ local V18 = {
     bags = { journeys = "PaxJourneyRefID[]", segments = false },
     items = {
       guaranteed = false, pay_by = false, cancel = false, change = false,
-      services = { definition = false, segments = false },
+      services = false,
       fares = {
         parts = {
           cancel_fee = "FareRule[].Penalty[].CancelFeeInd:flag", change_fee = "FareRule[].Penalty[].ChangeFeeInd:flag",
@@ -166,8 +166,8 @@ local V21 = {
     },
     items = {
       pay_by = "PaymentTimeLimit.PaymentTimeLimitDate.PaymentTimeLimitDateTime",
+      journeys = "Service[].OfferServiceAssociation.PaxJourneyRef.PaxJourneyRefID[]",
       services = {
-        journeys = "OfferServiceAssociation.PaxJourneyRef.PaxJourneyRefID[]",
         definition = "OfferServiceAssociation.ServiceDefinitionRef.ServiceDefinitionRefID",
         segments = "OfferServiceAssociation.ServiceDefinitionRef.OfferFlightAssociations.PaxSegmentReferences"
           .. ".PaxSegmentRefID[]",
@@ -240,10 +240,11 @@ local V17 = {
       currency = "TotalPriceDetail.TotalAmount.DetailCurrencyPrice.Total.@Code"
         .. "|TotalPriceDetail.TotalAmount.SimpleCurrencyPrice.@Code",
       base = "TotalPriceDetail.BaseAmount.#text:decimal", taxes = "TotalPriceDetail.Taxes.Total.#text:decimal",
+      travellers = "Service[].PassengerRefs:refs", journeys = "Service[].FlightRefs:refs",
       services = {
-        at = "Service[]",
-        paxs = "PassengerRefs:refs", journeys = "FlightRefs:refs",
-        definition = "ServiceDefinitionRef.#text", segments = "ServiceDefinitionRef.@SegmentRefs:refs",
+        at = "Service[]", is_lazy = true,
+        paxs = "PassengerRefs:refs", definition = "ServiceDefinitionRef.#text",
+        segments = "ServiceDefinitionRef.@SegmentRefs:refs",
       },
       fares = {
         at = "FareDetail[]",

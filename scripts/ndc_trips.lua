@@ -130,6 +130,17 @@ local function joined_names(a, b)
   return names
 end
 
+local function joined(a, b)
+  local list = {}
+  for i = 1, #a do
+    list[i] = a[i]
+  end
+  for i = 1, #b do
+    list[#a + i] = b[i]
+  end
+  return list
+end
+
 -- Two offers that stand alone as one: everything is the sum, or the worse of both.
 local function join(a, b, add)
   local one, other = a.offer, b.offer
@@ -145,26 +156,18 @@ local function join(a, b, add)
       per_traveller = joined_travellers(one.price.per_traveller, other.price.per_traveller, add),
     },
     expires_at = answers.earlier(one.expires_at, other.expires_at),
-    slices = {},
+    slices = joined(one.slices, other.slices),
     bags = joined_bags(one.bags, other.bags),
     refundable = both(one.refundable, other.refundable),
     changeable = both(one.changeable, other.changeable),
     seats_left = least(one.seats_left, other.seats_left),
   }
-  for i, slice in ipairs(one.slices) do
-    offer.slices[i] = slice
-  end
-  for _, slice in ipairs(other.slices) do
-    offer.slices[#offer.slices + 1] = slice
-  end
   local names = joined_names(a.names, b.names)
   offer.brand = answers.brand(names)
-  local selections = {}
-  for i, selection in ipairs(a.selections) do
-    selections[i] = selection
-  end
-  selections[#selections + 1] = b.selections[1]
-  return { offer = offer, names = names, selections = selections, lands_s = b.lands_s }
+  return {
+    offer = offer, names = names, selections = joined(a.selections, b.selections), marks = joined(a.marks, b.marks),
+    lands_s = b.lands_s,
+  }
 end
 
 -- Offers of one journey that can be added up, the cheapest first, as many as leave room for pairs.
@@ -218,39 +221,46 @@ local function combine(by_slice)
   return trips
 end
 
---- A short text that is the same for the same flights at the same times; nil when something of them is missing.
-function M.flights(offer)
+-- A short text that is the same for the same flights at the same times; nil when something of them is missing.
+local function mark_of(slice)
   local flights = {}
-  for _, slice in ipairs(offer.slices) do
-    for _, segment in ipairs(slice.segments) do
-      local departs, arrives = get(segment, "departs", "local"), get(segment, "arrives", "local")
-      if not segment.carrier or not segment.number or not departs or not arrives then
-        return nil
-      end
-      flights[#flights + 1] = segment.carrier .. segment.number .. "@" .. departs
+  for i, segment in ipairs(slice.segments) do
+    local departs, arrives = get(segment, "departs", "local"), get(segment, "arrives", "local")
+    if not segment.carrier or not segment.number or not departs or not arrives then
+      return nil
     end
+    flights[i] = segment.carrier .. segment.number .. "@" .. departs
   end
-  table.sort(flights)
-  return #flights > 0 and crypto.hex(crypto.md5(table.concat(flights, " "))):sub(1, 16) or nil
+  return #flights > 0 and crypto.hex(crypto.md5(table.concat(flights, " "))):sub(1, 12) or nil
+end
+
+-- A mark for each slice, or nil.
+local function marks_of(offer)
+  local marks = map(offer.slices, mark_of)
+  return #marks > 0 and #marks == #offer.slices and marks or nil
 end
 
 -- What is kept of an offer for the way back: who is meant by which id, what was chosen, and which flights it was.
-local function ref_of(found, answer, index)
-  local paxs = map(index.pax_ids, function(pax)
-    return { pax, index.paxs[pax].ptc or "ADT" }
-  end)
+local function ref_of(found, answer, paxs)
+  table.sort(found.marks)
   return json.encode({
-    response = answer.response_id, offers = found.selections, paxs = paxs, flights = M.flights(found.offer),
+    response = answer.response_id, offers = found.selections, paxs = paxs, flights = table.concat(found.marks, "-"),
   })
 end
 
-local function finished(found, answer, index)
+local function finished(found, answer, paxs)
   local offer = found.offer
-  offer.ref = ref_of(found, answer, index)
+  offer.ref = ref_of(found, answer, paxs)
   if offer.id and #offer.id > ID_MAX then
     offer.id = crypto.hex(crypto.sha256(offer.id))
   end
   return offer
+end
+
+local function paxs_of(index)
+  return map(index.pax_ids, function(pax)
+    return { pax, index.paxs[pax].ptc or "ADT" }
+  end)
 end
 
 -- An id of two offers names none of them.
@@ -273,9 +283,9 @@ end
 -- it, and tells its path.
 local function sort_in(sorted, record, index, query)
   local offer, more = answers.offer(record, index)
-  local found = { offer = offer, names = more.names, selections = { more.selection } }
+  local found = { offer = offer, names = more.names, selections = { more.selection }, marks = marks_of(offer) or {} }
   local places = M.places(more.journeys, index, query.slices)
-  if not offer.id or not offer.price.total or not M.flights(offer) then
+  if not offer.id or not offer.price.total or #found.marks == 0 then
     sorted.whole[#sorted.whole + 1] = found
   elseif stops_too_many(offer, query.max_stops) then
     sorted.detours = sorted.detours + 1
@@ -329,8 +339,9 @@ function M.offers(answer, search, is_combining)
   if #found == 0 and sorted.detours < #answer.offers then
     return fail.unexpected("OffersGroup: no offer is for the whole trip")
   end
+  local paxs = paxs_of(index)
   local offers = map(found, function(trip)
-    return finished(trip, answer, index)
+    return finished(trip, answer, paxs)
   end)
   return offers, { warnings = warnings_of(answer, sorted, is_combining) }
 end
@@ -346,7 +357,7 @@ function M.priced(answer, ref, query)
   local whole, places = nil, {}
   for _, record in ipairs(answer.offers) do
     local offer, more = answers.offer(record, index)
-    local one = { offer = offer, names = more.names, selections = { more.selection }, journeys = more.journeys }
+    local one = { offer = offer, names = more.names, selections = { more.selection }, marks = marks_of(offer) or {} }
     if whole and (not offer.id or whole.offer.price.currency ~= offer.price.currency) then
       return nil
     end
@@ -359,7 +370,7 @@ function M.priced(answer, ref, query)
   if order and #order == #query.slices and #whole.offer.slices == #order then
     whole.offer.slices = M.in_order(whole.offer.slices, order)
   end
-  return finished(whole, answer, index), #places
+  return finished(whole, answer, paxs_of(index)), #places
 end
 
 return M

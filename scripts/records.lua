@@ -1,10 +1,10 @@
 -- Records: reads an XML answer by a table of names, so that the dialects of one standard differ in data only.
 --
--- A record is `{ field = "path", … }`; a field that is a record itself has its place in `at`. Paths go from the element
--- in hand by names with dots between: "Price.TotalAmount.@CurCode". A name with [] is a list, and lists within lists
--- are joined. What stands behind a bar is tried when there is nothing before it; behind a colon stands the kind of
--- value: text unless said, decimal, integer, flag, or refs (names with blanks between, which become a list). What is
--- empty is absent.
+-- A record is `{ field = "path", … }`; a field that is a record itself has its place in `at`, and with `is_lazy` is a
+-- function that reads it. Paths go from the element in hand by names with dots between: "Price.TotalAmount.@CurCode". A
+-- name with [] is a list, and lists within lists are joined. What stands behind a bar is tried when there is nothing
+-- before it; behind a colon stands the kind of value: text unless said, decimal, integer, flag, or refs (names with
+-- blanks between, which become a list). What is empty is absent.
 
 local M = {}
 
@@ -95,7 +95,10 @@ local function way_of(node, path)
   if has_list(steps) then
     return function(element)
       local found = {}
-      return collect(element, steps, 1, found) and found or nil
+      if not collect(element, steps, 1, found) then
+        return nil
+      end
+      return kind == "refs" and split(table.concat(found, " ")) or found
     end
   end
   return function(element)
@@ -132,29 +135,42 @@ local function field_of(node, paths)
 end
 
 local function record_of(node, fields)
-  local readers = {}
+  local names, readers = {}, {} -- lists: an answer has thousands of elements
+  local function add(name, reader)
+    names[#names + 1], readers[#names + 1] = name, reader
+  end
   for name, field in sorted_pairs(fields) do
-    if name ~= "at" then
+    if name ~= "at" and name ~= "is_lazy" then
       if type(field) == "string" then
-        readers[name] = field_of(node, field)
+        add(name, field_of(node, field))
       elseif field then
         local steps = steps_of(field.at)
         local record = record_of(declare(node, steps), field)
         local is_list = has_list(steps)
-        readers[name] = function(element)
+        local function below(element)
           local found = {}
           if not collect(element, steps, 1, found) then
             return nil
+          elseif not is_list then
+            return record(found[1])
           end
-          return is_list and map(found, record) or record(found[1])
+          for i = 1, #found do
+            found[i] = record(found[i])
+          end
+          return found
         end
+        add(name, not field.is_lazy and below or function(element)
+          return function()
+            return below(element)
+          end
+        end)
       end
     end
   end
   return function(element)
     local record = {}
-    for name, read in pairs(readers) do
-      record[name] = read(element)
+    for i = 1, #readers do
+      record[names[i]] = readers[i](element)
     end
     return record
   end

@@ -175,9 +175,9 @@ end
 
 local function compared(now, offer, ref)
   local was = offer.price.supplier_price or { amount = offer.price.total, currency = offer.price.currency }
-  local flights = trips.flights(now)
+  local flights = json.decode(now.ref).flights
   local result = { expires_at = now.expires_at, handoff = handoff_of(now) }
-  if flights and ref.flights and flights ~= ref.flights then
+  if flights ~= "" and flights ~= ref.flights then -- a price answer need not tell them
     result.status, result.offer = "changed", now
     return result
   end
