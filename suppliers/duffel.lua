@@ -106,8 +106,13 @@ end
 
 -- ---- offers --------------------------------------------------------------------------------------------------------
 
+-- What is no list is read as an empty one: the offer that lacks it is dropped, the others stay.
+local function list_of(value)
+  return type(value) == "table" and value or {}
+end
+
 local function is_lap_infant(offer, passenger_id)
-  local told = first(offer.passengers or {}, function(traveller)
+  local told = first(list_of(offer.passengers), function(traveller)
     return traveller.id == passenger_id
   end)
   return get(told, "type") == "infant_without_seat"
@@ -126,9 +131,9 @@ end
 -- What every traveller with a seat may take on every flight; nil when Duffel says nothing.
 local function bags(offer)
   local least = nil
-  for _, slice in ipairs(offer.slices or {}) do
-    for _, segment in ipairs(slice.segments or {}) do
-      for _, traveller in ipairs(segment.passengers or {}) do
+  for _, slice in ipairs(list_of(offer.slices)) do
+    for _, segment in ipairs(list_of(slice.segments)) do
+      for _, traveller in ipairs(list_of(segment.passengers)) do
         if traveller.baggages and not is_lap_infant(offer, traveller.passenger_id) then
           local count = count_bags(traveller.baggages)
           least = least or { cabin = count.carry_on, checked = count.checked }
@@ -144,7 +149,7 @@ end
 -- The fare's name; of slices with several, each once, in order.
 local function brand(offer)
   local names, seen = {}, {}
-  for _, slice in ipairs(offer.slices or {}) do
+  for _, slice in ipairs(list_of(offer.slices)) do
     local name = slice.fare_brand_name
     if name and not seen[name] then
       seen[name] = true
@@ -174,7 +179,7 @@ local function segment_of(segment)
 end
 
 local function slice_of(slice)
-  return { duration_min = time.minutes(slice.duration), segments = map(slice.segments or {}, segment_of) }
+  return { duration_min = time.minutes(slice.duration), segments = map(list_of(slice.segments), segment_of) }
 end
 
 -- Base and tax are told in the currency of the total; anything else is left out.
@@ -197,7 +202,7 @@ local function offer_of(offer)
       taxes_included = "yes",
     },
     expires_at = offer.expires_at,
-    slices = map(offer.slices or {}, slice_of),
+    slices = map(list_of(offer.slices), slice_of),
     brand = brand(offer),
     bags = bags(offer),
     refundable = get(offer, "conditions", "refund_before_departure", "allowed"),
