@@ -1,22 +1,22 @@
 -- Travelport Universal API (uAPI): SOAP 1.1 over HTTP Basic, schema 52. One search asks the GDS for its lowest fares.
 --
 -- Follows the pages "Low Fare Shopping (Synchronous)" and "(Asynchronous)", "Retrieving Low Fare Search Data", "Air
--- Pricing", "Base Request and Response" and "Passenger Type Codes" of support.travelport.com/webhelp/uapi, the guide to
--- price points, and answers that users of uAPI have published.
+-- Pricing", "Base Request and Response" and "Passenger Type Codes" of support.travelport.com/webhelp/uapi, the guide
+-- to price points, and answers that users of uAPI have published.
 --
 -- To set: the secrets TRAVELPORT_USER (as Travelport gives it, with or without "Universal API/") and
 -- TRAVELPORT_PASSWORD; the option target_branch (searches are skipped without); base_url of the region (emea, americas,
 -- apac) and, for tests, of pre-production (emea.universal-api.pp.travelport.com).
 --
 -- An answer is lists that name each other by Key. A price point has a price and, for each leg, options that combine
--- freely: each combination is an offer, for it is an item of its own. That is why this is no plan: a plan makes an offer
--- of each element, not of each pair. At most 64 combinations of a price point become offers, of the options of each leg
--- that take the least time (8 a leg of a return trip), and 1,000 of an answer, in its order; a warning tells how many
--- more there were.
+-- freely: each combination is an offer, for it is an item of its own. That is why this is no plan: a plan makes an
+-- offer of each element, not of each pair. At most 64 combinations of a price point become offers, of those options of
+-- each leg that take the least time (8 a leg of a return trip), and 1,000 of an answer, in its order; a warning tells
+-- how many more there were.
 --
--- Left out: membership numbers (uAPI wants to know whose they are), a wish for bags, and of answers what an offer has no
--- place for: amounts of penalties, terminals, aircraft, halts of one flight, fare rules, services for sale. Fees that
--- depend on the card are in no total. LatestTicketingTime is told as the end of an offer: its price may end before.
+-- Left out: membership numbers (uAPI wants to know whose they are), a wish for bags, and of answers what an offer has
+-- no place for: amounts of penalties, terminals, aircraft, halts of one flight, fare rules, services for sale. Fees
+-- that depend on the card are in no total. LatestTicketingTime is told as the end of an offer: its price may end before.
 --
 -- Not checked against the live service: the request's modifiers (cabin, connections, days around, account codes) and
 -- pricing with children, beyond what the documents say; which faults mean "too many requests" (they count as trouble of
@@ -75,11 +75,6 @@ local BOOKINGS = { {
   ["@SegmentRef"] = text,
 } }
 local MESSAGES = { { ["@Code"] = text, ["@Type"] = text, ["#text"] = text } }
-local ERROR = { Code = text, Service = text, Type = text, Description = text }
-local FAULT = {
-  faultcode = text, faultstring = text, detail = { ErrorInfo = ERROR, AvailabilityErrorInfo = ERROR },
-}
-
 -- One traveller's price of a kind; `more` is where its flights are, which differs.
 local function infos(more)
   local info = {
@@ -131,20 +126,15 @@ local PRICED = {
   },
 }
 
--- Of the elements in the body only the one that was asked for is read.
-local function shape_of(name, answer)
+-- What stands in the body, by its name: a search has three ways to be answered.
+local function shape_of(answer)
   return {
     xmlns = { s = SOAP_NAMES, a = AIR_NAMES, c = COMMON_NAMES },
-    ["s:Envelope"] = { ["s:Body"] = { ["s:Fault"] = FAULT, ["a:" .. name] = answer } },
+    ["s:Envelope"] = { ["s:Body"] = map_of(answer) },
   }
 end
 
-local SHAPES = {
-  LowFareSearchRsp = shape_of("LowFareSearchRsp", FOUND),
-  LowFareSearchAsynchRsp = shape_of("LowFareSearchAsynchRsp", FOUND),
-  RetrieveLowFareSearchRsp = shape_of("RetrieveLowFareSearchRsp", FOUND),
-  AirPriceRsp = shape_of("AirPriceRsp", PRICED),
-}
+local FOUND_SHAPE, PRICED_SHAPE = shape_of(FOUND), shape_of(PRICED)
 
 -- ---- requests ------------------------------------------------------------------------------------------------------
 
@@ -259,15 +249,29 @@ local function one_line(words)
   return words and words:gsub("%s+", " "):match("^ ?(.-) ?$")
 end
 
-local function fault_of(fault)
-  local detail = get(fault, "detail", "ErrorInfo") or get(fault, "detail", "AvailabilityErrorInfo") or {}
-  local class = fault.faultcode and fault.faultcode:match("([^.:]+)$")
-  local short, long = one_line(detail.Description), one_line(fault.faultstring)
+-- The text of an element's child, whatever its namespace: faults of the gateway may name an older schema.
+local function text_of(node, name)
+  local child = first(node or {}, function(one)
+    return one.name == name
+  end)
+  return child and child.text
+end
+
+-- The fault of an answer, or nil.
+local function fault_of(response)
+  local fault = soap.fault(response)
+  if not fault then
+    return nil
+  end
+  local detail = first(fault.detail or {}, function(one)
+    return one.name:find("ErrorInfo$") ~= nil
+  end)
+  local short, long = one_line(text_of(detail, "Description")), one_line(fault.reason)
   return {
-    code = detail.Code or fault.faultcode or "unknown",
-    service = detail.Service,
-    kind = detail.Type or class,
-    message = short and long and short ~= long and short:gsub("%.$", "") .. ": " .. long or short or long or "no message",
+    code = text_of(detail, "Code") or fault.code or "unknown",
+    service = text_of(detail, "Service"),
+    kind = text_of(detail, "Type") or fault.code and fault.code:match("([^.:]+)$"),
+    message = short ~= long and short and long and short:gsub("%.$", "") .. ": " .. long or short or long,
   }
 end
 
@@ -281,28 +285,23 @@ local function failure(told)
   return fail.supplier({ code = told.code, message = told.message })
 end
 
--- The element `name` of the body; or nil and a fault as a table; or nil, nil and a failure; or nothing, where the status
--- says enough. Faults come with status 500, so of that one the body decides; without any it raises, and has failed.
-local function read_body(response, name)
+-- The element `name` of the body; or nil and a fault; or nil, nil and a failure; or nothing, where the status says
+-- enough. Faults come with status 500.
+local function read_body(response, shape, name)
   local status = response.status
   if status == 401 or status == 403 then
     return nil, nil, fail.auth("HTTP " .. status)
+  elseif status == 429 then
+    return nil, nil, fail.quota()
+  elseif status >= 300 then
+    return nil, fault_of(response)
   end
-  local kind = response.headers["content-type"]
-  if status >= 300 and not (type(kind) == "string" and kind:find("xml", 1, true)) then
-    return nil, nil, status == 429 and fail.quota() or nil
+  local body = get(response:xml(shape), "s:Envelope", "s:Body") or {}
+  if body[name] then
+    return body[name]
   end
-  local body = get(response:xml(SHAPES[name]), "s:Envelope", "s:Body") or {}
-  if body["s:Fault"] then
-    return nil, fault_of(body["s:Fault"])
-  end
-  if status >= 300 then
-    return nil, nil, status == 429 and fail.quota() or nil
-  end
-  if not body["a:" .. name] then
-    return nil, nil, fail.unexpected("Envelope.Body." .. name)
-  end
-  return body["a:" .. name]
+  local fault = fault_of(response)
+  return nil, fault, not fault and fail.unexpected("Envelope.Body." .. name) or nil
 end
 
 -- What one provider said beside the offers of others, or in place of them.
@@ -768,7 +767,7 @@ end
 local function normalise(response, search, ctx)
   local name = ctx.step > 1 and "RetrieveLowFareSearchRsp"
     or ctx.options.asynchronous and "LowFareSearchAsynchRsp" or "LowFareSearchRsp"
-  local answer, fault, otherwise = read_body(response, name)
+  local answer, fault, otherwise = read_body(response, FOUND_SHAPE, name)
   if fault then
     return says_nothing(fault) and "empty" or failure(fault)
   elseif not answer then
@@ -788,6 +787,9 @@ end
 
 -- ---- revalidation --------------------------------------------------------------------------------------------------
 
+-- The fields of a flight in `ref`, in their order.
+local REF_FIELDS = { "group", "carrier", "number", "origin", "destination", "departs", "arrives", "class", "fare", "mark" }
+
 -- What was left in `ref`: the provider, who issues the ticket, the flights.
 local function read_ref(ref)
   local kept = { flights = {} }
@@ -799,9 +801,11 @@ local function read_ref(ref)
     if not kept.provider then
       kept.provider, kept.plating = fields[1], fields[2]
     else
-      kept.flights[#kept.flights + 1] = { group = fields[1], carrier = fields[2], number = fields[3], origin = fields[4],
-        destination = fields[5], departs = fields[6], arrives = fields[7], class = fields[8], fare = fields[9],
-        is_connected = fields[10] == "c" }
+      local flight = {}
+      for i, name in ipairs(REF_FIELDS) do
+        flight[name] = fields[i]
+      end
+      kept.flights[#kept.flights + 1] = flight
     end
   end
   return kept
@@ -820,7 +824,7 @@ local function ask_again(offer, ctx)
     itinerary[#itinerary + 1] = { "air:AirSegment", Key = tostring(i), Group = flight.group, Carrier = flight.carrier,
       FlightNumber = flight.number, Origin = flight.origin, Destination = flight.destination,
       DepartureTime = long_time(flight.departs), ArrivalTime = long_time(flight.arrives), ClassOfService = flight.class,
-      ProviderCode = kept.provider, flight.is_connected and { "air:Connection" } }
+      ProviderCode = kept.provider, flight.mark == "c" and { "air:Connection" } }
     command[#command + 1] = { "air:AirSegmentPricingModifiers", AirSegmentRef = tostring(i),
       { "air:PermittedBookingCodes", { "air:BookingCode", Code = flight.class } } }
   end
@@ -918,7 +922,7 @@ end
 -- Without the flights there is nothing to sell; after they have left there never will be.
 local function read_again(response, offer, ctx)
   local kept = read_ref(offer.ref)
-  local answer, fault, otherwise = read_body(response, "AirPriceRsp")
+  local answer, fault, otherwise = read_body(response, PRICED_SHAPE, "AirPriceRsp")
   if fault then
     local left = get(kept, "flights", 1, "departs")
     if left and time.epoch(long_time(left)) < ctx.now.s then
