@@ -1,5 +1,14 @@
 -- Duffel: one search asks many airlines; offers come complete, with prices as text and local times.
 --
+-- Documents: Duffel's API reference, version v2 (offer requests, offers, pagination, response handling), and the test
+-- data of its client libraries.
+-- To set:    DUFFEL_TOKEN, an access token, in the environment. base_url for another address; page_size where answers
+--            are larger than `limits.body` or wanted cheapest first.
+-- Not checked against the live service: a real account's quota headers, the codes of offers that are gone (from the
+-- documents and from public tests only), and how long airlines really take.
+--
+-- Read by Lua over a declared shape, not by a plan: partial offers are left out, and bags are counted over four lists.
+--
 -- Left out, since an offer has no place for it: penalties of a change or a refund, stops without a change of flight,
 -- terminals, aircraft, emissions, payment terms, services for sale. Duffel tells no price of a single traveller and no
 -- seats left. Loyalty and fare codes of a search are not passed on: Duffel wants names and airlines with them.
@@ -12,6 +21,43 @@ local PAGE_SIZE_MAX = 200
 
 -- What an offer may say of its fare, in bytes.
 local BRAND_MAX = 100
+
+-- What is read of an answer. Lists that are none, and amounts that are none, are nil and told.
+local ERRORS = { { type = text, code = text, title = text, message = text } }
+local PLACE = { iata_code = text, time_zone = text }
+local ALLOWED = { allowed = flag }
+local SEGMENT = {
+  marketing_carrier = { iata_code = text },
+  operating_carrier = { iata_code = text },
+  marketing_carrier_flight_number = text,
+  origin = PLACE,
+  destination = PLACE,
+  departing_at = text,
+  arriving_at = text,
+  duration = text,
+  passengers = { { passenger_id = text, cabin_class = text, baggages = { { type = text, quantity = integer } } } },
+}
+local OFFER = {
+  id = text,
+  partial = flag,
+  total_amount = decimal,
+  total_currency = text,
+  base_amount = decimal,
+  base_currency = text,
+  tax_amount = decimal,
+  tax_currency = text,
+  expires_at = text,
+  owner = { iata_code = text, name = text },
+  passengers = { { id = text, type = text } },
+  conditions = { refund_before_departure = ALLOWED, change_before_departure = ALLOWED },
+  slices = { { duration = text, fare_brand_name = text, segments = { SEGMENT } } },
+}
+local FOUND = { data = { id = text, offers = { OFFER } }, errors = ERRORS }
+local PAGE = { data = { OFFER }, meta = { after = text }, errors = ERRORS }
+local AGAIN = {
+  data = { id = text, total_amount = decimal, total_currency = text, expires_at = text },
+  errors = ERRORS,
+}
 
 local CABIN_TO_DUFFEL = { economy = "economy", premium = "premium_economy", business = "business", first = "first" }
 local CABIN_FROM_DUFFEL = { economy = "economy", premium_economy = "premium", business = "business", first = "first" }
@@ -106,13 +152,8 @@ end
 
 -- ---- offers --------------------------------------------------------------------------------------------------------
 
--- What is no list is read as an empty one: the offer that lacks it is dropped, the others stay.
-local function list_of(value)
-  return type(value) == "table" and value or {}
-end
-
 local function is_lap_infant(offer, passenger_id)
-  local told = first(list_of(offer.passengers), function(traveller)
+  local told = first(offer.passengers or {}, function(traveller)
     return traveller.id == passenger_id
   end)
   return get(told, "type") == "infant_without_seat"
@@ -131,9 +172,9 @@ end
 -- What every traveller with a seat may take on every flight; nil when Duffel says nothing.
 local function bags(offer)
   local least = nil
-  for _, slice in ipairs(list_of(offer.slices)) do
-    for _, segment in ipairs(list_of(slice.segments)) do
-      for _, traveller in ipairs(list_of(segment.passengers)) do
+  for _, slice in ipairs(offer.slices or {}) do
+    for _, segment in ipairs(slice.segments or {}) do
+      for _, traveller in ipairs(segment.passengers or {}) do
         if traveller.baggages and not is_lap_infant(offer, traveller.passenger_id) then
           local count = count_bags(traveller.baggages)
           least = least or { cabin = count.carry_on, checked = count.checked }
@@ -149,7 +190,7 @@ end
 -- The fare's name; of slices with several, each once, in order.
 local function brand(offer)
   local names, seen = {}, {}
-  for _, slice in ipairs(list_of(offer.slices)) do
+  for _, slice in ipairs(offer.slices or {}) do
     local name = slice.fare_brand_name
     if name and not seen[name] then
       seen[name] = true
@@ -179,7 +220,7 @@ local function segment_of(segment)
 end
 
 local function slice_of(slice)
-  return { duration_min = time.minutes(slice.duration), segments = map(list_of(slice.segments), segment_of) }
+  return { duration_min = time.minutes(slice.duration), segments = map(slice.segments or {}, segment_of) }
 end
 
 -- Base and tax are told in the currency of the total; anything else is left out.
@@ -202,12 +243,13 @@ local function offer_of(offer)
       taxes_included = "yes",
     },
     expires_at = offer.expires_at,
-    slices = map(list_of(offer.slices), slice_of),
+    slices = map(offer.slices or {}, slice_of),
     brand = brand(offer),
     bags = bags(offer),
     refundable = get(offer, "conditions", "refund_before_departure", "allowed"),
     changeable = get(offer, "conditions", "change_before_departure", "allowed"),
     ref = offer.id,
+    handoff = { ref = offer.id }, -- what an order names
   }
 end
 
@@ -227,7 +269,7 @@ end
 
 -- A page of offers; Duffel's cursor names the next.
 local function read_page(body, ctx)
-  if type(body.data) ~= "table" or body.data.id then
+  if type(body.data) ~= "table" then
     return fail.unexpected("data")
   end
   local offers, details = offers_of(body.data, "data")
@@ -241,8 +283,26 @@ local function read_page(body, ctx)
   return offers, details
 end
 
+local function read_found(body, ctx)
+  local offers, id = get(body, "data", "offers"), get(body, "data", "id")
+  if type(offers) == "table" then
+    return offers_of(offers, "data.offers")
+  end
+  if page_size(ctx) > 0 and type(id) == "string" then
+    return {}, { complete = false, next = { request = page_request(ctx, id), state = { offer_request_id = id } } }
+  end
+  return fail.unexpected("data.offers")
+end
+
+-- Every answer tells what is left of the account's requests; with nothing left the engine asks no more until the reset.
+local function quota(response, ctx)
+  local remaining = response.headers["ratelimit-remaining"]
+  return type(remaining) == "string" and { remaining = remaining, reset_at = retry_after(response, ctx) } or nil
+end
+
 local function normalise(response, _, ctx)
-  local body = response:json()
+  local is_page = ctx.step > 1
+  local body = response:json(is_page and PAGE or FOUND)
   if type(body) ~= "table" then
     return fail.unexpected("body")
   end
@@ -252,17 +312,12 @@ local function normalise(response, _, ctx)
   if response.status >= 400 then
     return {} -- untyped: the engine goes by the status
   end
-  if ctx.step > 1 then
-    return read_page(body, ctx)
+  local read = is_page and read_page or read_found
+  local offers, details = read(body, ctx)
+  if details then
+    details.quota = quota(response, ctx)
   end
-  local offers, id = get(body, "data", "offers"), get(body, "data", "id")
-  if type(offers) == "table" then
-    return offers_of(offers, "data.offers")
-  end
-  if page_size(ctx) > 0 and type(id) == "string" then
-    return {}, { complete = false, next = { request = page_request(ctx, id), state = { offer_request_id = id } } }
-  end
-  return fail.unexpected("data.offers")
+  return offers, details
 end
 
 -- ---- revalidation --------------------------------------------------------------------------------------------------
@@ -284,7 +339,7 @@ local function ask_again(offer, ctx)
 end
 
 local function read_again(response, offer, ctx)
-  local body = response:json()
+  local body = response:json(AGAIN)
   local gone = GONE[get(body, "errors", 1, "code") or ""]
   if gone then
     return { status = gone }
@@ -317,8 +372,6 @@ return {
     base_url = "https://api.duffel.com",
     page_size = 0, -- of offers, up to 200: more than one answer can hold come in pages, the cheapest first
   },
-  limits = { body = "8MiB" },
-
   skip = function(search)
     for _, traveller in ipairs(search.query.travellers) do
       if traveller.type == "infant_seat" then

@@ -35,9 +35,10 @@ local cursor = page.meta.after
 local shown = assert(r:read("offers.show.json"):match("\"data\":%s*(%b{})"))
 
 r:answers("duffel", CREATE, "200 OK", "offer_requests.create_with_offers.json")
-r:answers("d_small", CREATE, "201 Created", "offer_requests.create.small.json")
+local SMALL = "offer_requests.create.small.json"
+r:answers("d_small", CREATE, "201 Created", SMALL)
+local small = r:read(SMALL)
 -- The same fare, but not given back.
-local small = r:read("offer_requests.create.small.json")
 local strict, changes = small:gsub("(\"refund_before_departure\": {%s*\"allowed\": )true", "%1false")
 assert(changes == 1, "the condition of the small file is not where it was")
 r:answers("d_strict", CREATE, "200 OK", strict)
@@ -100,6 +101,11 @@ local ERRORS = {
 for _, row in ipairs(ERRORS) do
   r:answers(row[1], CREATE, row[2], row[3], row.headers)
 end
+-- What is left of the account's requests, on an answer with offers.
+r:answers("d_last", CREATE, "201 Created", SMALL, limit(NOW, NOW + 600))
+r:answers("d_left", CREATE, "201 Created", SMALL,
+  { "ratelimit-remaining: 1", "ratelimit-reset: " .. http_date(NOW + 600) })
+r:answers("d_twice", CREATE, "201 Created", SMALL, { "ratelimit-remaining: 0", "ratelimit-remaining: 0" })
 r:answers("d_echo", CREATE, "401 Unauthorized", world.json.encode { errors = { {
   type = "authentication_error", code = "access_token_not_found", title = "Unknown token",
   message = "There is no token " .. TOKEN .. " in Bearer " .. TOKEN,
@@ -122,7 +128,7 @@ local MUTATED = {
     lists = { "offers[].slices", "slices[].segments", "segments[].passengers" }, nothing = { "data.offers" },
   }, at_once),
   r:mutated("m_small", "offer_requests.create.small.json", {
-    fields = { "offers[1].total_amount", "segments[].origin", "offers[].id", "tax_amount" },
+    fields = { "offers[1].total_amount", "segments[].origin", "tax_amount" }, ids = { "offers[].id" },
     lists = { "offers[].slices", "slices[].segments" }, nothing = { "data.offers" },
   }, at_once),
   r:mutated("m_page", "offers.list.page.json", {
@@ -133,7 +139,22 @@ local MUTATED = {
     fields = { "data[].total_amount", "segments[].marketing_carrier", "data" },
     lists = { "data[].slices", "segments[].passengers" }, nothing = { "data" },
   }, by_pages),
+  r:mutated("m_partial", "partial_offer_request.create.json", { no_offers = true,
+    fields = { "offers[].total_amount", "offers[].slices", "data.offers" }, lists = { "slices[].segments" },
+  }, at_once),
+  r:mutated("m_places", "airports.list.json", { no_offers = true,
+    fields = { "data[].iata_code", "data", "meta" }, lists = { "data" },
+  }, at_once),
 }
+local STATUSES = { authentication = "401 Unauthorized", rate_limit = "429 Too Many Requests", api = "500 Oh",
+  validation = "422 Unprocessable Entity", airline = "502 Bad Gateway" }
+for kind, status in pairs(STATUSES) do
+  MUTATED[#MUTATED + 1] = r:mutated("m_" .. kind, ("error.%s_error.json"):format(kind), { no_offers = true,
+    fields = { "errors[].type", "errors", "errors[].code", "errors[].message" }, lists = { "errors" },
+  }, function(alias, body)
+    r:answers(alias, CREATE, status, body)
+  end)
+end
 
 local w = r:start()
 
@@ -263,6 +284,22 @@ end)
 test("without any page there is no answer, and it is not an empty one", function()
   ended(r:search { "d_refused" }, "d_refused", "rejected", "quota")
   ended(r:search { "d_unpaged" }, "d_unpaged", "unparsable")
+end)
+
+-- ---- how many requests are left ---------------------------------------------------------------------------------
+
+test("the last request of a quota is answered; the next one waits until Duffel's reset", function()
+  answered(r:search { "d_last" }, "d_last", 1, 2)
+  local entry = world.entry(r:search { "d_last" }, "d_last")
+  equal("rate_limited", entry.outcome, world.json.encode(entry))
+  assert(entry.retry_in_ms > 300000 and entry.retry_in_ms <= 600000, "retry_in_ms " .. entry.retry_in_ms)
+end)
+
+test("as long as one is left, or nobody can read what is left, all are sent", function()
+  for _ = 1, 2 do
+    answered(r:search { "d_left" }, "d_left", 1, 2)
+    answered(r:search { "d_twice" }, "d_twice", 1, 2)
+  end
 end)
 
 -- ---- what is no offer to sell --------------------------------------------------------------------------------------

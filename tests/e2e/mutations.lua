@@ -286,36 +286,44 @@ local function change(text, spans, kind)
   return apply(text, edits)
 end
 
---- places: fields (renamed, null, absent, of another type), lists (emptied), nothing (lists that are empty when there
---- is nothing for sale: emptied too, and the answer then says "empty"). The last one is cut in half. Each has `name`,
---- `text`, `says_nothing`. What is the same as before is left out.
+--- places: fields (renamed, null, absent, of another type), ids (likewise, of fields that ids of offers come from),
+--- lists (emptied), nothing (lists that are empty when there is nothing for sale: emptied too, and the answer then says
+--- "empty"). The last one is cut in half. Each has `name`, `text`, `says_nothing`, `is_of_ids`. What is the same as
+--- before is left out.
 function M.of(text, places)
   local all, list = {}, {}
-  for _, kind in ipairs { "fields", "lists", "nothing" } do
+  for _, kind in ipairs { "fields", "ids", "lists", "nothing" } do
     for _, place in ipairs(places[kind] or {}) do
       all[#all + 1] = place
     end
   end
   local spans = find_spans(text, all)
-  local function add(place, kind, says_nothing)
+  local function add(place, kind, more)
     local changed = change(text, spans[place], kind)
     if changed ~= text then
       if not is_xml(text) then
         json.decode(changed) -- it is still JSON
       end
-      list[#list + 1] = { name = place .. " " .. kind, text = changed, says_nothing = says_nothing }
+      local mutation = { name = place .. " " .. kind, text = changed }
+      if more then
+        mutation[more] = true
+      end
+      list[#list + 1] = mutation
     end
   end
-  for _, place in ipairs(places.fields or {}) do
-    for _, kind in ipairs(FIELD_KINDS) do
+  for _, kind in ipairs(FIELD_KINDS) do
+    for _, place in ipairs(places.fields or {}) do
       add(place, kind)
+    end
+    for _, place in ipairs(places.ids or {}) do
+      add(place, kind, "is_of_ids")
     end
   end
   for _, place in ipairs(places.lists or {}) do
     add(place, "emptied")
   end
   for _, place in ipairs(places.nothing or {}) do
-    add(place, "emptied", true)
+    add(place, "emptied", "says_nothing")
   end
   list[#list + 1] = { name = "cut in half", text = text:sub(1, math.floor(#text / 2)) }
   return list
