@@ -124,7 +124,8 @@ local function read_option(option, lists)
     local fare = lists.fares[attribute(booking.tag, "FareInfoRef")]
     table.insert(read.segments, read_segment(booking.tag, segment))
     read.seats = math.min(read.seats or 999, seats_of(booking.tag, segment) or 999)
-    read.pieces = math.min(read.pieces or 999, assert(pieces_of(fare), "a fare without bags"))
+    local pieces = assert(pieces_of(fare), "a fare without bags")
+    read.pieces = math.min(read.pieces or 999, pieces)
     table.insert(read.brands, lists.brands[fare.inner:match("BrandID=\"(%d+)\"") or ""])
   end
   return read
@@ -149,7 +150,7 @@ local function expiry_of(told)
 end
 
 local function split(amount)
-  return amount and amount:match("^(%u%u%u)([%d.]+)$")
+  return amount:match("^(%u%u%u)([%d.]+)$")
 end
 
 local function terms_of(point, info)
