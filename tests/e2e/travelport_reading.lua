@@ -12,7 +12,7 @@ end
 -- Each element of that name as its begin tag and what is in it ("" of an empty one).
 local function elements(text, name)
   local list, at = {}, 1
-  local begin, close = "<air:" .. name .. "[ \n/][^>]*>", "</air:" .. name .. ">"
+  local begin, close = "<air:" .. name .. "%f[ \n/>][^>]*>", "</air:" .. name .. ">"
   while true do
     local from, to = text:find(begin, at)
     if not from then
