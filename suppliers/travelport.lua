@@ -16,7 +16,7 @@
 --
 -- Left out: membership numbers (uAPI wants to know whose they are), a wish for bags, and of answers what an offer has
 -- no place for: amounts of penalties, terminals, aircraft, halts of one flight, fare rules, services for sale. Fees
--- that depend on the card are in no total. LatestTicketingTime is told as the end of an offer: its price may end before.
+-- that depend on the card are in no total. LatestTicketingTime is told as the end of an offer; a price may end before.
 --
 -- Not checked against the live service: the request's modifiers (cabin, connections, days around, account codes) and
 -- pricing with children, beyond what the documents say; which faults mean "too many requests" (they count as trouble of
@@ -788,7 +788,9 @@ end
 -- ---- revalidation --------------------------------------------------------------------------------------------------
 
 -- The fields of a flight in `ref`, in their order.
-local REF_FIELDS = { "group", "carrier", "number", "origin", "destination", "departs", "arrives", "class", "fare", "mark" }
+local REF_FIELDS = {
+  "group", "carrier", "number", "origin", "destination", "departs", "arrives", "class", "fare", "mark",
+}
 
 -- What was left in `ref`: the provider, who issues the ticket, the flights.
 local function read_ref(ref)
@@ -854,8 +856,7 @@ local function legs_of(solution, lists)
 end
 
 -- The same flights at the same times, by the same fares.
-local function is_same(chosen, kept)
-  local segments, fares = joined(chosen, "segments", {}), joined(chosen, "fares", {})
+local function is_same(segments, fares, kept)
   if #segments ~= #kept.flights then
     return false
   end
@@ -881,8 +882,9 @@ local function solutions_of(answer, kept, party)
       end
     end
     local chosen = legs_of(solution, lists)
-    local offer = offer_of(chosen, terms_of(solution, lists, party), lists)
-    return { offer = offer, is_same = is_same(chosen, kept) }
+    local segments, fares = joined(chosen, "segments", {}), joined(chosen, "fares", {})
+    return { offer = offer_of(chosen, terms_of(solution, lists, party), lists), segments = segments, fares = fares,
+      is_same = is_same(segments, fares, kept) }
   end)
 end
 
@@ -897,17 +899,24 @@ local function cheapest(solutions)
   return best
 end
 
--- Whether the price is that of a party, and not words that tell why it is none.
-local function is_priced(solution)
+-- Whether there is a price of the party, and all flights and fares are there that it names.
+local function is_complete(solution)
   local price = solution.offer.price
-  return price.currency ~= nil and money.parse(price.total, price.currency) ~= nil
+  local is_known = #filter(solution.segments, function(segment)
+    return segment.carrier and segment.number and segment.origin and segment.destination and segment.departs
+      and segment.arrives
+  end) == #solution.segments
+  local is_named = #filter(solution.fares, function(fare)
+    return fare["@FareBasis"] ~= nil
+  end) == #solution.fares
+  return is_known and is_named and price.currency ~= nil and money.parse(price.total, price.currency) ~= nil
 end
 
 local function judge(solutions, offer)
-  local priced = filter(solutions, is_priced)
-  local found = cheapest(filter(priced, function(solution) return solution.is_same end))
+  local complete = filter(solutions, is_complete)
+  local found = cheapest(filter(complete, function(solution) return solution.is_same end))
   if not found then
-    local other = cheapest(priced)
+    local other = cheapest(complete)
     return other and { status = "changed", offer = other.offer } or fail.unexpected("AirPriceResult.AirPricingSolution")
   end
   local now, was = found.offer.price, price_before(offer)
