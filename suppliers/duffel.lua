@@ -23,7 +23,6 @@ local PAGE_SIZE_MAX = 200
 local BRAND_MAX = 100
 
 -- What is read of an answer. Lists that are none, and amounts that are none, are nil and told.
-local ERRORS = { { type = text, code = text, title = text, message = text } }
 local PLACE = { iata_code = text, time_zone = text }
 local ALLOWED = { allowed = flag }
 local SEGMENT = {
@@ -52,12 +51,10 @@ local OFFER = {
   conditions = { refund_before_departure = ALLOWED, change_before_departure = ALLOWED },
   slices = { { duration = text, fare_brand_name = text, segments = { SEGMENT } } },
 }
-local FOUND = { data = { id = text, offers = { OFFER } }, errors = ERRORS }
-local PAGE = { data = { OFFER }, meta = { after = text }, errors = ERRORS }
-local AGAIN = {
-  data = { id = text, total_amount = decimal, total_currency = text, expires_at = text },
-  errors = ERRORS,
-}
+local FOUND = { data = { id = text, offers = { OFFER } } }
+local PAGE = { data = { OFFER }, meta = { after = text } }
+local AGAIN = { data = { total_amount = decimal, total_currency = text, expires_at = text } }
+local REFUSED = { errors = { { type = text, code = text, title = text, message = text } } }
 
 local CABIN_TO_DUFFEL = { economy = "economy", premium = "premium_economy", business = "business", first = "first" }
 local CABIN_FROM_DUFFEL = { economy = "economy", premium_economy = "premium", business = "business", first = "first" }
@@ -269,10 +266,11 @@ end
 
 -- A page of offers; Duffel's cursor names the next.
 local function read_page(body, ctx)
-  if type(body.data) ~= "table" then
+  local list = get(body, "data")
+  if type(list) ~= "table" then
     return fail.unexpected("data")
   end
-  local offers, details = offers_of(body.data, "data")
+  local offers, details = offers_of(list, "data")
   local id, after = ctx.state.offer_request_id, get(body, "meta", "after")
   if details then
     details.complete = after == nil
@@ -302,15 +300,14 @@ end
 
 local function normalise(response, _, ctx)
   local is_page = ctx.step > 1
-  local body = response:json(is_page and PAGE or FOUND)
-  if type(body) ~= "table" then
-    return fail.unexpected("body")
-  end
-  if body.errors then
-    return failure(body.errors, response, ctx)
-  end
-  if response.status >= 400 then
-    return {} -- untyped: the engine goes by the status
+  local body = response.status < 300 and response:json(is_page and PAGE or FOUND)
+  if not get(body, "data") then
+    local errors = get(response:json(REFUSED), "errors")
+    if errors then
+      return failure(errors, response, ctx)
+    elseif response.status >= 300 then
+      return {} -- untyped: the engine goes by the status
+    end
   end
   local read = is_page and read_page or read_found
   local offers, details = read(body, ctx)
@@ -322,9 +319,10 @@ end
 
 -- ---- revalidation --------------------------------------------------------------------------------------------------
 
--- What Duffel says of an offer that cannot be had any more.
+-- What Duffel says of an offer that cannot be had any more. One that it does not know it has forgotten.
 local GONE = {
   offer_expired = "expired",
+  not_found = "expired",
   offer_no_longer_available = "sold_out",
   offer_request_already_booked = "sold_out",
 }
@@ -339,17 +337,16 @@ local function ask_again(offer, ctx)
 end
 
 local function read_again(response, offer, ctx)
-  local body = response:json(AGAIN)
-  local gone = GONE[get(body, "errors", 1, "code") or ""]
+  local errors = get(response:json(REFUSED), "errors")
+  local gone = GONE[get(errors, 1, "code") or ""]
   if gone then
     return { status = gone }
+  elseif errors then
+    return failure(errors, response, ctx)
   end
-  if get(body, "errors") then
-    return failure(body.errors, response, ctx)
-  end
-  local now = get(body, "data")
-  if not get(now, "total_amount") then
-    return fail.unexpected("data.total_amount")
+  local now = get(response:json(AGAIN), "data")
+  if not now or not money.parse(now.total_amount, now.total_currency) then
+    return fail.unexpected("data: no total_amount in a total_currency")
   end
   local was = offer.price.supplier_price or { amount = offer.price.total, currency = offer.price.currency }
   local is_same = now.total_currency == was.currency and money.compare(now.total_amount, was.amount) == 0

@@ -4,6 +4,7 @@ package.path = "./?.lua;" .. package.path
 local world = require("tests.e2e.world")
 local recorded = require("tests.e2e.recorded")
 local reading = require("tests.e2e.duffel_reading")
+local by_hand = require("tests.e2e.duffel_by_hand")
 local test, equal, answered, ended = world.test, world.equal, recorded.answered, recorded.ended
 
 local TOKEN = "duffel_test_not-for-anybodys-eyes"
@@ -194,14 +195,31 @@ test("ten values read by hand", function()
   for _, offer in ipairs(reply.json.offers) do
     offers[offer.id] = offer
   end
-  for index, by_hand in pairs(HAND) do
-    local ours = assert(offers["duffel:" .. by_hand[1]], "offer " .. index .. " is missing")
+  for index, values in pairs(HAND) do
+    local ours = assert(offers["duffel:" .. values[1]], "offer " .. index .. " is missing")
     local segment = reply.json.items[ours.item].slices[1].segments[1]
-    equal(by_hand[2], ours.price.total .. " " .. ours.price.currency, "offer " .. index)
+    equal(values[2], ours.price.total .. " " .. ours.price.currency, "offer " .. index)
     equal("SYD-MEL", segment.origin .. "-" .. segment.destination, "airports of offer " .. index)
-    equal(by_hand[3], segment.departs["local"], "departure of offer " .. index)
-    equal(by_hand[4], segment.arrives["local"], "arrival of offer " .. index)
+    equal(values[3], segment.departs["local"], "departure of offer " .. index)
+    equal(values[4], segment.arrives["local"], "arrival of offer " .. index)
     equal(95, segment.duration_min, "duration of offer " .. index)
+  end
+end)
+
+test("offers of each file read by hand, line by line", function()
+  local files = { duffel = { by_hand.all }, d_small = { by_hand.small }, d_pages = { by_hand.page, by_hand.show } }
+  for name, lists in pairs(files) do
+    local reply = r:search { name }
+    local offers = recorded.offers_of(reply, name)
+    for _, list in ipairs(lists) do
+      for id, lines in pairs(list) do
+        local offer = assert(offers[id], id .. " is missing")
+        local told = by_hand.told(offer, reply.json.items[offer.item])
+        for i = 1, math.max(#lines, #told) do
+          equal(lines[i], told[i], id)
+        end
+      end
+    end
   end
 end)
 
