@@ -11,8 +11,8 @@
 -- An answer is lists that name each other by Key. A price point has a price and, for each leg, options that combine
 -- freely: each combination is an offer, for it is an item of its own. That is why this is no plan: a plan makes an
 -- offer of each element, not of each pair. At most 64 combinations of a price point become offers, of those options of
--- each leg that take the least time (8 a leg of a return trip), and 1,000 of an answer, in its order; a warning tells
--- how many more there were.
+-- each leg that take the least time (8 a leg of a return trip), and 500 of an answer, in its order, where the cheapest
+-- come first; a warning tells how many more there were. The option max_solutions asks for fewer prices.
 --
 -- Left out: membership numbers (uAPI wants to know whose they are), a wish for bags, and of answers what an offer has
 -- no place for: amounts of penalties, terminals, aircraft, halts of one flight, fare rules, services for sale. Fees
@@ -30,16 +30,16 @@ local COMMON_NAMES = "http://www.travelport.com/schema/common_v52_0"
 local PATH = "/B2BGateway/connect/uAPI/AirService"
 local USER_PREFIX = "Universal API/"
 
--- Offers of a price point, and of an answer (more an engine does not take); between two polls, and how many of them.
+-- Offers of a price point, and of an answer; milliseconds between two polls, and how many of them.
 local COMBINATIONS_MAX = 64
-local OFFERS_MAX = 1000
+local OFFERS_MAX = 500
 local POLL_MS = 500
-local POLLS_MAX = 40
+local POLLS_MAX = 12
 local MESSAGES_MAX = 5
+local LEGS_MAX = 6
 
 -- What an offer may say, in bytes.
 local BRAND_MAX = 100
-local REF_MAX = 1024
 
 local CABIN_TO_UAPI = { economy = "Economy", premium = "PremiumEconomy", business = "Business", first = "First" }
 local CABIN_FROM_UAPI = {
@@ -328,34 +328,41 @@ local function stop(told)
   return told and { ["local"] = time.local_time(told) or told }
 end
 
--- A segment that is named and is not there has no carrier, which loses the offer.
+-- A flight is part of many options, so what is made of it is kept: for each cabin, and the seats of each class.
 local function segment_of(booking, segment)
-  segment.departs = segment.departs or stop(segment["@DepartureTime"])
-  segment.arrives = segment.arrives or stop(segment["@ArrivalTime"])
-  local cabin = booking["@CabinClass"]
-  return {
+  local cabin = booking["@CabinClass"] or ""
+  local kept = segment.by_cabin or {}
+  segment.by_cabin = kept
+  kept[cabin] = kept[cabin] or {
     carrier = segment["@Carrier"],
     operating = get(segment, "a:CodeshareInfo", "@OperatingCarrier"),
     number = segment["@FlightNumber"],
     origin = segment["@Origin"],
     destination = segment["@Destination"],
-    departs = segment.departs,
-    arrives = segment.arrives,
+    departs = stop(segment["@DepartureTime"]),
+    arrives = stop(segment["@ArrivalTime"]),
     duration_min = segment["@FlightTime"],
-    cabin = CABIN_FROM_UAPI[cabin] or cabin,
+    cabin = CABIN_FROM_UAPI[cabin] or booking["@CabinClass"],
   }
+  return kept[cabin]
 end
 
--- The seats left in a booking class; "P5|P0" lists a class twice, and the first one counts. 9 are nine and more.
-local function seats_of(booking, segment)
-  local count = booking["@BookingCount"]
+-- The seats of a flight by booking classes: "C4|Y9|P5|P0" lists one twice, and the first counts. 9 are nine and more.
+local function seats_by_class(segment)
+  local seats = {}
   for _, available in ipairs(segment["a:AirAvailInfo"] or {}) do
     for _, classes in ipairs(available["a:BookingCodeInfo"] or {}) do
-      local counts = "|" .. (classes["@BookingCounts"] or "")
-      count = count or tonumber(counts:match("|" .. (booking["@BookingCode"] or "?") .. "(%d+)"))
+      for class, count in (classes["@BookingCounts"] or ""):gmatch("(%w)(%d+)") do
+        seats[class] = seats[class] or tonumber(count)
+      end
     end
   end
-  return count
+  return seats
+end
+
+local function seats_of(booking, segment)
+  segment.seats = segment.seats or seats_by_class(segment)
+  return booking["@BookingCount"] or segment.seats[booking["@BookingCode"] or ""]
 end
 
 -- Pieces that may be checked in. A weight without pieces is one; an allowance that is not told is nil.
@@ -365,17 +372,9 @@ local function pieces_of(fare)
   return allowance["a:NumberOfPieces"] or weight and (tonumber(weight) > 0 and 1 or 0) or nil
 end
 
--- The least of what all tell; nil as soon as one does not.
-local function least(list, of)
-  local fewest = nil
-  for _, element in ipairs(list) do
-    local count = of(element)
-    if not count then
-      return nil
-    end
-    fewest = math.min(fewest or count, count)
-  end
-  return fewest
+-- The smaller of two numbers; nil, which nobody knows, stays so.
+local function lesser(a, b)
+  return a and b and math.min(a, b) or nil
 end
 
 local function brand_of(fare, names)
@@ -383,18 +382,17 @@ local function brand_of(fare, names)
   return brand["@Name"] or names[brand["@BrandID"] or ""]
 end
 
--- Each name once, in order.
-local function joined_names(fares, names)
+-- Each name once, in order; of too long a list the first.
+local function joined_names(names)
   local list, seen = {}, {}
-  for _, fare in ipairs(fares) do
-    local name = brand_of(fare, names)
-    if name and not seen[name] then
+  for _, name in ipairs(names) do
+    if not seen[name] then
       seen[name] = true
       list[#list + 1] = name
     end
   end
-  local joined = table.concat(list, " / ")
-  return #list > 0 and #joined <= BRAND_MAX and joined or list[1]
+  local together = table.concat(list, " / ")
+  return #list > 0 and #together <= BRAND_MAX and together or list[1]
 end
 
 -- The times of a flight as the way back wants them, without what is always zero.
@@ -406,35 +404,50 @@ local function long_time(short)
   return (short:gsub("^(%d+%-%d+%-%d+T%d+:%d+)([Z+-].*)$", "%1:00.000%2"))
 end
 
--- What pricing again wants of a flight; nil when something is missing.
-local function ref_of(leg_number, booking, segment, fare, is_connected)
-  local parts = { tostring(leg_number - 1), segment["@Carrier"] or "", segment["@FlightNumber"] or "",
-    segment["@Origin"] or "", segment["@Destination"] or "", short_time(segment["@DepartureTime"]) or "",
-    short_time(segment["@ArrivalTime"]) or "", booking["@BookingCode"] or "", fare["@FareBasis"] or "" }
-  for _, part in ipairs(parts) do
-    if part == "" or part:find("[,;]") then
+-- Texts with commas between them; nil when one is missing, or has what divides others.
+local function packed(parts, count)
+  for i = 1, count do
+    if not parts[i] or parts[i]:find("[,;]") then
       return nil
     end
   end
-  return table.concat(parts, ",") .. (is_connected and ",c" or ",")
+  return table.concat(parts, ",")
+end
+
+-- What pricing again wants of a flight, but for the fare; false when something is missing.
+local function flight_of(segment)
+  return packed({ segment["@Carrier"], segment["@FlightNumber"], segment["@Origin"], segment["@Destination"],
+    short_time(segment["@DepartureTime"]), short_time(segment["@ArrivalTime"]) }, 6) or false
+end
+
+local function ref_of(leg_number, booking, segment, fare, is_connected)
+  if segment.flight == nil then
+    segment.flight = flight_of(segment)
+  end
+  local sold = packed({ booking["@BookingCode"], fare["@FareBasis"] }, 2)
+  return segment.flight and sold
+    and ("%d,%s,%s,%s"):format(leg_number - 1, segment.flight, sold, is_connected and "c" or "")
 end
 
 -- One option of a leg, with all that its combinations need of it.
 local function read_option(option, leg_number, lists)
-  local bookings, connected = option["a:BookingInfo"] or {}, {}
+  local connected, refs = {}, {}
   for _, connection in ipairs(option["a:Connection"] or {}) do
     connected[(connection["@SegmentIndex"] or -1) + 1] = true
   end
   local read = { key = option["@Key"], minutes = time.minutes(option["@TravelTime"]), segments = {}, fares = {},
-    seats = {}, refs = {} }
-  for i, booking in ipairs(bookings) do
+    brands = {}, seats = math.huge, pieces = math.huge, is_kept = true }
+  for i, booking in ipairs(option["a:BookingInfo"] or {}) do
     local segment = lists.segments[booking["@SegmentRef"] or ""] or {}
     local fare = lists.fares[booking["@FareInfoRef"] or ""] or {}
-    read.segments[i] = segment_of(booking, segment)
-    read.fares[i] = fare
-    read.seats[i] = seats_of(booking, segment) or false
-    read.refs[i] = ref_of(leg_number, booking, segment, fare, connected[i]) or false
+    read.segments[i], read.fares[i] = segment_of(booking, segment), fare
+    read.brands[#read.brands + 1] = brand_of(fare, lists.brands)
+    read.seats = lesser(read.seats, seats_of(booking, segment))
+    read.pieces = lesser(read.pieces, pieces_of(fare))
+    refs[i] = ref_of(leg_number, booking, segment, fare, connected[i]) or ""
+    read.is_kept = read.is_kept and refs[i] ~= ""
   end
+  read.ref = table.concat(refs, ";")
   read.slice = { duration_min = read.minutes or option["@TravelTime"], segments = read.segments }
   return read
 end
@@ -480,7 +493,7 @@ end
 -- The price of everybody. One for fewer travellers than were asked is none, and its words tell why.
 local function price_of(priced, pricing, party)
   local total, currency = money.split(priced["@TotalPrice"])
-  if not total then
+  if not total or not money.exponent(currency or "") then
     return { total = priced["@TotalPrice"] }
   end
   local function part(name)
@@ -512,12 +525,18 @@ local function ticketing_end(info, origin)
   return told and (time.utc(told) or origin and time.utc_at(told, origin) or told)
 end
 
-local function earliest_end(pricing, origin)
+-- The first of these ends; it is kept, for all journeys of a price begin in few places.
+local function earliest_end(terms, origin)
+  local kept = terms.ends[origin or ""]
+  if kept ~= nil then
+    return kept or nil
+  end
   local earliest = nil
-  for _, info in ipairs(pricing) do
+  for _, info in ipairs(terms.pricing) do
     local at = ticketing_end(info, origin)
     earliest = at and (not earliest or at < earliest) and at or earliest
   end
+  terms.ends[origin or ""] = earliest or false
   return earliest
 end
 
@@ -572,18 +591,19 @@ end
 -- What all offers of a price point have in common.
 local function terms_of(priced, lists, party)
   local pricing = priced["a:AirPricingInfo"] or {}
-  local others = {}
+  local pieces = math.huge -- of those who do not fly by the first price, but for infants on a lap
   for i, info in ipairs(pricing) do
     local kind = get(info, "a:PassengerType", 1, "@Code")
     for _, named in ipairs(i > 1 and kind ~= "INF" and info["a:FareInfoRef"] or {}) do
-      others[#others + 1] = lists.fares[named["@Key"] or ""] or {}
+      pieces = lesser(pieces, pieces_of(lists.fares[named["@Key"] or ""] or {}))
     end
   end
   local lead = pricing[1] or {}
   return {
     pricing = pricing,
     price = price_of(priced, pricing, party),
-    other_fares = others,
+    pieces = pieces,
+    ends = {},
     seller = lead["@PlatingCarrier"] and { id = lead["@PlatingCarrier"] } or nil,
     ref = ("%s,%s"):format(lead["@ProviderCode"] or "", lead["@PlatingCarrier"] or ""),
     refundable = for_all(pricing, is_refundable),
@@ -591,8 +611,9 @@ local function terms_of(priced, lists, party)
   }
 end
 
--- Appends to one list what all options have under a name.
-local function joined(chosen, name, list)
+-- What all options have under a name, as one list.
+local function joined(chosen, name)
+  local list = {}
   for _, option in ipairs(chosen) do
     for _, element in ipairs(option[name]) do
       list[#list + 1] = element
@@ -601,32 +622,36 @@ local function joined(chosen, name, list)
   return list
 end
 
-local function is_there(value)
-  return value ~= false
+local function is_empty(words)
+  return words == ""
+end
+
+local function known(number)
+  return number and number < math.huge and number or nil
 end
 
 -- `chosen`: an option for each leg.
-local function offer_of(chosen, terms, lists)
-  local refs, fares = joined(chosen, "refs", { terms.ref }), joined(chosen, "fares", {})
-  local ref = #filter(refs, is_there) == #refs and table.concat(refs, ";") or nil
-  local pieces = least(joined({ { fares = terms.other_fares } }, "fares", { unpack(fares) }), pieces_of)
-  local keys = map(chosen, function(option)
-    return option.key
-  end)
+local function offer_of(chosen, terms)
+  local keys, slices, refs, is_kept = {}, {}, { terms.ref }, true
+  local seats, pieces = math.huge, terms.pieces
+  for i, option in ipairs(chosen) do
+    keys[i], slices[i], refs[i + 1] = option.key or "", option.slice, option.ref
+    is_kept = is_kept and option.is_kept
+    seats, pieces = lesser(seats, option.seats), lesser(pieces, option.pieces)
+  end
+  local id = table.concat(keys, ".")
   return {
-    id = #keys == #chosen and table.concat(keys, ".") or nil,
+    id = not first(keys, is_empty) and id or nil,
     seller = terms.seller,
     price = terms.price,
-    expires_at = earliest_end(terms.pricing, get(chosen, 1, "segments", 1, "origin")),
-    slices = map(chosen, function(option)
-      return option.slice
-    end),
-    brand = joined_names(fares, lists.brands),
-    bags = pieces and { checked = pieces } or nil,
+    expires_at = earliest_end(terms, get(chosen, 1, "segments", 1, "origin")),
+    slices = slices,
+    brand = joined_names(joined(chosen, "brands")),
+    bags = known(pieces) and { checked = pieces } or nil,
     refundable = terms.refundable,
     changeable = terms.changeable,
-    seats_left = least(joined(chosen, "seats", {}), function(count) return count end),
-    ref = ref and #ref <= REF_MAX and ref or nil,
+    seats_left = known(seats),
+    ref = is_kept and table.concat(refs, ";") or nil,
   }
 end
 
@@ -680,6 +705,14 @@ local function options_a_leg(legs)
   return most
 end
 
+local function count_combinations(told)
+  local all = 1
+  for _, flight_option in ipairs(told) do
+    all = all * #(flight_option["a:Option"] or {})
+  end
+  return all
+end
+
 -- The offers of a price point, added to `offers`. One without a leg that was asked for has no slices, which loses it.
 local function add_offers(offers, point, lists, query)
   local terms = terms_of(point, lists, #query.travellers)
@@ -688,16 +721,19 @@ local function add_offers(offers, point, lists, query)
     offers[#offers + 1] = { id = point["@Key"], price = terms.price, slices = {} }
     return
   end
+  if #offers >= OFFERS_MAX then
+    lists.left_out = lists.left_out + count_combinations(told)
+    return
+  end
   local legs, all, most = {}, 1, options_a_leg(#told)
   for i, flight_option in ipairs(told) do
     local count
     legs[i], count = options_of(flight_option, i, lists, query.max_stops, most)
     all = all * count
   end
-  local list = combinations(legs)
-  for _, chosen in ipairs(list) do
+  for _, chosen in ipairs(combinations(legs)) do
     if #offers < OFFERS_MAX then
-      offers[#offers + 1] = offer_of(chosen, terms, lists)
+      offers[#offers + 1] = offer_of(chosen, terms)
       all = all - 1
     end
   end
@@ -843,8 +879,8 @@ end
 local function legs_of(solution, lists)
   local legs = {}
   for _, booking in ipairs(get(solution, "a:AirPricingInfo", 1, "a:BookingInfo") or {}) do
-    local group = get(lists.segments[booking["@SegmentRef"] or ""] or {}, "@Group")
-    local number = (group or 0) + 1
+    local group = get(lists.segments[booking["@SegmentRef"] or ""] or {}, "@Group") or 0
+    local number = group >= 0 and group < LEGS_MAX and group + 1 or 1
     for i = #legs + 1, number do
       legs[i] = { ["a:BookingInfo"] = {}, ["@Key"] = ("%s-%d"):format(solution["@Key"] or "", i) }
     end
@@ -882,8 +918,8 @@ local function solutions_of(answer, kept, party)
       end
     end
     local chosen = legs_of(solution, lists)
-    local segments, fares = joined(chosen, "segments", {}), joined(chosen, "fares", {})
-    return { offer = offer_of(chosen, terms_of(solution, lists, party), lists), segments = segments, fares = fares,
+    local segments, fares = joined(chosen, "segments"), joined(chosen, "fares")
+    return { offer = offer_of(chosen, terms_of(solution, lists, party)), segments = segments, fares = fares,
       is_same = is_same(segments, fares, kept) }
   end)
 end
