@@ -179,7 +179,7 @@ end
 
 local function warn(warnings, count, words)
   if count > 0 then
-    warnings[#warnings + 1] = count .. " " .. words
+    warnings[#warnings + 1] = ("left out, %s: %d"):format(words, count)
   end
 end
 
@@ -196,9 +196,9 @@ function M.offers_of(answer, query)
   for _, point in ipairs(whole) do
     add_offers(offers, point, lists, query)
   end
-  warn(warnings, #points - #whole, "prices of a part of the journey left out")
-  warn(warnings, lists.left_out, "combinations left out")
-  warn(warnings, lists.too_many_stops, "options with too many stops left out")
+  warn(warnings, #points - #whole, "prices of a part of the journey")
+  warn(warnings, lists.left_out, "combinations beyond what is told")
+  warn(warnings, lists.too_many_stops, "options with too many stops")
   return offers, warnings
 end
 
