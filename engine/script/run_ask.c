@@ -178,7 +178,8 @@ static void ask_write_now(lua_State *L, int now, struct json_writer *json)
     lua_pop(L, 2);
 }
 
-/// The offer at the top goes through its product's schema.
+/// The offer at the top goes through its product's schema. One that it refuses is the answer's fault, as in
+/// `normalise`.
 static void ask_write_offer(lua_State *L, struct ask_work *work, struct json_writer *json)
 {
     const struct script_supplier *supplier = script_set_supplier(work->work.run->state->set, work->supplier);
@@ -189,9 +190,12 @@ static void ask_write_offer(lua_State *L, struct ask_work *work, struct json_wri
     int list = lua_gettop(L);
     state_push_search(L, work->work.run->state, work->facts);
     enum status status = offers_take(L, list, list + 1, supplier->product.data, supplier->name, work->batch);
+    if (status == STATUS_OK && work->batch->dropped > 0) {
+        run_response_unparsable(L, &work->view,
+                                lua_pushfstring(L, "revalidate.read: offer: %s", work->batch->dropped_first));
+    }
     if (status != STATUS_OK || work->batch->count != 1) {
-        run_breach(L, 2, "revalidate.read: offer: %s",
-                   work->batch->dropped > 0 ? work->batch->dropped_first : "it could not be taken");
+        run_breach(L, 2, "revalidate.read: offer: it could not be taken");
     }
     json_raw(json, work->batch->offers[0].json);
     lua_settop(L, list - 1);

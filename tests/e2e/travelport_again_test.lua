@@ -77,7 +77,7 @@ ask("money", { file = "CurrencyConversionRsp.xml", ref = ref_of("P0BAGTI") })
 
 local changed = mutations.of((r:read(PRICED)), {
   fields = { "AirPricingSolution/@TotalPrice", "AirPricingSolution[1]/@TotalPrice", "AirSegment/@Key",
-    "FareInfo/@FareBasis", "BookingInfo/@SegmentRef", "PassengerType", "AirPricingSolution", "AirPriceRsp" },
+    "AirSegment/@DepartureTime", "FareInfo/@FareBasis", "BookingInfo/@SegmentRef", "AirPricingSolution/@Key", "PassengerType", "AirPricingSolution", "AirPriceRsp" },
   lists = { "AirPriceResult", "AirItinerary", "AirPricingInfo[1]" },
 })
 for i, mutation in ipairs(changed) do

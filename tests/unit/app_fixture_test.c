@@ -288,6 +288,19 @@ static void what_a_revalidation_says_is_held_against_the_contract(void **state)
     assert_found("because: the key is refused", 22);
 }
 
+static void a_new_offer_that_cannot_be_taken_is_the_fault_of_the_answer(void **state)
+{
+    static const char OLD[] =
+        "{ \"json\": { \"total\": \"20.00\" } } }],\n    \"expect\": { \"status\": \"confirmed\", "
+        "\"now\": { \"total\": \"20.00\", \"currency\": \"EUR\" } }";
+    static const char NEW[] =
+        "{ \"json\": { \"raw\": { \"status\": \"changed\", \"offer\": { \"id\": \"n\" } } } } }],\n"
+        "    \"expect\": { \"outcome\": \"unparsable\" }";
+
+    (void)state;
+    assert_int_equal(run_with("ok-a", OLD, NEW).failed, 0);
+}
+
 static void look_ups_and_misses_are_counted(void **state)
 {
     struct buffer misses;
@@ -365,6 +378,7 @@ int main(void)
         ON_STAGE(steps_take_their_exchanges_in_order_and_forms_are_compared_by_value),
         ON_STAGE(clock_and_randomness_stand_still),
         ON_STAGE(bodies_are_regular_files_beside_the_fixture),
+        ON_STAGE(a_new_offer_that_cannot_be_taken_is_the_fault_of_the_answer),
         ON_STAGE(what_a_revalidation_says_is_held_against_the_contract),
         ON_STAGE(look_ups_and_misses_are_counted),
         ON_STAGE(what_is_skipped_needs_no_exchange),
