@@ -19,6 +19,8 @@ local SUPPLIER_TIMEOUT_MAX_MS = 60000
 local WAY_BACK_MS = 150
 local PAGE_SIZE_MAX = 200
 
+local OFFERS_MAX = 1000 -- of an answer, as the engine has it
+
 -- What an offer may say of its fare, in bytes.
 local BRAND_MAX = 100
 
@@ -226,9 +228,6 @@ local function part_of_total(offer, amount, currency)
 end
 
 local function offer_of(offer)
-  if type(offer) ~= "table" then
-    return offer -- no offer: it is dropped and reported like any bad one
-  end
   return {
     id = offer.id,
     seller = { id = get(offer, "owner", "iata_code"), name = get(offer, "owner", "name") },
@@ -250,18 +249,31 @@ local function offer_of(offer)
   }
 end
 
--- Offers that can be sold, and what else there is to say. Partial ones are a slice each, to be combined by hand.
+local function is_cheaper(one, other)
+  return (money.compare(one.total_amount or "0", other.total_amount or "0") or 0) < 0
+end
+
+-- Offers that can be sold, and what else there is to say. Partial ones are a slice each, to be combined by hand. Of
+-- more than an answer may give, the cheapest stay.
 local function offers_of(list, path)
-  local whole = filter(list, function(offer)
+  local whole, details = filter(list, function(offer)
     return get(offer, "partial") ~= true
-  end)
-  if #whole == #list then
-    return map(list, offer_of), {}
-  end
-  if #whole == 0 then
+  end), { warnings = {} }
+  if #whole == 0 and #list > 0 then
     return fail.unexpected(path .. ": nothing but partial offers")
+  elseif #whole < #list then
+    table.insert(details.warnings, #list - #whole .. " partial offers left out")
   end
-  return map(whole, offer_of), { warnings = { #list - #whole .. " partial offers left out" } }
+  if #whole > OFFERS_MAX then
+    table.insert(details.warnings, #whole - OFFERS_MAX .. " dear offers left out: see page_size")
+    table.sort(whole, is_cheaper)
+    details.complete = false
+  end
+  local offers = {}
+  for i = 1, math.min(#whole, OFFERS_MAX) do
+    offers[i] = offer_of(whole[i])
+  end
+  return offers, details
 end
 
 -- A page of offers; Duffel's cursor names the next.
@@ -369,6 +381,7 @@ return {
     base_url = "https://api.duffel.com",
     page_size = 0, -- of offers, up to 200: more than one answer can hold come in pages, the cheapest first
   },
+
   skip = function(search)
     for _, traveller in ipairs(search.query.travellers) do
       if traveller.type == "infant_seat" then

@@ -3,9 +3,10 @@
 local M = {}
 
 local function segment_told(segment)
+  local from, to = segment.departs, segment.arrives
   return ("%s %s by %s, %s %s = %s to %s %s = %s, %d min, %s"):format(segment.carrier, segment.number,
-    segment.operating, segment.origin, segment.departs["local"], segment.departs.utc, segment.destination, segment.arrives["local"],
-    segment.arrives.utc, segment.duration_min, segment.cabin)
+    segment.operating, segment.origin, from["local"], from.utc, segment.destination, to["local"], to.utc,
+    segment.duration_min, segment.cabin)
 end
 
 --- An offer of a reply in the words of the lists below.

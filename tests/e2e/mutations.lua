@@ -277,7 +277,7 @@ local function change(text, spans, kind)
   local edits = {}
   local edit = (is_xml(text) and XML or JSON)[kind]
   for _, span in ipairs(spans) do
-    if kind ~= "renamed" or span.name_from then -- an element of a list has no name
+    if span.name_from or kind ~= "renamed" and kind ~= "absent" then -- nobody can miss an element of a list
       for _, one in ipairs(edit(text, span)) do
         edits[#edits + 1] = one
       end

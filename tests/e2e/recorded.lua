@@ -218,6 +218,9 @@ function Recorded:start()
       as_of = os.date("!%Y-%m-%dT%H:%M:%SZ", os.time() - 60) })
     overlay[#overlay + 1] = "fx: { file: " .. path .. " }"
   end
+  if not (self.all.more or ""):find("scripts:", 1, true) then -- a busy machine stops what takes no time elsewhere
+    overlay[#overlay + 1] = "scripts: { build_limit: 1s, normalise_limit: 5s }"
+  end
   overlay[#overlay + 1] = self.all.more
   for _, line in ipairs(self:supplier_settings(urls)) do
     overlay[#overlay + 1] = line
