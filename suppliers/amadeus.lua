@@ -94,7 +94,6 @@ local OFFER = {
 local DICTIONARIES = { carriers = map_of(text) }
 
 local SEARCHED = {
-  errors = { ISSUE },
   warnings = { ISSUE },
   meta = { count = integer },
   data = { OFFER },
@@ -105,14 +104,13 @@ local SEARCHED = {
 local BYTES = { data = { raw } }
 
 local PRICED_BYTES = { data = { flightOffers = { raw } } }
-local PRICED = { errors = { ISSUE }, data = { flightOffers = { OFFER } }, dictionaries = DICTIONARIES }
+local PRICED = { data = { flightOffers = { OFFER } }, dictionaries = DICTIONARIES }
 
 local GRANTED = {
   access_token = text,
   expires_in = integer,
   error = text,
   error_description = text,
-  errors = { ISSUE },
 }
 
 -- ---- requests -------------------------------------------------------------------------------------------------------
@@ -217,13 +215,34 @@ local function failure(issue, response)
     return fail.auth(words(issue))
   end
   if status == 429 then
-    local pause = response.headers["retry-after"] or (code == MONTH_IS_USED_UP and QUOTA_PAUSE_S or nil)
+    -- A header Retry-After is read by the engine.
+    local pause = code == MONTH_IS_USED_UP and not response.headers["retry-after"] and QUOTA_PAUSE_S or nil
     return fail.quota({ retry_after = pause, message = words(issue) })
   end
   if status >= 500 then
     return fail.busy(code .. " " .. words(issue)) -- the airlines' systems, or Amadeus itself
   end
   return fail.supplier({ code = code, message = words(issue) })
+end
+
+local function text_of(value)
+  return (type(value) == "string" or type(value) == "number") and tostring(value) or nil
+end
+
+-- The first error of an answer, or nil. Codes come as numbers and as texts.
+local function issue_of(response)
+  local told = get(response:json(), "errors", 1)
+  return type(told) == "table" and {
+    code = text_of(told.code),
+    title = text_of(told.title),
+    detail = text_of(told.detail),
+  } or nil
+end
+
+-- The answer, or an error in place of it. A status below 300 need not mean that there is none.
+local function document_of(response, shape)
+  local body = response.status < 300 and response:json(shape) or {}
+  return body, not body.data and issue_of(response) or nil
 end
 
 -- ---- login ----------------------------------------------------------------------------------------------------------
@@ -247,13 +266,14 @@ local login = {
     if granted.access_token and response.status == 200 then
       return { value = granted.access_token, expires_in_s = granted.expires_in }
     end
-    if granted.errors and granted.errors[1] then
-      return failure(granted.errors[1], response)
+    local issue = issue_of(response)
+    if issue then
+      return failure(issue, response)
     end
-    if granted.error then
+    if granted.error and response.status < 500 then
       return fail.auth(granted.error_description or granted.error)
     end
-    return fail.unexpected("access_token")
+    return response.status >= 500 and fail.busy("no token") or fail.unexpected("access_token")
   end,
 }
 
@@ -288,7 +308,11 @@ local function least_bags(offer, fares, field)
   local least
   for _, itinerary in ipairs(offer.itineraries or {}) do
     for _, segment in ipairs(itinerary.segments or {}) do
-      for _, fare in ipairs(fares[segment.id] or {}) do
+      local told = fares[segment.id or ""]
+      if not told then
+        return nil
+      end
+      for _, fare in ipairs(told) do
         local count = pieces(fare[field])
         if not count then
           return nil
@@ -437,8 +461,7 @@ end
 -- ---- the answer -----------------------------------------------------------------------------------------------------
 
 local function normalise(response, search)
-  local body = response:json(SEARCHED) or {}
-  local issue = get(body, "errors", 1)
+  local body, issue = document_of(response, SEARCHED)
   if issue then
     return issue.code == NOTHING_FOUND and response.status == 404 and "empty" or failure(issue, response)
   end
@@ -460,15 +483,21 @@ local function normalise(response, search)
   local warnings = map(body.warnings or {}, function(warning)
     return (warning.code or "unknown") .. " " .. words(warning)
   end)
+  local refused, reason = 0, nil
   local offers = map(body.data, function(offer, index)
     local read = offer_of(offer, search.query, carriers, bytes[index])
     local field, why = refusal(offer, search.query)
     if why then
+      refused = refused + 1
       warnings[#warnings + 1] = ("data[%d].%s: %s"):format(index, field, why)
+      reason = reason or warnings[#warnings]
       read.price = nil -- without one it is dropped, and counted
     end
     return read
   end)
+  if refused > 0 and refused == #offers then
+    return fail.unexpected(reason)
+  end
   return offers, { warnings = warnings }
 end
 
@@ -522,8 +551,7 @@ local function fingerprint(offer)
 end
 
 local function read_again(response, offer)
-  local body = response:json(PRICED) or {}
-  local issue = get(body, "errors", 1)
+  local body, issue = document_of(response, PRICED)
   if issue then
     local status = gone(issue)
     return status and { status = status } or failure(issue, response)
