@@ -63,12 +63,10 @@ end
 
 local MUTATED = r:mutated("m", FILE, {
   fields = {
-    "OfferID", "OfferItem", "Offer[3]/OfferItem[1]", "OfferItem/Price/TotalAmount", "TotalAmount/@CurCode",
-    "Offer[2]/OfferItem[2]/Price/TotalAmount", "Price/BaseAmount", "Offer[5]/OfferItem[1]/Service", "Service/PaxRefID",
-    "ServiceAssociations/PaxJourneyRefID", "PaxJourneyID", "PaxJourney[2]/PaxSegmentRefID", "PaxSegmentID",
-    "PaxSegment[4]/DatedOperatingLeg", "AircraftScheduledDateTime", "AircraftScheduledDateTime/@TimeZoneCode",
-    "Dep/IATA_LocationCode", "Arrival/IATA_LocationCode", "MarketingCarrierInfo/CarrierDesigCode", "PaxID",
-    "OfferExpirationTimeLimitDateTime", "ShoppingResponseRefID", "PaxJourney/Duration", "CarrierOffers", "Offer",
+    "OfferID", "Offer", "OfferItem", "Offer[3]/OfferItem[1]", "OfferItem/Price/TotalAmount", "TotalAmount/@CurCode",
+    "Offer[2]/OfferItem[2]/Price/TotalAmount", "Service/PaxRefID", "ServiceAssociations/PaxJourneyRefID", "PaxID",
+    "PaxJourney[2]/PaxSegmentRefID", "PaxSegment[4]/DatedOperatingLeg", "AircraftScheduledDateTime",
+    "Dep/IATA_LocationCode",
   },
   lists = {
     "OffersGroup", "CarrierOffers", "Offer[7]", "DataLists", "OriginDestList", "PaxJourneyList", "PaxSegmentList",
