@@ -54,6 +54,10 @@ void generation_find(struct generation_builder *builder, const char *file, uint3
     if (file != NULL) {
         failure_at(&failure, file, line, column);
     }
+    if (generation_is_beside(builder)) {
+        generation_aside(builder, &failure);
+        return;
+    }
     builder->findings += generation_blame(builder, &failure) ? 0 : 1;
     if (builder->previous == NULL || generation_is_news(builder->blames, &failure)) {
         builder->report(builder->context, &failure);
@@ -64,8 +68,21 @@ void generation_find(struct generation_builder *builder, const char *file, uint3
 void generation_forward(void *context, const struct failure *failure)
 {
     struct generation_builder *builder = context;
+    if (generation_is_beside(builder)) {
+        generation_aside(builder, failure);
+        return;
+    }
     builder->findings += generation_blame(builder, failure) ? 0 : 1;
     generation_tell(builder, failure);
+}
+
+void generation_aside(void *context, const struct failure *failure)
+{
+    struct generation_builder *builder = context;
+    builder->aside_count++;
+    if (generation_is_news(builder->blames, failure)) {
+        builder->order->aside(builder->context, failure);
+    }
 }
 
 void generation_tell(void *context, const struct failure *failure)
@@ -105,7 +122,10 @@ static enum status load_set(struct generation_builder *builder, const struct gen
                                         .refuses = running == NULL ? NULL : generation_refuses,
                                         .refuses_context = builder->blames,
                                         .shadows = order->shadows,
-                                        .shadow_count = order->shadow_count };
+                                        .shadow_count = order->shadow_count,
+                                        .needed = order->needed,
+                                        .needed_count = order->needed_count,
+                                        .aside = generation_aside };
     builder->blames->heeded = builder->blames->count;
     return script_set_load_over(&asked, running == NULL ? generation_forward : generation_tell, builder, set,
                                 builder->changes);
@@ -244,7 +264,12 @@ static enum status fill_catalogue(struct generation_builder *builder, const stru
         const struct generation_source *source = generation_source_of(sources, script->name);
         require(source != NULL);
         generation_suspect_supplier(builder, script->name);
+        size_t aside_before = builder->aside_count;
         enum status status = make_supplier(builder, source, script, i, &suppliers[i]);
+        if (builder->aside_count > aside_before) {
+            suppliers[i].is_enabled = false;
+            suppliers[i].because = TEXT("its script does not go with the settings");
+        }
         if (status == STATUS_OK) {
             status = generation_make_shadow(builder, source->settings, &suppliers[i]);
         }

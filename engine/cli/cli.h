@@ -96,6 +96,12 @@ MUST_CHECK enum status cli_load(const struct cli_options *options,
                                 void (*report)(void *context, const struct failure *failure), void *context,
                                 struct settings **settings, struct generation **generation);
 
+/// Likewise for the suppliers named, each as "acme" or "acme/fixture": what is wrong with what they do not need stops
+/// nobody, and is told in a line of standard error. Without names they are all needed.
+MUST_CHECK enum status cli_load_for(const struct cli_options *options, const char *const *names, size_t name_count,
+                                    void (*report)(void *context, const struct failure *failure), void *context,
+                                    struct settings **settings, struct generation **generation);
+
 /// The whole file, or standard input for "-", up to the buffer's ceiling. False: `why` says why not; also when it is
 /// empty.
 MUST_CHECK bool cli_read_input(const char *path, struct buffer *input, struct failure *why);

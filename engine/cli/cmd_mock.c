@@ -440,7 +440,8 @@ static int load(struct mock_command *command, struct settings **settings, struct
         json_begin_array(&json);
     }
     int code = CLI_CANNOT_LOAD;
-    if (cli_load(command->options, tell_finding, command, settings, generation) == STATUS_OK) {
+    if (cli_load_for(command->options, command->options->arguments, command->options->argument_count, tell_finding,
+                     command, settings, generation) == STATUS_OK) {
         const struct mock_order order = { .settings = *settings,
                                           .catalogue = generation_catalogue(*generation),
                                           .names = command->options->arguments,

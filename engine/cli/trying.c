@@ -149,8 +149,8 @@ int trying_open(struct trying *trying, const struct cli_options *options)
         buffer_fini(&search);
         return trying_fail(trying, &why, has_answers ? CLI_CANNOT_LOAD : CLI_USAGE);
     }
-    if (cli_load(options, options->is_json ? report_json : report, trying, &trying->settings, &trying->generation) !=
-        STATUS_OK) {
+    if (cli_load_for(options, options->arguments, 1, options->is_json ? report_json : report, trying, &trying->settings,
+                     &trying->generation) != STATUS_OK) {
         buffer_fini(&search);
         return CLI_CANNOT_LOAD;
     }
