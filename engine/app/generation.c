@@ -42,18 +42,12 @@ static atomic_uint last_number;
 void generation_find(struct generation_builder *builder, const char *file, uint32_t line, uint32_t column,
                      enum code code, const char *help, const char *format, ...)
 {
-    char message[sizeof(((struct failure *)0)->message)];
     struct failure failure = { 0 };
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(message, sizeof(message), format, arguments);
+    failure_fill(&failure, code, help, format, arguments);
     va_end(arguments);
-    failure_set(&failure, "%s", message);
-    failure_help(&failure, "%s", help);
-    failure_code(&failure, code);
-    if (file != NULL) {
-        failure_at(&failure, file, line, column);
-    }
+    failure_at(&failure, file, line, column);
     if (generation_is_beside(builder)) {
         generation_aside(builder, &failure);
         return;

@@ -89,6 +89,10 @@ void cli_print_failure(FILE *stream, const struct failure *failure, bool is_colo
 struct json_writer;
 void cli_tell_finding(struct json_writer *json, const struct failure *failure, bool is_colourless);
 
+/// Why a command did nothing: lines on standard error, or with --json an object on standard output whose only finding it
+/// is. Gives the exit code.
+int cli_fail(const struct cli_options *options, const struct failure *why, int code);
+
 /// Settings and scripts, with every finding reported, one at least unless the status is OK.
 struct settings;
 struct generation;

@@ -99,6 +99,29 @@ void cli_tell_finding(struct json_writer *json, const struct failure *given, boo
     json_end_object(json);
 }
 
+int cli_fail(const struct cli_options *options, const struct failure *why, int code)
+{
+    struct json_writer json;
+    struct buffer out;
+
+    if (!options->is_json) {
+        cli_print_failure(stderr, why, options->is_colourless);
+        return code;
+    }
+    buffer_init(&out, 1 << 20);
+    json_writer_init(&json, &out);
+    json_begin_object(&json);
+    json_key(&json, "findings");
+    json_begin_array(&json);
+    cli_tell_finding(&json, why, true);
+    json_end_array(&json);
+    json_end_object(&json);
+    buffer_append_byte(&out, '\n');
+    cli_flush(stdout, &out);
+    buffer_fini(&out);
+    return code;
+}
+
 bool cli_read_input(const char *path, struct buffer *input, struct failure *why)
 {
     FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
