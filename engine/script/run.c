@@ -123,12 +123,12 @@ static void run_place_trouble(struct run *run, const struct guard_blame *blame)
     }
     if (trouble->line > 0 && trouble->notes[0] != ' ' &&
         script_set_find_source(set, text_of(trouble->file), &path, &source)) {
-        (void)snprintf(trouble->file, sizeof trouble->file, "%.*s", TEXT_ARGS(path));
+        (void)snprintf(trouble->file, sizeof trouble->file, "%.*s", TEXT_ARGS(path)); // Lua tells the end of a long one
         trouble_note_line_first(trouble, source, NULL);
     }
 }
 
-/// What was stopped, or was out of memory, as a person is told of it: its line, if it is known, and no names.
+/// What was stopped, or was out of memory, as a person is told of it: with its line, when it is known.
 static void run_tell_limit(struct run *run, enum code code, const struct guard_blame *blame)
 {
     struct failure *trouble = &run->trouble;
