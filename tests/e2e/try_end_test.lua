@@ -83,6 +83,51 @@ test("a folder for bodies is there while something is in it, and goes when it is
   assert(now:find("open99", 1, true), "one that is open to others was not made so: " .. now)
 end)
 
+test("several who record one fixture at once leave one whose parts belong together", function()
+  bench:write()
+  local body = world.read_file(BODY)
+  local command = {}
+  for number = 1, 5 do
+    local file = ("%s.%d"):format(BODY, number)
+    world.write_file(file, (body:gsub("101%.00", ("10%d.00"):format(number))))
+    command[#command + 1] = ("env -u ACME_KEY %s/lastcall record acme %s --body %s --login '\"x\"' --as ok-one --force -c %s & ")
+      :format(world.build, SEARCH, file, bench.settings)
+  end
+  local said = world.shell(table.concat(command) .. "wait")
+  equal(select(2, said:gsub("it passes", "")), 5, said)
+  local tested, code = bench:say("test acme")
+  equal(code, 0, tested)
+  equal(world.shell(("ls %s/acme.test | grep before; true"):format(bench.folder)):gsub("%s", ""), "", "set aside")
+end)
+
+test("of several who record one name without --force one gets it", function()
+  bench:write()
+  local command = {}
+  for number = 1, 4 do
+    command[number] = ("env -u ACME_KEY %s/lastcall record acme %s %s --as ok-race -c %s; echo \"exit $?\" ")
+      :format(world.build, SEARCH, SAVED, bench.settings)
+  end
+  local said = world.shell("{ " .. table.concat(command, "; } & { ") .. "; } & wait")
+  equal(select(2, said:gsub("exit 0", "")), 1, said)
+  equal(select(2, said:gsub("of that name already", "")), 3, said)
+end)
+
+test("a draft for which the disk has no room leaves nothing behind", function()
+  local folder = world.folder .. "/try_end_disk"
+  world.shell(("rm -rf %s && mkdir -p %s"):format(folder, folder))
+  if select(2, world.shell(("unshare -rm mount -t tmpfs none %s"):format(folder))) ~= 0 then
+    return print("# no file system can be mounted here: not looked at")
+  end
+  world.write_file(folder .. ".yaml", ("suppliers_dir: %s/suppliers\nscripts_dir: scripts\n"):format(folder))
+  -- 8 KiB: room for the folders and the fixtures, none for the script.
+  local said, code = world.shell(([[unshare -rm sh -c 'mount -t tmpfs -o size=8k none %s && cp %s.yaml %s/lastcall.yaml;
+    %s/lastcall new zed -c %s/lastcall.yaml; echo "exit $?"; find %s']]):format(folder, folder, folder, world.build,
+    folder, folder))
+  equal(code, 0, said)
+  assert(said:find("exit 3", 1, true) and said:find("No space left", 1, true), said)
+  assert(not said:match("\n" .. folder:gsub("%p", "%%%0") .. "/suppliers"), said)
+end)
+
 bench:remove()
 world.shell(("rm -rf %s %s %s*"):format(TEMPORARY, SEARCH, BODY))
 world.finish()
