@@ -188,10 +188,10 @@ static enum ending ending_of(const struct reply_supplier *supplier)
 /// Where nobody was asked at all, what to look at.
 static void print_nobody(struct paint *paint, const struct reply_view *view, const size_t counts[ENDING_COUNT])
 {
-    size_t off = counts[ENDING_DISABLED], skipped = counts[ENDING_SKIPPED];
+    size_t off = counts[ENDING_DISABLED], apart = counts[ENDING_SKIPPED] + counts[ENDING_NOT_ASKED];
     struct buffer help;
 
-    if (off + skipped + counts[ENDING_NOT_ASKED] < view->supplier_count) {
+    if (off + apart < view->supplier_count) {
         return;
     }
     buffer_init(&help, 1024);
