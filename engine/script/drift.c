@@ -185,6 +185,11 @@ void drift_look(struct drift_seen *seen, struct declared *root, const struct tap
     memset(look.looked, 0, sizeof *look.looked);
     look.looked->tree = tree;
     look_at(&look, root, tape_root(tape));
+    for (uint32_t i = 0; i < tree->count; i++) {
+        if (look.looked->had[i] > 0 && !atomic_load_explicit(&tree->paths[i].was_there, memory_order_relaxed)) {
+            atomic_store_explicit(&tree->paths[i].was_there, true, memory_order_relaxed);
+        }
+    }
 }
 
 // ---- all answers ---------------------------------------------------------------------------------------------------
@@ -320,7 +325,7 @@ void drift_list_unseen(const struct drift *drift, drift_on_path on_path, void *c
         const struct drift_tree *tree = atomic_load(&drift->trees[i]);
         for (uint32_t k = 0; tree != NULL && k < tree->count; k++) {
             const struct drift_path *path = &tree->paths[k];
-            if (get(&path->could) > 0 && get(&path->had) == 0) {
+            if (get(&path->could) > 0 && !atomic_load_explicit(&path->was_there, memory_order_relaxed)) {
                 on_path(context, path->name, 0);
             }
         }
