@@ -139,6 +139,23 @@ test("a search that is skipped says that nothing was tried, with an exit code of
   equal(answer.report.outcome, "skipped")
 end)
 
+test("a ceiling that reads what is not known yet is told what there is, with an exit code of a mistake", function()
+  local told = "progress has elapsed_ms, remaining_ms, offers, answered, eligible, cheapest; what is not known yet is nil"
+  for wrong, code in pairs { ["100 * progress.cheapest"] = "E0423", ["progress.latency.p50"] = "E0421" } do
+    bench:write { script = author.with(author.with(author.script, "ceiling = function(search)",
+      "ceiling = function(search, progress)"), 'search.query.cabin == "business" and 1500 or 1200', wrong) }
+    local findings, exit = bench:run(("try acme %s %s"):format(SEARCH, SAVED))
+    equal(exit, 1)
+    equal(findings[1].code, code)
+    assert(table.concat(findings[1].notes, "\n"):find(told, 1, true), author.show_all(findings))
+    assert(findings[1].help:find("guard it: `", 1, true), findings[1].help)
+  end
+  bench:write { script = author.with(author.with(author.script, "ceiling = function(search)",
+    "ceiling = function(search, progress)"), 'search.query.cabin == "business" and 1500 or 1200', "progress.xyz") }
+  local findings = bench:run("check")
+  assert(findings[1].message:find("it has elapsed_ms, remaining_ms", 1, true), author.show_all(findings))
+end)
+
 bench:remove()
 world.shell(("rm -rf %s %s %s*"):format(TEMPORARY, SEARCH, BODY))
 world.finish()
