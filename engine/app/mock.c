@@ -15,18 +15,13 @@ enum { ARENA_MAX = 64 << 20, SCRATCH_MAX = 256 << 20 };
 
 void mock_find(struct mock *mock, enum code code, const char *file, const char *help, const char *format, ...)
 {
-    struct failure failure = { .code = code };
-    char sentence[sizeof(failure.message)];
+    struct failure failure = { 0 };
     va_list arguments;
 
     va_start(arguments, format);
-    (void)vsnprintf(sentence, sizeof(sentence), format, arguments);
+    failure_fill(&failure, code, help, format, arguments);
     va_end(arguments);
-    failure_set(&failure, "%s", sentence);
-    failure_help(&failure, "%s", help);
-    if (file != NULL) {
-        failure_at(&failure, file, 0, 0);
-    }
+    failure_at(&failure, file, 0, 0);
     mock->findings++;
     mock->report(mock->context, &failure);
 }
@@ -240,6 +235,7 @@ static void find_unknown(struct mock *mock, const struct mock_order *order)
                            nearest == NULL ? "it is the name of a file in `suppliers_dir`%s" : "did you mean `%s`?",
                            nearest == NULL ? "" : nearest);
             mock_find(mock, CODE_SUPPLIER_NAME, NULL, help, "there is no supplier `%.*s`", TEXT_ARGS(name));
+            mock->unknown++;
         }
     }
 }
@@ -332,8 +328,9 @@ enum status mock_open(const struct mock_order *order, struct mock **mock)
     arena_init(&made->scratch, SCRATCH_MAX);
     read_all(made, order);
     if (made->findings > 0) {
+        enum status status = made->unknown > 0 ? STATUS_NOT_FOUND : STATUS_INVALID;
         mock_close(&made);
-        return STATUS_INVALID;
+        return status;
     }
     *mock = made;
     return STATUS_OK;

@@ -47,6 +47,7 @@ struct tap_exchange {
 
 struct tap {
     struct world world;
+    struct world_ops ops;
     struct world *behind;
     struct list exchanges; // struct tap_exchange
     size_t count;

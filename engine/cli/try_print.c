@@ -359,6 +359,10 @@ void try_print(struct paint *paint, const struct json_node *root, bool shows_all
         print_errors(paint, root);
         return;
     }
+    if (is_true(root, "interrupted")) {
+        label(paint, "cut");
+        buffer_append_c(paint->out, "by you (Ctrl-C): this is what was known by then\n");
+    }
     if (has(root, "unused_answers")) {
         uint64_t unused = number(root, "unused_answers");
         label(paint, "unused");
@@ -366,6 +370,11 @@ void try_print(struct paint *paint, const struct json_node *root, bool shows_all
                       (unsigned long long)unused, unused == 1 ? "was" : "were");
     }
     print_outcome(paint, report);
+    if (text_equals(member(report, "outcome"), TEXT("skipped"))) {
+        label(paint, "not tried");
+        buffer_append_c(paint->out,
+                        "the supplier is not asked for such a search, so nothing was tried; give another one\n");
+    }
     print_ceiling(paint, json_tree_member(root, "ceiling"));
     if (has(root, "offers_of_other_days")) {
         label(paint, "fit");

@@ -72,6 +72,13 @@ local MISTAKES = {
     says = { "EURO", "currency" }, help = { "ISO 4217" },
   },
   {
+    "an airport that nobody knows", by = "test", code = "E0436",
+    fixture_old = '"total": { "amount": "102.00", "currency": "EUR" }, "number": "7", "from": "MAD"',
+    fixture_new = '"total": { "amount": "102.00", "currency": "EUR" }, "number": "7", "from": "QQQ"',
+    fixture_at = '"expect": {',
+    says = { "origin", "QQQ" }, help = { "IATA", "airports.txt" },
+  },
+  {
     "a date in a wrong format", by = "test", code = "E0435",
     fixture_old = '"departs": "2027-05-12T08:05", "arrives": "2027-05-12T09:35" },\n'
       .. "        " .. '{ "id": "f2"',
