@@ -35,7 +35,8 @@ struct tap_exchange {
     enum script_verdict verdict;
     char message[256], code[64], warning[256];
     uint32_t warning_count;
-    size_t offers, dropped;
+    size_t offers, dropped, ended; // as of their batch
+    char ended_first[160];
     bool is_incomplete, is_quota_used;
     uint64_t quota_wait_ms, retry_after_ms;
     enum merge_kind merge;

@@ -275,6 +275,10 @@ static void write_script(const struct tap_exchange *exchange, struct hide *hide,
         json_field_u64(json, "warnings", exchange->warning_count);
         try_field(hide, json, "first_warning", text_of(exchange->warning));
     }
+    if (exchange->ended > 0) {
+        json_field_u64(json, "over", exchange->ended);
+        try_field(hide, json, "first_over", text_of(exchange->ended_first));
+    }
     if (exchange->is_incomplete) {
         json_field_bool(json, "incomplete", true);
     }

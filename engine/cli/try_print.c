@@ -193,6 +193,12 @@ static void print_script(struct paint *paint, const struct json_node *script, bo
         put(paint, member(script, "first_warning"));
         end_line(paint);
     }
+    if (has(script, "over")) {
+        buffer_printf(paint->out, "  over     %llu left out of their offers, the first: ",
+                      (unsigned long long)number(script, "over"));
+        put(paint, member(script, "first_over"));
+        end_line(paint);
+    }
     print_dropped(paint, script, shows_all);
     print_unread(paint, script, shows_all);
 }
