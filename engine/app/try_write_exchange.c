@@ -211,7 +211,7 @@ static void write_response_headers(const struct http_response *response, struct 
     json_end_array(json);
 }
 
-static void write_unread(struct text reads, struct text plain, struct json_writer *json)
+static void write_unread(struct text reads, struct text plain, struct hide *hide, struct json_writer *json)
 {
     struct unread *unread = NULL;
     struct arena arena;
@@ -227,8 +227,8 @@ static void write_unread(struct text reads, struct text plain, struct json_write
         json_begin_array(json);
         for (size_t i = 0; i < unread->count; i++) {
             json_begin_object(json);
-            json_field_text(json, "path", unread->paths[i].path);
-            json_field_c(json, "kind", unread->paths[i].kind);
+            try_field(hide, json, "path", unread->paths[i].path);
+            try_field(hide, json, "kind", unread->paths[i].kind);
             json_field_u64(json, "count", unread->paths[i].count);
             json_end_object(json);
         }
@@ -269,7 +269,7 @@ static void write_script(const struct tap_exchange *exchange, struct hide *hide,
     if (!exchange->is_login) {
         json_field_u64(json, "offers", exchange->offers);
         write_lines(hide, "dropped", block_text(exchange->drops), json);
-        write_unread(block_text(exchange->reads), plain, json);
+        write_unread(block_text(exchange->reads), plain, hide, json);
     }
     if (exchange->warning_count > 0) {
         json_field_u64(json, "warnings", exchange->warning_count);

@@ -9,6 +9,7 @@
 #include "script/offers.h"
 #include "script/plan_read.h"
 #include "script/plan_term.h"
+#include "script/reading.h"
 #include "script/run_response.h"
 #include "script/sandbox.h"
 #include "script/script_set.h"
@@ -67,6 +68,7 @@ static void read_document(lua_State *L, struct run_response *view, const struct 
         run_response_unparsable(L, view, "more values than may be kept");
     }
     if (view->unread.seen != NULL) {
+        reading_note(view->unread.seen->reading, plan->root, &plan->names);
         drift_look(view->unread.seen, plan->root, tape);
     }
 }
