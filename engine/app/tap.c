@@ -253,6 +253,7 @@ static void take_normalise(struct tap *tap, struct normalise_call *call)
         (void)snprintf(exchange->ended_first, sizeof(exchange->ended_first), "%s", call->offers->ended_first);
     }
     exchange->is_incomplete = call->is_incomplete;
+    exchange->is_told_empty = call->is_told_empty;
     exchange->is_quota_used = call->is_quota_used;
     exchange->quota_wait_ms = call->quota_wait_ms;
     exchange->retry_after_ms = call->retry_after_ms;

@@ -152,7 +152,7 @@ static void refuse_list(lua_State *L, struct run_response *view, const struct pl
     char lists[BODY_LISTS_SIZE] = "";
 
     declared_path(level->element, path, sizeof path);
-    plan_drop_refuse(row, "each");
+    plan_drop_refuse(row, "each", path);
     lua_pushfstring(L, "%s: %s expected, got %s", path, level->is_map ? "an object" : "a list",
                     node == NULL ? "nothing" : tape_kind_name(node));
     if (!level->is_map && !row->plan->is_xml) {

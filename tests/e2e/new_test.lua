@@ -1,4 +1,5 @@
 -- luacheck: no max line length
+-- variants: release asan
 -- `lastcall new`: what it writes passes check, test and luacheck as it is; a pasted curl command becomes the request,
 -- and none of its secrets is in any file or on the screen.
 package.path = "./?.lua;" .. package.path
