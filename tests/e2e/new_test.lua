@@ -140,6 +140,9 @@ curl 'https://www.web.example/api/v2/search?locale=en-GB&apiKey=AKIA998877665544
     assert(not told:find(secret, 1, true), "a secret is on the screen")
   end
   says(told, "secret   WEB_TOKEN; its value is in no file")
+  says(told, "guessed  json slices[].origin: the origin")
+  says(told, "guessed  json passengers[].type: the kind of each traveller")
+  says(told, "as it is json note")
   says(told, "left out --insecure: certificates are always checked")
   says(told, "left out --happy-eyeballs-timeout-ms: an option that is not known here")
   says(told, "left out header user-agent")
@@ -179,6 +182,7 @@ test("a secret in running text, or in place of a name, is in no file and not on 
     "'https://api.x.example/s' " .. JSON .. "'{\"password\":\"%s\",,}'",
     "'https://api.x.example/s' " .. JSON .. "'{\"query\":\"{ s(key: \\\"%s\\\") { id } }\"}'",
     "'https://api.x.example/s' " .. JSON .. "'{\"%s\":1}'",
+    "'https://api.x.example/s' " .. JSON .. "'{\"%s\":{\"from\":\"MAD\",\"max\":2}}'",
     "'https://api.x.example/s' -H 'content-type: text/plain' -d 'login %s now'",
     "'https://api.x.example/s;token=%s?from=MAD'",
     "'https://api.x.example/s?%s'",
