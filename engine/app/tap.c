@@ -248,7 +248,12 @@ static void take_normalise(struct tap *tap, struct normalise_call *call)
     exchange->warning_count = call->warning_count;
     exchange->offers = call->offers == NULL ? 0 : call->offers->count;
     exchange->dropped = call->offers == NULL ? 0 : call->offers->dropped;
+    if (call->offers != NULL) {
+        exchange->ended = call->offers->ended;
+        (void)snprintf(exchange->ended_first, sizeof(exchange->ended_first), "%s", call->offers->ended_first);
+    }
     exchange->is_incomplete = call->is_incomplete;
+    exchange->is_told_empty = call->is_told_empty;
     exchange->is_quota_used = call->is_quota_used;
     exchange->quota_wait_ms = call->quota_wait_ms;
     exchange->retry_after_ms = call->retry_after_ms;

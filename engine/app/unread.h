@@ -2,7 +2,8 @@
 ///
 /// The whole document is walked, whatever the script declared, and held against the trees of script/reading.h. A field
 /// is told once, by its path as shapes spell it (`offers[].conditions`), with how often it came; what stands below one
-/// that nobody reads is not told as well.
+/// that nobody reads is not told as well. Names of XML have the prefixes that the script gives their namespaces. An
+/// element that the script names under another namespace is told with both.
 ///
 /// Threads: one.
 /// Memory:  a list in the caller's arena.
@@ -14,7 +15,7 @@ enum { UNREAD_MAX = 500 };
 
 struct unread_path {
     struct text path;
-    const char *kind; // "a list", "a text"
+    struct text kind; // "a list", "a text"
     size_t count;
 };
 

@@ -2,6 +2,8 @@
 
 #include "cli/draft.h"
 
+#include "script/script_version.h"
+
 #include <string.h>
 
 enum { CALL_INDENT = 6 };
@@ -247,10 +249,10 @@ static void write_fields(const struct draft *draft, const struct buffer *call, s
                   "return {\n"
                   "  name = \"%.*s\",\n"
                   "  product = \"%s\",\n"
-                  "  owner = \"%s@example.com\",\n"
-                  "  docs = \"https://developer.%.*s.example\", -- where its documentation is\n"
+                  "  owner = \"" SCRIPT_MADE_OWNER "\", -- whom to ask when it fails\n"
+                  "  docs = \"" SCRIPT_MADE_DOCS "\", -- where its documentation is\n"
                   "  hosts = {}, -- the host of base_url counts already\n",
-                  TEXT_ARGS(draft->name), kind, kind, TEXT_ARGS(draft->name));
+                  TEXT_ARGS(draft->name), kind, TEXT_ARGS(draft->name), TEXT_ARGS(draft->name));
     write_secrets(draft, out);
     buffer_append_c(out, "  options = { base_url = ");
     if (draft->call != NULL) {

@@ -70,6 +70,7 @@ struct draft_value {
     enum draft_where where;
     struct text key;    // absent: it has none
     struct text parent; // the key of what the key stands in; absent: none
+    struct text path;   // of JSON, from the document on: segments[].from.code; absent: the key says it
     struct text value;
     bool is_number;
     size_t index;      // in the list around it

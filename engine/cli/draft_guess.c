@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { KEY_SIZE = 64, SECRET_LENGTH_MIN = 20, NAME_SECRET_MIN = 16 };
+enum { KEY_SIZE = 64, SECRET_LENGTH_MIN = 20, NAME_SECRET_MIN = 16, PATH_SHOWN = 120 };
 
 /// "X-Api-Key" -> "xapikey"
 static void plain_key(struct text key, char out[KEY_SIZE])
@@ -59,18 +59,18 @@ static void note_value(struct draft *draft, const struct draft_value *value, con
                        size_t *count)
 {
     static const char *const PLACES[] = { "header", "query", "form", "json", "path", "body" };
-    char line[200];
+    struct text name = value->path.length > 0 ? value->path : value->key;
+    char line[PATH_SHOWN + 100];
 
     for (size_t i = 0; i < draft->secret_count; i++) {
         struct text secret = draft->secrets[i].value;
-        if (secret.length >= NAME_SECRET_MIN && value->key.length >= secret.length &&
-            memmem(value->key.data, value->key.length, secret.data, secret.length) != NULL) {
+        if (secret.length >= NAME_SECRET_MIN && name.length >= secret.length &&
+            memmem(name.data, name.length, secret.data, secret.length) != NULL) {
             return;
         }
     }
-    (void)snprintf(line, sizeof(line), "%s%s%.*s%s", PLACES[value->where], value->key.length > 0 ? " " : "",
-                   (int)(value->key.length < 60 ? value->key.length : 60), value->key.length > 0 ? value->key.data : "",
-                   what);
+    (void)snprintf(line, sizeof(line), "%s%s%.*s%s", PLACES[value->where], name.length > 0 ? " " : "",
+                   (int)(name.length < PATH_SHOWN ? name.length : PATH_SHOWN), name.length > 0 ? name.data : "", what);
     for (char *at = line; *at != '\0'; at++) {
         *at = (unsigned char)*at < ' ' || *at == 0x7f ? '?' : *at; // it becomes a comment
     }

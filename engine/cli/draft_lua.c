@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SECRET_PART_MIN = 4, SECRET_NAME_MIN = 16, LINE_MAX = 100 };
+enum { SECRET_PART_MIN = 4, SECRET_NAME_MIN = 16, LINE_MAX = 100, PATH_STEPS = 64 };
 
 // --------------------------------------------------------------------------------------------------------------- texts
 
@@ -342,6 +342,29 @@ static void count_travellers(struct draft *draft, const struct json_node *list)
     draft->search.infants = counts[INFANT] <= counts[ADULT] ? counts[INFANT] : 0;
 }
 
+/// Where a value stands in its document: segments[].from.code
+static struct text path_of(struct draft *draft, const struct json_node *node)
+{
+    const struct json_node *chain[PATH_STEPS];
+    struct buffer path;
+    size_t count = 0;
+
+    for (; node->parent != NULL && count < PATH_STEPS; node = node->parent) {
+        chain[count++] = node;
+    }
+    buffer_init(&path, DRAFT_FILE_MAX);
+    while (count-- > 0) {
+        if (chain[count]->parent->kind == JSON_BEGIN_ARRAY) {
+            buffer_append_c(&path, "[]");
+        } else {
+            buffer_printf(&path, "%s%.*s", path.length > 0 ? "." : "", TEXT_ARGS(chain[count]->key));
+        }
+    }
+    struct text kept = arena_copy(draft->arena, buffer_text(&path));
+    buffer_fini(&path);
+    return kept;
+}
+
 /// What the supplier calls each kind, as far as the call says so.
 static void write_traveller_type(struct draft *draft, const struct json_node *member, struct buffer *out)
 {
@@ -361,7 +384,8 @@ static void write_traveller_type(struct draft *draft, const struct json_node *me
         const struct json_node *type = traveller_member(item);
         words[traveller_of(type->text)] = type->text;
     }
-    draft_tell(draft, &(struct draft_value){ .where = DRAFT_JSON, .key = member->key }, "the kind of each traveller");
+    draft_tell(draft, &(struct draft_value){ .where = DRAFT_JSON, .key = member->key, .path = path_of(draft, member) },
+               "the kind of each traveller");
     buffer_printf(out, "({ adult = \"%.*s\", child = \"%.*s\", infant_lap = \"%.*s\" })[traveller.type]",
                   TEXT_ARGS(words[ADULT]), TEXT_ARGS(words[CHILD]), TEXT_ARGS(words[INFANT]));
 }
@@ -471,6 +495,7 @@ static void write_scalar(struct draft *draft, const struct json_node *node, stru
                           &(struct draft_value){ .where = DRAFT_JSON,
                                                  .key = is_element ? node->parent->key : node->key,
                                                  .parent = place.parent,
+                                                 .path = path_of(draft, node),
                                                  .value = node->text,
                                                  .is_number = node->kind == JSON_NUMBER,
                                                  .index = place.index,

@@ -161,6 +161,10 @@ static void print_dropped(struct paint *paint, const struct json_node *script, b
 static void print_script(struct paint *paint, const struct json_node *script, bool shows_all)
 {
     buffer_append_c(paint->out, "  script   ");
+    if (text_equals(member(script, "verdict"), TEXT("none"))) {
+        buffer_append_c(paint->out, "says nothing of this status, which decides\n");
+        return;
+    }
     put(paint, member(script, "verdict"));
     if (has(script, "offers")) {
         buffer_printf(paint->out, ", %llu offers", (unsigned long long)number(script, "offers"));
@@ -193,8 +197,31 @@ static void print_script(struct paint *paint, const struct json_node *script, bo
         put(paint, member(script, "first_warning"));
         end_line(paint);
     }
+    if (has(script, "over")) {
+        buffer_printf(paint->out, "  over     %llu left out of their offers, the first: ",
+                      (unsigned long long)number(script, "over"));
+        put(paint, member(script, "first_over"));
+        end_line(paint);
+    }
     print_dropped(paint, script, shows_all);
     print_unread(paint, script, shows_all);
+}
+
+/// A few lines of an answer that means trouble.
+static void print_beginning(struct paint *paint, struct text beginning)
+{
+    size_t lines = 0;
+
+    for (struct text rest = beginning; rest.data != NULL && rest.length > 0;) {
+        struct text line = text_split(rest, '\n', &rest);
+        if (lines++ == LIST_LINES) {
+            buffer_append_c(paint->out, "  < …\n");
+            return;
+        }
+        buffer_append_c(paint->out, "  < ");
+        paint_text(paint, line, paint->width - 4);
+        end_line(paint);
+    }
 }
 
 static void print_response(struct paint *paint, const struct json_node *exchange)
@@ -230,6 +257,7 @@ static void print_response(struct paint *paint, const struct json_node *exchange
     }
     end_line(paint);
     print_headers(paint, json_tree_member(response, "headers"), "<");
+    print_beginning(paint, member(response, "beginning"));
 }
 
 static void print_exchange(struct paint *paint, const struct json_node *exchange, bool shows_all)

@@ -42,6 +42,8 @@ struct offer_batch {
     struct buffer *drops;    // where all of them are told, a line each; NULL: nowhere
     size_t corrected;        // durations that did not agree with their times
     char corrected_first[160];
+    size_t ended; // objects left out, because they were over when the answer came: a term of refund
+    char ended_first[160];
 };
 
 /// The total of an offer where it may win; INT64_MAX: it may not.

@@ -215,9 +215,7 @@ static bool write_fields(struct taking *taking, const struct value *values)
             return false;
         }
         walk->depth--;
-        if (field->is_hidden) {
-            walk->out->length = start;
-        }
+        (void)walk_take_back(walk, field, start);
         if (field == walk->schema->price) {
             write_status(taking);
         }
@@ -453,6 +451,8 @@ static void close_batch(struct taking *taking, size_t count)
     facet_table_close(&batch->facets);
     batch->corrected = taking->walk.corrected;
     memcpy(batch->corrected_first, taking->walk.corrected_first, sizeof taking->walk.corrected_first);
+    batch->ended = taking->walk.ended;
+    memcpy(batch->ended_first, taking->walk.ended_first, sizeof taking->walk.ended_first);
     offer_batch_sort(batch);
 }
 
@@ -522,6 +522,7 @@ static void taking_begin(lua_State *L, struct taking *taking, int search_index, 
     taking->json = offers_state_scratch(L, 1);
     taking->item_json = offers_state_scratch(L, 2);
     offers_state_observed(L, taking->observed_at);
+    memcpy(taking->walk.now, taking->observed_at, sizeof taking->walk.now);
     open_world(L, taking);
 }
 

@@ -1,5 +1,6 @@
--- What `check` and `test` tell beside the mistakes of a script: settings and ceilings that cannot work, what the strict
--- want to know, and how a fixture that differs is told. No socket is opened.
+-- What `check` and `test` tell beside the mistakes of a script. No socket is opened.
+-- variants: release asan
+-- Settings and ceilings that cannot work, what the strict want to know, and how a fixture that differs is told.
 package.path = "./?.lua;" .. package.path
 local world = require("tests.e2e.world")
 local author = require("tests.e2e.author")
