@@ -53,18 +53,13 @@ void inspection_note(struct inspection *inspection, const struct script_supplier
 void inspection_tell(const struct inspection *inspection, enum inspection_weight weight, enum code code,
                      struct settings_place place, const char *help, const char *format, ...)
 {
-    struct failure failure = { .code = code };
-    char sentence[sizeof(failure.message)];
+    struct failure failure = { 0 };
     va_list arguments;
 
     va_start(arguments, format);
-    (void)vsnprintf(sentence, sizeof(sentence), format, arguments);
+    failure_fill(&failure, code, help, format, arguments);
     va_end(arguments);
-    failure_set(&failure, "%s", sentence);
-    failure_help(&failure, "%s", help);
-    if (place.file != NULL) {
-        failure_at(&failure, place.file, place.line, place.column);
-    }
+    failure_at(&failure, place.file, place.line, place.column);
     inspection->tell(inspection->context, weight, &failure);
 }
 

@@ -15,18 +15,13 @@ enum { ARENA_MAX = 64 << 20, SCRATCH_MAX = 256 << 20 };
 
 void mock_find(struct mock *mock, enum code code, const char *file, const char *help, const char *format, ...)
 {
-    struct failure failure = { .code = code };
-    char sentence[sizeof(failure.message)];
+    struct failure failure = { 0 };
     va_list arguments;
 
     va_start(arguments, format);
-    (void)vsnprintf(sentence, sizeof(sentence), format, arguments);
+    failure_fill(&failure, code, help, format, arguments);
     va_end(arguments);
-    failure_set(&failure, "%s", sentence);
-    failure_help(&failure, "%s", help);
-    if (file != NULL) {
-        failure_at(&failure, file, 0, 0);
-    }
+    failure_at(&failure, file, 0, 0);
     mock->findings++;
     mock->report(mock->context, &failure);
 }

@@ -55,6 +55,7 @@ static inline bool tap_is_untold(const struct tap_exchange *exchange)
 
 struct tap {
     struct world world;
+    struct world_ops ops;
     struct world *behind;
     struct list exchanges; // struct tap_exchange
     size_t count;

@@ -22,21 +22,51 @@ static void load_report(void *context, const struct failure *failure)
     loading->report(loading->context, failure);
 }
 
-enum status cli_load(const struct cli_options *options, void (*report)(void *context, const struct failure *failure),
-                     void *context, struct settings **settings, struct generation **generation)
+/// In a line, for it is not what the command is about.
+static void load_aside(void *context, const struct failure *given)
+{
+    struct failure failure = *given;
+    char code[CODE_TEXT_SIZE], line[sizeof(failure.file) + sizeof(failure.message) + 128];
+    bool has_code = failure.code != CODE_NONE;
+
+    (void)context;
+    failure_set(&failure, "warning%s%s%s: not needed here, so it is left out: %s", has_code ? "[" : "",
+                has_code ? code_print(failure.code, code) : "", has_code ? "]" : "", given->message);
+    failure_clean(&failure);
+    (void)failure_print(&failure, line, sizeof(line));
+    fprintf(stderr, "%s\n", line);
+}
+
+enum status cli_load_for(const struct cli_options *options, const char *const *names, size_t name_count,
+                         void (*report)(void *context, const struct failure *failure), void *context,
+                         struct settings **settings, struct generation **generation)
 {
     struct loading loading = { report, context, 0 };
+    struct text needed[CLI_MAX_ARGUMENTS], behind;
 
+    for (size_t i = 0; i < name_count; i++) {
+        needed[i] = text_split(text_of(names[i]), '/', &behind);
+    }
     // Settings first: without them there is nothing to load scripts by.
     enum status status = settings_read(options->files, options->file_count, load_report, &loading, settings);
     if (status == STATUS_OK) {
-        status = generation_build(*settings, load_report, &loading, generation);
+        const struct generation_order order = { .settings = *settings,
+                                                .needed = name_count > 0 ? needed : NULL,
+                                                .needed_count = name_count,
+                                                .aside = load_aside };
+        status = generation_build_over(&order, load_report, &loading, generation, NULL);
     }
     if (status != STATUS_OK && loading.findings == 0) {
         struct failure why = { .message = "the settings or scripts could not be loaded: out of memory" };
         report(context, &why);
     }
     return status;
+}
+
+enum status cli_load(const struct cli_options *options, void (*report)(void *context, const struct failure *failure),
+                     void *context, struct settings **settings, struct generation **generation)
+{
+    return cli_load_for(options, NULL, 0, report, context, settings, generation);
 }
 
 void cli_tell_finding(struct json_writer *json, const struct failure *given, bool is_colourless)
@@ -67,6 +97,29 @@ void cli_tell_finding(struct json_writer *json, const struct failure *given, boo
     json_end_array(json);
     json_field_c(json, "help", failure->help);
     json_end_object(json);
+}
+
+int cli_fail(const struct cli_options *options, const struct failure *why, int code)
+{
+    struct json_writer json;
+    struct buffer out;
+
+    if (!options->is_json) {
+        cli_print_failure(stderr, why, options->is_colourless);
+        return code;
+    }
+    buffer_init(&out, 1 << 20);
+    json_writer_init(&json, &out);
+    json_begin_object(&json);
+    json_key(&json, "findings");
+    json_begin_array(&json);
+    cli_tell_finding(&json, why, true);
+    json_end_array(&json);
+    json_end_object(&json);
+    buffer_append_byte(&out, '\n');
+    cli_flush(stdout, &out);
+    buffer_fini(&out);
+    return code;
 }
 
 bool cli_read_input(const char *path, struct buffer *input, struct failure *why)

@@ -45,9 +45,8 @@ static int refuse(const struct new_order *order, int code, const char *help, con
     va_list arguments;
 
     va_start(arguments, format);
-    (void)vsnprintf(why.message, sizeof(why.message), format, arguments);
+    failure_fill(&why, CODE_NONE, help, format, arguments);
     va_end(arguments);
-    failure_help(&why, "%s", help);
     new_report((void *)(uintptr_t)order, &why);
     return code;
 }

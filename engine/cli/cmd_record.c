@@ -78,8 +78,8 @@ static int make(struct record *record)
     }
     if (!try_record(&record->recording, &why)) {
         buffer_fini(&out);
-        return trying_fail(&record->trying, &why,
-                           record->trying.run.is_live && why.code == CODE_CALL_FAILED ? CLI_CALL_FAILED : CLI_FINDINGS);
+        return cli_fail(record->trying.options, &why,
+                        record->trying.run.is_live && why.code == CODE_CALL_FAILED ? CLI_CALL_FAILED : CLI_FINDINGS);
     }
     if (is_json) {
         json_end_array(&json);
@@ -113,15 +113,15 @@ static int run(struct record *record)
     if (record->recording.name == NULL) {
         failure_set(&why, "the fixture needs a name");
         failure_help(&why, "--as ok-one-way, or --as odd-sold-out");
-        return trying_fail(trying, &why, CLI_USAGE);
+        return cli_fail(trying->options, &why, CLI_USAGE);
     }
     if (!try_record_check(&record->recording, &why)) {
-        return trying_fail(trying, &why, CLI_USAGE);
+        return cli_fail(trying->options, &why, CLI_USAGE);
     }
     int code = trying_run(trying);
     if (code == CLI_OK && try_outcome(&trying->run).data == NULL) {
         (void)!try_failure(&trying->run, &trying->subject, &why);
-        return trying_fail(trying, &why, CLI_USAGE);
+        return cli_fail(trying->options, &why, CLI_USAGE);
     }
     return code == CLI_OK ? make(record) : code;
 }

@@ -124,7 +124,8 @@ static bool test_run(struct test *test, struct fixture_suite *suite)
     struct settings *settings = NULL;
     struct generation *generation = NULL;
 
-    if (cli_load(test->options, test_report, test, &settings, &generation) == STATUS_OK) {
+    if (cli_load_for(test->options, test->options->arguments, test->options->argument_count, test_report, test,
+                     &settings, &generation) == STATUS_OK) {
         suite->settings = settings;
         suite->catalogue = generation_catalogue(generation);
         fixture_suite_run(suite);

@@ -88,7 +88,7 @@ int cmd_try(const struct cli_options *options)
 
     int code = trying_open(&trying, options);
     if (code == CLI_OK && !make_folder(options, folder, &why)) {
-        code = trying_fail(&trying, &why, CLI_CANNOT_LOAD);
+        code = cli_fail(options, &why, CLI_CANNOT_LOAD);
     }
     if (code == CLI_OK) {
         code = trying_run(&trying);

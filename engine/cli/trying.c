@@ -3,35 +3,11 @@
 #include "app/generation.h"
 #include "base/clock.h"
 #include "base/file.h"
-#include "base/json_write.h"
 #include "base/log.h"
 #include "cli/cli_commands.h"
 
 #include <errno.h>
 #include <string.h>
-
-int trying_fail(const struct trying *trying, const struct failure *why, int code)
-{
-    struct json_writer json;
-    struct buffer out;
-
-    if (!trying->options->is_json) {
-        cli_print_failure(stderr, why, trying->options->is_colourless);
-        return code;
-    }
-    buffer_init(&out, 1 << 20);
-    json_writer_init(&json, &out);
-    json_begin_object(&json);
-    json_key(&json, "findings");
-    json_begin_array(&json);
-    cli_tell_finding(&json, why, true);
-    json_end_array(&json);
-    json_end_object(&json);
-    buffer_append_byte(&out, '\n');
-    cli_flush(stdout, &out);
-    buffer_fini(&out);
-    return code;
-}
 
 // ------------------------------------------------------------------------------------------------------------- reading
 
@@ -131,7 +107,7 @@ static void report_json(void *context, const struct failure *failure)
     struct trying *trying = context;
 
     if (trying->findings++ == 0) {
-        (void)trying_fail(trying, failure, CLI_CANNOT_LOAD);
+        (void)cli_fail(trying->options, failure, CLI_CANNOT_LOAD);
     }
 }
 
@@ -147,17 +123,17 @@ int trying_open(struct trying *trying, const struct cli_options *options)
     bool has_answers = read_answers(trying, &why);
     if (!has_answers || !read_input(options->arguments[1], "the search", &search, &why)) {
         buffer_fini(&search);
-        return trying_fail(trying, &why, has_answers ? CLI_CANNOT_LOAD : CLI_USAGE);
+        return cli_fail(trying->options, &why, has_answers ? CLI_CANNOT_LOAD : CLI_USAGE);
     }
-    if (cli_load(options, options->is_json ? report_json : report, trying, &trying->settings, &trying->generation) !=
-        STATUS_OK) {
+    if (cli_load_for(options, options->arguments, 1, options->is_json ? report_json : report, trying, &trying->settings,
+                     &trying->generation) != STATUS_OK) {
         buffer_fini(&search);
         return CLI_CANNOT_LOAD;
     }
     bool is_found = try_find(&trying->subject, trying->settings, trying->generation, options->arguments[0], &why);
     bool is_read = is_found && try_take_search(&trying->run, &trying->subject, buffer_text(&search), &why);
     buffer_fini(&search);
-    return is_read ? CLI_OK : trying_fail(trying, &why, is_found ? CLI_USAGE : CLI_CANNOT_LOAD);
+    return is_read ? CLI_OK : cli_fail(trying->options, &why, is_found ? CLI_USAGE : CLI_CANNOT_LOAD);
 }
 
 int trying_run(struct trying *trying)
@@ -173,7 +149,7 @@ int trying_run(struct trying *trying)
     } else {
         is_run = try_run_live(&trying->run, &trying->subject, &why);
     }
-    return is_run ? CLI_OK : trying_fail(trying, &why, CLI_CANNOT_LOAD);
+    return is_run ? CLI_OK : cli_fail(trying->options, &why, CLI_CANNOT_LOAD);
 }
 
 void trying_close(struct trying *trying)

@@ -27,8 +27,5 @@ MUST_CHECK int trying_open(struct trying *trying, const struct cli_options *opti
 MUST_CHECK int trying_run(struct trying *trying);
 void trying_close(struct trying *trying);
 
-/// Tells why not, and gives the code.
-int trying_fail(const struct trying *trying, const struct failure *why, int code);
-
 /// The exit code for what became of the run.
 int trying_exit_code(const struct trying *trying);
