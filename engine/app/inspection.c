@@ -194,7 +194,7 @@ static bool is_written_at(struct text source, size_t at, struct text name)
         return false;
     }
     if (strchr("\"'.", source.data[at - 1]) != NULL) {
-        return strchr("\"'.[{", source.data[end]) != NULL;
+        return strchr("\"'.[{:", source.data[end]) != NULL; // `:` as in "error:present"
     }
     while (end + 1 < source.length && source.data[end] == ' ') {
         end++;

@@ -268,6 +268,9 @@ static void write_unread(struct text reads, struct text plain, struct hide *hide
             json_field_u64(json, "unread_more", unread->more);
         }
     }
+    if (unread == NULL || unread->why != NULL) {
+        json_field_c(json, "unread_unknown", unread == NULL ? "there is no memory to look" : unread->why);
+    }
     arena_fini(&arena);
 }
 

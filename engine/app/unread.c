@@ -8,6 +8,7 @@
 #include <string.h>
 
 enum { TREES_MAX = 8, PATH_SIZE = 512, XML_MEMORY_MAX = 64 << 20 };
+enum { XML_ELEMENTS_MAX = 500000, XML_INPUT_MAX = 64 << 20, XML_TREE_BYTES = 256 << 20 };
 
 /// A path, one step longer; what does not fit is cut.
 static void join(char place[PATH_SIZE], const char *path, const char *between, struct text name, const char *end)
@@ -295,10 +296,13 @@ static void find_xml(struct unread *unread, const struct at *at, struct text bod
 
     heap_init(&heap);
     heap.limit = XML_MEMORY_MAX;
-    xml_tree_init(&tree);
-    if (xml_tree_read(&tree, body, true, &heap, NULL, NULL, sentence) == XML_READER_OK && tree.root != NULL) {
+    xml_tree_init_with(&tree, (struct xml_tree_limits){ XML_ELEMENTS_MAX, XML_INPUT_MAX, XML_TREE_BYTES });
+    enum xml_result result = xml_tree_read(&tree, body, true, &heap, NULL, NULL, sentence);
+    if (result == XML_READER_OK && tree.root != NULL) {
         unread->is_known = true;
         walk_child(unread, at, tree.root, "");
+    } else if (result == XML_READER_REFUSED || result == XML_READER_NO_MEMORY) {
+        unread->why = "the document has more elements than are looked at, 500,000, or is too large";
     }
     xml_tree_fini(&tree);
     heap_fini(&heap);
@@ -312,9 +316,12 @@ static void find_json(struct unread *unread, const struct at *at, struct text bo
     const char *sentence;
     size_t offset;
 
-    if (json_tree_read(unread->arena, body, &root, &offset, &sentence) == STATUS_OK) {
+    enum status status = json_tree_read(unread->arena, body, &root, &offset, &sentence);
+    if (status == STATUS_OK) {
         unread->is_known = true;
         walk_json(unread, at, root, "");
+    } else if (status == STATUS_NO_MEMORY) {
+        unread->why = "the document is too large to look at";
     }
 }
 

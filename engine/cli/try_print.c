@@ -127,6 +127,12 @@ static void print_unread(struct paint *paint, const struct json_node *script, bo
             "  unread   nobody can tell: the script takes the whole body (a shape or a plan says what it reads)\n");
         return;
     }
+    if (json_tree_member(script, "unread_unknown") != NULL) {
+        buffer_append_c(paint->out, "  unread   not known: ");
+        put(paint, member(script, "unread_unknown"));
+        buffer_append_byte(paint->out, '\n');
+        return;
+    }
     for (const struct json_node *at = unread == NULL ? NULL : unread->first; at != NULL; at = at->next) {
         if (!shows_all && lines++ == LIST_LINES) {
             buffer_printf(paint->out, "  unread   and %zu more (--all)\n", unread->count - LIST_LINES);

@@ -676,6 +676,51 @@ test("one --body too many is told", function()
     "1 --body was not asked for")
 end)
 
+test("a status and headers are of the --body before them", function()
+  local refused = world.folder .. "/refused.json"
+  world.write_file(refused, "{\"error\": \"expired\"}")
+  local over = { "--body", LOGIN, "--body", refused, "--status", "401", "--header", "x-which: second", "--body", LOGIN,
+    "--header", "x-which: third", "--header", "x-more: 1", "--body", OFFERS, "--status", "200" }
+  local tried, code = try_json("farm_oauth", SEARCH, unpack(over))
+  equal(0, code, json.encode(tried))
+  local statuses, headers = {}, {}
+  for i, exchange in ipairs(tried.exchanges) do
+    statuses[i] = exchange.response.status
+    for _, header in ipairs(exchange.response.headers) do
+      if header.name:find("^x%-") then
+        headers[#headers + 1] = i .. header.name .. header.value
+      end
+    end
+  end
+  equal("200 401 200 200", table.concat(statuses, " "), "a login that is over, a new one, the search again")
+  equal("2x-whichsecond 3x-whichthird 3x-more1", table.concat(headers, " "), "headers")
+  equal("empty", tried.report.outcome, "outcome")
+  -- What is recorded of it has them, too.
+  local output
+  output, code = lastcall("record", "farm_oauth", SEARCH, "--as", "odd-login-is-over", unpack(over))
+  equal(0, code, output)
+  contains(output, "4 exchanges")
+end)
+
+test("a status that could be of several answers, and a second one, are refused", function()
+  local output, code = lastcall("try", "farm_oauth", SEARCH, "--status", "401", "--body", LOGIN, "--body", OFFERS)
+  equal(2, code, output)
+  contains(output, "--status 401 stands before all --body")
+  contains(output, "--body FILE --status")
+  output, code = lastcall("try", "farm_oauth", SEARCH, "--header", "x: 1", "--body", LOGIN, "--body", OFFERS)
+  equal(2, code, output)
+  contains(output, "--header x: 1 stands before all --body")
+  output, code = lastcall("try", "farm_oauth", SEARCH, "--body", LOGIN, "--status", "401", "--status", "403")
+  equal(2, code, output)
+  contains(output, "--status 403 is the second one")
+  output, code = lastcall("try", "farm_oauth", SEARCH, "--body", LOGIN, "--status", "4000")
+  equal(2, code, output)
+  contains(output, "`4000` is no value for --status")
+  -- With one answer there is no doubt.
+  local tried = try_json("farm_oauth", SEARCH, "--status", "403", "--body", LOGIN)
+  equal(403, tried.exchanges[1].response.status, "status")
+end)
+
 test("the answer to a search in place of the login's is told as such", function()
   local output, code = lastcall("try", "farm_oauth", SEARCH, "--body", OFFERS)
   equal(1, code, output)

@@ -133,9 +133,49 @@ static void bodies_are_shown_a_thing_a_line(void **state)
     assert_pretty("<", false, "<");
 }
 
+enum { MANY = 20000 };
+
+/// Large answers are those that one wants to look at most.
+static void an_answer_of_many_elements_is_looked_at_whole(void **state)
+{
+    static char body[64 + MANY * 32];
+    size_t length = (size_t)snprintf(body, sizeof(body), "<R>");
+
+    (void)state;
+    for (size_t i = 0; i < MANY; i++) {
+        length += (size_t)snprintf(body + length, sizeof(body) - length, "<O><P>1</P><Q>2</Q></O>");
+    }
+    (void)snprintf(body + length, sizeof(body) - length, "</R>");
+    assert_string_equal(find("{\"trees\":[{\"o\":{\"R\":{\"o\":{\"O\":{\"l\":{\"o\":{\"P\":1}}}}}}}]}", body),
+                        "R.O[].Q×20000");
+    assert_true(unread.is_known);
+    assert_null(unread.why);
+}
+
+static void one_that_is_too_large_is_not_known_and_it_is_told(void **state)
+{
+    static char body[64 + 30 * MANY * 5];
+    size_t length = (size_t)snprintf(body, sizeof(body), "<R>");
+
+    (void)state;
+    for (size_t i = 0; i < 26 * MANY; i++) {
+        length += (size_t)snprintf(body + length, sizeof(body) - length, "<O/>");
+    }
+    (void)snprintf(body + length, sizeof(body) - length, "</R>");
+    (void)find("{\"trees\":[{\"o\":{\"R\":{\"o\":{\"P\":1}}}}]}", body);
+    assert_false(unread.is_known);
+    assert_non_null(unread.why);
+    // What is no document is told by the script.
+    (void)find("{\"trees\":[{\"o\":{\"R\":{\"o\":{\"P\":1}}}}]}", "<R><P></R>");
+    assert_false(unread.is_known);
+    assert_null(unread.why);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(an_answer_of_many_elements_is_looked_at_whole, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(one_that_is_too_large_is_not_known_and_it_is_told, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_field_is_told_once_with_how_often_it_came, set_up, tear_down),
         cmocka_unit_test_setup_teardown(maps_raw_values_and_several_trees_are_followed, set_up, tear_down),
         cmocka_unit_test_setup_teardown(elements_and_attributes_of_xml_are_told_by_the_names_of_the_script, set_up,

@@ -230,6 +230,7 @@ static void *count_answers(void *context)
         struct drift_answer given = { .supplier = TEXT("acme"), .wall_us = 1, .has_outcome = true };
         assert_int_equal(tape_read_json(&tape, text_of(fine), root, NULL, NULL), TAPE_OK);
         drift_look(&seen, root, &tape);
+        drift_note_seen(&seen);
         drift_settle(&seen, &given);
         assert_int_equal(given.count, 0);
     }
