@@ -251,6 +251,7 @@ void inspection_run(const struct inspection *inspection)
 
     inspection_run_addresses(inspection);
     inspection_run_ceilings(inspection);
+    inspection_run_secrets(inspection);
     for (size_t i = 0; i < script_set_supplier_count(set); i++) {
         const struct script_supplier *script = script_set_supplier(set, i);
         if (is_alias(script)) {

@@ -44,7 +44,7 @@ struct try_run {
     uint64_t arrival_us, wall_us;
     uint64_t clock_us;      // when saved answers are played, where that is not now; 0: it is
     const char *clock_from; // "fixture", or "search": the day before its first date; NULL: of neither
-    bool is_live;
+    bool is_live, is_interrupted;
     size_t misses; // requests that no saved answer was there for
     size_t unused; // saved answers that nobody asked for
 };

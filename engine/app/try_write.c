@@ -171,6 +171,9 @@ bool try_write(const struct try_view *view, struct buffer *out, struct failure *
     if (!view->subject->supplier->is_enabled) {
         try_field(&hide, &json, "off", view->subject->supplier->because);
     }
+    if (run->is_interrupted) {
+        json_field_bool(&json, "interrupted", true);
+    }
     if (run->unused > 0) {
         json_field_u64(&json, "unused_answers", run->unused);
     }

@@ -194,6 +194,9 @@ static const struct code_row rows[] = {
       "No connection, a broken one, or no answer in time; `phase` in the notes says where it stood.\n" },
     { CODE_ADDRESS, "address", "an address that is forbidden",
       "The host's name leads to a private address. `network.allow_private` lets chosen networks through.\n" },
+    { CODE_SECRET_SHORT, "secret_short", "a secret too short to be hidden",
+      "What is shown and written loses every secret of this process, wherever it stands. One of fewer than four\n"
+      "bytes would be found in ordinary words, so it is not looked for. Ask the supplier for a longer one.\n" },
     { CODE_UNPARSABLE, "unparsable", "an answer that cannot be read",
       "It is cut, HTML, empty, or not what its Content-Type says. Look at the saved body.\n" },
     { CODE_OFFER_DROPPED, "offer_dropped", "an offer was dropped",

@@ -314,13 +314,6 @@ static int write_files(struct new_order *order)
 {
     char path[PATH_SIZE];
     struct text folder = order->settings->suppliers_dirs[0];
-    struct failure why = { 0 };
-
-    (void)snprintf(path, sizeof(path), "%.*s/%.*s.test", TEXT_ARGS(folder), TEXT_ARGS(order->draft.name));
-    if (!new_files_make_folder(folder.data, &why) || !new_files_make_folder(path, &why)) {
-        new_report(order, &why);
-        return CLI_CANNOT_LOAD;
-    }
     const struct {
         const char *name;
         const struct buffer *bytes;
@@ -335,6 +328,41 @@ static int write_files(struct new_order *order)
     (void)snprintf(path, sizeof(path), "%.*s/%.*s.lua", TEXT_ARGS(folder), TEXT_ARGS(order->draft.name));
     code = code == CLI_OK ? write_file(order, path, buffer_text(&order->written.script), false) : code;
     return code == CLI_OK ? write_editor_files(order) : code;
+}
+
+/// What was written and made before something could not be: nothing half is left behind.
+static void take_back(const struct new_order *order, const char *const folders[2])
+{
+    for (size_t i = 0; i < order->file_count; i++) {
+        if (!order->files[i].is_kept) {
+            (void)unlink(order->files[i].path);
+        }
+    }
+    for (size_t i = 0; i < 2; i++) {
+        if (folders[i] != NULL) {
+            (void)rmdir(folders[i]);
+        }
+    }
+}
+
+static int write_folders_and_files(struct new_order *order)
+{
+    char path[PATH_SIZE];
+    struct text folder = order->settings->suppliers_dirs[0];
+    struct failure why = { 0 };
+
+    (void)snprintf(path, sizeof(path), "%.*s/%.*s.test", TEXT_ARGS(folder), TEXT_ARGS(order->draft.name));
+    const char *const made[] = { access(path, F_OK) != 0 ? path : NULL,
+                                 access(folder.data, F_OK) != 0 ? folder.data : NULL }; // the inner one first
+    bool is_made = new_files_make_folder(folder.data, &why) && new_files_make_folder(path, &why);
+    if (!is_made) {
+        new_report(order, &why);
+    }
+    int code = is_made ? write_files(order) : CLI_CANNOT_LOAD;
+    if (code != CLI_OK) {
+        take_back(order, made);
+    }
+    return code;
 }
 
 // --------------------------------------------------------------------------------------------------------------
@@ -483,7 +511,7 @@ int cmd_new(const struct cli_options *options)
     buffer_init(&order->out, NEW_OUTPUT_CAP);
     int code = read_order(order);
     code = code == CLI_OK ? make_draft(order) : code;
-    code = code == CLI_OK ? write_files(order) : code;
+    code = code == CLI_OK ? write_folders_and_files(order) : code;
     if (code == CLI_OK) {
         if (options->is_json) {
             tell_json(order);

@@ -393,6 +393,10 @@ void try_print(struct paint *paint, const struct json_node *root, bool shows_all
         print_errors(paint, root);
         return;
     }
+    if (is_true(root, "interrupted")) {
+        label(paint, "cut");
+        buffer_append_c(paint->out, "by you (Ctrl-C): this is what was known by then\n");
+    }
     if (has(root, "unused_answers")) {
         uint64_t unused = number(root, "unused_answers");
         label(paint, "unused");

@@ -9,6 +9,7 @@
 #include "script/plan_source.h"
 #include "script/plan_where.h"
 #include "script/trouble.h"
+#include "script/trouble_line.h"
 #include "script/xml_keys.h"
 
 #include <stdio.h>
@@ -181,7 +182,7 @@ static void note_line(struct failure *why, lua_State *L, const struct plan *plan
         trouble->find_source(trouble->context, plan->file, &path, &source)) {
         why->line = plan_source_line(source, plan->line, place);
         (void)snprintf(why->file, sizeof why->file, "%.*s", TEXT_ARGS(path));
-        trouble_note_line(why, source, why->line);
+        trouble_note_line(why, source, why->line, NULL);
     }
 }
 

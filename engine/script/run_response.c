@@ -129,6 +129,7 @@ static int response_read(lua_State *L, struct run_response *view, bool is_xml)
 {
     bool (*decode)(lua_State *, struct run_response *) = is_xml ? response_decode_xml : response_decode;
 
+    bool is_declared = !lua_isnoneornil(L, 2);
     run_response_expect(L, view, is_xml);
     bool is_read = decode(L, view);
     if (!is_read && run_response_reread(L, view)) {
@@ -141,7 +142,7 @@ static int response_read(lua_State *L, struct run_response *view, bool is_xml)
         lua_concat(L, 2);
         return run_response_unparsable(L, view, lua_tostring(L, -1));
     }
-    trouble_keep_root(L, !lua_isnoneornil(L, 2));
+    trouble_keep_root(L, is_declared);
     return 1;
 }
 

@@ -6,8 +6,8 @@ local test, equal = world.test, world.equal
 
 local bench = author.bench("beside")
 local SCRIPTS = bench.folder .. "_scripts"
-local SEARCH = bench.folder .. "_search.json"
-local BODY = bench.folder .. "_body.json"
+local SEARCH = world.folder .. "/beside_search.json"
+local BODY = world.folder .. "/beside_body.json"
 
 world.write_file(SEARCH, [[{ "product": "flights", "query": { "slices": [{ "origin": "MAD", "destination": "LHR",
   "date": "2027-05-12" }], "travellers": [{ "type": "adult" }], "currency": "EUR" } }]])
