@@ -182,6 +182,11 @@ void drift_look(struct drift_seen *seen, struct declared *root, const struct tap
     memset(look.looked, 0, sizeof *look.looked);
     look.looked->tree = tree;
     look_at(&look, root, tape_root(tape));
+    for (uint32_t i = 0; i < tree->count; i++) {
+        if (look.looked->had[i] > 0 && !atomic_load_explicit(&tree->paths[i].was_there, memory_order_relaxed)) {
+            atomic_store_explicit(&tree->paths[i].was_there, true, memory_order_relaxed);
+        }
+    }
 }
 
 // ---- all answers ---------------------------------------------------------------------------------------------------
@@ -244,19 +249,6 @@ static void note_drifting(struct drift_answer *answer, const struct drift_path *
         (void)snprintf(answer->first, sizeof answer->first, "drift: %s has stopped appearing", path->name);
     }
     answer->lacks_main = answer->lacks_main || path->is_main;
-}
-
-void drift_note_seen(const struct drift_seen *seen)
-{
-    for (uint32_t at = 0; at < seen->count; at++) {
-        const struct drift_looked *looked = &seen->looked[at];
-        for (uint32_t i = 0; i < looked->tree->count; i++) {
-            atomic_bool *was_seen = &looked->tree->paths[i].was_seen;
-            if (looked->had[i] > 0 && !atomic_load_explicit(was_seen, memory_order_relaxed)) {
-                atomic_store_explicit(was_seen, true, memory_order_relaxed); // once: the line is shared by all workers
-            }
-        }
-    }
 }
 
 void drift_settle(const struct drift_seen *seen, struct drift_answer *answer)
@@ -330,7 +322,7 @@ void drift_list_unseen(const struct drift *drift, drift_on_path on_path, void *c
         const struct drift_tree *tree = atomic_load(&drift->trees[i]);
         for (uint32_t k = 0; tree != NULL && k < tree->count; k++) {
             const struct drift_path *path = &tree->paths[k];
-            if (get(&path->could) > 0 && !atomic_load(&path->was_seen)) {
+            if (get(&path->could) > 0 && !atomic_load_explicit(&path->was_there, memory_order_relaxed)) {
                 on_path(context, path->name, 0);
             }
         }

@@ -37,7 +37,7 @@ struct drift_path {
     _Atomic uint32_t run;
     _Atomic uint64_t since_wall_us; // the first answer of the run
     atomic_bool is_drifting;
-    atomic_bool was_seen; // in any answer, whatever became of it
+    atomic_bool was_there; // in any answer, also one that says nothing about paths
 };
 
 struct drift {
@@ -76,10 +76,6 @@ void drift_fini(struct drift *drift);
 /// time.
 void drift_look(struct drift_seen *seen, struct declared *root, const struct tape *tape);
 
-/// Remembers of each path that it was seen, also in an answer that is a refusal, says "nothing", or is not held against
-/// what it lacks.
-void drift_note_seen(const struct drift_seen *seen);
-
 /// Counts what was noted.
 void drift_settle(const struct drift_seen *seen, struct drift_answer *answer);
 
@@ -87,7 +83,7 @@ uint64_t drift_answers(const struct drift *drift);
 
 typedef void (*drift_on_path)(void *context, const char *path, uint64_t since_wall_us);
 
-/// Tells of every path that could have been there, in an answer that was settled, and was in none at all so far.
+/// Tells of every path that could have been there and was in no answer so far, whatever became of the answer.
 void drift_list_unseen(const struct drift *drift, drift_on_path on_path, void *context);
 
 /// Tells of every path that is drifting.

@@ -381,7 +381,6 @@ static enum run_end normalise_run(struct normalise_work *work, struct normalise_
     }
     if (end == RUN_DONE || end == RUN_FAILED) {
         normalise_take_retry_after(work, call);
-        drift_note_seen(&work->seen);
         normalise_settle_drift(work, call);
         normalise_give_notes(work, call);
     }
