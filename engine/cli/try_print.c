@@ -405,11 +405,11 @@ void try_print(struct paint *paint, const struct json_node *root, bool shows_all
     }
     print_outcome(paint, report);
     print_ceiling(paint, json_tree_member(root, "ceiling"));
-    if (has(root, "offers_of_other_days")) {
+    const struct json_node *fit = json_tree_member(root, "fit");
+    for (const struct json_node *at = fit == NULL ? NULL : fit->first; at != NULL; at = at->next) {
         label(paint, "fit");
-        buffer_printf(paint->out, "%llu of %zu offers leave on another day than was asked\n",
-                      (unsigned long long)number(root, "offers_of_other_days"),
-                      json_tree_member(root, "offers")->count);
+        put(paint, at->text);
+        buffer_append_byte(paint->out, '\n');
     }
     try_print_offers(paint, root, shows_all);
 }

@@ -624,6 +624,49 @@ return {
   contains(lastcall("try", "airline", search, "--body", body), "1 of 2 offers leave on another day")
 end)
 
+test("offers of other slices, in another order, or to other places than were asked are told", function()
+  local body, search = world.folder .. "/fit.json", world.folder .. "/fit_search.json"
+  local function slice(number, day, hour)
+    return { segments = { { number = number, from = day .. "T" .. hour .. ":00:00",
+      to = day .. "T" .. (hour + 5) .. ":00:00" } } }
+  end
+  local function play(slices, ...)
+    local offers = {}
+    for index, list in ipairs { ... } do
+      offers[index] = { id = tostring(index), total = "10" .. index .. ".00", slices = list }
+    end
+    world.write_file(body, json.encode { offers = offers })
+    world.write_file(search, json.encode { query = { slices = slices, travellers = { { type = "adult" } },
+      currency = "EUR" } })
+    local tried, code = try_json("airline", search, "--body", body)
+    equal(0, code, json.encode(tried))
+    return tried, lastcall("try", "airline", search, "--body", body)
+  end
+  local there = { origin = "SYD", destination = "BKK", date = "2030-11-01" }
+  local tried, output = play({ there }, { slice("1", "2030-11-01", 10) },
+    { slice("2", "2030-11-01", 12), slice("3", "2030-11-01", 10) })
+  equal(1, tried.offers_of_other_slices, "slices")
+  equal(1, tried.offers_of_other_orders, "order")
+  equal(nil, tried.offers_of_other_places, "places")
+  contains(output, "1 of 2 offers have another number of slices than the search, 1: the first has 2")
+  contains(output, "1 of 2 offers have a slice that leaves before the one before it has arrived")
+  -- An airport of a city is a remark only: nobody here knows which cities there are.
+  there.destination = "LON"
+  tried, output = play({ there }, { slice("1", "2030-11-01", 10) })
+  equal(1, tried.offers_of_other_places, "places")
+  equal(nil, tried.offers_of_other_slices, "slices")
+  contains(output, "1 of 1 offers go from or to other places, the first SYD-BKK where SYD-LON was asked")
+  output = lastcall("record", "airline", search, "--body", body, "--as", "ok-fit")
+  contains(output, "1 of 1 offers go from or to other places")
+  -- A search that is open by a day is answered by the next one.
+  there.destination, there.flex_days = "BKK", 1
+  tried, output = play({ there }, { slice("1", "2030-11-02", 10) })
+  equal(nil, tried.offers_of_other_days, output)
+  equal(nil, tried.fit, output)
+  tried = play({ there }, { slice("1", "2030-11-03", 10) })
+  equal(1, tried.offers_of_other_days, "days")
+end)
+
 test("a signature that an answer repeats is neither shown nor kept", function()
   local signed = "692672e46ff8354a"
   world.write_file(SUPPLIERS .. "/signing.lua", ([[
