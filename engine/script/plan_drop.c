@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PLACE_SIZE = 160, WHERE_SIZE = 200, KEYS_SIZE = 400 };
+enum { PLACE_SIZE = 160, WHERE_SIZE = 200, KEYS_SIZE = 400, ABSENT_MAX = 4 };
 
 static const struct plan_node *field_of(const struct plan_node *node, const char *name)
 {
@@ -199,6 +199,30 @@ void plan_drop_refuse(struct plan_row *row, const char *place, const char *path)
             (void)snprintf(where, sizeof where, "body.%s", path);
             note_xml_names(&row->drop->why, row->plan, row->drop->body, where);
         }
+    }
+}
+
+void plan_drop_tell_absent(const struct plan_row *row, struct failure *why)
+{
+    const struct plan_node *leaf = row->calling;
+    char where[WHERE_SIZE], help[sizeof why->help];
+    size_t count = 0;
+
+    (void)snprintf(help, sizeof help, "%s", why->help);
+    for (size_t i = 0; leaf != NULL && i < leaf->field_count && count < ABSENT_MAX; i++) {
+        const struct plan_path *path = find_path(row, leaf->fields[i]);
+        if (path == NULL || is_there(row, path) || !is_in_hand(row, path->level)) {
+            continue;
+        }
+        count++;
+        plan_where_path(row, path, where, sizeof where);
+        failure_note(why, "the leaf's path %zu found nothing at %s", i + 1, where);
+        if (row->drop != NULL) {
+            note_keys(why, row->plan, row->drop->body, where);
+        }
+    }
+    if (count > 1) { // which of them is meant, nobody knows
+        (void)snprintf(why->help, sizeof why->help, "%s", help);
     }
 }
 

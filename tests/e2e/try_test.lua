@@ -667,6 +667,42 @@ test("offers of other slices, in another order, or to other places than were ask
   equal(1, tried.offers_of_other_days, "days")
 end)
 
+test("a leaf's function that comes upon nothing is told with where its paths lead", function()
+  local function play(cabin)
+    world.write_file(SUPPLIERS .. "/upper.lua", ([[
+return {
+  name = "upper", product = "flights", owner = "farm@example.com", hosts = { "api.upper.example" },
+  build_request = function() return { method = "GET", url = "https://api.upper.example/" } end,
+  normalise = plan {
+    each = "offers[]",
+    offer = {
+      id = "id", price = { total = "total", currency = const "EUR", taxes_included = const "yes" },
+      slices = { each = ".", segments = { each = "legs[]", of = ref("flights", "key"), carrier = const "QF",
+        number = "number", cabin = %s, origin = const "SYD", destination = const "BKK",
+        departs = { ["local"] = "from" }, arrives = { ["local"] = "to" } } },
+    },
+  },
+}
+]]):format(cabin))
+    local body, search = world.folder .. "/upper.json", world.folder .. "/upper_search.json"
+    world.write_file(body, json.encode { flights = { { key = "f", number = "7", from = "2030-11-01T08:00:00",
+      to = "2030-11-01T18:00:00" } }, offers = { { id = "1", total = "10.00", legs = { "f" }, cabins = { one = "economy" } } } })
+    world.write_file(search, json.encode { query = { slices = { { origin = "SYD", destination = "BKK",
+      date = "2030-11-01" } }, travellers = { { type = "adult" } }, currency = "EUR" } })
+    return lastcall("try", "upper", search, "--body", body)
+  end
+  contains(play("{ up(3).cabins, function(cabins) return cabins.one end }"), "economy", "the offer is up(3)")
+  local output = play("{ up(3).cabbins, function(cabins) return cabins.one end }")
+  contains(output, "E0421")
+  contains(output, "the leaf's path 1 found nothing at body.offers[1].cabbins")
+  contains(output, "did you mean `cabins`?")
+  output = play("{ up(3).id, up(4).cabins, up(4).x, function(_, cabins) return cabins.one end }")
+  contains(output, "the leaf's path 2 found nothing at body.cabins")
+  contains(output, "the leaf's path 3 found nothing at body.x")
+  contains(output, "body is { ")
+  contains(output, "help: guard what may be missing")
+end)
+
 test("a signature that an answer repeats is neither shown nor kept", function()
   local signed = "692672e46ff8354a"
   world.write_file(SUPPLIERS .. "/signing.lua", ([[
