@@ -275,6 +275,7 @@ static void find_unknown(struct fixture_suite *suite, const struct script_set *s
             (void)snprintf(help, sizeof(help), nearest == NULL ? "it is the name of a file%s" : "did you mean `%s`?",
                            nearest == NULL ? "" : nearest);
             suite_find(suite, NULL, CODE_SUPPLIER_NAME, help, "there is no supplier `%s`", suite->names[i]);
+            suite->unknown++;
         }
     }
 }

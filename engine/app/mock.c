@@ -235,6 +235,7 @@ static void find_unknown(struct mock *mock, const struct mock_order *order)
                            nearest == NULL ? "it is the name of a file in `suppliers_dir`%s" : "did you mean `%s`?",
                            nearest == NULL ? "" : nearest);
             mock_find(mock, CODE_SUPPLIER_NAME, NULL, help, "there is no supplier `%.*s`", TEXT_ARGS(name));
+            mock->unknown++;
         }
     }
 }
@@ -327,8 +328,9 @@ enum status mock_open(const struct mock_order *order, struct mock **mock)
     arena_init(&made->scratch, SCRATCH_MAX);
     read_all(made, order);
     if (made->findings > 0) {
+        enum status status = made->unknown > 0 ? STATUS_NOT_FOUND : STATUS_INVALID;
         mock_close(&made);
-        return STATUS_INVALID;
+        return status;
     }
     *mock = made;
     return STATUS_OK;

@@ -20,6 +20,7 @@ enum cli_exit {
     CLI_REFUSED = 5,
     CLI_THRESHOLD = 6,
     CLI_CALL_FAILED = 7,
+    CLI_NOT_ASKED = 8,
     CLI_BUG = 70,
 };
 
@@ -101,7 +102,7 @@ MUST_CHECK enum status cli_load(const struct cli_options *options,
                                 void (*report)(void *context, const struct failure *failure), void *context,
                                 struct settings **settings, struct generation **generation);
 
-/// Likewise for the suppliers named, each as "acme" or "acme/fixture": what is wrong with what they do not need stops
+/// Likewise for the suppliers named, each as "acme", "acme/fixture" or "suppliers/acme.lua": what is wrong with what they do not need stops
 /// nobody, and is told in a line of standard error. Without names they are all needed.
 MUST_CHECK enum status cli_load_for(const struct cli_options *options, const char *const *names, size_t name_count,
                                     void (*report)(void *context, const struct failure *failure), void *context,

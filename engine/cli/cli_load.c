@@ -37,15 +37,28 @@ static void load_aside(void *context, const struct failure *given)
     fprintf(stderr, "%s\n", line);
 }
 
+/// The supplier's name in "acme", "acme/ok-one-way" and "suppliers/acme.lua".
+static struct text load_name(const char *written)
+{
+    static const struct text LUA = { ".lua", 4 };
+    const char *slash = strrchr(written, '/');
+    struct text file = text_of(slash == NULL ? written : slash + 1), behind;
+
+    if (file.length > LUA.length && memcmp(file.data + file.length - LUA.length, LUA.data, LUA.length) == 0) {
+        return (struct text){ file.data, file.length - LUA.length };
+    }
+    return text_split(text_of(written), '/', &behind);
+}
+
 enum status cli_load_for(const struct cli_options *options, const char *const *names, size_t name_count,
                          void (*report)(void *context, const struct failure *failure), void *context,
                          struct settings **settings, struct generation **generation)
 {
     struct loading loading = { report, context, 0 };
-    struct text needed[CLI_MAX_ARGUMENTS], behind;
+    struct text needed[CLI_MAX_ARGUMENTS];
 
     for (size_t i = 0; i < name_count; i++) {
-        needed[i] = text_split(text_of(names[i]), '/', &behind);
+        needed[i] = load_name(names[i]);
     }
     // Settings first: without them there is nothing to load scripts by.
     enum status status = settings_read(options->files, options->file_count, load_report, &loading, settings);
@@ -97,29 +110,6 @@ void cli_tell_finding(struct json_writer *json, const struct failure *given, boo
     json_end_array(json);
     json_field_c(json, "help", failure->help);
     json_end_object(json);
-}
-
-int cli_fail(const struct cli_options *options, const struct failure *why, int code)
-{
-    struct json_writer json;
-    struct buffer out;
-
-    if (!options->is_json) {
-        cli_print_failure(stderr, why, options->is_colourless);
-        return code;
-    }
-    buffer_init(&out, 1 << 20);
-    json_writer_init(&json, &out);
-    json_begin_object(&json);
-    json_key(&json, "findings");
-    json_begin_array(&json);
-    cli_tell_finding(&json, why, true);
-    json_end_array(&json);
-    json_end_object(&json);
-    buffer_append_byte(&out, '\n');
-    cli_flush(stdout, &out);
-    buffer_fini(&out);
-    return code;
 }
 
 bool cli_read_input(const char *path, struct buffer *input, struct failure *why)

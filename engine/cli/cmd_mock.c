@@ -426,7 +426,7 @@ static int load(struct mock_command *command, struct settings **settings, struct
                                           .report = tell_finding,
                                           .context = command };
         status = mock_open(&order, &command->mock);
-        code = status == STATUS_OK ? CLI_OK : CLI_FINDINGS;
+        code = status == STATUS_OK ? CLI_OK : status == STATUS_NOT_FOUND ? CLI_USAGE : CLI_FINDINGS;
     }
     if (command->options->is_json && code != CLI_OK) {
         json_end_array(&json);

@@ -4,6 +4,7 @@
 #include "app/settings_value.h"
 #include "base/json_write.h"
 #include "cli/draft.h"
+#include "cli/findings.h"
 #include "cli/new_files.h"
 
 #include <stdlib.h>
@@ -26,6 +27,7 @@ struct new_order {
     struct draft draft;
     struct new_files written;
     struct buffer out;
+    struct findings findings; // what stands in the way
     struct new_file files[FILES_MAX];
     size_t file_count;
     bool is_product_guessed;
@@ -33,8 +35,8 @@ struct new_order {
 
 static void new_report(void *context, const struct failure *failure)
 {
-    const struct new_order *order = context;
-    cli_print_failure(stderr, failure, order->options->is_colourless);
+    struct new_order *order = context;
+    findings_tell(&order->findings, failure);
 }
 
 static int refuse(const struct new_order *order, int code, const char *help, const char *format, ...) PRINTF_LIKE(4, 5);
@@ -509,6 +511,7 @@ int cmd_new(const struct cli_options *options)
     buffer_init(&order->written.ok, DRAFT_FILE_MAX);
     buffer_init(&order->written.odd, DRAFT_FILE_MAX);
     buffer_init(&order->out, NEW_OUTPUT_CAP);
+    findings_begin(&order->findings, options);
     int code = read_order(order);
     code = code == CLI_OK ? make_draft(order) : code;
     code = code == CLI_OK ? write_folders_and_files(order) : code;
@@ -520,6 +523,7 @@ int cmd_new(const struct cli_options *options)
         }
         cli_flush(stdout, &order->out);
     }
+    findings_end(&order->findings);
     settings_release(&order->settings);
     draft_fini(&order->draft);
     buffer_fini(&order->out);

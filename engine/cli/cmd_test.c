@@ -175,5 +175,5 @@ int cmd_test(const struct cli_options *options)
     if (!is_run) {
         return CLI_CANNOT_LOAD;
     }
-    return test.findings == 0 ? CLI_OK : CLI_FINDINGS;
+    return suite.unknown > 0 ? CLI_USAGE : test.findings == 0 ? CLI_OK : CLI_FINDINGS;
 }

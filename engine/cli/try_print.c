@@ -404,6 +404,11 @@ void try_print(struct paint *paint, const struct json_node *root, bool shows_all
                       (unsigned long long)unused, unused == 1 ? "was" : "were");
     }
     print_outcome(paint, report);
+    if (text_equals(member(report, "outcome"), TEXT("skipped"))) {
+        label(paint, "not tried");
+        buffer_append_c(paint->out,
+                        "the supplier is not asked for such a search, so nothing was tried; give another one\n");
+    }
     print_ceiling(paint, json_tree_member(root, "ceiling"));
     const struct json_node *fit = json_tree_member(root, "fit");
     for (const struct json_node *at = fit == NULL ? NULL : fit->first; at != NULL; at = at->next) {

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "cli/cli_commands.h"
+#include "cli/findings.h"
 
 #include <errno.h>
 #include <string.h>
@@ -133,23 +134,6 @@ static bool read_answers(struct trying *trying, struct failure *why)
     return read_headers(trying, why) && give_to_answers(trying, why);
 }
 
-static void report(void *context, const struct failure *failure)
-{
-    const struct trying *trying = context;
-
-    cli_print_failure(stderr, failure, trying->options->is_colourless);
-}
-
-/// With --json the first finding is the answer.
-static void report_json(void *context, const struct failure *failure)
-{
-    struct trying *trying = context;
-
-    if (trying->findings++ == 0) {
-        (void)cli_fail(trying->options, failure, CLI_CANNOT_LOAD);
-    }
-}
-
 int trying_open(struct trying *trying, const struct cli_options *options)
 {
     struct failure why = { .code = CODE_NONE };
@@ -164,15 +148,19 @@ int trying_open(struct trying *trying, const struct cli_options *options)
         buffer_fini(&search);
         return cli_fail(trying->options, &why, has_answers ? CLI_CANNOT_LOAD : CLI_USAGE);
     }
-    if (cli_load_for(options, options->arguments, 1, options->is_json ? report_json : report, trying, &trying->settings,
-                     &trying->generation) != STATUS_OK) {
+    struct findings findings;
+    findings_begin(&findings, options);
+    enum status status =
+        cli_load_for(options, options->arguments, 1, findings_tell, &findings, &trying->settings, &trying->generation);
+    findings_end(&findings);
+    if (status != STATUS_OK) {
         buffer_fini(&search);
         return CLI_CANNOT_LOAD;
     }
     bool is_found = try_find(&trying->subject, trying->settings, trying->generation, options->arguments[0], &why);
     bool is_read = is_found && try_take_search(&trying->run, &trying->subject, buffer_text(&search), &why);
     buffer_fini(&search);
-    return is_read ? CLI_OK : cli_fail(trying->options, &why, is_found ? CLI_USAGE : CLI_CANNOT_LOAD);
+    return is_read ? CLI_OK : cli_fail(trying->options, &why, CLI_USAGE);
 }
 
 int trying_run(struct trying *trying)
@@ -208,11 +196,14 @@ void trying_close(struct trying *trying)
 
 int trying_exit_code(const struct trying *trying)
 {
-    static const char *const FINE[] = { "answered", "empty", "skipped" };
+    static const char *const FINE[] = { "answered", "empty" };
     struct text outcome = try_outcome(&trying->run);
 
     if (outcome.data == NULL) {
         return CLI_USAGE; // the product said no
+    }
+    if (text_equals(outcome, TEXT("skipped"))) {
+        return CLI_NOT_ASKED;
     }
     if (try_is_mistake(&trying->run) || json_tree_member(try_report(&trying->run), "offers_dropped") != NULL) {
         return CLI_FINDINGS;

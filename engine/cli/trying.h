@@ -16,8 +16,6 @@ struct trying {
     struct buffer bodies[CLI_MAX_ITEMS];
     struct try_answer answers[CLI_MAX_ITEMS];
     struct header headers[CLI_MAX_ITEMS];
-    struct json_writer *json; // where findings go with --json
-    size_t findings;
     bool has_log;
 };
 

@@ -51,6 +51,17 @@ test("a supplier that is cut off stops nobody else", function()
   is_beside("zz.lua", "E0202")
 end)
 
+test("whoever names a supplier by its file is stopped by nobody else, too", function()
+  lay { ["zz.lua"] = "return {" }
+  local by_file = author.with(TRY, "try acme", "try " .. bench.script)
+  local said, exit = bench:say(by_file)
+  equal(exit, 0, said)
+  lay { ["acme.lua"] = "return {" }
+  said, exit = bench:say(by_file)
+  equal(exit, 3, said)
+  assert(said:find("error[E0202]", 1, true), said)
+end)
+
 test("a supplier that breaks the contract, and one of a product that nobody has", function()
   lay { ["zz.lua"] = [[return { name = "zz", product = "fligths", owner = "a@example.com", hosts = { "a.example" },
     build_request = function() end, normalise = function() end }]] }

@@ -358,6 +358,56 @@ test("a secret of this process in a fixture's body is a finding, one that was ma
   end
 end)
 
+local KEY_SPELLINGS = {
+  hex = "6b33792d6f662d41636d65", HEX = "6B33792D6F662D41636D65", base64 = "azN5LW9mLUFjbWU=",
+  ["base64 within another text"] = "dXNlcjprM3ktb2YtQWNtZQ==", json = "k3y\\u002dof-Acme", url = "k3y%2dof%2DAcme",
+}
+
+test("each spelling of a secret is one, in a fixture and in a body", function()
+  for what, spelling in pairs(KEY_SPELLINGS) do
+    bench:write {
+      fixture = with(author.fixture, '"token": "token-one"', '"token": "token-one", "said": "' .. spelling .. '"'),
+      odd = with(author.odd, '"status": 503', '"status": 503, "body_file": "odd-busy.body.json"'),
+    }
+    world.write_file(bench.folder .. "/acme.test/odd-busy.body.json", '{"said":"' .. spelling .. '"}')
+    local findings = bench:run("check", "ACME_KEY=k3y-of-Acme")
+    local count = 0
+    for _, finding in ipairs(findings) do
+      count = count + (finding.code == "E0310" and 1 or 0)
+    end
+    equal(2, count, what .. "\n" .. author.show_all(findings))
+  end
+end)
+
+test("a secret is looked for wherever the settings say that it is", function()
+  local secrets = bench.folder .. "_secrets"
+  local said = '"token": "token-one", "said": "k3y-of-Acme"'
+  world.shell(("rm -rf %s && mkdir -p %s"):format(secrets, secrets))
+  -- A file of its name in the directory of secrets, and the name that the settings give it.
+  for name, more in pairs { ACME_KEY = "", OTHER_KEY = "suppliers: { acme: { accounts: { main: { secrets: "
+    .. "{ ACME_KEY: OTHER_KEY } } } } }\n" } do
+    world.write_file(secrets .. "/" .. name, "k3y-of-Acme\n")
+    world.shell(("chmod 600 %s/*"):format(secrets))
+    bench:write { fixture = with(author.fixture, '"token": "token-one"', said),
+      settings = ("secrets_dir: %s\n"):format(secrets) .. more }
+    find(bench:run("check"), "E0310", "the value of " .. name)
+    world.shell(("rm %s/*"):format(secrets))
+  end
+  bench:write { fixture = with(author.fixture, '"token": "token-one"', said), settings =
+    "suppliers: { acme: { accounts: { main: { secrets: { ACME_KEY: OTHER_KEY } } } } }\n" }
+  find(bench:run("check", "OTHER_KEY=k3y-of-Acme"), "E0310", "the value of OTHER_KEY")
+end)
+
+test("a secret that is too short to be hidden is a warning, and a finding to the strict", function()
+  bench:write()
+  local said, code = bench:say("check", "ACME_KEY=t0k")
+  equal(0, code, said)
+  assert(said:find("warning: .*acme.lua:%d+: the secret ACME_KEY is shorter than 4 bytes"), said)
+  local findings = bench:run("check --strict", "ACME_KEY=t0k")
+  at(find(findings, "E0609", "ACME_KEY"), bench.script, "secrets = {")
+  assert(not bench:say("check", "ACME_KEY=t0k4"):find("shorter than", 1, true), "of four bytes")
+end)
+
 test("the place of an error is the script's, whatever its words begin with", function()
   for _, words in ipairs { "x:0: y", "api.acme.example:443: refused", "suppliers/zz.lua:9: forged" } do
     local raising = 'return { method = "POST", path = "/login", form = { key = ctx.secret.ACME_KEY } }'

@@ -500,7 +500,7 @@ local function refused(arguments, code, ...)
 end
 
 test("bad arguments are told with a remedy", function()
-  refused(command("acmee"), 1, "there is no supplier `acmee`", "did you mean `acme`?")
+  refused(command("acmee"), 2, "there is no supplier `acmee`", "did you mean `acme`?")
   refused(command("acme/odd-lazy"), 1, "there is no fixture `odd-lazy`")
   refused(command("farm_a --fault drop"), 3, "\"drop=1\"", "did you mean `drip`?")
   refused(command("farm_a --fault nxdomain"), 3, "nxdomain: this supplier has no name")

@@ -128,6 +128,17 @@ test("a draft for which the disk has no room leaves nothing behind", function()
   assert(not said:match("\n" .. folder:gsub("%p", "%%%0") .. "/suppliers"), said)
 end)
 
+test("a search that is skipped says that nothing was tried, with an exit code of its own", function()
+  bench:write { script = author.with(author.script, "  ceiling = function(search)",
+    '  skip = function() return "too late today" end,\n\n  ceiling = function(search)') }
+  local said, code = bench:say(("try acme %s %s"):format(SEARCH, SAVED))
+  equal(code, 8, said)
+  assert(said:find("outcome    skipped, reason too late today\nnot tried  ", 1, true), said)
+  local _, json_code, answer = bench:run(("try acme %s %s"):format(SEARCH, SAVED))
+  equal(json_code, 8)
+  equal(answer.report.outcome, "skipped")
+end)
+
 bench:remove()
 world.shell(("rm -rf %s %s %s*"):format(TEMPORARY, SEARCH, BODY))
 world.finish()

@@ -833,7 +833,7 @@ end)
 
 test("what is wrong before the call has its code, place and remedy", function()
   local output, code = lastcall("try", "carelss", STAY)
-  equal(3, code, output)
+  equal(2, code, output)
   contains(output, "did you mean `careless`?")
   output, code = lastcall("try", "careless", "no-such-file.json")
   equal(3, code, output)

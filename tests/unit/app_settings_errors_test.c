@@ -21,6 +21,8 @@ static const struct error_case ERRORS[] = {
     { "suppliers:\n  acme:\n\t  mode: off\n", 3, 1, "this is not YAML", "indent with spaces: a tab is none" },
     { "suppliers:\n  acme:\n    base_url: http://a\n", 3, 5, "`suppliers.acme.base_url` is not a setting",
       "accounts: { main: { options: { base_url: … } } }" },
+    { "suppliers:\n  acme:\n    options: { page: 1 }\n", 3, 5, "`suppliers.acme.options` is not a setting",
+      "accounts: { main: { options: … } }" },
     { "zzzzzz: 1\n", 1, 1, "`zzzzzz` is not a setting", "" },
     { "suppliers:\n  acme:\n    cieling: 2s\n", 3, 5, "`suppliers.acme.cieling` is not a setting",
       "`suppliers.acme.ceiling`" },

@@ -203,7 +203,7 @@ static void update_takes_the_secrets_that_the_script_has_now(void **state)
 static void test_says_what_it_cannot_find(void **state)
 {
     (void)state;
-    assert_int_equal(LASTCALL("test", "acne"), CLI_FINDINGS);
+    assert_int_equal(LASTCALL("test", "acne"), CLI_USAGE);
     assert_says("there is no supplier `acne`");
     (void)remove(path_of("acme.test/ok-a.json"));
     assert_int_equal(LASTCALL("test", "acme"), CLI_FINDINGS);

@@ -266,6 +266,36 @@ static void a_504_still_draws_its_suppliers(void **state)
     free(drawn);
 }
 
+/// Draws a reply whose only supplier, if there is one, was not asked for that reason, and looks for `words`.
+static void assert_nobody(const char *suppliers, const char *words)
+{
+    char reply[400];
+
+    (void)snprintf(
+        reply, sizeof(reply),
+        "{\"search_id\":\"x1\",\"took_ms\":1,\"budget\":{\"effective_ms\":300,\"reserve_ms\":10},\"coverage\":"
+        "{\"complete\":false,\"percent\":0,\"eligible\":0},\"suppliers\":[%s]}",
+        suppliers);
+    char *drawn = draw(reply, 100, false, false);
+    assert_non_null(drawn);
+    bool is_there = strstr(drawn, words) != NULL, has_help = strstr(drawn, "help: ") != NULL;
+    if (!is_there || has_help != (words[0] != '\0')) {
+        fail_msg("no `%s` in:\n%s", words, drawn);
+    }
+    free(drawn);
+}
+
+static void a_search_that_asked_nobody_says_what_to_look_at(void **state)
+{
+    (void)state;
+    assert_nobody("", "help: there is nobody to ask: `lastcall new NAME` drafts a supplier");
+    assert_nobody("{\"name\":\"a\",\"outcome\":\"disabled\",\"reason\":\"secret X is not set\"}",
+                  "help: nobody was asked: `lastcall status` says why");
+    assert_nobody("{\"name\":\"a\",\"outcome\":\"skipped\",\"reason\":\"trip_type\"}",
+                  "help: nobody was asked: `lastcall explain x1` says why not");
+    assert_nobody("{\"name\":\"a\",\"outcome\":\"skipped\"},{\"name\":\"b\",\"outcome\":\"failed\",\"took_ms\":1}", "");
+}
+
 static void a_stranger_cannot_steer_the_terminal(void **state)
 {
     (void)state;
@@ -379,6 +409,7 @@ int main(void)
         cmocka_unit_test(no_line_is_wider_than_the_terminal),
         cmocka_unit_test(a_problem_shows_where_and_why),
         cmocka_unit_test(a_504_still_draws_its_suppliers),
+        cmocka_unit_test(a_search_that_asked_nobody_says_what_to_look_at),
         cmocka_unit_test(a_stranger_cannot_steer_the_terminal),
         cmocka_unit_test(absurd_times_do_not_break_the_axis),
         cmocka_unit_test(what_is_no_reply_is_refused),

@@ -424,10 +424,14 @@ static void a_duration_that_is_half_a_day_off_means_a_wrong_date(void **state)
 static void an_airport_that_nobody_knows_is_named(void **state)
 {
     static const struct leg leg = { "LHR", "2027-04-16T18:10:00", "QQQ", "2027-04-16T20:30:00", "" };
+    static const struct leg small = { "LHR", "2027-04-16T18:10:00", "cdg", "2027-04-16T20:30:00", "" };
 
     assert_leg_dropped(*state, &leg,
                        "[1].slices[1].segments[1].destination: \"QQQ\" is a place whose time zone is not known; "
                        "scripts/data/airports.txt has those that are");
+    assert_leg_dropped(*state, &small,
+                       "[1].slices[1].segments[1].destination: \"cdg\" is a place whose time zone is not known; "
+                       "airports are capitals");
 }
 
 static void what_a_script_says_of_zone_and_utc_must_agree(void **state)
