@@ -32,7 +32,8 @@ size_t permits_count(struct permits *permits);
 MUST_CHECK enum quota_answer permits_begin(struct permits *permits, const struct script_account *account,
                                            uint64_t *wait_us);
 void permits_end(struct permits *permits, const struct script_account *account);
-void permits_block(struct permits *permits, const struct script_account *account, uint64_t wait_us);
+/// For how long it is blocked from now on.
+uint64_t permits_block(struct permits *permits, const struct script_account *account, uint64_t wait_us);
 
 /// How an account stands now.
 struct permits_view {

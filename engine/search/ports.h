@@ -64,8 +64,9 @@ struct world_ops {
     MUST_CHECK enum quota_answer (*permit_begin)(struct world *world, const struct script_account *account,
                                                  uint64_t *wait_us);
     void (*permit_end)(struct world *world, const struct script_account *account);
-    /// The supplier wants no request of this account for so long; 0: it did not say how long.
-    void (*account_block)(struct world *world, const struct script_account *account, uint64_t wait_us);
+    /// The supplier wants no request of this account for so long; 0: it did not say how long. How long it is left
+    /// alone from now on.
+    uint64_t (*account_block)(struct world *world, const struct script_account *account, uint64_t wait_us);
     /// The login of an account for a start call, as it is now; nobody has used it yet. Whoever gets it drops it.
     struct login (*login_peek)(struct world *world, const struct script_account *account);
     /// The login to use now; login number `refused` (0: none) is given up if it is still the current one. LOGIN_HERE:
