@@ -253,6 +253,9 @@ static enum status fill_catalogue(struct generation_builder *builder, const stru
         }
     }
     generation_suspect_nobody(builder);
+    if (!catalogue_tell_apart(suppliers, supplier_count, arena)) {
+        return STATUS_NO_MEMORY;
+    }
     generation->catalogue = (struct catalogue){ .set = generation->set,
                                                 .data = generation->data,
                                                 .rates = generation->rates,
