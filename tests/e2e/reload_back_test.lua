@@ -44,8 +44,14 @@ local w = world.start { population = "healthy", settings = { SETTINGS }, overlay
 local ask = reloads.ask(function()
   return w
 end)
-local get, status, reload = ask.get, ask.status, ask.reload
+local get, status = ask.get, ask.status
 local rollback, lastcall, wait_until = ask.rollback, ask.lastcall, ask.wait_until
+
+-- The answer alone.
+local function reload(body)
+  local answer = ask.reload(body)
+  return answer
+end
 
 local function nothing_kept(answer)
   equal("[]", #answer.kept == 0 and "[]" or json.encode(answer.kept), "kept")
