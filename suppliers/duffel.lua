@@ -1,5 +1,14 @@
 -- Duffel: one search asks many airlines; offers come complete, with prices as text and local times.
 --
+-- Documents: Duffel's API reference, version v2 (offer requests, offers, pagination, response handling), and the test
+-- data of its client libraries.
+-- To set:    DUFFEL_TOKEN, an access token, in the environment. base_url for another address; page_size where answers
+--            are larger than `limits.body` or wanted cheapest first.
+-- Not checked against the live service: a real account's quota headers, the codes of offers that are gone (from the
+-- documents and from public tests only), and how long airlines really take.
+--
+-- Read by Lua over a declared shape, not by a plan: partial offers are left out, and bags are counted over four lists.
+--
 -- Left out, since an offer has no place for it: penalties of a change or a refund, stops without a change of flight,
 -- terminals, aircraft, emissions, payment terms, services for sale. Duffel tells no price of a single traveller and no
 -- seats left. Loyalty and fare codes of a search are not passed on: Duffel wants names and airlines with them.
@@ -10,8 +19,44 @@ local SUPPLIER_TIMEOUT_MAX_MS = 60000
 local WAY_BACK_MS = 150
 local PAGE_SIZE_MAX = 200
 
+local OFFERS_MAX = 1000 -- of an answer, as the engine has it
+
 -- What an offer may say of its fare, in bytes.
 local BRAND_MAX = 100
+
+-- What is read of an answer. Lists that are none, and amounts that are none, are nil and told.
+local PLACE = { iata_code = text, time_zone = text }
+local ALLOWED = { allowed = flag }
+local SEGMENT = {
+  marketing_carrier = { iata_code = text },
+  operating_carrier = { iata_code = text },
+  marketing_carrier_flight_number = text,
+  origin = PLACE,
+  destination = PLACE,
+  departing_at = text,
+  arriving_at = text,
+  duration = text,
+  passengers = { { passenger_id = text, cabin_class = text, baggages = { { type = text, quantity = integer } } } },
+}
+local OFFER = {
+  id = text,
+  partial = flag,
+  total_amount = decimal,
+  total_currency = text,
+  base_amount = decimal,
+  base_currency = text,
+  tax_amount = decimal,
+  tax_currency = text,
+  expires_at = text,
+  owner = { iata_code = text, name = text },
+  passengers = { { id = text, type = text } },
+  conditions = { refund_before_departure = ALLOWED, change_before_departure = ALLOWED },
+  slices = { { duration = text, fare_brand_name = text, segments = { SEGMENT } } },
+}
+local FOUND = { data = { id = text, offers = { OFFER } } }
+local PAGE = { data = { OFFER }, meta = { after = text } }
+local AGAIN = { data = { total_amount = decimal, total_currency = text, expires_at = text } }
+local REFUSED = { errors = { { type = text, code = text, title = text, message = text } } }
 
 local CABIN_TO_DUFFEL = { economy = "economy", premium = "premium_economy", business = "business", first = "first" }
 local CABIN_FROM_DUFFEL = { economy = "economy", premium_economy = "premium", business = "business", first = "first" }
@@ -183,9 +228,6 @@ local function part_of_total(offer, amount, currency)
 end
 
 local function offer_of(offer)
-  if type(offer) ~= "table" then
-    return offer -- no offer: it is dropped and reported like any bad one
-  end
   return {
     id = offer.id,
     seller = { id = get(offer, "owner", "iata_code"), name = get(offer, "owner", "name") },
@@ -203,29 +245,44 @@ local function offer_of(offer)
     refundable = get(offer, "conditions", "refund_before_departure", "allowed"),
     changeable = get(offer, "conditions", "change_before_departure", "allowed"),
     ref = offer.id,
+    handoff = { ref = offer.id }, -- what an order names
   }
 end
 
--- Offers that can be sold, and what else there is to say. Partial ones are a slice each, to be combined by hand.
+local function is_cheaper(one, other)
+  return money.compare(one.total_amount or "0", other.total_amount or "0") < 0
+end
+
+-- Offers that can be sold, and what else there is to say. Partial ones are a slice each, to be combined by hand. Of
+-- more than an answer may give, the cheapest stay.
 local function offers_of(list, path)
-  local whole = filter(list, function(offer)
+  local whole, details = filter(list, function(offer)
     return get(offer, "partial") ~= true
-  end)
-  if #whole == #list then
-    return map(list, offer_of), {}
-  end
-  if #whole == 0 then
+  end), { warnings = {} }
+  if #whole == 0 and #list > 0 then
     return fail.unexpected(path .. ": nothing but partial offers")
+  elseif #whole < #list then
+    table.insert(details.warnings, #list - #whole .. " partial offers left out")
   end
-  return map(whole, offer_of), { warnings = { #list - #whole .. " partial offers left out" } }
+  if #whole > OFFERS_MAX then
+    table.insert(details.warnings, #whole - OFFERS_MAX .. " dear offers left out: see page_size")
+    table.sort(whole, is_cheaper)
+    details.complete = false
+  end
+  local offers = {}
+  for i = 1, math.min(#whole, OFFERS_MAX) do
+    offers[i] = offer_of(whole[i])
+  end
+  return offers, details
 end
 
 -- A page of offers; Duffel's cursor names the next.
 local function read_page(body, ctx)
-  if type(body.data) ~= "table" or body.data.id then
+  local list = get(body, "data")
+  if type(list) ~= "table" then
     return fail.unexpected("data")
   end
-  local offers, details = offers_of(body.data, "data")
+  local offers, details = offers_of(list, "data")
   local id, after = ctx.state.offer_request_id, get(body, "meta", "after")
   if details then
     details.complete = after == nil
@@ -236,20 +293,7 @@ local function read_page(body, ctx)
   return offers, details
 end
 
-local function normalise(response, _, ctx)
-  local body = response:json()
-  if type(body) ~= "table" then
-    return fail.unexpected("body")
-  end
-  if body.errors then
-    return failure(body.errors, response, ctx)
-  end
-  if response.status >= 400 then
-    return {} -- untyped: the engine goes by the status
-  end
-  if ctx.step > 1 then
-    return read_page(body, ctx)
-  end
+local function read_found(body, ctx)
   local offers, id = get(body, "data", "offers"), get(body, "data", "id")
   if type(offers) == "table" then
     return offers_of(offers, "data.offers")
@@ -260,11 +304,37 @@ local function normalise(response, _, ctx)
   return fail.unexpected("data.offers")
 end
 
+-- Every answer tells what is left of the account's requests; with nothing left the engine asks no more until the reset.
+local function quota(response, ctx)
+  local remaining = response.headers["ratelimit-remaining"]
+  return type(remaining) == "string" and { remaining = remaining, reset_at = retry_after(response, ctx) } or nil
+end
+
+local function normalise(response, _, ctx)
+  local is_page = ctx.step > 1
+  local body = response.status < 300 and response:json(is_page and PAGE or FOUND)
+  if not get(body, "data") then
+    local errors = get(response:json(REFUSED), "errors")
+    if errors then
+      return failure(errors, response, ctx)
+    elseif response.status >= 300 then
+      return {} -- untyped: the engine goes by the status
+    end
+  end
+  local read = is_page and read_page or read_found
+  local offers, details = read(body, ctx)
+  if details then
+    details.quota = quota(response, ctx)
+  end
+  return offers, details
+end
+
 -- ---- revalidation --------------------------------------------------------------------------------------------------
 
--- What Duffel says of an offer that cannot be had any more.
+-- What Duffel says of an offer that cannot be had any more. One that it does not know it has forgotten.
 local GONE = {
   offer_expired = "expired",
+  not_found = "expired",
   offer_no_longer_available = "sold_out",
   offer_request_already_booked = "sold_out",
 }
@@ -279,17 +349,16 @@ local function ask_again(offer, ctx)
 end
 
 local function read_again(response, offer, ctx)
-  local body = response:json()
-  local gone = GONE[get(body, "errors", 1, "code") or ""]
+  local errors = get(response:json(REFUSED), "errors")
+  local gone = GONE[get(errors, 1, "code") or ""]
   if gone then
     return { status = gone }
+  elseif errors then
+    return failure(errors, response, ctx)
   end
-  if get(body, "errors") then
-    return failure(body.errors, response, ctx)
-  end
-  local now = get(body, "data")
-  if not get(now, "total_amount") then
-    return fail.unexpected("data.total_amount")
+  local now = get(response:json(AGAIN), "data")
+  if not now or not money.parse(now.total_amount, now.total_currency) then
+    return fail.unexpected("data: no total_amount in a total_currency")
   end
   local was = offer.price.supplier_price or { amount = offer.price.total, currency = offer.price.currency }
   local is_same = now.total_currency == was.currency and money.compare(now.total_amount, was.amount) == 0
@@ -312,8 +381,6 @@ return {
     base_url = "https://api.duffel.com",
     page_size = 0, -- of offers, up to 200: more than one answer can hold come in pages, the cheapest first
   },
-  limits = { body = "8MiB" },
-
   skip = function(search)
     for _, traveller in ipairs(search.query.travellers) do
       if traveller.type == "infant_seat" then

@@ -147,6 +147,36 @@ static void write_count(struct json_writer *json, const char *name, uint64_t cou
     }
 }
 
+static void write_ms(struct json_writer *json, const char *name, uint64_t us)
+{
+    json_key(json, name);
+    if (us > 0) {
+        json_u64(json, us / 1000);
+    } else {
+        json_null(json); // nobody knows
+    }
+}
+
+/// Its breaker, and how long its answers take.
+static void write_health(const struct permits_view *view, struct json_writer *json)
+{
+    json_key(json, "breaker");
+    json_begin_object(json);
+    json_field_c(json, "state", breaker_state_name(view->breaker));
+    json_field_u64(json, "percent", view->breaker_percent);
+    json_field_u64(json, "trips", view->breaker_trips);
+    if (view->breaker_refuses_us > 0) {
+        json_field_u64(json, "retry_in_ms", view->breaker_refuses_us / 1000);
+    }
+    json_end_object(json);
+    json_key(json, "latency");
+    json_begin_object(json);
+    json_field_u64(json, "samples", (uint64_t)view->samples);
+    write_ms(json, "p50_ms", view->median_us);
+    write_ms(json, "p95_ms", view->p95_us);
+    json_end_object(json);
+}
+
 /// What an account may be asked, how much of it is used, and until when the supplier wants nothing of it.
 static void write_account(struct engine *engine, const struct script_account *account, struct json_writer *json)
 {
@@ -171,6 +201,7 @@ static void write_account(struct engine *engine, const struct script_account *ac
     json_field_u64(json, "day", view.used[QUOTA_DAY]);
     json_field_u64(json, "running", view.running);
     json_end_object(json);
+    write_health(&view, json);
     json_field_u64(json, "kept_in", view.refused_by_rate + view.refused_by_block + view.refused_by_number);
     if (view.blocked_us > 0) {
         clock_print_utc(clock_wall_us() + view.blocked_us, until);
@@ -356,11 +387,12 @@ static void sample_limits(struct engine *engine, const struct catalogue *catalog
     }
 }
 
-enum { SUPPLIER_SAMPLES = 7 };
+enum { SUPPLIER_SAMPLES = 9 };
 static const enum metric SUPPLIER_ROWS[SUPPLIER_SAMPLES] = { METRIC_SCRIPT_CPU,           METRIC_SCRIPT_PUT_BACK,
                                                              METRIC_SCRIPT_IN_QUARANTINE, METRIC_SUPPLIER_RUNNING,
                                                              METRIC_SUPPLIER_KEPT_IN,     METRIC_SUPPLIER_BLOCKED,
-                                                             METRIC_SCRIPT_DRIFT };
+                                                             METRIC_SCRIPT_DRIFT,         METRIC_BREAKER_OPEN,
+                                                             METRIC_BREAKER_TRIPS };
 
 /// What a supplier's script has used, whether it is in quarantine, and how its accounts stand; beside SUPPLIER_ROWS.
 static void sample_supplier(struct engine *engine, const struct catalogue *catalogue, size_t index,
@@ -379,6 +411,8 @@ static void sample_supplier(struct engine *engine, const struct catalogue *catal
         values[3] += view.running;
         values[4] += view.refused_by_rate + view.refused_by_block + view.refused_by_number + view.refused_others;
         values[5] = view.blocked_us > values[5] ? view.blocked_us : values[5];
+        values[7] += view.breaker != BREAKER_CLOSED;
+        values[8] += view.breaker_trips;
     }
 }
 

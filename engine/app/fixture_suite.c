@@ -85,7 +85,7 @@ static void fill_bug(const struct supplier_findings *found, struct text detail, 
     uint64_t line = 0;
     bool has_place = rest.data != NULL && text_to_u64(text_split(rest, ':', &sentence), &line) && line <= UINT32_MAX;
     bool is_own = has_place && file.length > 0 && is_name_of(script->file, file);
-    struct text whole, source;
+    struct text whole = { 0 }, source;
     has_place = is_own || (has_place && script_set_find_source(found->suite->catalogue->set, file, &whole, &source));
 
     while (sentence.length > 0 && sentence.data[0] == ' ') {
@@ -93,8 +93,7 @@ static void fill_bug(const struct supplier_findings *found, struct text detail, 
     }
     if (has_place && sentence.data != NULL) {
         char path[sizeof(failure->file)];
-        (void)snprintf(path, sizeof(path), "%.*s", is_own ? (int)script->file.length : (int)file.length,
-                       is_own ? script->file.data : file.data);
+        (void)snprintf(path, sizeof(path), "%.*s", TEXT_ARGS(is_own ? script->file : whole));
         failure_at(failure, path, (uint32_t)line, 0);
         failure_set(failure, "%.*s", TEXT_ARGS(sentence));
     } else {

@@ -223,6 +223,14 @@ static enum status make_supplier(struct generation_builder *builder, const struc
     return is_out_of_memory ? STATUS_NO_MEMORY : STATUS_OK;
 }
 
+static struct breaker_settings breaker_of(const struct settings *settings)
+{
+    return (struct breaker_settings){ .is_on = settings->breaker_is_on,
+                                      .window_s = (uint32_t)(settings->breaker_window_us / 1000000),
+                                      .min_calls = settings->breaker_min_calls,
+                                      .failure_share = (double)settings->breaker_failure_share / 1e6 };
+}
+
 static enum status fill_catalogue(struct generation_builder *builder, const struct generation_sources *sources,
                                   struct generation *generation)
 {
@@ -256,6 +264,7 @@ static enum status fill_catalogue(struct generation_builder *builder, const stru
     if (!catalogue_tell_apart(suppliers, supplier_count, arena)) {
         return STATUS_NO_MEMORY;
     }
+    bool lingers = settings->breaker_is_on || settings->linger_learn > 0;
     generation->catalogue = (struct catalogue){ .set = generation->set,
                                                 .data = generation->data,
                                                 .rates = generation->rates,
@@ -266,7 +275,10 @@ static enum status fill_catalogue(struct generation_builder *builder, const stru
                                                 .product_count = product_count,
                                                 .deadline_default_us = settings->deadline_default_us,
                                                 .deadline_min_us = settings->deadline_min_us,
-                                                .deadline_max_us = settings->deadline_max_us };
+                                                .deadline_max_us = settings->deadline_max_us,
+                                                .breaker = breaker_of(settings),
+                                                .linger_learn = settings->linger_learn,
+                                                .linger_us = lingers ? settings->linger_limit_us : 0 };
     return STATUS_OK;
 }
 

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "io/promptness.h"
+#include "search/linger.h"
 #include "telemetry/metrics.h"
 
 #include <sys/resource.h>
@@ -301,6 +302,7 @@ void io_thread_close(struct io_thread *thread)
     if (thread->server != NULL) {
         http_server_destroy(&thread->server); // open searches are cancelled through on_gone
     }
+    linger_stop(&thread->live.world);
     login_desk_close(&thread->live.logins);
     shadow_desk_close(&thread->live.shadows);
 }

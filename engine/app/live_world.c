@@ -99,6 +99,23 @@ static uint64_t live_account_block(struct world *world, const struct script_acco
     return permits_block(live_of(world)->permits, account, wait_us);
 }
 
+static enum breaker_answer live_health_ask(struct world *world, const struct script_account *account,
+                                           struct breaker_pass *pass, uint64_t *wait_us)
+{
+    return permits_ask(live_of(world)->permits, account, pass, wait_us);
+}
+
+static void live_health_tell(struct world *world, const struct script_account *account,
+                             const struct health_result *result)
+{
+    permits_tell(live_of(world)->permits, account, result);
+}
+
+static bool live_linger_wants(struct world *world, const struct script_account *account)
+{
+    return permits_want_linger(live_of(world)->permits, account);
+}
+
 static struct login live_login_peek(struct world *world, const struct script_account *account)
 {
     return login_desk_peek(&live_of(world)->logins, account);
@@ -149,6 +166,9 @@ void live_world_init(struct live_world *live, struct loop *loop, struct fetch_po
         .permit_begin = live_permit_begin,
         .permit_end = live_permit_end,
         .account_block = live_account_block,
+        .health_ask = live_health_ask,
+        .health_tell = live_health_tell,
+        .linger_wants = live_linger_wants,
         .login_peek = live_login_peek,
         .login_take = live_login_take,
         .login_start = live_login_start,

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/list.h"
+#include "base/log.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -22,6 +23,10 @@ struct permit_entry {
     struct quota quota;
     uint64_t refused[QUOTA_CONCURRENT + 1]; // by the answer
     uint64_t refused_others;
+    struct health health;
+    uint64_t trips;
+    uint64_t linger_learn; // millionths
+    uint64_t dice;
     char names[];
 };
 
@@ -29,6 +34,8 @@ struct permits {
     pthread_mutex_t lock;
     struct list entries;
     size_t count;
+    pthread_mutex_t guard_lock; // taken under an entry's
+    struct breaker_guard guard;
 };
 
 static uint64_t entry_hash(struct text supplier, struct text account)
@@ -68,6 +75,8 @@ static struct permit_entry *permits_add(struct permits *permits, struct text sup
     entry->hash = entry_hash(supplier, account);
     entry->owner = permits;
     require(pthread_mutex_init(&entry->lock, NULL) == 0);
+    health_init(&entry->health, (struct breaker_settings){ .is_on = false }, clock_now_us());
+    entry->dice = entry->hash | 1;
     list_append(&permits->entries, &entry->node);
     permits->count++;
     return entry;
@@ -165,9 +174,14 @@ static void put_in_force(struct permits *permits, const struct catalogue *catalo
             entry->is_now = true;
             pthread_mutex_lock(&entry->lock);
             entry->quota.limits = supplier->account[j].limits;
+            entry->linger_learn = catalogue->linger_learn;
+            health_set(&entry->health, catalogue->breaker, clock_now_us());
             pthread_mutex_unlock(&entry->lock);
         }
     }
+    pthread_mutex_lock(&permits->guard_lock);
+    permits->guard.suppliers = (uint32_t)catalogue->supplier_count;
+    pthread_mutex_unlock(&permits->guard_lock);
     LIST_FOR_EACH (node, &permits->entries) {
         struct permit_entry *entry = CONTAINER_OF(node, struct permit_entry, node);
         if (!entry->is_now) {
@@ -213,6 +227,7 @@ enum status permits_create(const struct catalogue *catalogue, struct permits **p
         return STATUS_NO_MEMORY;
     }
     require(pthread_mutex_init(&made->lock, NULL) == 0);
+    require(pthread_mutex_init(&made->guard_lock, NULL) == 0);
     list_init(&made->entries);
     enum status status = catalogue == NULL ? STATUS_OK : permits_move(made, catalogue);
     if (status != STATUS_OK) {
@@ -234,6 +249,7 @@ void permits_destroy(struct permits **permits)
     LIST_FOR_EACH (node, &gone->entries) {
         permits_drop(gone, CONTAINER_OF(node, struct permit_entry, node));
     }
+    pthread_mutex_destroy(&gone->guard_lock);
     pthread_mutex_destroy(&gone->lock);
     free(gone);
 }
@@ -279,6 +295,63 @@ uint64_t permits_block(struct permits *permits, const struct script_account *acc
     return blocked_us;
 }
 
+/// xorshift64* (Vigna 2016).
+static uint32_t entry_roll(struct permit_entry *entry)
+{
+    entry->dice ^= entry->dice >> 12;
+    entry->dice ^= entry->dice << 25;
+    entry->dice ^= entry->dice >> 27;
+    return (uint32_t)(entry->dice * UINT64_C(2685821657736338717) >> 32);
+}
+
+enum breaker_answer permits_ask(struct permits *permits, const struct script_account *account,
+                                struct breaker_pass *pass, uint64_t *wait_us)
+{
+    uint64_t now_us = clock_now_us();
+    struct permit_entry *found = permits_lock(permits, account);
+    enum breaker_answer answer = health_ask(&found->health, entry_roll(found), now_us, pass);
+
+    *wait_us = breaker_refuses_us(&found->health.breaker, now_us);
+    pthread_mutex_unlock(&found->lock);
+    return answer;
+}
+
+void permits_tell(struct permits *permits, const struct script_account *account, const struct health_result *result)
+{
+    uint64_t now_us = clock_now_us();
+    struct permit_entry *found = permits_lock(permits, account);
+
+    pthread_mutex_lock(&permits->guard_lock);
+    uint64_t alarm_us = permits->guard.alarm_us;
+    bool is_changed = health_tell(&found->health, &permits->guard, result, entry_roll(found), now_us);
+    bool is_alarmed = permits->guard.alarm_us != alarm_us;
+    pthread_mutex_unlock(&permits->guard_lock);
+    enum breaker_state state = found->health.breaker.state;
+    found->trips += is_changed && state == BREAKER_OPEN;
+    pthread_mutex_unlock(&found->lock);
+    if (is_changed) {
+        log_line(LOG_WARNING, "breaker", "supplier=%.*s account=%.*s state=%s", TEXT_ARGS(found->supplier),
+                 TEXT_ARGS(found->account), breaker_state_name(state));
+    }
+    if (is_alarmed) {
+        log_line(LOG_ERROR, "breaker",
+                 "many suppliers fail at once: that is probably us; the others stay asked for a minute supplier=%.*s",
+                 TEXT_ARGS(found->supplier));
+    }
+}
+
+bool permits_want_linger(struct permits *permits, const struct script_account *account)
+{
+    static const double KNOWN = 500; // samples
+    struct permit_entry *found = permits_lock(permits, account);
+    double samples = found->health.curve.samples, unknown = samples < KNOWN ? 1 - samples / KNOWN : 0;
+    double share = (double)found->linger_learn / 1e6 * (1 + 4 * unknown);
+    bool is_wanted = entry_roll(found) < share * 4294967296.0;
+
+    pthread_mutex_unlock(&found->lock);
+    return is_wanted;
+}
+
 void permits_look(struct permits *permits, const struct script_account *account, struct permits_view *view)
 {
     uint64_t now_us = clock_now_us();
@@ -292,7 +365,18 @@ void permits_look(struct permits *permits, const struct script_account *account,
                                        refused[QUOTA_PER_SECOND] + refused[QUOTA_PER_MINUTE] + refused[QUOTA_PER_DAY],
                                    .refused_by_block = refused[QUOTA_BLOCKED],
                                    .refused_by_number = refused[QUOTA_CONCURRENT],
-                                   .refused_others = found->refused_others };
+                                   .refused_others = found->refused_others,
+                                   .breaker = found->health.breaker.state,
+                                   .breaker_percent = breaker_share_percent(&found->health.breaker),
+                                   .breaker_refuses_us = breaker_refuses_us(&found->health.breaker, now_us),
+                                   .breaker_trips = found->trips,
+                                   .samples = found->health.curve.samples };
+    if (!latency_quantile(&found->health.curve, 0.5, &view->median_us)) {
+        view->median_us = 0;
+    }
+    if (!latency_quantile(&found->health.curve, 0.95, &view->p95_us)) {
+        view->p95_us = 0;
+    }
     for (enum quota_window window = QUOTA_SECOND; window < QUOTA_WINDOWS; window++) {
         view->used[window] = quota_used(&found->quota, window, now_us);
     }

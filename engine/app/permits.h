@@ -1,15 +1,16 @@
-/// Permits: the quotas of all accounts, shared by all loops of the process and kept over its generations.
+/// Permits: quotas and health of all accounts, shared by all loops of the process and kept over its generations.
 ///
-/// A loop asks here before each request; the decision is policy/quota's. A mutex for each account is held for the few
-/// hundred nanoseconds of it. An account is known by the names of its supplier and its own: whatever else of it
-/// changes, what was asked of it and what its supplier said of its quota stays, and new limits count at once. An entry
-/// goes with the last generation that has its account.
+/// A loop asks here before each attempt and each request; the decisions are those of policy/health and policy/quota. A
+/// mutex for each account is held for the few hundred nanoseconds of it. An account is known by the names of its
+/// supplier and its own: whatever else of it changes, what was asked of it and what its supplier said of its quota
+/// stays, and new limits count at once. An entry goes with the last generation that has its account.
 ///
 /// Threads: begin, end, block and look from any; move and leave from one at a time, which never hold up the others.
 /// Memory:  one allocation for each account in use.
 #pragma once
 
 #include "model/catalogue.h"
+#include "policy/health.h"
 #include "policy/quota.h"
 
 struct permits;
@@ -35,6 +36,15 @@ void permits_end(struct permits *permits, const struct script_account *account);
 /// For how long it is blocked from now on.
 uint64_t permits_block(struct permits *permits, const struct script_account *account, uint64_t wait_us);
 
+/// As health_ask and health_tell, with the clock's time; `*wait_us`: how long a refused one is refused, 0: nobody
+/// knows.
+MUST_CHECK enum breaker_answer permits_ask(struct permits *permits, const struct script_account *account,
+                                           struct breaker_pass *pass, uint64_t *wait_us);
+void permits_tell(struct permits *permits, const struct script_account *account, const struct health_result *result);
+/// Is a cut attempt among those that go on? One in a hundred or what the settings say, five times as many while little
+/// is known.
+bool permits_want_linger(struct permits *permits, const struct script_account *account);
+
 /// How an account stands now.
 struct permits_view {
     struct request_limits limits;
@@ -44,5 +54,11 @@ struct permits_view {
     uint64_t refused_by_rate, refused_by_block, refused_by_number; // requests, since it was first in use
     uint64_t refused_others; // of accounts of the same supplier that are in use no more, told here, so that the
                              // supplier's sum does not fall
+    enum breaker_state breaker;
+    uint32_t breaker_percent;    // of calls that it lets through
+    uint64_t breaker_refuses_us; // for so long from now; 0: it does not, or nobody knows
+    uint64_t breaker_trips;      // since it was first in use
+    double samples;              // of its latency, of the last minutes
+    uint64_t median_us, p95_us;  // 0: not known
 };
 void permits_look(struct permits *permits, const struct script_account *account, struct permits_view *view);

@@ -151,6 +151,12 @@ struct settings {
     uint64_t reload_settle_us, reload_scan_us;
     uint32_t reload_trial_calls; // 0: nothing is on trial
     uint32_t reload_trial_errors;
+    bool breaker_is_on;
+    uint64_t breaker_window_us;
+    uint32_t breaker_min_calls;
+    uint64_t breaker_failure_share; // millionths
+    uint64_t linger_learn;          // millionths; 0: none
+    uint64_t linger_limit_us;
     struct text log_level;
     struct text timing_file; // absent: none
     struct text fx_file;     // the table of exchange rates; absent: nothing is converted

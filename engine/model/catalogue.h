@@ -5,6 +5,7 @@
 #pragma once
 
 #include "base/arena.h"
+#include "model/breaker_settings.h"
 #include "model/rule.h"
 #include "model/script_call.h"
 
@@ -41,6 +42,9 @@ struct catalogue {
     const struct text *products;
     size_t product_count;
     uint64_t deadline_default_us, deadline_min_us, deadline_max_us;
+    struct breaker_settings breaker;
+    uint64_t linger_us; // how long an attempt may go on for nobody, from its begin; 0: none does, nor is there a probe
+    uint64_t linger_learn;    // the share of cut attempts that do, so that one learns; millionths
     const struct text *hosts; // names to keep resolved: of the suppliers that are on, without ports, no literals
     size_t host_count;
 };

@@ -218,6 +218,7 @@ static void push_list(struct making *making, const struct declared *declared, co
 {
     lua_State *L = making->L;
     const struct tape_node *nodes = making->tape->nodes;
+    bool is_table = declared->element->kind != DECLARED_SCALAR && declared->element->kind != DECLARED_RAW;
     int place = 0;
 
     luaL_checkstack(L, 8, "the document is nested too deeply");
@@ -226,6 +227,10 @@ static void push_list(struct making *making, const struct declared *declared, co
     lua_setmetatable(L, -2);
     for (uint32_t at = node->first; at != 0; at = nodes[at].next) {
         push_step(making, declared->element, &nodes[at], (uint32_t)++place);
+        if (lua_isnil(L, -1) && is_table) {
+            lua_pop(L, 1);
+            lua_newtable(L); // keeps the place: a hole would end the list for whoever goes over it
+        }
         lua_rawseti(L, -2, place);
     }
 }

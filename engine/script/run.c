@@ -106,13 +106,18 @@ static void run_place_trouble(struct run *run, const struct guard_blame *blame)
     (void)snprintf(trouble->file, sizeof trouble->file, "%.*s", TEXT_ARGS(file->path));
 }
 
-/// What was stopped, or was out of memory, as a person is told of it: without notes.
+/// What was stopped, or was out of memory, as a person is told of it: with its line, when it is known.
 static void run_tell_limit(struct run *run, enum code code, const struct guard_blame *blame)
 {
     struct failure *trouble = &run->trouble;
+    struct text path, source;
 
     *trouble = (struct failure){ .code = code };
     (void)trouble_split(trouble, run->failure.message);
+    if (script_set_find_source(run->state->set, text_of(trouble->file), &path, &source)) {
+        (void)snprintf(trouble->file, sizeof trouble->file, "%.*s", TEXT_ARGS(path)); // Lua tells the end of a long one
+        trouble_note_line(trouble, source, trouble->line);
+    }
     run_place_trouble(run, blame);
     failure_help(trouble, code == CODE_TIMEOUT ? "look for a loop that does not end; read long lists by a shape"
                                                : "look for a list or text that grows without end; read by a shape");

@@ -35,6 +35,50 @@ static void attempt_say(struct attempt *attempt, struct text detail)
     say(attempt->end.detail, sizeof(attempt->end.detail), detail);
 }
 
+/// What it says of its supplier's health.
+static enum health_end attempt_health(const struct attempt *attempt)
+{
+    enum phase phase = attempt->end.phase;
+
+    switch (attempt->outcome) {
+    case OUTCOME_ANSWERED:
+    case OUTCOME_EMPTY:
+        return HEALTH_GOOD;
+    case OUTCOME_FAILED:
+        if (attempt->end.http_status >= 500 || (phase >= PHASE_SEND && phase <= PHASE_BODY)) {
+            return HEALTH_BAD;
+        }
+        return phase >= PHASE_DNS && phase <= PHASE_TLS ? HEALTH_UNREACHABLE : HEALTH_OURS;
+    case OUTCOME_REJECTED:
+        return attempt->end.rejection == REJECTION_BUSY ? HEALTH_BAD : HEALTH_OURS;
+    case OUTCOME_CUT:
+    case OUTCOME_FINISHED_EARLY:
+        return HEALTH_CUT;
+    default:
+        return HEALTH_OURS;
+    }
+}
+
+/// Tells what became of it, if it asked, once.
+static void attempt_tell_health(struct attempt *attempt, enum health_end end)
+{
+    struct world *world = attempt_world(attempt);
+    uint64_t ended_us =
+        end == HEALTH_GOOD && attempt->arrived_us != 0 ? attempt->arrived_us : world->ops->now_us(world);
+    struct health_result result = {
+        .pass = attempt->pass,
+        .end = attempt->began_us != 0 ? end : HEALTH_OURS,
+        .took_us = ended_us > attempt->began_us ? ended_us - attempt->began_us : 0,
+        .pending_us = attempt->outcome == OUTCOME_CUT ? attempt->pending_us : 0,
+        .value = (double)attempt->stock.live,
+    };
+
+    if (attempt->has_pass) {
+        attempt->has_pass = false;
+        world->ops->health_tell(world, attempt->account, &result);
+    }
+}
+
 /// The one way to CLOSED. Whatever ran is over.
 static void attempt_close(struct attempt *attempt, enum outcome outcome)
 {
@@ -46,6 +90,7 @@ static void attempt_close(struct attempt *attempt, enum outcome outcome)
     attempt_enter(attempt, ATTEMPT_CLOSED);
     attempt->outcome = outcome;
     attempt->closed_us = world->ops->now_us(world);
+    attempt_tell_health(attempt, attempt_health(attempt));
     search_on_attempt_closed(attempt->search, attempt);
 }
 
@@ -115,6 +160,22 @@ void attempt_on_part_ended(struct attempt *attempt)
     }
 }
 
+void attempt_note_pending(struct attempt *attempt, uint64_t pending_us)
+{
+    attempt->pending_us = pending_us > attempt->pending_us ? pending_us : attempt->pending_us;
+}
+
+static void attempt_cut_parts(struct attempt *attempt)
+{
+    for (uint32_t i = 0; i < attempt->part_count; i++) {
+        struct part *part = &attempt->parts[i];
+        if (part->state != PART_ENDED) {
+            attempt_note_pending(attempt, part_pending_us(part));
+            part_cut(part);
+        }
+    }
+}
+
 void attempt_cut(struct attempt *attempt, enum bound bound, enum phase phase_if_waiting)
 {
     attempt->bound = bound;
@@ -123,10 +184,8 @@ void attempt_cut(struct attempt *attempt, enum bound bound, enum phase phase_if_
         attempt_close(attempt, OUTCOME_CUT);
         return;
     }
-    for (uint32_t i = 0; i < attempt->part_count; i++) {
-        if (attempt->parts[i].state != PART_ENDED) {
-            part_cut(&attempt->parts[i]);
-        }
+    if (!linger_begin(attempt->search, attempt)) {
+        attempt_cut_parts(attempt);
     }
     attempt->open_parts = 0;
     attempt_settle(attempt);
@@ -242,7 +301,9 @@ bool attempt_take_offers(struct attempt *attempt, uint32_t part, struct normalis
             stream_offers(&search->stream, attempt, held);
         }
     }
-    reask_note(&search->reask, search);
+    if (!attempt->is_lingering) {
+        reask_note(&search->reask, search);
+    }
     return true;
 }
 
@@ -309,7 +370,7 @@ void attempt_on_built(struct attempt *attempt, struct part *first, struct http_r
     attempt_on_part_ended(attempt); // the count of this function
 }
 
-static void attempt_ask(struct attempt *attempt, struct start_candidate *candidate)
+void attempt_ask(struct attempt *attempt, struct start_candidate *candidate)
 {
     struct world *world = attempt_world(attempt);
     bool has_ceiling = attempt->allocation.bound == BOUND_CEILING;
@@ -327,6 +388,32 @@ static void attempt_ask(struct attempt *attempt, struct start_candidate *candida
         part_start(&attempt->parts[i]);
     }
     attempt_on_part_ended(attempt); // the start's own count
+}
+
+/// Does its supplier's breaker let it ask? False: it is closed, and a probe may have gone out instead.
+static bool attempt_passes(struct attempt *attempt, struct start_candidate *candidate)
+{
+    struct world *world = attempt_world(attempt);
+    struct breaker_pass pass;
+    uint64_t wait_us = 0;
+
+    if (world->ops->health_ask == NULL) {
+        return true;
+    }
+    enum breaker_answer answer = world->ops->health_ask(world, attempt->account, &pass, &wait_us);
+    if (answer == BREAKER_PASS) {
+        attempt->pass = pass;
+        attempt->has_pass = true;
+        return true;
+    }
+    if (answer == BREAKER_PROBE) {
+        linger_probe(attempt->search, attempt, candidate, pass);
+    }
+    attempt->end.retry_after_ms = (wait_us + 999) / 1000;
+    attempt_close_unasked(attempt, OUTCOME_BREAKER_OPEN,
+                          answer == BREAKER_PROBE ? TEXT("failed too often; it is being tried out")
+                                                  : TEXT("failed too often"));
+    return false;
 }
 
 void attempt_start(struct attempt *attempt, struct start_candidate *candidate)
@@ -351,7 +438,9 @@ void attempt_start(struct attempt *attempt, struct start_candidate *candidate)
         attempt_close_unasked(attempt, verdict_outcome(candidate->verdict), candidate->message);
         return;
     }
-    attempt_ask(attempt, candidate);
+    if (attempt_passes(attempt, candidate)) {
+        attempt_ask(attempt, candidate);
+    }
 }
 
 void attempt_init(struct attempt *attempt, struct search *search, const struct catalogue_supplier *supplier)
@@ -375,6 +464,7 @@ void attempt_fini(struct attempt *attempt)
     if (timer_is_running(&attempt->ceiling_timer)) {
         world->ops->timer_cancel(world, &attempt->ceiling_timer);
     }
+    attempt_tell_health(attempt, HEALTH_CUT); // given up without a verdict: it took at least so long
     for (uint32_t i = 0; i < attempt->part_count; i++) {
         part_fini(&attempt->parts[i]);
     }

@@ -34,8 +34,16 @@ struct attempt {
     uint32_t open_parts; // not ended, and one while they are being started
     struct stock stock;
 
+    struct breaker_pass pass; // of its account's breaker
+    bool has_pass;            // which it tells when it closes
+    bool is_lingering;        // its search does not know of it (search/linger.h)
+    bool is_probe;
+    struct attempt *next_lingering;
+
     struct allocation allocation;
-    uint64_t began_us; // 0: never asked
+    uint64_t began_us;   // 0: never asked
+    uint64_t arrived_us; // the last body of it so far; 0: none
+    uint64_t pending_us; // how long a fetch of it was out when it was cut, the longest; 0: none was in the network
     uint64_t closed_us;
     struct ceiling ceiling;
     struct ceiling_terms terms;
@@ -60,6 +68,9 @@ struct world *attempt_world(const struct attempt *attempt);
 
 /// Takes what the start call made of this supplier and sends its requests, or closes.
 void attempt_start(struct attempt *attempt, struct start_candidate *candidate);
+
+/// For probes: takes the requests of a candidate and sends them, or closes.
+void attempt_ask(struct attempt *attempt, struct start_candidate *candidate);
 
 /// Closes without having been asked (disabled), saying why.
 void attempt_close_unasked(struct attempt *attempt, enum outcome outcome, struct text why);
@@ -90,6 +101,8 @@ void attempt_warn(struct attempt *attempt, const char *warning);
 bool attempt_is_full(const struct attempt *attempt);
 void attempt_stop_others(struct attempt *attempt, const struct part *noticed);
 void attempt_on_part_ended(struct attempt *attempt);
+/// For parts: a fetch was out for so long when its end came.
+void attempt_note_pending(struct attempt *attempt, uint64_t pending_us);
 /// For the first part, when its attempt had no login to build requests with: takes the requests of the others, and
 /// sends them all. The attempt may be gone afterwards.
 void attempt_on_built(struct attempt *attempt, struct part *first, struct http_request **others);

@@ -22,6 +22,11 @@ void part_enter(struct part *part, enum part_state state)
     part->state = state;
 }
 
+static bool is_in_network(enum phase phase)
+{
+    return phase >= PHASE_DNS && phase <= PHASE_BODY;
+}
+
 /// The whole request is out, in one fetch, when it stands here.
 static bool has_gone_out(enum phase phase)
 {
@@ -220,6 +225,7 @@ static void part_start_normalise(struct part *part)
     }
     part->fetch.response = NULL;
     call->account = attempt->account;
+    call->call.is_last = attempt->is_lingering;
     call->allocation_end_us = attempt->allocation.end_us;
     call->took_us = part->fetch.done_us - part->fetch.started_us;
     call->body_cap = attempt_body_cap(attempt);
@@ -244,8 +250,12 @@ static void part_on_fetched(struct fetch *fetch)
     permit_return(&part->permit, attempt_world(part->attempt));
     part->requests += fetch->result == FETCH_OK || has_gone_out(fetch->phase) ? 1 : 0;
     if (fetch->result == FETCH_OK) {
+        part->attempt->arrived_us = fetch->done_us;
         part_start_normalise(part);
         return;
+    }
+    if (fetch->result == FETCH_ENDED && is_in_network(fetch->phase)) {
+        attempt_note_pending(part->attempt, fetch->done_us - fetch->started_us);
     }
     part->end.phase = fetch->phase;
     part_finish_saying(part, verdict_of_fetch(fetch->result), fetch->detail);
@@ -276,6 +286,18 @@ void part_send(struct part *part)
     }
 }
 
+/// When the fetcher is to end it at the latest; its attempt's own end may be sooner.
+static uint64_t part_fetch_end_us(const struct attempt *attempt)
+{
+    uint64_t end_us = attempt->allocation.end_us;
+
+    if (attempt->progress_reads != 0 && attempt->search->end_us > end_us) {
+        end_us = attempt->search->end_us; // a new ceiling moves it
+    }
+    uint64_t lingers_us = attempt->search->options.catalogue->linger_us;
+    return lingers_us > 0 && attempt->began_us + lingers_us > end_us ? attempt->began_us + lingers_us : end_us;
+}
+
 void part_fetch(struct part *part)
 {
     struct world *world = attempt_world(part->attempt);
@@ -290,8 +312,7 @@ void part_fetch(struct part *part)
         .request = part->request,
         .route = part->attempt->account->route,
         .ground = part->attempt->search->ground,
-        .end_us = part->attempt->progress_reads != 0 ? part->attempt->search->end_us // its own end may move
-                                                     : part->attempt->allocation.end_us,
+        .end_us = part_fetch_end_us(part->attempt),
         .body_cap = attempt_body_cap(part->attempt),
         .on_done = part_on_fetched,
     };
@@ -331,6 +352,17 @@ enum phase part_phase(const struct part *part)
         return PHASE_NONE;
     }
     return PHASE_NONE;
+}
+
+uint64_t part_pending_us(const struct part *part)
+{
+    struct world *world = attempt_world(part->attempt);
+    enum phase phase = part->state == PART_FETCHING ? part_phase(part) : PHASE_NONE;
+
+    if (!is_in_network(phase) || part->fetch.started_us == 0) {
+        return 0; // with us
+    }
+    return world->ops->now_us(world) - part->fetch.started_us;
 }
 
 uint32_t part_requests(const struct part *part)

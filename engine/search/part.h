@@ -68,6 +68,8 @@ void part_fini(struct part *part);
 
 /// Where it stands now; PHASE_NONE when it is idle or ended.
 enum phase part_phase(const struct part *part);
+/// How long a fetch of it has been in the network, without an answer; 0: none is.
+uint64_t part_pending_us(const struct part *part);
 /// Requests that went out whole so far, the running one too.
 uint32_t part_requests(const struct part *part);
 

@@ -70,10 +70,10 @@ struct request_call *search_request_call(const struct search *search, const stru
     return call;
 }
 
-static void search_destroy(struct search *search)
+/// Nothing of it calls back any more, and nobody is told anything, but for those that linger.
+static void search_retire(struct search *search)
 {
     struct world *world = search->options.world;
-    struct ground *ground = search->ground;
 
     reask_fini(&search->reask, search);
     dark_fini(search);
@@ -82,11 +82,22 @@ static void search_destroy(struct search *search)
     }
     if (search->start != NULL) {
         world->ops->script_cancel(world, &search->start->call);
+        search->start = NULL;
     }
     for (size_t i = 0; i < search->attempt_count; i++) {
         attempt_fini(&search->attempts[i]);
     }
+    search->attempt_count = 0;
     stream_fini(&search->stream);
+    search->options.on_script_trouble = NULL;
+    search->options.owner = NULL;
+}
+
+void search_free(struct search *search)
+{
+    struct ground *ground = search->ground;
+
+    linger_fini(search);
     block_release(&search->facts);
     block_release(&search->client_facts);
     block_release(&search->key);
@@ -94,6 +105,15 @@ static void search_destroy(struct search *search)
     arena_fini(&search->arena);
     free(search);
     ground_drop(&ground); // the last to go: all of it points into the generation
+}
+
+/// Nobody waits for it any more.
+static void search_destroy(struct search *search)
+{
+    search_retire(search);
+    if (!linger_outlives(search)) {
+        search_free(search);
+    }
 }
 
 /// Hands the finished reply to the caller and ends the search.
@@ -196,6 +216,10 @@ void search_on_attempt_closed(struct search *search, struct attempt *attempt)
 {
     const struct search_options *options = &search->options;
 
+    if (attempt->is_lingering) {
+        linger_on_closed(search, attempt);
+        return;
+    }
     bool is_spoiled_in_part = attempt->is_partial && attempt->trouble != NULL;
     enum outcome spoiled = is_spoiled_in_part ? attempt->end.outcome : attempt->outcome;
 

@@ -6,6 +6,7 @@
 
 #include "search/attempt.h"
 #include "search/dark.h"
+#include "search/linger.h"
 #include "search/reask.h"
 #include "search/search.h"
 #include "search/stream.h"
@@ -30,6 +31,9 @@ struct search {
     struct reask reask;
     bool is_replying;
     bool has_begun; // the start call is back and the query good
+    bool is_over;   // nobody waits for it; it stays for those that linger
+    struct attempt *lingering;
+    struct search *next_over, *previous_over; // of its world
     struct stream stream;
 };
 
@@ -54,6 +58,9 @@ MUST_CHECK struct request_call *search_request_call(const struct search *search,
 
 /// Zeroed memory that lives as long as the search; NULL without any.
 MUST_CHECK void *search_alloc(struct search *search, size_t size);
+
+/// Frees one that is over; those of it that linger are given up.
+void search_free(struct search *search);
 
 /// What is closed meanwhile does not end the search; letting go may, and then it is gone.
 void search_hold(struct search *search);

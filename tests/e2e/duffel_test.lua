@@ -2,38 +2,28 @@
 -- variants: release asan
 package.path = "./?.lua;" .. package.path
 local world = require("tests.e2e.world")
+local recorded = require("tests.e2e.recorded")
 local reading = require("tests.e2e.duffel_reading")
-local test, equal, at = world.test, world.equal, reading.at
-
-if not world.read_file(reading.folder .. "offers.show.json") then
-  world.skip("the real answers of Duffel", reading.folder .. " is absent")
-  world.finish()
-end
+local by_hand = require("tests.e2e.duffel_by_hand")
+local test, equal, answered, ended = world.test, world.equal, recorded.answered, recorded.ended
 
 local TOKEN = "duffel_test_not-for-anybodys-eyes"
-local OUT = world.folder .. "/"
-local RATES = OUT .. "duffel-rates.json"
-os.execute("mkdir -p " .. OUT)
+
+local r = recorded.new {
+  supplier = "duffel",
+  environment = { DUFFEL_TOKEN = TOKEN },
+  query = {
+    slices = { { origin = "SYD", destination = "MEL", date = "2030-04-16" } },
+    travellers = world.query.travellers,
+    currency = "GBP",
+  },
+  rates = { base = "EUR", rates = { GBP = "0.8" } }, -- a pound is 1.25 euros, exactly
+  population = "healthy",
+  settings = { "examples/farm/lastcall.yaml", "examples/farm/duffel.yaml" },
+}
+r:needs("offers.show.json")
 
 -- ---- what the farm answers -----------------------------------------------------------------------------------------
-
-local lines = {}
-
--- One answer to a supplier's request; `body` is a file of the folder, or JSON text of our own.
-local function answers(supplier, request, status, body, headers)
-  local path = reading.folder .. body
-  if body:sub(1, 1) == "{" then
-    path = ("%sduffel-%d.json"):format(OUT, #lines)
-    world.write_file(path, body)
-  end
-  local method, target = request:match("^(%S+) (%S+)$")
-  local kind = body:match("%.html$") and "text/html; charset=utf-8" or "application/json"
-  local columns = { method, "/" .. supplier .. target, status, kind, path }
-  for _, header in ipairs(headers or {}) do
-    columns[#columns + 1] = header
-  end
-  lines[#lines + 1] = table.concat(columns, "\t")
-end
 
 local function http_date(seconds)
   return os.date("!%a, %d %b %Y %H:%M:%S GMT", seconds)
@@ -43,34 +33,36 @@ local CREATE = "POST /air/offer_requests"
 local CREATED = "{\"data\": {\"id\": \"orq_1\", \"slices\": [], \"passengers\": []}}"
 local page = reading.decode("offers.list.page.json")
 local cursor = page.meta.after
-local shown = assert(world.read_file(reading.folder .. "offers.show.json"):match("\"data\":%s*(%b{})"))
+local shown = assert(r:read("offers.show.json"):match("\"data\":%s*(%b{})"))
 
-answers("duffel", CREATE, "200 OK", "offer_requests.create_with_offers.json")
-answers("d_small", CREATE, "201 Created", "offer_requests.create.small.json")
+r:answers("duffel", CREATE, "200 OK", "offer_requests.create_with_offers.json")
+local SMALL = "offer_requests.create.small.json"
+r:answers("d_small", CREATE, "201 Created", SMALL)
+local small = r:read(SMALL)
 -- The same fare, but not given back.
-local small = assert(world.read_file(reading.folder .. "offer_requests.create.small.json"))
 local strict, changes = small:gsub("(\"refund_before_departure\": {%s*\"allowed\": )true", "%1false")
 assert(changes == 1, "the condition of the small file is not where it was")
-answers("d_strict", CREATE, "200 OK", strict)
-answers("d_partial", CREATE, "200 OK", "partial_offer_request.create.json")
-answers("d_none", CREATE, "200 OK", "{\"data\": {\"id\": \"orq_1\", \"offers\": []}}")
-answers("d_show", CREATE, "200 OK", "offers.show.json")
-answers("d_list", CREATE, "200 OK", "offers.list.page.json")
-answers("d_places", CREATE, "200 OK", "airports.list.json")
+r:answers("d_strict", CREATE, "200 OK", strict)
+r:answers("d_partial", CREATE, "200 OK", "partial_offer_request.create.json")
+r:answers("d_none", CREATE, "200 OK", "{\"data\": {\"id\": \"orq_1\", \"offers\": []}}")
+r:answers("d_show", CREATE, "200 OK", "offers.show.json")
+r:answers("d_list", CREATE, "200 OK", "offers.list.page.json")
+r:answers("d_places", CREATE, "200 OK", "airports.list.json")
 
 local FIRST = "GET /air/offers?offer_request_id=orq_1&limit=50&sort=total_amount"
 local NEXT = FIRST .. "&after=" .. cursor
 local PAGED = { "d_pages", "d_circle", "d_lost", "d_unpaged", "d_refused" }
 for _, name in ipairs(PAGED) do
-  answers(name, CREATE .. "?return_offers=false", "201 Created", CREATED)
+  r:set_options(name, { page_size = 50 })
+  r:answers(name, CREATE .. "?return_offers=false", "201 Created", CREATED)
 end
-answers("d_pages", NEXT, "200 OK", "{\"meta\": {\"after\": null, \"limit\": 50}, \"data\": [" .. shown .. "]}")
-answers("d_pages", FIRST, "200 OK", "offers.list.page.json")
-answers("d_circle", FIRST, "200 OK", "offers.list.page.json")
-answers("d_lost", NEXT, "503 Service Unavailable", "error.gateway.html")
-answers("d_lost", FIRST, "200 OK", "offers.list.page.json")
-answers("d_unpaged", FIRST, "200 OK", "offers.show.json")
-answers("d_refused", FIRST, "429 Too Many Requests", "error.rate_limit_error.json")
+r:answers("d_pages", NEXT, "200 OK", "{\"meta\": {\"after\": null, \"limit\": 50}, \"data\": [" .. shown .. "]}")
+r:answers("d_pages", FIRST, "200 OK", "offers.list.page.json")
+r:answers("d_circle", FIRST, "200 OK", "offers.list.page.json")
+r:answers("d_lost", NEXT, "503 Service Unavailable", "error.gateway.html")
+r:answers("d_lost", FIRST, "200 OK", "offers.list.page.json")
+r:answers("d_unpaged", FIRST, "200 OK", "offers.show.json")
+r:answers("d_refused", FIRST, "429 Too Many Requests", "error.rate_limit_error.json")
 
 -- How each error ends. The status decides nothing where Duffel tells the type of its error.
 local NOW = os.time()
@@ -108,62 +100,64 @@ local ERRORS = {
   { "d_bare_400", "400 Bad Request", "{\"meta\": {\"status\": 400}}", "rejected", kind = "supplier" },
 }
 for _, row in ipairs(ERRORS) do
-  answers(row[1], CREATE, row[2], row[3], row.headers)
+  r:answers(row[1], CREATE, row[2], row[3], row.headers)
 end
-answers("d_echo", CREATE, "401 Unauthorized", world.json.encode { errors = { {
+-- What is left of the account's requests, on an answer with offers.
+r:answers("d_last", CREATE, "201 Created", SMALL, limit(NOW, NOW + 600))
+r:answers("d_left", CREATE, "201 Created", SMALL,
+  { "ratelimit-remaining: 1", "ratelimit-reset: " .. http_date(NOW + 600) })
+r:answers("d_twice", CREATE, "201 Created", SMALL, { "ratelimit-remaining: 0", "ratelimit-remaining: 0" })
+r:answers("d_echo", CREATE, "401 Unauthorized", world.json.encode { errors = { {
   type = "authentication_error", code = "access_token_not_found", title = "Unknown token",
   message = "There is no token " .. TOKEN .. " in Bearer " .. TOKEN,
 } } })
 
--- ---- the world -----------------------------------------------------------------------------------------------------
-
-local function settings()
-  local out, seen = {}, {}
-  for _, line in ipairs(lines) do
-    local name = line:match("\t/([%w_]+)/")
-    if not seen[name] then
-      seen[name] = true
-      local is_paged = (" " .. table.concat(PAGED, " ") .. " "):find(" " .. name .. " ", 1, true)
-      local options = ("base_url: \"http://%s.41:8080/%s\"%s"):format(world.network, name,
-        is_paged and ", page_size: 50" or "")
-      out[#out + 1] = ("  %s: { %sceiling: 50s, accounts: { main: { options: { %s } } } }"):format(name,
-        name == "duffel" and "" or "uses: duffel, ", options)
-    end
-  end
-  return "fx: { file: " .. RATES .. " }\ndeadline: { max: 60s }\nsuppliers:\n" .. table.concat(out, "\n")
+-- Each answer as Duffel might change it.
+local function at_once(alias, body)
+  r:answers(alias, CREATE, "200 OK", body)
 end
-
--- A pound is 1.25 euros, exactly.
-world.write_file(RATES, world.json.encode {
-  id = "duffel-test", as_of = os.date("!%Y-%m-%dT%H:%M:%SZ", NOW - 60), base = "EUR", rates = { GBP = "0.8" },
-})
-world.write_file(OUT .. "duffel.answers", table.concat(lines, "\n") .. "\n")
-
-local w = world.start {
-  population = "healthy",
-  settings = { "examples/farm/lastcall.yaml", "examples/farm/duffel.yaml" },
-  overlay = settings(),
-  files = { "duffel:" .. world.network .. ".41:" .. OUT .. "duffel.answers" },
-  environment = "DUFFEL_TOKEN=" .. TOKEN,
+local function by_pages(alias, body)
+  r:set_options(alias, { page_size = 50 })
+  r:answers(alias, CREATE .. "?return_offers=false", "201 Created", CREATED)
+  r:answers(alias, NEXT, "200 OK", "{\"meta\": {\"after\": null}, \"data\": []}")
+  r:answers(alias, FIRST, "200 OK", body)
+end
+local MUTATED = {
+  r:mutated("m_all", "offer_requests.create_with_offers.json", {
+    fields = { "offers[].total_amount", "offers[3].total_amount", "offers[].total_currency", "offers[2].slices",
+      "segments[].departing_at", "data.offers", "data.offers[3]" },
+    lists = { "offers[].slices", "slices[].segments", "segments[].passengers" }, nothing = { "data.offers" },
+  }, at_once),
+  r:mutated("m_small", "offer_requests.create.small.json", {
+    fields = { "offers[1].total_amount", "segments[].origin", "tax_amount" }, ids = { "offers[].id" },
+    lists = { "offers[].slices", "slices[].segments" }, nothing = { "data.offers" },
+  }, at_once),
+  r:mutated("m_page", "offers.list.page.json", {
+    fields = { "data[].total_amount", "data[7].total_currency", "segments[].arriving_at", "meta.after", "data" },
+    lists = { "data[].slices", "slices[].segments" },
+  }, by_pages),
+  r:mutated("m_show", "{\"meta\": {\"after\": null}, \"data\": [" .. shown .. "]}", {
+    fields = { "data[].total_amount", "segments[].marketing_carrier", "data" },
+    lists = { "data[].slices", "segments[].passengers" }, nothing = { "data" },
+  }, by_pages),
+  r:mutated("m_partial", "partial_offer_request.create.json", { no_offers = true,
+    fields = { "offers[].total_amount", "offers[].slices", "data.offers" }, lists = { "slices[].segments" },
+  }, at_once),
+  r:mutated("m_places", "airports.list.json", { no_offers = true,
+    fields = { "data[].iata_code", "data", "meta" }, lists = { "data" },
+  }, at_once),
 }
-
-local function search(suppliers, currency)
-  return w:search {
-    query = { slices = { { origin = "SYD", destination = "MEL", date = "2030-04-16" } },
-      travellers = world.query.travellers, currency = currency or "GBP" },
-    suppliers = suppliers, budget_ms = 60000, max_items = 10000, max_offers_per_item = 1000,
-  }
+local STATUSES = { authentication = "401 Unauthorized", rate_limit = "429 Too Many Requests", api = "500 Oh",
+  validation = "422 Unprocessable Entity", airline = "502 Bad Gateway" }
+for kind, status in pairs(STATUSES) do
+  MUTATED[#MUTATED + 1] = r:mutated("m_" .. kind, ("error.%s_error.json"):format(kind), { no_offers = true,
+    fields = { "errors[].type", "errors", "errors[].code", "errors[].message" }, lists = { "errors" },
+  }, function(alias, body)
+    r:answers(alias, CREATE, status, body)
+  end)
 end
 
-local function answered(reply, name, count, warnings)
-  equal(200, reply.status, reply.raw:sub(1, 400))
-  local entry = world.entry(reply, name)
-  equal("answered", entry.outcome, world.json.encode(entry))
-  equal(count, entry.offers, "offers counted")
-  equal(nil, entry.offers_dropped, "offers dropped")
-  equal(warnings > 0 and warnings or nil, entry.warnings, "warnings: " .. tostring(entry.first_warning))
-  return entry
-end
+local w = r:start()
 
 -- ---- offers --------------------------------------------------------------------------------------------------------
 
@@ -175,7 +169,7 @@ test("each of the 68 offers of a search is told in full, beside those of the far
   for number = 1, 40 do
     everybody[#everybody + 1] = ("s%02d"):format(number)
   end
-  local reply = search(everybody)
+  local reply = r:search(everybody)
   answered(reply, "duffel", #source.offers, corrected)
   equal(68, #source.offers, "offers of the file")
   reading.compare(expected, reply, "duffel")
@@ -196,24 +190,41 @@ test("ten values read by hand", function()
     [56] = { "off_0000AEatBx45UkyUCu9ZQ7", "79.62 GBP", "2022-04-16T08:00:00", "2022-04-16T09:35:00" },
     [68] = { "off_0000AEatBx31Yi7k9beiky", "129.51 GBP", "2022-04-16T06:30:00", "2022-04-16T08:05:00" },
   }
-  local reply = search { "duffel" }
+  local reply = r:search { "duffel" }
   local offers = {}
   for _, offer in ipairs(reply.json.offers) do
     offers[offer.id] = offer
   end
-  for index, by_hand in pairs(HAND) do
-    local ours = assert(offers["duffel:" .. by_hand[1]], "offer " .. index .. " is missing")
+  for index, values in pairs(HAND) do
+    local ours = assert(offers["duffel:" .. values[1]], "offer " .. index .. " is missing")
     local segment = reply.json.items[ours.item].slices[1].segments[1]
-    equal(by_hand[2], ours.price.total .. " " .. ours.price.currency, "offer " .. index)
+    equal(values[2], ours.price.total .. " " .. ours.price.currency, "offer " .. index)
     equal("SYD-MEL", segment.origin .. "-" .. segment.destination, "airports of offer " .. index)
-    equal(by_hand[3], segment.departs["local"], "departure of offer " .. index)
-    equal(by_hand[4], segment.arrives["local"], "arrival of offer " .. index)
+    equal(values[3], segment.departs["local"], "departure of offer " .. index)
+    equal(values[4], segment.arrives["local"], "arrival of offer " .. index)
     equal(95, segment.duration_min, "duration of offer " .. index)
   end
 end)
 
+test("offers of each file read by hand, line by line", function()
+  local files = { duffel = { by_hand.all }, d_small = { by_hand.small }, d_pages = { by_hand.page, by_hand.show } }
+  for name, lists in pairs(files) do
+    local reply = r:search { name }
+    local offers = recorded.offers_of(reply, name)
+    for _, list in ipairs(lists) do
+      for id, lines in pairs(list) do
+        local offer = assert(offers[id], id .. " is missing")
+        local told = by_hand.told(offer, reply.json.items[offer.item])
+        for i = 1, math.max(#lines, #told) do
+          equal(lines[i], told[i], id)
+        end
+      end
+    end
+  end
+end)
+
 test("a search in euros has every total converted to the cent, and Duffel's own beside it", function()
-  local reply = search({ "duffel" }, "EUR")
+  local reply = r:search({ "duffel" }, { currency = "EUR" })
   answered(reply, "duffel", #source.offers, corrected)
   for _, ours in ipairs(reply.json.offers) do
     local theirs = assert(expected[ours.id:match(":(.*)$")])
@@ -230,15 +241,19 @@ end)
 test("a fare that may be changed and given back for a fee; a flight whose duration its times contradict", function()
   local offers = reading.decode("offer_requests.create.small.json").data.offers
   local by_id, wrong = reading.read(offers)
-  local reply = search { "d_small" }
+  local reply = r:search { "d_small" }
   local entry = answered(reply, "d_small", 1, wrong)
   reading.compare(by_id, reply, "d_small")
   equal(true, reply.json.offers[1].refundable, "refundable")
   equal(true, reply.json.offers[1].changeable, "changeable")
   equal(2, wrong, "a segment and a slice")
-  equal(false, search { "d_strict" }.json.offers[1].refundable, "refundable where it is not allowed")
+  equal(false, r:search { "d_strict" }.json.offers[1].refundable, "refundable where it is not allowed")
   assert(entry.first_warning:find("146 minutes are told", 1, true), entry.first_warning)
 end)
+
+for _, list in ipairs(MUTATED) do
+  r:never_wrong(list)
+end
 
 -- ---- pages ---------------------------------------------------------------------------------------------------------
 
@@ -249,7 +264,7 @@ test("pages: times across zones, journeys of more than a day, one stop each", fu
   end
   offers[#offers + 1] = reading.decode("offers.show.json").data
   local by_id, wrong = reading.read(offers)
-  local reply = search { "d_pages" }
+  local reply = r:search { "d_pages" }
   local entry = answered(reply, "d_pages", #offers, wrong)
   equal(51, #offers, "offers of the files")
   equal(nil, entry.partial, "partial")
@@ -268,7 +283,7 @@ test("pages: times across zones, journeys of more than a day, one stop each", fu
 end)
 
 test("a cursor that leads in a circle ends there, and the answer is partial", function()
-  local reply = search { "d_circle" }
+  local reply = r:search { "d_circle" }
   local entry = world.entry(reply, "d_circle")
   equal("answered", entry.outcome, world.json.encode(entry))
   equal(#page.data, entry.offers, "offers")
@@ -277,7 +292,7 @@ test("a cursor that leads in a circle ends there, and the answer is partial", fu
 end)
 
 test("a page that fails leaves those before it, and the answer is partial", function()
-  local reply = search { "d_lost" }
+  local reply = r:search { "d_lost" }
   local entry = world.entry(reply, "d_lost")
   equal("answered", entry.outcome, world.json.encode(entry))
   equal(#page.data, entry.offers, "offers")
@@ -285,11 +300,24 @@ test("a page that fails leaves those before it, and the answer is partial", func
 end)
 
 test("without any page there is no answer, and it is not an empty one", function()
-  local entry = world.entry(search { "d_refused" }, "d_refused")
-  equal("rejected", entry.outcome, world.json.encode(entry))
-  equal("quota", entry.kind, "kind")
-  entry = world.entry(search { "d_unpaged" }, "d_unpaged")
-  equal("unparsable", entry.outcome, world.json.encode(entry))
+  ended(r:search { "d_refused" }, "d_refused", "rejected", "quota")
+  ended(r:search { "d_unpaged" }, "d_unpaged", "unparsable")
+end)
+
+-- ---- how many requests are left ---------------------------------------------------------------------------------
+
+test("the last request of a quota is answered; the next one waits until Duffel's reset", function()
+  answered(r:search { "d_last" }, "d_last", 1, 2)
+  local entry = world.entry(r:search { "d_last" }, "d_last")
+  equal("rate_limited", entry.outcome, world.json.encode(entry))
+  assert(entry.retry_in_ms > 300000 and entry.retry_in_ms <= 600000, "retry_in_ms " .. entry.retry_in_ms)
+end)
+
+test("as long as one is left, or nobody can read what is left, all are sent", function()
+  for _ = 1, 2 do
+    answered(r:search { "d_left" }, "d_left", 1, 2)
+    answered(r:search { "d_twice" }, "d_twice", 1, 2)
+  end
 end)
 
 -- ---- what is no offer to sell --------------------------------------------------------------------------------------
@@ -297,18 +325,14 @@ end)
 test("offers that cannot be booked as they are, and answers to other questions, are no answer", function()
   local told_of = { d_partial = "partial", d_show = "data.offers", d_list = "data.offers", d_places = "data.offers" }
   for name, told in pairs(told_of) do
-    local reply = search { name }
-    local entry = world.entry(reply, name)
-    equal("unparsable", entry.outcome, world.json.encode(entry))
+    local entry = ended(r:search { name }, name, "unparsable")
     assert(entry.detail:find(told, 1, true), entry.detail)
-    equal(504, reply.status, name)
   end
 end)
 
 test("nothing for sale is empty, and nothing else is", function()
-  local reply = search { "d_none" }
-  equal(200, reply.status, "status")
-  equal("empty", world.entry(reply, "d_none").outcome)
+  local reply = r:search { "d_none" }
+  ended(reply, "d_none", "empty")
   equal(true, reply.json.coverage.complete, "complete")
 end)
 
@@ -316,10 +340,8 @@ for _, row in ipairs(ERRORS) do
   local name, status, file, outcome = row[1], row[2], row[3], row[4]
   test(("%s: %s with %s is %s%s"):format(name, file, status, outcome, row.kind and ", " .. row.kind or ""), function()
     local told = file:match("%.json$") and reading.decode(file).errors[1] or {}
-    local reply = search { name }
-    local entry = world.entry(reply, name)
-    equal(outcome, entry.outcome, world.json.encode(entry))
-    equal(row.kind, entry.kind, "kind")
+    local reply = r:search { name }
+    local entry = ended(reply, name, outcome, row.kind)
     equal(row.retry_in_ms, entry.retry_in_ms, "retry_in_ms")
     equal(row.is_coded and told.code or nil, entry.code, "code")
     local http = tonumber(status:match("^%d+"))
@@ -329,15 +351,12 @@ for _, row in ipairs(ERRORS) do
       equal(message:sub(1, #entry.detail), entry.detail, "detail")
       assert(#entry.detail >= math.min(#message, 60), entry.detail)
     end
-    equal(504, reply.status, "status of the reply")
-    equal(0, at(reply.json, "coverage", "answered"), "answered")
-    equal(0, at(reply.json, "coverage", "empty"), "empty")
     assert(not reply.raw:find(TOKEN, 1, true), "the token is in the reply")
   end)
 end
 
 test("a token that Duffel repeats is in no reply, no record and no line of the log", function()
-  local reply = search { "d_echo" }
+  local reply = r:search { "d_echo" }
   equal("auth", world.entry(reply, "d_echo").kind)
   assert(not reply.raw:find(TOKEN, 1, true), reply.raw)
   local record = world.http("GET", w.admin_url .. "/admin/v1/searches")
@@ -346,5 +365,5 @@ test("a token that Duffel repeats is in no reply, no record and no line of the l
   assert(not w:engine_output():find(TOKEN, 1, true), "the log")
 end)
 
-w:stop()
+r:stop()
 world.finish()

@@ -42,6 +42,14 @@ describe("Duffel", function()
     _G.time.http = function(text)
       return tonumber(text:match("^at (%d+)$"))
     end
+    for _, leaf in ipairs({ "text", "decimal", "integer", "flag" }) do
+      _G[leaf] = leaf
+    end
+    _G.money = {
+      compare = function(one, other)
+        return tonumber(one) - tonumber(other)
+      end,
+    }
     duffel = dofile("suppliers/duffel.lua")
   end)
 
@@ -153,10 +161,6 @@ describe("Duffel", function()
     assert.are.same("1.00", offer.price.taxes)
   end)
 
-  it("passes what is no offer on, to be dropped alone", function()
-    assert.are.same({ 7 }, (normalise(200, { data = { offers = { 7 } } })))
-  end)
-
   it("sells no partial offers", function()
     local listed = { { id = "a", partial = true }, { id = "b", partial = false } }
     local offers, details = normalise(200, { data = { offers = listed } })
@@ -164,6 +168,20 @@ describe("Duffel", function()
     assert.are.same("b", offers[1].id)
     assert.are.same({ "1 partial offers left out" }, details.warnings)
     assert.are.same("unexpected", normalise(200, { data = { offers = { { partial = true } } } }).fail)
+  end)
+
+  it("keeps the cheapest of more offers than an answer may give", function()
+    local listed = {}
+    for i = 1, 1003 do
+      listed[i] = { id = "o" .. i, total_amount = tostring(2000 - i) }
+    end
+    local offers, details = normalise(200, { data = { offers = listed } })
+    assert.are.same(1000, #offers)
+    assert.are.same("o1003", offers[1].id)
+    assert.are.same("o4", offers[1000].id)
+    assert.is_false(details.complete)
+    assert.are.same({ "3 dear offers left out: see page_size" }, details.warnings)
+    assert.is_nil(select(2, normalise(200, { data = { offers = { listed[1] } } })).complete)
   end)
 
   it("does not take an answer of another shape for an empty one", function()

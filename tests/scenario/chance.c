@@ -273,6 +273,12 @@ static void fill_supplier(struct dice *dice, const struct habits *habits, struct
         fill_limits(dice, supplier);
     }
     supplier->is_in_time = supplier->is_in_time && supplier->again_count == 0;
+    behaviour->lingers = one_in(dice, 3);
+    if (behaviour->start == SCRIPT_OK && one_in(dice, 12)) {
+        behaviour->breaker = one_in(dice, 2) ? BREAKER_OPEN : BREAKER_HALF_OPEN;
+        supplier->expected = supplier->expected == OUTCOME_COUNT ? OUTCOME_COUNT : OUTCOME_BREAKER_OPEN;
+        supplier->is_in_time = false;
+    }
     supplier->display = one_in(dice, 3) ? DISPLAYS[name[0] - 'a'] : NULL;
     if (one_in(dice, 20)) {
         supplier->is_disabled = true;

@@ -2,6 +2,7 @@
 
 #include "policy/traffic.h"
 #include "scenario/stage.h"
+#include "search/linger.h"
 #include "support/virtual_login.h"
 
 #include <stdarg.h>
@@ -225,6 +226,7 @@ static void stage_fill(struct stage *stage)
         .rules = play->rule_count > 0 ? &stage->rule_set : NULL,
         .suppliers = stage->catalogue_suppliers,
         .supplier_count = play->supplier_count,
+        .linger_us = PLAY_LINGER_US,
     };
 }
 
@@ -301,6 +303,16 @@ static void stage_count(struct stage *stage)
     struct play_result *result = stage->result;
     struct virtual_world *virtual = &stage->virtual;
 
+    while (virtual->world.over != NULL && virtual_world_step(virtual)) {
+    }
+    if (virtual->world.over != NULL) {
+        play_blame(result, "an attempt lingers for ever");
+        linger_stop(&virtual->world);
+    } else if (virtual->world.lingering > 0) {
+        play_blame(result, "%u attempts that linger are still counted", virtual->world.lingering);
+    }
+    result->untold = virtual_health_untold(virtual);
+    memcpy(result->health, virtual->health, stage->play->supplier_count * sizeof(*result->health));
     result->requests = virtual->fetches_started;
     result->reasks = virtual->reasks;
     result->fetches = virtual->fetches_running;

@@ -21,6 +21,7 @@ enum {
     PLAY_CONDITIONS_MAX = 4,
     PLAY_VALUES_MAX = 4,
     PLAY_AGAIN_MAX = 4,
+    PLAY_LINGER_US = 3000000, // how long attempts linger, from their begin
 };
 
 struct play_supplier {
@@ -104,6 +105,8 @@ struct play_result {
     size_t troubles; // of scripts, told to the log
     /// That were not given back; among the references are holds on the generation.
     size_t fetches, timers, calls, references, permits;
+    size_t untold; // attempts that asked, and of which health was not told
+    struct virtual_health health[PLAY_SUPPLIERS_MAX];
     struct buffer violations;
 };
 

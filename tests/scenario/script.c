@@ -86,6 +86,11 @@ static const char *name_of_sort(int number)
     return number < SORT_COUNT ? sort_name((enum sort)number) : "unknown";
 }
 
+static const char *name_of_breaker(int number)
+{
+    return number <= BREAKER_RAMP ? breaker_state_name((enum breaker_state)number) : "unknown";
+}
+
 static const char *name_of_mode(int number)
 {
     return number <= MODE_TEST ? mode_name((enum mode)number) : "unknown";
@@ -195,6 +200,8 @@ static void read_supplier(lua_State *lua, struct play *play)
     behaviour->flag = (uint32_t)get_number(lua, "flag", 0);
     behaviour->is_odd = get_flag(lua, "is_odd");
     read_limits(lua, behaviour);
+    behaviour->breaker = (enum breaker_state)get_named(lua, "breaker", name_of_breaker);
+    behaviour->lingers = get_flag(lua, "lingers");
     behaviour->logs_in = get_flag(lua, "logs_in");
     behaviour->has_login = get_flag(lua, "has_login");
     behaviour->login_hangs = get_flag(lua, "login_hangs");
@@ -445,6 +452,30 @@ static void set_lists(lua_State *lua, const struct play *play, const struct play
     lua_setfield(lua, -2, "events");
 }
 
+static const char *name_of_health(enum health_end end)
+{
+    static const char *const names[] = { "good", "bad", "unreachable", "cut", "ours" };
+
+    return names[end];
+}
+
+/// What was told of each supplier's health, last; absent: nothing.
+static void set_health(lua_State *lua, const struct play *play, const struct play_result *result)
+{
+    lua_newtable(lua);
+    for (size_t i = 0; i < play->supplier_count; i++) {
+        if (result->health[i].told > 0) {
+            lua_newtable(lua);
+            set_name(lua, "end", name_of_health(result->health[i].last));
+            set_number(lua, "times", result->health[i].told);
+            set_number(lua, "pending_us", result->health[i].pending_us);
+            set_number(lua, "value", (uint64_t)result->health[i].value);
+            lua_setfield(lua, -2, play->suppliers[i].behaviour.name);
+        }
+    }
+    lua_setfield(lua, -2, "health");
+}
+
 static void push_result(lua_State *lua, const struct play *play, const struct play_result *result)
 {
     lua_newtable(lua);
@@ -463,6 +494,7 @@ static void push_result(lua_State *lua, const struct play *play, const struct pl
     set_number(lua, "calls", result->calls);
     set_number(lua, "references", result->references);
     set_number(lua, "permits", result->permits);
+    set_health(lua, play, result);
     set_json(lua, "body", result->body);
     set_lists(lua, play, result);
     struct text violations = buffer_text(&result->violations);

@@ -39,7 +39,7 @@ local SUPPLIER = {
   item = "string", cheapest = "number", odd = "boolean", parts = "list", display = "string",
   minutes = "number", flag = "number", login = "ms", login_life = "ms", login_ends = "string", login_hangs = "boolean",
   warm = "boolean", signs = "boolean", rebuilds = "string", rebuild = "ms",
-  limits = "table", used = "number", blocked = "ms",
+  limits = "table", used = "number", blocked = "ms", breaker = "string", lingers = "boolean",
   again = "list", mode = "string", account = "string", traffic = "number",
 }
 local AGAIN = { after = "ms", offers = "number", answered = "number", ceiling = "ms", fails = "boolean" }
@@ -70,8 +70,10 @@ local OUTCOME = {
 local FINALLY = {
   references = "number", memory = "number", fetches = "number", timers = "number", calls = "number",
   breaker = "table", outcomes = "table", replies = "number", requests = "number", logins = "number", reasks = "number",
-  permits = "number",
+  permits = "number", health = "table",
 }
+local HEALTH = { [1] = "string", times = "number", pending = "ms", value = "number" }
+local HEALTH_ENDS = { good = true, bad = true, unreachable = true, cut = true, ours = true, untold = true }
 local LINES = {
   search = "table", supplier = "string", machine = "table", caller = "string", expect_outcome = "table",
   expect_reply = "table", expect_events = "list", expect_no_reply = "boolean", rules = "list",
@@ -247,7 +249,7 @@ local function read_supplier(play, where, given)
   local supplier = {
     name = given.supplier, ceiling_us = us(given.ceiling), rule_us = us(given.rule), item = given.item,
     cheapest = given.cheapest, minutes = given.minutes, flag = given.flag, display = given.display,
-    limits = given.limits, used = given.used, blocked_us = us(given.blocked),
+    breaker = given.breaker, lingers = given.lingers, limits = given.limits, used = given.used, blocked_us = us(given.blocked),
     is_odd = given.odd, is_disabled = given.disabled ~= nil,
     because = given.disabled or given.skips, again = read_again(where, given.again), mode = given.mode,
     account = given.account, traffic = given.traffic and given.traffic * 10000,
@@ -257,6 +259,7 @@ local function read_supplier(play, where, given)
     rebuilt = given.rebuilds and one_of(where, "rebuilds", given.rebuilds, VERDICTS),
   }
   check_words(where, "limits", given.limits or {}, LIMITS)
+  one_of(where, "breaker", given.breaker, { open = true, half_open = true })
   one_of(where, "login_ends", given.login_ends, { failed = true, rejected = true, script_error = true })
   if given.skips then
     supplier.start = "skipped"
@@ -675,6 +678,21 @@ local function compare_moment(differ, play, expected, run)
   compare_outcomes(differ, expected.where, entries, expected.given, is_over)
 end
 
+--- What was told last of a supplier's health.
+local function compare_health(differ, where, name, told, wanted)
+  check_words(where, "the health of " .. name, wanted, HEALTH)
+  one_of(where, "health", wanted[1], HEALTH_ENDS)
+  compare(differ, where, "health of " .. name, told and told["end"] or "untold", wanted[1])
+  for word, key in pairs { times = "times", value = "value" } do
+    if wanted[word] then
+      compare(differ, where, word .. " of the health of " .. name, told and told[key], wanted[word])
+    end
+  end
+  if wanted.pending and not (told and told.pending_us >= us(wanted.pending)) then
+    differ[#differ + 1] = ("%s: the fetch of %s was out for less than %s ms"):format(where, name, wanted.pending)
+  end
+end
+
 local function compare_finally(differ, play, run, memory)
   local where, given, result = play.finally_where, play.finally, run.result
   for word, value in pairs(given) do
@@ -686,6 +704,10 @@ local function compare_finally(differ, play, run, memory)
       end
     elseif word == "outcomes" then
       compare_outcomes(differ, where, result.entries, value, true)
+    elseif word == "health" then
+      for name, wanted in pairs(value) do
+        compare_health(differ, where, name, result.health[name], type(wanted) == "table" and wanted or { wanted })
+      end
     else
       compare(differ, where, word, result[word], value)
     end

@@ -32,9 +32,15 @@ void virtual_world_blame(struct virtual_world *virtual, const char *rule)
     }
 }
 
+/// The search has ended, and of it nothing goes on.
+static bool is_all_over(const struct virtual_world *virtual)
+{
+    return virtual->is_over && virtual->world.over == NULL;
+}
+
 void virtual_world_check_begin(struct virtual_world *virtual, const char *rule)
 {
-    if (virtual->is_over) {
+    if (is_all_over(virtual)) {
         virtual_world_blame(virtual, rule);
     }
 }
@@ -87,7 +93,7 @@ static enum status virtual_timer_start(struct world *world, struct timer *timer,
 {
     struct virtual_world *virtual = virtual_of(world);
 
-    if (virtual->is_over) {
+    if (is_all_over(virtual)) {
         virtual_world_blame(virtual, "a timer was started after the end of the search");
     }
     if (++virtual->timers_asked == virtual->machine.refused_timer) {
@@ -130,7 +136,7 @@ static enum status virtual_fetch_start(struct world *world, struct fetch *fetch)
     struct virtual_world *virtual = virtual_of(world);
     struct virtual_step step;
 
-    if (virtual->is_over) {
+    if (is_all_over(virtual)) {
         virtual_world_blame(virtual, "a request was sent after the end of the search");
     } else if (virtual->now_us >= fetch->end_us) {
         virtual_world_blame(virtual, "a request was sent with no time left");
@@ -301,7 +307,7 @@ static enum status virtual_script_submit(struct world *world, struct script_call
 {
     struct virtual_world *virtual = virtual_of(world);
 
-    if (virtual->is_over) {
+    if (is_all_over(virtual)) {
         virtual_world_blame(virtual, "a script call was submitted after the end of the search");
     }
     if (virtual->is_start_refused || ++virtual->calls_asked == virtual->machine.refused_call) {
@@ -405,6 +411,9 @@ void virtual_world_init(struct virtual_world *virtual, const struct virtual_supp
         .permit_begin = virtual_permit_begin,
         .permit_end = virtual_permit_end,
         .account_block = virtual_account_block,
+        .health_ask = virtual_health_ask,
+        .health_tell = virtual_health_tell,
+        .linger_wants = virtual_linger_wants,
         .login_peek = virtual_login_peek,
         .login_take = virtual_login_take,
         .login_start = virtual_login_start,
@@ -420,6 +429,7 @@ void virtual_world_init(struct virtual_world *virtual, const struct virtual_supp
     };
     timer_heap_init(&virtual->timers);
     quotas_open(virtual);
+    virtual_health_init(virtual);
     virtual_logins_init(virtual);
 }
 
@@ -457,6 +467,7 @@ void virtual_world_fini(struct virtual_world *virtual)
     for (size_t i = 0; i < virtual->batch_count; i++) {
         offer_batch_release(&virtual->batches[i]);
     }
+    virtual_health_fini(virtual);
     free(virtual->quotas);
     free(virtual->blocks);
     free(virtual->batches);

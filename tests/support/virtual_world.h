@@ -13,6 +13,7 @@
 #include "base/list.h"
 #include "model/ceiling_call.h"
 #include "search/ports.h"
+#include "support/virtual_health.h"
 
 /// One exchange of a supplier that has several parts or steps.
 struct virtual_step {
@@ -74,8 +75,10 @@ struct virtual_supplier {
     struct text item_json;   // absent: {}; outlives the play
     // of its account
     struct request_limits limits;
-    uint32_t used;       // requests that count in its windows when the play begins
-    uint64_t blocked_us; // the supplier wants no requests for so long from then on; 0: it takes them
+    enum breaker_state breaker; // of its account, when the play begins: closed, open for long, half-open
+    bool lingers;               // each attempt of it that is cut goes on
+    uint32_t used;              // requests that count in its windows when the play begins
+    uint64_t blocked_us;        // the supplier wants no requests for so long from then on; 0: it takes them
     // of its logins
     bool logs_in;
     bool has_login; // there is one when the search comes
@@ -128,15 +131,16 @@ struct virtual_world {
     size_t timers_asked, events_running;                     // events: own timers in the heap
     size_t fetches_done, fetches_cancelled, fetches_refused; // of those started
     bool is_start_refused;
-    bool is_over;            // the test saw the end of the search: nothing may begin any more
+    bool is_over; // the test saw the end of the search: nothing may begin any more, but of attempts that linger
     const char *broken_rule; // the first that the search broke; NULL: none
 
     struct virtual_login *logins;  // beside the suppliers
     struct virtual_event *waiting; // calls that no worker has taken
     uint32_t busy_workers;
     uint64_t draws, turns;
-    struct quota *quotas;  // of the accounts, beside `suppliers`
-    struct block **blocks; // held to the end
+    struct quota *quotas;          // of the accounts, beside `suppliers`
+    struct virtual_health *health; // likewise
+    struct block **blocks;         // held to the end
     struct offer_batch **batches;
     size_t block_count, block_capacity, batch_count, batch_capacity;
 };

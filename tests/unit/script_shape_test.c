@@ -51,6 +51,15 @@ static void null_is_nil_and_arrays_stay_arrays(void **state)
     assert_gives("local read = ... local t = read({ { a = text } }, '[]') return json.encode(t)", "[]");
 }
 
+static void what_is_no_object_keeps_its_place_in_a_list(void **state)
+{
+    (void)state;
+    assert_gives("local read = ... local t, count, first = read({ o = { { a = text, b = { { c = text } } } } }, "
+                 "[[{\"o\":[null,7,{\"a\":\"x\",\"b\":[{\"c\":\"y\"},null]},null]}]]) "
+                 "return #t.o .. tostring(t.o[1].a) .. t.o[3].a .. #t.o[3].b .. ' ' .. count .. ' ' .. first",
+                 "4nilx2 1 o[2]: object expected, got a number");
+}
+
 static void a_map_has_free_keys(void **state)
 {
     (void)state;
@@ -123,6 +132,7 @@ int main(void)
         cmocka_unit_test(the_table_mirrors_what_is_declared),
         cmocka_unit_test(literals_of_numbers_survive),
         cmocka_unit_test(null_is_nil_and_arrays_stay_arrays),
+        cmocka_unit_test(what_is_no_object_keeps_its_place_in_a_list),
         cmocka_unit_test(a_map_has_free_keys),
         cmocka_unit_test(what_is_not_as_declared_is_nil_counted_and_told),
         cmocka_unit_test(a_broken_document_gives_its_place),

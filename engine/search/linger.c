@@ -1,0 +1,187 @@
+#include "search/linger.h"
+
+#include "search/search_internal.h"
+
+// An attempt that goes on is a new one: it has the parts, their fetches, calls and timers, which stay where they are in
+// memory and are told of their new attempt. The one that was cut keeps copies of its parts, ended, for the reply and
+// the record, and the offers that it has.
+
+static void linger_enlist(struct search *search, struct attempt *attempt)
+{
+    attempt->is_lingering = true;
+    attempt->mode = MODE_DARK; // never shown, and nobody waits for it
+    attempt->next_lingering = search->lingering;
+    search->lingering = attempt;
+}
+
+static void linger_delist(struct search *search, struct attempt *attempt)
+{
+    struct attempt **at = &search->lingering;
+
+    while (*at != attempt) {
+        require(*at != NULL);
+        at = &(*at)->next_lingering;
+    }
+    *at = attempt->next_lingering;
+    if (!attempt->is_probe) {
+        search->options.world->lingering--;
+    }
+}
+
+/// The same, but with nothing in hand: ended as cut where it stands.
+static struct part part_as_cut(const struct part *part)
+{
+    struct part frozen = { .attempt = part->attempt, .index = part->index, .step = part->step, .end = part->end };
+
+    frozen.state = PART_ENDED;
+    frozen.has_answered = part->has_answered;
+    frozen.is_incomplete = part->is_incomplete;
+    frozen.requests = part_requests(part);
+    frozen.is_redone = part->is_redone;
+    if (part->state != PART_ENDED) {
+        frozen.end.phase = part_phase(part);
+        frozen.end.outcome = OUTCOME_CUT;
+    }
+    return frozen;
+}
+
+static bool linger_is_chosen(const struct search *search, const struct attempt *attempt)
+{
+    struct world *world = search->options.world;
+
+    return !attempt->is_lingering && search->options.catalogue->linger_us > 0 && world->lingering < LINGER_MOST &&
+           world->ops->linger_wants != NULL && world->ops->linger_wants(world, attempt->account);
+}
+
+static uint64_t linger_end(const struct search *search, uint64_t began_us)
+{
+    return began_us + search->options.catalogue->linger_us;
+}
+
+/// False: its end has come, or nothing would tell when it does.
+static bool linger_limit(struct search *search, struct attempt *attempt)
+{
+    struct world *world = search->options.world;
+    uint64_t now_us = world->ops->now_us(world), end_us = linger_end(search, attempt->began_us);
+
+    attempt->allocation = (struct allocation){ end_us, end_us - attempt->began_us, BOUND_CEILING };
+    return now_us < end_us && world->ops->timer_start(world, &attempt->ceiling_timer, end_us) == STATUS_OK;
+}
+
+bool linger_begin(struct search *search, struct attempt *attempt)
+{
+    struct attempt *live;
+    struct part *frozen;
+
+    if (!linger_is_chosen(search, attempt)) {
+        return false;
+    }
+    live = search_alloc(search, sizeof(*live));
+    frozen = search_alloc(search, attempt->part_count * sizeof(*frozen));
+    if (live == NULL || frozen == NULL) {
+        return false;
+    }
+    attempt_init(live, search, attempt->supplier);
+    live->account = attempt->account;
+    live->began_us = attempt->began_us;
+    live->arrived_us = attempt->arrived_us;
+    if (!linger_limit(search, live)) {
+        return false;
+    }
+    live->state = attempt->state;
+    live->parts = attempt->parts;
+    live->part_count = attempt->part_count;
+    live->open_parts = attempt->open_parts;
+    live->pass = attempt->pass;
+    live->has_pass = attempt->has_pass;
+    attempt->has_pass = false; // who goes on tells
+    for (uint32_t i = 0; i < attempt->part_count; i++) {
+        struct part *part = &attempt->parts[i];
+        frozen[i] = part_as_cut(part);
+        if (part->state == PART_ENDED) { // its words are for the reply
+            frozen[i].trouble = part->trouble;
+            part->trouble = NULL;
+        }
+        part->attempt = live;
+    }
+    attempt->parts = frozen;
+    linger_enlist(search, live);
+    search->options.world->lingering++;
+    return true;
+}
+
+void linger_probe(struct search *search, const struct attempt *attempt, struct start_candidate *candidate,
+                  struct breaker_pass pass)
+{
+    struct world *world = search->options.world;
+    struct attempt *probe = search_alloc(search, sizeof(*probe));
+
+    if (probe == NULL) { // its lease runs out
+        return;
+    }
+    attempt_init(probe, search, attempt->supplier);
+    probe->account = attempt->account;
+    probe->pass = pass;
+    probe->has_pass = true;
+    probe->is_probe = true;
+    linger_enlist(search, probe);
+    uint64_t now_us = world->ops->now_us(world), end_us = linger_end(search, now_us);
+    probe->allocation = (struct allocation){ end_us, end_us - now_us, BOUND_CEILING };
+    attempt_ask(probe, candidate);
+}
+
+void linger_on_closed(struct search *search, struct attempt *attempt)
+{
+    linger_delist(search, attempt);
+    attempt_fini(attempt);
+    if (search->lingering == NULL && search->is_over) {
+        search_free(search);
+    }
+}
+
+bool linger_outlives(struct search *search)
+{
+    struct world *world = search->options.world;
+
+    if (search->lingering == NULL) {
+        return false;
+    }
+    search->next_over = world->over;
+    search->previous_over = NULL;
+    if (world->over != NULL) {
+        world->over->previous_over = search;
+    }
+    world->over = search;
+    search->is_over = true;
+    return true;
+}
+
+void linger_fini(struct search *search)
+{
+    struct world *world = search->options.world;
+
+    while (search->lingering != NULL) {
+        struct attempt *attempt = search->lingering;
+        linger_delist(search, attempt);
+        attempt_fini(attempt);
+    }
+    if (!search->is_over) {
+        return;
+    }
+    if (search->previous_over != NULL) {
+        search->previous_over->next_over = search->next_over;
+    } else {
+        world->over = search->next_over;
+    }
+    if (search->next_over != NULL) {
+        search->next_over->previous_over = search->previous_over;
+    }
+}
+
+void linger_stop(struct world *world)
+{
+    world->lingering += LINGER_MOST; // full for good
+    while (world->over != NULL) {
+        search_free(world->over);
+    }
+}

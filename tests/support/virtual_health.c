@@ -1,0 +1,102 @@
+#include "support/virtual_health.h"
+
+#include "support/virtual_supplier.h"
+#include "support/virtual_world.h"
+
+#include <stdlib.h>
+
+// The dice of a play fall in the middle: what waits, waits as long as it says.
+enum { MIDDLE = INT32_MAX };
+
+static const struct breaker_settings SETTINGS = {
+    .is_on = true, .window_s = 10, .min_calls = 20, .failure_share = 0.35
+};
+
+static struct virtual_world *virtual_of(struct world *world)
+{
+    return CONTAINER_OF(world, struct virtual_world, world);
+}
+
+void virtual_health_init(struct virtual_world *virtual)
+{
+    virtual->health = calloc(virtual->supplier_count + 1, sizeof(*virtual->health));
+    require(virtual->health != NULL);
+    for (size_t i = 0; i < virtual->supplier_count; i++) {
+        enum breaker_state state = virtual->suppliers[i].breaker;
+        if (state == BREAKER_CLOSED) {
+            continue;
+        }
+        struct health *known = calloc(1, sizeof(*known));
+        require(known != NULL);
+        health_init(known, SETTINGS, virtual->now_us);
+        breaker_trip(&known->breaker, MIDDLE, virtual->now_us);
+        if (state == BREAKER_HALF_OPEN) {
+            known->breaker.until_us = virtual->now_us;
+        } else {
+            known->breaker.until_us = virtual->now_us + UINT64_C(60) * 1000000;
+        }
+        virtual->health[i].known = known;
+    }
+}
+
+void virtual_health_fini(struct virtual_world *virtual)
+{
+    for (size_t i = 0; i < virtual->supplier_count; i++) {
+        free(virtual->health[i].known);
+    }
+    free(virtual->health);
+}
+
+enum breaker_answer virtual_health_ask(struct world *world, const struct script_account *account,
+                                       struct breaker_pass *pass, uint64_t *wait_us)
+{
+    struct virtual_world *virtual = virtual_of(world);
+    struct virtual_health *health = &virtual->health[virtual_supplier_index(virtual, account)];
+    enum breaker_answer answer = BREAKER_PASS;
+
+    *pass = (struct breaker_pass){ .epoch = 1 };
+    *wait_us = 0;
+    if (health->known != NULL) {
+        answer = health_ask(health->known, MIDDLE, virtual->now_us, pass);
+        *wait_us = breaker_refuses_us(&health->known->breaker, virtual->now_us);
+    }
+    health->asked += answer != BREAKER_REFUSE;
+    return answer;
+}
+
+void virtual_health_tell(struct world *world, const struct script_account *account, const struct health_result *result)
+{
+    struct virtual_world *virtual = virtual_of(world);
+    struct virtual_health *health = &virtual->health[virtual_supplier_index(virtual, account)];
+
+    health->told++;
+    health->last = result->end;
+    health->pending_us = result->pending_us;
+    health->value = result->value;
+    if (health->told > health->asked) {
+        virtual_world_blame(virtual, "what became of an attempt was told twice");
+    }
+    if (result->took_us > virtual->now_us || result->pending_us > result->took_us) {
+        virtual_world_blame(virtual, "an attempt took less time than its fetch");
+    }
+    if (health->known != NULL) {
+        (void)health_tell(health->known, NULL, result, MIDDLE, virtual->now_us);
+    }
+}
+
+bool virtual_linger_wants(struct world *world, const struct script_account *account)
+{
+    struct virtual_world *virtual = virtual_of(world);
+
+    return virtual->suppliers[virtual_supplier_index(virtual, account)].lingers;
+}
+
+size_t virtual_health_untold(const struct virtual_world *virtual)
+{
+    size_t untold = 0;
+
+    for (size_t i = 0; i < virtual->supplier_count; i++) {
+        untold += virtual->health[i].asked - virtual->health[i].told;
+    }
+    return untold;
+}

@@ -1,0 +1,29 @@
+/// Virtual health: what a virtual world knows of its accounts: breakers as they stand when the play begins, and what is
+/// told of each attempt.
+///
+/// Threads: one.
+/// Memory:  owned by its world.
+#pragma once
+
+#include "search/ports.h"
+
+struct virtual_world;
+
+struct virtual_health {
+    struct health *known; // NULL: its breaker is closed, and stays so
+    uint32_t asked, told; // passes that were given, and told of
+    enum health_end last;
+    uint64_t pending_us; // as it was told last
+    double value;
+};
+
+void virtual_health_init(struct virtual_world *virtual);
+void virtual_health_fini(struct virtual_world *virtual);
+
+enum breaker_answer virtual_health_ask(struct world *world, const struct script_account *account,
+                                       struct breaker_pass *pass, uint64_t *wait_us);
+void virtual_health_tell(struct world *world, const struct script_account *account, const struct health_result *result);
+bool virtual_linger_wants(struct world *world, const struct script_account *account);
+
+/// Passes that were given and of which nothing was told.
+size_t virtual_health_untold(const struct virtual_world *virtual);
