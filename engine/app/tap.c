@@ -390,9 +390,9 @@ static void tap_permit_end(struct world *world, const struct script_account *acc
     behind(world)->ops->permit_end(behind(world), account);
 }
 
-static void tap_account_block(struct world *world, const struct script_account *account, uint64_t wait_us)
+static uint64_t tap_account_block(struct world *world, const struct script_account *account, uint64_t wait_us)
 {
-    behind(world)->ops->account_block(behind(world), account, wait_us);
+    return behind(world)->ops->account_block(behind(world), account, wait_us);
 }
 
 static struct login tap_login_peek(struct world *world, const struct script_account *account)

@@ -23,6 +23,7 @@ struct offer {
     struct text item;      // identity of the thing offered, e.g. the flights
     struct text id;        // unique within the supplier
     struct text json;      // the finished offer object: `id` is "supplier:id"
+    uint32_t head_length;  // … so many bytes of it are `id`, `supplier` and `item`, with its first brace
     struct text item_json; // the finished object of what is common to the item; absent: none
     const uint16_t *marks; // its facet values, as numbers of the batch's table; each once
     uint16_t mark_count;

@@ -27,6 +27,7 @@ struct taking {
     char observed_at[CALENDAR_TEXT_MAX]; // "": unknown
     char full_id[FULL_ID_MAX];
     size_t full_id_length;
+    size_t head_length;
     bool is_unmapped;          // the item is known by the supplier's own name for it only
     uint16_t seen[SEEN_SLOTS]; // open hash of ids to row + 1
 };
@@ -128,6 +129,7 @@ static void write_head(struct taking *taking, struct text item)
     walk_write_text(out, taking->supplier);
     buffer_append_text(out, TEXT(",\"item\":"));
     walk_write_text(out, item);
+    taking->head_length = out->length;
 }
 
 // Why the offer may not win; sum of enum offer_flag.
@@ -331,6 +333,7 @@ static bool add_row(struct taking *taking, struct text item)
     row->id = place(&at, id);
     row->item = place(&at, item);
     row->json = place(&at, buffer_text(taking->json));
+    row->head_length = (uint32_t)taking->head_length;
     if (taking->item_json->length > 0) {
         row->item_json = place(&at, buffer_text(taking->item_json));
     }

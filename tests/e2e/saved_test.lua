@@ -81,8 +81,8 @@ test("a status of which the script says nothing decides, and its body is shown",
 end)
 
 test("an answer of another version of a namespace is told with both", function()
-  local path = saved("other.xml", [[<s:Envelope xmlns:s="urn:soap"><s:Body><q:Rooms xmlns:q="urn:v52"><q:Room/></q:Rooms>
-    </s:Body></s:Envelope>]])
+  local path = saved("other.xml", [[<s:Envelope xmlns:s="urn:soap"><s:Body>
+    <q:Rooms xmlns:q="urn:v52"><q:Room/></q:Rooms></s:Body></s:Envelope>]])
   local tried, code = try_json(path, "spaces")
   equal(1, code, "exit code")
   equal("v:Envelope.v:Body.Rooms", tried.exchanges[1].script.unread[1].path, "path")
@@ -91,8 +91,8 @@ test("an answer of another version of a namespace is told with both", function()
 end)
 
 test("a name of XML that is not there is told with those that are", function()
-  local path = saved("names.xml", [[<s:Envelope xmlns:s="urn:soap"><s:Body><q:Rooms xmlns:q="urn:v51"><q:Romo/></q:Rooms>
-    </s:Body></s:Envelope>]])
+  local path = saved("names.xml", [[<s:Envelope xmlns:s="urn:soap"><s:Body>
+    <q:Rooms xmlns:q="urn:v51"><q:Romo/></q:Rooms></s:Body></s:Envelope>]])
   local output, code = try(path, "spaces")
   equal(1, code, output)
   contains(output, "body.v:Envelope.v:Body.r:Rooms is { r:Romo }")

@@ -175,7 +175,7 @@ static void update_takes_the_secrets_that_the_script_has_now(void **state)
         "    return { url = \"https://acme.example/\" .. ctx.secret.ACME_ID .. ctx.secret.ACME_KEY }\n"
         "  end,\n"
         "  normalise = function() return {} end }\n";
-    char fixture[1200], content[1200] = "";
+    char fixture[1200], content[2000] = "";
 
     (void)state;
     write_as("acme.lua", SIGNED);
