@@ -36,6 +36,7 @@ enum {
 /// What may be said several times.
 struct cli_list {
     const char *items[CLI_MAX_ITEMS];
+    size_t bodies[CLI_MAX_ITEMS]; // how many --body stood before each
     size_t count;
 };
 
@@ -49,8 +50,8 @@ struct cli_options {
     const char *shadow, *promote, *drop; // names of suppliers; NULL: not given
     uint64_t budget_ms;                  // 0: not given
     uint64_t width;                      // 0: the terminal's
-    struct cli_list bodies, headers;     // saved answers, and headers of the last one
-    uint64_t http_status;                // of the last one; 0: not given
+    struct cli_list bodies;              // saved answers
+    struct cli_list statuses, headers;   // of the --body before each
     const char *login, *keep, *as;       // NULL: not given
     bool shows_all, is_forced;
     bool is_json, is_colourless, has_secrets, is_strict, is_updating, is_checking, is_events;

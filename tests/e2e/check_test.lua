@@ -1,5 +1,6 @@
--- What `check` and `test` tell beside the mistakes of a script: settings and ceilings that cannot work, what the strict
--- want to know, and how a fixture that differs is told. No socket is opened.
+-- What `check` and `test` tell beside the mistakes of a script. No socket is opened.
+-- variants: release asan
+-- Settings and ceilings that cannot work, what the strict want to know, and how a fixture that differs is told.
 package.path = "./?.lua;" .. package.path
 local world = require("tests.e2e.world")
 local author = require("tests.e2e.author")
@@ -170,6 +171,46 @@ test("the strict are told of paths that no fixture has", function()
   bench:write { script = with(author.script, "response:json()", shape) }
   equal("", author.show_all((bench:run("check"))), "findings")
   at(find(bench:run("check --strict"), "E0212", "fares[].cabbin"), bench.script, "cabbin = text")
+end)
+
+test("what only a refusal or an answer of nothing has was seen all the same", function()
+  local plan = [[plan {
+    each = "fares[]",
+    offer = {
+      id = "id",
+      price = { total = money("total.currency", "total.amount"), taxes_included = const "yes" },
+      slices = { each = ".", segments = { each = ".", carrier = const "ZZ", number = "number", origin = "from",
+        destination = "to", departs = { ["local"] = "departs" }, arrives = { ["local"] = "arrives" } } },
+    },
+    when = {
+      ["oops:present"] = fail.supplier,
+      ["error.code:=late"] = fail.busy,
+      ["nothing:present"] = "empty",
+      ["first.poll:=no"] = "empty",
+      ["gone:present"] = "empty",
+    },
+  }]]
+  local script = author.script:gsub("function%(response, search, ctx%)\n    local body.*$", function()
+    return plan .. ",\n}\n"
+  end)
+  script = script:gsub("^.-\nreturn", "return")
+  local fixture = author.fixture:gsub('"more": "p2", ', ""):gsub(",%s*{ \"expect_request\": { \"url\".-} %] } } }", "")
+    :gsub('"offers": 3', '"offers": 2')
+  local function odd(name, status, body, outcome)
+    world.write_file(("%s/acme.test/odd-%s.json"):format(bench.folder, name),
+      (with(with(author.odd, '"status": 503', ('"status": %d, "json": %s'):format(status, body)), '"failed"', outcome)))
+  end
+  bench:write { script = script, fixture = fixture }
+  local findings = bench:run("check --strict")
+  equal(5, #findings, author.show_all(findings))
+  at(find(findings, "E0212", "`oops`"), bench.script, '["oops:present"]')
+  odd("error", 200, '{ "oops": "no" }', '"rejected", "kind": "supplier"')
+  odd("late", 200, '{ "error": { "code": "late" } }', '"rejected", "kind": "busy"')
+  odd("poll", 200, '{ "fares": [], "first": { "poll": "yes" } }', '"empty"')
+  odd("nothing", 200, '{ "nothing": true }', '"empty"')
+  findings = bench:run("check --strict")
+  equal(1, #findings, author.show_all(findings))
+  at(find(findings, "E0212", "`gone`"), bench.script, '["gone:present"]')
 end)
 
 -- ---- names that are nearly right
