@@ -286,8 +286,9 @@ static void print_doors(const struct mock_command *command, struct buffer *out)
     buffer_clear(&names);
     mock_tell_over(command->mock, clock_wall_us(), &names);
     if (names.length > 0) {
-        buffer_printf(out, "the days of their searches are over, so ask for later ones (the answers stay as they are): %.*s\n",
-                      TEXT_ARGS(buffer_text(&names)));
+        buffer_printf(
+            out, "the days of their searches are over, so ask for later ones (the answers stay as they are): %.*s\n",
+            TEXT_ARGS(buffer_text(&names)));
     }
     buffer_fini(&names);
 }
