@@ -3,8 +3,8 @@
 /// The whole document is walked, whatever the script declared, and held against the trees of script/reading.h. A field
 /// is told once, by its path as shapes spell it (`offers[].conditions`), with how often it came; what stands below one
 /// that nobody reads is not told as well. Names of XML have the prefixes that the script gives their namespaces. An
-/// element that the script names under another namespace is told with both. A document that is larger than an author can
-/// look at is not known, and told with the reason.
+/// element that the script names under another namespace is told with both. A document that is larger than an author
+/// can look at is not known, and told with the reason.
 ///
 /// Threads: one.
 /// Memory:  a list in the caller's arena.

@@ -91,8 +91,8 @@ void cli_print_failure(FILE *stream, const struct failure *failure, bool is_colo
 struct json_writer;
 void cli_tell_finding(struct json_writer *json, const struct failure *failure, bool is_colourless);
 
-/// Why a command did nothing: lines on standard error, or with --json an object on standard output whose only finding it
-/// is. Gives the exit code.
+/// Why a command did nothing: lines on standard error, or with --json an object on standard output whose only finding
+/// it is. Gives the exit code.
 int cli_fail(const struct cli_options *options, const struct failure *why, int code);
 
 /// Settings and scripts, with every finding reported, one at least unless the status is OK.
@@ -102,8 +102,8 @@ MUST_CHECK enum status cli_load(const struct cli_options *options,
                                 void (*report)(void *context, const struct failure *failure), void *context,
                                 struct settings **settings, struct generation **generation);
 
-/// Likewise for the suppliers named, each as "acme", "acme/fixture" or "suppliers/acme.lua": what is wrong with what they do not need stops
-/// nobody, and is told in a line of standard error. Without names they are all needed.
+/// Likewise for the suppliers named, each as "acme", "acme/fixture" or "suppliers/acme.lua": what is wrong with what
+/// they do not need stops nobody, and is told in a line of standard error. Without names they are all needed.
 MUST_CHECK enum status cli_load_for(const struct cli_options *options, const char *const *names, size_t name_count,
                                     void (*report)(void *context, const struct failure *failure), void *context,
                                     struct settings **settings, struct generation **generation);

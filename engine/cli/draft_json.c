@@ -300,7 +300,8 @@ static const struct json_node *counterpart(const struct json_node *node, const s
     if (node == item) {
         return other;
     }
-    const struct json_node *above = counterpart(node->parent, item, other), *found = above == NULL ? NULL : above->first;
+    const struct json_node *above = counterpart(node->parent, item, other),
+                           *found = above == NULL ? NULL : above->first;
     if (node->key.length > 0) {
         return json_tree_member_text(above, node->key);
     }

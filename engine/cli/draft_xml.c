@@ -39,7 +39,8 @@ static struct text text_at(struct spot spot)
     return spot.attribute != NULL ? spot.attribute->value : spot.node->text;
 }
 
-// -------------------------------------------------------------------------------------------------------------- reading
+// --------------------------------------------------------------------------------------------------------------
+// reading
 
 /// What cannot be written as it is: text around elements, an attribute that xml.build takes for something else.
 static bool is_plain(const struct xml_node *node)
@@ -176,8 +177,8 @@ static bool is_digest(const struct xml_node *token)
 
 static void write_secret(struct draft *draft, const struct xml_node *node, struct buffer *out)
 {
-    draft_write_value(draft,
-                      &(struct draft_value){ .where = DRAFT_BODY, .key = node->name.local, .value = node->text }, out);
+    draft_write_value(draft, &(struct draft_value){ .where = DRAFT_BODY, .key = node->name.local, .value = node->text },
+                      out);
 }
 
 static void write_security(struct draft *draft, const struct xml_node *token, const struct place *place,
@@ -204,7 +205,8 @@ static void write_security(struct draft *draft, const struct xml_node *token, co
     buffer_append_byte(out, '}');
 }
 
-// -------------------------------------------------------------------------------------------------------------- secrets
+// --------------------------------------------------------------------------------------------------------------
+// secrets
 
 static void find_at(struct draft *draft, struct spot spot)
 {
@@ -253,7 +255,8 @@ void draft_find_in_xml(struct draft *draft)
     find_in(draft, draft->xml.root);
 }
 
-// --------------------------------------------------------------------------------------------------- slices, travellers
+// --------------------------------------------------------------------------------------------------- slices,
+// travellers
 
 static bool is_airport_of(struct spot spot, bool (*is_kind)(struct text key))
 {
@@ -327,7 +330,8 @@ static bool is_same_spot(struct spot a, struct spot b)
     return a.node == b.node && a.attribute == b.attribute;
 }
 
-// -------------------------------------------------------------------------------------------------------------- writing
+// --------------------------------------------------------------------------------------------------------------
+// writing
 
 static void write_element(struct draft *draft, const struct xml_node *node, struct place place, uint32_t indent,
                           struct buffer *out);

@@ -1,6 +1,6 @@
 // An element is a table: its name, then its children; its other fields are attributes, in the order of their names, or
-// `attrs`, a list of pairs, where another order matters. Among the children there may be lists of elements, as `map` makes
-// them.
+// `attrs`, a list of pairs, where another order matters. Among the children there may be lists of elements, as `map`
+// makes them.
 
 #include "script/bind_xml.h"
 

@@ -1,7 +1,8 @@
 /// XML tree: a small document as a whole, for what is not known before it is read: a fault's detail, a token.
 ///
 /// Threads: one owner.
-/// Memory:  an arena, at most 4 MiB, at most 10,000 elements, unless an author who looks on has room for more; texts may
+/// Memory:  an arena, at most 4 MiB, at most 10,000 elements, unless an author who looks on has room for more; texts
+/// may
 ///          point into the document.
 #pragma once
 
