@@ -44,7 +44,7 @@ local CODES = {
 }
 
 local function dialect_of(ctx)
-  return dialects[tostring(ctx.options.dialect)] or error("options.dialect: 17.2, 18.2, 19.2 or 21.3 expected")
+  return dialects.of(tostring(ctx.options.dialect)) or error("options.dialect: 17.2, 18.2, 19.2 or 21.3 expected")
 end
 
 local function message(ctx, path, root)
