@@ -31,7 +31,7 @@ r:needs(FILE)
 local SHOP = "POST /AirShopping"
 r:answers("ndc", SHOP, "200 OK", FILE, { gzip = true })
 r:answers("n_half", SHOP, "200 OK", FILE)
-r:set_options("n_half", { combine = false })
+r:set_options("n_half", { trips_max = 0 })
 r:answers("n_17", SHOP, "200 OK", FILE)
 r:set_options("n_17", { dialect = "17.2" })
 
