@@ -494,8 +494,9 @@ end)
 test("a body in chunks is one like any other, and who waits to be wanted is told so", function()
   with_mock("acme --strict", function(mock)
     local function ask(how)
-      return (world.shell("curl -s --max-time 20 -o /dev/null -w '%{http_code}\n' -H 'Content-Type: application/json' -H '"
-        .. KEY .. "' -d '" .. json.encode(ONE) .. "' '" .. mock:url("acme") .. "/v2/offers?limit=10' " .. how))
+      return (world.shell("curl -s --max-time 20 -o /dev/null -w '%{http_code}\n' "
+        .. "-H 'Content-Type: application/json' -H '" .. KEY .. "' -d '" .. json.encode(ONE) .. "' '"
+        .. mock:url("acme") .. "/v2/offers?limit=10' " .. how))
     end
     local waits, chunked = "-H 'Expect: 100-continue' --expect100-timeout 15", "-H 'Transfer-Encoding: chunked'"
     for _, how in ipairs { "", chunked, waits, waits .. " " .. chunked } do
