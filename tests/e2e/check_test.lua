@@ -301,6 +301,31 @@ test("a request that fits no exchange is told with the nearest", function()
   equal(true, author.holds(finding.help, nearest), finding.help)
 end)
 
+test("of a body of XML each element that differs is told", function()
+  local script = with(author.script, "json = { from = slice.origin, to = slice.destination, day = slice.date, limit = ctx.options.page_size },",
+    [[body = xml.build { "e:Envelope", ["xmlns:e"] = "urn:e", { "e:Head", { "Id", "7" } }, { "e:Body", { "Ask", kind = "air",
+        { "Way", from = slice.origin }, { "Way", from = slice.destination }, { "Only" } } } },]])
+  local body = [[<x:Envelope xmlns:x=\"urn:e\"><x:Head><Id>8</Id></x:Head><x:Body><Ask class=\"b\"><Way from=\"MAD\"/>]]
+    .. [[<Way from=\"LGW\"/><Also>1</Also></Ask></x:Body></x:Envelope>]]
+  bench:write { script = script,
+    fixture = with(author.fixture, '"json": { "from": "MAD", "to": "LHR", "day": "2027-05-12", "limit": 50 }',
+      '"body": "' .. body .. '"') }
+  local findings = bench:run("test")
+  for _, words in ipairs {
+    "body.Head.Id: expected 8, got 7", "body.Body.Ask.@class: expected b, got nothing",
+    "body.Body.Ask.@kind: expected nothing, got air", "body.Body.Ask.Way[1].@from: expected LGW, got LHR",
+    "body.Body.Ask.Also: expected 1, got nothing", "body.Body.Ask.Only: expected nothing, got an empty element" } do
+    at(find(findings, "E0304", words), bench.fixture, '"body": "')
+  end
+  equal(6, #findings, author.show_all(findings))
+  -- Where only the spelling differs it is told as text.
+  bench:write { script = script,
+    fixture = with(author.fixture, '"json": { "from": "MAD", "to": "LHR", "day": "2027-05-12", "limit": 50 }',
+      [["body": "<x:Envelope xmlns:x='urn:e'><x:Head><Id>7</Id></x:Head><x:Body><Ask kind='air'><Way from='MAD'/>]]
+      .. [[<Way from='LHR'/><Only/></Ask></x:Body></x:Envelope>"]]) }
+  find(bench:run("test"), "E0304", "body: expected")
+end)
+
 test("long values are shown where they part", function()
   local note = '"day": "2027-05-12", "note": "' .. ("x"):rep(300) .. 'a"'
   local script = with(author.script, "day = slice.date", 'day = slice.date, note = ("x"):rep(300) .. "b"')
