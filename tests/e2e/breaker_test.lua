@@ -1,5 +1,5 @@
--- Breakers over real sockets: who fails too often is left alone, tried out by probes that no search waits for, and comes
--- back; who is only cut by short budgets never is. The farm counts what went out.
+-- Breakers over real sockets: who fails too often is left alone, tried out by probes that no search waits for, and
+-- comes back; who is only cut by short budgets never is. The farm counts what went out.
 -- variants: release asan
 package.path = "./?.lua;" .. package.path
 local world = require("tests.e2e.world")

@@ -513,11 +513,30 @@ test("a supplier whose fixtures are all of days that are over is told, so that l
   local log = FOLDER .. "/yore.log"
   local pid = world.spawn(command("yore"), log)
   world.wait_for("the mock", 60, function()
-    return (world.read_file(log) or ""):find("the days of their searches are over, so ask for later ones", 1, true) ~= nil
+    return (world.read_file(log) or ""):find("the days of their searches are over, so ask for later", 1, true) ~= nil
   end, pid, log)
   os.execute("kill -TERM " .. pid)
   equal(0, setmetatable({ log = log }, Mock):wait())
   world.shell(("rm -r %syore.lua %syore.test"):format(folder, folder))
+end)
+
+-- ---- other ways to send a body --------------------------------------------------------------------------------------
+
+test("a body in chunks is one like any other, and who waits to be wanted is told so", function()
+  with_mock("acme --strict", function(mock)
+    local function ask(how)
+      return (world.shell("curl -s --max-time 20 -o /dev/null -w '%{http_code}\n' "
+        .. "-H 'Content-Type: application/json' -H '" .. KEY .. "' -d '" .. json.encode(ONE) .. "' '"
+        .. mock:url("acme") .. "/v2/offers?limit=10' " .. how))
+    end
+    local waits, chunked = "-H 'Expect: 100-continue' --expect100-timeout 15", "-H 'Transfer-Encoding: chunked'"
+    for _, how in ipairs { "", chunked, waits, waits .. " " .. chunked } do
+      equal("201\n", ask(how), how)
+    end
+    -- What the server said of waiting stands in curl's own words, so that no clock is asked.
+    local talk = ask("-v " .. waits)
+    assert(talk:find("< HTTP/1.1 100 Continue", 1, true), talk)
+  end)
 end)
 
 -- ---- what is wrong ------------------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ local r = recorded.new {
   environment = { NDC_KEY = KEY },
   query = query { THERE, BACK },
   rates = { base = "EUR", rates = { USD = "1.25" } },
-  more = "scripts: { normalise_limit: 1s }", -- the default is enough where a sanitizer or other load is not in the way
+  more = "scripts: { build_limit: 100ms, normalise_limit: 1s }", -- sanitizers and other load are not what is tested
 }
 r:needs(FILE)
 
@@ -31,7 +31,7 @@ r:needs(FILE)
 local SHOP = "POST /AirShopping"
 r:answers("ndc", SHOP, "200 OK", FILE, { gzip = true })
 r:answers("n_half", SHOP, "200 OK", FILE)
-r:set_options("n_half", { combine = false })
+r:set_options("n_half", { trips_max = 0 })
 r:answers("n_17", SHOP, "200 OK", FILE)
 r:set_options("n_17", { dialect = "17.2" })
 

@@ -90,8 +90,8 @@ test("several who record one fixture at once leave one whose parts belong togeth
   for number = 1, 5 do
     local file = ("%s.%d"):format(BODY, number)
     world.write_file(file, (body:gsub("101%.00", ("10%d.00"):format(number))))
-    command[#command + 1] = ("env -u ACME_KEY %s/lastcall record acme %s --body %s --login '\"x\"' --as ok-one --force -c %s & ")
-      :format(world.build, SEARCH, file, bench.settings)
+    command[#command + 1] = ("env -u ACME_KEY %s/lastcall record acme %s --body %s --login '\"x\"' --as ok-one "
+      .. "--force -c %s & "):format(world.build, SEARCH, file, bench.settings)
   end
   local said = world.shell(table.concat(command) .. "wait")
   equal(select(2, said:gsub("it passes", "")), 5, said)
@@ -140,7 +140,7 @@ test("a search that is skipped says that nothing was tried, with an exit code of
 end)
 
 test("a ceiling that reads what is not known yet is told what there is, with an exit code of a mistake", function()
-  local told = "progress has elapsed_ms, remaining_ms, offers, answered, eligible, cheapest; what is not known yet is nil"
+  local told = "progress has elapsed_ms, remaining_ms, offers, answered, eligible, cheapest; what is not known yet"
   for wrong, code in pairs { ["100 * progress.cheapest"] = "E0423", ["progress.latency.p50"] = "E0421" } do
     bench:write { script = author.with(author.with(author.script, "ceiling = function(search)",
       "ceiling = function(search, progress)"), 'search.query.cabin == "business" and 1500 or 1200', wrong) }

@@ -686,7 +686,8 @@ return {
 ]]):format(cabin))
     local body, search = world.folder .. "/upper.json", world.folder .. "/upper_search.json"
     world.write_file(body, json.encode { flights = { { key = "f", number = "7", from = "2030-11-01T08:00:00",
-      to = "2030-11-01T18:00:00" } }, offers = { { id = "1", total = "10.00", legs = { "f" }, cabins = { one = "economy" } } } })
+      to = "2030-11-01T18:00:00" } },
+    offers = { { id = "1", total = "10.00", legs = { "f" }, cabins = { one = "economy" } } } })
     world.write_file(search, json.encode { query = { slices = { { origin = "SYD", destination = "BKK",
       date = "2030-11-01" } }, travellers = { { type = "adult" } }, currency = "EUR" } })
     return lastcall("try", "upper", search, "--body", body)

@@ -189,8 +189,7 @@ static void update_takes_the_secrets_that_the_script_has_now(void **state)
     assert_says("`lastcall test --update`");
     assert_int_equal(LASTCALL("test", "--update"), CLI_OK);
     assert_int_equal(LASTCALL("test"), CLI_OK);
-    assert_holds_file("acme.test/ok-a.json",
-                      "\"secrets\": { \"ACME_ID\": \"test-acme-id\", \"ACME_KEY\": \"kA\" } }");
+    assert_holds_file("acme.test/ok-a.json", "\"secrets\": { \"ACME_ID\": \"test-acme-id\", \"ACME_KEY\": \"kA\" } }");
     assert_holds_file("acme.test/ok-a.json", "https://acme.example/test-acme-idkA");
     (void)snprintf(content, sizeof content, "%s }", fixture); // none at all
     write_as("acme.test/ok-a.json", content);

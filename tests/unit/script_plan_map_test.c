@@ -449,7 +449,7 @@ static void the_example_of_the_documentation_does_what_is_said_of_it(void **stat
         source, sizeof source,
         "return { name = 'acme', product = 'trips', owner = 'o', hosts = {}, build_request = function() end,\n"
         "normalise = plan {%.*s}",
-        TEXT_ARGS(read_documentation("```lua\nplan {", "```")));
+        TEXT_ARGS(read_documentation("at `2030-05-12T08:05`:\n\n```lua\nplan {", "```")));
     memset(&stage, 0, sizeof stage);
     support_open(&stage.world);
     support_add_source(&stage.world, "acme", source);
