@@ -302,7 +302,8 @@ test("a request that fits no exchange is told with the nearest", function()
 end)
 
 test("of a body of XML each element that differs is told", function()
-  local json = "json = { from = slice.origin, to = slice.destination, day = slice.date, limit = ctx.options.page_size },"
+  local json = "json = { from = slice.origin, to = slice.destination, day = slice.date, "
+    .. "limit = ctx.options.page_size },"
   local script = with(author.script, json,
     [[body = xml.build { "e:Envelope", ["xmlns:e"] = "urn:e", { "e:Head", { "Id", "7" } },
         { "e:Body", { "Ask", kind = "air",
