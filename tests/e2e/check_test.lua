@@ -210,7 +210,9 @@ test("what only a refusal or an answer of nothing has was seen all the same", fu
   odd("nothing", 200, '{ "nothing": true }', '"empty"')
   findings = bench:run("check --strict")
   equal(1, #findings, author.show_all(findings))
-  at(find(findings, "E0212", "`gone`"), bench.script, '["gone:present"]')
+  local gone = find(findings, "E0212", "`gone`")
+  at(gone, bench.script, '["gone:present"]')
+  equal(true, author.holds(gone.help, "of status 2xx: of others a plan reads the status only"), gone.help)
 end)
 
 -- ---- names that are nearly right
