@@ -316,9 +316,10 @@ local function warnings_of(answer, sorted)
   warn(sorted.parts, "offers left out: of several journeys, but not of all")
   warn(sorted.detours, "offers left out: with more stops than asked for")
   warn(sorted.left_out, "offers left out: of single journeys, and not combined")
-  for i, warning in ipairs(answer.warning or {}) do
-    if i <= WARNINGS_MAX then
-      warnings[#warnings + 1] = (warning.code or "warning") .. ": " .. (warning.message or "")
+  -- Of several airlines one may refuse, beside the offers of the others.
+  for _, list in ipairs({ answer.error or {}, answer.error_listed or {}, answer.warning or {} }) do
+    for i = 1, math.min(#list, WARNINGS_MAX) do
+      warnings[#warnings + 1] = (list[i].code or "unknown") .. ": " .. (list[i].message or "no message")
     end
   end
   return warnings

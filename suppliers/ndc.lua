@@ -147,14 +147,15 @@ local function normalise(response, search, ctx)
   if not answer then
     return fail.unexpected(root)
   end
-  refused = refusal(answer, response, ctx)
+  local has_offers = answer.offers and #answer.offers > 0 and response.status < 300
+  refused = not has_offers and refusal(answer, response, ctx)
   if refused then
     return refused
   end
   if response.status >= 300 then
     return {} -- untyped: the engine goes by the status
   end
-  if not answer.offers or #answer.offers == 0 then
+  if not has_offers then
     return nothing(answer, ctx)
   end
   return trips.offers(answer, search, ctx.options.trips_max)
