@@ -1,6 +1,6 @@
-/// Fixture match, XML: two bodies of XML held against each other element by element, so that what differs is told by its
-/// place: `body.Body.Search.Way[1].@from: expected "MAD", got "BCN"`. Prefixes and blanks between elements are passed
-/// over here.
+/// Fixture match, XML: two bodies of XML held against each other element by element, so that what differs is told by
+/// its place: `body.Body.Search.Way[1].@from: expected "MAD", got "BCN"`. Prefixes and blanks between elements are
+/// passed over here.
 ///
 /// Threads: one.
 /// Memory:  trees of its own; findings are the fixture's.

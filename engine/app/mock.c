@@ -3,6 +3,7 @@
 #include "app/mock_internal.h"
 
 #include "app/fixture_folder.h"
+#include "app/try_clock.h"
 #include "base/redact.h"
 
 #include <errno.h>
@@ -396,6 +397,22 @@ void mock_tell_unreachable(const struct mock *mock, struct buffer *out)
     for (size_t i = 0; i < mock->supplier_count; i++) {
         const struct mock_supplier *supplier = mock->suppliers[i];
         if (supplier->fixture_count > 0 && supplier->option_count == 0) {
+            buffer_printf(out, "%s%.*s", out->length == 0 ? "" : ", ", TEXT_ARGS(supplier->script->name));
+        }
+    }
+}
+
+void mock_tell_over(const struct mock *mock, uint64_t real_us, struct buffer *out)
+{
+    for (size_t i = 0; i < mock->supplier_count; i++) {
+        const struct mock_supplier *supplier = mock->suppliers[i];
+        size_t good = 0, over = 0;
+        for (size_t j = 0; j < supplier->play_count; j++) {
+            const struct mock_play *play = &supplier->plays[j];
+            good += play->is_good ? 1 : 0;
+            over += play->is_good && try_clock_is_over(play->fixture->search, real_us) ? 1 : 0;
+        }
+        if (good > 0 && over == good) {
             buffer_printf(out, "%s%.*s", out->length == 0 ? "" : ", ", TEXT_ARGS(supplier->script->name));
         }
     }

@@ -1,6 +1,7 @@
 #include "cli/mock_run.h"
 
 #include "app/generation.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/json_write.h"
 #include "cli/cli_commands.h"
@@ -282,6 +283,13 @@ static void print_doors(const struct mock_command *command, struct buffer *out)
         buffer_printf(out, "not played, for no option leads all of their requests here: %.*s\n",
                       TEXT_ARGS(buffer_text(&names)));
     }
+    buffer_clear(&names);
+    mock_tell_over(command->mock, clock_wall_us(), &names);
+    if (names.length > 0) {
+        buffer_printf(
+            out, "the days of their searches are over, so ask for later ones (the answers stay as they are): %.*s\n",
+            TEXT_ARGS(buffer_text(&names)));
+    }
     buffer_fini(&names);
 }
 
@@ -340,6 +348,9 @@ static void write_ready(const struct mock_command *command, const struct buffer 
     json_end_array(&json);
     mock_tell_unreachable(command->mock, &names);
     json_field_text(&json, "not_played", names.length == 0 ? TEXT("") : buffer_text(&names));
+    buffer_clear(&names);
+    mock_tell_over(command->mock, clock_wall_us(), &names);
+    json_field_text(&json, "over", names.length == 0 ? TEXT("") : buffer_text(&names));
     buffer_clear(&names);
     mock_tell_secrets(command->mock, &names);
     json_field_text(&json, "secrets", names.length == 0 ? TEXT("") : buffer_text(&names));

@@ -73,6 +73,18 @@ static void print_headers(struct paint *paint, const struct json_node *headers, 
     }
 }
 
+static size_t count_lines(struct text text)
+{
+    size_t count = 0;
+
+    while (text.data != NULL) {
+        (void)text_split(text, '\n', &text);
+        count++;
+    }
+    return count;
+}
+
+/// A long one is cut in its middle: the header of SOAP is in front, what is searched for behind.
 static void print_body(struct paint *paint, struct text body, struct text type, bool shows_all)
 {
     bool is_form = text_starts_with(type, TEXT("application/x-www-form-urlencoded"));
@@ -81,11 +93,14 @@ static void print_body(struct paint *paint, struct text body, struct text type, 
 
     buffer_init(&pretty, BODY_MAX);
     pretty_body(body, is_form, &pretty);
-    for (struct text rest = buffer_text(&pretty); rest.data != NULL;) {
+    size_t count = count_lines(buffer_text(&pretty)), cut = shows_all || count <= BODY_LINES ? 0 : count - BODY_LINES;
+    for (struct text rest = buffer_text(&pretty); rest.data != NULL; lines++) {
         struct text line = text_split(rest, '\n', &rest);
-        if (!shows_all && lines++ == BODY_LINES) {
-            buffer_append_c(paint->out, "  > … (--all shows the rest)\n");
-            break;
+        if (cut > 0 && lines >= BODY_LINES / 2 && lines < BODY_LINES / 2 + cut) {
+            if (lines == BODY_LINES / 2) {
+                buffer_printf(paint->out, "  > … (%zu lines; --all shows them)\n", cut);
+            }
+            continue;
         }
         buffer_append_c(paint->out, "  > ");
         paint_text(paint, line, shows_all ? SIZE_MAX : paint->width - 4);

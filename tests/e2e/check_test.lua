@@ -302,8 +302,11 @@ test("a request that fits no exchange is told with the nearest", function()
 end)
 
 test("of a body of XML each element that differs is told", function()
-  local script = with(author.script, "json = { from = slice.origin, to = slice.destination, day = slice.date, limit = ctx.options.page_size },",
-    [[body = xml.build { "e:Envelope", ["xmlns:e"] = "urn:e", { "e:Head", { "Id", "7" } }, { "e:Body", { "Ask", kind = "air",
+  local json = "json = { from = slice.origin, to = slice.destination, day = slice.date, "
+    .. "limit = ctx.options.page_size },"
+  local script = with(author.script, json,
+    [[body = xml.build { "e:Envelope", ["xmlns:e"] = "urn:e", { "e:Head", { "Id", "7" } },
+        { "e:Body", { "Ask", kind = "air",
         { "Way", from = slice.origin }, { "Way", from = slice.destination }, { "Only" } } } },]])
   local body = [[<x:Envelope xmlns:x=\"urn:e\"><x:Head><Id>8</Id></x:Head><x:Body><Ask class=\"b\"><Way from=\"MAD\"/>]]
     .. [[<Way from=\"LGW\"/><Also>1</Also></Ask></x:Body></x:Envelope>]]

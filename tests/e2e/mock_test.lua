@@ -489,6 +489,37 @@ test("for people it prints a line for each request, and what to put into the set
   assert(not text:find("key-of-acme-for-tests", 1, true), "a secret's value was told")
 end)
 
+test("a supplier whose fixtures are all of days that are over is told, so that later ones are asked for", function()
+  local folder = FOLDER .. "/suppliers/"
+  world.write_file(folder .. "yore.lua", (SCRIPT:gsub('"acme"', '"yore"'):gsub("ACME_KEY", "YORE_KEY")))
+  world.shell(("mkdir -p %syore.test"):format(folder))
+  local function write(name, day)
+    local search = { product = "flights", query = { slices = { { origin = "MAD", destination = "LHR", date = day } },
+      travellers = { { type = "adult" } } } }
+    world.write_file(("%syore.test/%s.json"):format(folder, name), json.encode { search = search,
+      now = "2015-01-01T09:00:00Z", secrets = { YORE_KEY = "key-of-yore-for-tests" }, expect = { outcome = "empty" },
+      exchanges = { { expect_request = { url = API .. "/offers" }, response = { json = {} } } } })
+  end
+  write("ok-old", "2015-08-08")
+  write("odd-new", os.date("!%Y-%m-%d", os.time() + 90 * 86400))
+  with_mock("yore", function(mock)
+    equal("yore", mock.ready.over)
+  end)
+  write("ok-new", os.date("!%Y-%m-%d", os.time() + 90 * 86400))
+  with_mock("yore", function(mock)
+    equal("", mock.ready.over)
+  end)
+  world.shell(("rm -r %syore.test/ok-new.json"):format(folder))
+  local log = FOLDER .. "/yore.log"
+  local pid = world.spawn(command("yore"), log)
+  world.wait_for("the mock", 60, function()
+    return (world.read_file(log) or ""):find("the days of their searches are over, so ask for later", 1, true) ~= nil
+  end, pid, log)
+  os.execute("kill -TERM " .. pid)
+  equal(0, setmetatable({ log = log }, Mock):wait())
+  world.shell(("rm -r %syore.lua %syore.test"):format(folder, folder))
+end)
+
 -- ---- other ways to send a body --------------------------------------------------------------------------------------
 
 test("a body in chunks is one like any other, and who waits to be wanted is told so", function()

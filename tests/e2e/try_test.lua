@@ -704,6 +704,30 @@ return {
   contains(output, "help: guard what may be missing")
 end)
 
+test("of a long request its front and its end are shown", function()
+  world.write_file(SUPPLIERS .. "/wordy.lua", [[
+return {
+  name = "wordy", product = "hotels", owner = "farm@example.com", hosts = { "api.wordy.example" },
+  build_request = function()
+    local lines = {}
+    for index = 1, 60 do
+      lines[index] = "line-" .. index
+    end
+    return { method = "POST", url = "https://api.wordy.example/", json = lines }
+  end,
+  normalise = function() return {} end,
+}
+]])
+  local output = lastcall("try", "wordy", STAY, "--body", ROOMS)
+  contains(output, '"line-1"')
+  contains(output, '"line-60"')
+  contains(output, "  > … (22 lines; --all shows them)")
+  assert(not output:find('"line-30"', 1, true), output)
+  output = lastcall("try", "wordy", STAY, "--body", ROOMS, "--all")
+  contains(output, '"line-30"')
+  assert(not output:find("--all shows them", 1, true), output)
+end)
+
 test("a signature that an answer repeats is neither shown nor kept", function()
   local signed = "692672e46ff8354a"
   world.write_file(SUPPLIERS .. "/signing.lua", ([[
