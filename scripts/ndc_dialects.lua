@@ -260,4 +260,18 @@ local V17 = {
   },
 }
 
-return { ["17.2"] = V17, ["18.2"] = records.merge(V19, V18), ["19.2"] = V19, ["21.3"] = records.merge(V19, V21) }
+local BASED = { ["17.2"] = { V17 }, ["18.2"] = { V19, V18 }, ["19.2"] = { V19 }, ["21.3"] = { V19, V21 } }
+
+local M = {}
+local whole = {} -- made when it is first asked for: an airline speaks one
+
+--- The dialect of that version, or nil.
+function M.of(version)
+  local parts = BASED[version]
+  if parts and not whole[version] then
+    whole[version] = parts[2] and records.merge(parts[1], parts[2]) or parts[1]
+  end
+  return whole[version]
+end
+
+return M

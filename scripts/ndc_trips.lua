@@ -5,7 +5,6 @@ local answers = require("ndc_answers")
 
 local M = {}
 
-local OFFERS_MAX = 400 -- that are put together
 local ID_MAX = 256
 local WARNINGS_MAX = 5
 
@@ -201,16 +200,18 @@ local function follows(one, before)
   return not one.leaves_s or not before.lands_s or one.leaves_s > before.lands_s
 end
 
--- Every combination of one offer for each slice; the dearest are left out where there are too many.
-local function combine(by_slice)
-  local currency, size = get(by_slice, 1, 1, "offer", "price", "currency"), 1
+-- Every combination of one offer for each slice, and how many offers have no part in any; where there are more than
+-- `trips_max`, the dearest offers are left out.
+local function combine(by_slice, trips_max)
+  local currency, size, left_out = get(by_slice, 1, 1, "offer", "price", "currency"), 1, 0
   for _, list in ipairs(by_slice) do
     size = size * #list
   end
-  local count = size <= OFFERS_MAX and size or math.floor(OFFERS_MAX ^ (1 / #by_slice))
+  local count = size <= trips_max and size or math.floor(trips_max ^ (1 / #by_slice))
   local add, trips = adder(currency), nil
   for _, list in ipairs(by_slice) do
     local ones, longer = to_combine(list, currency, count), {}
+    left_out = left_out + #list - #ones
     for _, before in ipairs(trips or {}) do
       for _, one in ipairs(ones) do
         longer[#longer + 1] = follows(one, before) and join(before, one, add) or nil
@@ -218,7 +219,7 @@ local function combine(by_slice)
     end
     trips = trips and longer or ones
   end
-  return trips
+  return trips, left_out
 end
 
 -- A short text that is the same for the same flights at the same times; nil when something of them is missing.
@@ -297,12 +298,14 @@ local function sort_in(sorted, record, index, query)
     found.leaves_s, found.lands_s = times_of(offer)
     local list = sorted.by_slice[places[1]]
     list[#list + 1] = found
+  elseif places then
+    sorted.parts = sorted.parts + 1
   else
     sorted.strange = sorted.strange + 1
   end
 end
 
-local function warnings_of(answer, sorted, is_combining)
+local function warnings_of(answer, sorted)
   local warnings = {}
   local function warn(count, words)
     if count > 0 then
@@ -310,30 +313,43 @@ local function warnings_of(answer, sorted, is_combining)
     end
   end
   warn(sorted.strange, "offers left out: of journeys that were not asked for")
+  warn(sorted.parts, "offers left out: of several journeys, but not of all")
   warn(sorted.detours, "offers left out: with more stops than asked for")
-  warn(is_combining and 0 or sorted.singles, "offers left out: of single journeys, which are not combined")
-  for i, warning in ipairs(answer.warning or {}) do
-    if i <= WARNINGS_MAX then
-      warnings[#warnings + 1] = (warning.code or "warning") .. ": " .. (warning.message or "")
+  warn(sorted.left_out, "offers left out: of single journeys, and not combined")
+  -- Of several airlines one may refuse, beside the offers of the others.
+  for _, list in ipairs({ answer.error or {}, answer.error_listed or {}, answer.warning or {} }) do
+    for i = 1, math.min(#list, WARNINGS_MAX) do
+      warnings[#warnings + 1] = (list[i].code or "unknown") .. ": " .. (list[i].message or "no message")
     end
   end
   return warnings
 end
 
---- The offers of an answer that are for all travellers and the whole trip, and details; or a failure.
-function M.offers(answer, search, is_combining)
-  local index, query = answers.index(answer), search.query
+local function sort(offers, index, query)
+  local sorted = { whole = {}, by_slice = {}, singles = 0, parts = 0, strange = 0, detours = 0 }
+  for i = 1, #query.slices do
+    sorted.by_slice[i] = {}
+  end
+  for _, record in ipairs(without_doubles(offers)) do
+    sort_in(sorted, record, index, query)
+  end
+  return sorted
+end
+
+--- The offers of an answer that are for all travellers and the whole trip, and details; or a failure. `trips_max` says
+--- how many trips may be made of offers of single journeys.
+function M.offers(answer, search, trips_max)
+  local index = answers.index(answer)
   if #index.pax_ids ~= search.party then
     return fail.unexpected(("DataLists: %d travellers, asked for %d"):format(#index.pax_ids, search.party))
   end
-  local sorted = { whole = {}, by_slice = map(query.slices, function() return {} end), singles = 0, strange = 0,
-    detours = 0 }
-  for _, record in ipairs(without_doubles(answer.offers)) do
-    sort_in(sorted, record, index, query)
+  local sorted = sort(answer.offers, index, search.query)
+  local found, trips = sorted.whole, {}
+  sorted.left_out = sorted.singles
+  if trips_max > 0 and sorted.singles > 0 then
+    trips, sorted.left_out = combine(sorted.by_slice, trips_max)
   end
-  is_combining = is_combining and sorted.singles > 0
-  local found = sorted.whole
-  for _, trip in ipairs(is_combining and combine(sorted.by_slice) or {}) do
+  for _, trip in ipairs(trips) do
     found[#found + 1] = trip
   end
   if #found == 0 and sorted.detours < #answer.offers then
@@ -343,7 +359,7 @@ function M.offers(answer, search, is_combining)
   local offers = map(found, function(trip)
     return finished(trip, answer, paxs)
   end)
-  return offers, { warnings = warnings_of(answer, sorted, is_combining) }
+  return offers, { warnings = warnings_of(answer, sorted) }
 end
 
 --- What a price answer offers now, all of it as one, with how many journeys it names; nil when it cannot be one offer.

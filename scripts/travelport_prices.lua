@@ -44,7 +44,7 @@ end
 --- The price of everybody. One for fewer travellers than were asked is none, and its words tell why.
 function M.price_of(priced, pricing, party)
   local total, currency = money.split(priced["@TotalPrice"])
-  if not total or not money.exponent(currency or "") then
+  if not total or not money.exponent(currency or "") or money.compare(total, "0") < 0 then
     return { total = priced["@TotalPrice"] }
   end
   local function part(name)

@@ -12,8 +12,8 @@
 --   dialect      17.2, 18.2, 19.2 or 21.3
 --   agency_id, agency_name, iata_number, airline: who asks, and whom; left out where empty
 --   codes        what this airline's errors mean, over those of CODES: "NDC_248=empty WS_1111=busy"
---   combine      for an airline that prices each journey by itself: its offers are put together to whole trips, each
---                the sum of offers that stand alone. Without it they are left out, for half a trip is no answer.
+--   trips_max    for an airline that prices each journey by itself: how many whole trips are made of its offers, the
+--                cheapest ones, each the sum of offers that stand alone. With 0 none, for half a trip is no answer.
 --
 -- Left out, since an offer has no place for it: services for sale, seat maps, fare bases, penalties in money,
 -- commissions, payment terms but for their time limit. Services within an item count as bags only where they name an
@@ -44,7 +44,7 @@ local CODES = {
 }
 
 local function dialect_of(ctx)
-  return dialects[tostring(ctx.options.dialect)] or error("options.dialect: 17.2, 18.2, 19.2 or 21.3 expected")
+  return dialects.of(tostring(ctx.options.dialect)) or error("options.dialect: 17.2, 18.2, 19.2 or 21.3 expected")
 end
 
 local function message(ctx, path, root)
@@ -147,17 +147,18 @@ local function normalise(response, search, ctx)
   if not answer then
     return fail.unexpected(root)
   end
-  refused = refusal(answer, response, ctx)
+  local has_offers = answer.offers and #answer.offers > 0 and response.status < 300
+  refused = not has_offers and refusal(answer, response, ctx)
   if refused then
     return refused
   end
   if response.status >= 300 then
     return {} -- untyped: the engine goes by the status
   end
-  if not answer.offers or #answer.offers == 0 then
+  if not has_offers then
     return nothing(answer, ctx)
   end
-  return trips.offers(answer, search, ctx.options.combine)
+  return trips.offers(answer, search, ctx.options.trips_max)
 end
 
 -- ---- revalidation --------------------------------------------------------------------------------------------------
@@ -233,7 +234,7 @@ return {
     iata_number = "",
     airline = "",
     codes = "",
-    combine = true,
+    trips_max = 400,
   },
   limits = { body = "8MiB" },
 

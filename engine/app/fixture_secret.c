@@ -3,6 +3,7 @@
 #include "app/secret.h"
 #include "base/redact_pattern.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 
 static bool holds(struct text text, const struct redact_secret *secret)
@@ -75,5 +76,34 @@ void fixture_find_secrets(struct fixture *fixture, const struct fixture_subject 
                 }
             }
         }
+    }
+}
+
+// ---- made-up ones
+
+static bool is_hexadecimal(struct text value)
+{
+    bool is_all = value.length >= 8 && value.length % 2 == 0;
+
+    for (size_t i = 0; i < value.length && is_all; i++) {
+        is_all = isxdigit((unsigned char)value.data[i]) != 0;
+    }
+    return is_all;
+}
+
+void fixture_test_secret(struct text name, struct text value, struct buffer *out)
+{
+    static const char DIGITS[] = "7e57";
+
+    if (is_hexadecimal(value)) {
+        for (size_t i = 0; i < value.length; i++) {
+            buffer_append_byte(out, DIGITS[i % 4]);
+        }
+        return;
+    }
+    buffer_append_c(out, "test-");
+    for (size_t i = 0; i < name.length; i++) {
+        char byte = name.data[i];
+        buffer_append_byte(out, byte == '_' ? '-' : (char)tolower((unsigned char)byte));
     }
 }

@@ -36,7 +36,7 @@ struct fixture_suite {
     size_t suppliers; // that have fixtures
     size_t fixtures, failed, updated;
     size_t unknown; // names that nobody has
-    size_t bare; // suppliers without fixtures
+    size_t bare;    // suppliers without fixtures
     struct text bare_names[FIXTURE_BARE_SHOWN];
 };
 

@@ -280,6 +280,9 @@ static enum status fill_catalogue(struct generation_builder *builder, const stru
         }
     }
     generation_suspect_nobody(builder);
+    if (!catalogue_tell_apart(suppliers, supplier_count, arena)) {
+        return STATUS_NO_MEMORY;
+    }
     bool lingers = settings->breaker_is_on || settings->linger_learn > 0;
     generation->catalogue = (struct catalogue){ .set = generation->set,
                                                 .data = generation->data,

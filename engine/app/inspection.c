@@ -119,6 +119,14 @@ static void tell_tests(const struct inspection *inspection, size_t index, const 
     if (!script->has_docs) {
         inspection_tell(inspection, INSPECTION_HINT, CODE_FIELD_MISSING, inspection_place(inspection, index, "owner"),
                         "docs = \"https://…\", for whoever has to mend it", "field `docs` is missing");
+    } else if (script->has_made_docs) {
+        inspection_tell(inspection, INSPECTION_HINT, CODE_FIELD_MISSING, inspection_place(inspection, index, "docs"),
+                        "where the supplier's documentation is, for whoever has to mend it",
+                        "field `docs` is what `lastcall new` made up");
+    }
+    if (script->has_made_owner) {
+        inspection_tell(inspection, INSPECTION_HINT, CODE_FIELD_MISSING, inspection_place(inspection, index, "owner"),
+                        "whom to ask when it fails at night", "field `owner` is what `lastcall new` made up");
     }
 }
 
@@ -186,7 +194,7 @@ static bool is_written_at(struct text source, size_t at, struct text name)
         return false;
     }
     if (strchr("\"'.", source.data[at - 1]) != NULL) {
-        return strchr("\"'.[{", source.data[end]) != NULL;
+        return strchr("\"'.[{:", source.data[end]) != NULL; // `:` as in "error:present"
     }
     while (end + 1 < source.length && source.data[end] == ' ') {
         end++;

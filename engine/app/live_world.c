@@ -94,9 +94,9 @@ static void live_permit_end(struct world *world, const struct script_account *ac
     permits_end(live_of(world)->permits, account);
 }
 
-static void live_account_block(struct world *world, const struct script_account *account, uint64_t wait_us)
+static uint64_t live_account_block(struct world *world, const struct script_account *account, uint64_t wait_us)
 {
-    permits_block(live_of(world)->permits, account, wait_us);
+    return permits_block(live_of(world)->permits, account, wait_us);
 }
 
 static enum breaker_answer live_health_ask(struct world *world, const struct script_account *account,

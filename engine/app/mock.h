@@ -32,8 +32,8 @@ struct mock_order {
     void *context;
 };
 
-/// Reads the fixtures. STATUS_INVALID: findings were reported and `*mock` is NULL; STATUS_NOT_FOUND: one of them is that
-/// nobody has a name.
+/// Reads the fixtures. STATUS_INVALID: findings were reported and `*mock` is NULL; STATUS_NOT_FOUND: one of them is
+/// that nobody has a name.
 MUST_CHECK enum status mock_open(const struct mock_order *order, struct mock **mock);
 void mock_close(struct mock **mock);
 

@@ -284,13 +284,15 @@ void permits_end(struct permits *permits, const struct script_account *account)
     pthread_mutex_unlock(&found->lock);
 }
 
-void permits_block(struct permits *permits, const struct script_account *account, uint64_t wait_us)
+uint64_t permits_block(struct permits *permits, const struct script_account *account, uint64_t wait_us)
 {
     uint64_t now_us = clock_now_us();
     struct permit_entry *found = permits_lock(permits, account);
 
     quota_block(&found->quota, now_us, wait_us);
+    uint64_t blocked_us = quota_blocked_us(&found->quota, now_us);
     pthread_mutex_unlock(&found->lock);
+    return blocked_us;
 }
 
 /// xorshift64* (Vigna 2016).

@@ -33,7 +33,8 @@ size_t permits_count(struct permits *permits);
 MUST_CHECK enum quota_answer permits_begin(struct permits *permits, const struct script_account *account,
                                            uint64_t *wait_us);
 void permits_end(struct permits *permits, const struct script_account *account);
-void permits_block(struct permits *permits, const struct script_account *account, uint64_t wait_us);
+/// For how long it is blocked from now on.
+uint64_t permits_block(struct permits *permits, const struct script_account *account, uint64_t wait_us);
 
 /// As health_ask and health_tell, with the clock's time; `*wait_us`: how long a refused one is refused, 0: nobody
 /// knows.

@@ -248,7 +248,12 @@ static void take_normalise(struct tap *tap, struct normalise_call *call)
     exchange->warning_count = call->warning_count;
     exchange->offers = call->offers == NULL ? 0 : call->offers->count;
     exchange->dropped = call->offers == NULL ? 0 : call->offers->dropped;
+    if (call->offers != NULL) {
+        exchange->ended = call->offers->ended;
+        (void)snprintf(exchange->ended_first, sizeof(exchange->ended_first), "%s", call->offers->ended_first);
+    }
     exchange->is_incomplete = call->is_incomplete;
+    exchange->is_told_empty = call->is_told_empty;
     exchange->is_quota_used = call->is_quota_used;
     exchange->quota_wait_ms = call->quota_wait_ms;
     exchange->retry_after_ms = call->retry_after_ms;
@@ -385,9 +390,9 @@ static void tap_permit_end(struct world *world, const struct script_account *acc
     behind(world)->ops->permit_end(behind(world), account);
 }
 
-static void tap_account_block(struct world *world, const struct script_account *account, uint64_t wait_us)
+static uint64_t tap_account_block(struct world *world, const struct script_account *account, uint64_t wait_us)
 {
-    behind(world)->ops->account_block(behind(world), account, wait_us);
+    return behind(world)->ops->account_block(behind(world), account, wait_us);
 }
 
 static struct login tap_login_peek(struct world *world, const struct script_account *account)

@@ -72,9 +72,6 @@ MUST_CHECK bool try_run_answers(struct try_run *run, const struct try_subject *s
                                 const struct try_answer *answers, size_t count, struct text login, uint64_t wall_us,
                                 struct failure *why);
 
-/// The value that stands for a secret where none may be: of the same kind, and the same each time.
-void try_test_secret(struct text name, struct text value, struct buffer *out);
-
 /// What is wrong with a run, with its exchange: a search that the product refuses, an error of the script, an answer
 /// that it could not read or that was not given, offers that were dropped, a call that failed. False: nothing is.
 MUST_CHECK bool try_failure(const struct try_run *run, const struct try_subject *subject, struct failure *why);

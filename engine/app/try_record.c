@@ -1,5 +1,6 @@
 #include "app/try_record.h"
 
+#include "app/fixture_secret.h"
 #include "app/hide.h"
 #include "app/pretty.h"
 #include "app/try_fixture.h"
@@ -180,7 +181,7 @@ static void take_secrets(struct making *making)
         for (const struct json_node *at = secrets == NULL ? NULL : secrets->first; at != NULL; at = at->next) {
             struct buffer stand_in;
             buffer_init(&stand_in, 1 << 20);
-            try_test_secret(at->key, at->text, &stand_in);
+            fixture_test_secret(at->key, at->text, &stand_in);
             hide_add(&making->hide, at->text, buffer_text(&stand_in));
             buffer_fini(&stand_in);
         }

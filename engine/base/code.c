@@ -206,7 +206,7 @@ static const struct code_row rows[] = {
     { CODE_REFUSED, "refused", "the supplier refused",
       "It said so in its own way, and the script told it by `fail.…`, or an untyped 4xx came.\n" },
     { CODE_HTTP_STATUS, "http_status", "a status that means trouble",
-      "A 5xx is the supplier's trouble; a redirect is not followed.\n" },
+      "A 5xx is the supplier's trouble; a redirect is not followed. `when` of a plan tells what other statuses mean.\n" },
     { CODE_ENGINE_UNREACHABLE, "engine_unreachable", "no engine answers there",
       "It does not run, or listens elsewhere: `--url`, `--admin`.\n" },
     { CODE_ENGINE_REFUSED, "engine_refused", "the engine refused",

@@ -71,10 +71,35 @@ static const struct cli_option_row *find_option(const char *argument, const char
     return NULL;
 }
 
+/// A number that the row allows, or the exit code after the reason was told.
+static int read_number(const struct cli_option_row *row, const char *value, uint64_t *number)
+{
+    char help[128];
+
+    if (!text_to_u64(text_of(value), number) || *number < row->least || *number > row->most) {
+        (void)snprintf(help, sizeof(help), "give a whole number from %llu to %llu", (unsigned long long)row->least,
+                       (unsigned long long)row->most);
+        return cli_usage_error(help, "`%s` is no value for --%s", value, row->name);
+    }
+    return CLI_OK;
+}
+
+static int store_in_list(struct cli_options *options, const struct cli_option_row *row, struct cli_list *list,
+                         const char *value)
+{
+    uint64_t number;
+
+    if (list->count == CLI_MAX_ITEMS) {
+        return cli_usage_error("say it less often", "more than %d times --%s", CLI_MAX_ITEMS, row->name);
+    }
+    list->bodies[list->count] = options->bodies.count;
+    list->items[list->count++] = value;
+    return row->most > 0 ? read_number(row, value, &number) : CLI_OK;
+}
+
 static int store_option(struct cli_options *options, const struct cli_option_row *row, const char *value)
 {
     char *place = (char *)options + row->offset;
-    char help[128];
 
     switch (row->kind) {
     case OPTION_FLAG:
@@ -89,24 +114,12 @@ static int store_option(struct cli_options *options, const struct cli_option_row
         }
         options->files[options->file_count++] = value;
         return CLI_OK;
-    case OPTION_LIST: {
-        struct cli_list *list = (struct cli_list *)(void *)place;
-        if (list->count == CLI_MAX_ITEMS) {
-            return cli_usage_error("say it less often", "more than %d times --%s", CLI_MAX_ITEMS, row->name);
-        }
-        list->items[list->count++] = value;
-        return CLI_OK;
-    }
+    case OPTION_LIST:
+        return store_in_list(options, row, (struct cli_list *)(void *)place, value);
     case OPTION_NUMBER:
         break;
     }
-    uint64_t *number = (uint64_t *)(void *)place;
-    if (!text_to_u64(text_of(value), number) || *number < row->least || *number > row->most) {
-        (void)snprintf(help, sizeof(help), "give a whole number from %llu to %llu", (unsigned long long)row->least,
-                       (unsigned long long)row->most);
-        return cli_usage_error(help, "`%s` is no value for --%s", value, row->name);
-    }
-    return CLI_OK;
+    return read_number(row, value, (uint64_t *)(void *)place);
 }
 
 static int unknown_option(const struct cli_command *command, const char *argument)

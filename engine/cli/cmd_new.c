@@ -218,9 +218,7 @@ static int make_draft(struct new_order *order)
     // What the documentation searches for may be over, or be no search of ours: the fixture then has one of its own.
     if (draft->call == NULL || !try_draft(order, ignore)) {
         if (draft->call != NULL) {
-            draft->search = (struct draft_search){
-                .adults = UINT64_MAX, .children = UINT64_MAX, .infants = UINT64_MAX, .rooms = UINT64_MAX
-            };
+            draft_forget_search(draft);
         }
         if (!try_draft(order, new_report)) {
             return refuse(order, CLI_CANNOT_LOAD,
@@ -321,8 +319,8 @@ static int write_files(struct new_order *order)
     const struct {
         const char *name;
         const struct buffer *bytes;
-    } fixtures[] = { { new_files_ok_name(&order->draft), &order->written.ok },
-                     { new_files_odd_name(), &order->written.odd } };
+    } fixtures[] = { { draft_ok_name(&order->draft), &order->written.ok },
+                     { draft_odd_name(&order->draft), &order->written.odd } };
     int code = CLI_OK;
     for (size_t i = 0; i < COUNT_OF(fixtures) && code == CLI_OK; i++) {
         (void)snprintf(path, sizeof(path), "%.*s/%.*s.test/%s", TEXT_ARGS(folder), TEXT_ARGS(order->draft.name),
@@ -527,6 +525,7 @@ int cmd_new(const struct cli_options *options)
     }
     findings_end(&order->findings);
     settings_release(&order->settings);
+    draft_fini(&order->draft);
     buffer_fini(&order->out);
     buffer_fini(&order->written.odd);
     buffer_fini(&order->written.ok);

@@ -1,5 +1,6 @@
 #include "cli/trying.h"
 
+#include "app/try_fit.h"
 #include "app/try_record.h"
 #include "base/clock.h"
 #include "base/json_write.h"
@@ -38,6 +39,11 @@ static void print_cautions(const struct record *record, struct buffer *out)
     }
 }
 
+static void print_sentence(void *context, const char *sentence)
+{
+    buffer_printf(context, "%s\n", sentence);
+}
+
 static void print_end(const struct record *record, struct buffer *out)
 {
     const struct try_recording *recording = &record->recording;
@@ -47,7 +53,10 @@ static void print_end(const struct record *record, struct buffer *out)
         buffer_printf(out, "%s: %.*s, %zu exchange%s; %s\n", recording->path, TEXT_ARGS(outcome),
                       record->trying.run.tap.count, record->trying.run.tap.count == 1 ? "" : "s",
                       recording->findings == 0 ? "it passes" : "it does not pass, and was kept all the same");
+        struct try_fit fit;
         print_cautions(record, out);
+        try_fit_read(&fit, &record->trying.run);
+        try_fit_say(&fit, print_sentence, out);
         if (record->trying.run.clock_from != NULL && !record->trying.run.is_live) {
             char now[CLOCK_UTC_SIZE];
             clock_print_utc(record->trying.run.wall_us, now);

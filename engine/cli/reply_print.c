@@ -1,5 +1,6 @@
 #include "cli/reply_print.h"
 
+#include "cli/reply_public.h"
 #include "cli/reply_rules.h"
 #include "cli/waterfall.h"
 
@@ -275,7 +276,9 @@ void reply_print(struct paint *paint, struct reply_view *view)
     print_head(paint, view);
     print_coverage(paint, view);
     buffer_append_byte(paint->out, '\n');
-    if (view->supplier_count > 0) {
+    if (view->is_public) {
+        reply_public_draw(paint, view);
+    } else if (view->supplier_count > 0) {
         waterfall_draw(paint, view);
     }
     reply_rules_print(paint, view);

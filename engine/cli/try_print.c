@@ -127,6 +127,12 @@ static void print_unread(struct paint *paint, const struct json_node *script, bo
             "  unread   nobody can tell: the script takes the whole body (a shape or a plan says what it reads)\n");
         return;
     }
+    if (json_tree_member(script, "unread_unknown") != NULL) {
+        buffer_append_c(paint->out, "  unread   not known: ");
+        put(paint, member(script, "unread_unknown"));
+        buffer_append_byte(paint->out, '\n');
+        return;
+    }
     for (const struct json_node *at = unread == NULL ? NULL : unread->first; at != NULL; at = at->next) {
         if (!shows_all && lines++ == LIST_LINES) {
             buffer_printf(paint->out, "  unread   and %zu more (--all)\n", unread->count - LIST_LINES);
@@ -161,6 +167,10 @@ static void print_dropped(struct paint *paint, const struct json_node *script, b
 static void print_script(struct paint *paint, const struct json_node *script, bool shows_all)
 {
     buffer_append_c(paint->out, "  script   ");
+    if (text_equals(member(script, "verdict"), TEXT("none"))) {
+        buffer_append_c(paint->out, "says nothing of this status, which decides\n");
+        return;
+    }
     put(paint, member(script, "verdict"));
     if (has(script, "offers")) {
         buffer_printf(paint->out, ", %llu offers", (unsigned long long)number(script, "offers"));
@@ -193,8 +203,31 @@ static void print_script(struct paint *paint, const struct json_node *script, bo
         put(paint, member(script, "first_warning"));
         end_line(paint);
     }
+    if (has(script, "over")) {
+        buffer_printf(paint->out, "  over     %llu left out of their offers, the first: ",
+                      (unsigned long long)number(script, "over"));
+        put(paint, member(script, "first_over"));
+        end_line(paint);
+    }
     print_dropped(paint, script, shows_all);
     print_unread(paint, script, shows_all);
+}
+
+/// A few lines of an answer that means trouble.
+static void print_beginning(struct paint *paint, struct text beginning)
+{
+    size_t lines = 0;
+
+    for (struct text rest = beginning; rest.data != NULL && rest.length > 0;) {
+        struct text line = text_split(rest, '\n', &rest);
+        if (lines++ == LIST_LINES) {
+            buffer_append_c(paint->out, "  < …\n");
+            return;
+        }
+        buffer_append_c(paint->out, "  < ");
+        paint_text(paint, line, paint->width - 4);
+        end_line(paint);
+    }
 }
 
 static void print_response(struct paint *paint, const struct json_node *exchange)
@@ -230,6 +263,7 @@ static void print_response(struct paint *paint, const struct json_node *exchange
     }
     end_line(paint);
     print_headers(paint, json_tree_member(response, "headers"), "<");
+    print_beginning(paint, member(response, "beginning"));
 }
 
 static void print_exchange(struct paint *paint, const struct json_node *exchange, bool shows_all)
@@ -376,11 +410,11 @@ void try_print(struct paint *paint, const struct json_node *root, bool shows_all
                         "the supplier is not asked for such a search, so nothing was tried; give another one\n");
     }
     print_ceiling(paint, json_tree_member(root, "ceiling"));
-    if (has(root, "offers_of_other_days")) {
+    const struct json_node *fit = json_tree_member(root, "fit");
+    for (const struct json_node *at = fit == NULL ? NULL : fit->first; at != NULL; at = at->next) {
         label(paint, "fit");
-        buffer_printf(paint->out, "%llu of %zu offers leave on another day than was asked\n",
-                      (unsigned long long)number(root, "offers_of_other_days"),
-                      json_tree_member(root, "offers")->count);
+        put(paint, at->text);
+        buffer_append_byte(paint->out, '\n');
     }
     try_print_offers(paint, root, shows_all);
 }

@@ -59,12 +59,58 @@ static bool read_headers(struct trying *trying, struct failure *why)
     return true;
 }
 
+/// Which answer the item of a list is about: the one before it. Where there is only one, it may stand before that.
+static bool answer_of(const struct trying *trying, const char *option, const struct cli_list *list, size_t item,
+                      size_t *answer, struct failure *why)
+{
+    if (list->bodies[item] == 0 && trying->options->bodies.count > 1) {
+        failure_set(why, "--%s %s stands before all --body: it is not known which it is about", option,
+                    list->items[item]);
+        failure_help(why, "put it behind its own: --body FILE --%s …", option);
+        return false;
+    }
+    *answer = list->bodies[item] == 0 ? 0 : list->bodies[item] - 1;
+    return true;
+}
+
+/// Status and headers, each to its answer. The headers of one stand in a row, as they were given.
+static bool give_to_answers(struct trying *trying, struct failure *why)
+{
+    const struct cli_options *options = trying->options;
+    bool has_status[CLI_MAX_ITEMS] = { false };
+    uint64_t status = 0;
+    size_t at = 0;
+
+    for (size_t i = 0; i < options->statuses.count; i++) {
+        if (!answer_of(trying, "status", &options->statuses, i, &at, why)) {
+            return false;
+        }
+        if (has_status[at]) {
+            failure_set(why, "--status %s is the second one of --body %s", options->statuses.items[i],
+                        options->bodies.items[at]);
+            failure_help(why, "an answer has one; each stands behind its own --body");
+            return false;
+        }
+        has_status[at] = true;
+        require(text_to_u64(text_of(options->statuses.items[i]), &status)); // the command line was checked
+        trying->answers[at].status = (uint16_t)status;
+    }
+    for (size_t i = 0; i < options->headers.count; i++) {
+        if (!answer_of(trying, "header", &options->headers, i, &at, why)) {
+            return false;
+        }
+        struct try_answer *answer = &trying->answers[at];
+        answer->headers = answer->header_count++ == 0 ? &trying->headers[i] : answer->headers;
+    }
+    return true;
+}
+
 static bool read_answers(struct trying *trying, struct failure *why)
 {
     const struct cli_options *options = trying->options;
     size_t count = options->bodies.count;
 
-    if (count == 0 && (options->http_status != 0 || options->headers.count > 0 || options->login != NULL)) {
+    if (count == 0 && (options->statuses.count > 0 || options->headers.count > 0 || options->login != NULL)) {
         failure_set(why, "--status, --header and --login are about a saved answer, and there is none");
         failure_help(why, "add --body FILE");
         return false;
@@ -85,14 +131,7 @@ static bool read_answers(struct trying *trying, struct failure *why)
         }
         trying->answers[i] = (struct try_answer){ .body = buffer_text(&trying->bodies[i]), .status = 200 };
     }
-    if (count > 0 && options->http_status != 0) {
-        trying->answers[count - 1].status = (uint16_t)options->http_status;
-    }
-    if (count > 0 && options->headers.count > 0) {
-        trying->answers[count - 1].headers = trying->headers;
-        trying->answers[count - 1].header_count = options->headers.count;
-    }
-    return read_headers(trying, why);
+    return read_headers(trying, why) && give_to_answers(trying, why);
 }
 
 int trying_open(struct trying *trying, const struct cli_options *options)

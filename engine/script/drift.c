@@ -4,7 +4,6 @@
 #include "script/drift.h"
 
 #include "base/log.h"
-#include "script/reading.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -171,8 +170,6 @@ void drift_look(struct drift_seen *seen, struct declared *root, const struct tap
 {
     struct drift_tree *tree = seen->drift != NULL ? find_tree(seen->drift, root) : NULL;
     uint32_t at = 0;
-
-    reading_note(seen->reading, root);
 
     while (at < seen->count && seen->looked[at].tree != tree) {
         at++;

@@ -23,6 +23,7 @@ void walk_begin(struct walk *walk)
     walk->scope = NULL;
     walk->is_in_price = false;
     walk->is_converted = false;
+    walk->is_over = false;
     walk->id = (struct text){ NULL, 0 };
     walk->currency[0] = '\0';
     walk->taxes_are_included = false;
@@ -245,6 +246,20 @@ static bool walk_currency(struct walk *walk, const struct schema_field *field, c
     return write_checked(walk, field, price_show_currency(walk, field, text));
 }
 
+// Instants are told as UTC in one spelling, so their seconds are in the order of their texts.
+static bool write_instant(struct walk *walk, const struct schema_field *field, struct text utc)
+{
+    if (field->ends && walk->now[0] != '\0' && memcmp(utc.data, walk->now, CALENDAR_LOCAL) < 0) {
+        walk->is_over = true;
+        if (walk->ended++ == 0) {
+            walk_failed(walk, "%.*s was over when the answer came", TEXT_ARGS(utc));
+            walk_describe(walk, walk->ended_first, sizeof walk->ended_first);
+            walk->reason[0] = '\0';
+        }
+    }
+    return write_checked(walk, field, utc);
+}
+
 static bool walk_time(struct walk *walk, const struct schema_field *field, const struct value *value)
 {
     struct text text = value_text(value);
@@ -258,7 +273,7 @@ static bool walk_time(struct walk *walk, const struct schema_field *field, const
     }
     if (field->kind == SCHEMA_UTC_TIME && text.data != NULL && calendar_spell(text, &spelling) &&
         calendar_spell_utc(&spelling)) {
-        return write_checked(walk, field, (struct text){ spelling.local, CALENDAR_LOCAL + 1 });
+        return write_instant(walk, field, (struct text){ spelling.local, CALENDAR_LOCAL + 1 });
     }
     if (text.data != NULL && calendar_parse(text, &moment)) {
         if (field->kind == SCHEMA_DATE && !moment.has_time) {
@@ -269,7 +284,7 @@ static bool walk_time(struct walk *walk, const struct schema_field *field, const
         }
         if (field->kind == SCHEMA_UTC_TIME && moment.has_offset &&
             calendar_of_epoch_us(calendar_epoch_us(&moment), &utc)) {
-            return write_checked(walk, field, (struct text){ out, calendar_write_utc(&utc, out) });
+            return write_instant(walk, field, (struct text){ out, calendar_write_utc(&utc, out) });
         }
     }
     return expected(walk, value,
@@ -349,6 +364,19 @@ static bool read_decimals(struct walk *walk, const struct schema_object *object,
     return true;
 }
 
+bool walk_take_back(struct walk *walk, const struct schema_field *field, size_t start)
+{
+    bool is_over = walk->is_over && field->kind == SCHEMA_OBJECT && field->object->end >= 0;
+
+    if (is_over) {
+        walk->is_over = false;
+    }
+    if (is_over || field->is_hidden) {
+        walk->out->length = start;
+    }
+    return is_over || field->is_hidden;
+}
+
 static bool walk_fields(struct walk *walk, const struct schema_object *object, const struct value *values, int decimals)
 {
     bool is_first = true;
@@ -368,11 +396,7 @@ static bool walk_fields(struct walk *walk, const struct schema_object *object, c
             return false;
         }
         walk->depth--;
-        if (field->is_hidden) {
-            walk->out->length = start;
-        } else {
-            is_first = false;
-        }
+        is_first = walk_take_back(walk, field, start) && is_first;
     }
     if (is_first) {
         buffer_append_byte(walk->out, '{');

@@ -4,6 +4,7 @@
 #include "script/trouble_kind.h"
 
 #include "base/redact.h"
+#include "script/plan_drop.h"
 #include "script/progress.h"
 #include "script/sandbox_globals.h"
 #include "script/trouble_chain.h"
@@ -435,6 +436,9 @@ void trouble_tell_kind(struct trouble_scene *scene, struct failure *why)
         why->code = scene->trouble->raised;
     } else if (scene->level == 1 && read_words(scene->words, &said)) {
         tell_operation(scene, &said, why);
+        if (scene->trouble->row != NULL && strcmp(said.type, "nil") == 0) {
+            plan_drop_tell_absent(scene->trouble->row, why);
+        }
     } else if (scene->level != 1 || !tell_loop(scene, why)) {
         why->code = code_of_helper(scene->L, scene->words, helper);
         if (why->code == CODE_ARGUMENT) {

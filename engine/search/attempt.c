@@ -298,7 +298,7 @@ bool attempt_take_offers(struct attempt *attempt, uint32_t part, struct normalis
         attempt->unmapped += batch->unmapped;
         const struct stock_batch *held = stock_find(&attempt->stock, batch);
         if (is_told && held != NULL) {
-            stream_offers(&search->stream, search, held);
+            stream_offers(&search->stream, attempt, held);
         }
     }
     if (!attempt->is_lingering) {

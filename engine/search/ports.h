@@ -65,8 +65,9 @@ struct world_ops {
     MUST_CHECK enum quota_answer (*permit_begin)(struct world *world, const struct script_account *account,
                                                  uint64_t *wait_us);
     void (*permit_end)(struct world *world, const struct script_account *account);
-    /// The supplier wants no request of this account for so long; 0: it did not say how long.
-    void (*account_block)(struct world *world, const struct script_account *account, uint64_t wait_us);
+    /// The supplier wants no request of this account for so long; 0: it did not say how long. How long it is left
+    /// alone from now on.
+    uint64_t (*account_block)(struct world *world, const struct script_account *account, uint64_t wait_us);
     /// What is known of accounts; NULL, all three: this world knows nothing.
     /// May an attempt ask this account now? Whatever is not refused is told by health_tell, once. Else `*wait_us` is
     /// how long it is refused; 0: nobody knows.

@@ -1,5 +1,5 @@
--- Breakers over real sockets: who fails too often is left alone, tried out by probes that no search waits for, and comes
--- back; who is only cut by short budgets never is. The farm counts what went out.
+-- Breakers over real sockets: who fails too often is left alone, tried out by probes that no search waits for, and
+-- comes back; who is only cut by short budgets never is. The farm counts what went out.
 -- variants: release asan
 package.path = "./?.lua;" .. package.path
 local world = require("tests.e2e.world")
@@ -115,7 +115,7 @@ test("a reload keeps what is known", function()
   ask_until("s03", "breaker_open", 20)
   local trips = breaker("s03").trips
   write_settings("deadline: { default: 1900ms }\n")
-  local reply = world.http("POST", w.admin_url .. "/admin/v1/reload")
+  local reply = world.http("POST", w.admin_url .. "/admin/v1/reload", { max_time = 120 })
   equal(200, reply.status, reply.raw)
   equal(true, reply.json.generation > 1, reply.raw)
   assert(breaker("s03").trips >= trips, "trips are forgotten")
@@ -159,7 +159,7 @@ end)
 
 test("switched off, everybody is asked again", function()
   world.write_file(SETTINGS, "breaker: { enabled: false }\n")
-  equal(200, world.http("POST", w.admin_url .. "/admin/v1/reload").status)
+  equal(200, world.http("POST", w.admin_url .. "/admin/v1/reload", { max_time = 120 }).status)
   equal("failed", (ask("s03")).outcome)
   equal("failed", (ask("s01")).outcome)
   equal("closed", breaker("s01").state, "state")
@@ -167,7 +167,7 @@ end)
 
 test("a probe that hangs does not hold up the end", function()
   write_settings()
-  equal(200, world.http("POST", w.admin_url .. "/admin/v1/reload").status)
+  equal(200, world.http("POST", w.admin_url .. "/admin/v1/reload", { max_time = 120 }).status)
   world.farm("s06", { fault = "status_503" })
   ask_until("s06", "breaker_open", 20)
   world.farm("s06", { fault = "hang_answer" })

@@ -1,5 +1,6 @@
--- What `check` and `test` tell beside the mistakes of a script: settings and ceilings that cannot work, what the strict
--- want to know, and how a fixture that differs is told. No socket is opened.
+-- What `check` and `test` tell beside the mistakes of a script. No socket is opened.
+-- variants: release asan
+-- Settings and ceilings that cannot work, what the strict want to know, and how a fixture that differs is told.
 package.path = "./?.lua;" .. package.path
 local world = require("tests.e2e.world")
 local author = require("tests.e2e.author")
@@ -172,6 +173,46 @@ test("the strict are told of paths that no fixture has", function()
   at(find(bench:run("check --strict"), "E0212", "fares[].cabbin"), bench.script, "cabbin = text")
 end)
 
+test("what only a refusal or an answer of nothing has was seen all the same", function()
+  local plan = [[plan {
+    each = "fares[]",
+    offer = {
+      id = "id",
+      price = { total = money("total.currency", "total.amount"), taxes_included = const "yes" },
+      slices = { each = ".", segments = { each = ".", carrier = const "ZZ", number = "number", origin = "from",
+        destination = "to", departs = { ["local"] = "departs" }, arrives = { ["local"] = "arrives" } } },
+    },
+    when = {
+      ["oops:present"] = fail.supplier,
+      ["error.code:=late"] = fail.busy,
+      ["nothing:present"] = "empty",
+      ["first.poll:=no"] = "empty",
+      ["gone:present"] = "empty",
+    },
+  }]]
+  local script = author.script:gsub("function%(response, search, ctx%)\n    local body.*$", function()
+    return plan .. ",\n}\n"
+  end)
+  script = script:gsub("^.-\nreturn", "return")
+  local fixture = author.fixture:gsub('"more": "p2", ', ""):gsub(",%s*{ \"expect_request\": { \"url\".-} %] } } }", "")
+    :gsub('"offers": 3', '"offers": 2')
+  local function odd(name, status, body, outcome)
+    world.write_file(("%s/acme.test/odd-%s.json"):format(bench.folder, name),
+      (with(with(author.odd, '"status": 503', ('"status": %d, "json": %s'):format(status, body)), '"failed"', outcome)))
+  end
+  bench:write { script = script, fixture = fixture }
+  local findings = bench:run("check --strict")
+  equal(5, #findings, author.show_all(findings))
+  at(find(findings, "E0212", "`oops`"), bench.script, '["oops:present"]')
+  odd("error", 200, '{ "oops": "no" }', '"rejected", "kind": "supplier"')
+  odd("late", 200, '{ "error": { "code": "late" } }', '"rejected", "kind": "busy"')
+  odd("poll", 200, '{ "fares": [], "first": { "poll": "yes" } }', '"empty"')
+  odd("nothing", 200, '{ "nothing": true }', '"empty"')
+  findings = bench:run("check --strict")
+  equal(1, #findings, author.show_all(findings))
+  at(find(findings, "E0212", "`gone`"), bench.script, '["gone:present"]')
+end)
+
 -- ---- names that are nearly right
 
 test("a misspelt field of an expected offer is told with the one that is meant", function()
@@ -258,6 +299,31 @@ test("a request that fits no exchange is told with the nearest", function()
   local finding = find(bench:run("test"), "E0307", "request 4 was sent")
   local nearest = "nearest is exchanges[2], but url ?lang: expected nothing, got \"en\""
   equal(true, author.holds(finding.help, nearest), finding.help)
+end)
+
+test("of a body of XML each element that differs is told", function()
+  local script = with(author.script, "json = { from = slice.origin, to = slice.destination, day = slice.date, limit = ctx.options.page_size },",
+    [[body = xml.build { "e:Envelope", ["xmlns:e"] = "urn:e", { "e:Head", { "Id", "7" } }, { "e:Body", { "Ask", kind = "air",
+        { "Way", from = slice.origin }, { "Way", from = slice.destination }, { "Only" } } } },]])
+  local body = [[<x:Envelope xmlns:x=\"urn:e\"><x:Head><Id>8</Id></x:Head><x:Body><Ask class=\"b\"><Way from=\"MAD\"/>]]
+    .. [[<Way from=\"LGW\"/><Also>1</Also></Ask></x:Body></x:Envelope>]]
+  bench:write { script = script,
+    fixture = with(author.fixture, '"json": { "from": "MAD", "to": "LHR", "day": "2027-05-12", "limit": 50 }',
+      '"body": "' .. body .. '"') }
+  local findings = bench:run("test")
+  for _, words in ipairs {
+    "body.Head.Id: expected 8, got 7", "body.Body.Ask.@class: expected b, got nothing",
+    "body.Body.Ask.@kind: expected nothing, got air", "body.Body.Ask.Way[1].@from: expected LGW, got LHR",
+    "body.Body.Ask.Also: expected 1, got nothing", "body.Body.Ask.Only: expected nothing, got an empty element" } do
+    at(find(findings, "E0304", words), bench.fixture, '"body": "')
+  end
+  equal(6, #findings, author.show_all(findings))
+  -- Where only the spelling differs it is told as text.
+  bench:write { script = script,
+    fixture = with(author.fixture, '"json": { "from": "MAD", "to": "LHR", "day": "2027-05-12", "limit": 50 }',
+      [["body": "<x:Envelope xmlns:x='urn:e'><x:Head><Id>7</Id></x:Head><x:Body><Ask kind='air'><Way from='MAD'/>]]
+      .. [[<Way from='LHR'/><Only/></Ask></x:Body></x:Envelope>"]]) }
+  find(bench:run("test"), "E0304", "body: expected")
 end)
 
 test("long values are shown where they part", function()

@@ -1,5 +1,7 @@
--- The manners of every command: help that begins with an example, --json, exit codes as its help lists them, data on
--- standard output and errors beside it, no colour and no surprise on a pipe; completion by bash and zsh; config show.
+-- The manners of every command.
+-- variants: release asan
+-- Help that begins with an example, --json, exit codes as its help lists them, data on standard output and errors
+-- beside it, no colour and no surprise on a pipe; completion by bash and zsh; config show.
 package.path = "./?.lua;" .. package.path
 local world = require("tests.e2e.world")
 local test, equal, json = world.test, world.equal, world.json

@@ -1,5 +1,6 @@
--- Mistakes: what authors get wrong, each seeded into one good supplier with a login, two steps and a fixture. `check`
--- or `test` finds it at its line, under its code, and says what to do about it. No socket is opened.
+-- Mistakes: what authors get wrong, each seeded into one good supplier with a login, two steps and a fixture.
+-- variants: release asan
+-- `check` or `test` finds it at its line, under its code, and says what to do about it. No socket is opened.
 package.path = "./?.lua;" .. package.path
 local world = require("tests.e2e.world")
 local test, equal = world.test, world.equal

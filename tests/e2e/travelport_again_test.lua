@@ -76,8 +76,9 @@ ask("seats", { file = "AvailabilitySearchRsp.xml", ref = ref_of("P0BAGTI") })
 ask("money", { file = "CurrencyConversionRsp.xml", ref = ref_of("P0BAGTI") })
 
 local changed = mutations.of((r:read(PRICED)), {
-  fields = { "AirPricingSolution/@TotalPrice", "AirPricingSolution[1]/@TotalPrice", "AirSegment/@Key",
-    "FareInfo/@FareBasis", "BookingInfo/@SegmentRef", "PassengerType", "AirPricingSolution", "AirPriceRsp" },
+  fields = { "AirPricingSolution/@TotalPrice", "AirPricingSolution[1]/@TotalPrice", "AirPricingSolution/@Key",
+    "AirSegment/@Key", "AirSegment/@DepartureTime", "FareInfo/@FareBasis", "BookingInfo/@SegmentRef", "PassengerType",
+    "AirPricingSolution", "AirPriceRsp" },
   lists = { "AirPriceResult", "AirItinerary", "AirPricingInfo[1]" },
 })
 for i, mutation in ipairs(changed) do

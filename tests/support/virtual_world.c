@@ -367,10 +367,11 @@ static void virtual_permit_end(struct world *world, const struct script_account 
     quota_end(quota);
 }
 
-static void virtual_account_block(struct world *world, const struct script_account *account, uint64_t wait_us)
+static uint64_t virtual_account_block(struct world *world, const struct script_account *account, uint64_t wait_us)
 {
     struct virtual_world *virtual = virtual_of(world);
     quota_block(quota_of(virtual, account), virtual->now_us, wait_us);
+    return quota_blocked_us(quota_of(virtual, account), virtual->now_us);
 }
 
 /// What was before the play.

@@ -296,6 +296,36 @@ static void a_search_that_asked_nobody_says_what_to_look_at(void **state)
     assert_nobody("{\"name\":\"a\",\"outcome\":\"skipped\"},{\"name\":\"b\",\"outcome\":\"failed\",\"took_ms\":1}", "");
 }
 
+static void a_reply_without_details_is_a_table_and_no_chart(void **state)
+{
+    (void)state;
+    char *drawn =
+        draw("{\"search_id\":\"x1\",\"took_ms\":290,\"budget\":{\"effective_ms\":300,\"reserve_ms\":10},"
+             "\"coverage\":{\"percent\":50,\"eligible\":4,\"answered\":1,\"empty\":1,\"offers_found\":30,"
+             "\"offers_returned\":2},\"suppliers\":[{\"name\":\"Sunny Air\",\"outcome\":\"answered\"},"
+             "{\"name\":\"Luna\",\"outcome\":\"none\"},{\"name\":\"s02\",\"outcome\":\"late\"},"
+             "{\"name\":\"s03\",\"outcome\":\"unavailable\"}],\"items\":{},\"offers\":["
+             "{\"supplier\":\"Sunny Air\",\"item\":\"i\",\"price\":{\"total\":\"9.00\",\"currency\":\"EUR\"}},"
+             "{\"supplier\":\"Sunny Air\",\"item\":\"i\",\"price\":{\"total\":\"9.50\",\"currency\":\"EUR\"}}]}",
+             80, true, false);
+    assert_drawing(drawn, "Search x1 · reply after 290 of 300 ms · reserve 10 ms\n"
+                          "█████░░░░░ 50 % not complete · 2 of 4 suppliers · 30 offers, 2 returned\n"
+                          "\n"
+                          "supplier  outcome     returned        cheapest\n"
+                          "Sunny Air answered           2        9.00 EUR\n"
+                          "Luna      none\n"
+                          "s02       late\n"
+                          "s03       unavailable\n"
+                          "\n"
+                          "Best offers\n"
+                          "         9.00 EUR  Sunny Air  i\n"
+                          "         9.50 EUR  Sunny Air  i\n"
+                          "\n"
+                          "1 supplier answered, 1 had nothing to offer, 1 was not waited for, 1 failed or\n"
+                          "refused.\n");
+    free(drawn);
+}
+
 static void a_stranger_cannot_steer_the_terminal(void **state)
 {
     (void)state;
@@ -410,6 +440,7 @@ int main(void)
         cmocka_unit_test(a_problem_shows_where_and_why),
         cmocka_unit_test(a_504_still_draws_its_suppliers),
         cmocka_unit_test(a_search_that_asked_nobody_says_what_to_look_at),
+        cmocka_unit_test(a_reply_without_details_is_a_table_and_no_chart),
         cmocka_unit_test(a_stranger_cannot_steer_the_terminal),
         cmocka_unit_test(absurd_times_do_not_break_the_axis),
         cmocka_unit_test(what_is_no_reply_is_refused),
