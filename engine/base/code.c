@@ -47,8 +47,8 @@ static const struct code_row rows[] = {
     { CODE_FIELD_VALUE, "field_value", "a field has a value that it cannot have",
       "It has the right type, but is out of range, or none of the words that are known.\n" },
     { CODE_MODULE_MISSING, "module_missing", "a module does not exist",
-      "`require` finds files below `scripts/` and nothing else: `require(\"helpers.dates\")` is\n"
-      "`scripts/helpers/dates.lua`. No library of the machine can be loaded.\n" },
+      "`require` finds the files of `scripts/` and nothing else, not those of its folders: `require(\"dates\")` is\n"
+      "`scripts/dates.lua`. No library of the machine can be loaded.\n" },
     { CODE_MODULE_BROKEN, "module_broken", "a module that the file needs is broken",
       "The finding in the module itself says why. Mend that first.\n" },
     { CODE_PRODUCT, "product", "trouble with a product",

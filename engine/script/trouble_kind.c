@@ -88,7 +88,7 @@ static const struct {
     { CODE_SHAPE, "a shape names fields and leaves: { offers = { { id = text } } }" },
     { CODE_PLAN, "see `plan` in scripts/README.md: what it is made of" },
     { CODE_MODULE_MISSING,
-      "modules are files below scripts/: require(\"helpers.dates\") is scripts/helpers/dates.lua" },
+      "modules are files of scripts/, not of its folders: require(\"dates\") is scripts/dates.lua" },
     { CODE_RETURNED, "return what the message names; a forgotten `return` gives nil" },
     { CODE_IMPURE, "give the same answer every time: use only the arguments" },
     { CODE_HOST_NOT_ALLOWED, "add the host to `hosts`, or mend the URL" },

@@ -139,7 +139,7 @@ void trouble_note_line(struct failure *why, struct text source, uint32_t line, c
 {
     struct text text = trouble_line_of(source, line);
 
-    if (text_trim(text).length > 0) {
+    if (text.data != NULL && text_trim(text).length > 0) {
         bool is_within = at != NULL && at >= text.data && at < text.data + text.length;
         note_piece(why, text, line, is_within ? (size_t)(at - text.data) : 0);
     }

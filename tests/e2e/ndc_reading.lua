@@ -1,6 +1,7 @@
 -- The NDC answer read once more, by other code than the supplier's scripts: what the reply must say of each offer.
 -- Money is counted in cents; instants come from date(1) and the system's zones.
 local world = require("tests.e2e.world")
+local readings = require("tests.e2e.readings")
 
 local M = {}
 
@@ -32,30 +33,11 @@ end
 M.cents, M.amount_of = cents, amount_of
 
 -- Clock times by zone, asked of date(1) in one go: seconds since 1970 by "CLOCK ZONE".
-local function instants_of(keys)
-  local lines, instants = {}, {}
-  for _, key in ipairs(keys) do
-    local clock, zone = key:match("^(%S+) (%S+)$")
-    lines[#lines + 1] = ("TZ=\"%s\" %s\n"):format(zone, clock:gsub("%.000$", ""))
-  end
-  local file = os.tmpname()
-  world.write_file(file, table.concat(lines))
-  local text, code = world.shell("date -u -f " .. file .. " +%s")
-  os.remove(file)
-  assert(code == 0, text)
-  local index = 0
-  for seconds in text:gmatch("%d+") do
-    index = index + 1
-    instants[keys[index]] = tonumber(seconds)
-  end
-  assert(index == #keys, "date(1) told " .. index .. " of " .. #keys .. " instants")
-  return instants
-end
-
 local function stop(leg, name)
   local place = leg:match("<" .. name .. ">(.-)</" .. name .. ">")
   local zone, clock = place:match("TimeZoneCode=\"([^\"]+)\">([^<]+)<")
-  return { airport = value(place, "IATA_LocationCode"), zone = zone, clock = clock, key = clock .. " " .. zone }
+  local key = clock:gsub("%.000$", "") .. " " .. zone
+  return { airport = value(place, "IATA_LocationCode"), zone = zone, clock = clock, key = key }
 end
 
 local function read_segments(text)
@@ -69,9 +51,9 @@ local function read_segments(text)
       number = value(block, "MarketingCarrierFlightNumberText"),
     }
     segments[value(block, "PaxSegmentID")] = segment
-    keys[#keys + 1], keys[#keys + 2] = segment.departs.key, segment.arrives.key
+    keys[segment.departs.key], keys[segment.arrives.key] = true, true
   end
-  local instants = instants_of(keys)
+  local instants = readings.instants(keys)
   for _, segment in pairs(segments) do
     segment.departs_s, segment.arrives_s = instants[segment.departs.key], instants[segment.arrives.key]
   end
