@@ -76,8 +76,9 @@ void draft_read_xml(struct draft *draft)
     heap_fini(&heap);
     const struct xml_node *root = result == XML_READER_OK ? draft->xml.root : NULL;
     draft->is_xml = root != NULL && is_plain(root);
-    draft->is_soap = draft->is_xml && text_equals_c(root->name.local, "Envelope") &&
-                     memmem(root->name.uri.data, root->name.uri.length, "/soap", 5) != NULL;
+    struct text uri = draft->is_xml ? root->name.uri : (struct text){ 0 };
+    draft->is_soap = uri.data != NULL && text_equals_c(root->name.local, "Envelope") &&
+                     memmem(uri.data, uri.length, "/soap", 5) != NULL;
 }
 
 /// Do the names say where from, or where to, and not both?

@@ -366,6 +366,14 @@ test("text around elements stays as it was pasted, and what it says is told", fu
   local told = paste("mixed", [[curl https://m.example/x -H 'Content-Type: text/xml' \
     -d '<Env>from <City>LON</City> on <CheckIn>2027-06-01</CheckIn><CheckOut>2027-06-05</CheckOut><Max>7</Max></Env>']])
   says(told, "as it is body Max, whatever")
+  -- Nor is anything but a tree of elements with names taken for one; an envelope of no namespace is none of SOAP.
+  for index, body in ipairs { ("<a>"):rep(70) .. "x" .. ("</a>"):rep(70), '<A attrs="1"><B/></A>', "<p:A><p:B c=\"1\"/></p:A>",
+    "<A><![CDATA[<x>&]]></A>", "<!DOCTYPE a><a/>", "<Envelope><Body/></Envelope>" } do
+    local name = "odd_" .. index
+    paste(name, ("curl https://m.example/x -H 'Content-Type: text/xml' -d '%s'"):format(body))
+    says(passes("test " .. name), "2 passed")
+    read(("suppliers/%s.test/odd-key-refused.json"):format(name))
+  end
   equal("<Env>from <City>LON</City> on <CheckIn>2027-06-01</CheckIn><CheckOut>2027-06-05</CheckOut><Max>7</Max></Env>",
     fixture_of("mixed").exchanges[1].expect_request.body)
 end)
