@@ -72,7 +72,10 @@ local HOTEL = {
 local AVAILABILITY = { hotels = { total = integer, hotels = { HOTEL } } }
 
 local CHECKED = {
-  hotel = { code = text, name = text, categoryCode = text, currency = text, totalNet = decimal, rooms = HOTEL.rooms },
+  hotel = {
+    code = text, name = text, categoryCode = text, currency = text, totalNet = decimal, rooms = HOTEL.rooms,
+    checkIn = text, checkOut = text,
+  },
 }
 
 -- Two boards on different days are the lesser of them.
@@ -315,12 +318,12 @@ local function key_of(rate)
   return key and #key >= KEY_MIN and key or nil
 end
 
--- What the rate costs without what is due at the hotel; nil when the contract's price is not told.
+-- What the rate costs without what is due at the hotel; nil when the contract's price is not told. Nothing is given
+-- away: 0 is a price that is not told.
 local function price_told(rate, options)
-  if options.price == "net" and not rate.hotelMandatory then
-    return rate.net
-  end
-  return rate.sellingRate
+  local is_net = options.price == "net" and not rate.hotelMandatory
+  local amount = is_net and rate.net or not is_net and rate.sellingRate or nil
+  return amount and money.compare(amount, "0") ~= 0 and amount or nil
 end
 
 -- The amount of a tax in the rate's currency; nil when it is told in another one, or not at all.
@@ -458,9 +461,25 @@ local function id_of(keys)
   return crypto.base64url(crypto.sha256(table.concat(keys, "\n"))):sub(1, 22)
 end
 
+-- The codes of the rooms, in an order that does not depend on the answer's.
+local function codes_of(chosen)
+  local codes = map(chosen, function(one)
+    return one.room.code or ""
+  end)
+  table.sort(codes)
+  return table.concat(codes, ",")
+end
+
 -- What is asked for again, and the terms that were told: other ones are another offer.
-local function ref_of(keys, offer)
-  return json.encode({ keys = json.array(keys), board = offer.board, free_until = get(offer, "refund", "free_until") })
+local function ref_of(keys, offer, chosen)
+  return json.encode({
+    keys = json.array(keys),
+    hotel = offer.supplier_hotel_id,
+    rooms = codes_of(chosen),
+    board = offer.board,
+    pay = offer.pay,
+    free_until = get(offer, "refund", "free_until"),
+  })
 end
 
 local function our_hotel(code, options)
@@ -499,7 +518,7 @@ local function offer_of(chosen, hotel, ctx)
     refund = refund_of(rates, ctx.now.s),
     pay = PAYS[rates[1].paymentType or ""] or rates[1].paymentType,
   }
-  offer.ref = ref_of(keys, offer)
+  offer.ref = ref_of(keys, offer, chosen)
   return offer
 end
 
@@ -772,6 +791,15 @@ local function lacks(offer)
     or nil
 end
 
+-- Whether the terms are those that were told: the rooms, what is eaten, who is paid, until when it can be given back,
+-- and whether the price is still all that is to be paid.
+local function are_same_terms(new, asked_for, offer)
+  local told = json.decode(new.ref)
+  local now, before = WORDS[new.price.taxes_included] or 3, WORDS[offer.price.taxes_included] or 3
+  return new.board == asked_for.board and new.pay == asked_for.pay and told.rooms == asked_for.rooms
+    and is_same_time(get(new, "refund", "free_until"), asked_for.free_until) and now <= before
+end
+
 local function compared(chosen, hotel, asked_for, offer, ctx)
   local new = offer_of(chosen, hotel, ctx)
   local now = { total = new.price.total, currency = new.price.currency }
@@ -779,7 +807,7 @@ local function compared(chosen, hotel, asked_for, offer, ctx)
   if lacking then
     return fail.unexpected("hotel.rooms[].rates[]: no " .. lacking)
   end
-  if new.board ~= asked_for.board or not is_same_time(get(new, "refund", "free_until"), asked_for.free_until) then
+  if not are_same_terms(new, asked_for, offer) then
     return { status = "changed", offer = new }
   end
   local was = offer.price.supplier_price or { amount = offer.price.total, currency = offer.price.currency }
@@ -803,21 +831,20 @@ local function refused(response)
   return gone(fault) or failure(fault, response) or fail.supplier({ code = code, message = fault.message })
 end
 
-local function read_again(response, offer, ctx)
-  local hotel, asked_for = nil, json.decode(offer.ref)
-  if response.status < 300 then
-    hotel = response:json(CHECKED).hotel
+-- Why an answer is about another hotel or other days than were asked for; nil when it is not. Days that are not told
+-- say nothing.
+local function of_another(hotel, asked_for, query)
+  local days = (hotel.checkIn or query.check_in) .. " to " .. (hotel.checkOut or query.check_out)
+  if hotel.code ~= asked_for.hotel then
+    return ("code: %s for %s"):format(hotel.code or "nothing", asked_for.hotel or "nothing")
+  elseif days ~= query.check_in .. " to " .. query.check_out then
+    return "checkIn: the days are " .. days
   end
-  if not hotel then
-    return refused(response)
-  end
-  if not next(hotel) then
-    return { status = "sold_out" } -- an answer about no hotel: there is no such rate any more
-  end
-  if not money.exponent(hotel.currency or "") then
-    return fail.unexpected("hotel.currency")
-  end
-  local chosen = checked_rates(hotel)
+  return not money.exponent(hotel.currency or "") and "currency" or nil
+end
+
+-- What has become of the rates.
+local function judge(chosen, hotel, asked_for, offer, ctx)
   if #chosen ~= #asked_for.keys then
     return fail.unexpected(("hotel.rooms[].rates[]: %d rates for %d keys"):format(#chosen, #asked_for.keys))
   end
@@ -831,10 +858,34 @@ local function read_again(response, offer, ctx)
   if other then
     return fail.unexpected("hotel.rooms[].rates[]: " .. FOR_OTHERS)
   end
+  local is_package = not ctx.options.packages and first(chosen, function(one)
+    return one.rate.packaging
+  end)
+  if is_package then
+    return fail.unexpected("hotel.rooms[].rates[]: " .. FOR_PACKAGES)
+  end
   local unsure = first(chosen, function(one)
     return one.rate.rateType ~= "BOOKABLE"
   end)
   return unsure and { status = "retry" } or compared(chosen, hotel, asked_for, offer, ctx)
+end
+
+local function read_again(response, offer, ctx)
+  local hotel, asked_for = nil, json.decode(offer.ref)
+  if response.status < 300 then
+    hotel = response:json(CHECKED).hotel
+  end
+  if not hotel then
+    return refused(response)
+  end
+  if not next(hotel) and not next(response:json().hotel) then
+    return { status = "sold_out" } -- an answer about no hotel: there is no such rate any more
+  end
+  local why = of_another(hotel, asked_for, offer.query)
+  if why then
+    return fail.unexpected("hotel." .. why)
+  end
+  return judge(checked_rates(hotel), hotel, asked_for, offer, ctx)
 end
 
 ---@type Supplier
