@@ -161,10 +161,10 @@ end
 local function sum_of(items, name, currency)
   local amounts = {}
   for i, item in ipairs(items) do
-    if not item[name] then
+    amounts[i] = money.parse(item[name] or "", currency) -- nil as well for what is no amount of it
+    if not amounts[i] then
       return nil
     end
-    amounts[i] = item[name]
   end
   local total = #amounts > 0 and money.sum(amounts, currency) or nil
   return total
@@ -181,6 +181,13 @@ local function currency_of(offer, items)
     end
   end
   return currency
+end
+
+-- Whether the base is told in the currency of the total, or in none.
+local function is_base_in(currency, offer, items)
+  return (offer.base_currency or currency) == currency and first(items, function(item)
+    return item.base_currency and item.base_currency ~= currency
+  end) == nil
 end
 
 -- What each traveller pays, where every item is of one traveller.
@@ -210,9 +217,10 @@ local function price_of(offer, items, index)
     return {}
   end
   local total = offer.total or sum_of(items, "total", currency)
-  local base = offer.base or sum_of(items, "base", currency)
+  local base = is_base_in(currency, offer, items) and (offer.base or sum_of(items, "base", currency)) or nil
   local taxes = offer.taxes or sum_of(items, "taxes", currency)
-  if not taxes and total and base and money.compare(total, base) >= 0 then
+  local is_less = total and base and money.compare(total, base) < 0 -- nobody knows what is in such a total
+  if not taxes and not is_less and money.parse(total or "", currency) and money.parse(base or "", currency) then
     taxes = money.sub(total, base, currency)
   end
   return {
@@ -220,7 +228,7 @@ local function price_of(offer, items, index)
     currency = currency,
     base = base,
     taxes = taxes,
-    taxes_included = "yes",
+    taxes_included = is_less and "unknown" or "yes",
     per_traveller = total and not offer.total and per_traveller(items, index, currency) or nil,
   }
 end

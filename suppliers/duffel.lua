@@ -233,7 +233,8 @@ local function price_of(offer)
   local currency = offer.total_currency
   local base = part_of_total(offer, offer.base_amount, offer.base_currency)
   local taxes = part_of_total(offer, offer.tax_amount, offer.tax_currency)
-  local is_known = currency and money.exponent(currency) and offer.total_amount and base
+  local is_known = money.parse(offer.total_amount or "", currency or "") and money.parse(base or "", currency)
+    and money.parse(taxes or "0", currency)
   local sum = is_known and money.add(base, taxes or "0", currency)
   local order = sum and money.compare(offer.total_amount, sum)
   local is_contradicted = order and (order < 0 or taxes and order > 0)
