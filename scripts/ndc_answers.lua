@@ -162,7 +162,7 @@ local function sum_of(items, name, currency)
   local amounts = {}
   for i, item in ipairs(items) do
     amounts[i] = money.parse(item[name] or "", currency) -- nil as well for what is no amount of it
-    if not amounts[i] then
+    if not amounts[i] or money.compare(amounts[i], "0") < 0 then -- less than nothing would hide in the sum
       return nil
     end
   end
@@ -216,11 +216,13 @@ local function price_of(offer, items, index)
   if not currency then
     return {}
   end
-  local total = offer.total or sum_of(items, "total", currency)
-  local base = is_base_in(currency, offer, items) and (offer.base or sum_of(items, "base", currency)) or nil
-  local taxes = offer.taxes or sum_of(items, "taxes", currency)
-  local is_less = total and base and money.compare(total, base) < 0 -- nobody knows what is in such a total
-  if not taxes and not is_less and money.parse(total or "", currency) and money.parse(base or "", currency) then
+  local total = offer.total or sum_of(items, "total", currency) -- the check of offers tells one that is no amount
+  local base = is_base_in(currency, offer, items) and (money.parse(offer.base or "", currency)
+    or sum_of(items, "base", currency)) or nil
+  local taxes = money.parse(offer.taxes or "", currency) or sum_of(items, "taxes", currency)
+  local are_told = base and money.parse(total or "", currency) ~= nil
+  local is_less = are_told and money.compare(total, base) < 0 -- nobody knows what is in such a total
+  if not taxes and are_told and not is_less then
     taxes = money.sub(total, base, currency)
   end
   return {

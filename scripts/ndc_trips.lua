@@ -287,7 +287,8 @@ local function sort_in(sorted, record, index, query)
   local offer, more = answers.offer(record, index)
   local found = { offer = offer, names = more.names, selections = { more.selection }, marks = marks_of(offer) or {} }
   local places = M.places(more.journeys, index, query.slices)
-  if not offer.id or not offer.price.total or #found.marks == 0 then
+  local is_priced = money.parse(offer.price.total or "", offer.price.currency or "") ~= nil
+  if not offer.id or not is_priced or #found.marks == 0 then
     sorted.whole[#sorted.whole + 1] = found
   elseif stops_too_many(offer, query.max_stops) then
     sorted.detours = sorted.detours + 1

@@ -572,7 +572,7 @@ local function read_again(response, offer)
     return status and { status = status } or failure(issue, response)
   end
   local now = get(body, "data", "flightOffers", 1)
-  if not get(now, "price", "grandTotal") or not now.price.currency then
+  if not money.parse(get(now, "price", "grandTotal") or "", get(now, "price", "currency") or "") then
     return fail.unexpected("data.flightOffers[1].price")
   end
   local field, why = refusal(now, offer.query)

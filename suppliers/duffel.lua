@@ -263,8 +263,9 @@ local function offer_of(offer)
   }
 end
 
+-- As numbers they are only compared.
 local function is_cheaper(one, other)
-  return (money.compare(one.total_amount or "0", other.total_amount or "0") or 0) < 0
+  return (tonumber(one.total_amount) or math.huge) < (tonumber(other.total_amount) or math.huge)
 end
 
 -- Whether a slice of an offer leads where one of the search comes from, or comes from where that leads.

@@ -318,20 +318,25 @@ local function key_of(rate)
   return key and #key >= KEY_MIN and key or nil
 end
 
+-- Whether it can be reckoned with: JSON has numbers such as 1e999.
+local function is_amount(told)
+  return told ~= nil and money.round(told, "EUR") ~= nil
+end
+
 -- What the rate costs without what is due at the hotel; nil when the contract's price is not told. Nothing is given
--- away: 0 is a price that is not told.
+-- away: 0, or less, is a price that is not told.
 local function price_told(rate, options)
   local is_net = options.price == "net" and not rate.hotelMandatory
   local amount = is_net and rate.net or not is_net and rate.sellingRate or nil
-  return amount and money.compare(amount, "0") ~= 0 and amount or nil
+  return is_amount(amount) and money.compare(amount, "0") > 0 and amount or nil
 end
 
 -- The amount of a tax in the rate's currency; nil when it is told in another one, or not at all.
 local function tax_amount(tax, currency)
   if tax.clientCurrency == currency and tax.clientAmount then
-    return rounded(tax.clientAmount, currency)
+    return (money.round(tax.clientAmount, currency))
   end
-  return tax.currency == currency and tax.amount and rounded(tax.amount, currency) or nil
+  return tax.currency == currency and tax.amount and money.round(tax.amount, currency) or nil
 end
 
 -- Taxes of a rate: what is due at the hotel, what is included (nil when not all of it is told), and whether with these
@@ -369,7 +374,7 @@ end
 local function free_until(rate, now_s)
   local earliest, earliest_s = nil, nil
   for _, policy in ipairs(rate.cancellationPolicies or {}) do
-    local is_fee = not policy.amount or money.compare(policy.amount, "0") ~= 0
+    local is_fee = not is_amount(policy.amount) or money.compare(policy.amount, "0") ~= 0
     if is_fee then
       local from_s = policy.from and time.epoch(policy.from)
       if not from_s then
@@ -408,7 +413,7 @@ local function parts_of(rates, currency, options)
     parts.amounts[#parts.amounts + 1] = amount and rounded(amount, currency)
     append(parts.due, taxes.due)
     append(parts.included, taxes.included or {})
-    local is_net = amount and rate.net and money.compare(amount, rate.net) == 0
+    local is_net = amount and is_amount(rate.net) and money.compare(amount, rate.net) == 0
     parts.is_open = parts.is_open or not taxes.included or not is_net
     parts.word = (WORDS[taxes.word] or 4) > (WORDS[parts.word] or 4) and taxes.word or parts.word
   end
@@ -549,6 +554,7 @@ local FOR_PACKAGES = "rates for packages"
 local FOR_OTHERS = "rates for other rooms than asked"
 local INCOMPLETE = "rates without a price, key or type"
 local WITHOUT_RATES = "hotels without rates"
+local EMPTY_ROOMS = "rooms without rates"
 
 -- What no rate at all tells, by the option `price`.
 local NO_PRICE = {
@@ -582,7 +588,7 @@ local function rates_by_kind(hotel, h, kinds, known, left, ctx)
   local by_kind, is_empty = {}, true
   for r, room in ipairs(hotel.rooms or {}) do
     if #(room.rates or {}) == 0 then
-      leave_out(left, "rooms without rates", { h = h, r = r })
+      leave_out(left, EMPTY_ROOMS, { h = h, r = r })
     end
     for n, rate in ipairs(room.rates or {}) do
       local kind = known_kind(rate, kinds, known)
@@ -667,7 +673,7 @@ end
 
 -- Why hotels with rates give no offer when that cannot be: nil when it can.
 local function nothing_because(left)
-  for _, why in ipairs { FOR_OTHERS, INCOMPLETE, WITHOUT_RATES } do
+  for _, why in ipairs { FOR_OTHERS, INCOMPLETE, WITHOUT_RATES, EMPTY_ROOMS } do
     if left[why] then
       return ("%s: %s"):format(left[why].place, why)
     end
@@ -761,9 +767,9 @@ local function is_sum(chosen, hotel)
     return true
   end
   local nets = map(chosen, function(one)
-    return one.rate.net and rounded(one.rate.net, hotel.currency)
+    return one.rate.net and money.round(one.rate.net, hotel.currency) or nil
   end)
-  return #nets == #chosen and money.compare(sum(nets, hotel.currency), hotel.totalNet) == 0
+  return #nets == #chosen and is_amount(hotel.totalNet) and money.compare(sum(nets, hotel.currency), hotel.totalNet) == 0
 end
 
 local function is_same_time(a, b)
