@@ -228,22 +228,18 @@ local function part_of_total(offer, amount, currency)
   return currency == offer.total_currency and amount or nil
 end
 
--- The total is base and taxes together. Where they contradict it, nobody knows what it has in it.
+-- A total that is less than its base contradicts it: nobody knows what it has in it. (More may differ: an example of
+-- Duffel's own documents has a total that is less than base and taxes together.)
 local function price_of(offer)
   local currency = offer.total_currency
   local base = part_of_total(offer, offer.base_amount, offer.base_currency)
-  local taxes = part_of_total(offer, offer.tax_amount, offer.tax_currency)
-  local is_known = money.parse(offer.total_amount or "", currency or "") and money.parse(base or "", currency)
-    and money.parse(taxes or "0", currency)
-  local sum = is_known and money.add(base, taxes or "0", currency)
-  local order = sum and money.compare(offer.total_amount, sum)
-  local is_contradicted = order and (order < 0 or taxes and order > 0)
+  local are_told = money.parse(offer.total_amount or "", currency or "") and money.parse(base or "", currency)
   return {
     total = offer.total_amount,
     currency = currency,
     base = base,
-    taxes = taxes,
-    taxes_included = is_contradicted and "unknown" or "yes",
+    taxes = part_of_total(offer, offer.tax_amount, offer.tax_currency),
+    taxes_included = are_told and money.compare(offer.total_amount, base) < 0 and "unknown" or "yes",
   }
 end
 
@@ -271,7 +267,8 @@ end
 -- Whether a slice of an offer leads where one of the search comes from, or comes from where that leads.
 local function is_backwards(slice, asked)
   local segments = slice.segments or {}
-  local origin, destination = get(segments, 1, "origin", "iata_code"), get(segments, #segments, "destination", "iata_code")
+  local origin = get(segments, 1, "origin", "iata_code")
+  local destination = get(segments, #segments, "destination", "iata_code")
   return origin == asked.destination or destination == asked.origin
 end
 

@@ -769,7 +769,8 @@ local function is_sum(chosen, hotel)
   local nets = map(chosen, function(one)
     return one.rate.net and money.round(one.rate.net, hotel.currency) or nil
   end)
-  return #nets == #chosen and is_amount(hotel.totalNet) and money.compare(sum(nets, hotel.currency), hotel.totalNet) == 0
+  return #nets == #chosen and is_amount(hotel.totalNet)
+    and money.compare(sum(nets, hotel.currency), hotel.totalNet) == 0
 end
 
 local function is_same_time(a, b)

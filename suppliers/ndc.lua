@@ -178,8 +178,8 @@ local function is_price(price)
   return price.total and money.parse(price.total, price.currency or "") and money.compare(price.total, "0") > 0
 end
 
--- The priced offer, or nil and what is wrong with it. A price answer need not tell flights; but those that it names have
--- to be among those that it tells.
+-- The priced offer, or nil and what is wrong with it. A price answer need not tell flights; but where it tells some,
+-- those that it names have to be among them.
 local function priced(answer, ref, query)
   local now, journeys, has_flights = trips.priced(answer, ref, query)
   if not now or not is_price(now.price) or journeys > 0 and journeys < #query.slices then

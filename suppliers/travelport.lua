@@ -329,7 +329,8 @@ local function is_complete(solution)
   local is_named = #filter(solution.fares, function(fare)
     return fare["@FareBasis"] ~= nil
   end) == #solution.fares
-  return solution.is_whole and is_known and is_named and price.currency ~= nil and money.parse(price.total, price.currency) ~= nil
+  return solution.is_whole and is_known and is_named and price.currency ~= nil
+    and money.parse(price.total, price.currency) ~= nil
 end
 
 local function is_over(expires_at, ctx)
