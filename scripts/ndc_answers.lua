@@ -183,6 +183,16 @@ local function currency_of(offer, items)
   return currency
 end
 
+-- Whether two items have one id: nobody knows whether it is bought once or twice.
+local function has_doubles(items)
+  local seen = {}
+  return first(items, function(item)
+    local is_double = item.id ~= nil and seen[item.id]
+    seen[item.id or ""] = true
+    return is_double
+  end) ~= nil
+end
+
 -- Whether the base is told in the currency of the total, or in none.
 local function is_base_in(currency, offer, items)
   return (offer.base_currency or currency) == currency and first(items, function(item)
@@ -213,7 +223,7 @@ end
 -- Total, base and taxes for everybody. Without a total, or one that is not of all travellers, the offer is lost.
 local function price_of(offer, items, index)
   local currency = currency_of(offer, items)
-  if not currency then
+  if not currency or has_doubles(items) then
     return {}
   end
   local total = offer.total or sum_of(items, "total", currency) -- the check of offers tells one that is no amount

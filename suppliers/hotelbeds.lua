@@ -245,6 +245,10 @@ local OVER_DAY = { "over rate", "over_rate" }
 local OVER_QUOTA = { "over qps", "over rate", "over_qps", "over_rate", "quota", "rate limit", "too many" }
 local NOT_LET_IN = { "inactive", "not authorized", "not_authorized", "authorization", "disallowed", "signature" }
 
+local function words_of(told)
+  return (type(told) == "string" or type(told) == "number") and tostring(told) or nil
+end
+
 -- What the answer says of an error: the API by an object whose code ends in an id of the request, the gateway by a text
 -- in JSON, or in a page and a header. nil: an answer of status 200 that tells none.
 local function fault_of(response)
@@ -254,10 +258,10 @@ local function fault_of(response)
     return nil
   end
   if type(told) == "table" then
-    local code = tostring(told.code or "unknown")
-    return { code = code:match("^[A-Z_]+") or code, message = tostring(told.message or "no message") }
+    local code = words_of(told.code) or "unknown"
+    return { code = code:match("^[A-Z_]+") or code, message = words_of(told.message) or "no message" }
   end
-  local message = told and tostring(told) or response.body:sub(1, 200)
+  local message = words_of(told) or response.body:sub(1, 200)
   return { message = message, header = tostring(response.headers["x-mashery-error-code"] or "") }
 end
 
@@ -636,6 +640,10 @@ local function cheapest_by_likeness(ones, left, ctx)
   return cheapest
 end
 
+local function is_empty(map_of_rates)
+  return next(map_of_rates) == nil
+end
+
 -- Offers of rooms that differ: for each likeness that all kinds have.
 local function combine(by_kind, kinds, hotel, left, ctx)
   local by_likeness = map(kinds, function(kind)
@@ -649,6 +657,10 @@ local function combine(by_kind, kinds, hotel, left, ctx)
     if #chosen == #kinds then
       offers[#offers + 1] = offer_of(chosen, hotel, ctx)
     end
+  end
+  local one = get(by_kind, kinds[1].key, 1)
+  if #offers == 0 and one and not first(by_likeness, is_empty) then
+    leave_out(left, "hotels whose rooms have no board, payment and refund in common", { h = one.h })
   end
   return offers
 end
@@ -713,7 +725,7 @@ local function normalise(response, search, ctx)
   if response.status >= 300 then
     return failure(fault_of(response), response) or {}
   end
-  local found = response:json(AVAILABILITY).hotels
+  local found = get(response:json(AVAILABILITY), "hotels")
   if not found then
     local fault = fault_of(response)
     return fault and failure(fault, response) or fail.unexpected("hotels")
@@ -880,7 +892,7 @@ end
 local function read_again(response, offer, ctx)
   local hotel, asked_for = nil, json.decode(offer.ref)
   if response.status < 300 then
-    hotel = response:json(CHECKED).hotel
+    hotel = get(response:json(CHECKED), "hotel")
   end
   if not hotel then
     return refused(response)
