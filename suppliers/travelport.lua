@@ -38,6 +38,9 @@ local MESSAGES_MAX = 5
 local CABIN_TO_UAPI = { economy = "Economy", premium = "PremiumEconomy", business = "Business", first = "First" }
 local TYPE_TO_UAPI = { adult = "ADT", child = "CNN", infant_lap = "INF", infant_seat = "INS" }
 
+-- From here on nobody pays a child's fare.
+local ADULT_AGE = 12
+
 -- Of our `max_stops` the kinds of journeys that uAPI knows; beyond three connections it knows none.
 local FLIGHT_TYPES = {
   [0] = { "NonStopDirects", "StopDirects" },
@@ -112,9 +115,10 @@ end
 -- Each traveller, as both requests want them.
 local function passengers(query)
   return map(query.travellers, function(traveller, index)
-    local is_young = traveller.type ~= "adult"
+    local is_child = traveller.type == "child"
+    local kind = is_child and traveller.age >= ADULT_AGE and "adult" or traveller.type
     return { "com:SearchPassenger", Key = tostring(index), BookingTravelerRef = tostring(index),
-      Code = TYPE_TO_UAPI[traveller.type], Age = is_young and traveller.age or nil }
+      Code = TYPE_TO_UAPI[kind], Age = kind ~= "adult" and traveller.age or nil }
   end)
 end
 
