@@ -161,10 +161,10 @@ end
 local function sum_of(items, name, currency)
   local amounts = {}
   for i, item in ipairs(items) do
-    if not item[name] then
+    amounts[i] = money.parse(item[name] or "", currency) -- nil as well for what is no amount of it
+    if not amounts[i] or money.compare(amounts[i], "0") < 0 then -- less than nothing would hide in the sum
       return nil
     end
-    amounts[i] = item[name]
   end
   local total = #amounts > 0 and money.sum(amounts, currency) or nil
   return total
@@ -181,6 +181,23 @@ local function currency_of(offer, items)
     end
   end
   return currency
+end
+
+-- Whether two items have one id: nobody knows whether it is bought once or twice.
+local function has_doubles(items)
+  local seen = {}
+  return first(items, function(item)
+    local is_double = item.id ~= nil and seen[item.id]
+    seen[item.id or ""] = true
+    return is_double
+  end) ~= nil
+end
+
+-- Whether the base is told in the currency of the total, or in none.
+local function is_base_in(currency, offer, items)
+  return (offer.base_currency or currency) == currency and first(items, function(item)
+    return item.base_currency and item.base_currency ~= currency
+  end) == nil
 end
 
 -- What each traveller pays, where every item is of one traveller.
@@ -206,13 +223,16 @@ end
 -- Total, base and taxes for everybody. Without a total, or one that is not of all travellers, the offer is lost.
 local function price_of(offer, items, index)
   local currency = currency_of(offer, items)
-  if not currency then
+  if not currency or has_doubles(items) then
     return {}
   end
-  local total = offer.total or sum_of(items, "total", currency)
-  local base = offer.base or sum_of(items, "base", currency)
-  local taxes = offer.taxes or sum_of(items, "taxes", currency)
-  if not taxes and total and base and money.compare(total, base) >= 0 then
+  local total = offer.total or sum_of(items, "total", currency) -- the check of offers tells one that is no amount
+  local base = is_base_in(currency, offer, items) and (money.parse(offer.base or "", currency)
+    or sum_of(items, "base", currency)) or nil
+  local taxes = money.parse(offer.taxes or "", currency) or sum_of(items, "taxes", currency)
+  local are_told = base and money.parse(total or "", currency) ~= nil
+  local is_less = are_told and money.compare(total, base) < 0 -- nobody knows what is in such a total
+  if not taxes and are_told and not is_less then
     taxes = money.sub(total, base, currency)
   end
   return {
@@ -220,7 +240,7 @@ local function price_of(offer, items, index)
     currency = currency,
     base = base,
     taxes = taxes,
-    taxes_included = "yes",
+    taxes_included = is_less and "unknown" or "yes",
     per_traveller = total and not offer.total and per_traveller(items, index, currency) or nil,
   }
 end

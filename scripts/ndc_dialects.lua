@@ -63,7 +63,8 @@ local V19 = {
     id = "OfferID", owner = "OwnerCode",
     expires = "OfferExpirationTimeLimitDateTime",
     total = "TotalPrice.TotalAmount.#text:decimal", currency = "TotalPrice.TotalAmount.@CurCode",
-    base = "TotalPrice.BaseAmount.#text:decimal", taxes = "TotalPrice.TaxSummary.TotalTaxAmount.#text:decimal",
+    base = "TotalPrice.BaseAmount.#text:decimal", base_currency = "TotalPrice.BaseAmount.@CurCode",
+    taxes = "TotalPrice.TaxSummary.TotalTaxAmount.#text:decimal",
     penalties = "PenaltyRefID[]",
     overview = {
       at = "JourneyOverview.JourneyPriceClass[]", journey = "PaxJourneyRefID", fare = "PriceClassRefID",
@@ -78,7 +79,8 @@ local V19 = {
       at = "OfferItem[]",
       id = "OfferItemID", mandatory = "MandatoryInd:flag",
       total = "Price.TotalAmount.#text:decimal", currency = "Price.TotalAmount.@CurCode",
-      base = "Price.BaseAmount.#text:decimal", taxes = "Price.TaxSummary.TotalTaxAmount.#text:decimal",
+      base = "Price.BaseAmount.#text:decimal", base_currency = "Price.BaseAmount.@CurCode",
+      taxes = "Price.TaxSummary.TotalTaxAmount.#text:decimal",
       guaranteed = "PriceGuaranteeTimeLimitDateTime", pay_by = "PaymentTimeLimit.PaymentTimeLimitDateTime",
       cancel = "CancelRestrictions[].AllowedModificationInd:flag",
       change = "ChangeRestrictions[].AllowedModificationInd:flag",
@@ -239,7 +241,8 @@ local V17 = {
         .. "|TotalPriceDetail.TotalAmount.SimpleCurrencyPrice.#text:decimal",
       currency = "TotalPriceDetail.TotalAmount.DetailCurrencyPrice.Total.@Code"
         .. "|TotalPriceDetail.TotalAmount.SimpleCurrencyPrice.@Code",
-      base = "TotalPriceDetail.BaseAmount.#text:decimal", taxes = "TotalPriceDetail.Taxes.Total.#text:decimal",
+      base = "TotalPriceDetail.BaseAmount.#text:decimal", base_currency = "TotalPriceDetail.BaseAmount.@Code",
+      taxes = "TotalPriceDetail.Taxes.Total.#text:decimal",
       travellers = "Service[].PassengerRefs:refs", journeys = "Service[].FlightRefs:refs",
       services = {
         at = "Service[]", is_lazy = true,

@@ -5,6 +5,9 @@ local M = {}
 local CABIN_CODES = { first = "1", business = "2", premium = "4", economy = "5" } -- PADIS 9873
 local TYPES = { adult = "ADT", child = "CHD", infant_lap = "INF", infant_seat = "INS" }
 
+-- From here on nobody pays a child's fare.
+local ADULT_AGE = 12
+
 local function said(name, value)
   return value ~= nil and value ~= "" and { name, value } or nil
 end
@@ -15,7 +18,8 @@ local function paxs_of(travellers)
   local paxs = {}
   for i = 1, #travellers do
     local traveller = travellers[i]
-    local pax = { id = "Pax" .. i, ptc = TYPES[traveller.type], age = traveller.age }
+    local is_grown = traveller.type == "child" and traveller.age >= ADULT_AGE
+    local pax = { id = "Pax" .. i, ptc = TYPES[is_grown and "adult" or traveller.type], age = traveller.age }
     if traveller.type == "infant_lap" then
       adult = adult + 1
       pax.adult = "Pax" .. adult

@@ -151,7 +151,7 @@ local function join(a, b, add)
       currency = one.price.currency,
       base = add(one.price.base, other.price.base),
       taxes = add(one.price.taxes, other.price.taxes),
-      taxes_included = "yes",
+      taxes_included = one.price.taxes_included == "yes" and other.price.taxes_included or "unknown",
       per_traveller = joined_travellers(one.price.per_traveller, other.price.per_traveller, add),
     },
     expires_at = answers.earlier(one.expires_at, other.expires_at),
@@ -230,7 +230,8 @@ local function mark_of(slice)
     if not segment.carrier or not segment.number or not departs or not arrives then
       return nil
     end
-    flights[i] = segment.carrier .. segment.number .. "@" .. departs
+    flights[i] = ("%s%s %s@%s %s@%s"):format(segment.carrier, segment.number, segment.origin or "", departs,
+      segment.destination or "", arrives)
   end
   return #flights > 0 and crypto.hex(crypto.md5(table.concat(flights, " "))):sub(1, 12) or nil
 end
@@ -286,7 +287,8 @@ local function sort_in(sorted, record, index, query)
   local offer, more = answers.offer(record, index)
   local found = { offer = offer, names = more.names, selections = { more.selection }, marks = marks_of(offer) or {} }
   local places = M.places(more.journeys, index, query.slices)
-  if not offer.id or not offer.price.total or #found.marks == 0 then
+  local is_priced = money.parse(offer.price.total or "", offer.price.currency or "") ~= nil
+  if not offer.id or not is_priced or #found.marks == 0 then
     sorted.whole[#sorted.whole + 1] = found
   elseif stops_too_many(offer, query.max_stops) then
     sorted.detours = sorted.detours + 1
@@ -362,13 +364,17 @@ function M.offers(answer, search, trips_max)
   return offers, { warnings = warnings_of(answer, sorted) }
 end
 
---- What a price answer offers now, all of it as one, with how many journeys it names; nil when it cannot be one offer.
+--- What a price answer offers now, all of it as one, with how many journeys it names, and whether it tells flights;
+--- nil when it cannot be one offer for everybody.
 function M.priced(answer, ref, query)
   local index = answers.index(answer)
   if #index.pax_ids == 0 then
     for i, pax in ipairs(ref.paxs) do
       index.pax_ids[i], index.paxs[pax[1]] = pax[1], { ptc = pax[2] }
     end
+  end
+  if #index.pax_ids ~= #query.travellers then
+    return nil
   end
   local whole, places = nil, {}
   for _, record in ipairs(answer.offers) do
@@ -386,7 +392,7 @@ function M.priced(answer, ref, query)
   if order and #order == #query.slices and #whole.offer.slices == #order then
     whole.offer.slices = M.in_order(whole.offer.slices, order)
   end
-  return finished(whole, answer, paxs_of(index)), #places
+  return finished(whole, answer, paxs_of(index)), #places, index.has_flights
 end
 
 return M

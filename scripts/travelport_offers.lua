@@ -220,15 +220,29 @@ local function legs_of(solution, lists)
   end)
 end
 
--- The same flights at the same times, by the same fares.
-local function is_same(segments, fares, kept)
-  if #segments ~= #kept.flights then
+local SAME_TEXTS = { "carrier", "number", "origin", "destination", "class", "fare" }
+local SAME_CLOCKS = { "departs", "arrives" } -- offsets may be told otherwise: uAPI's zones may be out of date
+
+local function is_same_flight(flight, kept)
+  local is_told = not first(SAME_TEXTS, function(name)
+    return flight[name] ~= kept[name]
+  end)
+  return is_told and not first(SAME_CLOCKS, function(name)
+    return time.local_time(flights.long_time(flight[name])) ~= time.local_time(flights.long_time(kept[name]))
+  end)
+end
+
+-- The same flights between the same places at the same times, in the same classes by the same fares.
+local function is_same(chosen, kept)
+  local refs = map(chosen, function(option)
+    return option.is_kept and option.ref or nil
+  end)
+  local found = flights.read_ref(",;" .. table.concat(refs, ";")).flights
+  if #refs ~= #chosen or #found ~= #kept.flights then
     return false
   end
   for i, flight in ipairs(kept.flights) do
-    local segment = segments[i]
-    if segment.carrier ~= flight.carrier or segment.number ~= flight.number or fares[i]["@FareBasis"] ~= flight.fare
-      or get(segment, "departs", "local") ~= time.local_time(flights.long_time(flight.departs)) then
+    if not is_same_flight(found[i], flight) then
       return false
     end
   end
@@ -249,7 +263,7 @@ function M.solutions_of(answer, kept, party)
     local chosen = legs_of(solution, lists)
     local segments, fares = joined(chosen, "segments"), joined(chosen, "fares")
     return { offer = offer_of(chosen, terms_of(solution, lists, party)), segments = segments, fares = fares,
-      is_same = is_same(segments, fares, kept) }
+      is_whole = solution["@CompleteItinerary"] ~= "false", is_same = is_same(chosen, kept) }
   end)
 end
 

@@ -93,7 +93,7 @@ end
 
 local function costs_all(penalty)
   local share = penalty["a:Percentage"]
-  return share ~= nil and money.compare(share, "100") >= 0
+  return share ~= nil and (tonumber(share) or 0) >= 100
 end
 
 local function is_told(penalty)

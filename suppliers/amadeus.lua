@@ -390,6 +390,19 @@ local function contradiction(offer)
   if not is_currency(currency) or not price.total or not price.grandTotal then
     return nil
   end
+  local told = { price.total, price.grandTotal, price.base or "0", unpack(amounts(price.fees)) }
+  for _, amount in ipairs(amounts(price.additionalServices)) do
+    told[#told + 1] = amount
+  end
+  for _, traveller in ipairs(offer.travelerPricings or {}) do
+    told[#told + 1] = get(traveller, "price", "total")
+  end
+  local odd = first(told, function(amount)
+    return not money.parse(amount, currency)
+  end)
+  if odd then
+    return ("%s is no amount of %s"):format(odd, currency)
+  end
   local travellers_total = money.sum(map(offer.travelerPricings or {}, function(traveller)
     return get(traveller, "price", "currency") == currency and get(traveller, "price", "total") or nil
   end), currency)
@@ -407,7 +420,9 @@ end
 
 local function price_of(offer, query)
   local price = offer.price or {}
-  local is_told = price.total and price.base and is_currency(price.currency)
+  local currency = price.currency
+  local is_told = is_currency(currency) and price.total and price.base
+    and money.parse(price.total, currency) and money.parse(price.base, currency)
   return {
     total = price.grandTotal,
     currency = price.currency,
@@ -557,7 +572,7 @@ local function read_again(response, offer)
     return status and { status = status } or failure(issue, response)
   end
   local now = get(body, "data", "flightOffers", 1)
-  if not get(now, "price", "grandTotal") or not now.price.currency then
+  if not money.parse(get(now, "price", "grandTotal") or "", get(now, "price", "currency") or "") then
     return fail.unexpected("data.flightOffers[1].price")
   end
   local field, why = refusal(now, offer.query)

@@ -174,9 +174,28 @@ local function handoff_of(now)
   return #text_of <= HANDOFF_MAX and { ref = text_of } or nil
 end
 
-local function compared(now, offer, ref)
+local function is_price(price)
+  return price.total and money.parse(price.total, price.currency or "") and money.compare(price.total, "0") > 0
+end
+
+-- The priced offer, or nil and what is wrong with it. A price answer need not tell flights; but where it tells some,
+-- those that it names have to be among them.
+local function priced(answer, ref, query)
+  local now, journeys, has_flights = trips.priced(answer, ref, query)
+  if not now or not is_price(now.price) or journeys > 0 and journeys < #query.slices then
+    return nil, "no price of everybody for the whole trip"
+  elseif journeys > 0 and has_flights and json.decode(now.ref).flights == "" then
+    return nil, "flights that are not told"
+  end
+  return now
+end
+
+local function compared(now, offer, ref, ctx)
   local was = offer.price.supplier_price or { amount = offer.price.total, currency = offer.price.currency }
   local flights = json.decode(now.ref).flights
+  if now.expires_at and time.epoch(now.expires_at) <= ctx.now.s then
+    return { status = "expired" }
+  end
   local result = { expires_at = now.expires_at, handoff = handoff_of(now) }
   if flights ~= "" and flights ~= ref.flights then -- a price answer need not tell them
     result.status, result.offer = "changed", now
@@ -208,11 +227,11 @@ local function read_again(response, offer, ctx)
   if not answer.offers or #answer.offers == 0 then
     return fail.unexpected("PricedOffer")
   end
-  local now, journeys = trips.priced(answer, ref, offer.query)
-  if not now or not now.price.total or journeys > 0 and journeys < #offer.query.slices then
-    return fail.unexpected("PricedOffer: no price of everybody for the whole trip")
+  local now, why = priced(answer, ref, offer.query)
+  if not now then
+    return fail.unexpected("PricedOffer: " .. why)
   end
-  return compared(now, offer, ref)
+  return compared(now, offer, ref, ctx)
 end
 
 ---@type Supplier

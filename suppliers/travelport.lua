@@ -38,6 +38,9 @@ local MESSAGES_MAX = 5
 local CABIN_TO_UAPI = { economy = "Economy", premium = "PremiumEconomy", business = "Business", first = "First" }
 local TYPE_TO_UAPI = { adult = "ADT", child = "CNN", infant_lap = "INF", infant_seat = "INS" }
 
+-- From here on nobody pays a child's fare.
+local ADULT_AGE = 12
+
 -- Of our `max_stops` the kinds of journeys that uAPI knows; beyond three connections it knows none.
 local FLIGHT_TYPES = {
   [0] = { "NonStopDirects", "StopDirects" },
@@ -112,9 +115,10 @@ end
 -- Each traveller, as both requests want them.
 local function passengers(query)
   return map(query.travellers, function(traveller, index)
-    local is_young = traveller.type ~= "adult"
+    local is_child = traveller.type == "child"
+    local kind = is_child and traveller.age >= ADULT_AGE and "adult" or traveller.type
     return { "com:SearchPassenger", Key = tostring(index), BookingTravelerRef = tostring(index),
-      Code = TYPE_TO_UAPI[traveller.type], Age = is_young and traveller.age or nil }
+      Code = TYPE_TO_UAPI[kind], Age = kind ~= "adult" and traveller.age or nil }
   end)
 end
 
@@ -319,7 +323,7 @@ local function cheapest(solutions)
   return best
 end
 
--- Whether there is a price of the party, and all flights and fares are there that it names.
+-- Whether there is a price of the party and the whole journey, and all flights and fares are there that it names.
 local function is_complete(solution)
   local price = solution.offer.price
   local is_known = #filter(solution.segments, function(segment)
@@ -329,10 +333,15 @@ local function is_complete(solution)
   local is_named = #filter(solution.fares, function(fare)
     return fare["@FareBasis"] ~= nil
   end) == #solution.fares
-  return is_known and is_named and price.currency ~= nil and money.parse(price.total, price.currency) ~= nil
+  return solution.is_whole and is_known and is_named and price.currency ~= nil
+    and money.parse(price.total, price.currency) ~= nil
 end
 
-local function judge(solutions, offer)
+local function is_over(expires_at, ctx)
+  return (expires_at and time.epoch(expires_at) or math.huge) <= ctx.now.s
+end
+
+local function judge(solutions, offer, ctx)
   local complete = filter(solutions, is_complete)
   local found = cheapest(filter(complete, function(solution) return solution.is_same end))
   if not found then
@@ -340,6 +349,11 @@ local function judge(solutions, offer)
     return other and { status = "changed", offer = other.offer } or fail.unexpected("AirPriceResult.AirPricingSolution")
   end
   local now, was = found.offer.price, price_before(offer)
+  if is_over(found.offer.expires_at, ctx) then
+    return { status = "expired" }
+  elseif now.taxes_included ~= offer.price.taxes_included and now.taxes_included ~= "yes" then
+    return { status = "changed", offer = found.offer } -- nobody knows any more what is in the total
+  end
   local is_equal = now.currency == was.currency and money.compare(now.total, was.amount) == 0
   return {
     status = is_equal and "confirmed" or "price_changed",
@@ -362,7 +376,7 @@ local function read_again(response, offer, ctx)
     return otherwise or response.status >= 500 and fail.busy("HTTP " .. response.status)
       or fail.supplier({ code = "HTTP " .. response.status, message = "not what was asked for" })
   end
-  return judge(offers.solutions_of(answer, kept, #offer.query.travellers), offer)
+  return judge(offers.solutions_of(answer, kept, #offer.query.travellers), offer, ctx)
 end
 
 -- ---- the supplier --------------------------------------------------------------------------------------------------

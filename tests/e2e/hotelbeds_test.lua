@@ -312,7 +312,8 @@ for _, room in ipairs(world.json.decode(text).hotels.hotels[1].rooms) do
   twin = room.code == "TWN.ST" and room.rates[3].rateKey or twin
 end
 local TWIN = reading.ids({ twin })[1]
-local REF = ("{\"board\":\"breakfast\",\"free_until\":\"2024-04-01T14:00:00+01:00\",\"keys\":[\"%s\"]}"):format(twin)
+local REF = ("{\"board\":\"breakfast\",\"free_until\":\"2024-04-01T14:00:00+01:00\",\"hotel\":\"6619\","
+  .. "\"keys\":[\"%s\"],\"pay\":\"now\",\"rooms\":\"TWN.ST\"}"):format(twin)
 
 local function write_fixture(name, fixture)
   fixture.search = { product = "hotels", query = ASKED, budget_ms = 5000 }
