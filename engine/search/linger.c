@@ -194,6 +194,18 @@ void linger_fini(struct search *search)
     }
 }
 
+void linger_drop_former(struct world *world, const struct catalogue *current)
+{
+    struct search *next;
+
+    for (struct search *search = world->over; search != NULL; search = next) {
+        next = search->next_over;
+        if (search->options.catalogue != current) {
+            search_free(search);
+        }
+    }
+}
+
 void linger_stop(struct world *world)
 {
     world->lingering += LINGER_MOST; // full for good
