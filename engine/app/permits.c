@@ -169,8 +169,10 @@ static void put_in_force(struct permits *permits, const struct catalogue *catalo
     LIST_FOR_EACH (node, &permits->entries) {
         CONTAINER_OF(node, struct permit_entry, node)->is_now = false;
     }
+    uint32_t asked = 0;
     for (size_t i = 0; i < catalogue->supplier_count; i++) {
         const struct catalogue_supplier *supplier = &catalogue->suppliers[i];
+        asked += supplier->is_enabled;
         for (size_t j = 0; j < catalogue_account_count(supplier); j++) {
             struct permit_entry *entry = supplier->account[j].kept->permits;
             entry->is_now = true;
@@ -182,7 +184,7 @@ static void put_in_force(struct permits *permits, const struct catalogue *catalo
         }
     }
     pthread_mutex_lock(&permits->guard_lock);
-    permits->guard.suppliers = (uint32_t)catalogue->supplier_count;
+    permits->guard.suppliers = asked;
     pthread_mutex_unlock(&permits->guard_lock);
     LIST_FOR_EACH (node, &permits->entries) {
         struct permit_entry *entry = CONTAINER_OF(node, struct permit_entry, node);
