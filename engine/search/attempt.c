@@ -71,6 +71,7 @@ static void attempt_tell_health(struct attempt *attempt, enum health_end end)
         .took_us = ended_us > attempt->began_us ? ended_us - attempt->began_us : 0,
         .pending_us = attempt->outcome == OUTCOME_CUT ? attempt->pending_us : 0,
         .value = (double)attempt->stock.live,
+        .has_answered = attempt->arrived_us != 0,
     };
 
     if (attempt->has_pass) {

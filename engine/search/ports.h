@@ -74,8 +74,10 @@ struct world_ops {
     MUST_CHECK enum breaker_answer (*health_ask)(struct world *world, const struct script_account *account,
                                                  struct breaker_pass *pass, uint64_t *wait_us);
     void (*health_tell)(struct world *world, const struct script_account *account, const struct health_result *result);
-    /// Is this one of the cut attempts that go on, so that one learns?
-    bool (*linger_wants)(struct world *world, const struct script_account *account);
+    /// Is this one of the cut attempts that go on, so that one learns? If so, its end is told by linger_ended, once;
+    /// `parts` of it are under way. NULL, both: none goes on.
+    bool (*linger_wants)(struct world *world, const struct script_account *account, uint32_t parts);
+    void (*linger_ended)(struct world *world, const struct script_account *account, uint32_t parts);
     /// The login of an account for a start call, as it is now; nobody has used it yet. Whoever gets it drops it.
     struct login (*login_peek)(struct world *world, const struct script_account *account);
     /// The login to use now; login number `refused` (0: none) is given up if it is still the current one. LOGIN_HERE:
