@@ -121,7 +121,8 @@ end
 M.ID = { "id", "text", required = true, max = 256 }
 M.SELLER = { "seller", { { "id", "text", max = 64 }, { "name", "text", max = 128 } } }
 M.EXPIRES_AT = { "expires_at", "utc_time" }
-M.REF = { "ref", "text", max = 1024, hidden = true }
+-- Some suppliers want a whole offer back, so as much as a revalidation may keep.
+M.REF = { "ref", "text", max = 65536, hidden = true }
 M.HANDOFF = { "handoff", { { "url", "text", max = 2000 }, { "ref", "text", max = 500 } }, hidden = true }
 
 --- Pointers of entries; see check.lua.

@@ -11,7 +11,8 @@
 --
 -- Left out, since an offer has no place for it: penalties of a change or a refund, stops without a change of flight,
 -- terminals, aircraft, emissions, payment terms, services for sale. Duffel tells no price of a single traveller and no
--- seats left. Loyalty and fare codes of a search are not passed on: Duffel wants names and airlines with them.
+-- seats left. Loyalty and fare codes of a search are not passed on: Duffel wants names and airlines with them. Nor are
+-- days around a date and wishes for bags, which it does not know.
 
 -- What Duffel takes, and what we keep for the way back.
 local SUPPLIER_TIMEOUT_MIN_MS = 2000
@@ -55,7 +56,7 @@ local OFFER = {
 }
 local FOUND = { data = { id = text, offers = { OFFER } } }
 local PAGE = { data = { OFFER }, meta = { after = text } }
-local AGAIN = { data = { total_amount = decimal, total_currency = text, expires_at = text } }
+local AGAIN = { data = OFFER }
 local REFUSED = { errors = { { type = text, code = text, title = text, message = text } } }
 
 local CABIN_TO_DUFFEL = { economy = "economy", premium = "premium_economy", business = "business", first = "first" }
@@ -227,17 +228,26 @@ local function part_of_total(offer, amount, currency)
   return currency == offer.total_currency and amount or nil
 end
 
+-- A total that is less than its base contradicts it: nobody knows what it has in it. (More may differ: an example of
+-- Duffel's own documents has a total that is less than base and taxes together.)
+local function price_of(offer)
+  local currency = offer.total_currency
+  local base = part_of_total(offer, offer.base_amount, offer.base_currency)
+  local are_told = money.parse(offer.total_amount or "", currency or "") and money.parse(base or "", currency)
+  return {
+    total = offer.total_amount,
+    currency = currency,
+    base = base,
+    taxes = part_of_total(offer, offer.tax_amount, offer.tax_currency),
+    taxes_included = are_told and money.compare(offer.total_amount, base) < 0 and "unknown" or "yes",
+  }
+end
+
 local function offer_of(offer)
   return {
     id = offer.id,
     seller = { id = get(offer, "owner", "iata_code"), name = get(offer, "owner", "name") },
-    price = {
-      total = offer.total_amount,
-      currency = offer.total_currency,
-      base = part_of_total(offer, offer.base_amount, offer.base_currency),
-      taxes = part_of_total(offer, offer.tax_amount, offer.tax_currency),
-      taxes_included = "yes",
-    },
+    price = price_of(offer),
     expires_at = offer.expires_at,
     slices = map(offer.slices or {}, slice_of),
     brand = brand(offer),
@@ -249,13 +259,58 @@ local function offer_of(offer)
   }
 end
 
+-- As numbers they are only compared.
 local function is_cheaper(one, other)
-  return money.compare(one.total_amount or "0", other.total_amount or "0") < 0
+  return (tonumber(one.total_amount) or math.huge) < (tonumber(other.total_amount) or math.huge)
+end
+
+-- Whether a slice of an offer leads where one of the search comes from, or comes from where that leads.
+local function is_backwards(slice, asked)
+  local segments = slice.segments or {}
+  local origin = get(segments, 1, "origin", "iata_code")
+  local destination = get(segments, #segments, "destination", "iata_code")
+  return origin == asked.destination or destination == asked.origin
+end
+
+-- Why an offer is not for what was asked, with the field that says so; nil when it is. A list that is not told says
+-- nothing: an offer without slices is dropped anyway.
+local function refusal(offer, query)
+  local slices, people = offer.slices, offer.passengers
+  if slices and #slices ~= #query.slices then
+    return ("slices: %d, asked for %d"):format(#slices, #query.slices)
+  end
+  for i, slice in ipairs(slices or {}) do
+    if is_backwards(slice, query.slices[i]) then
+      return ("slices[%d]: the other way round"):format(i)
+    end
+  end
+  if people and #people ~= #query.travellers then
+    return ("passengers: %d, asked for %d"):format(#people, #query.travellers)
+  end
+  return nil
+end
+
+-- Offers for what was asked; the others are left out, with a warning for each reason. nil and the first reason when
+-- that leaves none.
+local function fitting(list, query, path, warnings)
+  local counts, firsts, fit = {}, {}, {}
+  for i, offer in ipairs(list) do
+    local why = refusal(offer, query)
+    if why then
+      counts[why], firsts[why] = (counts[why] or 0) + 1, firsts[why] or i
+    else
+      fit[#fit + 1] = offer
+    end
+  end
+  for why, count in sorted_pairs(counts) do
+    table.insert(warnings, ("%d offers left out, the first: %s[%d].%s"):format(count, path, firsts[why], why))
+  end
+  return (#fit > 0 or #list == 0) and fit or nil, warnings[#warnings]
 end
 
 -- Offers that can be sold, and what else there is to say. Partial ones are a slice each, to be combined by hand. Of
 -- more than an answer may give, the cheapest stay.
-local function offers_of(list, path)
+local function offers_of(list, path, query)
   local whole, details = filter(list, function(offer)
     return get(offer, "partial") ~= true
   end), { warnings = {} }
@@ -264,6 +319,11 @@ local function offers_of(list, path)
   elseif #whole < #list then
     table.insert(details.warnings, #list - #whole .. " partial offers left out")
   end
+  local fit, why = fitting(whole, query, path, details.warnings)
+  if not fit then
+    return fail.unexpected(why)
+  end
+  whole = fit
   if #whole > OFFERS_MAX then
     table.insert(details.warnings, #whole - OFFERS_MAX .. " dear offers left out: see page_size")
     table.sort(whole, is_cheaper)
@@ -277,12 +337,12 @@ local function offers_of(list, path)
 end
 
 -- A page of offers; Duffel's cursor names the next.
-local function read_page(body, ctx)
+local function read_page(body, ctx, query)
   local list = get(body, "data")
   if type(list) ~= "table" then
     return fail.unexpected("data")
   end
-  local offers, details = offers_of(list, "data")
+  local offers, details = offers_of(list, "data", query)
   local id, after = ctx.state.offer_request_id, get(body, "meta", "after")
   if details then
     details.complete = after == nil
@@ -293,10 +353,10 @@ local function read_page(body, ctx)
   return offers, details
 end
 
-local function read_found(body, ctx)
+local function read_found(body, ctx, query)
   local offers, id = get(body, "data", "offers"), get(body, "data", "id")
   if type(offers) == "table" then
-    return offers_of(offers, "data.offers")
+    return offers_of(offers, "data.offers", query)
   end
   if page_size(ctx) > 0 and type(id) == "string" then
     return {}, { complete = false, next = { request = page_request(ctx, id), state = { offer_request_id = id } } }
@@ -310,7 +370,7 @@ local function quota(response, ctx)
   return type(remaining) == "string" and { remaining = remaining, reset_at = retry_after(response, ctx) } or nil
 end
 
-local function normalise(response, _, ctx)
+local function normalise(response, search, ctx)
   local is_page = ctx.step > 1
   local body = response.status < 300 and response:json(is_page and PAGE or FOUND)
   if not get(body, "data") then
@@ -322,7 +382,7 @@ local function normalise(response, _, ctx)
     end
   end
   local read = is_page and read_page or read_found
-  local offers, details = read(body, ctx)
+  local offers, details = read(body, ctx, search.query)
   if details then
     details.quota = quota(response, ctx)
   end
@@ -348,6 +408,18 @@ local function ask_again(offer, ctx)
   }
 end
 
+-- Why an answer is not about the offer that was asked for; nil when it is. What is not told says nothing.
+local function not_the_same(now, offer)
+  if now.id ~= offer.ref then
+    return ("id: %s for %s"):format(now.id or "nothing", offer.ref)
+  elseif now.partial then
+    return "partial: an offer of a part"
+  elseif not money.parse(now.total_amount, now.total_currency) or money.compare(now.total_amount, "0") < 0 then
+    return "no total_amount in a total_currency"
+  end
+  return refusal(now, offer.query)
+end
+
 local function read_again(response, offer, ctx)
   local errors = get(response:json(REFUSED), "errors")
   local gone = GONE[get(errors, 1, "code") or ""]
@@ -355,17 +427,26 @@ local function read_again(response, offer, ctx)
     return { status = gone }
   elseif errors then
     return failure(errors, response, ctx)
+  elseif response.status >= 500 then
+    return fail.busy("HTTP " .. response.status)
+  elseif response.status >= 300 then
+    return fail.supplier({ code = "HTTP " .. response.status, message = "no error was told" })
   end
-  local now = get(response:json(AGAIN), "data")
-  if not now or not money.parse(now.total_amount, now.total_currency) then
-    return fail.unexpected("data: no total_amount in a total_currency")
+  local now = get(response:json(AGAIN), "data") or {}
+  local why = not_the_same(now, offer)
+  if why then
+    return fail.unexpected("data." .. why)
+  end
+  local expires_at = time.utc(now.expires_at)
+  if expires_at and time.epoch(expires_at) <= ctx.now.s then
+    return { status = "expired" }
   end
   local was = offer.price.supplier_price or { amount = offer.price.total, currency = offer.price.currency }
   local is_same = now.total_currency == was.currency and money.compare(now.total_amount, was.amount) == 0
   return {
     status = is_same and "confirmed" or "price_changed",
     now = { total = now.total_amount, currency = now.total_currency },
-    expires_at = time.utc(now.expires_at),
+    expires_at = expires_at,
   }
 end
 
@@ -381,6 +462,7 @@ return {
     base_url = "https://api.duffel.com",
     page_size = 0, -- of offers, up to 200: more than one answer can hold come in pages, the cheapest first
   },
+
   skip = function(search)
     for _, traveller in ipairs(search.query.travellers) do
       if traveller.type == "infant_seat" then

@@ -72,7 +72,10 @@ local HOTEL = {
 local AVAILABILITY = { hotels = { total = integer, hotels = { HOTEL } } }
 
 local CHECKED = {
-  hotel = { code = text, name = text, categoryCode = text, currency = text, totalNet = decimal, rooms = HOTEL.rooms },
+  hotel = {
+    code = text, name = text, categoryCode = text, currency = text, totalNet = decimal, rooms = HOTEL.rooms,
+    checkIn = text, checkOut = text,
+  },
 }
 
 -- Two boards on different days are the lesser of them.
@@ -242,6 +245,10 @@ local OVER_DAY = { "over rate", "over_rate" }
 local OVER_QUOTA = { "over qps", "over rate", "over_qps", "over_rate", "quota", "rate limit", "too many" }
 local NOT_LET_IN = { "inactive", "not authorized", "not_authorized", "authorization", "disallowed", "signature" }
 
+local function words_of(told)
+  return (type(told) == "string" or type(told) == "number") and tostring(told) or nil
+end
+
 -- What the answer says of an error: the API by an object whose code ends in an id of the request, the gateway by a text
 -- in JSON, or in a page and a header. nil: an answer of status 200 that tells none.
 local function fault_of(response)
@@ -251,10 +258,10 @@ local function fault_of(response)
     return nil
   end
   if type(told) == "table" then
-    local code = tostring(told.code or "unknown")
-    return { code = code:match("^[A-Z_]+") or code, message = tostring(told.message or "no message") }
+    local code = words_of(told.code) or "unknown"
+    return { code = code:match("^[A-Z_]+") or code, message = words_of(told.message) or "no message" }
   end
-  local message = told and tostring(told) or response.body:sub(1, 200)
+  local message = words_of(told) or response.body:sub(1, 200)
   return { message = message, header = tostring(response.headers["x-mashery-error-code"] or "") }
 end
 
@@ -315,20 +322,25 @@ local function key_of(rate)
   return key and #key >= KEY_MIN and key or nil
 end
 
--- What the rate costs without what is due at the hotel; nil when the contract's price is not told.
+-- Whether it can be reckoned with: JSON has numbers such as 1e999.
+local function is_amount(told)
+  return told ~= nil and money.round(told, "EUR") ~= nil
+end
+
+-- What the rate costs without what is due at the hotel; nil when the contract's price is not told. Nothing is given
+-- away: 0, or less, is a price that is not told.
 local function price_told(rate, options)
-  if options.price == "net" and not rate.hotelMandatory then
-    return rate.net
-  end
-  return rate.sellingRate
+  local is_net = options.price == "net" and not rate.hotelMandatory
+  local amount = is_net and rate.net or not is_net and rate.sellingRate or nil
+  return is_amount(amount) and money.compare(amount, "0") > 0 and amount or nil
 end
 
 -- The amount of a tax in the rate's currency; nil when it is told in another one, or not at all.
 local function tax_amount(tax, currency)
   if tax.clientCurrency == currency and tax.clientAmount then
-    return rounded(tax.clientAmount, currency)
+    return (money.round(tax.clientAmount, currency))
   end
-  return tax.currency == currency and tax.amount and rounded(tax.amount, currency) or nil
+  return tax.currency == currency and tax.amount and money.round(tax.amount, currency) or nil
 end
 
 -- Taxes of a rate: what is due at the hotel, what is included (nil when not all of it is told), and whether with these
@@ -366,7 +378,7 @@ end
 local function free_until(rate, now_s)
   local earliest, earliest_s = nil, nil
   for _, policy in ipairs(rate.cancellationPolicies or {}) do
-    local is_fee = not policy.amount or money.compare(policy.amount, "0") ~= 0
+    local is_fee = not is_amount(policy.amount) or money.compare(policy.amount, "0") ~= 0
     if is_fee then
       local from_s = policy.from and time.epoch(policy.from)
       if not from_s then
@@ -405,7 +417,7 @@ local function parts_of(rates, currency, options)
     parts.amounts[#parts.amounts + 1] = amount and rounded(amount, currency)
     append(parts.due, taxes.due)
     append(parts.included, taxes.included or {})
-    local is_net = amount and rate.net and money.compare(amount, rate.net) == 0
+    local is_net = amount and is_amount(rate.net) and money.compare(amount, rate.net) == 0
     parts.is_open = parts.is_open or not taxes.included or not is_net
     parts.word = (WORDS[taxes.word] or 4) > (WORDS[parts.word] or 4) and taxes.word or parts.word
   end
@@ -458,9 +470,25 @@ local function id_of(keys)
   return crypto.base64url(crypto.sha256(table.concat(keys, "\n"))):sub(1, 22)
 end
 
+-- The codes of the rooms, in an order that does not depend on the answer's.
+local function codes_of(chosen)
+  local codes = map(chosen, function(one)
+    return one.room.code or ""
+  end)
+  table.sort(codes)
+  return table.concat(codes, ",")
+end
+
 -- What is asked for again, and the terms that were told: other ones are another offer.
-local function ref_of(keys, offer)
-  return json.encode({ keys = json.array(keys), board = offer.board, free_until = get(offer, "refund", "free_until") })
+local function ref_of(keys, offer, chosen)
+  return json.encode({
+    keys = json.array(keys),
+    hotel = offer.supplier_hotel_id,
+    rooms = codes_of(chosen),
+    board = offer.board,
+    pay = offer.pay,
+    free_until = get(offer, "refund", "free_until"),
+  })
 end
 
 local function our_hotel(code, options)
@@ -499,7 +527,7 @@ local function offer_of(chosen, hotel, ctx)
     refund = refund_of(rates, ctx.now.s),
     pay = PAYS[rates[1].paymentType or ""] or rates[1].paymentType,
   }
-  offer.ref = ref_of(keys, offer)
+  offer.ref = ref_of(keys, offer, chosen)
   return offer
 end
 
@@ -530,6 +558,7 @@ local FOR_PACKAGES = "rates for packages"
 local FOR_OTHERS = "rates for other rooms than asked"
 local INCOMPLETE = "rates without a price, key or type"
 local WITHOUT_RATES = "hotels without rates"
+local EMPTY_ROOMS = "rooms without rates"
 
 -- What no rate at all tells, by the option `price`.
 local NO_PRICE = {
@@ -563,7 +592,7 @@ local function rates_by_kind(hotel, h, kinds, known, left, ctx)
   local by_kind, is_empty = {}, true
   for r, room in ipairs(hotel.rooms or {}) do
     if #(room.rates or {}) == 0 then
-      leave_out(left, "rooms without rates", { h = h, r = r })
+      leave_out(left, EMPTY_ROOMS, { h = h, r = r })
     end
     for n, rate in ipairs(room.rates or {}) do
       local kind = known_kind(rate, kinds, known)
@@ -611,6 +640,10 @@ local function cheapest_by_likeness(ones, left, ctx)
   return cheapest
 end
 
+local function is_empty(map_of_rates)
+  return next(map_of_rates) == nil
+end
+
 -- Offers of rooms that differ: for each likeness that all kinds have.
 local function combine(by_kind, kinds, hotel, left, ctx)
   local by_likeness = map(kinds, function(kind)
@@ -624,6 +657,10 @@ local function combine(by_kind, kinds, hotel, left, ctx)
     if #chosen == #kinds then
       offers[#offers + 1] = offer_of(chosen, hotel, ctx)
     end
+  end
+  local one = get(by_kind, kinds[1].key, 1)
+  if #offers == 0 and one and not first(by_likeness, is_empty) then
+    leave_out(left, "hotels whose rooms have no board, payment and refund in common", { h = one.h })
   end
   return offers
 end
@@ -648,7 +685,7 @@ end
 
 -- Why hotels with rates give no offer when that cannot be: nil when it can.
 local function nothing_because(left)
-  for _, why in ipairs { FOR_OTHERS, INCOMPLETE, WITHOUT_RATES } do
+  for _, why in ipairs { FOR_OTHERS, INCOMPLETE, WITHOUT_RATES, EMPTY_ROOMS } do
     if left[why] then
       return ("%s: %s"):format(left[why].place, why)
     end
@@ -688,7 +725,7 @@ local function normalise(response, search, ctx)
   if response.status >= 300 then
     return failure(fault_of(response), response) or {}
   end
-  local found = response:json(AVAILABILITY).hotels
+  local found = get(response:json(AVAILABILITY), "hotels")
   if not found then
     local fault = fault_of(response)
     return fault and failure(fault, response) or fail.unexpected("hotels")
@@ -742,9 +779,10 @@ local function is_sum(chosen, hotel)
     return true
   end
   local nets = map(chosen, function(one)
-    return one.rate.net and rounded(one.rate.net, hotel.currency)
+    return one.rate.net and money.round(one.rate.net, hotel.currency) or nil
   end)
-  return #nets == #chosen and money.compare(sum(nets, hotel.currency), hotel.totalNet) == 0
+  return #nets == #chosen and is_amount(hotel.totalNet)
+    and money.compare(sum(nets, hotel.currency), hotel.totalNet) == 0
 end
 
 local function is_same_time(a, b)
@@ -772,6 +810,15 @@ local function lacks(offer)
     or nil
 end
 
+-- Whether the terms are those that were told: the rooms, what is eaten, who is paid, until when it can be given back,
+-- and whether the price is still all that is to be paid.
+local function are_same_terms(new, asked_for, offer)
+  local told = json.decode(new.ref)
+  local now, before = WORDS[new.price.taxes_included] or 3, WORDS[offer.price.taxes_included] or 3
+  return new.board == asked_for.board and new.pay == asked_for.pay and told.rooms == asked_for.rooms
+    and is_same_time(get(new, "refund", "free_until"), asked_for.free_until) and now <= before
+end
+
 local function compared(chosen, hotel, asked_for, offer, ctx)
   local new = offer_of(chosen, hotel, ctx)
   local now = { total = new.price.total, currency = new.price.currency }
@@ -779,7 +826,7 @@ local function compared(chosen, hotel, asked_for, offer, ctx)
   if lacking then
     return fail.unexpected("hotel.rooms[].rates[]: no " .. lacking)
   end
-  if new.board ~= asked_for.board or not is_same_time(get(new, "refund", "free_until"), asked_for.free_until) then
+  if not are_same_terms(new, asked_for, offer) then
     return { status = "changed", offer = new }
   end
   local was = offer.price.supplier_price or { amount = offer.price.total, currency = offer.price.currency }
@@ -803,21 +850,20 @@ local function refused(response)
   return gone(fault) or failure(fault, response) or fail.supplier({ code = code, message = fault.message })
 end
 
-local function read_again(response, offer, ctx)
-  local hotel, asked_for = nil, json.decode(offer.ref)
-  if response.status < 300 then
-    hotel = response:json(CHECKED).hotel
+-- Why an answer is about another hotel or other days than were asked for; nil when it is not. Days that are not told
+-- say nothing.
+local function of_another(hotel, asked_for, query)
+  local days = (hotel.checkIn or query.check_in) .. " to " .. (hotel.checkOut or query.check_out)
+  if hotel.code ~= asked_for.hotel then
+    return ("code: %s for %s"):format(hotel.code or "nothing", asked_for.hotel or "nothing")
+  elseif days ~= query.check_in .. " to " .. query.check_out then
+    return "checkIn: the days are " .. days
   end
-  if not hotel then
-    return refused(response)
-  end
-  if not next(hotel) then
-    return { status = "sold_out" } -- an answer about no hotel: there is no such rate any more
-  end
-  if not money.exponent(hotel.currency or "") then
-    return fail.unexpected("hotel.currency")
-  end
-  local chosen = checked_rates(hotel)
+  return not money.exponent(hotel.currency or "") and "currency" or nil
+end
+
+-- What has become of the rates.
+local function judge(chosen, hotel, asked_for, offer, ctx)
   if #chosen ~= #asked_for.keys then
     return fail.unexpected(("hotel.rooms[].rates[]: %d rates for %d keys"):format(#chosen, #asked_for.keys))
   end
@@ -831,10 +877,34 @@ local function read_again(response, offer, ctx)
   if other then
     return fail.unexpected("hotel.rooms[].rates[]: " .. FOR_OTHERS)
   end
+  local is_package = not ctx.options.packages and first(chosen, function(one)
+    return one.rate.packaging
+  end)
+  if is_package then
+    return fail.unexpected("hotel.rooms[].rates[]: " .. FOR_PACKAGES)
+  end
   local unsure = first(chosen, function(one)
     return one.rate.rateType ~= "BOOKABLE"
   end)
   return unsure and { status = "retry" } or compared(chosen, hotel, asked_for, offer, ctx)
+end
+
+local function read_again(response, offer, ctx)
+  local hotel, asked_for = nil, json.decode(offer.ref)
+  if response.status < 300 then
+    hotel = get(response:json(CHECKED), "hotel")
+  end
+  if not hotel then
+    return refused(response)
+  end
+  if not next(hotel) and not next(response:json().hotel) then
+    return { status = "sold_out" } -- an answer about no hotel: there is no such rate any more
+  end
+  local why = of_another(hotel, asked_for, offer.query)
+  if why then
+    return fail.unexpected("hotel." .. why)
+  end
+  return judge(checked_rates(hotel), hotel, asked_for, offer, ctx)
 end
 
 ---@type Supplier

@@ -186,6 +186,7 @@ static void write_account(struct engine *engine, const struct script_account *ac
     permits_look(engine->permits, account, &view);
     json_begin_object(json);
     json_field_text(json, "name", account->name);
+    write_health(&view, json);
     json_key(json, "limits");
     json_begin_object(json);
     write_count(json, "rps", view.limits.per_second);
@@ -201,7 +202,6 @@ static void write_account(struct engine *engine, const struct script_account *ac
     json_field_u64(json, "day", view.used[QUOTA_DAY]);
     json_field_u64(json, "running", view.running);
     json_end_object(json);
-    write_health(&view, json);
     json_field_u64(json, "kept_in", view.refused_by_rate + view.refused_by_block + view.refused_by_number);
     if (view.blocked_us > 0) {
         clock_print_utc(clock_wall_us() + view.blocked_us, until);

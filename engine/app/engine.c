@@ -28,8 +28,9 @@
 #include <unistd.h>
 
 enum { MALLOC_KEEP_BYTES = 64 << 20, DESCRIPTORS_AHEAD = 16384 };
-enum { SIGNAL_FREE = SIGUSR2 }; // to the control thread: nobody stands on some generation any more
-enum { LINGER_US = 5000000 };   // what a script call or a reply may take that its search has left behind
+enum { SIGNAL_FREE = SIGUSR2 };  // to the control thread: nobody stands on some generation any more
+enum { LINGER_US = 5000000 };    // what a script call or a reply may take that its search has left behind
+enum { ROOM_ROUND_US = 200000 }; // until those that linger are told to end once more
 
 bool engine_is_ready(struct engine *engine, const char **because)
 {
@@ -93,10 +94,31 @@ enum status engine_publish(struct engine *engine, struct generation *generation)
     return status;
 }
 
+/// What goes on for nobody ends, where it holds a former generation.
+static void engine_make_room(struct engine *engine)
+{
+    size_t threads = engine_generations_live(engine) < GENERATIONS_MAX ? 0 : atomic_load(&engine->threads_live);
+
+    for (size_t i = 0; i < threads; i++) {
+        io_thread_make_room(&engine->threads[i]);
+    }
+}
+
 bool engine_await_room(struct engine *engine)
 {
-    // Only former ones are waited for: two of the three that live.
-    return generations_await_room(&engine->generations, engine->former_end_us);
+    bool has_room = false, is_closed = false;
+    uint64_t until_us = 0;
+
+    // Only former ones are waited for: two of the three that live. Their last searches may leave something that goes
+    // on, hence the rounds.
+    do {
+        uint64_t round_us = clock_now_us() + ROOM_ROUND_US;
+        until_us = round_us < engine->former_end_us ? round_us : engine->former_end_us;
+        engine_make_room(engine);
+        has_room = generations_await_room(&engine->generations, until_us);
+        is_closed = !has_room && clock_now_us() < until_us;
+    } while (!has_room && !is_closed && until_us < engine->former_end_us);
+    return has_room;
 }
 
 /// Any thread.

@@ -12,15 +12,12 @@ enum { ARENA_MAX = 128 << 20, PATH_SIZE = 4096, AFTER_MAX_MS = 600000 };
 void fixture_find(struct fixture *fixture, const struct json_node *node, enum code code, const char *help,
                   const char *format, ...)
 {
-    struct failure failure = { .code = code };
-    char sentence[sizeof(failure.message)];
+    struct failure failure = { 0 };
     va_list arguments;
 
     va_start(arguments, format);
-    (void)vsnprintf(sentence, sizeof(sentence), format, arguments);
+    failure_fill(&failure, code, help, format, arguments);
     va_end(arguments);
-    failure_set(&failure, "%s", sentence);
-    failure_help(&failure, "%s", help);
     if (node != NULL) {
         struct text bytes = buffer_text(&fixture->bytes);
         struct json_place place = json_place_of(bytes, (size_t)(node->source.data - bytes.data));

@@ -52,6 +52,7 @@ struct fixture {
     size_t findings;
     enum code differs; // what is said of a difference: of which kind it is
     bool is_updating;  // what differs becomes an edit
+    bool is_counting;  // what differs is only counted: a body of text counts as one
     struct fixture_edit *edits;
     size_t edit_count;
     uint64_t needs_us;             // what its exchanges take, one after the other as they were asked for, with pauses

@@ -1,6 +1,7 @@
 // An account as generations make them, but for its secrets, which are the fixture's and not the environment's.
 
 #include "app/fixture_run.h"
+#include "app/fixture_secret.h"
 #include "app/generation_builder.h"
 
 #include "base/json_write.h"
@@ -63,7 +64,7 @@ struct hint {
 
 static struct hint nearest_secret(const struct script_supplier *script, struct text name)
 {
-    struct hint hint = { "its `secrets` are in the script's table" };
+    struct hint hint = { "its `secrets` are in the script's table; `lastcall test --update` takes them" };
     const char *names[SECRETS_MAX];
     size_t count = 0;
 
@@ -77,10 +78,54 @@ static struct hint nearest_secret(const struct script_supplier *script, struct t
     return hint;
 }
 
+/// The names of the script, with the values that the fixture has for them and made-up ones for those that it lacks;
+/// where that differs, it is written.
+static void renew_secrets(struct fixture *fixture, const struct script_supplier *script, struct json_writer *json)
+{
+    const struct json_node *given = fixture->secrets;
+    size_t kept = 0;
+    struct buffer made;
+
+    buffer_init(&made, CONTEXT_MAX);
+    buffer_append_byte(&made, '{');
+    json_begin_object(json);
+    for (size_t i = 0; i < script->secret_count; i++) {
+        const struct json_node *secret = json_tree_member_text(given, script->secrets[i]);
+        bool is_there = secret != NULL && secret->kind == JSON_STRING;
+        struct buffer value;
+        buffer_init(&value, CONTEXT_MAX);
+        if (!is_there) {
+            fixture_test_secret(script->secrets[i], TEXT(""), &value);
+        }
+        struct text word = is_there ? secret->text : buffer_text(&value);
+        json_key_text(json, script->secrets[i]);
+        json_text(json, word);
+        buffer_printf(&made, "%s \"%.*s\": ", i > 0 ? "," : "", TEXT_ARGS(script->secrets[i]));
+        struct json_writer one;
+        json_writer_init(&one, &made);
+        json_text(&one, word);
+        kept += is_there;
+        buffer_fini(&value);
+    }
+    json_end_object(json);
+    buffer_append_c(&made, script->secret_count > 0 ? " }" : "}");
+    bool is_same = kept == script->secret_count && (given == NULL || given->count == kept);
+    if (!is_same && given != NULL) {
+        fixture_edit(fixture, given, buffer_text(&made));
+    } else if (!is_same) {
+        fixture_add_member(fixture, fixture->root, "secrets", buffer_text(&made));
+    }
+    buffer_fini(&made);
+}
+
 static void write_secrets(struct fixture *fixture, const struct script_supplier *script, struct json_writer *json)
 {
     const struct json_node *given = fixture->secrets;
 
+    if (fixture->is_updating) {
+        renew_secrets(fixture, script, json);
+        return;
+    }
     json_begin_object(json);
     for (size_t i = 0; i < script->secret_count; i++) {
         const struct json_node *secret = json_tree_member_text(given, script->secrets[i]);
@@ -89,7 +134,9 @@ static void write_secrets(struct fixture *fixture, const struct script_supplier 
                          secret != NULL  ? secret
                          : given != NULL ? given
                                          : fixture->root,
-                         CODE_SECRET_MISSING, "a fixture brings its own: \"secrets\": { \"NAME\": \"test-key\" }",
+                         CODE_SECRET_MISSING,
+                         "a fixture brings its own: \"secrets\": { \"NAME\": \"test-key\" }; `lastcall test --update` "
+                         "makes one up",
                          "secret `%.*s` is %s", TEXT_ARGS(script->secrets[i]), secret == NULL ? "missing" : "no text");
             continue;
         }

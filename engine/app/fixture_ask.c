@@ -224,6 +224,11 @@ static void match_result(const struct fixture_play *play, const struct json_node
     size_t before = play->fixture->findings;
     char path[PATH_SIZE];
 
+    bool was_status = json_tree_member(expected, "status") != NULL;
+    if (play->fixture->is_updating && got != NULL && was_status != (json_tree_member(got, "status") != NULL)) {
+        fixture_edit(play->fixture, expected, got->source); // not member by member: an outcome has others
+        return;
+    }
     (void)snprintf(path, sizeof(path), "revalidate[%zu].expect", index);
     play->fixture->differs = CODE_OUTCOME_DIFFERS;
     fixture_match(play->fixture, path, expected, got, MATCH_NAMED);

@@ -1,11 +1,10 @@
 #include "app/fixture_secret.h"
 
+#include "app/secret.h"
 #include "base/redact_pattern.h"
 
+#include <ctype.h>
 #include <stdlib.h>
-#include <string.h>
-
-enum { VARIABLE_SIZE = 256 };
 
 static bool holds(struct text text, const struct redact_secret *secret)
 {
@@ -43,19 +42,19 @@ static void find_value(struct fixture *fixture, struct text variable, struct tex
     free(secret);
 }
 
-static void find_variable(struct fixture *fixture, struct text variable)
+/// Wherever the process would find it: the environment, or a file of its name in the directory of secrets.
+static void find_named(struct fixture *fixture, const struct settings *settings, struct text name)
 {
-    char name[VARIABLE_SIZE];
+    struct failure why = { .code = CODE_NONE };
+    struct arena arena;
+    struct text value;
 
-    if (variable.length >= sizeof name) {
-        return;
+    arena_init(&arena, 2 * SECRET_MAX);
+    bool is_found = secret_find(settings->secrets_dir, name, &arena, &value, &why) == STATUS_OK;
+    if (is_found && value.length >= FIXTURE_SECRET_MIN && !text_starts_with(value, TEXT("test"))) {
+        find_value(fixture, name, value);
     }
-    memcpy(name, variable.data, variable.length);
-    name[variable.length] = '\0';
-    const char *value = getenv(name);
-    if (value != NULL && strlen(value) >= FIXTURE_SECRET_MIN && strncmp(value, "test", 4) != 0) {
-        find_value(fixture, variable, text_of(value));
-    }
+    arena_fini(&arena);
 }
 
 void fixture_find_secrets(struct fixture *fixture, const struct fixture_subject *subject)
@@ -64,7 +63,7 @@ void fixture_find_secrets(struct fixture *fixture, const struct fixture_subject 
     const struct settings *settings = subject->settings;
 
     for (size_t i = 0; i < script->secret_count; i++) {
-        find_variable(fixture, script->secrets[i]);
+        find_named(fixture, settings, script->secrets[i]);
     }
     for (size_t i = 0; i < settings->supplier_count; i++) {
         const struct settings_supplier *supplier = &settings->suppliers[i];
@@ -73,9 +72,38 @@ void fixture_find_secrets(struct fixture *fixture, const struct fixture_subject 
             for (size_t k = 0; k < supplier->accounts[j].secret_count; k++) {
                 const struct settings_pair *pair = &supplier->accounts[j].secrets[k];
                 if (!text_equals(pair->key, pair->value)) {
-                    find_variable(fixture, pair->value);
+                    find_named(fixture, settings, pair->value);
                 }
             }
         }
+    }
+}
+
+// ---- made-up ones
+
+static bool is_hexadecimal(struct text value)
+{
+    bool is_all = value.length >= 8 && value.length % 2 == 0;
+
+    for (size_t i = 0; i < value.length && is_all; i++) {
+        is_all = isxdigit((unsigned char)value.data[i]) != 0;
+    }
+    return is_all;
+}
+
+void fixture_test_secret(struct text name, struct text value, struct buffer *out)
+{
+    static const char DIGITS[] = "7e57";
+
+    if (is_hexadecimal(value)) {
+        for (size_t i = 0; i < value.length; i++) {
+            buffer_append_byte(out, DIGITS[i % 4]);
+        }
+        return;
+    }
+    buffer_append_c(out, "test-");
+    for (size_t i = 0; i < name.length; i++) {
+        char byte = name.data[i];
+        buffer_append_byte(out, byte == '_' ? '-' : (char)tolower((unsigned char)byte));
     }
 }

@@ -12,3 +12,6 @@ enum { FIXTURE_SECRET_MIN = 8 };
 /// a body of it, in whatever spelling. Values shorter than FIXTURE_SECRET_MIN, and those that begin with "test", are
 /// made up or nobody's.
 void fixture_find_secrets(struct fixture *fixture, const struct fixture_subject *subject);
+
+/// The value that stands for a secret where none may be: of the same kind, and the same each time.
+void fixture_test_secret(struct text name, struct text value, struct buffer *out);

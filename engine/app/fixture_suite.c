@@ -21,18 +21,13 @@ static void suite_find(struct fixture_suite *suite, const char *file, enum code 
 static void suite_find(struct fixture_suite *suite, const char *file, enum code code, const char *help,
                        const char *format, ...)
 {
-    struct failure failure = { .code = code };
-    char sentence[sizeof(failure.message)];
+    struct failure failure = { 0 };
     va_list arguments;
 
     va_start(arguments, format);
-    (void)vsnprintf(sentence, sizeof(sentence), format, arguments);
+    failure_fill(&failure, code, help, format, arguments);
     va_end(arguments);
-    failure_set(&failure, "%s", sentence);
-    failure_help(&failure, "%s", help);
-    if (file != NULL) {
-        failure_at(&failure, file, 0, 0);
-    }
+    failure_at(&failure, file, 0, 0);
     suite->report(suite->context, &failure);
 }
 
@@ -280,6 +275,7 @@ static void find_unknown(struct fixture_suite *suite, const struct script_set *s
             (void)snprintf(help, sizeof(help), nearest == NULL ? "it is the name of a file%s" : "did you mean `%s`?",
                            nearest == NULL ? "" : nearest);
             suite_find(suite, NULL, CODE_SUPPLIER_NAME, help, "there is no supplier `%s`", suite->names[i]);
+            suite->unknown++;
         }
     }
 }

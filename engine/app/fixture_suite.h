@@ -35,7 +35,8 @@ struct fixture_suite {
     uint64_t began_us;
     size_t suppliers; // that have fixtures
     size_t fixtures, failed, updated;
-    size_t bare; // suppliers without fixtures
+    size_t unknown; // names that nobody has
+    size_t bare;    // suppliers without fixtures
     struct text bare_names[FIXTURE_BARE_SHOWN];
 };
 

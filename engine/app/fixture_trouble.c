@@ -14,6 +14,9 @@ static const struct {
 } DROPS[] = {
     { "currency of ISO 4217", CODE_CURRENCY,
       "give an ISO 4217 code of three capitals: map what the supplier calls it" },
+    { "is a place whose time zone", CODE_PLACE,
+      "give the IATA code of an airport, in capitals; a city has none, and a new one belongs into "
+      "scripts/data/airports.txt" },
     { "a float is an error", CODE_MONEY_FLOAT,
       "read the amount as text: response:json with `text` or `decimal` keeps it, and money.parse takes it" },
     { "local time", CODE_TIME_FORMAT,

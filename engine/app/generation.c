@@ -42,17 +42,15 @@ static atomic_uint last_number;
 void generation_find(struct generation_builder *builder, const char *file, uint32_t line, uint32_t column,
                      enum code code, const char *help, const char *format, ...)
 {
-    char message[sizeof(((struct failure *)0)->message)];
     struct failure failure = { 0 };
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(message, sizeof(message), format, arguments);
+    failure_fill(&failure, code, help, format, arguments);
     va_end(arguments);
-    failure_set(&failure, "%s", message);
-    failure_help(&failure, "%s", help);
-    failure_code(&failure, code);
-    if (file != NULL) {
-        failure_at(&failure, file, line, column);
+    failure_at(&failure, file, line, column);
+    if (generation_is_beside(builder)) {
+        generation_aside(builder, &failure);
+        return;
     }
     builder->findings += generation_blame(builder, &failure) ? 0 : 1;
     if (builder->previous == NULL || generation_is_news(builder->blames, &failure)) {
@@ -64,8 +62,21 @@ void generation_find(struct generation_builder *builder, const char *file, uint3
 void generation_forward(void *context, const struct failure *failure)
 {
     struct generation_builder *builder = context;
+    if (generation_is_beside(builder)) {
+        generation_aside(builder, failure);
+        return;
+    }
     builder->findings += generation_blame(builder, failure) ? 0 : 1;
     generation_tell(builder, failure);
+}
+
+void generation_aside(void *context, const struct failure *failure)
+{
+    struct generation_builder *builder = context;
+    builder->aside_count++;
+    if (generation_is_news(builder->blames, failure)) {
+        builder->order->aside(builder->context, failure);
+    }
 }
 
 void generation_tell(void *context, const struct failure *failure)
@@ -105,7 +116,10 @@ static enum status load_set(struct generation_builder *builder, const struct gen
                                         .refuses = running == NULL ? NULL : generation_refuses,
                                         .refuses_context = builder->blames,
                                         .shadows = order->shadows,
-                                        .shadow_count = order->shadow_count };
+                                        .shadow_count = order->shadow_count,
+                                        .needed = order->needed,
+                                        .needed_count = order->needed_count,
+                                        .aside = generation_aside };
     builder->blames->heeded = builder->blames->count;
     return script_set_load_over(&asked, running == NULL ? generation_forward : generation_tell, builder, set,
                                 builder->changes);
@@ -252,7 +266,12 @@ static enum status fill_catalogue(struct generation_builder *builder, const stru
         const struct generation_source *source = generation_source_of(sources, script->name);
         require(source != NULL);
         generation_suspect_supplier(builder, script->name);
+        size_t aside_before = builder->aside_count;
         enum status status = make_supplier(builder, source, script, i, &suppliers[i]);
+        if (builder->aside_count > aside_before) {
+            suppliers[i].is_enabled = false;
+            suppliers[i].because = TEXT("its script does not go with the settings");
+        }
         if (status == STATUS_OK) {
             status = generation_make_shadow(builder, source->settings, &suppliers[i]);
         }
@@ -261,6 +280,9 @@ static enum status fill_catalogue(struct generation_builder *builder, const stru
         }
     }
     generation_suspect_nobody(builder);
+    if (!catalogue_tell_apart(suppliers, supplier_count, arena)) {
+        return STATUS_NO_MEMORY;
+    }
     bool lingers = settings->breaker_is_on || settings->linger_learn > 0;
     generation->catalogue = (struct catalogue){ .set = generation->set,
                                                 .data = generation->data,

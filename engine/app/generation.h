@@ -35,6 +35,9 @@ struct generation_order {
     void *refuses_context;
     const struct text *shadows; // suppliers whose changed files are shadows of what runs; not with `fixed`
     size_t shadow_count;
+    const struct text *needed; // without `previous`: whom alone a finding may stop; NULL: any one refuses the whole
+    size_t needed_count;
+    settings_finding aside; // then what stops none of them is told here; whom it is about is left out, or off
 };
 
 /// Builds over what runs. A script that is broken, or that does not go with the settings, keeps the version that runs,

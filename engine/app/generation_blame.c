@@ -118,6 +118,23 @@ void generation_suspect_nobody(struct generation_builder *builder)
     builder->suspect = (struct generation_suspect){ .kind = SUSPECT_NOBODY };
 }
 
+// A rule about what was left out is nobody's who is needed.
+bool generation_is_beside(const struct generation_builder *builder)
+{
+    const struct generation_order *order = builder->order;
+    bool is_one = builder->suspect.kind == SUSPECT_SUPPLIER || builder->suspect.kind == SUSPECT_SHADOW ||
+                  builder->suspect.kind == SUSPECT_GONE;
+    bool is_needed = false;
+
+    if (order == NULL || order->needed == NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < order->needed_count && is_one; i++) {
+        is_needed = is_needed || text_equals(order->needed[i], builder->suspect.name);
+    }
+    return is_one ? !is_needed : builder->suspect.kind == SUSPECT_PRODUCTS && builder->aside_count > 0;
+}
+
 static bool blame_supplier(struct generation_builder *builder, struct text name, const struct failure *failure)
 {
     const struct script_set *running = builder->blames->running;

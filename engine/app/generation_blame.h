@@ -52,6 +52,9 @@ void generation_suspect_product(struct generation_builder *builder, struct text 
 void generation_suspect_products(struct generation_builder *builder);
 void generation_suspect_nobody(struct generation_builder *builder);
 
+/// Are the suspects, if it was they, nobody who is needed (generation_order.needed)?
+MUST_CHECK bool generation_is_beside(const struct generation_builder *builder);
+
 /// Blames the suspects that are not what runs. False: there are none, the finding refuses the whole.
 MUST_CHECK bool generation_blame(struct generation_builder *builder, const struct failure *failure);
 

@@ -49,6 +49,7 @@ struct generation_builder {
     settings_finding report;
     void *context;
     size_t findings;
+    size_t aside_count; // findings that stop nobody who is needed
     struct missing_secret *missing;
     size_t missing_count;
     uint32_t account_count; // made so far
@@ -68,6 +69,8 @@ void generation_find(struct generation_builder *builder, const char *file, uint3
 /// Reports a finding, unless the same one was reported before: for loaders; `builder` is the context. It counts unless
 /// somebody is blamed for it.
 void generation_forward(void *builder, const struct failure *failure);
+/// Tells it as one that stops nobody who is needed.
+void generation_aside(void *builder, const struct failure *failure);
 /// The same, and it never counts.
 void generation_tell(void *builder, const struct failure *failure);
 

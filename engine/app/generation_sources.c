@@ -92,7 +92,9 @@ static enum status double_source(struct generation_builder *builder, struct gene
     failure_set(why, "a supplier `%.*s` is already there: %.*s", TEXT_ARGS(known->name), TEXT_ARGS(known->file));
     failure_help(why, "keep one of the two files");
     if (builder->previous == NULL) {
+        generation_suspect_gone(builder, known->name);
         generation_forward(builder, why);
+        generation_suspect_nobody(builder);
     } else if (known->doubled == NULL) {
         known->doubled = why;
         pass_over(builder, known->name, file, why);
@@ -114,8 +116,10 @@ static enum status add_file(struct generation_builder *builder, struct generatio
     name.length -= strlen(".lua");
     bool is_there = stat(path.data, &info) == 0;
     if (!is_there && builder->previous == NULL) {
+        generation_suspect_gone(builder, name);
         generation_find(builder, path.data, 0, 0, CODE_SCRIPT_UNREADABLE, "", "the file cannot be read: %s",
                         strerror_r(errno, words, sizeof(words)));
+        generation_suspect_nobody(builder);
         return STATUS_OK;
     }
     // Over a generation the scripts' loader tells of a file that is not there, or is no regular one.
@@ -132,8 +136,10 @@ static enum status add_file(struct generation_builder *builder, struct generatio
         return STATUS_OK;
     }
     if (!value_name(name, &problem)) {
+        generation_suspect_gone(builder, name);
         generation_find(builder, path.data, 0, 0, CODE_SUPPLIER_NAME, problem.help,
                         "the file's name gives the supplier's, but `%.*s` %s", TEXT_ARGS(name), problem.sentence);
+        generation_suspect_nobody(builder);
         return STATUS_OK;
     }
     struct generation_source *known = source_of(sources, name);

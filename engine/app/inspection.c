@@ -53,18 +53,13 @@ void inspection_note(struct inspection *inspection, const struct script_supplier
 void inspection_tell(const struct inspection *inspection, enum inspection_weight weight, enum code code,
                      struct settings_place place, const char *help, const char *format, ...)
 {
-    struct failure failure = { .code = code };
-    char sentence[sizeof(failure.message)];
+    struct failure failure = { 0 };
     va_list arguments;
 
     va_start(arguments, format);
-    (void)vsnprintf(sentence, sizeof(sentence), format, arguments);
+    failure_fill(&failure, code, help, format, arguments);
     va_end(arguments);
-    failure_set(&failure, "%s", sentence);
-    failure_help(&failure, "%s", help);
-    if (place.file != NULL) {
-        failure_at(&failure, place.file, place.line, place.column);
-    }
+    failure_at(&failure, place.file, place.line, place.column);
     inspection->tell(inspection->context, weight, &failure);
 }
 
@@ -124,6 +119,14 @@ static void tell_tests(const struct inspection *inspection, size_t index, const 
     if (!script->has_docs) {
         inspection_tell(inspection, INSPECTION_HINT, CODE_FIELD_MISSING, inspection_place(inspection, index, "owner"),
                         "docs = \"https://…\", for whoever has to mend it", "field `docs` is missing");
+    } else if (script->has_made_docs) {
+        inspection_tell(inspection, INSPECTION_HINT, CODE_FIELD_MISSING, inspection_place(inspection, index, "docs"),
+                        "where the supplier's documentation is, for whoever has to mend it",
+                        "field `docs` is what `lastcall new` made up");
+    }
+    if (script->has_made_owner) {
+        inspection_tell(inspection, INSPECTION_HINT, CODE_FIELD_MISSING, inspection_place(inspection, index, "owner"),
+                        "whom to ask when it fails at night", "field `owner` is what `lastcall new` made up");
     }
 }
 
@@ -191,7 +194,7 @@ static bool is_written_at(struct text source, size_t at, struct text name)
         return false;
     }
     if (strchr("\"'.", source.data[at - 1]) != NULL) {
-        return strchr("\"'.[{", source.data[end]) != NULL;
+        return strchr("\"'.[{:", source.data[end]) != NULL; // `:` as in "error:present"
     }
     while (end + 1 < source.length && source.data[end] == ' ') {
         end++;
@@ -227,9 +230,11 @@ static void tell_unseen(void *context, const char *path, uint64_t since_wall_us)
     struct settings_place place = inspection_place(unseen->inspection, unseen->index, "normalise");
     uint32_t line = line_of_path(script_set_supplier_file(unseen->inspection->catalogue->set, unseen->index), path);
     place.line = line != 0 ? line : place.line;
-    inspection_tell(unseen->inspection, INSPECTION_HINT, CODE_SHAPE, place,
-                    "is it spelt as the supplier does? Else add a fixture that has it",
-                    "no fixture has `%s`, which the script reads", path);
+    inspection_tell(
+        unseen->inspection, INSPECTION_HINT, CODE_SHAPE, place,
+        "is it spelt as the supplier does? Else add a fixture that has it, of status 2xx: of others a plan reads the "
+        "status only",
+        "no fixture has `%s`, which the script reads", path);
 }
 
 /// What is optional in a plan or shape is missed by nobody, so a misspelt path would never be noticed.
@@ -248,6 +253,7 @@ void inspection_run(const struct inspection *inspection)
 
     inspection_run_addresses(inspection);
     inspection_run_ceilings(inspection);
+    inspection_run_secrets(inspection);
     for (size_t i = 0; i < script_set_supplier_count(set); i++) {
         const struct script_supplier *script = script_set_supplier(set, i);
         if (is_alias(script)) {

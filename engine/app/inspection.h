@@ -58,3 +58,4 @@ const struct inspection_seen *inspection_seen_of(const struct inspection *inspec
 
 void inspection_run_ceilings(const struct inspection *inspection);
 void inspection_run_addresses(const struct inspection *inspection);
+void inspection_run_secrets(const struct inspection *inspection);

@@ -89,6 +89,25 @@ void io_thread_sweep(struct io_thread *thread)
     }
 }
 
+static void io_thread_on_make_room(struct message *message)
+{
+    struct io_thread *thread = CONTAINER_OF(message, struct io_thread, room_message);
+
+    atomic_store(&thread->is_room_posted, false);
+    struct generation *generation = engine_generation(thread->engine);
+    if (generation != NULL) {
+        linger_drop_former(&thread->live.world, generation_catalogue(generation));
+        generation_release(&generation);
+    }
+}
+
+void io_thread_make_room(struct io_thread *thread)
+{
+    if (!atomic_exchange(&thread->is_room_posted, true)) {
+        loop_post(thread->loop, &thread->room_message);
+    }
+}
+
 static void io_thread_sample(struct io_thread *thread)
 {
     struct metrics *metrics = thread->engine->metrics;
@@ -267,11 +286,13 @@ enum status io_thread_start(struct io_thread *thread, struct engine *engine, str
     thread->drain_poll.on_due = io_thread_on_drain_poll;
     thread->book_message.on_receive = io_thread_on_book;
     thread->sweep_message.on_receive = io_thread_on_sweep;
+    thread->room_message.on_receive = io_thread_on_make_room;
     thread->drain_message.on_receive = io_thread_on_drain;
     thread->end_message.on_receive = io_thread_on_end;
     list_init(&thread->calls);
     list_init(&thread->book_message.node);
     list_init(&thread->sweep_message.node);
+    list_init(&thread->room_message.node);
     list_init(&thread->drain_message.node);
     list_init(&thread->end_message.node);
     reserve_init(&thread->reserve);

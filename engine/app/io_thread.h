@@ -29,6 +29,8 @@ struct io_thread {
     atomic_bool is_book_posted;
     struct message sweep_message; // a generation is gone
     atomic_bool is_sweep_posted;
+    struct message room_message; // too many generations live
+    atomic_bool is_room_posted;
     struct message drain_message;
     struct timer drain_poll;
     struct message end_message; // searches are to end now
@@ -43,6 +45,9 @@ void io_thread_book_changed(struct io_thread *thread);
 
 /// A generation is gone: kept connections to where only that one asked are closed; any thread.
 void io_thread_sweep(struct io_thread *thread);
+
+/// Too many generations live: what goes on for nobody on former ones ends; any thread.
+void io_thread_make_room(struct io_thread *thread);
 
 /// No new connections; ends the loop when every open request is answered. After `drain_us` open searches are ended.
 /// Any thread, once.

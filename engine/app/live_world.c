@@ -94,9 +94,9 @@ static void live_permit_end(struct world *world, const struct script_account *ac
     permits_end(live_of(world)->permits, account);
 }
 
-static void live_account_block(struct world *world, const struct script_account *account, uint64_t wait_us)
+static uint64_t live_account_block(struct world *world, const struct script_account *account, uint64_t wait_us)
 {
-    permits_block(live_of(world)->permits, account, wait_us);
+    return permits_block(live_of(world)->permits, account, wait_us);
 }
 
 static enum breaker_answer live_health_ask(struct world *world, const struct script_account *account,
@@ -111,9 +111,14 @@ static void live_health_tell(struct world *world, const struct script_account *a
     permits_tell(live_of(world)->permits, account, result);
 }
 
-static bool live_linger_wants(struct world *world, const struct script_account *account)
+static bool live_linger_wants(struct world *world, const struct script_account *account, uint32_t parts)
 {
-    return permits_want_linger(live_of(world)->permits, account);
+    return permits_want_linger(live_of(world)->permits, account, parts);
+}
+
+static void live_linger_ended(struct world *world, const struct script_account *account, uint32_t parts)
+{
+    permits_end_linger(live_of(world)->permits, account, parts);
 }
 
 static struct login live_login_peek(struct world *world, const struct script_account *account)
@@ -169,6 +174,7 @@ void live_world_init(struct live_world *live, struct loop *loop, struct fetch_po
         .health_ask = live_health_ask,
         .health_tell = live_health_tell,
         .linger_wants = live_linger_wants,
+        .linger_ended = live_linger_ended,
         .login_peek = live_login_peek,
         .login_take = live_login_take,
         .login_start = live_login_start,

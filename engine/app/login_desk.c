@@ -42,9 +42,8 @@ static void set_failure(struct login_entry *entry, struct part_end *end, uint64_
         *end = (struct part_end){ .outcome = OUTCOME_FAILED, .phase = PHASE_LOGIN };
         say(end->detail, sizeof(end->detail), TEXT("the login expired before it could be used"));
     }
-    if (end->retry_after_ms == 0 && not_before_us > now_us) {
-        end->retry_after_ms = clock_us_to_ms(not_before_us - now_us);
-    }
+    // From now on: what the supplier said of it was then.
+    end->retry_after_ms = not_before_us > now_us ? (not_before_us - now_us + 999) / 1000 : 0;
 }
 
 /// Is there anything to tell him? Fills in what. Under the lock.
@@ -164,6 +163,7 @@ static void book_note_failure(struct login_book *book, struct login_entry *entry
 
     pthread_mutex_lock(&book->lock);
     login_lease_failed(&entry->lease, now_us);
+    login_lease_defer(&entry->lease, now_us + end->retry_after_ms * 1000);
     entry->end = *end;
     entry->failed++;
     entry->rounds++;

@@ -82,7 +82,7 @@ static void errand_on_read(struct script_call *call)
         struct part_end end = errand_take_words(read, read->response->status);
         end.rejection = answer.rejection;
         if (answer.rejection == REJECTION_QUOTA) {
-            permit_block(errand->world, errand->account, read->retry_after_ms);
+            end.retry_after_ms = permit_block(errand->world, errand->account, read->retry_after_ms);
         }
         block_release(&value);
         errand_fail(errand, &end, answer.outcome, "the login was not granted");

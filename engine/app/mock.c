@@ -3,6 +3,7 @@
 #include "app/mock_internal.h"
 
 #include "app/fixture_folder.h"
+#include "app/try_clock.h"
 #include "base/redact.h"
 
 #include <errno.h>
@@ -15,18 +16,13 @@ enum { ARENA_MAX = 64 << 20, SCRATCH_MAX = 256 << 20 };
 
 void mock_find(struct mock *mock, enum code code, const char *file, const char *help, const char *format, ...)
 {
-    struct failure failure = { .code = code };
-    char sentence[sizeof(failure.message)];
+    struct failure failure = { 0 };
     va_list arguments;
 
     va_start(arguments, format);
-    (void)vsnprintf(sentence, sizeof(sentence), format, arguments);
+    failure_fill(&failure, code, help, format, arguments);
     va_end(arguments);
-    failure_set(&failure, "%s", sentence);
-    failure_help(&failure, "%s", help);
-    if (file != NULL) {
-        failure_at(&failure, file, 0, 0);
-    }
+    failure_at(&failure, file, 0, 0);
     mock->findings++;
     mock->report(mock->context, &failure);
 }
@@ -240,6 +236,7 @@ static void find_unknown(struct mock *mock, const struct mock_order *order)
                            nearest == NULL ? "it is the name of a file in `suppliers_dir`%s" : "did you mean `%s`?",
                            nearest == NULL ? "" : nearest);
             mock_find(mock, CODE_SUPPLIER_NAME, NULL, help, "there is no supplier `%.*s`", TEXT_ARGS(name));
+            mock->unknown++;
         }
     }
 }
@@ -332,8 +329,9 @@ enum status mock_open(const struct mock_order *order, struct mock **mock)
     arena_init(&made->scratch, SCRATCH_MAX);
     read_all(made, order);
     if (made->findings > 0) {
+        enum status status = made->unknown > 0 ? STATUS_NOT_FOUND : STATUS_INVALID;
         mock_close(&made);
-        return STATUS_INVALID;
+        return status;
     }
     *mock = made;
     return STATUS_OK;
@@ -399,6 +397,22 @@ void mock_tell_unreachable(const struct mock *mock, struct buffer *out)
     for (size_t i = 0; i < mock->supplier_count; i++) {
         const struct mock_supplier *supplier = mock->suppliers[i];
         if (supplier->fixture_count > 0 && supplier->option_count == 0) {
+            buffer_printf(out, "%s%.*s", out->length == 0 ? "" : ", ", TEXT_ARGS(supplier->script->name));
+        }
+    }
+}
+
+void mock_tell_over(const struct mock *mock, uint64_t real_us, struct buffer *out)
+{
+    for (size_t i = 0; i < mock->supplier_count; i++) {
+        const struct mock_supplier *supplier = mock->suppliers[i];
+        size_t good = 0, over = 0;
+        for (size_t j = 0; j < supplier->play_count; j++) {
+            const struct mock_play *play = &supplier->plays[j];
+            good += play->is_good ? 1 : 0;
+            over += play->is_good && try_clock_is_over(play->fixture->search, real_us) ? 1 : 0;
+        }
+        if (good > 0 && over == good) {
             buffer_printf(out, "%s%.*s", out->length == 0 ? "" : ", ", TEXT_ARGS(supplier->script->name));
         }
     }

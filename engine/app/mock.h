@@ -32,7 +32,8 @@ struct mock_order {
     void *context;
 };
 
-/// Reads the fixtures. STATUS_INVALID: findings were reported and `*mock` is NULL.
+/// Reads the fixtures. STATUS_INVALID: findings were reported and `*mock` is NULL; STATUS_NOT_FOUND: one of them is
+/// that nobody has a name.
 MUST_CHECK enum status mock_open(const struct mock_order *order, struct mock **mock);
 void mock_close(struct mock **mock);
 
@@ -47,6 +48,9 @@ size_t mock_supplier_count(const struct mock *mock);
 size_t mock_fixture_count(const struct mock *mock);
 /// The suppliers that have fixtures and are not played, because no option leads all of their requests here: "a, b".
 void mock_tell_unreachable(const struct mock *mock, struct buffer *out);
+
+/// Appends the names of suppliers of whose good fixtures no search could be asked any more, for its days are over.
+void mock_tell_over(const struct mock *mock, uint64_t real_us, struct buffer *out);
 
 struct mock_reply {
     bool is_found;       // false: nothing fits, and the reply is a 404 in JSON that tells what came nearest

@@ -51,7 +51,7 @@ struct mock {
     const struct catalogue *catalogue;
     settings_finding report;
     void *context;
-    size_t findings;
+    size_t findings, unknown; // of which: names that nobody has
     struct mock_supplier **suppliers;
     size_t supplier_count;
     struct mock_door doors[MOCK_DOORS_MAX];

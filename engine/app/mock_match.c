@@ -140,6 +140,7 @@ static size_t count_member(struct mock_play *play, const struct json_node *expec
     scratch.report = count_one;
     scratch.context = &counting;
     scratch.is_updating = false;
+    scratch.is_counting = listener == NULL;
     fixture_match_request(&scratch, "", &object, request);
     arena_fini(&scratch.arena);
     return counting.count;

@@ -26,6 +26,7 @@ struct permit_entry {
     struct health health;
     uint64_t trips;
     uint64_t linger_learn; // millionths
+    uint32_t lingering;    // parts
     uint64_t dice;
     char names[];
 };
@@ -76,6 +77,7 @@ static struct permit_entry *permits_add(struct permits *permits, struct text sup
     entry->owner = permits;
     require(pthread_mutex_init(&entry->lock, NULL) == 0);
     health_init(&entry->health, (struct breaker_settings){ .is_on = false }, clock_now_us());
+    entry->health.breaker.supplier = text_hash(supplier) | 1;
     entry->dice = entry->hash | 1;
     list_append(&permits->entries, &entry->node);
     permits->count++;
@@ -167,8 +169,10 @@ static void put_in_force(struct permits *permits, const struct catalogue *catalo
     LIST_FOR_EACH (node, &permits->entries) {
         CONTAINER_OF(node, struct permit_entry, node)->is_now = false;
     }
+    uint32_t asked = 0;
     for (size_t i = 0; i < catalogue->supplier_count; i++) {
         const struct catalogue_supplier *supplier = &catalogue->suppliers[i];
+        asked += supplier->is_enabled;
         for (size_t j = 0; j < catalogue_account_count(supplier); j++) {
             struct permit_entry *entry = supplier->account[j].kept->permits;
             entry->is_now = true;
@@ -180,7 +184,7 @@ static void put_in_force(struct permits *permits, const struct catalogue *catalo
         }
     }
     pthread_mutex_lock(&permits->guard_lock);
-    permits->guard.suppliers = (uint32_t)catalogue->supplier_count;
+    permits->guard.suppliers = asked;
     pthread_mutex_unlock(&permits->guard_lock);
     LIST_FOR_EACH (node, &permits->entries) {
         struct permit_entry *entry = CONTAINER_OF(node, struct permit_entry, node);
@@ -284,13 +288,15 @@ void permits_end(struct permits *permits, const struct script_account *account)
     pthread_mutex_unlock(&found->lock);
 }
 
-void permits_block(struct permits *permits, const struct script_account *account, uint64_t wait_us)
+uint64_t permits_block(struct permits *permits, const struct script_account *account, uint64_t wait_us)
 {
     uint64_t now_us = clock_now_us();
     struct permit_entry *found = permits_lock(permits, account);
 
     quota_block(&found->quota, now_us, wait_us);
+    uint64_t blocked_us = quota_blocked_us(&found->quota, now_us);
     pthread_mutex_unlock(&found->lock);
+    return blocked_us;
 }
 
 /// xorshift64* (Vigna 2016).
@@ -338,16 +344,34 @@ void permits_tell(struct permits *permits, const struct script_account *account,
     }
 }
 
-bool permits_want_linger(struct permits *permits, const struct script_account *account)
+/// How many of its parts may linger at once.
+static uint32_t linger_most(const struct permit_entry *entry)
+{
+    uint32_t concurrent = entry->quota.limits.concurrent;
+
+    return concurrent != 0 && concurrent / 4 < PERMITS_LINGER ? concurrent / 4 : PERMITS_LINGER;
+}
+
+bool permits_want_linger(struct permits *permits, const struct script_account *account, uint32_t parts)
 {
     static const double KNOWN = 500; // samples
     struct permit_entry *found = permits_lock(permits, account);
     double samples = found->health.curve.samples, unknown = samples < KNOWN ? 1 - samples / KNOWN : 0;
     double share = (double)found->linger_learn / 1e6 * (1 + 4 * unknown);
-    bool is_wanted = entry_roll(found) < share * 4294967296.0;
+    bool is_wanted = found->lingering + parts <= linger_most(found) && entry_roll(found) < share * 4294967296.0;
 
+    found->lingering += is_wanted ? parts : 0;
     pthread_mutex_unlock(&found->lock);
     return is_wanted;
+}
+
+void permits_end_linger(struct permits *permits, const struct script_account *account, uint32_t parts)
+{
+    struct permit_entry *found = permits_lock(permits, account);
+
+    require(found->lingering >= parts);
+    found->lingering -= parts;
+    pthread_mutex_unlock(&found->lock);
 }
 
 void permits_look(struct permits *permits, const struct script_account *account, struct permits_view *view)
@@ -355,6 +379,8 @@ void permits_look(struct permits *permits, const struct script_account *account,
     uint64_t now_us = clock_now_us();
     struct permit_entry *found = permits_lock(permits, account);
     const uint64_t *refused = found->refused;
+
+    breaker_advance(&found->health.breaker, now_us);
 
     *view = (struct permits_view){ .limits = found->quota.limits,
                                    .running = found->quota.running,

@@ -33,7 +33,8 @@ size_t permits_count(struct permits *permits);
 MUST_CHECK enum quota_answer permits_begin(struct permits *permits, const struct script_account *account,
                                            uint64_t *wait_us);
 void permits_end(struct permits *permits, const struct script_account *account);
-void permits_block(struct permits *permits, const struct script_account *account, uint64_t wait_us);
+/// For how long it is blocked from now on.
+uint64_t permits_block(struct permits *permits, const struct script_account *account, uint64_t wait_us);
 
 /// As health_ask and health_tell, with the clock's time; `*wait_us`: how long a refused one is refused, 0: nobody
 /// knows.
@@ -41,8 +42,11 @@ MUST_CHECK enum breaker_answer permits_ask(struct permits *permits, const struct
                                            struct breaker_pass *pass, uint64_t *wait_us);
 void permits_tell(struct permits *permits, const struct script_account *account, const struct health_result *result);
 /// Is a cut attempt among those that go on? One in a hundred or what the settings say, five times as many while little
-/// is known.
-bool permits_want_linger(struct permits *permits, const struct script_account *account);
+/// is known. Never more parts of an account at once than PERMITS_LINGER, nor than a quarter of its `concurrent`: those
+/// that somebody waits for need the others. If so, its end is told, once.
+enum { PERMITS_LINGER = 32 };
+MUST_CHECK bool permits_want_linger(struct permits *permits, const struct script_account *account, uint32_t parts);
+void permits_end_linger(struct permits *permits, const struct script_account *account, uint32_t parts);
 
 /// How an account stands now.
 struct permits_view {

@@ -127,6 +127,14 @@ static size_t routes_common_headers(void *context, const struct http_call *call,
     return count;
 }
 
+/// What was no HTTP, and was answered before anybody here knew of it.
+static void routes_on_malformed(void *context, uint16_t status)
+{
+    const struct io_thread *thread = context;
+
+    metrics_count_refusal(thread->engine->metrics, status);
+}
+
 struct http_server_handlers routes_handlers(struct io_thread *thread)
 {
     return (struct http_server_handlers){
@@ -135,5 +143,6 @@ struct http_server_handlers routes_handlers(struct io_thread *thread)
         .on_sent = routes_on_sent,
         .context = thread,
         .common_headers = routes_common_headers,
+        .on_malformed = routes_on_malformed,
     };
 }

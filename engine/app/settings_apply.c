@@ -72,8 +72,10 @@ static void find_unknown(struct settings_reader *reader, const struct settings_n
                                    : "`?");
     }
     if (help.length == 0 && reader->path.count == 3 && text_equals_c(reader->path.parts[0], "suppliers")) {
-        buffer_printf(&help, "options of a script are an account's: accounts: { main: { options: { %.*s: … } } }",
-                      (int)(entry->key.length < 60 ? entry->key.length : 60), entry->key.data);
+        bool is_all = text_equals_c(entry->key, "options");
+        buffer_printf(&help, "options of a script are an account's: accounts: { main: { options: %s%.*s%s } }",
+                      is_all ? "" : "{ ", is_all ? 0 : (int)(entry->key.length < 60 ? entry->key.length : 60),
+                      entry->key.data, is_all ? "…" : ": … }");
     }
     buffer_append_byte(&help, 0);
     find_key(reader, entry, CODE_SETTING_UNKNOWN, "is not a setting", help.is_full ? "" : help.data);

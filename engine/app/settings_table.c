@@ -104,7 +104,7 @@ const struct setting SETTINGS[] = {
       "how far a breaker looks back", false },
     { "breaker.min_calls", SETTING_INTEGER, ENGINE(breaker_min_calls), "5", "10000", "20", NULL,
       "with fewer calls in its window it looks back further, up to a minute", false },
-    { "breaker.failure_share", SETTING_SHARE, ENGINE(breaker_failure_share), "5%", "95%", "35%", NULL,
+    { "breaker.failure_share", SETTING_SHARE, ENGINE(breaker_failure_share), "5%", "60%", "35%", NULL,
       "a supplier of which surely more than this share of calls fails is left alone", false },
     { "linger.learn", SETTING_SHARE, ENGINE(linger_learn), "0%", "20%", "0%", NULL,
       "the share of cut attempts that go on for nobody, so that one learns how late they were; more while little is known",

@@ -248,7 +248,12 @@ static void take_normalise(struct tap *tap, struct normalise_call *call)
     exchange->warning_count = call->warning_count;
     exchange->offers = call->offers == NULL ? 0 : call->offers->count;
     exchange->dropped = call->offers == NULL ? 0 : call->offers->dropped;
+    if (call->offers != NULL) {
+        exchange->ended = call->offers->ended;
+        (void)snprintf(exchange->ended_first, sizeof(exchange->ended_first), "%s", call->offers->ended_first);
+    }
     exchange->is_incomplete = call->is_incomplete;
+    exchange->is_told_empty = call->is_told_empty;
     exchange->is_quota_used = call->is_quota_used;
     exchange->quota_wait_ms = call->quota_wait_ms;
     exchange->retry_after_ms = call->retry_after_ms;
@@ -385,9 +390,9 @@ static void tap_permit_end(struct world *world, const struct script_account *acc
     behind(world)->ops->permit_end(behind(world), account);
 }
 
-static void tap_account_block(struct world *world, const struct script_account *account, uint64_t wait_us)
+static uint64_t tap_account_block(struct world *world, const struct script_account *account, uint64_t wait_us)
 {
-    behind(world)->ops->account_block(behind(world), account, wait_us);
+    return behind(world)->ops->account_block(behind(world), account, wait_us);
 }
 
 static struct login tap_login_peek(struct world *world, const struct script_account *account)
@@ -426,7 +431,7 @@ void tap_init(struct tap *tap)
 
 void tap_begin(struct tap *tap, struct world *world)
 {
-    static const struct world_ops WITH_PERMITS = {
+    static const struct world_ops OPS = {
         .now_us = tap_now_us,
         .timer_start = tap_timer_start,
         .timer_cancel = tap_timer_cancel,
@@ -445,25 +450,14 @@ void tap_begin(struct tap *tap, struct world *world)
         .login_cancel = tap_login_cancel,
         .login_refuse = tap_login_refuse,
     };
-    static const struct world_ops WITHOUT_PERMITS = {
-        .now_us = tap_now_us,
-        .timer_start = tap_timer_start,
-        .timer_cancel = tap_timer_cancel,
-        .fetch_start = tap_fetch_start,
-        .fetch_cancel = tap_fetch_cancel,
-        .fetch_phase = tap_fetch_phase,
-        .script_submit = tap_script_submit,
-        .script_cancel = tap_script_cancel,
-        .script_has_begun = tap_script_has_begun,
-        .login_peek = tap_login_peek,
-        .login_take = tap_login_take,
-        .login_start = tap_login_start,
-        .login_cancel = tap_login_cancel,
-        .login_refuse = tap_login_refuse,
-    };
-    bool has_permits = world->ops->permit_begin != NULL;
 
-    tap->world.ops = has_permits ? &WITH_PERMITS : &WITHOUT_PERMITS;
+    tap->ops = OPS;
+    if (world->ops->permit_begin == NULL) { // a world without permits has none for anybody
+        tap->ops.permit_begin = NULL;
+        tap->ops.permit_end = NULL;
+        tap->ops.account_block = NULL;
+    }
+    tap->world.ops = &tap->ops;
     tap->behind = world;
 }
 

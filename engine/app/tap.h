@@ -35,8 +35,9 @@ struct tap_exchange {
     enum script_verdict verdict;
     char message[256], code[64], warning[256];
     uint32_t warning_count;
-    size_t offers, dropped;
-    bool is_incomplete, is_quota_used;
+    size_t offers, dropped, ended; // as of their batch
+    char ended_first[160];
+    bool is_incomplete, is_quota_used, is_told_empty;
     uint64_t quota_wait_ms, retry_after_ms;
     enum merge_kind merge;
     bool has_next;
@@ -45,8 +46,16 @@ struct tap_exchange {
     char saved_to[512];          // where its body is kept, by whoever keeps it; empty: nowhere
 };
 
+/// The script gave nothing and said nothing of a status that means trouble: the status decides.
+static inline bool tap_is_untold(const struct tap_exchange *exchange)
+{
+    return exchange->was_read && !exchange->is_login && exchange->verdict == SCRIPT_EMPTY && !exchange->is_told_empty &&
+           exchange->response != NULL && exchange->response->status >= 300;
+}
+
 struct tap {
     struct world world;
+    struct world_ops ops;
     struct world *behind;
     struct list exchanges; // struct tap_exchange
     size_t count;

@@ -5,7 +5,6 @@
 #include "base/clock.h"
 #include "base/json_write.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -169,33 +168,4 @@ bool try_take_search(struct try_run *run, const struct try_subject *subject, str
     run->search = arena_copy(&run->arena, buffer_text(&out));
     buffer_fini(&out);
     return take_envelope(run, subject, why);
-}
-
-// ------------------------------------------------------------------------------------------------------------- secrets
-
-static bool is_hexadecimal(struct text value)
-{
-    bool is_all = value.length >= 8 && value.length % 2 == 0;
-
-    for (size_t i = 0; i < value.length && is_all; i++) {
-        is_all = isxdigit((unsigned char)value.data[i]) != 0;
-    }
-    return is_all;
-}
-
-void try_test_secret(struct text name, struct text value, struct buffer *out)
-{
-    static const char DIGITS[] = "7e57";
-
-    if (is_hexadecimal(value)) {
-        for (size_t i = 0; i < value.length; i++) {
-            buffer_append_byte(out, DIGITS[i % 4]);
-        }
-        return;
-    }
-    buffer_append_c(out, "test-");
-    for (size_t i = 0; i < name.length; i++) {
-        char byte = name.data[i];
-        buffer_append_byte(out, byte == '_' ? '-' : (char)tolower((unsigned char)byte));
-    }
 }

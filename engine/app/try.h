@@ -44,7 +44,7 @@ struct try_run {
     uint64_t arrival_us, wall_us;
     uint64_t clock_us;      // when saved answers are played, where that is not now; 0: it is
     const char *clock_from; // "fixture", or "search": the day before its first date; NULL: of neither
-    bool is_live;
+    bool is_live, is_interrupted;
     size_t misses; // requests that no saved answer was there for
     size_t unused; // saved answers that nobody asked for
 };
@@ -71,9 +71,6 @@ MUST_CHECK bool try_run_fixture(struct try_run *run, const struct try_subject *s
 MUST_CHECK bool try_run_answers(struct try_run *run, const struct try_subject *subject,
                                 const struct try_answer *answers, size_t count, struct text login, uint64_t wall_us,
                                 struct failure *why);
-
-/// The value that stands for a secret where none may be: of the same kind, and the same each time.
-void try_test_secret(struct text name, struct text value, struct buffer *out);
 
 /// What is wrong with a run, with its exchange: a search that the product refuses, an error of the script, an answer
 /// that it could not read or that was not given, offers that were dropped, a call that failed. False: nothing is.

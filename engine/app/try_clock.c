@@ -37,21 +37,35 @@ static bool take_now(struct try_run *run, const struct json_node *now)
     return true;
 }
 
+/// When the first day of a search is over everywhere; 0: it names none.
+static int64_t end_of_first_day(const struct json_node *search, int64_t *first)
+{
+    const struct json_node *query = json_tree_member(search, "query");
+
+    *first = INT64_MAX;
+    if (query != NULL) {
+        find_first_date(query, first);
+    }
+    return *first <= 1 || *first == INT64_MAX ? 0 : (*first + 1) * DAY_US + 12 * HOUR_US; // where days end last
+}
+
+bool try_clock_is_over(const struct json_node *search, uint64_t real_us)
+{
+    int64_t first, end_us = end_of_first_day(search, &first);
+
+    return end_us > 0 && end_us <= (int64_t)real_us;
+}
+
 void try_clock_choose(struct try_run *run, const struct json_node *root, const struct json_node *search,
                       uint64_t real_us)
 {
-    const struct json_node *query = json_tree_member(search, "query");
-    int64_t first = INT64_MAX;
+    int64_t first;
 
-    if ((root != search && take_now(run, json_tree_member(root, "now"))) || query == NULL) {
+    if (root != search && take_now(run, json_tree_member(root, "now"))) {
         return;
     }
-    find_first_date(query, &first);
-    if (first <= 1 || first == INT64_MAX) {
-        return;
-    }
-    int64_t over_us = (first + 1) * DAY_US + 12 * HOUR_US; // where days end last
-    if (over_us <= (int64_t)real_us) {
+    int64_t end_us = end_of_first_day(search, &first);
+    if (end_us > 0 && end_us <= (int64_t)real_us) {
         run->clock_us = (uint64_t)((first - 1) * DAY_US + 12 * HOUR_US);
         run->clock_from = "search";
     }

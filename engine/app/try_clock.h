@@ -9,6 +9,9 @@
 
 #include "app/try.h"
 
+/// Is the first day that a search names over everywhere, so that an engine refuses it?
+MUST_CHECK bool try_clock_is_over(const struct json_node *search, uint64_t real_us);
+
 /// Fills in the run's `clock_us` and `clock_from`; both stay empty where the real clock does. `root` is what was given
 /// for a search, which may be a fixture; `search` is the search in it.
 void try_clock_choose(struct try_run *run, const struct json_node *root, const struct json_node *search,

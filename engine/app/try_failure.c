@@ -48,17 +48,24 @@ static void finish(const struct try_run *run, struct failure *why)
     }
 }
 
-/// An answer that sends us elsewhere is no document: that it cannot be read is nobody's news.
-static void tell_redirect(const struct tap_exchange *exchange, struct failure *why)
+static void tell_redirect_of(const struct http_response *response, struct failure *why)
 {
-    const struct http_response *response = exchange == NULL ? NULL : exchange->response;
-
-    if (why->code != CODE_UNPARSABLE || response == NULL || response->status < 300 || response->status > 399) {
+    if (response->status < 300 || response->status > 399) {
         return;
     }
     failure_code(why, CODE_HTTP_STATUS);
     failure_set(why, "the answer is a redirect (%u), which is not followed", response->status);
     failure_help(why, "ask where its `location` leads, if that is the supplier's; see the headers above");
+}
+
+/// An answer that sends us elsewhere is no document: that it cannot be read is nobody's news.
+static void tell_redirect(const struct tap_exchange *exchange, struct failure *why)
+{
+    const struct http_response *response = exchange == NULL ? NULL : exchange->response;
+
+    if (why->code == CODE_UNPARSABLE && response != NULL) {
+        tell_redirect_of(response, why);
+    }
 }
 
 static bool fill_trouble(const struct try_run *run, const struct try_subject *subject, struct failure *why)
@@ -95,6 +102,27 @@ static bool fill_dropped(const struct try_run *run, const struct try_subject *su
     failure_set(why, "%llu offer%s dropped, the first: %s", (unsigned long long)dropped,
                 dropped == 1 ? " was" : "s were", words);
     failure_help(why, "the path is in the list that normalise gave, counted from 1");
+    finish(run, why);
+    return true;
+}
+
+/// A status that means trouble, of which the script says nothing.
+static bool fill_untold(const struct try_run *run, const struct try_subject *subject, struct failure *why)
+{
+    const struct tap_exchange *exchange = last_exchange(run);
+
+    if (exchange == NULL || !tap_is_untold(exchange)) {
+        return false;
+    }
+    unsigned status = exchange->response->status;
+    failure_code(why, CODE_HTTP_STATUS);
+    failure_at(why, subject->script->file.data, 0, 0);
+    failure_set(why, "HTTP %u, of which the script says nothing: the outcome is %.*s", status,
+                TEXT_ARGS(try_outcome(run)));
+    failure_help(why,
+                 "look at the body; `when = { [%u] = fail.… }` of a plan, or `response.status`, tells what it means",
+                 status);
+    tell_redirect_of(exchange->response, why);
     finish(run, why);
     return true;
 }
@@ -178,6 +206,9 @@ bool try_failure(const struct try_run *run, const struct try_subject *subject, s
     }
     if (is_one_of(outcome, FINE, COUNT_OF(FINE))) {
         return false;
+    }
+    if (fill_untold(run, subject, why)) {
+        return true;
     }
     bool is_script = is_one_of(outcome, SCRIPTS, COUNT_OF(SCRIPTS));
     (void)redact_copy(words, sizeof(words), json_tree_text(try_report(run), "detail"));

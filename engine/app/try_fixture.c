@@ -1,5 +1,6 @@
 #include "app/try_fixture.h"
 
+#include "app/fixture_secret.h"
 #include "base/clock.h"
 #include "base/json_write.h"
 
@@ -56,10 +57,10 @@ static void write_secrets(const struct try_subject *subject, const struct json_n
     for (size_t i = 0; i < subject->script->secret_count; i++) {
         struct text name = subject->script->secrets[i];
         buffer_clear(&value);
-        try_test_secret(name,
-                        json_tree_member_text(secrets, name) == NULL ? (struct text){ 0 }
-                                                                     : json_tree_member_text(secrets, name)->text,
-                        &value);
+        fixture_test_secret(name,
+                            json_tree_member_text(secrets, name) == NULL ? (struct text){ 0 }
+                                                                         : json_tree_member_text(secrets, name)->text,
+                            &value);
         json_key_text(json, name);
         json_text(json, buffer_text(&value));
     }

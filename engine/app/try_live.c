@@ -15,7 +15,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SETTLE_US = 3000000, SETTLE_POLL_US = 2000, WORKERS = 2, ITEMS_MAX = 10000, OFFERS_MAX = 10000 };
+enum {
+    SETTLE_US = 3000000,
+    SETTLE_POLL_US = 2000,
+    WATCH_POLL_US = 30000,
+    WORKERS = 2,
+    ITEMS_MAX = 10000,
+    OFFERS_MAX = 10000
+};
+
+static volatile sig_atomic_t is_interrupted; // by Ctrl-C; one run at a time
 
 struct try_live {
     struct try_run *run;
@@ -30,6 +39,7 @@ struct try_live {
     bool has_world;
     struct catalogue catalogue; // in which the supplier is on
     struct timer settle;        // until its names are known
+    struct timer watch;         // for Ctrl-C
     uint64_t settle_end_us;
     struct message book_message;
     atomic_bool is_book_posted;
@@ -154,16 +164,37 @@ static void start_search(struct try_live *own)
     }
 }
 
+static void on_interrupt(int number)
+{
+    (void)number;
+    is_interrupted = 1;
+}
+
+/// Ctrl-C ends the search as its deadline would, so that what is known by then is told. It does so once: the second
+/// one ends the program.
+static void on_watch(struct timer *timer)
+{
+    struct try_live *own = CONTAINER_OF(timer, struct try_live, watch);
+
+    if (own->search != NULL && is_interrupted != 0) {
+        own->run->is_interrupted = true;
+        search_end(&own->search, 0);
+        return;
+    }
+    (void)!loop_timer_start(own->loop, timer, clock_now_us() + WATCH_POLL_US);
+}
+
 static void on_settle(struct timer *timer)
 {
     struct try_live *own = CONTAINER_OF(timer, struct try_live, settle);
     uint64_t now_us = clock_now_us();
 
-    if (!resolver_is_settled(own->resolver) && now_us < own->settle_end_us &&
+    if (!resolver_is_settled(own->resolver) && now_us < own->settle_end_us && is_interrupted == 0 &&
         loop_timer_start(own->loop, timer, now_us + SETTLE_POLL_US) == STATUS_OK) {
         return;
     }
     start_search(own);
+    (void)!loop_timer_start(own->loop, &own->watch, clock_now_us());
 }
 
 // ------------------------------------------------------------------------------------------------------ start and stop
@@ -284,8 +315,11 @@ static void stop_all(struct try_live *own)
     if (own->loop != NULL) {
         loop_stop(own->loop);
         loop_run(own->loop); // what is on its way is received
-        if (timer_is_running(&own->settle)) {
-            loop_timer_cancel(own->loop, &own->settle);
+        struct timer *const timers[] = { &own->settle, &own->watch };
+        for (size_t i = 0; i < COUNT_OF(timers); i++) {
+            if (timer_is_running(timers[i])) {
+                loop_timer_cancel(own->loop, timers[i]);
+            }
         }
     }
     if (own->fetches != NULL) {
@@ -336,10 +370,13 @@ bool try_run_live(struct try_run *run, const struct try_subject *subject, struct
         return false;
     }
     own.settle.on_due = on_settle;
+    own.watch.on_due = on_watch;
     own.book_message.on_receive = on_book_message;
     list_init(&own.book_message.node);
     run->is_live = true;
     (void)signal(SIGPIPE, SIG_IGN); // a peer that leaves ends its connection, not us
+    const struct sigaction once = { .sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND };
+    (void)sigaction(SIGINT, &once, NULL);
     if (start_all(&own, why) == STATUS_OK) {
         loop_run(own.loop);
     }

@@ -1,5 +1,6 @@
 #include "app/try_record.h"
 
+#include "app/fixture_secret.h"
 #include "app/hide.h"
 #include "app/pretty.h"
 #include "app/try_fixture.h"
@@ -9,6 +10,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -179,7 +181,7 @@ static void take_secrets(struct making *making)
         for (const struct json_node *at = secrets == NULL ? NULL : secrets->first; at != NULL; at = at->next) {
             struct buffer stand_in;
             buffer_init(&stand_in, 1 << 20);
-            try_test_secret(at->key, at->text, &stand_in);
+            fixture_test_secret(at->key, at->text, &stand_in);
             hide_add(&making->hide, at->text, buffer_text(&stand_in));
             buffer_fini(&stand_in);
         }
@@ -475,28 +477,31 @@ static void remove_old_bodies(const struct making *making)
     }
 }
 
-/// The folder of the fixtures.
-static bool make_folder(const struct try_recording *recording, struct failure *why)
+/// The folder of the fixtures, made if need be and held: what several write at once is written one after the other, so
+/// that bodies belong to their fixture. -1: `why`. A file system without locks holds nobody up.
+static int hold_folder(const struct try_recording *recording, struct failure *why)
 {
     char folder[TRY_PATH_SIZE];
     const char *slash = strrchr(recording->path, '/');
 
     (void)snprintf(folder, sizeof(folder), "%.*s", (int)(slash - recording->path), recording->path);
-    if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
+    bool is_there = mkdir(folder, 0777) == 0 || errno == EEXIST;
+    int held = is_there ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (held < 0) {
         failure_at(why, folder, 0, 0);
-        failure_set(why, "the folder cannot be made: %s", strerror(errno));
-        return false;
+        failure_set(why, "the folder cannot be %s: %s", is_there ? "opened" : "made", strerror(errno));
+        return -1;
     }
-    return true;
+    while (flock(held, LOCK_EX) != 0 && errno == EINTR) {
+    }
+    return held;
 }
 
-bool try_record(struct try_recording *recording, struct failure *why)
+/// While the folder is held.
+static bool record_held(struct try_recording *recording, struct failure *why)
 {
     struct making making = { .recording = recording, .subject = subject_of_file(recording->subject) };
 
-    if (!try_record_fits(recording, why) || !make_folder(recording, why)) {
-        return false;
-    }
     arena_init(&making.arena, 512 << 20);
     hide_init(&making.hide, true);
     try_run_init(&making.again);
@@ -520,5 +525,18 @@ bool try_record(struct try_recording *recording, struct failure *why)
     try_run_fini(&making.again);
     hide_fini(&making.hide);
     arena_fini(&making.arena);
+    return is_made;
+}
+
+bool try_record(struct try_recording *recording, struct failure *why)
+{
+    int held = try_record_fits(recording, why) ? hold_folder(recording, why) : -1;
+    bool is_made = false;
+
+    if (held >= 0) {
+        // Somebody may have taken the name since it was looked at.
+        is_made = try_record_check(recording, why) && record_held(recording, why);
+        (void)close(held);
+    }
     return is_made;
 }

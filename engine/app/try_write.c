@@ -61,6 +61,39 @@ static void write_node(struct hide *hide, const struct json_node *node, struct j
     }
 }
 
+static void write_sentence(void *context, const char *sentence)
+{
+    json_c(context, sentence);
+}
+
+/// How many offers do not answer what was asked, and in words.
+static void write_fit(const struct try_run *run, struct json_writer *json)
+{
+    struct try_fit fit;
+
+    try_fit_read(&fit, run);
+    const struct {
+        const char *name;
+        size_t count;
+    } FIELDS[] = { { "offers_of_other_slices", fit.other_counts },
+                   { "offers_of_other_days", fit.other_days },
+                   { "offers_of_other_orders", fit.other_orders },
+                   { "offers_of_other_places", fit.other_places } };
+    size_t all = 0;
+    for (size_t i = 0; i < COUNT_OF(FIELDS); i++) {
+        all += FIELDS[i].count;
+        if (FIELDS[i].count > 0) {
+            json_field_u64(json, FIELDS[i].name, FIELDS[i].count);
+        }
+    }
+    if (all > 0) {
+        json_key(json, "fit");
+        json_begin_array(json);
+        try_fit_say(&fit, write_sentence, json);
+        json_end_array(json);
+    }
+}
+
 static void write_ceiling(const struct try_run *run, struct json_writer *json)
 {
     const struct json_node *report = try_report(run);
@@ -171,6 +204,9 @@ bool try_write(const struct try_view *view, struct buffer *out, struct failure *
     if (!view->subject->supplier->is_enabled) {
         try_field(&hide, &json, "off", view->subject->supplier->because);
     }
+    if (run->is_interrupted) {
+        json_field_bool(&json, "interrupted", true);
+    }
     if (run->unused > 0) {
         json_field_u64(&json, "unused_answers", run->unused);
     }
@@ -182,10 +218,7 @@ bool try_write(const struct try_view *view, struct buffer *out, struct failure *
     }
     json_end_array(&json);
     write_findings(view, &json);
-    size_t other_days = try_fit_count_other_days(run);
-    if (other_days > 0) {
-        json_field_u64(&json, "offers_of_other_days", other_days);
-    }
+    write_fit(run, &json);
     write_ceiling(run, &json);
     write_reply(run, &hide, &json);
     json_end_object(&json);

@@ -2,6 +2,7 @@
 
 #include "app/hide.h"
 #include "app/hide_document.h"
+#include "app/pretty.h"
 #include "app/unread.h"
 #include "base/clock.h"
 #include "base/json_write.h"
@@ -14,7 +15,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { TEXT_MAX = 64 << 20, PLAIN_MAX = 64 << 20, PATH_SIZE = 4096, UNREAD_ARENA = 512 << 20, SIGNED_LEAST = 12 };
+enum {
+    TEXT_MAX = 64 << 20,
+    PLAIN_MAX = 64 << 20,
+    PATH_SIZE = 4096,
+    UNREAD_ARENA = 512 << 20,
+    SIGNED_LEAST = 12,
+    BEGINNING_MAX = 2000
+};
 
 void try_field(struct hide *hide, struct json_writer *json, const char *key, struct text value)
 {
@@ -194,6 +202,29 @@ static bool write_body(const struct try_view *view, struct tap_exchange *exchang
     return is_saved;
 }
 
+/// Of an answer that means trouble, what a person reads first.
+static void write_beginning(const struct tap_exchange *exchange, struct text plain, struct hide *hide,
+                            struct json_writer *json)
+{
+    struct buffer hidden, shown;
+
+    if (exchange->response->status < 300 || plain.length == 0) {
+        return;
+    }
+    buffer_init(&hidden, TEXT_MAX);
+    buffer_init(&shown, TEXT_MAX);
+    hide_body(hide, plain, false, &hidden);
+    pretty_body(buffer_text(&hidden), false, &shown);
+    struct text whole = buffer_text(&shown);
+    size_t length = whole.length < BEGINNING_MAX ? whole.length : BEGINNING_MAX;
+    while (length > 0 && length < whole.length && ((unsigned char)whole.data[length] & 0xc0) == 0x80) {
+        length--; // no character is cut
+    }
+    json_field_text(json, "beginning", (struct text){ whole.data, length });
+    buffer_fini(&shown);
+    buffer_fini(&hidden);
+}
+
 static void write_response_headers(const struct http_response *response, struct hide *hide, struct json_writer *json)
 {
     json_key(json, "headers");
@@ -211,7 +242,7 @@ static void write_response_headers(const struct http_response *response, struct 
     json_end_array(json);
 }
 
-static void write_unread(struct text reads, struct text plain, struct json_writer *json)
+static void write_unread(struct text reads, struct text plain, struct hide *hide, struct json_writer *json)
 {
     struct unread *unread = NULL;
     struct arena arena;
@@ -227,8 +258,8 @@ static void write_unread(struct text reads, struct text plain, struct json_write
         json_begin_array(json);
         for (size_t i = 0; i < unread->count; i++) {
             json_begin_object(json);
-            json_field_text(json, "path", unread->paths[i].path);
-            json_field_c(json, "kind", unread->paths[i].kind);
+            try_field(hide, json, "path", unread->paths[i].path);
+            try_field(hide, json, "kind", unread->paths[i].kind);
             json_field_u64(json, "count", unread->paths[i].count);
             json_end_object(json);
         }
@@ -236,6 +267,9 @@ static void write_unread(struct text reads, struct text plain, struct json_write
         if (unread->more > 0) {
             json_field_u64(json, "unread_more", unread->more);
         }
+    }
+    if (unread == NULL || unread->why != NULL) {
+        json_field_c(json, "unread_unknown", unread == NULL ? "there is no memory to look" : unread->why);
     }
     arena_fini(&arena);
 }
@@ -259,7 +293,7 @@ static void write_script(const struct tap_exchange *exchange, struct hide *hide,
 {
     json_key(json, "script");
     json_begin_object(json);
-    json_field_c(json, "verdict", script_verdict_name(exchange->verdict));
+    json_field_c(json, "verdict", tap_is_untold(exchange) ? "none" : script_verdict_name(exchange->verdict));
     if (exchange->message[0] != '\0') {
         try_field(hide, json, "message", text_of(exchange->message));
     }
@@ -269,11 +303,15 @@ static void write_script(const struct tap_exchange *exchange, struct hide *hide,
     if (!exchange->is_login) {
         json_field_u64(json, "offers", exchange->offers);
         write_lines(hide, "dropped", block_text(exchange->drops), json);
-        write_unread(block_text(exchange->reads), plain, json);
+        write_unread(block_text(exchange->reads), plain, hide, json);
     }
     if (exchange->warning_count > 0) {
         json_field_u64(json, "warnings", exchange->warning_count);
         try_field(hide, json, "first_warning", text_of(exchange->warning));
+    }
+    if (exchange->ended > 0) {
+        json_field_u64(json, "over", exchange->ended);
+        try_field(hide, json, "first_over", text_of(exchange->ended_first));
     }
     if (exchange->is_incomplete) {
         json_field_bool(json, "incomplete", true);
@@ -373,6 +411,7 @@ static bool write_response(const struct try_view *view, struct tap_exchange *exc
         json_field_u64(json, "bytes", plain.length);
     }
     bool is_saved = write_body(view, exchange, plain, hide, json, why);
+    write_beginning(exchange, is_plain ? plain : TEXT(""), hide, json);
     json_end_object(json);
     if (exchange->was_read) {
         write_script(exchange, hide, plain, json);

@@ -47,8 +47,8 @@ static const struct code_row rows[] = {
     { CODE_FIELD_VALUE, "field_value", "a field has a value that it cannot have",
       "It has the right type, but is out of range, or none of the words that are known.\n" },
     { CODE_MODULE_MISSING, "module_missing", "a module does not exist",
-      "`require` finds files below `scripts/` and nothing else: `require(\"helpers.dates\")` is\n"
-      "`scripts/helpers/dates.lua`. No library of the machine can be loaded.\n" },
+      "`require` finds the files of `scripts/` and nothing else, not those of its folders: `require(\"dates\")` is\n"
+      "`scripts/dates.lua`. No library of the machine can be loaded.\n" },
     { CODE_MODULE_BROKEN, "module_broken", "a module that the file needs is broken",
       "The finding in the module itself says why. Mend that first.\n" },
     { CODE_PRODUCT, "product", "trouble with a product",
@@ -137,14 +137,16 @@ static const struct code_row rows[] = {
       "Floats cannot hold amounts. Read the amount as `decimal` or `text` (`response:json` with a shape keeps\n"
       "the literal), or use `money.scaled` for whole cents.\n" },
     { CODE_CURRENCY, "currency", "a currency that is none",
-      "Currencies are ISO 4217 codes of three capitals. Map the supplier's own, and refuse what is missing.\n" },
+      "Currencies are ISO 4217 codes of three capitals. Map the supplier's own, and refuse what is missing.\n"
+      "`money.parse` gives nil and a sentence, sums of `money` raise; an offer with such a currency is dropped.\n" },
     { CODE_MONEY_AMOUNT, "money_amount", "an amount that is none",
       "Amounts are decimal texts: digits, one point, no spaces or thousands. Clean it before `money`.\n" },
     { CODE_TIME_FORMAT, "time_format", "a date or time that cannot be read",
       "The text is not what the function of `time` reads. There is one for each format: `time.iso`,\n"
       "`time.ddmmyy`, `time.http`, …\n" },
     { CODE_PLACE, "place", "an airport that is not known",
-      "Its zone would have to be guessed. Use the IATA code of three capitals; city codes are no airports.\n" },
+      "Its zone would have to be guessed. Use the IATA code of three capitals; city codes are no airports.\n"
+      "`time.zone` gives nil and a sentence, as helpers do with data; an offer with such a place is dropped.\n" },
     { CODE_JSON, "json", "trouble with JSON",
       "What was to be decoded is no JSON, or what was to be encoded has no place in it (a function, mixed\n"
       "keys).\n" },
@@ -194,6 +196,9 @@ static const struct code_row rows[] = {
       "No connection, a broken one, or no answer in time; `phase` in the notes says where it stood.\n" },
     { CODE_ADDRESS, "address", "an address that is forbidden",
       "The host's name leads to a private address. `network.allow_private` lets chosen networks through.\n" },
+    { CODE_SECRET_SHORT, "secret_short", "a secret too short to be hidden",
+      "What is shown and written loses every secret of this process, wherever it stands. One of fewer than four\n"
+      "bytes would be found in ordinary words, so it is not looked for. Ask the supplier for a longer one.\n" },
     { CODE_UNPARSABLE, "unparsable", "an answer that cannot be read",
       "It is cut, HTML, empty, or not what its Content-Type says. Look at the saved body.\n" },
     { CODE_OFFER_DROPPED, "offer_dropped", "an offer was dropped",
@@ -201,7 +206,7 @@ static const struct code_row rows[] = {
     { CODE_REFUSED, "refused", "the supplier refused",
       "It said so in its own way, and the script told it by `fail.…`, or an untyped 4xx came.\n" },
     { CODE_HTTP_STATUS, "http_status", "a status that means trouble",
-      "A 5xx is the supplier's trouble; a redirect is not followed.\n" },
+      "A 5xx is the supplier's trouble; a redirect is not followed. `when` of a plan tells what other statuses mean.\n" },
     { CODE_ENGINE_UNREACHABLE, "engine_unreachable", "no engine answers there",
       "It does not run, or listens elsewhere: `--url`, `--admin`.\n" },
     { CODE_ENGINE_REFUSED, "engine_refused", "the engine refused",

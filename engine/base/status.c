@@ -2,7 +2,6 @@
 
 #include "base/plain.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -40,6 +39,15 @@ void failure_set(struct failure *why, const char *format, ...)
         why->message[0] = '\0';
     }
     va_end(arguments);
+}
+
+void failure_fill(struct failure *why, enum code code, const char *help, const char *format, va_list arguments)
+{
+    if (vsnprintf(why->message, sizeof(why->message), format, arguments) < 0) {
+        why->message[0] = '\0';
+    }
+    failure_help(why, "%s", help);
+    why->code = code;
 }
 
 void failure_help(struct failure *why, const char *format, ...)

@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "base/code.h"
 
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -44,6 +45,9 @@ struct failure {
 
 /// Fills the sentence; `why` may be NULL. The place is left alone.
 void failure_set(struct failure *why, const char *format, ...) PRINTF_LIKE(2, 3);
+
+/// Code, remedy and sentence at once, for functions that are given a finding's parts; place and notes are left alone.
+void failure_fill(struct failure *why, enum code code, const char *help, const char *format, va_list arguments);
 
 /// Fills the remedy; `why` may be NULL.
 void failure_help(struct failure *why, const char *format, ...) PRINTF_LIKE(2, 3);

@@ -5,12 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int fail(const struct cli_options *options, const struct failure *why, int code)
-{
-    cli_print_failure(stderr, why, options->is_colourless);
-    return code;
-}
-
 /// Is this the code of the problem that was answered?
 static bool has_code(const struct http_response *response, const char *code)
 {
@@ -44,7 +38,7 @@ static int refuse(const struct cli_options *options, const struct http_response 
         failure_set(&why, "the admin listener at %s refused: HTTP %u", options->admin, response->status);
         failure_help(&why, "is it the admin listener? The public one is another port");
     }
-    return fail(options, &why, CLI_REFUSED);
+    return cli_fail(options, &why, CLI_REFUSED);
 }
 
 /// The answer, when its status is 200 or `also`; else the reason is printed.
@@ -59,7 +53,7 @@ static int ask(const struct cli_options *options, struct search_client_question 
     enum status status = search_client_ask(question, response, &why);
     if (status != STATUS_OK) {
         failure_code(&why, status == STATUS_INVALID ? CODE_NONE : CODE_ENGINE_UNREACHABLE);
-        return fail(options, &why, status == STATUS_INVALID ? CLI_USAGE : CLI_UNREACHABLE);
+        return cli_fail(options, &why, status == STATUS_INVALID ? CLI_USAGE : CLI_UNREACHABLE);
     }
     if ((*response)->status != 200 && (*response)->status != also) {
         int code = refuse(options, *response);
@@ -69,11 +63,16 @@ static int ask(const struct cli_options *options, struct search_client_question 
     return CLI_OK;
 }
 
-int admin_ask(const struct cli_options *options, const char *path, struct http_response **response)
+int admin_fetch(const struct cli_options *options, const char *path, struct http_response **response)
 {
     struct search_client_question question = { .path = path };
 
-    int code = ask(options, &question, 200, response);
+    return ask(options, &question, 200, response);
+}
+
+int admin_ask(const struct cli_options *options, const char *path, struct http_response **response)
+{
+    int code = admin_fetch(options, path, response);
     if (code == CLI_OK && options->is_json) {
         struct text body = block_text((*response)->body);
         cli_put(stdout, body);
@@ -96,6 +95,5 @@ int admin_is_not_ours(const struct cli_options *options)
 
     failure_set(&why, "what answers at %s is not lastcall's admin listener", options->admin);
     failure_help(&why, "say where it is with --admin");
-    cli_print_failure(stderr, &why, options->is_colourless);
-    return CLI_REFUSED;
+    return cli_fail(options, &why, CLI_REFUSED);
 }

@@ -10,6 +10,8 @@
 /// Exit code: CLI_OK with a 200 in `*response`; otherwise the reason was printed. With --json a 200 is printed as it
 /// came and `*response` is NULL.
 MUST_CHECK int admin_ask(const struct cli_options *options, const char *path, struct http_response **response);
+/// The same whatever the output shall be: a 200 is the caller's.
+MUST_CHECK int admin_fetch(const struct cli_options *options, const char *path, struct http_response **response);
 
 /// Says that what answers is not an admin listener; the exit code.
 int admin_is_not_ours(const struct cli_options *options);

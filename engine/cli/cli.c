@@ -71,10 +71,35 @@ static const struct cli_option_row *find_option(const char *argument, const char
     return NULL;
 }
 
+/// A number that the row allows, or the exit code after the reason was told.
+static int read_number(const struct cli_option_row *row, const char *value, uint64_t *number)
+{
+    char help[128];
+
+    if (!text_to_u64(text_of(value), number) || *number < row->least || *number > row->most) {
+        (void)snprintf(help, sizeof(help), "give a whole number from %llu to %llu", (unsigned long long)row->least,
+                       (unsigned long long)row->most);
+        return cli_usage_error(help, "`%s` is no value for --%s", value, row->name);
+    }
+    return CLI_OK;
+}
+
+static int store_in_list(struct cli_options *options, const struct cli_option_row *row, struct cli_list *list,
+                         const char *value)
+{
+    uint64_t number;
+
+    if (list->count == CLI_MAX_ITEMS) {
+        return cli_usage_error("say it less often", "more than %d times --%s", CLI_MAX_ITEMS, row->name);
+    }
+    list->bodies[list->count] = options->bodies.count;
+    list->items[list->count++] = value;
+    return row->most > 0 ? read_number(row, value, &number) : CLI_OK;
+}
+
 static int store_option(struct cli_options *options, const struct cli_option_row *row, const char *value)
 {
     char *place = (char *)options + row->offset;
-    char help[128];
 
     switch (row->kind) {
     case OPTION_FLAG:
@@ -89,24 +114,12 @@ static int store_option(struct cli_options *options, const struct cli_option_row
         }
         options->files[options->file_count++] = value;
         return CLI_OK;
-    case OPTION_LIST: {
-        struct cli_list *list = (struct cli_list *)(void *)place;
-        if (list->count == CLI_MAX_ITEMS) {
-            return cli_usage_error("say it less often", "more than %d times --%s", CLI_MAX_ITEMS, row->name);
-        }
-        list->items[list->count++] = value;
-        return CLI_OK;
-    }
+    case OPTION_LIST:
+        return store_in_list(options, row, (struct cli_list *)(void *)place, value);
     case OPTION_NUMBER:
         break;
     }
-    uint64_t *number = (uint64_t *)(void *)place;
-    if (!text_to_u64(text_of(value), number) || *number < row->least || *number > row->most) {
-        (void)snprintf(help, sizeof(help), "give a whole number from %llu to %llu", (unsigned long long)row->least,
-                       (unsigned long long)row->most);
-        return cli_usage_error(help, "`%s` is no value for --%s", value, row->name);
-    }
-    return CLI_OK;
+    return read_number(row, value, (uint64_t *)(void *)place);
 }
 
 static int unknown_option(const struct cli_command *command, const char *argument)
@@ -192,12 +205,26 @@ static int parse_options(const struct cli_command *command, int argc, char **arg
 
 /// Has something that was printed been lost, other than because nobody reads on?
 static bool is_output_lost;
+static int output_error; // of the first write that failed; 0: none did
+
+/// What does not fit a buffer of stdio is written before it is flushed.
+static void put_bytes(FILE *stream, const char *bytes, size_t length)
+{
+    if (fwrite(bytes, 1, length, stream) != length && output_error == 0) {
+        output_error = errno;
+    }
+}
 
 static void flush_or_tell(FILE *stream)
 {
-    if (fflush(stream) != 0 && errno != EPIPE && !is_output_lost) {
+    if (fflush(stream) != 0 && output_error == 0) {
+        output_error = errno;
+    }
+    if (output_error != 0 && output_error != EPIPE && !is_output_lost) {
         is_output_lost = true;
-        fprintf(stderr, "error: the output could not be written: %s\nhelp: is the disk full?\n", strerror(errno));
+        fprintf(stderr, "error: the output could not be written: %s\nhelp: %s\n", strerror(output_error),
+                output_error == EBADF ? "standard output is closed: give it a file, or a terminal"
+                                      : "is the disk full?");
     }
 }
 
@@ -238,6 +265,7 @@ int cli_main(int argc, char **argv)
         return cli_unknown_command(name);
     }
     is_output_lost = false;
+    output_error = 0;
     int code = run(command, argc - 2, argv + 2);
     flush_or_tell(stdout);
     return is_output_lost && code == CLI_OK ? CLI_CANNOT_LOAD : code;
@@ -342,13 +370,13 @@ void cli_put(FILE *stream, struct text text)
     for (size_t i = 0; i < text.length;) {
         size_t step = utf8_length(text.data + i, text.length - i);
         if (step >= 2 && plain_is_hidden(text.data + i, step)) {
-            (void)fwrite(text.data + begin, 1, i - begin, stream);
+            put_bytes(stream, text.data + begin, i - begin);
             put_hidden(stream, text.data + i, step);
             begin = i + step;
         }
         i += step > 0 ? step : 1;
     }
-    (void)fwrite(text.data + begin, 1, text.length - begin, stream);
+    put_bytes(stream, text.data + begin, text.length - begin);
 }
 
 void cli_flush(FILE *stream, const struct buffer *out)

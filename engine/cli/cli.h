@@ -20,6 +20,7 @@ enum cli_exit {
     CLI_REFUSED = 5,
     CLI_THRESHOLD = 6,
     CLI_CALL_FAILED = 7,
+    CLI_NOT_ASKED = 8,
     CLI_BUG = 70,
 };
 
@@ -35,6 +36,7 @@ enum {
 /// What may be said several times.
 struct cli_list {
     const char *items[CLI_MAX_ITEMS];
+    size_t bodies[CLI_MAX_ITEMS]; // how many --body stood before each
     size_t count;
 };
 
@@ -48,8 +50,8 @@ struct cli_options {
     const char *shadow, *promote, *drop; // names of suppliers; NULL: not given
     uint64_t budget_ms;                  // 0: not given
     uint64_t width;                      // 0: the terminal's
-    struct cli_list bodies, headers;     // saved answers, and headers of the last one
-    uint64_t http_status;                // of the last one; 0: not given
+    struct cli_list bodies;              // saved answers
+    struct cli_list statuses, headers;   // of the --body before each
     const char *login, *keep, *as;       // NULL: not given
     bool shows_all, is_forced;
     bool is_json, is_colourless, has_secrets, is_strict, is_updating, is_checking, is_events;
@@ -89,12 +91,22 @@ void cli_print_failure(FILE *stream, const struct failure *failure, bool is_colo
 struct json_writer;
 void cli_tell_finding(struct json_writer *json, const struct failure *failure, bool is_colourless);
 
+/// Why a command did nothing: lines on standard error, or with --json an object on standard output whose only finding
+/// it is. Gives the exit code.
+int cli_fail(const struct cli_options *options, const struct failure *why, int code);
+
 /// Settings and scripts, with every finding reported, one at least unless the status is OK.
 struct settings;
 struct generation;
 MUST_CHECK enum status cli_load(const struct cli_options *options,
                                 void (*report)(void *context, const struct failure *failure), void *context,
                                 struct settings **settings, struct generation **generation);
+
+/// Likewise for the suppliers named, each as "acme", "acme/fixture" or "suppliers/acme.lua": what is wrong with what
+/// they do not need stops nobody, and is told in a line of standard error. Without names they are all needed.
+MUST_CHECK enum status cli_load_for(const struct cli_options *options, const char *const *names, size_t name_count,
+                                    void (*report)(void *context, const struct failure *failure), void *context,
+                                    struct settings **settings, struct generation **generation);
 
 /// The whole file, or standard input for "-", up to the buffer's ceiling. False: `why` says why not; also when it is
 /// empty.

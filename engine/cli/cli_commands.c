@@ -22,7 +22,7 @@ static const struct cli_command commands[] = {
       .help = "SEARCH.json is the body of POST /v1/search; - reads it from standard input. The waterfall has a\n"
               "line for each supplier on a time axis from the arrival of the search to its deadline: who\n"
               "answered when, who was cut by which bound and where it stood. --budget can only shorten the\n"
-              "budget that the file asks for.\n",
+              "budget that the file asks for. Exit code 7: nobody answered in time (504).\n",
       .options = "json no-color url budget width",
       .arguments = "json",
       .exits = "3457",
@@ -34,9 +34,9 @@ static const struct cli_command commands[] = {
       .summary = "load settings and all scripts, open no socket, report every finding",
       .example = "lastcall check --secrets",
       .help = "Settings, rules, scripts, plans, ceilings and fixtures: all findings at once, each with file and line,\n"
-              "and exit code 1; 3 when a file ran for too long while it was loaded. --secrets makes a finding of\n"
-              "each secret that is not set in the environment. --strict makes findings of warnings, too, of\n"
-              "suppliers without fixtures, without an odd-… one or without `docs`, and of what is declared and\n"
+              "and exit code 1; 3 when the settings cannot be read, or a file ran for too long while it was loaded.\n"
+              "--secrets makes a finding of each secret that is not set. --strict makes findings of warnings, too,\n"
+              "of suppliers without fixtures, without an odd-… one or without `docs`, and of what is declared and\n"
               "never used.\n",
       .options = "config json no-color secrets strict",
       .exits = "13",
@@ -78,10 +78,11 @@ static const struct cli_command commands[] = {
               "/v1/search, of which `query` is enough, or a fixture; - reads standard input. NAME may be\n"
               "switched off, dark or of mode test. With --body nothing is sent: the file answers the first\n"
               "request (of a login, if there is one), further ones the next requests; secrets are made up,\n"
-              "and the clock is a fixture's, or that of the day before the dates of the search when they are over.\n",
+              "and the clock is a fixture's, or that of the day before the dates of the search when they are over.\n"
+              "A search that is skipped, by `sells` or by `skip`, tries nothing: exit code 8.\n",
       .options = "config json no-color width body status header login keep all",
       .arguments = "suppliers json",
-      .exits = "137",
+      .exits = "1378",
       .least_arguments = 2,
       .most_arguments = 2,
       .run = cmd_try },
@@ -113,7 +114,7 @@ static const struct cli_command commands[] = {
               "Ctrl-C or SIGTERM. The farm program plays it (LASTCALL_FARM names another than the one beside\n"
               "this program); faults and models of latency are in examples/farm/README.md.\n",
       .options = "config json no-color listen settings latency fault tls seed strict once",
-      .arguments = "suppliers",
+      .arguments = "fixtures",
       .exits = "13",
       .most_arguments = CLI_MAX_ARGUMENTS,
       .run = cmd_mock },
@@ -277,10 +278,10 @@ static const struct cli_option_row option_rows[] = {
       "write what came into the fixtures" },
     { 0, "body", "FILE", OPTION_LIST, offsetof(struct cli_options, bodies), 0, 0,
       "a saved answer in place of a live call; again for each further request" },
-    { 0, "status", "N", OPTION_NUMBER, offsetof(struct cli_options, http_status), 100, 599,
-      "the HTTP status of the last --body (default: 200)" },
+    { 0, "status", "N", OPTION_LIST, offsetof(struct cli_options, statuses), 100, 599,
+      "the HTTP status of the --body before it (default: 200)" },
     { 0, "header", "TEXT", OPTION_LIST, offsetof(struct cli_options, headers), 0, 0,
-      "\"Name: value\", a header of the last --body; may be repeated" },
+      "\"Name: value\", a header of the --body before it; may be repeated" },
     { 0, "login", "JSON", OPTION_TEXT, offsetof(struct cli_options, login), 0, 0,
       "with --body: a login that is there already, such as '\"test-login\"'" },
     { 0, "keep", "DIR", OPTION_TEXT, offsetof(struct cli_options, keep), 0, 0,

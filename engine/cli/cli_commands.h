@@ -32,8 +32,8 @@ struct cli_option_row {
     const char *name;  // without the dashes
     const char *value; // what help calls it; FILE, NAME (a supplier) and A|B are completed; NULL: takes none
     enum cli_option_kind kind;
-    size_t offset; // in struct cli_options
-    uint64_t least, most;
+    size_t offset;        // in struct cli_options
+    uint64_t least, most; // of a number; of a list, too, unless `most` is 0
     const char *help;
 };
 

@@ -25,6 +25,7 @@ static const struct {
     { CLI_REFUSED, "engine refused" },
     { CLI_THRESHOLD, "a threshold was crossed" },
     { CLI_CALL_FAILED, "the live call failed" },
+    { CLI_NOT_ASKED, "nobody was asked" },
     { CLI_BUG, "bug" },
 };
 

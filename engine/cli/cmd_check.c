@@ -16,6 +16,7 @@ struct check {
     struct json_writer *json; // NULL: for a person
     size_t findings;
     bool is_overdue; // a file took too long to load
+    bool is_unread;  // a file of the settings
     struct fixture_suite suite;
     struct inspection inspection;
     struct buffer warnings; // a line each
@@ -28,6 +29,7 @@ static void check_report(void *context, const struct failure *failure)
     struct check *check = context;
 
     check->findings++;
+    check->is_unread = check->is_unread || failure->code == CODE_SETTINGS_UNREADABLE;
     cli_tell_finding(check->json, failure, check->options->is_colourless);
 }
 
@@ -316,7 +318,7 @@ int cmd_check(const struct cli_options *options)
     buffer_fini(&check.warnings);
     generation_release(&generation);
     settings_release(&settings);
-    if (check.is_overdue) {
+    if (check.is_overdue || check.is_unread) {
         return CLI_CANNOT_LOAD;
     }
     return check.findings == 0 ? CLI_OK : CLI_FINDINGS;

@@ -79,12 +79,26 @@ static const char ZSH_TAIL[] = "\n"
 /// The directories are those of lastcall.yaml, as far as they stand in one line. Only names that suppliers may have are
 /// given: `compgen -W` expands its words, so that any other file's name could run commands.
 static const char SUPPLIERS[] = "\n"
-                                "_lastcall_suppliers() {\n"
+                                "_lastcall_directories() {\n"
                                 "    local dirs\n"
                                 "    dirs=$(sed -n 's/^suppliers_dir:[[:blank:]]*//p' lastcall.yaml 2>/dev/null | sed "
                                 "'s/[[:blank:]]#.*//' | tr -d '[],\"')\n"
-                                "    echo \"${dirs:-suppliers}\" | xargs ls -- 2>/dev/null | "
+                                "    echo \"${dirs:-suppliers}\"\n"
+                                "}\n"
+                                "\n"
+                                "_lastcall_suppliers() {\n"
+                                "    _lastcall_directories | xargs ls -- 2>/dev/null | "
                                 "LC_ALL=C sed -n 's/^\\([a-z][a-z0-9_]*\\)\\.lua$/\\1/p'\n"
+                                "}\n"
+                                "\n"
+                                "_lastcall_fixtures() {\n"
+                                "    local dirs name=${word%%/*}\n"
+                                "    case \"$word\" in */*) ;; *) return ;; esac\n"
+                                "    case \"$name\" in '' | *[!a-z0-9_]*) return ;; esac\n"
+                                "    dirs=$(_lastcall_directories)\n"
+                                "    echo \"$dirs\" | xargs -n 1 echo | sed \"s|\\$|/$name.test|\" | xargs ls -- "
+                                "2>/dev/null |\n"
+                                "        LC_ALL=C sed -n \"s/^\\([A-Za-z0-9_-]*\\)\\.json\\$/$name\\/\\1/p\"\n"
                                 "}\n";
 
 static void write_codes(struct buffer *out)
@@ -108,11 +122,14 @@ static void write_commands(struct buffer *out)
     }
 }
 
-/// What completes a word of a kind: "suppliers", "json", "files", "codes", "commands", or words parted by bars.
+/// What completes a word of a kind: "suppliers", "fixtures" (and suppliers), "json", "files", "codes", "commands", or
+/// words parted by bars.
 static void write_kind(struct text kind, struct buffer *out)
 {
     if (text_equals_c(kind, "suppliers")) {
         buffer_append_c(out, "_lastcall_words \"$(_lastcall_suppliers)\"");
+    } else if (text_equals_c(kind, "fixtures")) {
+        buffer_append_c(out, "_lastcall_words \"$(_lastcall_suppliers) $(_lastcall_fixtures)\"");
     } else if (text_equals_c(kind, "json")) {
         buffer_append_c(out, "_lastcall_files .json");
     } else if (text_equals_c(kind, "files")) {
@@ -230,7 +247,9 @@ static void write_complete(struct buffer *out)
     size_t count;
     const struct cli_command *commands = cli_commands(&count);
 
-    buffer_append_c(out, "\n_lastcall_complete() {\n    if [ -z \"$command\" ]; then\n        _lastcall_words \"");
+    buffer_append_c(out, "\n_lastcall_complete() {\n    if [ -z \"$command\" ]; then\n"
+                         "        case \"$word\" in -*) _lastcall_words \"--help --version\"; return ;; esac\n"
+                         "        _lastcall_words \"");
     write_commands(out);
     buffer_append_c(out, "\"\n        return\n    fi\n");
     write_values(out);

@@ -3,6 +3,7 @@
 #include "app/generation.h"
 #include "base/json_tree.h"
 #include "cli/config_print.h"
+#include "cli/findings.h"
 #include "script/script_set.h"
 #include "script/script_version.h"
 
@@ -10,12 +11,6 @@
 #include <string.h>
 
 enum { CONFIG_OUTPUT_CAP = 64 << 20, CONFIG_ARENA = 16 << 20 };
-
-static void config_report(void *context, const struct failure *failure)
-{
-    const struct cli_options *options = context;
-    cli_print_failure(stderr, failure, options->is_colourless);
-}
 
 static void config_ignore(void *context, const struct failure *failure)
 {
@@ -143,8 +138,11 @@ int cmd_config(const struct cli_options *options)
                                options->arguments[0]);
     }
     settings_shown_init(&shown);
-    enum status status = settings_read_shown(options->files, options->file_count, config_report,
-                                             (void *)(uintptr_t)options, &shown, &settings);
+    struct findings findings;
+    findings_begin(&findings, options);
+    enum status status =
+        settings_read_shown(options->files, options->file_count, findings_tell, &findings, &shown, &settings);
+    findings_end(&findings);
     if (status != STATUS_OK) {
         code = CLI_CANNOT_LOAD;
     } else {

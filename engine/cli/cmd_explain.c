@@ -56,8 +56,7 @@ int cmd_explain(const struct cli_options *options)
     if (!is_search_id(options->arguments[0])) {
         failure_set(&why, "`%.80s` is no id of a search", options->arguments[0]);
         failure_help(&why, "a reply tells its id as search_id");
-        cli_print_failure(stderr, &why, options->is_colourless);
-        return CLI_USAGE;
+        return cli_fail(options, &why, CLI_USAGE);
     }
     (void)snprintf(path, sizeof(path), "/admin/v1/searches/%s", options->arguments[0]);
     int code = admin_ask(options, path, &response);

@@ -1,6 +1,7 @@
 #include "cli/mock_run.h"
 
 #include "app/generation.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/json_write.h"
 #include "cli/cli_commands.h"
@@ -282,6 +283,13 @@ static void print_doors(const struct mock_command *command, struct buffer *out)
         buffer_printf(out, "not played, for no option leads all of their requests here: %.*s\n",
                       TEXT_ARGS(buffer_text(&names)));
     }
+    buffer_clear(&names);
+    mock_tell_over(command->mock, clock_wall_us(), &names);
+    if (names.length > 0) {
+        buffer_printf(
+            out, "the days of their searches are over, so ask for later ones (the answers stay as they are): %.*s\n",
+            TEXT_ARGS(buffer_text(&names)));
+    }
     buffer_fini(&names);
 }
 
@@ -341,6 +349,9 @@ static void write_ready(const struct mock_command *command, const struct buffer 
     mock_tell_unreachable(command->mock, &names);
     json_field_text(&json, "not_played", names.length == 0 ? TEXT("") : buffer_text(&names));
     buffer_clear(&names);
+    mock_tell_over(command->mock, clock_wall_us(), &names);
+    json_field_text(&json, "over", names.length == 0 ? TEXT("") : buffer_text(&names));
+    buffer_clear(&names);
     mock_tell_secrets(command->mock, &names);
     json_field_text(&json, "secrets", names.length == 0 ? TEXT("") : buffer_text(&names));
     if (command->options->settings != NULL) {
@@ -378,29 +389,6 @@ static bool tell_ready(struct mock_command *command, struct failure *why)
 
 // ---- the command
 
-/// A failure to start, as the only finding.
-static int fail(const struct mock_command *command, const struct failure *why)
-{
-    if (command->options->is_json) {
-        struct json_writer json;
-        struct buffer out;
-        buffer_init(&out, OUTPUT_MAX);
-        json_writer_init(&json, &out);
-        json_begin_object(&json);
-        json_key(&json, "findings");
-        json_begin_array(&json);
-        cli_tell_finding(&json, why, true);
-        json_end_array(&json);
-        json_end_object(&json);
-        buffer_append_byte(&out, '\n');
-        cli_flush(stdout, &out);
-        buffer_fini(&out);
-    } else {
-        cli_print_failure(stderr, why, command->options->is_colourless);
-    }
-    return CLI_CANNOT_LOAD;
-}
-
 static int play(struct mock_command *command, const sigset_t *signals)
 {
     struct failure why = { .code = CODE_START };
@@ -408,13 +396,13 @@ static int play(struct mock_command *command, const sigset_t *signals)
     int code, signal_fd = signalfd(-1, signals, SFD_NONBLOCK | SFD_CLOEXEC);
 
     if (start_farm(command, &farm, &why) != STATUS_OK || signal_fd < 0 || !tell_ready(command, &why)) {
-        code = fail(command, &why);
+        code = cli_fail(command->options, &why, CLI_CANNOT_LOAD);
     } else {
         struct mock_run run = { .options = command->options, .mock = command->mock, .farm = &farm };
         code = mock_run(&run, signal_fd);
         if (code == CLI_BUG) {
             failure_set(&why, "the farm program ended by itself");
-            (void)fail(command, &why);
+            (void)cli_fail(command->options, &why, CLI_BUG);
         }
     }
     farm_child_stop(&farm);
@@ -440,7 +428,8 @@ static int load(struct mock_command *command, struct settings **settings, struct
         json_begin_array(&json);
     }
     int code = CLI_CANNOT_LOAD;
-    if (cli_load(command->options, tell_finding, command, settings, generation) == STATUS_OK) {
+    if (cli_load_for(command->options, command->options->arguments, command->options->argument_count, tell_finding,
+                     command, settings, generation) == STATUS_OK) {
         const struct mock_order order = { .settings = *settings,
                                           .catalogue = generation_catalogue(*generation),
                                           .names = command->options->arguments,
@@ -448,7 +437,7 @@ static int load(struct mock_command *command, struct settings **settings, struct
                                           .report = tell_finding,
                                           .context = command };
         status = mock_open(&order, &command->mock);
-        code = status == STATUS_OK ? CLI_OK : CLI_FINDINGS;
+        code = status == STATUS_OK ? CLI_OK : status == STATUS_NOT_FOUND ? CLI_USAGE : CLI_FINDINGS;
     }
     if (command->options->is_json && code != CLI_OK) {
         json_end_array(&json);

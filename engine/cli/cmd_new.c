@@ -4,6 +4,7 @@
 #include "app/settings_value.h"
 #include "base/json_write.h"
 #include "cli/draft.h"
+#include "cli/findings.h"
 #include "cli/new_files.h"
 
 #include <stdlib.h>
@@ -26,6 +27,7 @@ struct new_order {
     struct draft draft;
     struct new_files written;
     struct buffer out;
+    struct findings findings; // what stands in the way
     struct new_file files[FILES_MAX];
     size_t file_count;
     bool is_product_guessed;
@@ -33,8 +35,8 @@ struct new_order {
 
 static void new_report(void *context, const struct failure *failure)
 {
-    const struct new_order *order = context;
-    cli_print_failure(stderr, failure, order->options->is_colourless);
+    struct new_order *order = context;
+    findings_tell(&order->findings, failure);
 }
 
 static int refuse(const struct new_order *order, int code, const char *help, const char *format, ...) PRINTF_LIKE(4, 5);
@@ -45,9 +47,8 @@ static int refuse(const struct new_order *order, int code, const char *help, con
     va_list arguments;
 
     va_start(arguments, format);
-    (void)vsnprintf(why.message, sizeof(why.message), format, arguments);
+    failure_fill(&why, CODE_NONE, help, format, arguments);
     va_end(arguments);
-    failure_help(&why, "%s", help);
     new_report((void *)(uintptr_t)order, &why);
     return code;
 }
@@ -217,9 +218,7 @@ static int make_draft(struct new_order *order)
     // What the documentation searches for may be over, or be no search of ours: the fixture then has one of its own.
     if (draft->call == NULL || !try_draft(order, ignore)) {
         if (draft->call != NULL) {
-            draft->search = (struct draft_search){
-                .adults = UINT64_MAX, .children = UINT64_MAX, .infants = UINT64_MAX, .rooms = UINT64_MAX
-            };
+            draft_forget_search(draft);
         }
         if (!try_draft(order, new_report)) {
             return refuse(order, CLI_CANNOT_LOAD,
@@ -317,18 +316,11 @@ static int write_files(struct new_order *order)
 {
     char path[PATH_SIZE];
     struct text folder = order->settings->suppliers_dirs[0];
-    struct failure why = { 0 };
-
-    (void)snprintf(path, sizeof(path), "%.*s/%.*s.test", TEXT_ARGS(folder), TEXT_ARGS(order->draft.name));
-    if (!new_files_make_folder(folder.data, &why) || !new_files_make_folder(path, &why)) {
-        new_report(order, &why);
-        return CLI_CANNOT_LOAD;
-    }
     const struct {
         const char *name;
         const struct buffer *bytes;
-    } fixtures[] = { { new_files_ok_name(&order->draft), &order->written.ok },
-                     { new_files_odd_name(), &order->written.odd } };
+    } fixtures[] = { { draft_ok_name(&order->draft), &order->written.ok },
+                     { draft_odd_name(&order->draft), &order->written.odd } };
     int code = CLI_OK;
     for (size_t i = 0; i < COUNT_OF(fixtures) && code == CLI_OK; i++) {
         (void)snprintf(path, sizeof(path), "%.*s/%.*s.test/%s", TEXT_ARGS(folder), TEXT_ARGS(order->draft.name),
@@ -338,6 +330,41 @@ static int write_files(struct new_order *order)
     (void)snprintf(path, sizeof(path), "%.*s/%.*s.lua", TEXT_ARGS(folder), TEXT_ARGS(order->draft.name));
     code = code == CLI_OK ? write_file(order, path, buffer_text(&order->written.script), false) : code;
     return code == CLI_OK ? write_editor_files(order) : code;
+}
+
+/// What was written and made before something could not be: nothing half is left behind.
+static void take_back(const struct new_order *order, const char *const folders[2])
+{
+    for (size_t i = 0; i < order->file_count; i++) {
+        if (!order->files[i].is_kept) {
+            (void)unlink(order->files[i].path);
+        }
+    }
+    for (size_t i = 0; i < 2; i++) {
+        if (folders[i] != NULL) {
+            (void)rmdir(folders[i]);
+        }
+    }
+}
+
+static int write_folders_and_files(struct new_order *order)
+{
+    char path[PATH_SIZE];
+    struct text folder = order->settings->suppliers_dirs[0];
+    struct failure why = { 0 };
+
+    (void)snprintf(path, sizeof(path), "%.*s/%.*s.test", TEXT_ARGS(folder), TEXT_ARGS(order->draft.name));
+    const char *const made[] = { access(path, F_OK) != 0 ? path : NULL,
+                                 access(folder.data, F_OK) != 0 ? folder.data : NULL }; // the inner one first
+    bool is_made = new_files_make_folder(folder.data, &why) && new_files_make_folder(path, &why);
+    if (!is_made) {
+        new_report(order, &why);
+    }
+    int code = is_made ? write_files(order) : CLI_CANNOT_LOAD;
+    if (code != CLI_OK) {
+        take_back(order, made);
+    }
+    return code;
 }
 
 // --------------------------------------------------------------------------------------------------------------
@@ -484,9 +511,10 @@ int cmd_new(const struct cli_options *options)
     buffer_init(&order->written.ok, DRAFT_FILE_MAX);
     buffer_init(&order->written.odd, DRAFT_FILE_MAX);
     buffer_init(&order->out, NEW_OUTPUT_CAP);
+    findings_begin(&order->findings, options);
     int code = read_order(order);
     code = code == CLI_OK ? make_draft(order) : code;
-    code = code == CLI_OK ? write_files(order) : code;
+    code = code == CLI_OK ? write_folders_and_files(order) : code;
     if (code == CLI_OK) {
         if (options->is_json) {
             tell_json(order);
@@ -495,7 +523,9 @@ int cmd_new(const struct cli_options *options)
         }
         cli_flush(stdout, &order->out);
     }
+    findings_end(&order->findings);
     settings_release(&order->settings);
+    draft_fini(&order->draft);
     buffer_fini(&order->out);
     buffer_fini(&order->written.odd);
     buffer_fini(&order->written.ok);

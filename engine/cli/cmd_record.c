@@ -1,5 +1,6 @@
 #include "cli/trying.h"
 
+#include "app/try_fit.h"
 #include "app/try_record.h"
 #include "base/clock.h"
 #include "base/json_write.h"
@@ -38,6 +39,11 @@ static void print_cautions(const struct record *record, struct buffer *out)
     }
 }
 
+static void print_sentence(void *context, const char *sentence)
+{
+    buffer_printf(context, "%s\n", sentence);
+}
+
 static void print_end(const struct record *record, struct buffer *out)
 {
     const struct try_recording *recording = &record->recording;
@@ -47,7 +53,10 @@ static void print_end(const struct record *record, struct buffer *out)
         buffer_printf(out, "%s: %.*s, %zu exchange%s; %s\n", recording->path, TEXT_ARGS(outcome),
                       record->trying.run.tap.count, record->trying.run.tap.count == 1 ? "" : "s",
                       recording->findings == 0 ? "it passes" : "it does not pass, and was kept all the same");
+        struct try_fit fit;
         print_cautions(record, out);
+        try_fit_read(&fit, &record->trying.run);
+        try_fit_say(&fit, print_sentence, out);
         if (record->trying.run.clock_from != NULL && !record->trying.run.is_live) {
             char now[CLOCK_UTC_SIZE];
             clock_print_utc(record->trying.run.wall_us, now);
@@ -78,8 +87,8 @@ static int make(struct record *record)
     }
     if (!try_record(&record->recording, &why)) {
         buffer_fini(&out);
-        return trying_fail(&record->trying, &why,
-                           record->trying.run.is_live && why.code == CODE_CALL_FAILED ? CLI_CALL_FAILED : CLI_FINDINGS);
+        return cli_fail(record->trying.options, &why,
+                        record->trying.run.is_live && why.code == CODE_CALL_FAILED ? CLI_CALL_FAILED : CLI_FINDINGS);
     }
     if (is_json) {
         json_end_array(&json);
@@ -113,15 +122,15 @@ static int run(struct record *record)
     if (record->recording.name == NULL) {
         failure_set(&why, "the fixture needs a name");
         failure_help(&why, "--as ok-one-way, or --as odd-sold-out");
-        return trying_fail(trying, &why, CLI_USAGE);
+        return cli_fail(trying->options, &why, CLI_USAGE);
     }
     if (!try_record_check(&record->recording, &why)) {
-        return trying_fail(trying, &why, CLI_USAGE);
+        return cli_fail(trying->options, &why, CLI_USAGE);
     }
     int code = trying_run(trying);
     if (code == CLI_OK && try_outcome(&trying->run).data == NULL) {
         (void)!try_failure(&trying->run, &trying->subject, &why);
-        return trying_fail(trying, &why, CLI_USAGE);
+        return cli_fail(trying->options, &why, CLI_USAGE);
     }
     return code == CLI_OK ? make(record) : code;
 }

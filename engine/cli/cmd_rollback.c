@@ -16,8 +16,7 @@ int cmd_rollback(const struct cli_options *options)
     if (!text_to_u64(text_of(options->arguments[0]), &number) || number == 0 || number > UINT32_MAX) {
         failure_set(&why, "`%.80s` is no number of a generation", options->arguments[0]);
         failure_help(&why, "a reload tells its number, and `lastcall history` lists the last ones");
-        cli_print_failure(stderr, &why, options->is_colourless);
-        return CLI_USAGE;
+        return cli_fail(options, &why, CLI_USAGE);
     }
     return change_send(options, "/admin/v1/rollback", write_generation);
 }

@@ -5,12 +5,6 @@
 
 enum { SEARCH_FILE_CAP = 16 * 1024 * 1024, SEARCH_OUTPUT_CAP = 16 * 1024 * 1024 };
 
-static int search_fail(const struct cli_options *options, const struct failure *why, int code)
-{
-    cli_print_failure(stderr, why, options->is_colourless);
-    return code;
-}
-
 static int search_exit_code(uint16_t status)
 {
     if (status < 300) {
@@ -31,7 +25,7 @@ static int search_print(const struct cli_options *options, const struct http_res
         (void)snprintf(sentence, sizeof(sentence), "%s", why.message);
         failure_set(&why, "HTTP %u: %.400s", response->status, sentence);
         failure_help(&why, "is it lastcall that listens at %s? --json prints the reply as it came", options->url);
-        return search_fail(options, &why, CLI_REFUSED);
+        return cli_fail(options, &why, CLI_REFUSED);
     }
     if (response->status >= 300 && view.status == 0) {
         view.status = response->status;
@@ -56,7 +50,7 @@ int cmd_search(const struct cli_options *options)
     if (!cli_read_input(options->arguments[0], &body, &why)) {
         failure_help(&why, "a search looks like { \"product\": \"flights\", \"query\": { ... }, \"budget_ms\": 2000 }");
         buffer_fini(&body);
-        return search_fail(options, &why, CLI_CANNOT_LOAD);
+        return cli_fail(options, &why, CLI_CANNOT_LOAD);
     }
     struct search_client_options request = { .url = options->url,
                                              .body = buffer_text(&body),
@@ -64,7 +58,7 @@ int cmd_search(const struct cli_options *options)
     enum status status = search_client_post(&request, &response, &why);
     if (status != STATUS_OK) {
         failure_code(&why, status == STATUS_INVALID ? CODE_NONE : CODE_ENGINE_UNREACHABLE);
-        code = search_fail(options, &why, status == STATUS_INVALID ? CLI_USAGE : CLI_UNREACHABLE);
+        code = cli_fail(options, &why, status == STATUS_INVALID ? CLI_USAGE : CLI_UNREACHABLE);
     } else if (options->is_json) {
         struct text reply = block_text(response->body);
         cli_put(stdout, reply);

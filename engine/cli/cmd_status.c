@@ -359,9 +359,8 @@ int cmd_status(const struct cli_options *options)
     struct buffer head, suppliers;
     struct paint paint, supplier_paint;
 
-    struct cli_options page = *options;
-    page.is_json = false; // what is stale is to be found in either case
-    int code = admin_ask(&page, "/admin/v1/status", &response);
+    // What is stale is to be found in either case.
+    int code = admin_fetch(options, "/admin/v1/status", &response);
     if (code != CLI_OK) {
         return code;
     }

@@ -124,7 +124,8 @@ static bool test_run(struct test *test, struct fixture_suite *suite)
     struct settings *settings = NULL;
     struct generation *generation = NULL;
 
-    if (cli_load(test->options, test_report, test, &settings, &generation) == STATUS_OK) {
+    if (cli_load_for(test->options, test->options->arguments, test->options->argument_count, test_report, test,
+                     &settings, &generation) == STATUS_OK) {
         suite->settings = settings;
         suite->catalogue = generation_catalogue(generation);
         fixture_suite_run(suite);
@@ -174,5 +175,5 @@ int cmd_test(const struct cli_options *options)
     if (!is_run) {
         return CLI_CANNOT_LOAD;
     }
-    return test.findings == 0 ? CLI_OK : CLI_FINDINGS;
+    return suite.unknown > 0 ? CLI_USAGE : test.findings == 0 ? CLI_OK : CLI_FINDINGS;
 }

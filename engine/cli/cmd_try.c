@@ -1,35 +1,10 @@
+#include "cli/try_folder.h"
 #include "cli/try_print.h"
 #include "cli/trying.h"
 
 #include "app/try_write.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-
-enum { OUTPUT_MAX = 256 << 20, FOLDER_SIZE = 4096 };
-
-/// Where the bodies go. False: there is no such place.
-static bool make_folder(const struct cli_options *options, char folder[FOLDER_SIZE], struct failure *why)
-{
-    const char *temporary = getenv("TMPDIR");
-    bool is_made;
-
-    if (options->keep != NULL) {
-        int length = snprintf(folder, FOLDER_SIZE, "%s", options->keep);
-        is_made = length < FOLDER_SIZE - 64 && (mkdir(folder, 0700) == 0 || errno == EEXIST);
-    } else {
-        (void)snprintf(folder, FOLDER_SIZE, "%.4000s/lastcall-try-XXXXXX",
-                       temporary == NULL || temporary[0] == '\0' ? "/tmp" : temporary);
-        is_made = mkdtemp(folder) != NULL;
-    }
-    if (!is_made) {
-        failure_set(why, "the folder %s for the bodies cannot be made: %s", folder, strerror(errno));
-        failure_help(why, "say where else: --keep DIR");
-    }
-    return is_made;
-}
+enum { OUTPUT_MAX = 256 << 20 };
 
 static void print(const struct trying *trying, struct text json)
 {
@@ -82,19 +57,17 @@ static int show(struct trying *trying, const char *folder)
 
 int cmd_try(const struct cli_options *options)
 {
-    char folder[FOLDER_SIZE];
+    char folder[TRY_FOLDER_SIZE];
     struct failure why = { .code = CODE_NONE };
     struct trying trying;
 
     int code = trying_open(&trying, options);
-    if (code == CLI_OK && !make_folder(options, folder, &why)) {
-        code = trying_fail(&trying, &why, CLI_CANNOT_LOAD);
-    }
-    if (code == CLI_OK) {
+    if (code == CLI_OK && !try_folder_make(options->keep, folder, &why)) {
+        code = cli_fail(options, &why, CLI_CANNOT_LOAD);
+    } else if (code == CLI_OK) {
         code = trying_run(&trying);
-    }
-    if (code == CLI_OK) {
-        code = show(&trying, folder);
+        code = code == CLI_OK ? show(&trying, folder) : code;
+        try_folder_leave(options->keep, folder);
     }
     trying_close(&trying);
     return code;

@@ -2,6 +2,9 @@
 
 #include "cli/draft.h"
 
+#include "script/script_version.h"
+
+#include <stdio.h>
 #include <string.h>
 
 enum { CALL_INDENT = 6 };
@@ -10,14 +13,28 @@ void draft_init(struct draft *draft, struct arena *arena, struct text name, bool
                 const struct pasted_call *call)
 {
     *draft = (struct draft){ .arena = arena, .name = name, .is_hotels = is_hotels, .call = call };
-    draft->search = (struct draft_search){
-        .adults = UINT64_MAX, .children = UINT64_MAX, .infants = UINT64_MAX, .rooms = UINT64_MAX
-    };
+    draft_forget_search(draft);
+    xml_tree_init(&draft->xml);
     if (call != NULL) {
+        draft_read_xml(draft);
         draft_find_secrets(draft);
     } else {
         (void)draft_secret_of(draft, "key", TEXT("\n")); // a value that stands nowhere
     }
+}
+
+void draft_fini(struct draft *draft)
+{
+    xml_tree_fini(&draft->xml);
+}
+
+void draft_forget_search(struct draft *draft)
+{
+    draft->search = (struct draft_search){ .adults = UINT64_MAX,
+                                           .children = UINT64_MAX,
+                                           .infants = UINT64_MAX,
+                                           .infant_seats = UINT64_MAX,
+                                           .rooms = UINT64_MAX };
 }
 
 // ------------------------------------------------------------------------------------------------------------ the
@@ -151,7 +168,11 @@ static void write_call(struct draft *draft, struct buffer *out)
         write_pairs(draft, "form", &call->form, DRAFT_FORM, out);
     } else if (call->kind == PASTED_RAW) {
         buffer_append_c(out, "      body = ");
-        draft_write_body(draft, call->body, out);
+        if (draft->is_xml) {
+            draft_write_xml(draft, CALL_INDENT, out);
+        } else {
+            draft_write_body(draft, call->body, out);
+        }
         buffer_append_c(out, ",\n");
     }
     buffer_append_c(out, "    }\n");
@@ -178,9 +199,7 @@ static const char FLIGHTS_PLAN[] =
     "          arrives = { [\"local\"] = \"arrives\" },\n"
     "        },\n"
     "      },\n"
-    "    },\n"
-    "    when = { [401] = fail.auth, [404] = \"empty\", [429] = fail.quota },\n"
-    "  },\n";
+    "    },\n";
 
 static const char HOTELS_PLAN[] =
     "  normalise = plan {\n"
@@ -193,9 +212,57 @@ static const char HOTELS_PLAN[] =
     "      room = \"room\",\n"
     "      board = map(\"board\", { RO = \"room_only\", BB = \"breakfast\", HB = \"half_board\" }),\n"
     "      pay = const \"now\",\n"
-    "    },\n"
-    "    when = { [401] = fail.auth, [404] = \"empty\", [429] = fail.quota },\n"
+    "    },\n";
+
+/// @ is what stands around the offers.
+static const char FLIGHTS_XML_PLAN[] =
+    "  normalise = plan {\n"
+    "    from = \"xml\",\n"
+    "    each = \"@Answer.Offer[]\",\n"
+    "    offer = {\n"
+    "      id = \"Id\",\n"
+    "      price = { total = money(\"Currency\", \"Total\"), taxes_included = const \"yes\" },\n"
+    "      slices = {\n"
+    "        each = \"Slice[]\",\n"
+    "        segments = {\n"
+    "          each = \"Segment[]\",\n"
+    "          carrier = \"Carrier\",\n"
+    "          number = \"Number\",\n"
+    "          origin = \"From\",\n"
+    "          destination = \"To\",\n"
+    "          departs = { [\"local\"] = \"Departs\" },\n"
+    "          arrives = { [\"local\"] = \"Arrives\" },\n"
+    "        },\n"
+    "      },\n"
+    "    },\n";
+
+static const char HOTELS_XML_PLAN[] =
+    "  normalise = plan {\n"
+    "    from = \"xml\",\n"
+    "    each = \"@Answer.Hotel[].Rate[]\",\n"
+    "    offer = {\n"
+    "      id = \"Id\",\n"
+    "      price = { total = money(\"Currency\", \"Total\"), taxes_included = const \"yes\" },\n"
+    "      supplier_hotel_id = up(1).Id,\n"
+    "      name = up(1).Name,\n"
+    "      room = \"Room\",\n"
+    "      board = map(\"Board\", { RO = \"room_only\", BB = \"breakfast\", HB = \"half_board\" }),\n"
+    "      pay = const \"now\",\n"
+    "    },\n";
+
+static const char WHEN[] = "    when = { [401] = fail.auth, [404] = \"empty\", [429] = fail.quota },\n"
+                           "  },\n";
+
+static const char SOAP_WHEN[] =
+    "    -- A fault comes with a status of its own, or with 200: look which ones mean that nothing is for sale.\n"
+    "    when = { [500] = refuse, [\"Envelope.Body.Fault:present\"] = refuse },\n"
     "  },\n";
+
+static const char REFUSE[] = "-- What a fault says.\n"
+                             "local function refuse(response)\n"
+                             "  local fault = soap.fault(response) or {}\n"
+                             "  return fail.supplier { code = fault.code, message = fault.reason }\n"
+                             "end\n\n";
 
 static const char COUNT[] = "-- How many travellers of a kind there are.\n"
                             "local function count(search, kind)\n"
@@ -212,7 +279,6 @@ static bool says(const struct buffer *text, const char *part)
 static void write_head(const struct draft *draft, struct buffer *out)
 {
     const char *kind = draft->is_hotels ? "hotels" : "flights";
-    const char *fixture = draft->is_hotels ? "ok-stay" : "ok-one-way";
 
     buffer_printf(
         out,
@@ -222,11 +288,49 @@ static void write_head(const struct draft *draft, struct buffer *out)
         "--   1. `build_request`: what it wants to be asked%s.\n"
         "--   2. `lastcall try %.*s SEARCH.json` asks it and shows the whole exchange, `lastcall record` keeps that as "
         "a fixture.\n"
-        "--   3. `normalise`: where it tells each field of an offer. The answer in %.*s.test/%s.json is invented.\n"
+        "--   3. `normalise`: where it tells each field of an offer. The answer in %.*s.test/%s is invented.\n"
         "--   4. `lastcall check` and `lastcall test %.*s` say what is wrong, and where.\n"
         "-- suppliers/README.md is the guide.\n\n",
         TEXT_ARGS(draft->name), kind, draft->call != NULL ? "; it is the pasted request" : "", TEXT_ARGS(draft->name),
-        TEXT_ARGS(draft->name), fixture, TEXT_ARGS(draft->name));
+        TEXT_ARGS(draft->name), draft_ok_name(draft), TEXT_ARGS(draft->name));
+}
+
+/// Secrets that the script does not read: a value that stood in another one, or in what is made anew.
+static void drop_unread_secrets(struct draft *draft, const struct buffer *call)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < draft->secret_count; i++) {
+        char read[192];
+        int length = snprintf(read, sizeof(read), "ctx.secret.%.*s", TEXT_ARGS(draft->secrets[i].name));
+        bool is_read = false;
+        for (struct text rest = buffer_text(call); !is_read && rest.data != NULL && rest.length > 0;) {
+            const char *found = memmem(rest.data, rest.length, read, (size_t)length);
+            const char *behind = found == NULL ? NULL : found + length, *end = rest.data + rest.length;
+            is_read = found != NULL && (behind == end || (*behind != '_' && (*behind < '0' || *behind > '9') &&
+                                                          (*behind < 'A' || *behind > 'Z')));
+            rest = found == NULL ? (struct text){ 0 } : (struct text){ behind, (size_t)(end - behind) };
+        }
+        if (is_read) {
+            draft->secrets[kept++] = draft->secrets[i];
+        }
+    }
+    draft->secret_count = kept;
+}
+
+static void write_plan(const struct draft *draft, struct buffer *out)
+{
+    const char *plan = draft->is_xml ? (draft->is_hotels ? HOTELS_XML_PLAN : FLIGHTS_XML_PLAN)
+                                     : (draft->is_hotels ? HOTELS_PLAN : FLIGHTS_PLAN);
+
+    for (const char *at = plan; *at != '\0'; at++) {
+        if (*at == '@') {
+            buffer_append_c(out, draft->is_soap ? "Envelope.Body." : "");
+        } else {
+            buffer_append_byte(out, *at);
+        }
+    }
+    buffer_append_c(out, draft->is_soap ? SOAP_WHEN : WHEN);
 }
 
 static void write_secrets(const struct draft *draft, struct buffer *out)
@@ -247,10 +351,10 @@ static void write_fields(const struct draft *draft, const struct buffer *call, s
                   "return {\n"
                   "  name = \"%.*s\",\n"
                   "  product = \"%s\",\n"
-                  "  owner = \"%s@example.com\",\n"
-                  "  docs = \"https://developer.%.*s.example\", -- where its documentation is\n"
+                  "  owner = \"" SCRIPT_MADE_OWNER "\", -- whom to ask when it fails\n"
+                  "  docs = \"" SCRIPT_MADE_DOCS "\", -- where its documentation is\n"
                   "  hosts = {}, -- the host of base_url counts already\n",
-                  TEXT_ARGS(draft->name), kind, kind, TEXT_ARGS(draft->name));
+                  TEXT_ARGS(draft->name), kind, TEXT_ARGS(draft->name), TEXT_ARGS(draft->name));
     write_secrets(draft, out);
     buffer_append_c(out, "  options = { base_url = ");
     if (draft->call != NULL) {
@@ -298,8 +402,10 @@ void draft_write_script(struct draft *draft, struct buffer *out)
     } else {
         write_filled(draft, draft->is_hotels ? HOTELS_CALL : FLIGHTS_CALL, &call);
     }
+    drop_unread_secrets(draft, &call);
     write_head(draft, out);
     buffer_append_c(out, draft->counts_travellers ? COUNT : "");
+    buffer_append_c(out, draft->is_soap ? REFUSE : "");
     write_fields(draft, &call, out);
     buffer_append_c(out, "\n  -- How many milliseconds after its arrival a search still waits for this supplier.\n"
                          "  ceiling = function(_, progress)\n"
@@ -316,7 +422,7 @@ void draft_write_script(struct draft *draft, struct buffer *out)
     buffer_append_text(out, buffer_text(&call));
     buffer_append_c(out, "  end,\n\n"
                          "  -- Paths in its answer; a leaf that needs more than a path is a Lua function.\n");
-    buffer_append_c(out, draft->is_hotels ? HOTELS_PLAN : FLIGHTS_PLAN);
+    write_plan(draft, out);
     buffer_append_c(out, "}\n");
     draft->is_out_of_memory = draft->is_out_of_memory || call.is_full || out->is_full;
     buffer_fini(&call);

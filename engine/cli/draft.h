@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "cli/pasted_call.h"
+#include "script/xml_tree.h"
 
 enum { DRAFT_SECRETS_MAX = 32, DRAFT_NOTES_MAX = 64, DRAFT_FILE_MAX = 8 << 20 };
 
@@ -23,7 +24,7 @@ struct draft_secret {
 struct draft_search {
     struct text origin, destination, city; // absent: nobody said
     struct text dates[2];
-    uint64_t adults, children, infants, rooms;
+    uint64_t adults, children, infants, infant_seats, rooms; // UINT64_MAX: nobody said
     struct text currency, market, cabin;
 };
 
@@ -36,7 +37,12 @@ struct draft {
     size_t secret_count;
     struct text user; // of basic authentication, "name:password"; absent: none
     struct draft_search search;
+    struct xml_tree xml;    // of a body of XML, where `is_xml`
+    bool is_xml;            // the request's body is a tree of elements
+    bool is_soap;           // … in an envelope
     bool counts_travellers; // the script needs its function `count`
+    bool uses_number;       // the loop in hand needs the number of its element
+    bool is_silent;         // what is taken now is not told: it stands nowhere
     bool uses_second_slice;
     struct text guesses[DRAFT_NOTES_MAX]; // "query from: the origin"
     size_t guess_count;
@@ -49,6 +55,14 @@ struct draft {
 
 void draft_init(struct draft *draft, struct arena *arena, struct text name, bool is_hotels,
                 const struct pasted_call *call);
+void draft_fini(struct draft *draft);
+/// What the fixture searches for becomes unknown again.
+void draft_forget_search(struct draft *draft);
+
+/// The names of its fixtures, of an answer and of a refusal: "ok-one-way.json", "odd-key-refused.json". Known once the
+/// script is written.
+const char *draft_ok_name(const struct draft *draft);
+const char *draft_odd_name(const struct draft *draft);
 
 /// The script; before the fixture, for its guesses say what the fixture searches for.
 void draft_write_script(struct draft *draft, struct buffer *out);
@@ -70,8 +84,10 @@ struct draft_value {
     enum draft_where where;
     struct text key;    // absent: it has none
     struct text parent; // the key of what the key stands in; absent: none
+    struct text path;   // of JSON, from the document on: segments[].from.code; absent: the key says it
     struct text value;
     bool is_number;
+    bool differs;      // between the elements that one loop makes
     size_t index;      // in the list around it
     const char *slice; // the variable that holds the slice; NULL: the script has none
 };
@@ -109,10 +125,39 @@ void draft_tell_literal(struct draft *draft, const struct draft_value *value);
 void draft_write_text(const struct draft *draft, struct text text, struct buffer *out);
 /// A value as a Lua expression: a secret, a field, or itself.
 void draft_write_value(struct draft *draft, const struct draft_value *value, struct buffer *out);
+void draft_write_indent(uint32_t indent, struct buffer *out);
 void draft_write_json(struct draft *draft, const struct json_node *node, uint32_t indent, struct buffer *out);
 /// The path of the URL as a Lua expression, segment by segment.
 void draft_write_path(struct draft *draft, struct text path, struct buffer *out);
-/// A body that is neither JSON nor a form; values of elements and attributes are guessed.
+/// Takes a body of XML for what it is; nothing is done where elements stand within text.
+void draft_read_xml(struct draft *draft);
+/// Notes the secrets in it.
+void draft_find_in_xml(struct draft *draft);
+/// The body as a call of `xml.build`.
+void draft_write_xml(struct draft *draft, uint32_t indent, struct buffer *out);
+/// A body that is neither JSON nor a form nor a tree of XML; values of elements and attributes are guessed.
 void draft_write_body(struct draft *draft, struct text body, struct buffer *out);
 /// A name as a field of a table: `key` or `["key"]`, or `[ctx.secret.NAME]`.
 void draft_write_key(const struct draft *draft, struct text key, struct buffer *out);
+
+/// Kinds of travellers.
+enum draft_traveller { DRAFT_ADULT, DRAFT_CHILD, DRAFT_INFANT_LAP, DRAFT_INFANT_SEAT, DRAFT_NO_TRAVELLER };
+
+extern const char *const draft_traveller_names[DRAFT_NO_TRAVELLER];
+
+enum draft_traveller draft_traveller_of(struct text word);
+/// What a supplier may call all kinds, whose word for one is the sample.
+void draft_traveller_words(struct text sample, struct text words[DRAFT_NO_TRAVELLER]);
+/// Does it say how many travellers of a kind there are?
+bool draft_is_traveller_count(struct text key, struct text value);
+/// What the fixture searches for.
+void draft_count_travellers(struct draft *draft, const uint64_t counts[DRAFT_NO_TRAVELLER]);
+
+/// How a value goes on from one element of a list to the next, when a loop makes them all.
+enum draft_numbering { DRAFT_SAME, DRAFT_FROM_ONE, DRAFT_FROM_ZERO, DRAFT_DIFFERS };
+enum { DRAFT_FOLDED_MAX = 16 };
+
+enum draft_numbering draft_numbering_of(struct text key, const struct text *values, size_t count);
+/// The number of the element as a Lua expression.
+void draft_write_number(struct draft *draft, const struct draft_value *value, enum draft_numbering numbering,
+                        struct buffer *out);

@@ -34,6 +34,21 @@ static struct text destination_of(const struct draft *draft)
     return known(draft->search.destination, text_equals_c(origin_of(draft), "LHR") ? "MAD" : "LHR");
 }
 
+static bool has_way_back(const struct draft *draft)
+{
+    return draft->uses_second_slice || draft->search.dates[1].data != NULL;
+}
+
+const char *draft_ok_name(const struct draft *draft)
+{
+    return draft->is_hotels ? "ok-stay.json" : has_way_back(draft) ? "ok-return.json" : "ok-one-way.json";
+}
+
+const char *draft_odd_name(const struct draft *draft)
+{
+    return draft->is_soap ? "odd-fault.json" : "odd-key-refused.json";
+}
+
 static void write_slice(struct json_writer *json, struct text from, struct text to, struct text date)
 {
     json_begin_object(json);
@@ -63,7 +78,7 @@ static void write_flights(const struct draft *draft, struct json_writer *json)
     json_key(json, "slices");
     json_begin_array(json);
     write_slice(json, from, to, day);
-    if (draft->uses_second_slice || search->dates[1].data != NULL) {
+    if (has_way_back(draft)) {
         bool is_later = search->dates[1].data != NULL && text_compare(search->dates[1], day) >= 0;
         write_slice(json, to, from, is_later ? search->dates[1] : day);
     }
@@ -73,6 +88,7 @@ static void write_flights(const struct draft *draft, struct json_writer *json)
     write_travellers(json, number(search->adults, 1), "adult");
     write_travellers(json, number(search->children, 0), "child");
     write_travellers(json, number(search->infants, 0), "infant_lap");
+    write_travellers(json, number(search->infant_seats, 0), "infant_seat");
     json_end_array(json);
     if (search->cabin.data != NULL) {
         json_field_text(json, "cabin", search->cabin);
@@ -256,13 +272,61 @@ static void write_answer(const struct draft *draft, struct json_writer *json)
     json_end_object(json);
 }
 
+/// The same in XML, as the plan of the draft reads it. What is put in is letters and digits.
+static void write_xml_answer(const struct draft *draft, struct buffer *out)
+{
+    struct text currency = known(draft->search.currency, "EUR"), day = first_day(draft);
+
+    buffer_append_c(out, draft->is_soap
+                             ? "<s:Envelope xmlns:s=\"http://schemas.xmlsoap.org/soap/envelope/\"><s:Body><Answer>"
+                             : "<Answer>");
+    if (draft->is_hotels) {
+        buffer_printf(out,
+                      "<Hotel><Id>hotel-1</Id><Name>Example Inn</Name><Rate><Id>rate-1</Id><Total>214</Total>"
+                      "<Currency>%.*s</Currency><Room>Double room</Room><Board>BB</Board></Rate></Hotel>",
+                      TEXT_ARGS(currency));
+    } else {
+        buffer_printf(out,
+                      "<Offer><Id>offer-1</Id><Total>214</Total><Currency>%.*s</Currency><Slice><Segment>"
+                      "<Carrier>ZZ</Carrier><Number>701</Number><From>%.*s</From><To>%.*s</To>"
+                      "<Departs>%.*sT08:05</Departs><Arrives>%.*sT22:35</Arrives></Segment></Slice></Offer>",
+                      TEXT_ARGS(currency), TEXT_ARGS(origin_of(draft)), TEXT_ARGS(destination_of(draft)),
+                      TEXT_ARGS(day), TEXT_ARGS(day));
+    }
+    buffer_append_c(out, draft->is_soap ? "</Answer></s:Body></s:Envelope>" : "</Answer>");
+}
+
+static void write_xml(const struct draft *draft, bool is_odd, struct json_writer *json)
+{
+    static const char FAULT[] = "<s:Envelope xmlns:s=\"http://schemas.xmlsoap.org/soap/envelope/\"><s:Body><s:Fault>"
+                                "<faultcode>s:Client</faultcode><faultstring>the key is not known</faultstring>"
+                                "</s:Fault></s:Body></s:Envelope>";
+    struct buffer body;
+
+    json_key(json, "headers");
+    json_begin_object(json);
+    json_field_c(json, "Content-Type", "text/xml");
+    json_end_object(json);
+    buffer_init(&body, DRAFT_FILE_MAX);
+    if (is_odd) {
+        buffer_append_c(&body, draft->is_soap ? FAULT : "<Error>the key is not known</Error>");
+    } else {
+        write_xml_answer(draft, &body);
+    }
+    json_field_text(json, "body", buffer_text(&body));
+    buffer_fini(&body);
+}
+
 static void write_expectation(const struct draft *draft, bool is_odd, struct json_writer *json)
 {
     json_key(json, "expect");
     json_begin_object(json);
     if (is_odd) {
         json_field_c(json, "outcome", "rejected");
-        json_field_c(json, "kind", "auth");
+        json_field_c(json, "kind", draft->is_soap ? "supplier" : "auth");
+        if (draft->is_soap) {
+            json_field_c(json, "code", "s:Client");
+        }
         json_end_object(json);
         return;
     }
@@ -287,8 +351,14 @@ static void write_exchange(const struct draft *draft, bool is_odd, struct json_w
     }
     json_key(json, "response");
     json_begin_object(json);
-    json_field_u64(json, "status", is_odd ? 401 : 200);
+    json_field_u64(json, "status", is_odd && !draft->is_soap ? 401 : 200);
     json_field_u64(json, "after_ms", is_odd ? 60 : 400);
+    if (draft->is_xml) {
+        write_xml(draft, is_odd, json);
+        json_end_object(json);
+        json_end_object(json);
+        return;
+    }
     json_key(json, "json");
     if (is_odd) {
         json_begin_object(json);
@@ -309,8 +379,9 @@ void draft_write_fixture(const struct draft *draft, bool is_odd, struct buffer *
     json_writer_init(&json, out);
     json_begin_object(&json);
     json_field_c(&json, "about",
-                 is_odd ? "the first draft: the key is refused; the answer is invented"
-                        : "the first draft: the request is the script's, the answer is invented");
+                 is_odd && draft->is_soap ? "the first draft: a fault; the answer is invented"
+                 : is_odd                 ? "the first draft: the key is refused; the answer is invented"
+                                          : "the first draft: the request is the script's, the answer is invented");
     write_search(draft, &json);
     // Before every day that the search names, and not by more than a year.
     bool is_set = draft->search.dates[0].data != NULL || draft->search.dates[1].data != NULL;

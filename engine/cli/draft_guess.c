@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { KEY_SIZE = 64, SECRET_LENGTH_MIN = 20, NAME_SECRET_MIN = 16 };
+enum { KEY_SIZE = 64, SECRET_LENGTH_MIN = 20, NAME_SECRET_MIN = 16, PATH_SHOWN = 120 };
 
 /// "X-Api-Key" -> "xapikey"
 static void plain_key(struct text key, char out[KEY_SIZE])
@@ -59,18 +59,21 @@ static void note_value(struct draft *draft, const struct draft_value *value, con
                        size_t *count)
 {
     static const char *const PLACES[] = { "header", "query", "form", "json", "path", "body" };
-    char line[200];
+    struct text name = value->path.length > 0 ? value->path : value->key;
+    char line[PATH_SHOWN + 160];
 
+    if (draft->is_silent) {
+        return;
+    }
     for (size_t i = 0; i < draft->secret_count; i++) {
         struct text secret = draft->secrets[i].value;
-        if (secret.length >= NAME_SECRET_MIN && value->key.length >= secret.length &&
-            memmem(value->key.data, value->key.length, secret.data, secret.length) != NULL) {
+        if (secret.length >= NAME_SECRET_MIN && name.length >= secret.length &&
+            memmem(name.data, name.length, secret.data, secret.length) != NULL) {
             return;
         }
     }
-    (void)snprintf(line, sizeof(line), "%s%s%.*s%s", PLACES[value->where], value->key.length > 0 ? " " : "",
-                   (int)(value->key.length < 60 ? value->key.length : 60), value->key.length > 0 ? value->key.data : "",
-                   what);
+    (void)snprintf(line, sizeof(line), "%s%s%.*s%s", PLACES[value->where], name.length > 0 ? " " : "",
+                   (int)(name.length < PATH_SHOWN ? name.length : PATH_SHOWN), name.length > 0 ? name.data : "", what);
     for (char *at = line; *at != '\0'; at++) {
         *at = (unsigned char)*at < ' ' || *at == 0x7f ? '?' : *at; // it becomes a comment
     }
@@ -86,7 +89,7 @@ static void note_value(struct draft *draft, const struct draft_value *value, con
 
 void draft_tell(struct draft *draft, const struct draft_value *value, const char *what)
 {
-    char words[120];
+    char words[160];
 
     (void)snprintf(words, sizeof(words), ": %s", what);
     note_value(draft, value, words, draft->guesses, &draft->guess_count);
@@ -295,6 +298,36 @@ static bool read_day(struct draft *draft, struct text value, struct text *day, s
     return is_possible;
 }
 
+static bool is_digits(struct text value)
+{
+    for (size_t i = 0; i < value.length; i++) {
+        if (value.data[i] < '0' || value.data[i] > '9') {
+            return false;
+        }
+    }
+    return true;
+}
+
+/// "150117", where the names speak of a day: as ddmmyy, else as yymmdd.
+static bool read_short_day(struct draft *draft, const struct draft_value *value, struct text *day, bool *is_year_first)
+{
+    char key[KEY_SIZE], parent[KEY_SIZE], written[11];
+    const char *d = value->value.data;
+
+    plain_key(value->key, key);
+    plain_key(value->parent, parent);
+    bool is_named = strstr(key, "date") != NULL || strstr(key, "day") != NULL || strstr(parent, "date") != NULL;
+    if (!is_named || value->value.length != 6 || !is_digits(value->value)) {
+        return false;
+    }
+    *is_year_first = memcmp(d, "31", 2) > 0 || memcmp(d, "00", 2) == 0 || memcmp(d + 2, "12", 2) > 0;
+    const char *month = d + 2, *last = *is_year_first ? d + 4 : d, *year = *is_year_first ? d : d + 4;
+    (void)snprintf(written, sizeof(written), "20%.2s-%.2s-%.2s", year, month, last);
+    *day = keep(draft, written);
+    return memcmp(month, "01", 2) >= 0 && memcmp(month, "12", 2) <= 0 && memcmp(last, "01", 2) >= 0 &&
+           memcmp(last, "31", 2) <= 0;
+}
+
 /// Which of the two days of a search it is, 0 or 1; 2: of neither.
 static size_t which_day(struct draft *draft, const struct draft_value *value, struct text day)
 {
@@ -326,12 +359,19 @@ static size_t which_day(struct draft *draft, const struct draft_value *value, st
 
 static struct text take_date(struct draft *draft, const struct draft_value *value)
 {
-    char expression[160];
-    struct text day, rest;
-    bool is_compact;
+    char expression[160], what[80];
+    struct text day, rest = { 0 };
+    bool is_compact = false, is_year_first = false, is_short = false;
 
-    if (value->where == DRAFT_HEADER || !read_day(draft, value->value, &day, &rest, &is_compact)) {
+    if (value->where == DRAFT_HEADER) {
         return (struct text){ 0 };
+    }
+    if (!read_day(draft, value->value, &day, &rest, &is_compact)) {
+        is_short = read_short_day(draft, value, &day, &is_year_first);
+        rest = (struct text){ 0 };
+        if (!is_short) {
+            return (struct text){ 0 };
+        }
     }
     size_t index = which_day(draft, value, day);
     if (index > 1) {
@@ -348,6 +388,10 @@ static struct text take_date(struct draft *draft, const struct draft_value *valu
         draft->uses_second_slice = draft->uses_second_slice || (index == 1 && !draft->is_hotels);
     }
     (void)snprintf(expression, sizeof(expression), is_compact ? "(%s:gsub(\"-\", \"\"))" : "%s", field);
+    if (is_short) {
+        (void)snprintf(expression, sizeof(expression), "(%s:gsub(\"^..(..)-(..)-(..)$\", \"%s\"))", field,
+                       is_year_first ? "%1%2%3" : "%3%2%1");
+    }
     if (rest.length > 0) {
         (void)snprintf(expression, sizeof(expression), "%s .. \"%.*s\"", field, TEXT_ARGS(rest));
         for (size_t i = 0; i < rest.length; i++) {
@@ -356,11 +400,15 @@ static struct text take_date(struct draft *draft, const struct draft_value *valu
             }
         }
     }
-    draft_tell(draft, value,
-               draft->is_hotels       ? (index == 0 ? "the day of check-in" : "the day of check-out")
-               : value->slice != NULL ? "the day of the slice"
-               : index == 0           ? "the day of the first slice"
-                                      : "the day of the way back");
+    (void)snprintf(what, sizeof(what), "%s%s",
+                   draft->is_hotels       ? (index == 0 ? "the day of check-in" : "the day of check-out")
+                   : value->slice != NULL ? "the day of the slice"
+                   : index == 0           ? "the day of the first slice"
+                                          : "the day of the way back",
+                   !is_short       ? ""
+                   : is_year_first ? ", as yymmdd"
+                                   : ", as ddmmyy");
+    draft_tell(draft, value, what);
     return keep(draft, expression);
 }
 
@@ -382,7 +430,7 @@ static struct text take_airport(struct draft *draft, const struct draft_value *v
         return (struct text){ 0 };
     }
     // The way back is the other way round.
-    bool is_back = value->index == 1 && value->where == DRAFT_JSON;
+    bool is_back = value->index == 1 && (value->where == DRAFT_JSON || value->slice != NULL);
     bool is_known_origin = is_back ? is_destination : is_origin;
     struct text *place = is_known_origin ? &draft->search.origin : &draft->search.destination;
     if (place->data != NULL && !text_equals(*place, value->value)) {

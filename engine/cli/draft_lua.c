@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SECRET_PART_MIN = 4, SECRET_NAME_MIN = 16, LINE_MAX = 100 };
+enum { SECRET_PART_MIN = 4, SECRET_NAME_MIN = 16 };
 
 // --------------------------------------------------------------------------------------------------------------- texts
 
@@ -91,7 +91,11 @@ void draft_write_value(struct draft *draft, const struct draft_value *value, str
     if (field.data != NULL) {
         buffer_append_text(out, field);
     } else {
-        draft_tell_literal(draft, value);
+        if (value->differs) {
+            draft_tell(draft, value, "differs from one to the next; each gets that of the first");
+        } else {
+            draft_tell_literal(draft, value);
+        }
         if (value->is_number) {
             buffer_append_text(out, value->value);
         } else {
@@ -192,6 +196,9 @@ static void splice(void *context, const struct draft_value *value)
     struct text expression = replacement(splicing->draft, value);
 
     if (expression.data == NULL) {
+        if (value->where == DRAFT_BODY && !text_starts_with(value->value, TEXT("http"))) {
+            draft_tell_literal(splicing->draft, value);
+        }
         return;
     }
     size_t at = (size_t)(value->value.data - splicing->whole.data);
@@ -233,282 +240,4 @@ void draft_write_body(struct draft *draft, struct text body, struct buffer *out)
 
     draft_walk_body(body, splice, &splicing);
     end_splicing(&splicing);
-}
-
-// ---------------------------------------------------------------------------------------------------------------- JSON
-
-/// Where in the document one is.
-struct place {
-    struct text parent;
-    size_t index;
-    const char *slice;
-    bool is_traveller;
-    bool is_flat; // in one line
-};
-
-static void write_node(struct draft *draft, const struct json_node *node, struct place place, uint32_t indent,
-                       struct buffer *out);
-
-static void write_indent(uint32_t indent, struct buffer *out)
-{
-    for (uint32_t i = 0; i < indent; i++) {
-        buffer_append_byte(out, ' ');
-    }
-}
-
-/// An airport of that kind somewhere below.
-static bool has_airport(const struct json_node *node, struct text parent, bool (*is_kind)(struct text key))
-{
-    if (node->kind == JSON_STRING) {
-        return draft_is_airport(node->text) && (is_kind(node->key) || is_kind(parent));
-    }
-    for (const struct json_node *below = node->first; below != NULL; below = below->next) {
-        if (has_airport(below, node->key, is_kind)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/// A list of the slices of a search: each has an origin and a destination.
-static bool is_slice_list(const struct draft *draft, const struct json_node *list)
-{
-    bool is_one = !draft->is_hotels && list->count >= 1 && list->count <= 2;
-
-    for (const struct json_node *item = list->first; item != NULL && is_one; item = item->next) {
-        is_one = item->kind == JSON_BEGIN_OBJECT && has_airport(item, TEXT(""), draft_is_origin) &&
-                 has_airport(item, TEXT(""), draft_is_destination);
-    }
-    return is_one;
-}
-
-enum traveller { ADULT, CHILD, INFANT, NO_TRAVELLER };
-
-static enum traveller traveller_of(struct text word)
-{
-    static const struct {
-        const char *word;
-        enum traveller kind;
-    } WORDS[] = { { "adult", ADULT },
-                  { "ADULT", ADULT },
-                  { "ADT", ADULT },
-                  { "child", CHILD },
-                  { "CHILD", CHILD },
-                  { "CHD", CHILD },
-                  { "CNN", CHILD },
-                  { "infant", INFANT },
-                  { "INF", INFANT },
-                  { "INFANT", INFANT },
-                  { "infant_without_seat", INFANT } };
-
-    for (size_t i = 0; i < COUNT_OF(WORDS); i++) {
-        if (text_equals_c(word, WORDS[i].word)) {
-            return WORDS[i].kind;
-        }
-    }
-    return NO_TRAVELLER;
-}
-
-/// The member of an object that says what kind of traveller it is; NULL: none does.
-static const struct json_node *traveller_member(const struct json_node *object)
-{
-    for (const struct json_node *member = object->first; member != NULL; member = member->next) {
-        if (member->kind == JSON_STRING && traveller_of(member->text) != NO_TRAVELLER) {
-            return member;
-        }
-    }
-    return NULL;
-}
-
-static bool is_traveller_list(const struct draft *draft, const struct json_node *list)
-{
-    bool is_one = !draft->is_hotels && list->count >= 1 && list->count <= 9;
-
-    for (const struct json_node *item = list->first; item != NULL && is_one; item = item->next) {
-        is_one = item->kind == JSON_BEGIN_OBJECT && traveller_member(item) != NULL;
-    }
-    return is_one;
-}
-
-static void count_travellers(struct draft *draft, const struct json_node *list)
-{
-    uint64_t counts[NO_TRAVELLER] = { 0 };
-
-    for (const struct json_node *item = list->first; item != NULL; item = item->next) {
-        counts[traveller_of(traveller_member(item)->text)]++;
-    }
-    draft->search.adults = counts[ADULT] > 0 ? counts[ADULT] : 1;
-    draft->search.children = counts[CHILD];
-    draft->search.infants = counts[INFANT] <= counts[ADULT] ? counts[INFANT] : 0;
-}
-
-/// What the supplier calls each kind, as far as the call says so.
-static void write_traveller_type(struct draft *draft, const struct json_node *member, struct buffer *out)
-{
-    const struct json_node *list = member->parent->parent;
-    bool is_short = member->text.length == 3, is_upper = member->text.data[0] < 'a';
-    struct text words[NO_TRAVELLER] = { is_short   ? TEXT("ADT")
-                                        : is_upper ? TEXT("ADULT")
-                                                   : TEXT("adult"),
-                                        is_short   ? TEXT("CHD")
-                                        : is_upper ? TEXT("CHILD")
-                                                   : TEXT("child"),
-                                        is_short   ? TEXT("INF")
-                                        : is_upper ? TEXT("INFANT")
-                                                   : TEXT("infant") };
-
-    for (const struct json_node *item = list->first; item != NULL; item = item->next) {
-        const struct json_node *type = traveller_member(item);
-        words[traveller_of(type->text)] = type->text;
-    }
-    draft_tell(draft, &(struct draft_value){ .where = DRAFT_JSON, .key = member->key }, "the kind of each traveller");
-    buffer_printf(out, "({ adult = \"%.*s\", child = \"%.*s\", infant_lap = \"%.*s\" })[traveller.type]",
-                  TEXT_ARGS(words[ADULT]), TEXT_ARGS(words[CHILD]), TEXT_ARGS(words[INFANT]));
-}
-
-/// The one that says most.
-static const struct json_node *fullest(const struct json_node *list)
-{
-    const struct json_node *found = list->first;
-
-    for (const struct json_node *item = list->first; item != NULL; item = item->next) {
-        found = item->count > found->count ? item : found;
-    }
-    return found;
-}
-
-/// `map(search.query.slices, function(slice) return { … } end)`, made of one of them.
-static void write_map(struct draft *draft, const struct json_node *list, const struct json_node *model,
-                      const char *field, const char *variable, struct place place, uint32_t indent, struct buffer *out)
-{
-    struct buffer ignored;
-
-    place.is_flat = false;
-    buffer_printf(out, "map(search.query.%s, function(%s)\n", field, variable);
-    write_indent(indent + 2, out);
-    buffer_append_c(out, "return ");
-    write_node(draft, model, place, indent + 2, out);
-    buffer_append_byte(out, '\n');
-    write_indent(indent, out);
-    buffer_append_c(out, "end)");
-    buffer_init(&ignored, DRAFT_FILE_MAX);
-    place.index = 1; // the others only say what the fixture searches for
-    for (const struct json_node *item = list->first->next; item != NULL; item = item->next) {
-        write_node(draft, item, place, indent, &ignored);
-    }
-    buffer_fini(&ignored);
-}
-
-static void write_list(struct draft *draft, const struct json_node *list, struct place place, uint32_t indent,
-                       struct buffer *out)
-{
-    size_t index = 0;
-
-    if (list->count == 0) {
-        buffer_append_c(out, "json.array({})");
-        return;
-    }
-    if (is_slice_list(draft, list)) {
-        place.slice = "slice";
-        place.index = 0;
-        write_map(draft, list, list->first, "slices", "slice", place, indent, out);
-        return;
-    }
-    if (is_traveller_list(draft, list)) {
-        count_travellers(draft, list);
-        place.is_traveller = true;
-        write_map(draft, list, fullest(list), "travellers", "traveller", place, indent, out);
-        return;
-    }
-    buffer_append_c(out, place.is_flat ? "{ " : "{\n");
-    for (const struct json_node *item = list->first; item != NULL; item = item->next, index++) {
-        if (item->kind == JSON_BEGIN_OBJECT) {
-            place.index = index;
-        }
-        write_indent(place.is_flat ? 0 : indent + 2, out);
-        write_node(draft, item, place, indent + 2, out);
-        buffer_append_c(out, !place.is_flat ? ",\n" : item->next != NULL ? ", " : " ");
-    }
-    write_indent(place.is_flat ? 0 : indent, out);
-    buffer_append_byte(out, '}');
-}
-
-static void write_object(struct draft *draft, const struct json_node *object, struct place place, uint32_t indent,
-                         struct buffer *out)
-{
-    place.parent = object->key;
-    if (object->count == 0) {
-        buffer_append_c(out, "{}");
-        return;
-    }
-    buffer_append_c(out, place.is_flat ? "{ " : "{\n");
-    for (const struct json_node *member = object->first; member != NULL; member = member->next) {
-        write_indent(place.is_flat ? 0 : indent + 2, out);
-        draft_write_key(draft, member->key, out);
-        buffer_append_c(out, " = ");
-        write_node(draft, member, place, indent + 2, out);
-        buffer_append_c(out, !place.is_flat ? ",\n" : member->next != NULL ? ", " : " ");
-    }
-    write_indent(place.is_flat ? 0 : indent, out);
-    buffer_append_byte(out, '}');
-}
-
-static void write_scalar(struct draft *draft, const struct json_node *node, struct place place, struct buffer *out)
-{
-    if (node->kind == JSON_TRUE || node->kind == JSON_FALSE) {
-        buffer_append_c(out, node->kind == JSON_TRUE ? "true" : "false");
-    } else if (node->kind == JSON_NULL) {
-        buffer_append_c(out, "json.null");
-    } else if (place.is_traveller && node->kind == JSON_STRING && traveller_of(node->text) != NO_TRAVELLER &&
-               node->parent != NULL && traveller_member(node->parent) == node) {
-        write_traveller_type(draft, node, out);
-    } else if (place.is_traveller && text_equals_c(node->key, "age")) {
-        buffer_append_c(out, "traveller.age");
-    } else {
-        // An element of a list has the key of its list.
-        bool is_element = node->key.length == 0 && node->parent != NULL;
-        draft_write_value(draft,
-                          &(struct draft_value){ .where = DRAFT_JSON,
-                                                 .key = is_element ? node->parent->key : node->key,
-                                                 .parent = place.parent,
-                                                 .value = node->text,
-                                                 .is_number = node->kind == JSON_NUMBER,
-                                                 .index = place.index,
-                                                 .slice = place.slice },
-                          out);
-    }
-}
-
-/// In one line where it fits.
-static void write_node(struct draft *draft, const struct json_node *node, struct place place, uint32_t indent,
-                       struct buffer *out)
-{
-    bool is_list = node->kind == JSON_BEGIN_ARRAY;
-    struct buffer line;
-
-    if (!is_list && node->kind != JSON_BEGIN_OBJECT) {
-        write_scalar(draft, node, place, out);
-        return;
-    }
-    if (!place.is_flat) {
-        struct place flat = place;
-        flat.is_flat = true;
-        buffer_init(&line, DRAFT_FILE_MAX);
-        (is_list ? write_list : write_object)(draft, node, flat, indent, &line);
-        bool fits = !line.is_full && line.length + indent + 20 < LINE_MAX &&
-                    (line.length == 0 || memchr(line.data, '\n', line.length) == NULL);
-        if (fits) {
-            buffer_append_text(out, buffer_text(&line));
-        }
-        buffer_fini(&line);
-        if (fits) {
-            return;
-        }
-    }
-    (is_list ? write_list : write_object)(draft, node, place, indent, out);
-}
-
-void draft_write_json(struct draft *draft, const struct json_node *node, uint32_t indent, struct buffer *out)
-{
-    write_node(draft, node, (struct place){ 0 }, indent, out);
 }

@@ -128,7 +128,9 @@ void draft_find_secrets(struct draft *draft)
     if (call->kind == PASTED_JSON) {
         find_in_json(draft, call->json, (struct text){ 0 });
     }
-    if (call->kind == PASTED_RAW) {
+    if (draft->is_xml) {
+        draft_find_in_xml(draft);
+    } else if (call->kind == PASTED_RAW) {
         draft_walk_body(call->body, find_in_body, draft);
         draft_find_words(draft, call->body);
         if (text_trim(call->body).length > 0 && text_trim(call->body).data[0] != '<') {

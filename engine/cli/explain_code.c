@@ -137,8 +137,7 @@ static int explain_unknown(const struct cli_options *options)
     } else {
         failure_help(&why, "`lastcall explain codes` lists them");
     }
-    cli_print_failure(stderr, &why, options->is_colourless);
-    return CLI_USAGE;
+    return cli_fail(options, &why, CLI_USAGE);
 }
 
 int explain_code(const struct cli_options *options)

@@ -23,16 +23,6 @@ struct stage {
     size_t findings;
 };
 
-const char *new_files_ok_name(const struct draft *draft)
-{
-    return draft->is_hotels ? "ok-stay.json" : "ok-one-way.json";
-}
-
-const char *new_files_odd_name(void)
-{
-    return "odd-key-refused.json";
-}
-
 bool new_files_make_folder(const char *path, struct failure *why)
 {
     if (mkdir(path, 0777) == 0 || errno == EEXIST) {
@@ -118,8 +108,8 @@ static bool stage_open(struct stage *stage, const struct draft *draft, const str
     } else {
         (void)snprintf(stage->script, sizeof(stage->script), "%s/%.*s.lua", stage->root, TEXT_ARGS(draft->name));
         (void)snprintf(stage->folder, sizeof(stage->folder), "%s/%.*s.test", stage->root, TEXT_ARGS(draft->name));
-        (void)snprintf(stage->ok, sizeof(stage->ok), "%.255s/%s", stage->folder, new_files_ok_name(draft));
-        (void)snprintf(stage->odd, sizeof(stage->odd), "%.255s/%s", stage->folder, new_files_odd_name());
+        (void)snprintf(stage->ok, sizeof(stage->ok), "%.255s/%s", stage->folder, draft_ok_name(draft));
+        (void)snprintf(stage->odd, sizeof(stage->odd), "%.255s/%s", stage->folder, draft_odd_name(draft));
         if (new_files_make_folder(stage->folder, &why) &&
             new_files_write(stage->ok, buffer_text(&files->ok), &why) == STATUS_OK &&
             new_files_write(stage->odd, buffer_text(&files->odd), &why) == STATUS_OK &&

@@ -21,10 +21,6 @@ struct new_files {
 MUST_CHECK bool new_files_try(const struct cli_options *options, const struct draft *draft, struct new_files *files,
                               settings_finding report, void *context);
 
-/// Of the fixtures, without their folder: "ok-one-way.json", "odd-key-refused.json".
-const char *new_files_ok_name(const struct draft *draft);
-const char *new_files_odd_name(void);
-
 /// One that is there already is fine. False: `why` says what.
 MUST_CHECK bool new_files_make_folder(const char *path, struct failure *why);
 /// Creates a file. STATUS_INVALID: it exists. STATUS_IO: `why` says what.

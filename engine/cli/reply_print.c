@@ -1,5 +1,6 @@
 #include "cli/reply_print.h"
 
+#include "cli/reply_public.h"
 #include "cli/reply_rules.h"
 #include "cli/waterfall.h"
 
@@ -185,6 +186,30 @@ static enum ending ending_of(const struct reply_supplier *supplier)
     }
 }
 
+/// Where nobody was asked at all, what to look at.
+static void print_nobody(struct paint *paint, const struct reply_view *view, const size_t counts[ENDING_COUNT])
+{
+    size_t off = counts[ENDING_DISABLED], apart = counts[ENDING_SKIPPED] + counts[ENDING_NOT_ASKED];
+    struct buffer help;
+
+    if (off + apart < view->supplier_count) {
+        return;
+    }
+    buffer_init(&help, 1024);
+    if (view->supplier_count == 0) {
+        buffer_append_c(&help, "help: there is nobody to ask: `lastcall new NAME` drafts a supplier, `lastcall check` "
+                               "tells which there are.");
+    } else if (off > 0) {
+        buffer_append_c(&help, "help: nobody was asked: `lastcall status` says why suppliers are off, `lastcall check "
+                               "--secrets` which secrets they lack.");
+    } else {
+        buffer_printf(&help, "help: nobody was asked: `lastcall explain %.*s` says why not.",
+                      TEXT_ARGS(view->search_id));
+    }
+    paint_wrapped(paint, buffer_text(&help));
+    buffer_fini(&help);
+}
+
 static void print_sentence(struct paint *paint, const struct reply_view *view)
 {
     size_t counts[ENDING_COUNT] = { 0 };
@@ -207,6 +232,7 @@ static void print_sentence(struct paint *paint, const struct reply_view *view)
     buffer_append_byte(paint->out, '\n');
     paint_wrapped(paint, buffer_text(&sentence));
     buffer_fini(&sentence);
+    print_nobody(paint, view, counts);
 }
 
 static void print_problem(struct paint *paint, const struct reply_view *view)
@@ -250,7 +276,9 @@ void reply_print(struct paint *paint, struct reply_view *view)
     print_head(paint, view);
     print_coverage(paint, view);
     buffer_append_byte(paint->out, '\n');
-    if (view->supplier_count > 0) {
+    if (view->is_public) {
+        reply_public_draw(paint, view);
+    } else if (view->supplier_count > 0) {
         waterfall_draw(paint, view);
     }
     reply_rules_print(paint, view);

@@ -394,6 +394,18 @@ static int compare_suppliers(const void *left, const void *right)
     return text_compare(a->name, b->name);
 }
 
+/// One of the four words, and nothing else.
+static bool is_seen_only(const struct reply_supplier *supplier)
+{
+    bool is_seen = false;
+
+    for (enum outcome_seen seen = SEEN_ANSWERED; seen <= SEEN_UNAVAILABLE; seen++) {
+        is_seen = is_seen || text_equals_c(supplier->outcome, seen_name(seen));
+    }
+    return is_seen && supplier->account.length == 0 && supplier->reason.length + supplier->detail.length == 0 &&
+           supplier->began_ms + supplier->took_ms + supplier->ceiling_ms + supplier->offers == 0;
+}
+
 static void view_finish(struct cursor *cursor)
 {
     struct reply_view *view = cursor->view;
@@ -402,12 +414,18 @@ static void view_finish(struct cursor *cursor)
         struct reply_supplier *supplier = &view->suppliers[i];
         supplier->rank = outcome_rank(supplier->outcome);
         for (size_t j = 0; j < view->offer_count; j++) {
-            if (text_equals(view->offers[j].supplier, supplier->name)) {
+            if (!text_equals(view->offers[j].supplier, supplier->name)) {
+                continue;
+            }
+            if (supplier->returned++ == 0) {
                 supplier->cheapest = view->offers[j].total;
                 supplier->currency = view->offers[j].currency;
-                break;
             }
         }
+    }
+    view->is_public = view->supplier_count > 0;
+    for (size_t i = 0; i < view->supplier_count; i++) {
+        view->is_public = view->is_public && is_seen_only(&view->suppliers[i]);
     }
     if (view->supplier_count > 0) {
         qsort(view->suppliers, view->supplier_count, sizeof(*view->suppliers), compare_suppliers);

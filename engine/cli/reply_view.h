@@ -22,6 +22,7 @@ struct reply_supplier {
     struct text rules[CEILING_RULES_MAX]; // where those stand that made its ceiling; absent: no more
     uint32_t rank;                        // the row of its outcome; OUTCOME_COUNT: one that we do not know
     struct text cheapest, currency;       // of its first offer: the reply is sorted
+    uint64_t returned;                    // so many offers of it are in the reply
 };
 
 struct reply_offer {
@@ -48,6 +49,7 @@ struct reply_view {
     bool is_clamped;
     struct text budget_rule; // where the rule stands that decided the budget; absent: none did
     bool is_complete;
+    bool is_public; // nothing is told of suppliers but names and four words
     uint64_t percent, eligible, answered, empty, missing, offers_found, offers_returned;
     struct reply_supplier *suppliers; // sorted: answers, failures, cuts, not eligible; then (outcome, end, name)
     size_t supplier_count;

@@ -73,6 +73,18 @@ static void print_headers(struct paint *paint, const struct json_node *headers, 
     }
 }
 
+static size_t count_lines(struct text text)
+{
+    size_t count = 0;
+
+    while (text.data != NULL) {
+        (void)text_split(text, '\n', &text);
+        count++;
+    }
+    return count;
+}
+
+/// A long one is cut in its middle: the header of SOAP is in front, what is searched for behind.
 static void print_body(struct paint *paint, struct text body, struct text type, bool shows_all)
 {
     bool is_form = text_starts_with(type, TEXT("application/x-www-form-urlencoded"));
@@ -81,11 +93,14 @@ static void print_body(struct paint *paint, struct text body, struct text type, 
 
     buffer_init(&pretty, BODY_MAX);
     pretty_body(body, is_form, &pretty);
-    for (struct text rest = buffer_text(&pretty); rest.data != NULL;) {
+    size_t count = count_lines(buffer_text(&pretty)), cut = shows_all || count <= BODY_LINES ? 0 : count - BODY_LINES;
+    for (struct text rest = buffer_text(&pretty); rest.data != NULL; lines++) {
         struct text line = text_split(rest, '\n', &rest);
-        if (!shows_all && lines++ == BODY_LINES) {
-            buffer_append_c(paint->out, "  > … (--all shows the rest)\n");
-            break;
+        if (cut > 0 && lines >= BODY_LINES / 2 && lines < BODY_LINES / 2 + cut) {
+            if (lines == BODY_LINES / 2) {
+                buffer_printf(paint->out, "  > … (%zu lines; --all shows them)\n", cut);
+            }
+            continue;
         }
         buffer_append_c(paint->out, "  > ");
         paint_text(paint, line, shows_all ? SIZE_MAX : paint->width - 4);
@@ -127,6 +142,12 @@ static void print_unread(struct paint *paint, const struct json_node *script, bo
             "  unread   nobody can tell: the script takes the whole body (a shape or a plan says what it reads)\n");
         return;
     }
+    if (json_tree_member(script, "unread_unknown") != NULL) {
+        buffer_append_c(paint->out, "  unread   not known: ");
+        put(paint, member(script, "unread_unknown"));
+        buffer_append_byte(paint->out, '\n');
+        return;
+    }
     for (const struct json_node *at = unread == NULL ? NULL : unread->first; at != NULL; at = at->next) {
         if (!shows_all && lines++ == LIST_LINES) {
             buffer_printf(paint->out, "  unread   and %zu more (--all)\n", unread->count - LIST_LINES);
@@ -161,6 +182,10 @@ static void print_dropped(struct paint *paint, const struct json_node *script, b
 static void print_script(struct paint *paint, const struct json_node *script, bool shows_all)
 {
     buffer_append_c(paint->out, "  script   ");
+    if (text_equals(member(script, "verdict"), TEXT("none"))) {
+        buffer_append_c(paint->out, "says nothing of this status, which decides\n");
+        return;
+    }
     put(paint, member(script, "verdict"));
     if (has(script, "offers")) {
         buffer_printf(paint->out, ", %llu offers", (unsigned long long)number(script, "offers"));
@@ -193,8 +218,31 @@ static void print_script(struct paint *paint, const struct json_node *script, bo
         put(paint, member(script, "first_warning"));
         end_line(paint);
     }
+    if (has(script, "over")) {
+        buffer_printf(paint->out, "  over     %llu left out of their offers, the first: ",
+                      (unsigned long long)number(script, "over"));
+        put(paint, member(script, "first_over"));
+        end_line(paint);
+    }
     print_dropped(paint, script, shows_all);
     print_unread(paint, script, shows_all);
+}
+
+/// A few lines of an answer that means trouble.
+static void print_beginning(struct paint *paint, struct text beginning)
+{
+    size_t lines = 0;
+
+    for (struct text rest = beginning; rest.data != NULL && rest.length > 0;) {
+        struct text line = text_split(rest, '\n', &rest);
+        if (lines++ == LIST_LINES) {
+            buffer_append_c(paint->out, "  < …\n");
+            return;
+        }
+        buffer_append_c(paint->out, "  < ");
+        paint_text(paint, line, paint->width - 4);
+        end_line(paint);
+    }
 }
 
 static void print_response(struct paint *paint, const struct json_node *exchange)
@@ -230,6 +278,7 @@ static void print_response(struct paint *paint, const struct json_node *exchange
     }
     end_line(paint);
     print_headers(paint, json_tree_member(response, "headers"), "<");
+    print_beginning(paint, member(response, "beginning"));
 }
 
 static void print_exchange(struct paint *paint, const struct json_node *exchange, bool shows_all)
@@ -359,6 +408,10 @@ void try_print(struct paint *paint, const struct json_node *root, bool shows_all
         print_errors(paint, root);
         return;
     }
+    if (is_true(root, "interrupted")) {
+        label(paint, "cut");
+        buffer_append_c(paint->out, "by you (Ctrl-C): this is what was known by then\n");
+    }
     if (has(root, "unused_answers")) {
         uint64_t unused = number(root, "unused_answers");
         label(paint, "unused");
@@ -366,12 +419,17 @@ void try_print(struct paint *paint, const struct json_node *root, bool shows_all
                       (unsigned long long)unused, unused == 1 ? "was" : "were");
     }
     print_outcome(paint, report);
+    if (text_equals(member(report, "outcome"), TEXT("skipped"))) {
+        label(paint, "not tried");
+        buffer_append_c(paint->out,
+                        "the supplier is not asked for such a search, so nothing was tried; give another one\n");
+    }
     print_ceiling(paint, json_tree_member(root, "ceiling"));
-    if (has(root, "offers_of_other_days")) {
+    const struct json_node *fit = json_tree_member(root, "fit");
+    for (const struct json_node *at = fit == NULL ? NULL : fit->first; at != NULL; at = at->next) {
         label(paint, "fit");
-        buffer_printf(paint->out, "%llu of %zu offers leave on another day than was asked\n",
-                      (unsigned long long)number(root, "offers_of_other_days"),
-                      json_tree_member(root, "offers")->count);
+        put(paint, at->text);
+        buffer_append_byte(paint->out, '\n');
     }
     try_print_offers(paint, root, shows_all);
 }

@@ -3,35 +3,12 @@
 #include "app/generation.h"
 #include "base/clock.h"
 #include "base/file.h"
-#include "base/json_write.h"
 #include "base/log.h"
 #include "cli/cli_commands.h"
+#include "cli/findings.h"
 
 #include <errno.h>
 #include <string.h>
-
-int trying_fail(const struct trying *trying, const struct failure *why, int code)
-{
-    struct json_writer json;
-    struct buffer out;
-
-    if (!trying->options->is_json) {
-        cli_print_failure(stderr, why, trying->options->is_colourless);
-        return code;
-    }
-    buffer_init(&out, 1 << 20);
-    json_writer_init(&json, &out);
-    json_begin_object(&json);
-    json_key(&json, "findings");
-    json_begin_array(&json);
-    cli_tell_finding(&json, why, true);
-    json_end_array(&json);
-    json_end_object(&json);
-    buffer_append_byte(&out, '\n');
-    cli_flush(stdout, &out);
-    buffer_fini(&out);
-    return code;
-}
 
 // ------------------------------------------------------------------------------------------------------------- reading
 
@@ -82,12 +59,58 @@ static bool read_headers(struct trying *trying, struct failure *why)
     return true;
 }
 
+/// Which answer the item of a list is about: the one before it. Where there is only one, it may stand before that.
+static bool answer_of(const struct trying *trying, const char *option, const struct cli_list *list, size_t item,
+                      size_t *answer, struct failure *why)
+{
+    if (list->bodies[item] == 0 && trying->options->bodies.count > 1) {
+        failure_set(why, "--%s %s stands before all --body: it is not known which it is about", option,
+                    list->items[item]);
+        failure_help(why, "put it behind its own: --body FILE --%s …", option);
+        return false;
+    }
+    *answer = list->bodies[item] == 0 ? 0 : list->bodies[item] - 1;
+    return true;
+}
+
+/// Status and headers, each to its answer. The headers of one stand in a row, as they were given.
+static bool give_to_answers(struct trying *trying, struct failure *why)
+{
+    const struct cli_options *options = trying->options;
+    bool has_status[CLI_MAX_ITEMS] = { false };
+    uint64_t status = 0;
+    size_t at = 0;
+
+    for (size_t i = 0; i < options->statuses.count; i++) {
+        if (!answer_of(trying, "status", &options->statuses, i, &at, why)) {
+            return false;
+        }
+        if (has_status[at]) {
+            failure_set(why, "--status %s is the second one of --body %s", options->statuses.items[i],
+                        options->bodies.items[at]);
+            failure_help(why, "an answer has one; each stands behind its own --body");
+            return false;
+        }
+        has_status[at] = true;
+        require(text_to_u64(text_of(options->statuses.items[i]), &status)); // the command line was checked
+        trying->answers[at].status = (uint16_t)status;
+    }
+    for (size_t i = 0; i < options->headers.count; i++) {
+        if (!answer_of(trying, "header", &options->headers, i, &at, why)) {
+            return false;
+        }
+        struct try_answer *answer = &trying->answers[at];
+        answer->headers = answer->header_count++ == 0 ? &trying->headers[i] : answer->headers;
+    }
+    return true;
+}
+
 static bool read_answers(struct trying *trying, struct failure *why)
 {
     const struct cli_options *options = trying->options;
     size_t count = options->bodies.count;
 
-    if (count == 0 && (options->http_status != 0 || options->headers.count > 0 || options->login != NULL)) {
+    if (count == 0 && (options->statuses.count > 0 || options->headers.count > 0 || options->login != NULL)) {
         failure_set(why, "--status, --header and --login are about a saved answer, and there is none");
         failure_help(why, "add --body FILE");
         return false;
@@ -108,31 +131,7 @@ static bool read_answers(struct trying *trying, struct failure *why)
         }
         trying->answers[i] = (struct try_answer){ .body = buffer_text(&trying->bodies[i]), .status = 200 };
     }
-    if (count > 0 && options->http_status != 0) {
-        trying->answers[count - 1].status = (uint16_t)options->http_status;
-    }
-    if (count > 0 && options->headers.count > 0) {
-        trying->answers[count - 1].headers = trying->headers;
-        trying->answers[count - 1].header_count = options->headers.count;
-    }
-    return read_headers(trying, why);
-}
-
-static void report(void *context, const struct failure *failure)
-{
-    const struct trying *trying = context;
-
-    cli_print_failure(stderr, failure, trying->options->is_colourless);
-}
-
-/// With --json the first finding is the answer.
-static void report_json(void *context, const struct failure *failure)
-{
-    struct trying *trying = context;
-
-    if (trying->findings++ == 0) {
-        (void)trying_fail(trying, failure, CLI_CANNOT_LOAD);
-    }
+    return read_headers(trying, why) && give_to_answers(trying, why);
 }
 
 int trying_open(struct trying *trying, const struct cli_options *options)
@@ -147,17 +146,21 @@ int trying_open(struct trying *trying, const struct cli_options *options)
     bool has_answers = read_answers(trying, &why);
     if (!has_answers || !read_input(options->arguments[1], "the search", &search, &why)) {
         buffer_fini(&search);
-        return trying_fail(trying, &why, has_answers ? CLI_CANNOT_LOAD : CLI_USAGE);
+        return cli_fail(trying->options, &why, has_answers ? CLI_CANNOT_LOAD : CLI_USAGE);
     }
-    if (cli_load(options, options->is_json ? report_json : report, trying, &trying->settings, &trying->generation) !=
-        STATUS_OK) {
+    struct findings findings;
+    findings_begin(&findings, options);
+    enum status status =
+        cli_load_for(options, options->arguments, 1, findings_tell, &findings, &trying->settings, &trying->generation);
+    findings_end(&findings);
+    if (status != STATUS_OK) {
         buffer_fini(&search);
         return CLI_CANNOT_LOAD;
     }
     bool is_found = try_find(&trying->subject, trying->settings, trying->generation, options->arguments[0], &why);
     bool is_read = is_found && try_take_search(&trying->run, &trying->subject, buffer_text(&search), &why);
     buffer_fini(&search);
-    return is_read ? CLI_OK : trying_fail(trying, &why, is_found ? CLI_USAGE : CLI_CANNOT_LOAD);
+    return is_read ? CLI_OK : cli_fail(trying->options, &why, CLI_USAGE);
 }
 
 int trying_run(struct trying *trying)
@@ -173,7 +176,7 @@ int trying_run(struct trying *trying)
     } else {
         is_run = try_run_live(&trying->run, &trying->subject, &why);
     }
-    return is_run ? CLI_OK : trying_fail(trying, &why, CLI_CANNOT_LOAD);
+    return is_run ? CLI_OK : cli_fail(trying->options, &why, CLI_CANNOT_LOAD);
 }
 
 void trying_close(struct trying *trying)
@@ -193,11 +196,14 @@ void trying_close(struct trying *trying)
 
 int trying_exit_code(const struct trying *trying)
 {
-    static const char *const FINE[] = { "answered", "empty", "skipped" };
+    static const char *const FINE[] = { "answered", "empty" };
     struct text outcome = try_outcome(&trying->run);
 
     if (outcome.data == NULL) {
         return CLI_USAGE; // the product said no
+    }
+    if (text_equals(outcome, TEXT("skipped"))) {
+        return CLI_NOT_ASKED;
     }
     if (try_is_mistake(&trying->run) || json_tree_member(try_report(&trying->run), "offers_dropped") != NULL) {
         return CLI_FINDINGS;

@@ -16,8 +16,6 @@ struct trying {
     struct buffer bodies[CLI_MAX_ITEMS];
     struct try_answer answers[CLI_MAX_ITEMS];
     struct header headers[CLI_MAX_ITEMS];
-    struct json_writer *json; // where findings go with --json
-    size_t findings;
     bool has_log;
 };
 
@@ -26,9 +24,6 @@ MUST_CHECK int trying_open(struct trying *trying, const struct cli_options *opti
 /// Live, or over the saved answers. CLI_OK, or an exit code after the reason was told.
 MUST_CHECK int trying_run(struct trying *trying);
 void trying_close(struct trying *trying);
-
-/// Tells why not, and gives the code.
-int trying_fail(const struct trying *trying, const struct failure *why, int code);
 
 /// The exit code for what became of the run.
 int trying_exit_code(const struct trying *trying);

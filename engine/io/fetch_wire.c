@@ -121,7 +121,6 @@ static int wire_on_timer(CURLM *multi, long timeout_ms, void *context)
 {
     struct wire *wire = context;
     (void)multi;
-
     wake_set(&wire->wake, timeout_ms);
     return 0;
 }
@@ -163,16 +162,17 @@ static void wire_end(struct wire *wire, struct transfer *transfer, CURLcode code
 {
     struct fetch *fetch = transfer->fetch;
     curl_off_t tcp_us = 0, tls_us = 0; // done, since the start
-
     // What we stopped ourselves comes back from libcurl as an error of a callback; we know better.
     if (!transfer_has_fault(transfer, code == CURLE_OK, code == CURLE_COULDNT_CONNECT, code == CURLE_OUT_OF_MEMORY)) {
         fetch->result = transfer_result(transfer, result_of_curl(code, transfer->is_requested));
         fetch_set_detail(fetch, transfer->error[0] != '\0' ? transfer->error : curl_easy_strerror(code));
     }
     fetch->phase = transfer_end_phase(transfer, &wire->sockets);
-    curl_easy_getinfo(transfer->handle, CURLINFO_CONNECT_TIME_T, &tcp_us);
-    curl_easy_getinfo(transfer->handle, CURLINFO_APPCONNECT_TIME_T, &tls_us);
-    fetch->tls_took_us = !fetch->is_reused && tcp_us > 0 && tls_us > tcp_us ? (uint64_t)(tls_us - tcp_us) : 0;
+    if (!fetch->is_reused) { // a kept connection, the usual one, has none to tell
+        curl_easy_getinfo(transfer->handle, CURLINFO_CONNECT_TIME_T, &tcp_us);
+        curl_easy_getinfo(transfer->handle, CURLINFO_APPCONNECT_TIME_T, &tls_us);
+        fetch->tls_took_us = tcp_us > 0 && tls_us > tcp_us ? (uint64_t)(tls_us - tcp_us) : 0;
+    }
     wire->counts.reused += transfer->is_requested && fetch->is_reused ? 1 : 0;
     wire_stop(wire, transfer);
     if (fetch->result == FETCH_OK) {

@@ -411,7 +411,7 @@ static struct MHD_Daemon *server_start_daemon(struct http_server *server, const 
     http_server_patience_init(&server->patience, server->loop, server->idle_timeout_us);
     return MHD_start_daemon(
         MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0, NULL, NULL, server_on_access, server,
-        MHD_OPTION_EXTERNAL_LOGGER, http_server_socket_log, NULL, MHD_OPTION_LISTEN_SOCKET, fd,
+        MHD_OPTION_EXTERNAL_LOGGER, http_server_on_words, server, MHD_OPTION_LISTEN_SOCKET, fd,
         MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, MHD_OPTION_NOTIFY_COMPLETED, server_on_completed, server,
         MHD_OPTION_NOTIFY_CONNECTION, server_on_connection, server, MHD_OPTION_CONNECTION_LIMIT, limit,
         MHD_OPTION_CONNECTION_TIMEOUT, timeout_s, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)SERVER_POOL,

@@ -50,6 +50,9 @@ struct http_server_handlers {
     /// how many. The values are copied. This one is called from inside the server: it only reads the call.
     size_t (*common_headers)(void *context, const struct http_call *call,
                              struct header_pair headers[HTTP_SERVER_COMMON_HEADERS]);
+    /// NULL, or told of what libmicrohttpd answers by itself with this status, in words of its own, because it is no
+    /// HTTP: nobody else knows of it. Called from inside the server: it only counts.
+    void (*on_malformed)(void *context, uint16_t status);
 };
 
 MUST_CHECK enum status http_server_create(struct loop *loop, const struct http_server_options *options,

@@ -1,5 +1,7 @@
 #include "io/http_server_call.h"
 
+#include "io/http_server_socket.h"
+
 #include "base/clock.h"
 
 #include <stdlib.h>
@@ -171,4 +173,14 @@ void http_call_set_owner(struct http_call *call, void *owner)
 void *http_call_owner(const struct http_call *call)
 {
     return call->owner;
+}
+
+void http_server_on_words(void *closure, const char *format, va_list arguments)
+{
+    const struct http_server *server = closure;
+    uint16_t status = http_server_socket_log(format, arguments);
+
+    if (status != 0 && server->handlers.on_malformed != NULL) {
+        server->handlers.on_malformed(server->handlers.context, status);
+    }
 }

@@ -12,6 +12,8 @@
 #include "io/http_server_patience.h"
 #include "io/http_server_stream.h"
 
+#include <stdarg.h>
+
 struct MHD_Connection;
 struct MHD_Daemon;
 struct MHD_Response;
@@ -112,3 +114,6 @@ void http_server_forget(struct http_call *call);
 
 /// One turn of libmicrohttpd, never from inside of one. Nothing is told to the user before it is over.
 void http_server_run(struct http_server *server);
+
+/// The logger of libmicrohttpd; the closure is the server.
+void http_server_on_words(void *closure, const char *format, va_list arguments) PRINTF_LIKE(2, 0);

@@ -8,6 +8,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -146,11 +147,15 @@ enum status http_server_socket_open(const char *listen_address, bool share_port,
     return STATUS_OK;
 }
 
-void http_server_socket_log(void *closure, const char *format, va_list arguments)
+uint16_t http_server_socket_log(const char *format, va_list arguments)
 {
+    // It has no other way to tell of its own answers.
+    static const char ANSWERED[] = "Error processing request (HTTP response code is ";
     char line[512] = "";
 
-    (void)closure;
     (void)vsnprintf(line, sizeof(line), format, arguments);
     log_line(LOG_DEBUG, "http_server", "%.*s", (int)strcspn(line, "\n"), line);
+    unsigned long status =
+        strncmp(line, ANSWERED, strlen(ANSWERED)) == 0 ? strtoul(line + strlen(ANSWERED), NULL, 10) : 0;
+    return status >= 400 && status <= 599 ? (uint16_t)status : 0;
 }

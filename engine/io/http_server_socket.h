@@ -15,5 +15,6 @@
 MUST_CHECK enum status http_server_socket_open(const char *listen_address, bool share_port, int *fd, uint16_t *port,
                                                struct failure *why);
 
-/// What libmicrohttpd has to say, as one line for debugging.
-void http_server_socket_log(void *closure, const char *format, va_list arguments) PRINTF_LIKE(2, 0);
+/// What libmicrohttpd has to say, as one line for debugging. The status, when it says that it has answered a request by
+/// itself; else 0.
+uint16_t http_server_socket_log(const char *format, va_list arguments) PRINTF_LIKE(1, 0);

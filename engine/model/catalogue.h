@@ -4,13 +4,14 @@
 /// Memory:  owned by its generation.
 #pragma once
 
+#include "base/arena.h"
 #include "model/breaker_settings.h"
 #include "model/rule.h"
 #include "model/script_call.h"
 
 struct catalogue_supplier {
     struct text name;
-    struct text display_name;
+    struct text display_name; // another one for each
     struct text product;
     struct text script; // "duffel@3f9a"
     bool is_enabled;
@@ -47,6 +48,9 @@ struct catalogue {
     const struct text *hosts; // names to keep resolved: of the suppliers that are on, without ports, no literals
     size_t host_count;
 };
+
+/// Makes the display names differ: of two equal ones the second is "NAME 2". False: no memory.
+MUST_CHECK bool catalogue_tell_apart(struct catalogue_supplier *suppliers, size_t count, struct arena *arena);
 
 /// A new call runs on this generation, and holds it until script_call_destroy: a call that was given up comes back when
 /// its search is long gone.

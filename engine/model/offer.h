@@ -23,6 +23,7 @@ struct offer {
     struct text item;      // identity of the thing offered, e.g. the flights
     struct text id;        // unique within the supplier
     struct text json;      // the finished offer object: `id` is "supplier:id"
+    uint32_t head_length;  // … so many bytes of it are `id`, `supplier` and `item`, with its first brace
     struct text item_json; // the finished object of what is common to the item; absent: none
     const uint16_t *marks; // its facet values, as numbers of the batch's table; each once
     uint16_t mark_count;
@@ -42,6 +43,8 @@ struct offer_batch {
     struct buffer *drops;    // where all of them are told, a line each; NULL: nowhere
     size_t corrected;        // durations that did not agree with their times
     char corrected_first[160];
+    size_t ended; // objects left out, because they were over when the answer came: a term of refund
+    char ended_first[160];
 };
 
 /// The total of an offer where it may win; INT64_MAX: it may not.

@@ -77,7 +77,7 @@ void breaker_close(struct breaker *breaker, uint64_t now_us)
 }
 
 /// What time alone changes.
-static void breaker_advance(struct breaker *breaker, uint64_t now_us)
+void breaker_advance(struct breaker *breaker, uint64_t now_us)
 {
     if (breaker->state == BREAKER_OPEN && now_us >= breaker->until_us) {
         breaker_enter(breaker, BREAKER_HALF_OPEN, now_us);
@@ -192,16 +192,18 @@ static void count_call(struct breaker *breaker, enum breaker_verdict verdict, ui
     breaker->connects = verdict == BREAKER_WAS_UNREACHABLE ? breaker->connects + 1 : 0;
 }
 
-/// Each supplier once, however often it changed its mind.
+/// Each supplier once, however often it changed its mind, and however many accounts it has.
 static void guard_note(struct breaker_guard *guard, const struct breaker *breaker, uint64_t now_us)
 {
+    uint64_t supplier = breaker->supplier != 0 ? breaker->supplier : (uintptr_t)breaker;
+
     for (uint32_t i = 0; i < BREAKER_GUARD_SUPPLIERS; i++) {
-        if (guard->failed[i] == breaker) {
+        if (guard->failed[i] == supplier) {
             guard->failed_us[i] = now_us;
             return;
         }
     }
-    guard->failed[guard->next] = breaker;
+    guard->failed[guard->next] = supplier;
     guard->failed_us[guard->next] = now_us;
     guard->next = (guard->next + 1) % BREAKER_GUARD_SUPPLIERS;
 }

@@ -69,6 +69,7 @@ struct breaker {
     uint32_t step; // of the ramp
     uint64_t step_us;
     uint64_t held_since_us; // it would open, but for the guard; 0: it would not
+    uint64_t supplier;      // to the guard, those with the same number are one; 0: it is the only one of its supplier
 };
 
 /// Goes with a call from its begin to its end.
@@ -86,9 +87,9 @@ enum breaker_answer {
 /// Several breakers that fail together say more of us than of the suppliers: our name server, our way out, our
 /// processor.
 struct breaker_guard {
-    uint32_t suppliers;                                    // there are
-    const struct breaker *failed[BREAKER_GUARD_SUPPLIERS]; // a ring; only ever compared
-    uint64_t failed_us[BREAKER_GUARD_SUPPLIERS];           // 0: none
+    uint32_t suppliers;                          // there are
+    uint64_t failed[BREAKER_GUARD_SUPPLIERS];    // a ring; their numbers
+    uint64_t failed_us[BREAKER_GUARD_SUPPLIERS]; // 0: none
     uint32_t next;
     uint64_t alarm_us; // last one; 0: never
 };
@@ -103,6 +104,9 @@ MUST_CHECK enum breaker_answer breaker_ask(struct breaker *breaker, uint32_t dic
 /// What became of it. `guard` may be NULL. True: the state changed.
 bool breaker_tell(struct breaker *breaker, struct breaker_guard *guard, struct breaker_pass pass,
                   enum breaker_verdict verdict, uint32_t dice, uint64_t now_us);
+
+/// Lets time pass, for somebody who only looks.
+void breaker_advance(struct breaker *breaker, uint64_t now_us);
 
 /// How long it will refuse; 0: it does not, or nobody knows.
 uint64_t breaker_refuses_us(const struct breaker *breaker, uint64_t now_us);

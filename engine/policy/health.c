@@ -1,6 +1,7 @@
 #include "policy/health.h"
 
 static const double SLOW_QUANTILE = 0.99;
+static const double UNRESOLVED_MOST = 0.5; // less than the share of slow ones that opens a breaker
 
 void health_init(struct health *health, struct breaker_settings settings, uint64_t now_us)
 {
@@ -27,13 +28,16 @@ enum breaker_answer health_ask(struct health *health, uint32_t dice, uint64_t no
     return breaker_ask(&health->breaker, dice, now_us, pass);
 }
 
-/// Of those that arrive: a supplier that fails now and then has a 99 % of its answers, too.
+/// Of those that arrive: a supplier that fails now and then has a 99 % of its answers, too. Where more than half of the
+/// attempts were cut by us and nobody knows what they would have taken, the last answers that we saw are those of our
+/// own patience: then nothing is known.
 static uint64_t slow_of(const struct latency_curve *day)
 {
     double arrive = (double)day->delivered[LATENCY_BUCKETS];
     uint64_t us = 0;
 
-    if (day->day_samples < HEALTH_DAY_SAMPLES || !latency_quantile(day, arrive * SLOW_QUANTILE, &us)) {
+    if (day->day_samples < HEALTH_DAY_SAMPLES || (double)day->unresolved[LATENCY_BUCKETS] > UNRESOLVED_MOST ||
+        !latency_quantile(day, arrive * SLOW_QUANTILE, &us)) {
         return 0;
     }
     return us;
@@ -67,9 +71,10 @@ static enum breaker_verdict verdict_of(const struct health *health, const struct
         return result->pending_us > (health->slow_us != 0 ? health->slow_us : HEALTH_SLOW_US) ? BREAKER_WAS_SLOW
                                                                                               : BREAKER_WAS_OURS;
     case HEALTH_OURS:
-        return BREAKER_WAS_OURS;
+        break;
     }
-    return BREAKER_WAS_OURS;
+    // Whatever it says: that it answers is what a probe is out for.
+    return result->pass.probe != 0 && result->has_answered ? BREAKER_WAS_GOOD : BREAKER_WAS_OURS;
 }
 
 static void learn(struct health *health, const struct health_result *result, uint64_t now_us)

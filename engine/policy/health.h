@@ -35,6 +35,7 @@ struct health_result {
     uint64_t took_us;    // since it began: until the body was here, or it failed, or was cut
     uint64_t pending_us; // cut in a phase of the network: since that fetch began; 0: in another one
     double value;        // of an answer: its offers
+    bool has_answered;   // a whole answer came, whatever it said
 };
 
 struct health {

@@ -64,6 +64,11 @@ void login_lease_failed(struct login_lease *lease, uint64_t now_us)
     pause_for(lease, now_us, lease->failures);
 }
 
+void login_lease_defer(struct login_lease *lease, uint64_t until_us)
+{
+    lease->not_before_us = until_us > lease->not_before_us ? until_us : lease->not_before_us;
+}
+
 void login_lease_refused(struct login_lease *lease, uint64_t now_us, uint64_t number)
 {
     if (number != lease->number || !lease->is_held) {

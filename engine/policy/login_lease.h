@@ -50,6 +50,9 @@ MUST_CHECK bool login_lease_begin(struct login_lease *lease, uint64_t now_us);
 void login_lease_made(struct login_lease *lease, uint64_t sent_us, uint64_t now_us, uint64_t life_us, uint64_t jitter);
 void login_lease_failed(struct login_lease *lease, uint64_t now_us);
 
+/// The supplier, or a limit of ours, wants no fetch before `until_us`: the pause after a failure lasts until then.
+void login_lease_defer(struct login_lease *lease, uint64_t until_us);
+
 /// A login was refused to the one who had waited for it.
 void login_lease_refused(struct login_lease *lease, uint64_t now_us, uint64_t number);
 

@@ -122,11 +122,16 @@ void quota_end(struct quota *quota)
     quota->running--;
 }
 
-void quota_block(struct quota *quota, uint64_t now_us, uint64_t wait_us)
+uint64_t quota_block_us(uint64_t wait_us)
 {
     uint64_t most_us = QUOTA_BLOCK_MAX_S * UINT64_C(1000000);
 
-    wait_us = wait_us == 0 ? QUOTA_BLOCK_US : wait_us < most_us ? wait_us : most_us;
+    return wait_us == 0 ? QUOTA_BLOCK_US : wait_us < most_us ? wait_us : most_us;
+}
+
+void quota_block(struct quota *quota, uint64_t now_us, uint64_t wait_us)
+{
+    wait_us = quota_block_us(wait_us);
     if (now_us + wait_us > quota->blocked_until_us) {
         quota->blocked_until_us = now_us + wait_us;
     }

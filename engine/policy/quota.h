@@ -43,6 +43,8 @@ void quota_end(struct quota *quota);
 
 /// The supplier had enough for `wait_us`; 0: it did not say how long. An earlier, longer word of it stands.
 void quota_block(struct quota *quota, uint64_t now_us, uint64_t wait_us);
+/// For how long that word counts.
+uint64_t quota_block_us(uint64_t wait_us);
 
 /// How many requests count in a window now.
 uint64_t quota_used(const struct quota *quota, enum quota_window window, uint64_t now_us);

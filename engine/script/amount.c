@@ -118,6 +118,16 @@ bool amount_parse(struct text text, int decimals, int64_t *micros, const char **
     return true;
 }
 
+bool amount_is_as_written(struct text amount, int decimals)
+{
+    size_t places = (size_t)decimals;
+
+    if (places == 0 || amount.length < places + 2 || amount.data[amount.length - places - 1] != '.') {
+        return false;
+    }
+    return amount.data[0] >= '1' || (amount.data[0] == '0' && amount.data[1] == '.');
+}
+
 bool amount_round(int64_t micros, int decimals, int64_t *rounded)
 {
     int64_t step = power_of_ten(AMOUNT_MAX_DECIMALS - decimals);

@@ -15,6 +15,9 @@ int amount_exponent(struct text currency);
 /// zero. False: `*why` is a constant sentence.
 MUST_CHECK bool amount_parse(struct text text, int decimals, int64_t *micros, const char **why);
 
+/// Is the text of an amount that amount_parse took what amount_write would write, too? False says nothing.
+bool amount_is_as_written(struct text amount, int decimals);
+
 /// Writes with exactly `decimals` decimals, terminated; the length is returned. Digits below them must be zero.
 static inline size_t amount_write(int64_t micros, int decimals, char out[AMOUNT_TEXT_MAX])
 {

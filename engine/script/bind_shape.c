@@ -6,6 +6,7 @@
 #include "script/bind_json.h"
 #include "script/bind_support.h"
 #include "script/drift.h"
+#include "script/reading.h"
 #include "script/sandbox.h"
 #include "script/shape.h"
 #include "script/tape_xml.h"
@@ -288,6 +289,7 @@ static void push_document(struct making *making, const struct shape *shape, int 
 static void note_seen(const struct shape_unread *unread, const struct shape *shape, const struct tape *tape)
 {
     if (unread != NULL && unread->seen != NULL) {
+        reading_note(unread->seen->reading, shape->root, &shape->names);
         drift_look(unread->seen, shape->root, tape);
     }
 }

@@ -1,5 +1,6 @@
 // An element is a table: its name, then its children; its other fields are attributes, in the order of their names, or
-// `attrs`, a list of pairs, where another order matters.
+// `attrs`, a list of pairs, where another order matters. Among the children there may be lists of elements, as `map`
+// makes them.
 
 #include "script/bind_xml.h"
 
@@ -289,6 +290,57 @@ static int last_place(struct building *building, int table)
 
 static void write_element(struct building *building, int index);
 
+/// How many items a list of elements has, or -1: it is an element. A list begins with a table, or is empty; its raw
+/// table is pushed.
+static int push_list(struct building *building, int index)
+{
+    lua_State *L = building->L;
+
+    if (!freeze_is_table(L, index) || !freeze_raw(L, index)) {
+        return -1;
+    }
+    int table = lua_gettop(L);
+    lua_rawgeti(L, table, 1);
+    bool begins_with_table = freeze_is_table(L, table + 1);
+    lua_settop(L, table);
+    lua_pushnil(L);
+    bool is_empty = lua_next(L, table) == 0;
+    lua_settop(L, table);
+    if (!begins_with_table && !is_empty) {
+        return -1;
+    }
+    for (lua_pushnil(L); lua_next(L, table) != 0; lua_pop(L, 1)) {
+        if (lua_type(L, -2) == LUA_TSTRING) {
+            build_failed(building, "a list of elements has no attributes, but `%s` is there", lua_tostring(L, -2));
+        }
+    }
+    return last_place(building, table);
+}
+
+static bool is_left_out(lua_State *L, int index)
+{
+    return lua_isnil(L, index) || (lua_isboolean(L, index) && !lua_toboolean(L, index));
+}
+
+/// One child, whose place is `index`; the tag is ended before the first.
+static void write_child(struct building *building, int index, bool *is_open)
+{
+    lua_State *L = building->L;
+
+    if (is_left_out(L, index)) {
+        return;
+    }
+    if (!*is_open) {
+        buffer_append_byte(building->out, '>');
+        *is_open = true;
+    }
+    if (freeze_is_table(L, index)) {
+        write_element(building, index);
+    } else {
+        write_scalar(building, index, false);
+    }
+}
+
 static void write_children(struct building *building, int table)
 {
     lua_State *L = building->L;
@@ -297,15 +349,16 @@ static void write_children(struct building *building, int table)
 
     for (int i = 2; i <= last; i++) {
         lua_rawgeti(L, table, i);
-        bool is_there = lua_type(L, -1) != LUA_TNIL && !(lua_isboolean(L, -1) && !lua_toboolean(L, -1));
-        if (is_there && !is_open) {
-            buffer_append_byte(building->out, '>');
-            is_open = true;
+        int child = lua_gettop(L);
+        int items = push_list(building, child);
+        if (items < 0) {
+            write_child(building, child, &is_open);
         }
-        if (is_there && freeze_is_table(L, lua_gettop(L))) {
-            write_element(building, lua_gettop(L));
-        } else if (is_there) {
-            write_scalar(building, lua_gettop(L), false);
+        int list = lua_gettop(L);
+        for (int item = 1; item <= items; item++) {
+            lua_rawgeti(L, list, item);
+            write_child(building, list + 1, &is_open);
+            lua_settop(L, list);
         }
         lua_settop(L, table);
     }

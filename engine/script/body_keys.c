@@ -38,6 +38,22 @@ static void show_name(char *out, size_t size, struct text name)
     }
 }
 
+void body_keys_add(struct body_keys *found, struct text name)
+{
+    char shown[BODY_KEY_SIZE];
+
+    show_name(shown, sizeof shown, name);
+    for (size_t i = 0; i < found->count; i++) {
+        if (strcmp(found->keys[i], shown) == 0) {
+            return;
+        }
+    }
+    if (found->count < BODY_KEYS_MAX) {
+        (void)snprintf(found->keys[found->count++], BODY_KEY_SIZE, "%s", shown);
+    }
+    found->all++;
+}
+
 /// The next step of a path: `.name` or `[1]`; absent: it ends.
 static struct text take_step(struct text path, size_t at)
 {
@@ -63,10 +79,7 @@ static bool enter_member(struct json_reader *reader, struct text name, enum json
             *token = json_next(reader);
             return true;
         }
-        if (found->count < BODY_KEYS_MAX) {
-            show_name(found->keys[found->count++], BODY_KEY_SIZE, key);
-        }
-        found->all++;
+        body_keys_add(found, key);
         if (!json_skip(reader, JSON_KEY)) {
             *token = JSON_ERROR;
             return false;

@@ -22,6 +22,9 @@ struct body_keys {
 /// Follows `body.data[1].price`; false: the body could not be read so far.
 MUST_CHECK bool body_keys_find(struct text body, struct text path, struct body_keys *found);
 
+/// One more name, unless it is among them.
+void body_keys_add(struct body_keys *found, struct text name);
+
 /// "{ at, iataCode, … }"
 void body_keys_print(const struct body_keys *found, char *out, size_t size);
 

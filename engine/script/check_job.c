@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "script/trouble.h"
+#include "script/trouble_line.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -22,7 +23,7 @@ static const char *check_syntax_help(const struct script_file *file, uint32_t li
     if (strstr(message, "escape sequence") != NULL) {
         return "a backslash in a text is written `\\\\`; Lua's patterns have `%` for it: `%d`, not `\\d`";
     }
-    trouble_note_line(&shown, file->source, line);
+    trouble_note_line(&shown, file->source, line, NULL);
     for (size_t i = 0; i < COUNT_OF(words); i++) {
         char near[24], before[24];
         size_t length = (size_t)snprintf(near, sizeof near, "%s =", words[i]);

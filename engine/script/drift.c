@@ -4,7 +4,6 @@
 #include "script/drift.h"
 
 #include "base/log.h"
-#include "script/reading.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -172,8 +171,6 @@ void drift_look(struct drift_seen *seen, struct declared *root, const struct tap
     struct drift_tree *tree = seen->drift != NULL ? find_tree(seen->drift, root) : NULL;
     uint32_t at = 0;
 
-    reading_note(seen->reading, root);
-
     while (at < seen->count && seen->looked[at].tree != tree) {
         at++;
     }
@@ -185,6 +182,11 @@ void drift_look(struct drift_seen *seen, struct declared *root, const struct tap
     memset(look.looked, 0, sizeof *look.looked);
     look.looked->tree = tree;
     look_at(&look, root, tape_root(tape));
+    for (uint32_t i = 0; i < tree->count; i++) {
+        if (look.looked->had[i] > 0 && !atomic_load_explicit(&tree->paths[i].was_there, memory_order_relaxed)) {
+            atomic_store_explicit(&tree->paths[i].was_there, true, memory_order_relaxed);
+        }
+    }
 }
 
 // ---- all answers ---------------------------------------------------------------------------------------------------
@@ -320,7 +322,7 @@ void drift_list_unseen(const struct drift *drift, drift_on_path on_path, void *c
         const struct drift_tree *tree = atomic_load(&drift->trees[i]);
         for (uint32_t k = 0; tree != NULL && k < tree->count; k++) {
             const struct drift_path *path = &tree->paths[k];
-            if (get(&path->could) > 0 && get(&path->had) == 0) {
+            if (get(&path->could) > 0 && !atomic_load_explicit(&path->was_there, memory_order_relaxed)) {
                 on_path(context, path->name, 0);
             }
         }

@@ -37,6 +37,7 @@ struct drift_path {
     _Atomic uint32_t run;
     _Atomic uint64_t since_wall_us; // the first answer of the run
     atomic_bool is_drifting;
+    atomic_bool was_there; // in any answer, also one that says nothing about paths
 };
 
 struct drift {
@@ -82,7 +83,7 @@ uint64_t drift_answers(const struct drift *drift);
 
 typedef void (*drift_on_path)(void *context, const char *path, uint64_t since_wall_us);
 
-/// Tells of every path that could have been there and was in no answer so far.
+/// Tells of every path that could have been there and was in no answer so far, whatever became of the answer.
 void drift_list_unseen(const struct drift *drift, drift_on_path on_path, void *context);
 
 /// Tells of every path that is drifting.

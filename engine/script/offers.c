@@ -27,6 +27,7 @@ struct taking {
     char observed_at[CALENDAR_TEXT_MAX]; // "": unknown
     char full_id[FULL_ID_MAX];
     size_t full_id_length;
+    size_t head_length;
     bool is_unmapped;          // the item is known by the supplier's own name for it only
     uint16_t seen[SEEN_SLOTS]; // open hash of ids to row + 1
 };
@@ -128,6 +129,7 @@ static void write_head(struct taking *taking, struct text item)
     walk_write_text(out, taking->supplier);
     buffer_append_text(out, TEXT(",\"item\":"));
     walk_write_text(out, item);
+    taking->head_length = out->length;
 }
 
 // Why the offer may not win; sum of enum offer_flag.
@@ -218,9 +220,7 @@ static bool write_fields(struct taking *taking, const struct value *values)
             return false;
         }
         walk->depth--;
-        if (field->is_hidden) {
-            walk->out->length = start;
-        }
+        (void)walk_take_back(walk, field, start);
         if (field == walk->schema->price) {
             write_status(taking);
         }
@@ -336,6 +336,7 @@ static bool add_row(struct taking *taking, struct text item)
     row->id = place(&at, id);
     row->item = place(&at, item);
     row->json = place(&at, buffer_text(taking->json));
+    row->head_length = (uint32_t)taking->head_length;
     if (taking->item_json->length > 0) {
         row->item_json = place(&at, buffer_text(taking->item_json));
     }
@@ -456,6 +457,8 @@ static void close_batch(struct taking *taking, size_t count)
     facet_table_close(&batch->facets);
     batch->corrected = taking->walk.corrected;
     memcpy(batch->corrected_first, taking->walk.corrected_first, sizeof taking->walk.corrected_first);
+    batch->ended = taking->walk.ended;
+    memcpy(batch->ended_first, taking->walk.ended_first, sizeof taking->walk.ended_first);
     offer_batch_sort(batch);
 }
 
@@ -525,6 +528,7 @@ static void taking_begin(lua_State *L, struct taking *taking, int search_index, 
     taking->json = offers_state_scratch(L, 1);
     taking->item_json = offers_state_scratch(L, 2);
     offers_state_observed(L, taking->observed_at);
+    memcpy(taking->walk.now, taking->observed_at, sizeof taking->walk.now);
     open_world(L, taking);
 }
 

@@ -23,6 +23,7 @@ void walk_begin(struct walk *walk)
     walk->scope = NULL;
     walk->is_in_price = false;
     walk->is_converted = false;
+    walk->is_over = false;
     walk->id = (struct text){ NULL, 0 };
     walk->currency[0] = '\0';
     walk->taxes_are_included = false;
@@ -197,17 +198,6 @@ static bool walk_integer(struct walk *walk, const struct schema_field *field, co
     return field->facet < 0 || walk_mark(walk, field->facet, text, false);
 }
 
-// An amount that was read as one: is it spelt as the engine would? Digits, and all of the currency's decimals.
-static bool is_canonical(struct text amount, int decimals)
-{
-    size_t places = (size_t)decimals;
-
-    if (places == 0 || amount.length < places + 2 || amount.data[amount.length - places - 1] != '.') {
-        return false;
-    }
-    return amount.data[0] >= '1' || (amount.data[0] == '0' && amount.data[1] == '.');
-}
-
 static bool walk_money(struct walk *walk, const struct schema_field *field, const struct value *value, int decimals)
 {
     struct text text = value_text(value);
@@ -245,7 +235,7 @@ static bool walk_money(struct walk *walk, const struct schema_field *field, cons
         walk->due_shown_micros += micros <= INT64_MAX - walk->due_shown_micros ? micros : 0;
         walk->due_count++;
     }
-    bool is_kept = !walk->scope->is_converted && is_canonical(text, decimals);
+    bool is_kept = !walk->scope->is_converted && amount_is_as_written(text, decimals);
     return write_checked(walk, field, is_kept ? text : (struct text){ out, amount_write(micros, decimals, out) });
 }
 
@@ -264,6 +254,20 @@ static bool walk_currency(struct walk *walk, const struct schema_field *field, c
     return write_checked(walk, field, price_show_currency(walk, field, text));
 }
 
+// Instants are told as UTC in one spelling, so their seconds are in the order of their texts.
+static bool write_instant(struct walk *walk, const struct schema_field *field, struct text utc)
+{
+    if (field->ends && walk->now[0] != '\0' && memcmp(utc.data, walk->now, CALENDAR_LOCAL) < 0) {
+        walk->is_over = true;
+        if (walk->ended++ == 0) {
+            walk_failed(walk, "%.*s was over when the answer came", TEXT_ARGS(utc));
+            walk_describe(walk, walk->ended_first, sizeof walk->ended_first);
+            walk->reason[0] = '\0';
+        }
+    }
+    return write_checked(walk, field, utc);
+}
+
 static bool walk_time(struct walk *walk, const struct schema_field *field, const struct value *value)
 {
     struct text text = value_text(value);
@@ -277,7 +281,7 @@ static bool walk_time(struct walk *walk, const struct schema_field *field, const
     }
     if (field->kind == SCHEMA_UTC_TIME && text.data != NULL && calendar_spell(text, &walk->days, &spelling) &&
         calendar_spell_utc(&spelling)) {
-        return write_checked(walk, field, (struct text){ spelling.local, CALENDAR_LOCAL + 1 });
+        return write_instant(walk, field, (struct text){ spelling.local, CALENDAR_LOCAL + 1 });
     }
     if (text.data != NULL && calendar_parse(text, &moment)) {
         if (field->kind == SCHEMA_DATE && !moment.has_time) {
@@ -288,7 +292,7 @@ static bool walk_time(struct walk *walk, const struct schema_field *field, const
         }
         if (field->kind == SCHEMA_UTC_TIME && moment.has_offset &&
             calendar_of_epoch_us(calendar_epoch_us(&moment), &utc)) {
-            return write_checked(walk, field, (struct text){ out, calendar_write_utc(&utc, out) });
+            return write_instant(walk, field, (struct text){ out, calendar_write_utc(&utc, out) });
         }
     }
     return expected(walk, value,
@@ -397,6 +401,19 @@ static bool mark_plain_text(struct walk *walk, const struct schema_field *field,
     return true;
 }
 
+bool walk_take_back(struct walk *walk, const struct schema_field *field, size_t start)
+{
+    bool is_over = walk->is_over && field->kind == SCHEMA_OBJECT && field->object->end >= 0;
+
+    if (is_over) {
+        walk->is_over = false;
+    }
+    if (is_over || field->is_hidden) {
+        walk->out->length = start;
+    }
+    return is_over || field->is_hidden;
+}
+
 static bool walk_fields(struct walk *walk, const struct schema_object *object, const struct value *values, int decimals)
 {
     bool is_first = true;
@@ -423,11 +440,7 @@ static bool walk_fields(struct walk *walk, const struct schema_object *object, c
             return false;
         }
         walk->depth--;
-        if (field->is_hidden) {
-            walk->out->length = start;
-        } else {
-            is_first = false;
-        }
+        is_first = walk_take_back(walk, field, start) && is_first;
     }
     if (is_first) {
         buffer_append_byte(walk->out, '{');

@@ -79,6 +79,11 @@ struct walk {
     size_t corrected;            // elapsed minutes that did not agree with the times, of the whole answer
     char corrected_first[160];
     struct calendar_days days; // of its times
+    // objects that were over when the answer came
+    char now[CALENDAR_TEXT_MAX]; // when that was; "": unknown
+    bool is_over;                // the object in hand is one
+    size_t ended;                // so many, of the whole answer
+    char ended_first[160];
     // where it stands, and what is wrong there
     struct walk_step steps[WALK_STEPS_MAX];
     size_t depth;
@@ -108,6 +113,9 @@ MUST_CHECK bool walk_absent(struct walk *walk, const struct schema_field *field)
 
 /// The offer has this value of a facet.
 MUST_CHECK bool walk_mark(struct walk *walk, int8_t facet, struct text value, bool is_text);
+
+/// Behind a field that was written: takes it back when it is never shown or its object was over. True: it was.
+bool walk_take_back(struct walk *walk, const struct schema_field *field, size_t start);
 
 /// A leaf that was checked and is written: it counts where it is a key or a facet.
 MUST_CHECK bool walk_note_leaf(struct walk *walk, const struct schema_field *field, struct text text);

@@ -192,7 +192,7 @@ static void push_row(struct plan_row *row, uint32_t level)
 }
 
 /// An element of `c[]` that is no plain value: its members would be those that other leaves happen to declare.
-static const struct tape_node *find_misfit(const struct plan_row *row, const struct plan_node *node)
+static const struct tape_node *find_misfit(const struct plan_row *row, const struct plan_node *node, bool is_helper)
 {
     const struct tape_node *list = plan_find(row, &node->path);
     bool is_map = list != NULL && list->kind == TAPE_MAP;
@@ -200,7 +200,7 @@ static const struct tape_node *find_misfit(const struct plan_row *row, const str
     for (uint32_t at = list != NULL && (is_map || list->kind == TAPE_LIST) ? list->first : 0; at != 0;
          at = row->tape->nodes[at].next) {
         const struct tape_node *value = &row->tape->nodes[at + (is_map ? 1 : 0)];
-        bool is_object = value->kind == TAPE_OBJECT && !row->plan->is_xml;
+        bool is_object = value->kind == TAPE_OBJECT && (!row->plan->is_xml || (is_helper && value->text.data == NULL));
         if (is_object || value->kind == TAPE_OTHER || value->kind == TAPE_LIST || value->kind == TAPE_MAP) {
             return value;
         }
@@ -208,20 +208,39 @@ static const struct tape_node *find_misfit(const struct plan_row *row, const str
     return NULL;
 }
 
-/// A list or object of which no field is named: there would be nothing to give.
-static const struct tape_node *find_whole(const struct plan_row *row, const struct plan_node *node)
+/// A list or object of which no field is named: there would be nothing to give. A function of Lua may be asked about an
+/// element of XML all the same; helpers know texts only.
+static const struct tape_node *find_whole(const struct plan_row *row, const struct plan_node *node, bool is_helper)
 {
-    bool is_plain = !node->path.is_key && !row->plan->is_xml && node->path.declared->kind == DECLARED_SCALAR;
+    bool is_asked = is_helper || !row->plan->is_xml;
+    bool is_plain = !node->path.is_key && is_asked && node->path.declared->kind == DECLARED_SCALAR;
     const struct tape_node *value = is_plain ? plan_find(row, &node->path) : NULL;
 
     return value != NULL && value->kind == TAPE_OTHER ? value : NULL;
 }
 
+/// An object or element that was given to a helper as a table.
+static const struct tape_node *find_table(const struct plan_row *row, const struct plan_node *node)
+{
+    bool may_be = node->op == PLAN_PATH && !node->path.is_key && node->path.declared->kind == DECLARED_OBJECT;
+    const struct tape_node *value = may_be ? plan_find(row, &node->path) : NULL;
+
+    return value != NULL && value->kind == TAPE_OBJECT && value->text.data == NULL ? value : NULL;
+}
+
 static struct value misfit_value(struct plan_row *row, const struct plan_node *node, const struct tape_node *misfit)
 {
     size_t room = sizeof row->scratch - row->scratch_used;
+    bool is_element = row->plan->is_xml && (misfit->kind == TAPE_OBJECT || misfit->kind == TAPE_OTHER);
 
-    if (node->op == PLAN_PATH) {
+    if (is_element && node->op == PLAN_PATH) {
+        (void)snprintf(row->scratch + row->scratch_used, room,
+                       "an element without a text of its own at `%.60s`: name one in it, or an attribute",
+                       node->path.text.data);
+    } else if (misfit->kind == TAPE_OBJECT && node->op == PLAN_PATH) {
+        (void)snprintf(row->scratch + row->scratch_used, room, "an object at `%.60s`: name a field of it",
+                       node->path.text.data);
+    } else if (node->op == PLAN_PATH) {
         (void)snprintf(row->scratch + row->scratch_used, room,
                        "%s as `%.60s`, of which a function is given nothing: name a field", tape_kind_name(misfit),
                        node->path.text.data);
@@ -235,14 +254,16 @@ static struct value misfit_value(struct plan_row *row, const struct plan_node *n
 }
 
 /// Calls a function of C, whose errors know neither line nor name: they get the leaf's place and the function's name.
-static void call_helper(struct plan_row *row, const struct plan_node *node, int arguments)
+/// One that was given a table in place of a text, because that is what the answer has there, costs its offer only: the
+/// argument; else NULL.
+static const struct plan_node *call_helper(struct plan_row *row, const struct plan_node *node, int arguments)
 {
     lua_State *L = row->L;
     const struct plan *plan = row->plan;
     int status = lua_pcall(L, arguments, 1, 0);
 
     if (status == 0) {
-        return;
+        return NULL;
     }
     if (status == LUA_ERRMEM) {
         sandbox_of(L)->heap.is_exhausted = true;
@@ -250,6 +271,11 @@ static void call_helper(struct plan_row *row, const struct plan_node *node, int 
     sandbox_check(L);
     if (lua_type(L, -1) != LUA_TSTRING) {
         lua_error(L); // a failure
+    }
+    for (size_t i = 0; i < node->field_count; i++) {
+        if (find_table(row, node->fields[i]) != NULL) {
+            return node->fields[i];
+        }
     }
     lua_rawgeti(L, row->kept, node->function);
     sandbox_globals_push_name(L, lua_gettop(L));
@@ -260,6 +286,7 @@ static void call_helper(struct plan_row *row, const struct plan_node *node, int 
         luaL_error(L, "%s:%d: plan: %s: %s", plan->file.data, (int)plan->line, node->value.text.data, message);
     }
     luaL_error(L, "plan: %s: %s", node->value.text.data, message);
+    return NULL;
 }
 
 static struct value call(struct plan_row *row, const struct plan_node *node)
@@ -267,17 +294,19 @@ static struct value call(struct plan_row *row, const struct plan_node *node)
     lua_State *L = row->L;
     int arguments = node->field_count == 0 ? 1 : (int)node->field_count;
 
+    luaL_checkstack(L, 8 + (int)node->field_count, "the plan is nested too deeply");
+    lua_rawgeti(L, row->kept, node->function);
+    bool is_helper = lua_iscfunction(L, -1) != 0;
     for (size_t i = 0; i < node->field_count; i++) {
         const struct plan_node *field = node->fields[i];
-        const struct tape_node *misfit = field->op == PLAN_VALUES && field->inner.count == 0 ? find_misfit(row, field)
-                                         : field->op == PLAN_PATH                            ? find_whole(row, field)
-                                                                                             : NULL;
+        const struct tape_node *misfit = field->op == PLAN_VALUES && field->inner.count == 0
+                                             ? find_misfit(row, field, is_helper)
+                                         : field->op == PLAN_PATH ? find_whole(row, field, is_helper)
+                                                                  : NULL;
         if (misfit != NULL) {
             return misfit_value(row, field, misfit);
         }
     }
-    luaL_checkstack(L, 8 + (int)node->field_count, "the plan is nested too deeply");
-    lua_rawgeti(L, row->kept, node->function);
     if (node->field_count == 0) {
         push_row(row, node->level);
         if (lua_isnil(L, -1)) {
@@ -290,8 +319,11 @@ static struct value call(struct plan_row *row, const struct plan_node *node)
         push_argument(row, node->fields[i]);
     }
     row->calling = node;
-    if (lua_iscfunction(L, -1 - arguments)) {
-        call_helper(row, node, arguments);
+    if (is_helper) {
+        const struct plan_node *table = call_helper(row, node, arguments);
+        if (table != NULL) {
+            return misfit_value(row, table, find_table(row, table));
+        }
     } else {
         for (int i = 0; i < arguments && i < PLAN_GIVEN_MAX; i++) {
             row->given[i] = lua_topointer(L, i - arguments);

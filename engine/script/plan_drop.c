@@ -9,11 +9,13 @@
 #include "script/plan_source.h"
 #include "script/plan_where.h"
 #include "script/trouble.h"
+#include "script/trouble_line.h"
+#include "script/xml_keys.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { PLACE_SIZE = 160, WHERE_SIZE = 200, KEYS_SIZE = 400 };
+enum { PLACE_SIZE = 160, WHERE_SIZE = 200, KEYS_SIZE = 400, ABSENT_MAX = 4 };
 
 static const struct plan_node *field_of(const struct plan_node *node, const char *name)
 {
@@ -100,32 +102,58 @@ static bool is_in_hand(const struct plan_row *row, uint32_t level)
     return true;
 }
 
-/// Up to where the answer follows the path, and what is there.
-static void note_keys(struct failure *why, const struct plan_drop *drop, const char *where)
+/// The names at `where` up to where the answer has it.
+static void note_names(struct failure *why, const struct body_keys *found, const char *where)
 {
     const char *names[BODY_KEYS_MAX];
-    struct body_keys found;
     char keys[KEYS_SIZE];
 
-    if (!body_keys_find(drop->body, text_of(where), &found) || where[found.length] == '\0') {
+    body_keys_print(found, keys, sizeof keys);
+    failure_note(why, "%.*s is %s", (int)found->length, where, keys);
+    for (size_t i = 0; i < found->count; i++) {
+        names[i] = found->keys[i];
+    }
+    const char *wanted = where + found->length + 1;
+    const char *nearest = where[found->length] != '.'
+                              ? NULL
+                              : text_nearest((struct text){ wanted, strcspn(wanted, ".[") }, names, found->count);
+    if (nearest != NULL) {
+        failure_help(why, "did you mean `%s`?", nearest);
+    }
+}
+
+static void note_xml_names(struct failure *why, const struct plan *plan, struct text body, const char *where)
+{
+    struct xml_keys keys;
+
+    if (!xml_keys_find(body, text_of(where), &plan->names, &keys) || where[keys.found.length] == '\0') {
+        return;
+    }
+    if (keys.other[0] == '\0') {
+        note_names(why, &keys.found, where);
+        return;
+    }
+    failure_note(why, "%s", keys.other);
+    failure_help(why, "mend `xmlns` of the plan: it is another version, or another thing");
+}
+
+/// Up to where the answer follows the path, and what is there.
+static void note_keys(struct failure *why, const struct plan *plan, struct text body, const char *where)
+{
+    struct body_keys found;
+
+    if (plan->is_xml) {
+        note_xml_names(why, plan, body, where);
+        return;
+    }
+    if (!body_keys_find(body, text_of(where), &found) || where[found.length] == '\0') {
         return;
     }
     if (strcmp(found.kind, "an object") != 0) {
         failure_note(why, "%.*s is %s", (int)found.length, where, found.kind);
         return;
     }
-    body_keys_print(&found, keys, sizeof keys);
-    failure_note(why, "%.*s is %s", (int)found.length, where, keys);
-    for (size_t i = 0; i < found.count; i++) {
-        names[i] = found.keys[i];
-    }
-    const char *wanted = where + found.length + 1;
-    const char *nearest = where[found.length] != '.'
-                              ? NULL
-                              : text_nearest((struct text){ wanted, strcspn(wanted, ".[") }, names, found.count);
-    if (nearest != NULL) {
-        failure_help(why, "did you mean `%s`?", nearest);
-    }
+    note_names(why, &found, where);
 }
 
 static void note_where(struct failure *why, struct plan_row *row, const struct plan_node *leaf, const char *place)
@@ -138,9 +166,7 @@ static void note_where(struct failure *why, struct plan_row *row, const struct p
     }
     plan_where_path(row, path, where, sizeof where);
     failure_note(why, "`%s` reads %s", place, where);
-    if (!row->plan->is_xml) {
-        note_keys(why, row->drop, where);
-    }
+    note_keys(why, row->plan, row->drop->body, where);
 }
 
 static void note_line(struct failure *why, lua_State *L, const struct plan *plan, const char *place)
@@ -156,17 +182,47 @@ static void note_line(struct failure *why, lua_State *L, const struct plan *plan
         trouble->find_source(trouble->context, plan->file, &path, &source)) {
         why->line = plan_source_line(source, plan->line, place);
         (void)snprintf(why->file, sizeof why->file, "%.*s", TEXT_ARGS(path));
-        trouble_note_line(why, source, why->line);
+        trouble_note_line(why, source, why->line, NULL);
     }
 }
 
-void plan_drop_refuse(struct plan_row *row, const char *place)
+void plan_drop_refuse(struct plan_row *row, const char *place, const char *path)
 {
+    char where[WHERE_SIZE];
+
     if (row->drop != NULL) {
         row->drop->why = (struct failure){ .code = CODE_UNPARSABLE };
         note_line(&row->drop->why, row->L, row->plan, place);
         failure_help(&row->drop->why,
                      "`each` names the list of offers, from the outside to the inside: data[].offers[]");
+        if (row->plan->is_xml) { // of JSON the sentence tells the lists
+            (void)snprintf(where, sizeof where, "body.%s", path);
+            note_xml_names(&row->drop->why, row->plan, row->drop->body, where);
+        }
+    }
+}
+
+void plan_drop_tell_absent(const struct plan_row *row, struct failure *why)
+{
+    const struct plan_node *leaf = row->calling;
+    char where[WHERE_SIZE], help[sizeof why->help];
+    size_t count = 0;
+
+    (void)snprintf(help, sizeof help, "%s", why->help);
+    for (size_t i = 0; leaf != NULL && i < leaf->field_count && count < ABSENT_MAX; i++) {
+        const struct plan_path *path = find_path(row, leaf->fields[i]);
+        if (path == NULL || is_there(row, path) || !is_in_hand(row, path->level)) {
+            continue;
+        }
+        count++;
+        plan_where_path(row, path, where, sizeof where);
+        failure_note(why, "the leaf's path %zu found nothing at %s", i + 1, where);
+        if (row->drop != NULL) {
+            note_keys(why, row->plan, row->drop->body, where);
+        }
+    }
+    if (count > 1) { // which of them is meant, nobody knows
+        (void)snprintf(why->help, sizeof why->help, "%s", help);
     }
 }
 

@@ -17,8 +17,11 @@ struct plan_drop {
 
 struct plan_row; // script/plan_read.h
 
-/// The answer is refused for what the plan says at `place`, such as `each`: its line.
-void plan_drop_refuse(struct plan_row *row, const char *place);
+/// The answer is refused for what the plan says at `place`, such as `each`, whose path leads to no list: its line.
+void plan_drop_refuse(struct plan_row *row, const char *place, const char *path);
+
+/// The function of a leaf came upon nothing: which of the leaf's paths found nothing, and what is there instead.
+void plan_drop_tell_absent(const struct plan_row *row, struct failure *why);
 
 /// The offer in hand of the walk is dropped; nothing happens unless it is a plan's.
 void plan_drop_tell(struct walk *walk);

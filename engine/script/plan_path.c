@@ -330,6 +330,9 @@ uint32_t plan_compile_reference(struct plan_compiler *compiler, struct text list
     if (plan->level_count == PLAN_LEVELS_MAX) {
         plan_failed(compiler, "`%s`: too many levels", list.data);
     }
+    if (list.length > 2 && text_equals_c(text_behind(list, list.length - 2), "[]")) {
+        plan_failed(compiler, "ref: `%s`: the list that is looked through is named without its []", list.data);
+    }
     made->outer = level;
     made->is_reference = true;
     made->is_map = is_map;

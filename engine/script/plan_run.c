@@ -9,6 +9,7 @@
 #include "script/offers.h"
 #include "script/plan_read.h"
 #include "script/plan_term.h"
+#include "script/reading.h"
 #include "script/run_response.h"
 #include "script/sandbox.h"
 #include "script/script_set.h"
@@ -67,6 +68,7 @@ static void read_document(lua_State *L, struct run_response *view, const struct 
         run_response_unparsable(L, view, "more values than may be kept");
     }
     if (view->unread.seen != NULL) {
+        reading_note(view->unread.seen->reading, plan->root, &plan->names);
         drift_look(view->unread.seen, plan->root, tape);
     }
 }
@@ -150,7 +152,7 @@ static void refuse_list(lua_State *L, struct run_response *view, const struct pl
     char lists[BODY_LISTS_SIZE] = "";
 
     declared_path(level->element, path, sizeof path);
-    plan_drop_refuse(row, "each");
+    plan_drop_refuse(row, "each", path);
     lua_pushfstring(L, "%s: %s expected, got %s", path, level->is_map ? "an object" : "a list",
                     node == NULL ? "nothing" : tape_kind_name(node));
     if (!level->is_map && !row->plan->is_xml) {

@@ -7,6 +7,7 @@
 #include "script/sandbox.h"
 
 #include <lauxlib.h>
+#include <stdio.h>
 #include <string.h>
 
 struct progress {
@@ -94,6 +95,19 @@ static const struct progress_row {
     { "chance", PROGRESS_STATISTICS, push_chance },   { "worth_waiting", PROGRESS_STATISTICS, push_worth_waiting },
 };
 
+void progress_tell_fields(char *place, size_t size)
+{
+    size_t length = 0;
+
+    place[0] = '\0';
+    for (size_t i = 0; i < COUNT_OF(progress_rows) && length + strlen(progress_rows[i].name) + 2 < size; i++) {
+        if (progress_rows[i].field != PROGRESS_STATISTICS) {
+            length +=
+                (size_t)snprintf(place + length, size - length, "%s%s", i == 0 ? "" : ", ", progress_rows[i].name);
+        }
+    }
+}
+
 static int progress_refuse(lua_State *L, const char *word)
 {
     const char *names[COUNT_OF(progress_rows)];
@@ -104,7 +118,9 @@ static int progress_refuse(lua_State *L, const char *word)
     const char *nearest = text_nearest(text_of(word), names, COUNT_OF(names));
     sandbox_of(L)->was_impure = true;
     if (nearest == NULL) {
-        return luaL_error(L, "progress has no field \"%s\"", word);
+        char fields[128];
+        progress_tell_fields(fields, sizeof fields);
+        return luaL_error(L, "progress has no field \"%s\": it has %s", word, fields);
     }
     return luaL_error(L, "progress has no field \"%s\": did you mean \"%s\"?", word, nearest);
 }

@@ -18,5 +18,8 @@ const struct progress *progress_push(lua_State *L, const struct search_progress 
 /// see. Anything else in it raises.
 void progress_read(lua_State *L, int index, struct search_progress *values);
 
+/// "elapsed_ms, remaining_ms, …": what scripts may read of it.
+void progress_tell_fields(char *place, size_t size);
+
 /// What was read so far: a sum of enum progress_field.
 uint32_t progress_reads(const struct progress *progress);

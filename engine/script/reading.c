@@ -62,7 +62,34 @@ static void write_node(struct buffer *out, const struct declared *node)
     buffer_append_c(out, "}}");
 }
 
-void reading_note(struct reading *reading, const struct declared *root)
+static void write_pair(struct buffer *out, struct text key, struct text value, bool is_first)
+{
+    struct json_writer json;
+
+    buffer_append_c(out, is_first ? "" : ",");
+    write_key(out, key);
+    json_writer_init(&json, out);
+    json_text(&json, value);
+}
+
+// In place of the node's last brace.
+static void write_names(struct buffer *out, const struct xml_names *names)
+{
+    if (out->length == 0 || (names->count == 0 && names->common.data == NULL)) {
+        return;
+    }
+    out->length--;
+    buffer_append_c(out, ",\"x\":{");
+    for (size_t i = 0; i < names->count; i++) {
+        write_pair(out, names->prefixes[i], names->uris[i], i == 0);
+    }
+    if (names->common.data != NULL) {
+        write_pair(out, TEXT(""), names->common, names->count == 0);
+    }
+    buffer_append_c(out, "}}");
+}
+
+void reading_note(struct reading *reading, const struct declared *root, const struct xml_names *names)
 {
     struct buffer *trees = reading == NULL ? NULL : &reading->trees;
     struct buffer node;
@@ -72,6 +99,9 @@ void reading_note(struct reading *reading, const struct declared *root)
     }
     buffer_init(&node, TREES_MAX);
     write_node(&node, root);
+    if (names != NULL && root->kind == DECLARED_OBJECT) {
+        write_names(&node, names);
+    }
     struct text written = buffer_text(&node), known = buffer_text(trees);
     bool is_known = known.length > 0 && written.length > 0 &&
                     memmem(known.data, known.length, written.data, written.length) != NULL;

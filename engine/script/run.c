@@ -10,6 +10,7 @@
 #include "script/field_watch.h"
 #include "script/freeze.h"
 #include "script/script_check.h"
+#include "script/trouble_line.h"
 
 #include <lauxlib.h>
 #include <stdarg.h>
@@ -92,32 +93,48 @@ static void run_count_limits(struct script_set *set, const struct sandbox *sandb
     }
 }
 
-/// Without a place of its own it gets the script's file.
+/// An error of what was called last has no line, but its file may have only one that it can be.
+static void run_find_tail(struct failure *trouble, struct text source)
+{
+    struct text rest = text_of(trouble->notes), note = failure_next_note(&rest);
+
+    if (trouble->line == 0 && text_starts_with(note, TEXT(TROUBLE_TAIL))) {
+        const char *name = note.data + strlen(TROUBLE_TAIL);
+        struct text function = text_split(text_of(name), '(', &rest);
+        trouble->line = trouble_line_of_tail(source, function);
+    }
+}
+
+/// Without a place of its own it gets the script's file. A line that is known then is shown before the notes.
 static void run_place_trouble(struct run *run, const struct guard_blame *blame)
 {
-    const struct script_set *set = run->state->set;
+    struct script_set *set = run->state->set;
     struct failure *trouble = &run->trouble;
+    struct text path, source;
 
-    if (trouble->code == CODE_NONE || trouble->file[0] != '\0' || blame == NULL) {
+    if (trouble->code == CODE_NONE || blame == NULL) {
         return;
     }
     const struct script_file *file = blame->script.is_product ? script_set_product_file(set, blame->script.index)
                                                               : script_set_supplier_file(set, blame->script.index);
-    (void)snprintf(trouble->file, sizeof trouble->file, "%.*s", TEXT_ARGS(file->path));
+    if (trouble->file[0] == '\0') {
+        (void)snprintf(trouble->file, sizeof trouble->file, "%.*s", TEXT_ARGS(file->path));
+        run_find_tail(trouble, file->source);
+    }
+    if (trouble->line > 0 && trouble->notes[0] != ' ' &&
+        script_set_find_source(set, text_of(trouble->file), &path, &source)) {
+        (void)snprintf(trouble->file, sizeof trouble->file, "%.*s", TEXT_ARGS(path)); // Lua tells the end of a long one
+        trouble_note_line_first(trouble, source, NULL);
+    }
 }
 
 /// What was stopped, or was out of memory, as a person is told of it: with its line, when it is known.
 static void run_tell_limit(struct run *run, enum code code, const struct guard_blame *blame)
 {
     struct failure *trouble = &run->trouble;
-    struct text path, source;
 
     *trouble = (struct failure){ .code = code };
     (void)trouble_split(trouble, run->failure.message);
-    if (script_set_find_source(run->state->set, text_of(trouble->file), &path, &source)) {
-        (void)snprintf(trouble->file, sizeof trouble->file, "%.*s", TEXT_ARGS(path)); // Lua tells the end of a long one
-        trouble_note_line(trouble, source, trouble->line);
-    }
     run_place_trouble(run, blame);
     failure_help(trouble, code == CODE_TIMEOUT ? "look for a loop that does not end; read long lists by a shape"
                                                : "look for a list or text that grows without end; read by a shape");

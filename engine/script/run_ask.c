@@ -152,11 +152,17 @@ static const struct ask_status *ask_status_of(lua_State *L, int result)
                lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : luaL_typename(L, -1));
 }
 
+/// What the supplier says makes no sense: its answer is unparsable, as an answer without a valid offer is.
+static void ask_refuse(lua_State *L, struct ask_work *work, const char *what, const char *why)
+{
+    (void)run_response_unparsable(L, &work->view, lua_pushfstring(L, "revalidate.read: %s: %s", what, why));
+}
+
 /// The price now: its total, with the currency's decimals, and the currency.
-static void ask_write_now(lua_State *L, int now, struct json_writer *json)
+static void ask_write_now(lua_State *L, struct ask_work *work, int now, struct json_writer *json)
 {
     int64_t micros;
-    const char *why = "a text expected, as money";
+    const char *why = "";
     char amount[AMOUNT_TEXT_MAX];
 
     lua_getfield(L, now, "currency");
@@ -164,11 +170,15 @@ static void ask_write_now(lua_State *L, int now, struct json_writer *json)
     struct text currency = bind_to_text(L, -2);
     struct text total = bind_to_text(L, -1);
     int decimals = amount_exponent(currency);
-    if (decimals < 0) {
-        run_breach(L, 2, "revalidate.read: now.currency: a currency of ISO 4217 expected");
+    if (currency.data == NULL || total.data == NULL) {
+        run_breach(L, 2, "revalidate.read: now.%s: a text expected, as money",
+                   currency.data == NULL ? "currency" : "total");
     }
-    if (total.data == NULL || !amount_parse(total, decimals, &micros, &why)) {
-        run_breach(L, 2, "revalidate.read: now.total: %s", why);
+    if (decimals < 0) {
+        ask_refuse(L, work, "now.currency", "a currency of ISO 4217 expected");
+    }
+    if (!amount_parse(total, decimals, &micros, &why)) {
+        ask_refuse(L, work, "now.total", why);
     }
     (void)amount_write(micros, decimals, amount);
     json_begin_object(json);
@@ -189,9 +199,11 @@ static void ask_write_offer(lua_State *L, struct ask_work *work, struct json_wri
     int list = lua_gettop(L);
     state_push_search(L, work->work.run->state, work->facts);
     enum status status = offers_take(L, list, list + 1, supplier->product.data, supplier->name, work->batch);
+    if (work->batch->dropped > 0) {
+        ask_refuse(L, work, "offer", work->batch->dropped_first);
+    }
     if (status != STATUS_OK || work->batch->count != 1) {
-        run_breach(L, 2, "revalidate.read: offer: %s",
-                   work->batch->dropped > 0 ? work->batch->dropped_first : "it could not be taken");
+        run_breach(L, 2, "revalidate.read: offer: it could not be taken");
     }
     json_raw(json, work->batch->offers[0].json);
     lua_settop(L, list - 1);
@@ -238,7 +250,7 @@ static void ask_write_result(lua_State *L, int result, struct ask_work *work)
     }
     if (has_now) {
         json_key(&json, "now");
-        ask_write_now(L, lua_gettop(L), &json);
+        ask_write_now(L, work, lua_gettop(L), &json);
     }
     lua_pop(L, 1);
     if (status->needs_offer && !has_offer) {

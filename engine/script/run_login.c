@@ -266,6 +266,9 @@ bool run_login(struct run *run, struct login_call *call)
     buffer_init(&work.plain, 0);
     buffer_init(&work.view.converted, 0);
     enum run_end end = login_run(&work, call);
+    if (call->response != NULL && call->retry_after_ms == 0) {
+        call->retry_after_ms = run_response_retry_after_ms(call->response, call->verdict, work.context.wall_us);
+    }
     if (end != RUN_LOST) {
         run_note_trial(run, work.supplier, call->verdict, call->message);
     }

@@ -17,7 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NORMALISE_BATCH_MAX = 16 << 20, NORMALISE_NOTES_MAX = 1 << 20, NORMALISE_TOO_MANY_REQUESTS = 429 };
+enum { NORMALISE_BATCH_MAX = 16 << 20, NORMALISE_NOTES_MAX = 1 << 20 };
 
 /// Context of the sections: copies and references, nothing of the call's own memory.
 struct normalise_work {
@@ -301,11 +301,8 @@ static void normalise_fail(struct normalise_work *work, struct normalise_call *c
 /// How long to leave the supplier alone says its own header, when its script did not.
 static void normalise_take_retry_after(struct normalise_work *work, struct normalise_call *call)
 {
-    bool is_quota = call->verdict == SCRIPT_FAIL_QUOTA || work->view.status == NORMALISE_TOO_MANY_REQUESTS;
-
-    if (is_quota && call->retry_after_ms == 0) {
-        struct wait wait = wait_of_text(http_response_header(call->response, "retry-after"));
-        call->retry_after_ms = wait_left_ms(wait, normalise_wall_us(work));
+    if (call->retry_after_ms == 0) {
+        call->retry_after_ms = run_response_retry_after_ms(call->response, call->verdict, normalise_wall_us(work));
     }
 }
 

@@ -14,6 +14,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { TOO_MANY_REQUESTS = 429 };
+
 static const char response_table_key; // registry: the frozen table
 static const char response_state_key; // registry: light userdata, the state
 
@@ -129,6 +131,7 @@ static int response_read(lua_State *L, struct run_response *view, bool is_xml)
 {
     bool (*decode)(lua_State *, struct run_response *) = is_xml ? response_decode_xml : response_decode;
 
+    bool is_declared = !lua_isnoneornil(L, 2);
     run_response_expect(L, view, is_xml);
     bool is_read = decode(L, view);
     if (!is_read && run_response_reread(L, view)) {
@@ -141,7 +144,7 @@ static int response_read(lua_State *L, struct run_response *view, bool is_xml)
         lua_concat(L, 2);
         return run_response_unparsable(L, view, lua_tostring(L, -1));
     }
-    trouble_keep_root(L, !lua_isnoneornil(L, 2));
+    trouble_keep_root(L, is_declared);
     return 1;
 }
 
@@ -272,6 +275,14 @@ void run_response_make(lua_State *L, struct run_response *view, const struct htt
 void run_response_push(lua_State *L)
 {
     response_push_key(L, &response_table_key);
+}
+
+uint64_t run_response_retry_after_ms(const struct http_response *response, enum script_verdict verdict,
+                                     uint64_t wall_us)
+{
+    bool is_quota = verdict == SCRIPT_FAIL_QUOTA || response->status == TOO_MANY_REQUESTS;
+
+    return is_quota ? wait_left_ms(wait_of_text(http_response_header(response, "retry-after")), wall_us) : 0;
 }
 
 void run_response_forget(struct state *state)

@@ -21,9 +21,11 @@ static const char *const KIND_NAMES[] = {
     [SCHEMA_LIST] = "list",
 };
 
-static const char *const OPTION_NAMES[] = { "required",      "item",  "key",        "hidden", "trim_zeros",
-                                            "adds_duration", "min",   "max",        "values", "of",
-                                            "stands_in",     "facet", "facet_less", "at",     "elapsed" };
+static const char *const OPTION_NAMES[] = { "required",   "item", "key",     "hidden", "trim_zeros", "adds_duration",
+                                            "min",        "max",  "values",  "of",     "stands_in",  "facet",
+                                            "facet_less", "at",   "elapsed", "ends" };
+
+static const char END_WRONG[] = "a utc_time `ends` an object that is not required, of no item and of no list";
 
 static const char SCHEMA_KEY; // its address names the metatable in the registry
 static const char NEXT_KEY;   // … and Lua's `next`
@@ -146,6 +148,11 @@ static void set_bounds(struct schema_field *field)
     field->max = is_text ? TEXT_MAX_DEFAULT : field->kind == SCHEMA_LIST ? LIST_MAX_DEFAULT : INTEGER_MAX_DEFAULT;
 }
 
+static bool has_end(const struct schema_field *field)
+{
+    return field->kind == SCHEMA_OBJECT && field->object->end >= 0;
+}
+
 static bool compile_element(struct compiler *compiler, int options, struct schema_field *field)
 {
     lua_State *L = compiler->L;
@@ -163,6 +170,9 @@ static bool compile_element(struct compiler *compiler, int options, struct schem
     field->element->facet = -1;
     field->element->at = -1;
     bool is_ok = compile_kind(compiler, lua_gettop(L) - 1, lua_gettop(L), field->element);
+    if (is_ok && has_end(field->element)) {
+        return compile_failed(compiler, END_WRONG);
+    }
     if (is_ok) {
         set_bounds(field->element);
         lua_pop(L, 2);
@@ -285,6 +295,7 @@ static bool compile_field(struct compiler *compiler, int table, struct schema_fi
     field->adds_duration = read_flag(L, table, "adds_duration");
     field->stands_in = read_flag(L, table, "stands_in");
     field->is_elapsed = read_flag(L, table, "elapsed");
+    field->ends = read_flag(L, table, "ends");
     field->at = -1;
     lua_rawgeti(L, table, 2);
     if (!check_options(compiler, table) || !compile_kind(compiler, lua_gettop(L), table, field)) {
@@ -294,6 +305,9 @@ static bool compile_field(struct compiler *compiler, int table, struct schema_fi
     if (!read_bound(compiler, table, "min", &field->min) || !read_bound(compiler, table, "max", &field->max) ||
         !compile_facet(compiler, table, field)) {
         return false;
+    }
+    if ((field->ends && field->kind != SCHEMA_UTC_TIME) || (has_end(field) && (field->is_required || field->is_item))) {
+        return compile_failed(compiler, END_WRONG);
     }
     lua_pop(L, 1);
     compiler->path[before] = '\0';
@@ -357,6 +371,7 @@ static bool find_times(struct compiler *compiler, int list, struct schema_object
     lua_State *L = compiler->L;
 
     object->elapsed = -1;
+    object->end = -1;
     for (size_t i = 0; i < object->count; i++) {
         struct schema_field *field = &object->fields[i];
         lua_rawgeti(L, list, (int)i + 1);
@@ -378,6 +393,7 @@ static bool find_times(struct compiler *compiler, int list, struct schema_object
             return compile_failed(compiler, "one integer of an object may be `elapsed`");
         }
         object->elapsed = field->is_elapsed ? (int)i : object->elapsed;
+        object->end = field->ends ? (int)i : object->end;
     }
     return true;
 }
@@ -506,6 +522,9 @@ static bool find_roles(struct compiler *compiler)
     const struct schema_object *price = schema->price != NULL ? schema->price->object : NULL;
     schema->total = find_role(price, "total", SCHEMA_MONEY);
     schema->currency = find_role(price, "currency", SCHEMA_CURRENCY);
+    if (schema->root.end >= 0) {
+        return compile_failed(compiler, END_WRONG);
+    }
     if (schema->id == NULL || !schema->id->is_required || schema->price == NULL || !schema->price->is_required ||
         schema->total == NULL || !schema->total->is_required || schema->currency == NULL ||
         !schema->currency->is_required) {

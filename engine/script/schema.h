@@ -45,6 +45,7 @@ struct schema_field {
     bool trims_zeros;    // text: leading zeros are dropped
     bool adds_duration;  // integer: minutes that add up to the offer's duration
     bool is_elapsed;     // integer: the minutes between the first and the last zoned time of its object
+    bool ends;           // utc_time: when it is over, so is its object, which is left out
     int at;              // object {local, zone, utc}: the field whose place's clocks it shows; -1: not one
     bool stands_in;      // text of the root: names the item when all of its key fields are absent
     int8_t facet;        // its values (of a list: the greatest length) are counted under this name; -1: are not
@@ -61,6 +62,7 @@ struct schema_object {
     size_t count;
     int currency;    // the field whose decimals the money of this object has; -1: no money here
     int elapsed;     // the field with its elapsed minutes; -1: none
+    int end;         // the field that `ends` it; -1: none
     uint8_t *places; // open hash of name pointers to field + 1
     uint32_t mask;
     int reader; // index of its reader among the schema's

@@ -276,6 +276,21 @@ static struct text check_copy_field(lua_State *L, struct arena *arena, const cha
     return text;
 }
 
+/// What `lastcall new` made up is no answer to whom or where to ask.
+static void check_made(lua_State *L, struct check_job *job)
+{
+    struct text name = script_check_basename(job->file->path);
+    struct text docs = check_copy_field(L, job->check->arena, "docs");
+    struct text owner = check_copy_field(L, job->check->arena, "owner");
+    char made[SCRIPT_MADE_SIZE];
+
+    job->supplier->has_docs = docs.length > 0;
+    (void)snprintf(made, sizeof made, SCRIPT_MADE_DOCS, TEXT_ARGS(name));
+    job->supplier->has_made_docs = text_equals_c(docs, made);
+    (void)snprintf(made, sizeof made, SCRIPT_MADE_OWNER, TEXT_ARGS(name));
+    job->supplier->has_made_owner = text_equals_c(owner, made);
+}
+
 static bool check_is_host(struct text host)
 {
     struct text rest;
@@ -432,7 +447,7 @@ static int check_supplier_call(lua_State *L)
     job->supplier->product = check_copy_field(L, arena, "product");
     job->supplier->display_name = check_copy_field(L, arena, "display_name");
     bool is_product_known = check_product_is_known(job);
-    job->supplier->has_docs = check_copy_field(L, arena, "docs").length > 0;
+    check_made(L, job);
     check_list(L, job, "hosts", check_is_host, "a lower-case host name, with a port at most (\"api.example.com:8443\")",
                &job->supplier->hosts, &job->supplier->host_count);
     check_list(L, job, "secrets", check_is_secret, "a name of letters, digits and _", &job->supplier->secrets,

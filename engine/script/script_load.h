@@ -84,5 +84,8 @@ void load_choose(struct load *load);
 bool load_refuses(struct load *load, enum script_kind kind, struct text name, const unsigned char *digest);
 /// The seat of that name; NULL: none.
 struct load_seat *load_find(const struct load_seats *seats, struct text name);
+/// May what is wrong with it stop somebody who is needed? Of a module, by its path; true where nothing else is known.
+bool load_needs(const struct load *load, const struct load_seat *seat);
+bool load_needs_module(const struct load *load, struct text path);
 /// Adds what is kept and left out. False: no memory.
 MUST_CHECK bool load_tell(const struct load *load, struct script_changes *changes);

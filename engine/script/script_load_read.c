@@ -66,7 +66,8 @@ static void seat_judge(struct load *load, struct load_seat *seat)
         return;
     }
     const struct script_module *broken = NULL;
-    if (load->order->previous != NULL && seat->from == NULL) {
+    bool is_apart = load->order->previous != NULL || load->order->needed != NULL;
+    if (is_apart && seat->from == NULL) {
         broken = script_shelf_first_broken(load->shelf, seat->disk->file.source);
     }
     if (broken != NULL) {

@@ -43,6 +43,9 @@ struct script_order {
     void *refuses_context;
     const struct text *shadows; // suppliers whose changed file does not run: it is the shadow of the one that does
     size_t shadow_count;
+    const struct text *needed; // without `previous`: whom alone a finding may stop; NULL: any finding refuses the whole
+    size_t needed_count;
+    script_finding aside; // then what stops none of them is told here, and is left out of the set
 };
 
 /// Loads a set over the one that runs. A version that is the same, or one of `candidate`'s, is not checked again. A

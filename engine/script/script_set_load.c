@@ -44,22 +44,42 @@ static size_t report_notes(const struct load_notes *notes, script_finding report
     return count;
 }
 
-static size_t report_seats(const struct load_seats *seats, script_finding report, void *context)
+/// Those of the seats that nobody waits for go aside, and do not count.
+static size_t report_seats(const struct load *load, const struct load_seats *seats, script_finding report,
+                           void *context)
 {
     size_t count = 0;
 
     for (size_t i = 0; i < seats->count; i++) {
-        count += report_notes(&seats->items[i].notes, report, context);
+        bool is_needed = load_needs(load, &seats->items[i]);
+        size_t told = report_notes(&seats->items[i].notes, is_needed ? report : load->order->aside, context);
+        count += is_needed ? told : 0;
+    }
+    return count;
+}
+
+/// Of modules, each of which is judged by who reaches it.
+static size_t report_modules(const struct load *load, script_finding report, void *context)
+{
+    size_t count = 0;
+
+    for (const struct load_note *note = load->modules.first; note != NULL; note = note->next) {
+        bool is_needed = load_needs_module(load, text_of(note->failure.file));
+        (is_needed ? report : load->order->aside)(context, &note->failure);
+        count += is_needed ? 1 : 0;
     }
     return count;
 }
 
 static size_t report_all(const struct load *load, script_finding report, void *context)
 {
-    return report_notes(&load->scripts_folder.notes, report, context) + report_notes(&load->modules, report, context) +
-           report_notes(&load->products_folder.notes, report, context) +
-           report_notes(&load->airports.notes, report, context) + report_seats(&load->products, report, context) +
-           report_seats(&load->suppliers, report, context);
+    size_t count = report_notes(&load->scripts_folder.notes, report, context);
+
+    count += report_modules(load, report, context);
+    count += report_notes(&load->products_folder.notes, report, context);
+    count += report_notes(&load->airports.notes, report, context);
+    count += report_seats(load, &load->products, report, context);
+    return count + report_seats(load, &load->suppliers, report, context);
 }
 
 static bool has_same_versions(struct script_version *const *some, size_t some_count,

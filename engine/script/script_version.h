@@ -22,6 +22,11 @@ enum script_kind {
     SCRIPT_KIND_SECRETS // of a supplier
 };
 
+/// What `lastcall new` makes up for a supplier of that name, until somebody says better.
+#define SCRIPT_MADE_DOCS "https://developer.%.*s.example"
+#define SCRIPT_MADE_OWNER "%.*s@example.com"
+enum { SCRIPT_MADE_SIZE = 160 };
+
 /// What a supplier's table declares; texts live as long as its version.
 struct script_supplier {
     struct text name;
@@ -37,6 +42,8 @@ struct script_supplier {
     size_t want_count;
     struct request_limits limits;
     bool has_docs;            // it links to documentation
+    bool has_made_docs;       // … as `lastcall new` made it up
+    bool has_made_owner;      // likewise
     bool signs;               // it has `sign`
     bool logs_in;             // it has `login`
     struct text options;      // JSON object of defaults

@@ -3,11 +3,11 @@
 
 #include "script/trouble.h"
 
-#include "base/plain.h"
 #include "base/redact.h"
 #include "script/bind.h"
 #include "script/sandbox.h"
 #include "script/trouble_kind.h"
+#include "script/trouble_line.h"
 #include "script/trouble_path.h"
 
 #include <stdint.h>
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TROUBLE_STACK = 40, TROUBLE_LEVELS = 30, TROUBLE_LINE = 200, TROUBLE_MESSAGE_MAX = 4096 };
+enum { TROUBLE_STACK = 40, TROUBLE_LEVELS = 30, TROUBLE_MESSAGE_MAX = 4096 };
 
 static const char handler_key; // registry: the handler
 
@@ -80,37 +80,14 @@ bool trouble_split(struct failure *why, const char *message)
     return false;
 }
 
-/// The line of that number, from 1 on, without its end; absent: there is none.
-static struct text line_of(struct text source, uint32_t number)
-{
-    struct text rest = source, line = { NULL, 0 };
-
-    for (uint32_t i = 0; i < number; i++) {
-        if (rest.length == 0) {
-            return (struct text){ NULL, 0 };
-        }
-        line = text_split(rest, '\n', &rest);
-    }
-    return line;
-}
-
-void trouble_note_line(struct failure *why, struct text source, uint32_t line)
-{
-    struct text text = line_of(source, line);
-    char shown[TROUBLE_LINE];
-
-    if (text_trim(text).length == 0) {
-        return;
-    }
-    (void)redact_copy(shown, sizeof shown, text);
-    for (char *at = shown; *at != '\0'; at++) {
-        *at = *at == '\t' || *at == '\r' ? ' ' : *at;
-    }
-    plain_clean(shown, strlen(shown));
-    failure_note(why, "%5u | %s", line, shown);
-}
-
 // ---- the handler
+
+static bool ends_with(const char *words, const char *end)
+{
+    size_t length = strlen(words), tail = strlen(end);
+
+    return length >= tail && strcmp(words + length - tail, end) == 0;
+}
 
 /// Where the error was raised: the innermost function of Lua, or the one whose place the message begins with.
 static bool find_scene(lua_State *L, const char *message, struct trouble_scene *scene)
@@ -150,7 +127,7 @@ static struct text know_place(struct trouble *trouble, struct failure *why)
 
     if (trouble->find_source == NULL || why->file[0] == '\0' ||
         !trouble->find_source(trouble->context, text_of(why->file), &path, &source) ||
-        line_of(source, why->line).data == NULL) {
+        trouble_line_of(source, why->line).data == NULL) {
         return (struct text){ NULL, 0 };
     }
     (void)snprintf(why->file, sizeof why->file, "%.*s", TEXT_ARGS(path));
@@ -191,16 +168,16 @@ static void collect_words(lua_State *L, struct trouble *trouble, const char *mes
         (void)redact_copy(why->message, sizeof why->message, text_of(scene.words));
         source = know_place(trouble, why);
     }
-    if (source.data != NULL) {
-        trouble_note_line(why, source, why->line);
-    }
     if (is_elsewhere && scene.level > 0) {
         failure_note(why, "that is what the error says; it was raised at %s:%u", scene.file, scene.line);
     } else if (source.data != NULL) {
         scene.source = source;
-        scene.source_line = line_of(source, why->line);
+        scene.source_line = trouble_line_of(source, why->line);
     }
     trouble_tell_kind(&scene, why);
+    if (source.data != NULL) {
+        trouble_note_line_first(why, source, scene.at);
+    }
 }
 
 /// A value that is no text has no words and no place: it gets those of whoever raised it. A typed failure is no error.
@@ -227,13 +204,35 @@ void trouble_settle(lua_State *L, int status)
         return;
     }
     const char *message = lua_tostring(L, -1);
-    if (status == LUA_ERRERR) { // there was no room for the handler
+    if (status == LUA_ERRERR) { // there was no room for the handler at all
         lua_pop(L, 1);
         lua_pushliteral(L, "stack overflow");
         message = lua_tostring(L, -1);
     }
     *why = (struct failure){ .code = strstr(message, "stack overflow") != NULL ? CODE_TOO_DEEP : CODE_RAISED };
     (void)split_known(trouble, why, message);
+    trouble_help(why);
+}
+
+/// There is no room on the stack, and none is needed for the place of the innermost function of Lua.
+static void collect_overflow(lua_State *L, struct trouble *trouble)
+{
+    struct failure *why = &trouble->failure;
+    lua_Debug where;
+
+    *why = (struct failure){ .code = CODE_TOO_DEEP };
+    failure_set(why, "stack overflow: functions call each other without end");
+    for (int level = 1; level < TROUBLE_LEVELS && lua_getstack(L, level, &where) != 0; level++) {
+        if (lua_getinfo(L, "Sl", &where) != 0 && where.currentline > 0) {
+            failure_at(why, where.source[0] == '@' ? where.source + 1 : where.short_src, (uint32_t)where.currentline,
+                       0);
+            break;
+        }
+    }
+    struct text source = know_place(trouble, why);
+    if (source.data != NULL) {
+        trouble_note_line(why, source, why->line, NULL);
+    }
     trouble_help(why);
 }
 
@@ -248,6 +247,10 @@ static int on_raise(lua_State *L)
         return 1;
     }
     if (lua_type(L, 1) == LUA_TSTRING && lua_objlen(L, 1) > TROUBLE_MESSAGE_MAX) {
+        return 1;
+    }
+    if (lua_type(L, 1) == LUA_TSTRING && ends_with(lua_tostring(L, 1), "stack overflow")) {
+        collect_overflow(L, trouble);
         return 1;
     }
     sandbox->heap.limit = SIZE_MAX;

@@ -17,6 +17,9 @@
 
 struct plan_row; // script/plan_read.h
 
+/// How the note begins about an error of a function that was called last, whose line is not known.
+#define TROUBLE_TAIL "called as the last thing of a function, `return "
+
 enum { TROUBLE_ROOTS_MAX = 8, TROUBLE_STEPS = 30000, TROUBLE_KEYS_MAX = 12 };
 
 /// The source of a file by its path, or by the end of it behind "..."; `*path` is the whole. False: not known.
@@ -77,6 +80,3 @@ bool trouble_split(struct failure *why, const char *message);
 
 /// Errors of helpers have their remedy behind the sentence, for they are one line: it goes where remedies are.
 void trouble_part_help(struct failure *why);
-
-/// Adds the line of the source, marked as an excerpt; without secrets.
-void trouble_note_line(struct failure *why, struct text source, uint32_t line);

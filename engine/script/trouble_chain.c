@@ -356,12 +356,35 @@ static void keep_fault(struct scan *scan, struct text owner, int table, const ch
     (void)snprintf(fault->name, sizeof fault->name, "%s", name);
     (void)snprintf(fault->owner, sizeof fault->owner, "%.*s", TEXT_ARGS(owner));
     tell_after(&scan->chain, fault->after);
+    fault->at = scan->chain.at > scan->chain.begin ? scan->chain.at - 1 : scan->chain.at;
     fault->table = 0;
     if (table > 0) {
         lua_pushvalue(L, table);
         lua_replace(L, scan->fault_slot);
         fault->table = scan->fault_slot;
     }
+}
+
+/// A field of what is no table is not asked for, since that may raise: it is the one that the interpreter names.
+static void look_at_object(struct scan *scan)
+{
+    struct chain *chain = &scan->chain;
+    const struct chain_wish *wish = scan->wish;
+    lua_State *L = chain->L;
+    struct text owner = { chain->begin, (size_t)(chain->at - chain->begin) }, key = { NULL, 0 };
+    char name[CHAIN_TEXT];
+
+    if (lua_type(L, -1) != LUA_TUSERDATA || !push_step(chain)) {
+        return;
+    }
+    if (lua_type(L, -1) == LUA_TSTRING && wish->name.data != NULL && !wish->is_variable) {
+        key.data = lua_tolstring(L, -1, &key.length);
+    }
+    if (key.data != NULL && text_equals(key, wish->name) && has_place(scan) && !is_guarded(scan)) {
+        tell_key(L, -1, name);
+        keep_fault(scan, owner, 0, name);
+    }
+    lua_pop(L, 1);
 }
 
 /// Follows the chain whose first name was just read, as far as it is plain. True: its value is known as a whole.
@@ -382,6 +405,7 @@ static bool follow(struct scan *scan, struct text base)
     for (int steps = 0; steps < CHAIN_TABLES_MAX && lua_checkstack(L, CHAIN_STACK); steps++) {
         struct text owner = { chain->begin, (size_t)(chain->at - chain->begin) };
         if (!freeze_raw(L, lua_gettop(L))) {
+            look_at_object(scan);
             break;
         }
         int table = lua_gettop(L);
@@ -409,16 +433,36 @@ static bool follow(struct scan *scan, struct text base)
 
 // ---- the line
 
-/// The argument of a call of the wished function: the whole of it is a chain, a literal, or not known.
+/// Steps to before the first argument of a call, or to the `=` of a loop over numbers. False: neither stands here.
+static bool open_arguments(struct chain *chain, bool is_loop)
+{
+    skip_blanks(chain);
+    while (is_loop && chain->at < chain->end && *chain->at != '=' && (is_word_byte(*chain->at) || *chain->at == ' ')) {
+        chain->at++;
+    }
+    return chain->at < chain->end && *chain->at == (is_loop ? '=' : '(');
+}
+
+/// Does the argument end here?
+static bool is_argument_end(const struct chain *chain, bool is_loop)
+{
+    struct chain rest = *chain;
+
+    skip_blanks(&rest);
+    return rest.at < rest.end &&
+           (*rest.at == ',' || (is_loop ? text_equals_c(take_word(&rest), "do") : *rest.at == ')'));
+}
+
+/// The argument of a call of the wished function: the whole of it is a chain, a literal, or not known. Those of a loop
+/// are where it begins, its limit and its step.
 static void look_at_argument(struct scan *scan)
 {
     struct scan inner = *scan;
     struct chain *chain = &inner.chain;
     uint32_t number = 1, depth = 0;
-    bool is_string;
+    bool is_string, is_loop = text_equals_c(scan->wish->function, "for");
 
-    skip_blanks(chain);
-    if (chain->at == chain->end || *chain->at != '(') {
+    if (!open_arguments(chain, is_loop)) {
         return;
     }
     for (chain->at++; chain->at < chain->end && number < scan->wish->argument;) {
@@ -439,9 +483,7 @@ static void look_at_argument(struct scan *scan)
         chain->at < chain->end && (strchr("\"'{", *chain->at) != NULL || isdigit((unsigned char)*chain->at));
     struct text word = take_word(chain);
     bool is_known = number == scan->wish->argument && chain_is_name(word) && follow(&inner, word);
-    skip_blanks(chain);
-    is_known = is_known && chain->at < chain->end && (*chain->at == ',' || *chain->at == ')');
-    if (!is_known) {
+    if (!is_known || !is_argument_end(chain, is_loop)) {
         scan->unknown += !is_literal;
         return;
     }

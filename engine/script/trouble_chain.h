@@ -35,10 +35,11 @@ struct chain_wish {
 };
 
 struct chain_fault {
-    char owner[CHAIN_TEXT]; // what lacks it, as the line says it; empty: a variable
+    char owner[CHAIN_TEXT]; // what lacks it, as the line says it; empty: it is a variable
     char name[CHAIN_TEXT];  // the field or variable
     char after[CHAIN_TEXT]; // what would have been read of it: ".amount"; empty: something else
-    int table;              // stack index of the owner's table, pushed; 0: a variable
+    const char *at;         // where its name stands in the line
+    int table;              // stack index of the owner's table, pushed; 0: a variable, or a field of what is no table
 };
 
 enum chain_count {

@@ -4,8 +4,11 @@
 #include "script/trouble_kind.h"
 
 #include "base/redact.h"
+#include "script/plan_drop.h"
+#include "script/progress.h"
 #include "script/sandbox_globals.h"
 #include "script/trouble_chain.h"
+#include "script/trouble_line.h"
 #include "script/trouble_path.h"
 
 #include <stdio.h>
@@ -85,7 +88,7 @@ static const struct {
     { CODE_SHAPE, "a shape names fields and leaves: { offers = { { id = text } } }" },
     { CODE_PLAN, "see `plan` in scripts/README.md: what it is made of" },
     { CODE_MODULE_MISSING,
-      "modules are files below scripts/: require(\"helpers.dates\") is scripts/helpers/dates.lua" },
+      "modules are files of scripts/, not of its folders: require(\"dates\") is scripts/dates.lua" },
     { CODE_RETURNED, "return what the message names; a forgotten `return` gives nil" },
     { CODE_IMPURE, "give the same answer every time: use only the arguments" },
     { CODE_HOST_NOT_ALLOWED, "add the host to `hosts`, or mend the URL" },
@@ -135,29 +138,48 @@ static bool read_words(const char *words, struct complaint_words *out)
     return true;
 }
 
+/// What scripts call the function of C that raised; ours may have called another one. "?": no name of theirs.
+static void find_helper(lua_State *L, char helper[CHAIN_TEXT])
+{
+    lua_Debug where;
+
+    (void)snprintf(helper, CHAIN_TEXT, "?");
+    for (int level = 1; level <= 2 && strcmp(helper, "?") == 0; level++) {
+        if (lua_getstack(L, level, &where) == 0 || lua_getinfo(L, "Sf", &where) == 0) {
+            return;
+        }
+        if (where.what[0] == 'C') {
+            sandbox_globals_push_name(L, lua_gettop(L));
+            (void)snprintf(helper, CHAIN_TEXT, "%s", lua_tostring(L, -1));
+            lua_pop(L, 1);
+        }
+        lua_pop(L, 1);
+        if (where.what[0] != 'C') {
+            return;
+        }
+    }
+}
+
 /// The code of a function of C that raised, by its name.
-static enum code code_of_helper(lua_State *L, const char *words)
+static enum code code_of_helper(lua_State *L, const char *words, char helper[CHAIN_TEXT])
 {
     lua_Debug where;
     enum code code = CODE_NONE;
 
-    if (lua_getstack(L, 1, &where) == 0 || lua_getinfo(L, "Sf", &where) == 0) {
+    if (lua_getstack(L, 1, &where) == 0 || lua_getinfo(L, "S", &where) == 0) {
         return CODE_RAISED;
     }
     if (where.what[0] != 'C') {
-        lua_pop(L, 1);
         return strncmp(words, "stack overflow", 14) == 0 ? CODE_TOO_DEEP : CODE_ARGUMENT;
     }
-    sandbox_globals_push_name(L, lua_gettop(L));
-    const char *name = lua_tostring(L, -1);
+    find_helper(L, helper);
     bool is_argument = strncmp(words, "bad argument", 12) == 0 || strncmp(words, "calling '", 9) == 0;
     for (size_t i = 0; i < COUNT_OF(helpers) && code == CODE_NONE; i++) {
-        if (strncmp(name, helpers[i].name, strlen(helpers[i].name)) == 0) {
+        if (strncmp(helper, helpers[i].name, strlen(helpers[i].name)) == 0) {
             code = helpers[i].code;
         }
     }
-    bool is_pattern = strncmp(name, "string.", 7) == 0 && strstr(words, "pattern") != NULL;
-    lua_pop(L, 2);
+    bool is_pattern = strncmp(helper, "string.", 7) == 0 && strstr(words, "pattern") != NULL;
     bool is_of_argument = is_argument && code != CODE_LOOKUP && code != CODE_MODULE_MISSING;
     return is_pattern ? CODE_PATTERN : is_of_argument || code == CODE_NONE ? CODE_ARGUMENT : code;
 }
@@ -184,13 +206,37 @@ static bool note_owner(struct trouble_scene *scene, const struct chain_fault *fa
     return is_declared;
 }
 
+/// The field behind what it is of, as Lua writes it, or in a text within quotes.
+static void write_field(const struct chain_fault *fault, const char *owner, char quote, char *place, size_t size)
+{
+    if (fault->name[0] == '[') {
+        (void)snprintf(place, size, "%s%s", owner, fault->name);
+    } else if (chain_is_name(text_of(fault->name))) {
+        (void)snprintf(place, size, "%s%s%s", owner, owner[0] != '\0' ? "." : "", fault->name);
+    } else {
+        (void)snprintf(place, size, "%s[%c%s%c]", owner, quote, fault->name, quote);
+    }
+}
+
+static void help_guard(const struct chain_fault *fault, struct failure *why, const char *guess)
+{
+    char whole[2 * CHAIN_TEXT + 8];
+
+    write_field(fault, fault->owner, '"', whole, sizeof whole);
+    if (fault->after[0] != '\0') {
+        failure_help(why, "%sguard it: `%s and %s%s`", guess, whole, whole, fault->after);
+    } else {
+        failure_help(why, "%sguard it: `if %s then`", guess, whole);
+    }
+}
+
 /// The remedy for a field that is not there: its neighbour, a guard, or the supplier's fault with its path.
 static void help_field(struct trouble_scene *scene, const struct chain_fault *fault, struct failure *why,
                        const char *path, bool is_declared)
 {
     char nearest[64], guess[TROUBLE_GUESS] = "";
     const char *inner = strncmp(path, "body.", 5) == 0 ? path + 5 : strncmp(path, "body", 4) == 0 ? path + 4 : NULL;
-    const char *dot = inner == NULL || inner[0] == '\0' || fault->name[0] == '[' ? "" : ".";
+    char place[TROUBLE_PATH + CHAIN_TEXT + 8];
 
     if (trouble_nearest(scene->L, fault->table, fault->name, nearest, sizeof nearest)) {
         (void)snprintf(guess, sizeof guess, "did you mean `%s`? Else ", nearest);
@@ -199,16 +245,11 @@ static void help_field(struct trouble_scene *scene, const struct chain_fault *fa
                        fault->name);
     }
     if (inner != NULL) {
-        failure_help(why, "%sguard it, or return fail.unexpected(\"%s%s%s\")", guess, inner, dot, fault->name);
+        write_field(fault, inner, '\'', place, sizeof place);
+        failure_help(why, "%sguard it, or return fail.unexpected(\"%s\")", guess, place);
         return;
     }
-    char whole[2 * CHAIN_TEXT + 2];
-    (void)snprintf(whole, sizeof whole, "%s%s%s", fault->owner, fault->name[0] == '[' ? "" : ".", fault->name);
-    if (fault->after[0] != '\0') {
-        failure_help(why, "%sguard it: `%s and %s%s`", guess, whole, whole, fault->after);
-    } else {
-        failure_help(why, "%sguard it: `if %s then`", guess, whole);
-    }
+    help_guard(fault, why, guess);
 }
 
 /// What was there instead, for people: "is missing", "is a string".
@@ -247,6 +288,14 @@ static bool tell_fault(struct trouble_scene *scene, const struct complaint_words
         return false;
     }
     tell_type(said->type, is_what, sizeof is_what);
+    scene->at = fault.at;
+    if (fault.table == 0 && fault.owner[0] != '\0') {
+        (void)snprintf(subject, size, "field `%s` %s", fault.name, is_what);
+        progress_tell_fields(path, sizeof path);
+        failure_note(why, "%s has %s; what is not known yet is nil", fault.owner, path);
+        help_guard(&fault, why, "");
+        return true;
+    }
     if (fault.table == 0) {
         (void)snprintf(subject, size, "`%s` %s", fault.name, strcmp(is_what, "is missing") == 0 ? "is nil" : is_what);
         return true;
@@ -298,6 +347,43 @@ static void tell_argument(struct trouble_scene *scene, struct failure *why)
     }
 }
 
+/// "'for' limit must be a number", of a loop over numbers. False: it is something else.
+static bool tell_loop(struct trouble_scene *scene, struct failure *why)
+{
+    static const char *const parts[] = { "initial", "limit", "step" };
+    struct complaint_words said = { .operation = NULL, .type = "nil", .function = "for" };
+    char part[16], subject[160], words[sizeof why->message];
+
+    if (sscanf(scene->words, "'for' %15s", part) != 1) {
+        return false;
+    }
+    for (uint32_t i = 0; i < COUNT_OF(parts); i++) {
+        said.argument = strcmp(part, parts[i]) == 0 ? i + 1 : said.argument;
+    }
+    why->code = CODE_ARITHMETIC;
+    if (said.argument > 0 && tell_fault(scene, &said, why, subject, sizeof subject)) {
+        (void)snprintf(words, sizeof words, "%.300s: %s", why->message, subject);
+        failure_set(why, "%s", words);
+    }
+    return true;
+}
+
+/// The interpreter does not know what functions of ours are called.
+static void name_helper(struct trouble_scene *scene, struct failure *why, const char *name)
+{
+    char words[sizeof why->message];
+    char *at = strstr(why->message, " to '?' ");
+
+    if (at != NULL && strcmp(name, "?") != 0) {
+        (void)snprintf(words, sizeof words, "%.*s to '%s' %s", (int)(at - why->message), why->message, name,
+                       at + strlen(" to '?' "));
+        failure_set(why, "%s", words);
+    }
+    if (scene->level == 0 && strcmp(name, "?") != 0) { // `return name(...)`: the function that said so is gone
+        failure_note(why, TROUBLE_TAIL "%s(...)`, which leaves no line", name);
+    }
+}
+
 void trouble_part_help(struct failure *why)
 {
     static const char *const beginnings[] = { ": did you mean ", ": declare it with local", " to scripts: use " };
@@ -328,20 +414,37 @@ void trouble_help(struct failure *why)
     }
 }
 
+/// Where the first name that the message has in quotes stands on the line: that is most likely what it is about.
+static const char *find_quoted(const struct trouble_scene *scene)
+{
+    const char *open = strchr(scene->words, '\''), *close = open == NULL ? NULL : strchr(open + 1, '\'');
+
+    if (close == NULL || scene->source_line.data == NULL) {
+        return NULL;
+    }
+    return trouble_line_find(scene->source_line, (struct text){ open + 1, (size_t)(close - open - 1) });
+}
+
 void trouble_tell_kind(struct trouble_scene *scene, struct failure *why)
 {
     struct complaint_words said;
     int top = lua_gettop(scene->L);
+    char helper[CHAIN_TEXT] = "?";
 
+    scene->at = find_quoted(scene);
     if (scene->trouble->raised != CODE_NONE) {
         why->code = scene->trouble->raised;
     } else if (scene->level == 1 && read_words(scene->words, &said)) {
         tell_operation(scene, &said, why);
-    } else {
-        why->code = code_of_helper(scene->L, scene->words);
+        if (scene->trouble->row != NULL && strcmp(said.type, "nil") == 0) {
+            plan_drop_tell_absent(scene->trouble->row, why);
+        }
+    } else if (scene->level != 1 || !tell_loop(scene, why)) {
+        why->code = code_of_helper(scene->L, scene->words, helper);
         if (why->code == CODE_ARGUMENT) {
             tell_argument(scene, why);
         }
+        name_helper(scene, why, helper);
     }
     lua_settop(scene->L, top);
     trouble_help(why);

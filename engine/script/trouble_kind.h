@@ -15,6 +15,7 @@ struct trouble_scene {
     const char *words;       // the message without a place
     struct text source;      // of the file; absent: not known
     struct text source_line; // within it
+    const char *at;          // within that: what came to nothing; NULL: not known
 };
 
 /// The remedy of its code, when it has none yet.

@@ -14,16 +14,21 @@ struct reading {
     void *context;
 };
 
+void xml_tree_init_with(struct xml_tree *tree, struct xml_tree_limits limits)
+{
+    *tree = (struct xml_tree){ .limits = limits };
+    arena_init(&tree->arena, limits.bytes);
+}
+
 void xml_tree_init(struct xml_tree *tree)
 {
-    *tree = (struct xml_tree){ .root = NULL };
-    arena_init(&tree->arena, TREE_BYTES);
+    xml_tree_init_with(tree, (struct xml_tree_limits){ XML_TREE_ELEMENTS_MAX, XML_TREE_INPUT_MAX, TREE_BYTES });
 }
 
 void xml_tree_fini(struct xml_tree *tree)
 {
     arena_fini(&tree->arena);
-    xml_tree_init(tree);
+    xml_tree_init_with(tree, tree->limits);
 }
 
 static bool keep(struct xml_tree *tree, struct text *text)
@@ -59,7 +64,7 @@ static bool on_begin(void *context, const struct xml_element *element)
     struct xml_node *parent = tree->at;
     struct xml_node *node = arena_alloc(&tree->arena, sizeof *node);
 
-    if (node == NULL || tree->count++ == XML_TREE_ELEMENTS_MAX) {
+    if (node == NULL || tree->count++ == tree->limits.elements) {
         return false;
     }
     *node = (struct xml_node){ .name = element->name, .parent = parent };
@@ -132,7 +137,7 @@ enum xml_result xml_tree_read(struct xml_tree *tree, struct text document, bool 
     };
 
     xml_tree_fini(tree);
-    if (document.length > XML_TREE_INPUT_MAX) {
+    if (document.length > tree->limits.input) {
         return XML_READER_REFUSED;
     }
     return xml_read(document, is_lenient, heap, &events, sentence);

@@ -1,7 +1,9 @@
 /// XML tree: a small document as a whole, for what is not known before it is read: a fault's detail, a token.
 ///
 /// Threads: one owner.
-/// Memory:  an arena, at most 4 MiB, at most 10,000 elements; texts may point into the document.
+/// Memory:  an arena, at most 4 MiB, at most 10,000 elements, unless an author who looks on has room for more; texts
+/// may
+///          point into the document.
 #pragma once
 
 #include "base/arena.h"
@@ -21,7 +23,12 @@ struct xml_node {
     struct xml_node *parent;
 };
 
+struct xml_tree_limits {
+    size_t elements, input, bytes; // bytes: of the arena
+};
+
 struct xml_tree {
+    struct xml_tree_limits limits;
     struct arena arena;
     struct xml_node *root;
     size_t count;
@@ -29,9 +36,10 @@ struct xml_tree {
 };
 
 void xml_tree_init(struct xml_tree *tree);
+void xml_tree_init_with(struct xml_tree *tree, struct xml_tree_limits limits);
 void xml_tree_fini(struct xml_tree *tree);
 
-/// Reads a document. REFUSED: larger than the caps. `is_stopped` may be NULL.
+/// Reads a document. REFUSED: larger than the limits. `is_stopped` may be NULL.
 MUST_CHECK enum xml_result xml_tree_read(struct xml_tree *tree, struct text document, bool is_lenient,
                                          struct heap *heap, bool (*is_stopped)(void *context), void *context,
                                          char sentence[XML_SENTENCE_MAX]);

@@ -5,13 +5,13 @@
 #include "search/facets.h"
 #include "search/merge.h"
 #include "search/search_internal.h"
+#include "search/shown.h"
 
 enum {
     ANSWER_CEILING = 32 << 20,
     ANSWER_HEAD_ROOM = 4096,
     ANSWER_ATTEMPT_ROOM = 512,
     ANSWER_ITEM_ROOM = 64,
-    ANSWER_ID_MAX = 4096,
     ANSWER_ATTEMPT_MOST = 4096, // what one attempt's entry can take with every byte escaped
     ANSWER_ESCAPED = 6,         // of one byte of an item's name
 };
@@ -55,14 +55,16 @@ static void write_suppliers(const struct search *search, const struct coverage *
     json_end_array(json);
 }
 
-static void write_offers(const struct merge_result *merged, struct json_writer *json)
+static void write_offers(const struct search *search, const struct merge_result *merged, struct json_writer *json)
 {
+    enum reply_detail detail = search->options.detail;
+
     json_key(json, "items");
     json_begin_object(json);
     for (size_t i = 0; i < merged->item_count; i++) {
         const struct offer *offer = merged->items[i].offer;
         if (offer->item_json.data != NULL) {
-            json_key_text(json, offer->item);
+            shown_write_item_key(json, merged->items[i].attempt->supplier, offer, detail);
             json_raw(json, offer->item_json);
         }
     }
@@ -70,25 +72,18 @@ static void write_offers(const struct merge_result *merged, struct json_writer *
     json_key(json, "offers");
     json_begin_array(json);
     for (size_t i = 0; i < merged->pick_count; i++) {
-        json_raw(json, merged->picks[i].offer->json);
+        shown_write_offer(json, merged->picks[i].attempt->supplier, merged->picks[i].offer, detail);
     }
     json_end_array(json);
 }
 
 /// The ids of what counts, in the order of the reply.
-static void write_order(const struct merge_result *merged, struct json_writer *json)
+static void write_order(const struct search *search, const struct merge_result *merged, struct json_writer *json)
 {
     json_key(json, "order");
     json_begin_array(json);
     for (size_t i = 0; i < merged->pick_count; i++) {
-        const struct merge_pick *pick = &merged->picks[i];
-        struct buffer id;
-        buffer_init(&id, ANSWER_ID_MAX);
-        buffer_append_text(&id, pick->attempt->supplier->name);
-        buffer_append_byte(&id, ':');
-        buffer_append_text(&id, pick->offer->id);
-        json_text(json, buffer_text(&id));
-        buffer_fini(&id);
+        shown_write_id(json, merged->picks[i].attempt->supplier, merged->picks[i].offer, search->options.detail);
     }
     json_end_array(json);
 }
@@ -104,6 +99,7 @@ static size_t answer_room(const struct search *search, const struct merge_result
     }
     for (size_t i = 0; i < merged->pick_count; i++) {
         room += merged->picks[i].offer->json.length + 1;
+        room += shown_room(merged->picks[i].attempt->supplier, search->options.detail);
     }
     return room;
 }
@@ -120,7 +116,7 @@ static void answer_fit(const struct search *search, struct merge_result *merged)
     for (; picks < merged->pick_count; picks++) {
         const struct offer *offer = merged->picks[picks].offer;
         bool is_new = items < merged->item_count && merged->items[items].offer == offer;
-        used += offer->json.length + 1;
+        used += offer->json.length + 1 + shown_room(merged->picks[picks].attempt->supplier, search->options.detail);
         used += is_new ? offer->item.length * ANSWER_ESCAPED + offer->item_json.length + ANSWER_ITEM_ROOM : 0;
         if (used > left) {
             break;
@@ -195,9 +191,9 @@ void answer_build(struct search *search, struct search_reply *reply)
     write_head(search, &json);
     write_suppliers(search, &coverage, &merged, &json);
     if (status == 200 && is_stream) {
-        write_order(&merged, &json);
+        write_order(search, &merged, &json);
     } else if (status == 200) {
-        write_offers(&merged, &json);
+        write_offers(search, &merged, &json);
     }
     if (status == 200) {
         json_key(&json, "facets");

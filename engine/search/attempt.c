@@ -71,6 +71,7 @@ static void attempt_tell_health(struct attempt *attempt, enum health_end end)
         .took_us = ended_us > attempt->began_us ? ended_us - attempt->began_us : 0,
         .pending_us = attempt->outcome == OUTCOME_CUT ? attempt->pending_us : 0,
         .value = (double)attempt->stock.live,
+        .has_answered = attempt->arrived_us != 0,
     };
 
     if (attempt->has_pass) {
@@ -298,7 +299,7 @@ bool attempt_take_offers(struct attempt *attempt, uint32_t part, struct normalis
         attempt->unmapped += batch->unmapped;
         const struct stock_batch *held = stock_find(&attempt->stock, batch);
         if (is_told && held != NULL) {
-            stream_offers(&search->stream, search, held);
+            stream_offers(&search->stream, attempt, held);
         }
     }
     if (!attempt->is_lingering) {

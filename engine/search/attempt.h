@@ -38,6 +38,7 @@ struct attempt {
     bool has_pass;            // which it tells when it closes
     bool is_lingering;        // its search does not know of it (search/linger.h)
     bool is_probe;
+    uint32_t linger_parts; // how many were open when it was cut, and go on
     struct attempt *next_lingering;
 
     struct allocation allocation;

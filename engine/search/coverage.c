@@ -1,6 +1,7 @@
 #include "search/coverage.h"
 
 #include "base/clock.h"
+#include "search/shown.h"
 
 static void coverage_add(struct coverage *coverage, const struct attempt *attempt)
 {
@@ -200,7 +201,7 @@ static void write_public_attempt(const struct attempt *attempt, struct json_writ
     const struct catalogue_supplier *supplier = attempt->supplier;
 
     json_begin_object(json);
-    json_field_text(json, "name", supplier->display_name.length > 0 ? supplier->display_name : supplier->name);
+    json_field_text(json, "name", shown_name(supplier, REPLY_PUBLIC));
     json_field_c(json, "outcome", seen_name(outcome_row(attempt->outcome)->seen));
     json_end_object(json);
 }

@@ -24,7 +24,9 @@ static void linger_delist(struct search *search, struct attempt *attempt)
     }
     *at = attempt->next_lingering;
     if (!attempt->is_probe) {
-        search->options.world->lingering--;
+        struct world *world = search->options.world;
+        world->lingering--;
+        world->ops->linger_ended(world, attempt->account, attempt->linger_parts);
     }
 }
 
@@ -50,7 +52,7 @@ static bool linger_is_chosen(const struct search *search, const struct attempt *
     struct world *world = search->options.world;
 
     return !attempt->is_lingering && search->options.catalogue->linger_us > 0 && world->lingering < LINGER_MOST &&
-           world->ops->linger_wants != NULL && world->ops->linger_wants(world, attempt->account);
+           world->ops->linger_wants != NULL && world->ops->linger_wants(world, attempt->account, attempt->open_parts);
 }
 
 static uint64_t linger_end(const struct search *search, uint64_t began_us)
@@ -68,6 +70,22 @@ static bool linger_limit(struct search *search, struct attempt *attempt)
     return now_us < end_us && world->ops->timer_start(world, &attempt->ceiling_timer, end_us) == STATUS_OK;
 }
 
+/// One that goes on for `attempt`, with nothing in hand yet; NULL: no memory.
+static struct attempt *linger_make(struct search *search, const struct attempt *attempt)
+{
+    struct attempt *live = search_alloc(search, sizeof(*live));
+
+    if (live == NULL) {
+        return NULL;
+    }
+    attempt_init(live, search, attempt->supplier);
+    live->account = attempt->account;
+    live->began_us = attempt->began_us;
+    live->arrived_us = attempt->arrived_us;
+    live->pending_us = attempt->pending_us;
+    return live;
+}
+
 bool linger_begin(struct search *search, struct attempt *attempt)
 {
     struct attempt *live;
@@ -76,19 +94,15 @@ bool linger_begin(struct search *search, struct attempt *attempt)
     if (!linger_is_chosen(search, attempt)) {
         return false;
     }
-    live = search_alloc(search, sizeof(*live));
-    frozen = search_alloc(search, attempt->part_count * sizeof(*frozen));
-    if (live == NULL || frozen == NULL) {
-        return false;
-    }
-    attempt_init(live, search, attempt->supplier);
-    live->account = attempt->account;
-    live->began_us = attempt->began_us;
-    live->arrived_us = attempt->arrived_us;
-    if (!linger_limit(search, live)) {
+    live = linger_make(search, attempt);
+    frozen = live != NULL ? search_alloc(search, attempt->part_count * sizeof(*frozen)) : NULL;
+    if (frozen == NULL || !linger_limit(search, live)) {
+        struct world *world = search->options.world;
+        world->ops->linger_ended(world, attempt->account, attempt->open_parts);
         return false;
     }
     live->state = attempt->state;
+    live->linger_parts = attempt->open_parts;
     live->parts = attempt->parts;
     live->part_count = attempt->part_count;
     live->open_parts = attempt->open_parts;
@@ -125,7 +139,9 @@ void linger_probe(struct search *search, const struct attempt *attempt, struct s
     probe->has_pass = true;
     probe->is_probe = true;
     linger_enlist(search, probe);
+    // At least as long as its search would have waited: else one that is slower than the limit never came back.
     uint64_t now_us = world->ops->now_us(world), end_us = linger_end(search, now_us);
+    end_us = end_us > attempt->allocation.end_us ? end_us : attempt->allocation.end_us;
     probe->allocation = (struct allocation){ end_us, end_us - now_us, BOUND_CEILING };
     attempt_ask(probe, candidate);
 }
@@ -175,6 +191,18 @@ void linger_fini(struct search *search)
     }
     if (search->next_over != NULL) {
         search->next_over->previous_over = search->previous_over;
+    }
+}
+
+void linger_drop_former(struct world *world, const struct catalogue *current)
+{
+    struct search *next;
+
+    for (struct search *search = world->over; search != NULL; search = next) {
+        next = search->next_over;
+        if (search->options.catalogue != current) {
+            search_free(search);
+        }
     }
 }
 

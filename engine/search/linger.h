@@ -13,6 +13,7 @@
 #include "policy/breaker.h"
 
 struct attempt;
+struct catalogue;
 struct search;
 struct world;
 
@@ -33,6 +34,9 @@ void linger_on_closed(struct search *search, struct attempt *attempt);
 bool linger_outlives(struct search *search);
 /// For the search that is freed: what still goes on ends without a verdict.
 void linger_fini(struct search *search);
+
+/// What goes on of searches that are over ends now, without a verdict, but for those that stand on this catalogue.
+void linger_drop_former(struct world *world, const struct catalogue *current);
 
 /// All that goes on in this world ends now, without a verdict, and nothing begins to.
 void linger_stop(struct world *world);

@@ -134,8 +134,7 @@ static void part_take_answer(struct part *part, struct normalise_call *normalise
     bool is_good = answer.outcome == OUTCOME_ANSWERED || answer.outcome == OUTCOME_EMPTY;
 
     part->end.rejection = answer.rejection;
-    part->end.retry_after_ms = normalise->retry_after_ms;
-    permit_learn(attempt_world(part->attempt), normalise, answer.rejection);
+    part->end.retry_after_ms = permit_learn(attempt_world(part->attempt), normalise, answer.rejection);
     exchange_note_request(normalise->call.trouble, part->request);
     exchange_note_response(normalise->call.trouble, normalise->response, normalise->took_us, NULL);
     part_take_trouble(part, &normalise->call);

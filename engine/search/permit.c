@@ -38,18 +38,22 @@ void permit_return(struct permit *permit, struct world *world)
     }
 }
 
-void permit_block(struct world *world, const struct script_account *account, uint64_t wait_ms)
+uint64_t permit_block(struct world *world, const struct script_account *account, uint64_t wait_ms)
 {
-    if (world->ops->account_block != NULL) {
-        world->ops->account_block(world, account, wait_ms * 1000);
-    }
+    uint64_t blocked_us = world->ops->account_block != NULL
+                              ? world->ops->account_block(world, account, wait_ms * 1000)
+                              : quota_block_us(wait_ms * 1000); // nobody counts: as it would be
+
+    return (blocked_us + 999) / 1000;
 }
 
-void permit_learn(struct world *world, const struct normalise_call *answer, enum rejection rejection)
+uint64_t permit_learn(struct world *world, const struct normalise_call *answer, enum rejection rejection)
 {
     if (rejection == REJECTION_QUOTA) {
-        permit_block(world, answer->account, answer->retry_after_ms);
-    } else if (answer->is_quota_used) {
-        permit_block(world, answer->account, answer->quota_wait_ms);
+        return permit_block(world, answer->account, answer->retry_after_ms);
     }
+    if (answer->is_quota_used) {
+        (void)permit_block(world, answer->account, answer->quota_wait_ms);
+    }
+    return answer->retry_after_ms;
 }

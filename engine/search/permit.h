@@ -25,7 +25,8 @@ MUST_CHECK bool permit_take(struct permit *permit, struct world *world, const st
 /// Gives it back, if it is held.
 void permit_return(struct permit *permit, struct world *world);
 
-/// The supplier wants no requests of the account for so long; 0: it did not say how long.
-void permit_block(struct world *world, const struct script_account *account, uint64_t wait_ms);
-/// Passes on what an answer tells of the account's quota.
-void permit_learn(struct world *world, const struct normalise_call *answer, enum rejection rejection);
+/// The supplier wants no requests of the account for so long; 0: it did not say how long. In how many ms it is asked
+/// again: what it said has an upper end, and an earlier, longer word of it stands.
+uint64_t permit_block(struct world *world, const struct script_account *account, uint64_t wait_ms);
+/// Passes on what an answer tells of the account's quota. In how many ms it is asked again; 0: nobody said.
+MUST_CHECK uint64_t permit_learn(struct world *world, const struct normalise_call *answer, enum rejection rejection);

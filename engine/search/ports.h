@@ -65,16 +65,19 @@ struct world_ops {
     MUST_CHECK enum quota_answer (*permit_begin)(struct world *world, const struct script_account *account,
                                                  uint64_t *wait_us);
     void (*permit_end)(struct world *world, const struct script_account *account);
-    /// The supplier wants no request of this account for so long; 0: it did not say how long.
-    void (*account_block)(struct world *world, const struct script_account *account, uint64_t wait_us);
+    /// The supplier wants no request of this account for so long; 0: it did not say how long. How long it is left
+    /// alone from now on.
+    uint64_t (*account_block)(struct world *world, const struct script_account *account, uint64_t wait_us);
     /// What is known of accounts; NULL, all three: this world knows nothing.
     /// May an attempt ask this account now? Whatever is not refused is told by health_tell, once. Else `*wait_us` is
     /// how long it is refused; 0: nobody knows.
     MUST_CHECK enum breaker_answer (*health_ask)(struct world *world, const struct script_account *account,
                                                  struct breaker_pass *pass, uint64_t *wait_us);
     void (*health_tell)(struct world *world, const struct script_account *account, const struct health_result *result);
-    /// Is this one of the cut attempts that go on, so that one learns?
-    bool (*linger_wants)(struct world *world, const struct script_account *account);
+    /// Is this one of the cut attempts that go on, so that one learns? If so, its end is told by linger_ended, once;
+    /// `parts` of it are under way. NULL, both: none goes on.
+    bool (*linger_wants)(struct world *world, const struct script_account *account, uint32_t parts);
+    void (*linger_ended)(struct world *world, const struct script_account *account, uint32_t parts);
     /// The login of an account for a start call, as it is now; nobody has used it yet. Whoever gets it drops it.
     struct login (*login_peek)(struct world *world, const struct script_account *account);
     /// The login to use now; login number `refused` (0: none) is given up if it is still the current one. LOGIN_HERE:

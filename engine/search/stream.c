@@ -2,6 +2,7 @@
 
 #include "search/coverage.h"
 #include "search/search_internal.h"
+#include "search/shown.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -118,7 +119,7 @@ static bool has_same_item(const struct offer *a, const struct offer *b)
 }
 
 /// Writes the item of an offer unless these bytes were sent last.
-static void write_item(struct stream *stream, const struct offer *offer)
+static void write_item(struct stream *stream, const struct attempt *attempt, const struct offer *offer)
 {
     if (offer->item_json.data == NULL) {
         return;
@@ -129,14 +130,15 @@ static void write_item(struct stream *stream, const struct offer *offer)
         return;
     }
     if (slot->value == NULL || !has_same_item(slot->value, offer)) {
-        json_key_text(&stream->json, offer->item);
+        shown_write_item_key(&stream->json, attempt->supplier, offer, attempt->search->options.detail);
         json_raw(&stream->json, offer->item_json);
         slot->value = offer;
     }
 }
 
-void stream_offers(struct stream *stream, const struct search *search, const struct stock_batch *held)
+void stream_offers(struct stream *stream, const struct attempt *attempt, const struct stock_batch *held)
 {
+    const struct search *search = attempt->search;
     struct offer_batch *batch = held->batch;
 
     if (stream->is_broken || !stream_hold(stream, batch)) {
@@ -148,7 +150,7 @@ void stream_offers(struct stream *stream, const struct search *search, const str
     json_begin_object(json);
     for (size_t i = 0; i < batch->count; i++) {
         if (!stock_is_gone(held, i)) {
-            write_item(stream, &batch->offers[i]);
+            write_item(stream, attempt, &batch->offers[i]);
         }
     }
     json_end_object(json);
@@ -156,7 +158,7 @@ void stream_offers(struct stream *stream, const struct search *search, const str
     json_begin_array(json);
     for (size_t i = 0; i < batch->count; i++) {
         if (!stock_is_gone(held, i)) {
-            json_raw(json, batch->offers[i].json);
+            shown_write_offer(json, attempt->supplier, &batch->offers[i], search->options.detail);
         }
     }
     json_end_array(json);
@@ -166,19 +168,13 @@ void stream_offers(struct stream *stream, const struct search *search, const str
 void stream_note_gone(struct stream *stream, const struct attempt *attempt, const struct offer *offer)
 {
     struct json_writer json;
-    struct buffer id;
 
-    buffer_init(&id, 4096);
-    buffer_append_text(&id, attempt->supplier->name);
-    buffer_append_byte(&id, ':');
-    buffer_append_text(&id, offer->id);
     if (stream->gone.length > 0) {
         buffer_append_byte(&stream->gone, ',');
     }
     json_writer_init(&json, &stream->gone);
-    json_text(&json, buffer_text(&id));
-    stream->is_broken = stream->is_broken || id.is_full || stream->gone.is_full;
-    buffer_fini(&id);
+    shown_write_id(&json, attempt->supplier, offer, attempt->search->options.detail);
+    stream->is_broken = stream->is_broken || stream->gone.is_full;
 }
 
 void stream_retract(struct stream *stream, const struct search *search, const char *reason)
@@ -222,7 +218,7 @@ static void settle_items(struct stream *stream, const struct search *search, con
     json_key(json, "items");
     json_begin_object(json);
     for (size_t i = 0; i < merged->item_count; i++) {
-        write_item(stream, merged->items[i].offer);
+        write_item(stream, merged->items[i].attempt, merged->items[i].offer);
     }
     json_end_object(json);
     json_key(json, "offers");

@@ -39,7 +39,7 @@ static inline bool stream_is_on(const struct stream *stream)
 void stream_began(struct stream *stream, const struct search *search);
 
 /// New offers of an attempt, as upserts.
-void stream_offers(struct stream *stream, const struct search *search, const struct stock_batch *held);
+void stream_offers(struct stream *stream, const struct attempt *attempt, const struct stock_batch *held);
 
 /// An offer is gone; told with the next stream_retract.
 void stream_note_gone(struct stream *stream, const struct attempt *attempt, const struct offer *offer);

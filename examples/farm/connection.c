@@ -232,21 +232,26 @@ static bool connection_keep_input(struct connection *connection, const char *byt
 }
 
 /// Takes one request out of `bytes`; returns how many bytes it had, 0 when it is not whole yet.
-static size_t connection_take(struct connection *connection, struct text bytes)
+static size_t connection_take(struct connection *connection, char *bytes, size_t length)
 {
     struct request request;
 
-    switch (request_read(&request, bytes)) {
+    switch (request_read(&request, bytes, length)) {
     case REQUEST_INCOMPLETE:
+        if (request.waits && !connection->has_continued) { // what the socket does not take at once is not needed
+            connection->has_continued = true;
+            (void)connection_write(connection, TEXT("HTTP/1.1 100 Continue\r\n\r\n"), TEXT(""));
+        }
         return 0;
     case REQUEST_BROKEN:
         connection->closes = true;
         connection_send(connection, TEXT("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"),
                         TEXT(""));
-        return bytes.length;
+        return length;
     default:
         break;
     }
+    connection->has_continued = false;
     connection->closes = connection->closes || request.closes;
     if (connection->supplier != NULL) {
         play_request(connection, &request);
@@ -289,8 +294,7 @@ static void connection_read(struct connection *connection)
 {
     while (connection->state == CONNECTION_READING) {
         if (connection->input_length > 0) {
-            struct text kept = { connection->input, connection->input_length };
-            size_t taken = connection_take(connection, kept);
+            size_t taken = connection_take(connection, connection->input, connection->input_length);
             if (taken > 0) {
                 if (connection->state != CONNECTION_CLOSED) {
                     connection->input_length -= taken;
@@ -304,7 +308,7 @@ static void connection_read(struct connection *connection)
             return;
         }
         if (connection->input_length == 0) {
-            taken = connection_take(connection, (struct text){ connection->farm->input, length });
+            taken = connection_take(connection, connection->farm->input, length);
         }
         if (connection->state != CONNECTION_CLOSED && taken < length &&
             !connection_keep_input(connection, connection->farm->input + taken, length - taken)) {

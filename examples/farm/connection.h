@@ -38,8 +38,9 @@ struct connection {
     enum connection_state state;
     bool has_unread; // the kernel may hold bytes that were not read yet
     bool has_peer_left;
-    bool closes;       // after the next answer
-    bool turns_silent; // after the first exchange
+    bool closes;        // after the next answer
+    bool has_continued; // the request in hand was told "100 Continue"
+    bool turns_silent;  // after the first exchange
     uint32_t exchanges;
     struct step step;               // what was asked
     bool is_login;                  // a login was asked for

@@ -167,7 +167,7 @@ return {
     { "supplier_hotel_id", "text", max = 64, stands_in = true },
     { "room", "text", required = true, max = 300 },
     { "board", "enum", required = true, values = BOARDS, facet = "board" },
-    { "refund", { { "free_until", "utc_time" } } },
+    { "refund", { { "free_until", "utc_time", ends = true } } },
     { "pay", "enum", required = true, values = PAYS },
     { "beds", "text", max = 200 },
     parts.REF,

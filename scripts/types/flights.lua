@@ -61,5 +61,5 @@
 ---@field refundable? boolean
 ---@field changeable? boolean
 ---@field seats_left? integer
----@field ref? string
+---@field ref? string what `revalidate` wants to see again, to 64 KiB
 ---@field handoff? { url?: string, ref?: string }

@@ -260,7 +260,7 @@ function money.exponent(currency) end
 
 ---@class XmlElement { "prefix:Name", child, … }; other fields are attributes
 ---@field [1] string
----@field [integer] XmlElement|string|number|boolean nil and false are left out
+---@field [integer] XmlElement|XmlElement[]|string|number|boolean nil and false are left out
 ---@field attrs? {[1]:string,[2]:string|number|boolean}[] attributes whose order matters, in front of the others
 ---@field [string] string|number|boolean|table
 

@@ -40,5 +40,5 @@
 ---@field refund? { free_until?: string } absent: not refundable; without a time: always
 ---@field pay "now"|"at_property"
 ---@field beds? string
----@field ref? string
+---@field ref? string what `revalidate` wants to see again, to 64 KiB
 ---@field handoff? { url?: string, ref?: string }

@@ -25,6 +25,7 @@
 ---@field adds_duration? boolean
 ---@field at? string of an object {local, zone, utc}: the field beside it that names its place
 ---@field elapsed? boolean minutes between the first and the last time of the object, told by the engine
+---@field ends? boolean of a utc_time in an object: when it is over, the object is left out
 ---@field facet? string the name of a facet that its values belong to
 ---@field facet_less? integer of a list's length
 ---@field stands_in? boolean names the item when its key fields are absent

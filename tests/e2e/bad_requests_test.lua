@@ -259,6 +259,11 @@ test("unknown paths are 404, other methods 405", function()
   end
 end)
 
+test("what is no HTTP is counted, too", function()
+  count(400)
+  equal(400, world.http("POST", w.url .. "/v1/search", { body = body(), headers = { "Content-Length: many" } }).status)
+end)
+
 -- What was refused is asked for again until it is counted: it is, once its last byte is sent.
 test("the metrics tell what callers saw", function()
   local metrics

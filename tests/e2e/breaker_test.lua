@@ -1,9 +1,9 @@
--- Breakers over real sockets: who fails too often is left alone, tried out by probes that no search waits for, and comes
--- back; who is only cut by short budgets never is. The farm counts what went out.
+-- Breakers over real sockets: who fails too often is left alone, tried out by probes that no search waits for, and
+-- comes back; who is only cut by short budgets never is. The farm counts what went out.
 -- variants: release asan
 package.path = "./?.lua;" .. package.path
 local world = require("tests.e2e.world")
-local test, equal = world.test, world.equal
+local test, equal, requests, wait_until = world.test, world.equal, world.farm_requests, world.wait_until
 
 local SETTINGS = world.folder .. "/breaker.yaml"
 local function write_settings(extra)
@@ -17,14 +17,6 @@ local w = world.start {
   overlay = "deadline: { max: 60s }\n",
 }
 
-local function requests(name)
-  for _, supplier in ipairs(world.farm_stats().suppliers) do
-    if supplier.name == name then
-      return supplier.requests
-    end
-  end
-end
-
 local function ask(name, budget_ms)
   local reply = w:search { suppliers = { name }, budget_ms = budget_ms or 20000 }
   local entry = assert(world.entry(reply, name), reply.raw)
@@ -33,11 +25,6 @@ end
 
 local function breaker(name)
   return w:account(name).breaker
-end
-
-local function metric(row, name)
-  local text = world.http("GET", w.admin_url .. "/metrics").raw
-  return tonumber(text:match(('\nlastcall_%s{supplier="%s"} (%%S+)\n'):format(row, name)))
 end
 
 -- Asks until it is `outcome`; how often it was asked.
@@ -49,16 +36,6 @@ local function ask_until(name, outcome, limit, budget_ms)
     end
   end
   error(("%s is never %s"):format(name, outcome))
-end
-
-local function wait_until(what, probe)
-  for _ = 1, 1200 do
-    if probe() then
-      return
-    end
-    world.sleep_ms(50)
-  end
-  error("never: " .. what)
 end
 
 test("a supplier that cannot be reached is left alone after five connects", function()
@@ -74,8 +51,8 @@ test("a supplier that cannot be reached is left alone after five connects", func
   equal("breaker_open", reply.json.coverage.reasons[1], "reason")
   equal(false, reply.json.coverage.complete, "complete")
   equal(1, breaker("s01").trips, "trips")
-  equal(1, metric("supplier_breakers_not_closed", "s01"), "not closed, in metrics")
-  equal(0, metric("supplier_breakers_not_closed", "s02"), "s02 is closed, in metrics")
+  equal(1, w:metric("supplier_breakers_not_closed", "s01"), "not closed, in metrics")
+  equal(0, w:metric("supplier_breakers_not_closed", "s02"), "s02 is closed, in metrics")
 end)
 
 test("a dead one costs a search nothing, and next to nothing goes out to it", function()
@@ -107,7 +84,7 @@ test("one that is well again is tried out and comes back", function()
   for number = 1, 30 do
     equal("answered", (ask("s02")).outcome, "call " .. number)
   end
-  equal(0, metric("supplier_breakers_not_closed", "s02"), "not closed, in metrics")
+  equal(0, w:metric("supplier_breakers_not_closed", "s02"), "not closed, in metrics")
 end)
 
 test("a reload keeps what is known", function()
@@ -115,7 +92,7 @@ test("a reload keeps what is known", function()
   ask_until("s03", "breaker_open", 20)
   local trips = breaker("s03").trips
   write_settings("deadline: { default: 1900ms }\n")
-  local reply = world.http("POST", w.admin_url .. "/admin/v1/reload")
+  local reply = world.http("POST", w.admin_url .. "/admin/v1/reload", { max_time = 120 })
   equal(200, reply.status, reply.raw)
   equal(true, reply.json.generation > 1, reply.raw)
   assert(breaker("s03").trips >= trips, "trips are forgotten")
@@ -159,7 +136,7 @@ end)
 
 test("switched off, everybody is asked again", function()
   world.write_file(SETTINGS, "breaker: { enabled: false }\n")
-  equal(200, world.http("POST", w.admin_url .. "/admin/v1/reload").status)
+  equal(200, world.http("POST", w.admin_url .. "/admin/v1/reload", { max_time = 120 }).status)
   equal("failed", (ask("s03")).outcome)
   equal("failed", (ask("s01")).outcome)
   equal("closed", breaker("s01").state, "state")
@@ -167,7 +144,7 @@ end)
 
 test("a probe that hangs does not hold up the end", function()
   write_settings()
-  equal(200, world.http("POST", w.admin_url .. "/admin/v1/reload").status)
+  equal(200, world.http("POST", w.admin_url .. "/admin/v1/reload", { max_time = 120 }).status)
   world.farm("s06", { fault = "status_503" })
   ask_until("s06", "breaker_open", 20)
   world.farm("s06", { fault = "hang_answer" })

@@ -1,5 +1,6 @@
--- What `check` and `test` tell beside the mistakes of a script: settings and ceilings that cannot work, what the strict
--- want to know, and how a fixture that differs is told. No socket is opened.
+-- What `check` and `test` tell beside the mistakes of a script. No socket is opened.
+-- variants: release asan
+-- Settings and ceilings that cannot work, what the strict want to know, and how a fixture that differs is told.
 package.path = "./?.lua;" .. package.path
 local world = require("tests.e2e.world")
 local author = require("tests.e2e.author")
@@ -172,6 +173,48 @@ test("the strict are told of paths that no fixture has", function()
   at(find(bench:run("check --strict"), "E0212", "fares[].cabbin"), bench.script, "cabbin = text")
 end)
 
+test("what only a refusal or an answer of nothing has was seen all the same", function()
+  local plan = [[plan {
+    each = "fares[]",
+    offer = {
+      id = "id",
+      price = { total = money("total.currency", "total.amount"), taxes_included = const "yes" },
+      slices = { each = ".", segments = { each = ".", carrier = const "ZZ", number = "number", origin = "from",
+        destination = "to", departs = { ["local"] = "departs" }, arrives = { ["local"] = "arrives" } } },
+    },
+    when = {
+      ["oops:present"] = fail.supplier,
+      ["error.code:=late"] = fail.busy,
+      ["nothing:present"] = "empty",
+      ["first.poll:=no"] = "empty",
+      ["gone:present"] = "empty",
+    },
+  }]]
+  local script = author.script:gsub("function%(response, search, ctx%)\n    local body.*$", function()
+    return plan .. ",\n}\n"
+  end)
+  script = script:gsub("^.-\nreturn", "return")
+  local fixture = author.fixture:gsub('"more": "p2", ', ""):gsub(",%s*{ \"expect_request\": { \"url\".-} %] } } }", "")
+    :gsub('"offers": 3', '"offers": 2')
+  local function odd(name, status, body, outcome)
+    world.write_file(("%s/acme.test/odd-%s.json"):format(bench.folder, name),
+      (with(with(author.odd, '"status": 503', ('"status": %d, "json": %s'):format(status, body)), '"failed"', outcome)))
+  end
+  bench:write { script = script, fixture = fixture }
+  local findings = bench:run("check --strict")
+  equal(5, #findings, author.show_all(findings))
+  at(find(findings, "E0212", "`oops`"), bench.script, '["oops:present"]')
+  odd("error", 200, '{ "oops": "no" }', '"rejected", "kind": "supplier"')
+  odd("late", 200, '{ "error": { "code": "late" } }', '"rejected", "kind": "busy"')
+  odd("poll", 200, '{ "fares": [], "first": { "poll": "yes" } }', '"empty"')
+  odd("nothing", 200, '{ "nothing": true }', '"empty"')
+  findings = bench:run("check --strict")
+  equal(1, #findings, author.show_all(findings))
+  local gone = find(findings, "E0212", "`gone`")
+  at(gone, bench.script, '["gone:present"]')
+  equal(true, author.holds(gone.help, "of status 2xx: of others a plan reads the status only"), gone.help)
+end)
+
 -- ---- names that are nearly right
 
 test("a misspelt field of an expected offer is told with the one that is meant", function()
@@ -260,6 +303,34 @@ test("a request that fits no exchange is told with the nearest", function()
   equal(true, author.holds(finding.help, nearest), finding.help)
 end)
 
+test("of a body of XML each element that differs is told", function()
+  local json = "json = { from = slice.origin, to = slice.destination, day = slice.date, "
+    .. "limit = ctx.options.page_size },"
+  local script = with(author.script, json,
+    [[body = xml.build { "e:Envelope", ["xmlns:e"] = "urn:e", { "e:Head", { "Id", "7" } },
+        { "e:Body", { "Ask", kind = "air",
+        { "Way", from = slice.origin }, { "Way", from = slice.destination }, { "Only" } } } },]])
+  local body = [[<x:Envelope xmlns:x=\"urn:e\"><x:Head><Id>8</Id></x:Head><x:Body><Ask class=\"b\"><Way from=\"MAD\"/>]]
+    .. [[<Way from=\"LGW\"/><Also>1</Also></Ask></x:Body></x:Envelope>]]
+  bench:write { script = script,
+    fixture = with(author.fixture, '"json": { "from": "MAD", "to": "LHR", "day": "2027-05-12", "limit": 50 }',
+      '"body": "' .. body .. '"') }
+  local findings = bench:run("test")
+  for _, words in ipairs {
+    "body.Head.Id: expected 8, got 7", "body.Body.Ask.@class: expected b, got nothing",
+    "body.Body.Ask.@kind: expected nothing, got air", "body.Body.Ask.Way[1].@from: expected LGW, got LHR",
+    "body.Body.Ask.Also: expected 1, got nothing", "body.Body.Ask.Only: expected nothing, got an empty element" } do
+    at(find(findings, "E0304", words), bench.fixture, '"body": "')
+  end
+  equal(6, #findings, author.show_all(findings))
+  -- Where only the spelling differs it is told as text.
+  bench:write { script = script,
+    fixture = with(author.fixture, '"json": { "from": "MAD", "to": "LHR", "day": "2027-05-12", "limit": 50 }',
+      [["body": "<x:Envelope xmlns:x='urn:e'><x:Head><Id>7</Id></x:Head><x:Body><Ask kind='air'><Way from='MAD'/>]]
+      .. [[<Way from='LHR'/><Only/></Ask></x:Body></x:Envelope>"]]) }
+  find(bench:run("test"), "E0304", "body: expected")
+end)
+
 test("long values are shown where they part", function()
   local note = '"day": "2027-05-12", "note": "' .. ("x"):rep(300) .. 'a"'
   local script = with(author.script, "day = slice.date", 'day = slice.date, note = ("x"):rep(300) .. "b"')
@@ -315,6 +386,56 @@ test("a secret of this process in a fixture's body is a finding, one that was ma
     local findings, code = bench:run("check", "ACME_KEY=" .. value)
     equal(0, code, author.show_all(findings))
   end
+end)
+
+local KEY_SPELLINGS = {
+  hex = "6b33792d6f662d41636d65", HEX = "6B33792D6F662D41636D65", base64 = "azN5LW9mLUFjbWU=",
+  ["base64 within another text"] = "dXNlcjprM3ktb2YtQWNtZQ==", json = "k3y\\u002dof-Acme", url = "k3y%2dof%2DAcme",
+}
+
+test("each spelling of a secret is one, in a fixture and in a body", function()
+  for what, spelling in pairs(KEY_SPELLINGS) do
+    bench:write {
+      fixture = with(author.fixture, '"token": "token-one"', '"token": "token-one", "said": "' .. spelling .. '"'),
+      odd = with(author.odd, '"status": 503', '"status": 503, "body_file": "odd-busy.body.json"'),
+    }
+    world.write_file(bench.folder .. "/acme.test/odd-busy.body.json", '{"said":"' .. spelling .. '"}')
+    local findings = bench:run("check", "ACME_KEY=k3y-of-Acme")
+    local count = 0
+    for _, finding in ipairs(findings) do
+      count = count + (finding.code == "E0310" and 1 or 0)
+    end
+    equal(2, count, what .. "\n" .. author.show_all(findings))
+  end
+end)
+
+test("a secret is looked for wherever the settings say that it is", function()
+  local secrets = bench.folder .. "_secrets"
+  local said = '"token": "token-one", "said": "k3y-of-Acme"'
+  world.shell(("rm -rf %s && mkdir -p %s"):format(secrets, secrets))
+  -- A file of its name in the directory of secrets, and the name that the settings give it.
+  for name, more in pairs { ACME_KEY = "", OTHER_KEY = "suppliers: { acme: { accounts: { main: { secrets: "
+    .. "{ ACME_KEY: OTHER_KEY } } } } }\n" } do
+    world.write_file(secrets .. "/" .. name, "k3y-of-Acme\n")
+    world.shell(("chmod 600 %s/*"):format(secrets))
+    bench:write { fixture = with(author.fixture, '"token": "token-one"', said),
+      settings = ("secrets_dir: %s\n"):format(secrets) .. more }
+    find(bench:run("check"), "E0310", "the value of " .. name)
+    world.shell(("rm %s/*"):format(secrets))
+  end
+  bench:write { fixture = with(author.fixture, '"token": "token-one"', said), settings =
+    "suppliers: { acme: { accounts: { main: { secrets: { ACME_KEY: OTHER_KEY } } } } }\n" }
+  find(bench:run("check", "OTHER_KEY=k3y-of-Acme"), "E0310", "the value of OTHER_KEY")
+end)
+
+test("a secret that is too short to be hidden is a warning, and a finding to the strict", function()
+  bench:write()
+  local said, code = bench:say("check", "ACME_KEY=t0k")
+  equal(0, code, said)
+  assert(said:find("warning: .*acme.lua:%d+: the secret ACME_KEY is shorter than 4 bytes"), said)
+  local findings = bench:run("check --strict", "ACME_KEY=t0k")
+  at(find(findings, "E0609", "ACME_KEY"), bench.script, "secrets = {")
+  assert(not bench:say("check", "ACME_KEY=t0k4"):find("shorter than", 1, true), "of four bytes")
 end)
 
 test("the place of an error is the script's, whatever its words begin with", function()

@@ -1,6 +1,7 @@
 -- Duffel's files read once more, by other code than the supplier's script: what the reply must say of each offer. Money
 -- is compared as text; instants come from date(1) and the system's zones.
 local world = require("tests.e2e.world")
+local readings = require("tests.e2e.readings")
 
 local M = {}
 
@@ -23,9 +24,9 @@ local function at(value, ...)
 end
 M.at = at
 
--- Every clock time of the file, asked of date(1) in one go: seconds since 1970 by "TIME ZONE".
+-- Every clock time of the file: seconds since 1970 by "TIME ZONE".
 local function read_instants(offers)
-  local asked, instants = {}, {}
+  local asked = {}
   for _, offer in ipairs(offers) do
     for _, slice in ipairs(offer.slices) do
       for _, segment in ipairs(slice.segments) do
@@ -34,31 +35,7 @@ local function read_instants(offers)
       end
     end
   end
-  local lines, keys = {}, {}
-  for key in pairs(asked) do
-    local clock, zone = key:match("^(%S+) (%S+)$")
-    keys[#keys + 1] = key
-    lines[#lines + 1] = ("TZ=\"%s\" %s\n"):format(zone, clock)
-  end
-  local file = os.tmpname()
-  world.write_file(file, table.concat(lines))
-  local text, code = world.shell("date -u -f " .. file .. " +%s")
-  os.remove(file)
-  assert(code == 0, text)
-  local index = 0
-  for seconds in text:gmatch("%d+") do
-    index = index + 1
-    instants[keys[index]] = tonumber(seconds)
-  end
-  assert(index == #keys, "date(1) told " .. index .. " of " .. #keys .. " instants")
-  return instants
-end
-
--- "PT02H05M", "P1DT1H", "PT28H" in minutes.
-local function minutes(text)
-  local days = text:match("(%d+)D") or 0
-  local clock = text:match("T(.*)$") or ""
-  return days * 1440 + (clock:match("(%d+)H") or 0) * 60 + (clock:match("(%d+)M") or 0)
+  return readings.instants(asked)
 end
 
 -- Milliseconds are kept, unless they are none.
@@ -98,21 +75,21 @@ local function read_offer(offer, instants)
         destination = segment.destination.iata_code,
         departs_local = segment.departing_at,
         departs_zone = segment.origin.time_zone,
-        departs_utc = os.date("!%Y-%m-%dT%H:%M:%SZ", departs),
+        departs_utc = readings.utc(departs),
         arrives_local = segment.arriving_at,
         arrives_zone = segment.destination.time_zone,
-        arrives_utc = os.date("!%Y-%m-%dT%H:%M:%SZ", arrives),
+        arrives_utc = readings.utc(arrives),
         cabin = CABINS[segment.passengers[1].cabin_class],
         duration_min = (arrives - departs) / 60,
         departs_s = departs,
         arrives_s = arrives,
       }
       all[#all + 1] = segment
-      read.corrected = read.corrected + (minutes(segment.duration) == segments[g].duration_min and 0 or 1)
+      read.corrected = read.corrected + (readings.minutes(segment.duration) == segments[g].duration_min and 0 or 1)
     end
     local took = (segments[#segments].arrives_s - segments[1].departs_s) / 60
     read.slices[s] = { duration_min = took, segments = segments }
-    read.corrected = read.corrected + (minutes(slice.duration) == took and 0 or 1)
+    read.corrected = read.corrected + (readings.minutes(slice.duration) == took and 0 or 1)
     brands[#brands + 1] = at(slice, "fare_brand_name")
   end
   read.bags = bags_of(all)

@@ -96,6 +96,54 @@ test("a stranger's stream tells no more, and the same at its end", function()
   end
 end)
 
+-- The ids of a reply's offers, and of its items, must hold together whatever they are.
+local function expect_one_name(reply)
+  assert(not reply.raw:find("s01", 1, true), "s01 stands in " .. reply.raw:sub(1, 500))
+  local found = 0
+  for _, offer in ipairs(reply.json.offers) do
+    assert(reply.json.items[offer.item], "an item of " .. offer.id)
+    if offer.supplier == "Sunny Air" then
+      found = found + 1
+      equal("Sunny Air:", offer.id:sub(1, 10), "id")
+    end
+  end
+  assert(found > 0, "offers of Sunny Air")
+end
+
+test("a stranger's offers have the display name, too, and their ids", function()
+  local reply = w:search { budget_ms = 9000, suppliers = { "s01", "s04" } }
+  expect_one_name(reply)
+  local full = w:search({ budget_ms = 9000, suppliers = { "s01", "s04" } }, { BEARER })
+  equal(#full.json.offers, #reply.json.offers, "offers")
+  assert(full.raw:find('"id":"s01:', 1, true), "whoever has the token reads the name")
+end)
+
+test("a stranger's stream folds into such a reply", function()
+  local reply = w:search({ budget_ms = 9000, suppliers = { "s01", "s04" }, max_items = 5 }, { STREAM })
+  assert(not reply.raw:find("s01", 1, true), "s01 stands in the stream")
+  local held, items, count = {}, {}, 0
+  local events = events_of(reply)
+  for _, event in ipairs(events) do
+    for _, offer in ipairs(event.data.offers or {}) do
+      held[offer.id] = offer
+    end
+    for id in pairs(event.data.items or {}) do
+      items[id] = true
+    end
+    for _, id in ipairs(event.event == "retract" and event.data.ids or {}) do
+      assert(held[id], id .. " was not told before")
+      held[id] = nil
+    end
+  end
+  for _, id in ipairs(events[#events].data.order) do
+    assert(items[held[id].item], id)
+    held[id] = nil
+    count = count + 1
+  end
+  assert(count > 0, "offers")
+  equal(nil, next(held), "what is held at the end is what counts")
+end)
+
 test("a stranger's 504 tells no more", function()
   local reply = w:search { budget_ms = 2000, suppliers = { "s02", "s03" } }
   equal(504, reply.status, "status of " .. reply.raw)

@@ -1,5 +1,7 @@
--- The guide, suppliers/README.md, taken at its word: its files are laid out in a folder in the order in which it shows
--- them, its commands are typed there, and what they print is held against what it shows.
+-- The guide, suppliers/README.md, taken at its word.
+-- variants: release asan
+-- Its files are laid out in a folder in the order in which it shows them, its commands are typed there, and what they
+-- print is held against what it shows.
 --
 --   ```lua suppliers/acme.lua     a file; a later block of the same path takes its place
 --   ```yaml lastcall.yaml more    goes to the end of that file

@@ -1,5 +1,6 @@
--- What a supplier's script or server says is shown plain: nothing that a terminal obeys, no line that it forges, in
--- what `try` prints for people and for programs.
+-- What a supplier's script or server says is shown plain in what `try` prints for people and for programs.
+-- variants: release asan
+-- Nothing that a terminal obeys, no line that it forges.
 package.path = "./?.lua;" .. package.path
 local world = require("tests.e2e.world")
 local test, equal, json = world.test, world.equal, world.json

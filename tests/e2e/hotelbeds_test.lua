@@ -264,7 +264,8 @@ for _, row in ipairs(ERRORS) do
     local reply = r:search { name }
     local entry = recorded.ended(reply, name, outcome, kind)
     equal(row.code, entry.code, "code")
-    equal(row.retry_in_ms, entry.retry_in_ms, "retry_in_ms")
+    -- An account whose supplier does not say how long is left alone for a second.
+    equal(row.retry_in_ms or (kind == "quota" and 1000 or nil), entry.retry_in_ms, "retry_in_ms")
     assert(not reply.raw:find(SECRET, 1, true) and not reply.raw:find(KEY, 1, true), reply.raw)
   end)
 end
@@ -311,7 +312,8 @@ for _, room in ipairs(world.json.decode(text).hotels.hotels[1].rooms) do
   twin = room.code == "TWN.ST" and room.rates[3].rateKey or twin
 end
 local TWIN = reading.ids({ twin })[1]
-local REF = ("{\"board\":\"breakfast\",\"free_until\":\"2024-04-01T14:00:00+01:00\",\"keys\":[\"%s\"]}"):format(twin)
+local REF = ("{\"board\":\"breakfast\",\"free_until\":\"2024-04-01T14:00:00+01:00\",\"hotel\":\"6619\","
+  .. "\"keys\":[\"%s\"],\"pay\":\"now\",\"rooms\":\"TWN.ST\"}"):format(twin)
 
 local function write_fixture(name, fixture)
   fixture.search = { product = "hotels", query = ASKED, budget_ms = 5000 }

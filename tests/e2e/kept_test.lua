@@ -63,11 +63,6 @@ local function on_farm(name)
   end
 end
 
-local function metric(name, supplier)
-  local raw = world.http("GET", w.admin_url .. "/metrics").raw
-  return tonumber(raw:match(("\nlastcall_%s{supplier=\"%s\"} ([%%d.]+)"):format(name, supplier)))
-end
-
 local function connects()
   local raw = world.http("GET", w.admin_url .. "/metrics").raw
   return tonumber(raw:match('\nlastcall_fetch_connects_total{thread="0"} (%d+)'))
@@ -113,7 +108,7 @@ test("what was asked of an account today stays asked, and a new limit counts at 
   settings(1, false)
   reload()
   equal("rate_limited", ask("counted").outcome, "outcome with a lower limit")
-  equal(4, metric("supplier_requests_kept_in_total", "counted"), "kept in")
+  equal(4, w:metric("supplier_requests_kept_in_total", "counted"), "kept in")
 end)
 
 test("a login whose account was changed is made anew, and its supplier's counters go on", function()
@@ -128,13 +123,13 @@ end)
 
 test("a supplier that goes leaves its numbers, and one that comes back counts on", function()
   equal(nil, status_of("comes"), "status")
-  equal(1, metric("supplier_requests_total", "comes"), "requests")
-  equal(0, metric("supplier_requests_running", "comes"), "running")
+  equal(1, w:metric("supplier_requests_total", "comes"), "requests")
+  equal(0, w:metric("supplier_requests_running", "comes"), "running")
   local before = attempts()
   settings(1, true)
   reload()
   equal("answered", ask("comes").outcome, "outcome")
-  equal(2, metric("supplier_requests_total", "comes"), "requests")
+  equal(2, w:metric("supplier_requests_total", "comes"), "requests")
   equal(before + 1, attempts(), "attempts")
 end)
 

@@ -2,7 +2,7 @@
 -- farm counts what went out.
 package.path = "./?.lua;" .. package.path
 local world = require("tests.e2e.world")
-local test, equal = world.test, world.equal
+local test, equal, requests, wait_until = world.test, world.equal, world.farm_requests, world.wait_until
 
 local w = world.start {
   population = "instant",
@@ -20,14 +20,6 @@ suppliers:
 ]],
 }
 
-local function requests(name)
-  for _, supplier in ipairs(world.farm_stats().suppliers) do
-    if supplier.name == name then
-      return supplier.requests
-    end
-  end
-end
-
 local function ask(name, market)
   local query = { market = market }
   for key, value in pairs(world.query) do
@@ -41,11 +33,6 @@ end
 -- The account of a supplier as the admin listener tells it.
 local function account(name, which)
   return w:account(name, which)
-end
-
-local function metric(row, name)
-  local text = world.http("GET", w.admin_url .. "/metrics").raw
-  return tonumber(text:match(('\nlastcall_%s{supplier="%s"} (%%S+)\n'):format(row, name)))
 end
 
 test("a rate lets so many requests out and no more", function()
@@ -66,7 +53,7 @@ test("a rate lets so many requests out and no more", function()
   equal(3, told.limits.per_day, "the limit")
   equal(3, told.used.day, "used")
   equal(2, told.kept_in, "kept in")
-  equal(2, metric("supplier_requests_kept_in_total", "s01"), "kept in, in metrics")
+  equal(2, w:metric("supplier_requests_kept_in_total", "s01"), "kept in, in metrics")
 end)
 
 test("each account has limits of its own", function()
@@ -77,16 +64,6 @@ test("each account has limits of its own", function()
   equal(1, account("s04", "uk").kept_in, "kept in of uk")
   equal(0, account("s04").kept_in, "kept in of main")
 end)
-
-local function wait_until(what, probe)
-  for _ = 1, 400 do
-    if probe() then
-      return
-    end
-    world.sleep_ms(50)
-  end
-  error("never: " .. what)
-end
 
 local function running()
   return account("s02").used.running
@@ -115,7 +92,7 @@ test("so many requests are under way at once, and places come back", function()
     equal("saturated", entry.outcome, told)
     equal("as many requests of the account as may be are under way", entry.detail, told)
   end
-  equal(2, metric("supplier_requests_running", "s02"), "running, in metrics")
+  equal(2, w:metric("supplier_requests_running", "s02"), "running, in metrics")
   equal(before + 2, requests("s02"), "requests that went out")
   world.farm("s02", { fault = "none" })
   wait_until("both callers have left, and their places are free", function()
@@ -175,7 +152,7 @@ test("a supplier that says 429 is left alone for its Retry-After, and then asked
     return outcome == "answered"
   end)
   equal(nil, account("s05").blocked_until, "blocked")
-  equal(0, metric("supplier_blocked_seconds", "s05"), "blocked, in metrics")
+  equal(0, w:metric("supplier_blocked_seconds", "s05"), "blocked, in metrics")
 end)
 
 w:stop()

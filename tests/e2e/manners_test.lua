@@ -1,5 +1,7 @@
--- The manners of every command: help that begins with an example, --json, exit codes as its help lists them, data on
--- standard output and errors beside it, no colour and no surprise on a pipe; completion by bash and zsh; config show.
+-- The manners of every command.
+-- variants: release asan
+-- Help that begins with an example, --json, exit codes as its help lists them, data on standard output and errors
+-- beside it, no colour and no surprise on a pipe; completion by bash and zsh; config show.
 package.path = "./?.lua;" .. package.path
 local world = require("tests.e2e.world")
 local test, equal, json = world.test, world.equal, world.json
@@ -102,10 +104,10 @@ local LOCAL = {
   { "help", 0, "usage: lastcall COMMAND" },
   { "version", 0, "lastcall " },
   { "check -c " .. SETTINGS, 0, "0 findings" },
-  { "check -c /nowhere.yaml", 1, "/nowhere.yaml" },
+  { "check -c /nowhere.yaml", 3, "/nowhere.yaml" },
   { "test duffel", 0, "0 failed" },
-  { "test no_such_supplier", 1, "no_such_supplier" },
-  { "mock no_such_supplier", 1, "no_such_supplier" },
+  { "test no_such_supplier", 2, "no_such_supplier" },
+  { "mock no_such_supplier", 2, "no_such_supplier" },
   { "mock -c /nowhere.yaml", 3, "/nowhere.yaml" },
   { "test -c /nowhere.yaml", 3, "/nowhere.yaml" },
   { "config show", 0, "deadline:" },
@@ -122,10 +124,10 @@ local LOCAL = {
   { "rollback 1 --admin http://127.0.0.1:1", 4 },
   { "explain 01JDX2T6Q8 --admin http://127.0.0.1:1", 4 },
   { "new Bad", 2 },
-  { "try no_such_supplier " .. SEARCH, 3 },
+  { "try no_such_supplier " .. SEARCH, 2 },
   { "try duffel /nowhere.json", 3 },
   { "record duffel " .. SEARCH, 2 },
-  { "mock no_such_supplier", 1, "no_such_supplier" },
+  { "mock no_such_supplier", 2, "no_such_supplier" },
   { "new bad --from /nowhere.txt", 3 },
 }
 
@@ -149,11 +151,15 @@ end)
 test("with --json standard output is one document, whatever became of it", function()
   for _, case in ipairs(LOCAL) do
     local name = case[1]:match("^%S+")
-    if case[3] and is_in(options_of(by_name[name]), "json") then
-      local out, _, code = run(case[1] .. " --json")
+    if is_in(options_of(by_name[name]), "json") then
+      local out, err, code = run(case[1] .. " --json")
       equal(case[2], code, case[1])
       local is_json, decoded = pcall(json.decode, out)
       assert(is_json and type(decoded) == "table", case[1] .. ":\n" .. out)
+      if not case[3] then
+        equal("", err, case[1])
+        assert(#decoded.findings > 0, case[1] .. ":\n" .. out)
+      end
     end
   end
 end)
@@ -179,10 +185,14 @@ test("a pipe that is closed is no error, a disk that is full is one", function()
     local text = world.shell(("bash -c '%s %s | true; echo ${PIPESTATUS[0]}'"):format(BINARY, arguments))
     equal("0\n", text, arguments)
   end
-  for _, arguments in ipairs { "help", "version", "config show", "check -c " .. SETTINGS } do
+  for _, arguments in ipairs { "help", "version", "config show", "check -c " .. SETTINGS, "completion bash",
+    "explain codes" } do
     local text, code = world.shell(("%s %s >/dev/full"):format(BINARY, arguments))
     equal(3, code, arguments)
     says(text, "error: the output could not be written")
+    text, code = world.shell(("%s %s >&-"):format(BINARY, arguments))
+    equal(3, code, arguments .. ", closed")
+    says(text, "help: standard output is closed")
   end
 end)
 
@@ -239,6 +249,9 @@ local COMPLETIONS = {
   { { "try", "duf" }, "duffel" },
   { { "try", "--body", "x.json", "duf" }, "duffel" },
   { { "mock", "duf" }, "duffel" },
+  { { "mock", "duffel/ok-ret" }, "duffel/ok-return-two-adults" },
+  { { "mock", "no_such/" }, "" },
+  { { "-" }, "--help --version" },
   { { "help", "history", "" }, "" },
 }
 

@@ -1,5 +1,6 @@
--- Mistakes: what authors get wrong, each seeded into one good supplier with a login, two steps and a fixture. `check`
--- or `test` finds it at its line, under its code, and says what to do about it. No socket is opened.
+-- Mistakes: what authors get wrong, each seeded into one good supplier with a login, two steps and a fixture.
+-- variants: release asan
+-- `check` or `test` finds it at its line, under its code, and says what to do about it. No socket is opened.
 package.path = "./?.lua;" .. package.path
 local world = require("tests.e2e.world")
 local test, equal = world.test, world.equal
@@ -70,6 +71,13 @@ local MISTAKES = {
     fixture_new = '"amount": "102.00", "currency": "EURO"',
     fixture_at = '"expect": {',
     says = { "EURO", "currency" }, help = { "ISO 4217" },
+  },
+  {
+    "an airport that nobody knows", by = "test", code = "E0436",
+    fixture_old = '"total": { "amount": "102.00", "currency": "EUR" }, "number": "7", "from": "MAD"',
+    fixture_new = '"total": { "amount": "102.00", "currency": "EUR" }, "number": "7", "from": "QQQ"',
+    fixture_at = '"expect": {',
+    says = { "origin", "QQQ" }, help = { "IATA", "airports.txt" },
   },
   {
     "a date in a wrong format", by = "test", code = "E0435",

@@ -489,6 +489,56 @@ test("for people it prints a line for each request, and what to put into the set
   assert(not text:find("key-of-acme-for-tests", 1, true), "a secret's value was told")
 end)
 
+test("a supplier whose fixtures are all of days that are over is told, so that later ones are asked for", function()
+  local folder = FOLDER .. "/suppliers/"
+  world.write_file(folder .. "yore.lua", (SCRIPT:gsub('"acme"', '"yore"'):gsub("ACME_KEY", "YORE_KEY")))
+  world.shell(("mkdir -p %syore.test"):format(folder))
+  local function write(name, day)
+    local search = { product = "flights", query = { slices = { { origin = "MAD", destination = "LHR", date = day } },
+      travellers = { { type = "adult" } } } }
+    world.write_file(("%syore.test/%s.json"):format(folder, name), json.encode { search = search,
+      now = "2015-01-01T09:00:00Z", secrets = { YORE_KEY = "key-of-yore-for-tests" }, expect = { outcome = "empty" },
+      exchanges = { { expect_request = { url = API .. "/offers" }, response = { json = {} } } } })
+  end
+  write("ok-old", "2015-08-08")
+  write("odd-new", os.date("!%Y-%m-%d", os.time() + 90 * 86400))
+  with_mock("yore", function(mock)
+    equal("yore", mock.ready.over)
+  end)
+  write("ok-new", os.date("!%Y-%m-%d", os.time() + 90 * 86400))
+  with_mock("yore", function(mock)
+    equal("", mock.ready.over)
+  end)
+  world.shell(("rm -r %syore.test/ok-new.json"):format(folder))
+  local log = FOLDER .. "/yore.log"
+  local pid = world.spawn(command("yore"), log)
+  world.wait_for("the mock", 60, function()
+    return (world.read_file(log) or ""):find("the days of their searches are over, so ask for later", 1, true) ~= nil
+  end, pid, log)
+  os.execute("kill -TERM " .. pid)
+  equal(0, setmetatable({ log = log }, Mock):wait())
+  world.shell(("rm -r %syore.lua %syore.test"):format(folder, folder))
+end)
+
+-- ---- other ways to send a body --------------------------------------------------------------------------------------
+
+test("a body in chunks is one like any other, and who waits to be wanted is told so", function()
+  with_mock("acme --strict", function(mock)
+    local function ask(how)
+      return (world.shell("curl -s --max-time 20 -o /dev/null -w '%{http_code}\n' "
+        .. "-H 'Content-Type: application/json' -H '" .. KEY .. "' -d '" .. json.encode(ONE) .. "' '"
+        .. mock:url("acme") .. "/v2/offers?limit=10' " .. how))
+    end
+    local waits, chunked = "-H 'Expect: 100-continue' --expect100-timeout 15", "-H 'Transfer-Encoding: chunked'"
+    for _, how in ipairs { "", chunked, waits, waits .. " " .. chunked } do
+      equal("201\n", ask(how), how)
+    end
+    -- What the server said of waiting stands in curl's own words, so that no clock is asked.
+    local talk = ask("-v " .. waits)
+    assert(talk:find("< HTTP/1.1 100 Continue", 1, true), talk)
+  end)
+end)
+
 -- ---- what is wrong ------------------------------------------------------------------------------------------------
 
 local function refused(arguments, code, ...)
@@ -500,7 +550,7 @@ local function refused(arguments, code, ...)
 end
 
 test("bad arguments are told with a remedy", function()
-  refused(command("acmee"), 1, "there is no supplier `acmee`", "did you mean `acme`?")
+  refused(command("acmee"), 2, "there is no supplier `acmee`", "did you mean `acme`?")
   refused(command("acme/odd-lazy"), 1, "there is no fixture `odd-lazy`")
   refused(command("farm_a --fault drop"), 3, "\"drop=1\"", "did you mean `drip`?")
   refused(command("farm_a --fault nxdomain"), 3, "nxdomain: this supplier has no name")

@@ -1,4 +1,5 @@
 -- luacheck: no max line length
+-- variants: release asan
 -- `lastcall new`: what it writes passes check, test and luacheck as it is; a pasted curl command becomes the request,
 -- and none of its secrets is in any file or on the screen.
 package.path = "./?.lua;" .. package.path
@@ -53,12 +54,19 @@ for _, case in ipairs { { "acme", "flights", "ok-one-way" }, { "inn", "hotels", 
     says(told, ("wrote suppliers/%s.lua"):format(case[1]))
     says(told, ("lastcall test %s"):format(case[1]))
     says(passes("check"), "0 findings")
-    if passes("help check"):find("--strict", 1, true) then
-      passes("check --strict")
-    end
+    local strict, code = run("check --strict")
+    equal(1, code, strict)
+    says(strict, "field `docs` is what `lastcall new` made up")
+    says(strict, "field `owner` is what `lastcall new` made up")
+    says(strict, "2 findings")
+    local script = read(("suppliers/%s.lua"):format(case[1]))
+    world.write_file(("%s/suppliers/%s.lua"):format(FOLDER, case[1]), (script:gsub("[%w]+@example.com", "us@example.com")
+      :gsub("(docs = \"https://developer%.[%w.]+)\"", "%1/search\"")))
+    says(passes("check --strict"), "0 findings")
     says(passes("test " .. case[1]), "2 passed, 0 failed; 0 findings")
     read(("suppliers/%s.test/%s.json"):format(case[1], case[3]))
-    local text, code = world.shell(("cd %s && luacheck --no-color ."):format(FOLDER))
+    local text
+    text, code = world.shell(("cd %s && luacheck --no-color ."):format(FOLDER))
     if code == 127 then
       world.skip("luacheck", "it is not installed")
     else
@@ -132,6 +140,9 @@ curl 'https://www.web.example/api/v2/search?locale=en-GB&apiKey=AKIA998877665544
     assert(not told:find(secret, 1, true), "a secret is on the screen")
   end
   says(told, "secret   WEB_TOKEN; its value is in no file")
+  says(told, "guessed  json slices[].origin: the origin")
+  says(told, "guessed  json passengers[].type: the kind of each traveller")
+  says(told, "as it is json note")
   says(told, "left out --insecure: certificates are always checked")
   says(told, "left out --happy-eyeballs-timeout-ms: an option that is not known here")
   says(told, "left out header user-agent")
@@ -139,7 +150,7 @@ curl 'https://www.web.example/api/v2/search?locale=en-GB&apiKey=AKIA998877665544
   local script = read("suppliers/web.lua")
   says(script, "map(search.query.slices, function(slice)")
   says(script, "date = slice.date")
-  says(script, 'type = ({ adult = "ADT", child = "CHD", infant_lap = "INF" })[traveller.type]')
+  says(script, 'type = ({ adult = "ADT", child = "CHD", infant_lap = "INF", infant_seat = "INS" })[traveller.type]')
   local request = fixture_of("web").exchanges[1].expect_request
   equal("https://www.web.example/api/v2/search?apiKey=test-web-api-key&locale=en-GB", request.url)
   equal("Bearer test-web-token", request.headers.authorization)
@@ -171,6 +182,7 @@ test("a secret in running text, or in place of a name, is in no file and not on 
     "'https://api.x.example/s' " .. JSON .. "'{\"password\":\"%s\",,}'",
     "'https://api.x.example/s' " .. JSON .. "'{\"query\":\"{ s(key: \\\"%s\\\") { id } }\"}'",
     "'https://api.x.example/s' " .. JSON .. "'{\"%s\":1}'",
+    "'https://api.x.example/s' " .. JSON .. "'{\"%s\":{\"from\":\"MAD\",\"max\":2}}'",
     "'https://api.x.example/s' -H 'content-type: text/plain' -d 'login %s now'",
     "'https://api.x.example/s;token=%s?from=MAD'",
     "'https://api.x.example/s?%s'",
@@ -215,7 +227,7 @@ curl -X POST https://s.example/rates -u agency:S3cret99 -H "Content-Type: text/x
  -d '<Env><Auth user="agency" password="S3cret99"/><City>LON</City><CheckIn>2027-06-01</CheckIn><CheckOut>2027-06-05</CheckOut></Env>'
 ]])
   request = fixture_of("soapy").exchanges[1].expect_request
-  equal('<Env><Auth user="test-soapy-user" password="test-soapy-password"/><City>LON</City>'
+  equal('<Env><Auth password="test-soapy-password" user="test-soapy-user"/><City>LON</City>'
     .. "<CheckIn>2027-06-01</CheckIn><CheckOut>2027-06-05</CheckOut></Env>", request.body)
   says(read("suppliers/soapy.lua"), 'product = "hotels"')
 
@@ -236,6 +248,134 @@ curl -X POST https://s.example/rates -u agency:S3cret99 -H "Content-Type: text/x
   says(passes("check"), "0 findings")
   local found, code = world.shell(("cd %s && grep -rlE 'hunter2222|joe.bloggs|S3cret99|k1234567' suppliers"):format(FOLDER))
   equal(1, code, found)
+end)
+
+-- A call in the form of SOAP, with the parts that are made anew for each request.
+local function soap_call(security, body)
+  return ([[
+curl -X POST https://s.example/air -H 'Content-Type: text/xml' -H 'SOAPAction: "Shop"' -d '<?xml version="1.0"?>
+<e:Envelope xmlns:e="http://schemas.xmlsoap.org/soap/envelope/">
+  <e:Header xmlns:a="http://www.w3.org/2005/08/addressing">
+    <a:MessageID>6f5c0ab1-7d4b-4b8e-9f0e-8a4d3c2b1a09</a:MessageID>%s
+    <Agent xmlns="urn:agent" Office="BRUX0000"><Company>TN</Company></Agent>
+  </e:Header>
+  <e:Body>%s</e:Body>
+</e:Envelope>']]):format(security, body)
+end
+
+local WSSE = "http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-secext-1.0.xsd"
+local DIGEST = ([[<w:Security xmlns:w="%s" xmlns:u="urn:u"><w:UsernameToken u:Id="t-1"><w:Username>WSACME</w:Username>
+  <w:Nonce>PZgFvh5439plJpKpIyf5ucmXhNU=</w:Nonce><w:Password Type="#PasswordDigest">ic3AOJElVpvkz9ZBKd105Siry28=</w:Password>
+  <u:Created>2013-01-11T09:41:03Z</u:Created></w:UsernameToken></w:Security>]]):format(WSSE)
+
+test("a paste of SOAP is built by elements, its header is made anew, and its answer is read as XML", function()
+  project()
+  local told = paste("soap_air", soap_call(DIGEST, [[<Shop xmlns="urn:shop"><unit><n>200</n></unit>
+    <itinerary><ref><segRef>1</segRef></ref><departure><point><locationId>BRU</locationId></point></departure>
+    <arrival><details><locationId>LON</locationId></details></arrival>
+    <timeDetails><first><date>150130</date></first></timeDetails></itinerary></Shop>]]))
+  says(told, "guessed  body Header.MessageID: a new one for each request")
+  says(told, "guessed  body Header.Security: soap.security makes it for each request, of the password itself")
+  says(told, "guessed  body Body.Shop.itinerary.departure.point.locationId: the origin")
+  says(told, "guessed  body Body.Shop.itinerary.arrival.details.locationId: the destination")
+  says(told, "guessed  body Body.Shop.itinerary.timeDetails.first.date: the day of the first slice, as ddmmyy")
+  says(told, "as it is body Header.Agent.@Office, whatever")
+  says(told, "as it is body Header.Agent.Company, whatever")
+  says(told, "as it is body Body.Shop.unit.n, whatever")
+  says(told, "as it is body Body.Shop.itinerary.ref.segRef, whatever")
+  says(told, "wrote suppliers/soap_air.test/odd-fault.json")
+  local script = read("suppliers/soap_air.lua")
+  says(script, 'secrets = { "SOAP_AIR_USERNAME", "SOAP_AIR_PASSWORD" }')
+  says(script, "nonce = crypto.random(16), created = ctx.now.iso")
+  says(script, 'from = "xml"')
+  says(script, 'each = "Envelope.Body.Answer.Offer[]"')
+  says(script, 'sells = { trip_types = { "one_way" } }')
+  local body = fixture_of("soap_air").exchanges[1].expect_request.body
+  for _, words in ipairs { "<w?sse:Username>test%-soap%-air%-username</", "<date>150130</date>", "<locationId>BRU</",
+    '<Agent Office="BRUX0000" xmlns="urn:agent"><Company>TN</Company></Agent>', "<segRef>1</segRef>" } do
+    assert(body:find((words:gsub("w%?sse", "wsse"))), words .. " expected in " .. body)
+  end
+  local found, code = world.shell(("cd %s && grep -rlE 'WSACME|PZgFvh5439|ic3AOJElVp|6f5c0ab1' suppliers"):format(FOLDER))
+  equal(1, code, found)
+  for _, secret in ipairs { "WSACME", "PZgFvh5439", "ic3AOJElVp" } do
+    assert(not told:find(secret, 1, true), "a secret is on the screen")
+  end
+  -- Only what `new` made up is left to say.
+  local strict = run("check --strict")
+  says(strict, "2 findings")
+  says(passes("test soap_air"), "2 passed, 0 failed")
+end)
+
+test("slices of XML become a loop, told apart by their number, and kinds of travellers are counted", function()
+  project()
+  local plain = DIGEST:gsub("<w:Nonce>.-</w:Nonce>", ""):gsub("<u:Created>.-</u:Created>", ""):gsub("ic3AOJ[^<]*", "S3cret-word")
+  local told = paste("ota", soap_call(plain, [[<Shop>
+    <Trip RPH="1" Kind="out"><When>2027-03-02T00:00:00</When><OriginLocation Code="MAD"/><DestinationLocation Code="JFK"/></Trip>
+    <Trip RPH="2" Kind="home"><When>2027-03-09T00:00:00</When><OriginLocation Code="JFK"/><DestinationLocation Code="MAD"/></Trip>
+    <Pax><Type Code="ADT" Quantity="2"/><Type Code="CNN" Quantity="1"/></Pax></Shop>]]))
+  says(told, "guessed  body Body.Shop.Trip[].@RPH: its number, counted from the first")
+  says(told, "guessed  body Body.Shop.Trip[].@Kind: differs from one to the next; each gets that of the first")
+  says(told, "guessed  body Body.Shop.Pax.Type.@Quantity: how many travellers of each kind")
+  local script = read("suppliers/ota.lua")
+  says(script, "map(search.query.slices, function(slice, number)")
+  says(script, 'count(search, "infant_seat") > 0 and { "Type", Code = "INS", Quantity = count(search, "infant_seat") }')
+  assert(not script:find("nonce", 1, true), "a plain password has no nonce")
+  assert(not script:find("S3cret-word", 1, true), "the password is in the script")
+  local fixture = fixture_of("ota")
+  local body = fixture.exchanges[1].expect_request.body
+  says(body, '<Trip Kind="out" RPH="1"><When>2027-03-02T00:00:00</When><OriginLocation Code="MAD"/>')
+  says(body, '<Trip Kind="out" RPH="2"><When>2027-03-09T00:00:00</When><OriginLocation Code="JFK"/>')
+  says(body, '<Pax><Type Code="ADT" Quantity="2"/><Type Code="CNN" Quantity="1"/></Pax>')
+  equal(3, #fixture.search.query.travellers, "travellers")
+  read("suppliers/ota.test/ok-return.json")
+  says(passes("check"), "0 findings")
+end)
+
+test("numbers of slices, kinds of travellers and infants with a seat of JSON are not those of the paste", function()
+  project()
+  local told = paste("sab", [[curl https://s.example/shop -d '{"Trips":[
+    {"RPH":"1","Index":0,"Leg":"A","From":"MAD","To":"JFK","Day":"2027-03-02"},
+    {"RPH":"2","Index":1,"Leg":"B","From":"JFK","To":"MAD","Day":"2027-03-09"}],
+    "Pax":[{"Code":"ADT","Quantity":2},{"Code":"CNN","Quantity":1}]}']])
+  says(told, "guessed  json Trips[].RPH: its number, counted from the first")
+  says(told, "guessed  json Trips[].Leg: differs from one to the next; each gets that of the first")
+  says(told, "guessed  json Pax[].Quantity: how many travellers of each kind")
+  assert(not told:find("as it is json Trips[].RPH", 1, true), told)
+  says(told, "wrote suppliers/sab.test/ok-return.json")
+  local script = read("suppliers/sab.lua")
+  says(script, "RPH = tostring(number),")
+  says(script, "Index = number - 1,")
+  says(script, "Leg = \"A\",")
+  says(script, '{ Code = "INS", Quantity = count(search, "infant_seat") }')
+  says(script, "return kind.Quantity > 0")
+  local request = fixture_of("sab").exchanges[1].expect_request.json
+  equal("2", request.Trips[2].RPH)
+  equal(1, request.Trips[2].Index)
+  equal(2, #request.Pax, "only kinds of whom there are any")
+  equal(2, request.Pax[1].Quantity)
+  equal("CNN", request.Pax[2].Code)
+  says(passes("check"), "0 findings")
+
+  paste("each", [[curl https://s.example/shop -d '{"from":"MAD","to":"LHR","pax":[{"type":"ADT"},{"type":"INS"}]}']])
+  says(read("suppliers/each.lua"), 'infant_lap = "INF", infant_seat = "INS" })[traveller.type]')
+  equal("INS", fixture_of("each").exchanges[1].expect_request.json.pax[2].type)
+end)
+
+test("text around elements stays as it was pasted, and what it says is told", function()
+  project()
+  local told = paste("mixed", [[curl https://m.example/x -H 'Content-Type: text/xml' \
+    -d '<Env>from <City>LON</City> on <CheckIn>2027-06-01</CheckIn><CheckOut>2027-06-05</CheckOut><Max>7</Max></Env>']])
+  says(told, "as it is body Max, whatever")
+  -- Nor is anything but a tree of elements with names taken for one; an envelope of no namespace is none of SOAP.
+  for index, body in ipairs { ("<a>"):rep(70) .. "x" .. ("</a>"):rep(70), '<A attrs="1"><B/></A>', "<p:A><p:B c=\"1\"/></p:A>",
+    "<A><![CDATA[<x>&]]></A>", "<!DOCTYPE a><a/>", "<Envelope><Body/></Envelope>" } do
+    local name = "odd_" .. index
+    paste(name, ("curl https://m.example/x -H 'Content-Type: text/xml' -d '%s'"):format(body))
+    says(passes("test " .. name), "2 passed")
+    read(("suppliers/%s.test/odd-key-refused.json"):format(name))
+  end
+  equal("<Env>from <City>LON</City> on <CheckIn>2027-06-01</CheckIn><CheckOut>2027-06-05</CheckOut><Max>7</Max></Env>",
+    fixture_of("mixed").exchanges[1].expect_request.body)
 end)
 
 test("a search that is over, or none of ours, gets a fixture of its own", function()

@@ -1,39 +1,17 @@
 -- Ways back: many suppliers of one file at once, rates and tables with their generation, and what is asked in vain.
 package.path = "./?.lua;" .. package.path
 local world = require("tests.e2e.world")
+local reloads = require("tests.e2e.reloads")
 local test, equal = world.test, world.equal
 local json = world.json
 
-local folder = world.folder .. "/reload_back"
-world.shell("rm -rf " .. folder .. " && mkdir -p " .. folder .. "/suppliers")
-world.shell("cp -r scripts " .. folder .. "/scripts")
-
-local SETTINGS, RATES, TABLE = folder .. "/lastcall.yaml", folder .. "/rates.json", folder .. "/properties.tsv"
+local bench = reloads.bench("reload_back", { scripts = true })
+local folder, row = bench.folder, reloads.row
+local SETTINGS, RATES, TABLE = bench.settings, folder .. "/rates.json", folder .. "/properties.tsv"
 local TWINS = 12
 
-local function write_supplier(name, host, version, normalise)
-  world.write_file(folder .. "/suppliers/" .. name .. ".lua", ([[
--- %s
-local farm = require("farm")
-
----@type Supplier
-return {
-  name = "%s",
-  product = "flights",
-  owner = "farm@example.com",
-  docs = "examples/farm/README.md",
-  hosts = {},
-  secrets = {},
-  options = { base_url = "http://%s.farm.test:8080" },
-  limits = { body = "1MiB" },
-
-  build_request = function(search, ctx)
-    return { method = "POST", path = "/v1/offers", json = farm.ask(search, ctx) }
-  end,
-
-  normalise = %s,
-}
-]]):format(version, name, host, normalise or "farm.offers"))
+local function write_supplier(...)
+  bench:write(...)
 end
 
 local function write_rates(id, usd)
@@ -63,36 +41,16 @@ write_table("Inn")
 
 local w = world.start { population = "healthy", settings = { SETTINGS }, overlay = "reload: { watch: false }" }
 
-local function get(path)
-  local reply = world.http("GET", w.admin_url .. path)
-  equal(200, reply.status, path)
-  return reply.json
-end
+local ask = reloads.ask(function()
+  return w
+end)
+local get, status = ask.get, ask.status
+local rollback, lastcall, wait_until = ask.rollback, ask.lastcall, ask.wait_until
 
-local function status()
-  return get("/admin/v1/status")
-end
-
-local function post(path, body)
-  return world.http("POST", w.admin_url .. path,
-    { body = json.encode(body), headers = { "Content-Type: application/json" }, max_time = 120 })
-end
-
-local function reload(more)
-  return post("/admin/v1/reload", more or { who = "the test" }).json
-end
-
-local function rollback(number)
-  return post("/admin/v1/rollback", { generation = number, who = "the test" }).json
-end
-
-local function row(rows, name)
-  for _, each in ipairs(rows) do
-    if each.name == name then
-      return each
-    end
-  end
-  return nil
+-- The answer alone.
+local function reload(body)
+  local answer = ask.reload(body)
+  return answer
 end
 
 local function nothing_kept(answer)
@@ -105,22 +63,6 @@ local function labels()
     found[supplier.name] = supplier.script
   end
   return found
-end
-
-local function lastcall(line, url)
-  return world.shell(("%s/lastcall %s --admin %s --no-color"):format(world.build, line, url or w.admin_url))
-end
-
-local function wait_until(what, probe)
-  local deadline = os.time() + 60
-  while os.time() <= deadline do
-    local found = probe()
-    if found then
-      return found
-    end
-    world.sleep_ms(50)
-  end
-  error("waited in vain: " .. what .. "\n" .. w:engine_output():sub(-3000))
 end
 
 -- The table of rates by which a search converts.

@@ -1,6 +1,7 @@
 -- Reloads that wait: for room while long searches end, and not at all for files that no worker could load in time.
 package.path = "./?.lua;" .. package.path
 local world = require("tests.e2e.world")
+local reloads = require("tests.e2e.reloads")
 local test, equal = world.test, world.equal
 local json = world.json
 
@@ -8,29 +9,12 @@ local WORKERS = 32 -- that have to load each file
 local OTHERS = 8
 local LONG_MS = 30000
 
-local folder = world.folder .. "/reload_patience"
-local SETTINGS, MODULE = folder .. "/lastcall.yaml", folder .. "/scripts/farm.lua"
-world.shell("rm -rf " .. folder .. " && mkdir -p " .. folder .. "/suppliers && cp -r scripts " .. folder .. "/scripts")
+local bench = reloads.bench("reload_patience", { scripts = true })
+local folder = bench.folder
+local SETTINGS, MODULE = bench.settings, folder .. "/scripts/farm.lua"
 
-local function write_supplier(name, host, version)
-  world.write_file(folder .. "/suppliers/" .. name .. ".lua", ([[
--- %s
-local farm = require("farm")
-
----@type Supplier
-return {
-  name = "%s",
-  product = "flights",
-  owner = "farm@example.com",
-  docs = "examples/farm/README.md",
-  hosts = {},
-  options = { base_url = "http://%s.farm.test:8080" },
-  build_request = function(search, ctx)
-    return { method = "POST", path = "/v1/offers", json = farm.ask(search, ctx) }
-  end,
-  normalise = farm.offers,
-}
-]]):format(version, name, host))
+local function write_supplier(...)
+  bench:write(...)
 end
 
 local function write_settings(deadline)
@@ -52,30 +36,13 @@ write_settings("60s")
 local w = world.start { population = "healthy", settings = { SETTINGS },
   overlay = "reload: { watch: true, settle: 100ms, scan: 1s }" }
 
-local function get(path)
-  local reply = world.http("GET", w.admin_url .. path)
-  equal(200, reply.status, path)
-  return reply.json
-end
-
-local function label(name)
-  for _, supplier in ipairs(get("/admin/v1/status").suppliers) do
-    if supplier.name == name then
-      return supplier.script
-    end
-  end
-  return nil
-end
+local ask = reloads.ask(function()
+  return w
+end)
+local get, label = ask.get, ask.label
 
 local function wait_until(what, seconds, probe)
-  local deadline = os.time() + seconds
-  while os.time() <= deadline do
-    if probe() then
-      return
-    end
-    world.sleep_ms(100)
-  end
-  error("waited in vain: " .. what .. "\n" .. w:engine_output():sub(-3000))
+  return ask.wait_until(what, probe, seconds)
 end
 
 local function begin_long_search()

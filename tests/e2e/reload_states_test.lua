@@ -1,41 +1,20 @@
 -- Reloads of a running engine: the states of workers are built aside, and those of a generation that is over go.
 package.path = "./?.lua;" .. package.path
 local world = require("tests.e2e.world")
+local reloads = require("tests.e2e.reloads")
 local test, equal = world.test, world.equal
-local json = world.json
 
 local RELOADS = 12
 local WORKERS = 2
 
-local folder = world.folder .. "/reload_states"
-world.shell("rm -rf " .. folder .. " && mkdir -p " .. folder .. "/suppliers")
+local bench = reloads.bench("reload_states")
+local folder = bench.folder
 
-local function write_supplier(name, host, version)
-  world.write_file(folder .. "/suppliers/" .. name .. ".lua", ([[
--- %s
-local farm = require("farm")
-
----@type Supplier
-return {
-  name = "%s",
-  product = "flights",
-  owner = "farm@example.com",
-  docs = "examples/farm/README.md",
-  hosts = {},
-  secrets = {},
-  options = { base_url = "http://%s.farm.test:8080" },
-  limits = { body = "1MiB" },
-
-  build_request = function(search, ctx)
-    return { method = "POST", path = "/v1/offers", json = farm.ask(search, ctx) }
-  end,
-
-  normalise = farm.offers,
-}
-]]):format(version, name, host))
+local function write_supplier(...)
+  bench:write(...)
 end
 
-local settings = folder .. "/lastcall.yaml"
+local settings = bench.settings
 world.write_file(settings, ("suppliers_dir: %s/suppliers\nscripts_dir: scripts\nscript_threads: %d\n"):format(folder,
   WORKERS))
 write_supplier("acme", "s01", "first")
@@ -56,10 +35,12 @@ local function search()
   end
 end
 
+local ask = reloads.ask(function()
+  return w
+end)
+
 local function reload()
-  local reply = world.http("POST", w.admin_url .. "/admin/v1/reload",
-    { body = json.encode { who = "the test" }, headers = { "Content-Type: application/json" }, max_time = 120 })
-  return reply.json.outcome
+  return ask.reload().outcome
 end
 
 local function wait_for_states(most)

@@ -1,45 +1,21 @@
 -- Reloads of a running engine: one answer for all who ask, broken files kept back one by one, ways back.
 package.path = "./?.lua;" .. package.path
 local world = require("tests.e2e.world")
+local reloads = require("tests.e2e.reloads")
 local test, equal = world.test, world.equal
 local json = world.json
 
-local folder = world.folder .. "/reload"
-world.shell("rm -rf " .. folder .. " && mkdir -p " .. folder .. "/suppliers")
-
-world.shell("cp -r scripts " .. folder .. "/scripts")
-
-local SETTINGS = folder .. "/lastcall.yaml"
+local bench = reloads.bench("reload", { scripts = true })
+local folder, SETTINGS, row = bench.folder, bench.settings, reloads.row
 local HOSTS = { acme = "s01", bravo = "s03", charlie = "s05", delta = "s07" }
 
 local function path_of(name)
-  return folder .. "/suppliers/" .. name .. ".lua"
+  return bench:path(name)
 end
 
--- A supplier of the farm's first shape; what stands for `normalise` may be another. Line 1 tells versions apart.
+-- What stands for `normalise` may be another.
 local function write_supplier(name, version, normalise)
-  world.write_file(path_of(name), ([[
--- %s
-local farm = require("farm")
-
----@type Supplier
-return {
-  name = "%s",
-  product = "flights",
-  owner = "farm@example.com",
-  docs = "examples/farm/README.md",
-  hosts = {},
-  secrets = {},
-  options = { base_url = "http://%s.farm.test:8080" },
-  limits = { body = "1MiB" },
-
-  build_request = function(search, ctx)
-    return { method = "POST", path = "/v1/offers", json = farm.ask(search, ctx) }
-  end,
-
-  normalise = %s,
-}
-]]):format(version, name, HOSTS[name], normalise or "farm.offers"))
+  bench:write(name, HOSTS[name], version, normalise)
 end
 
 -- It passes the check and fails on every real answer, in line 20.
@@ -64,44 +40,11 @@ local function start(overlay)
   w = world.start { population = "healthy", settings = { SETTINGS }, overlay = overlay }
 end
 
-local function get(path)
-  local reply = world.http("GET", w.admin_url .. path)
-  equal(200, reply.status, path)
-  return reply.json
-end
-
-local function status()
-  return get("/admin/v1/status")
-end
-
-local function post(path, body, headers)
-  local all = { "Content-Type: application/json" }
-  for _, header in ipairs(headers or {}) do
-    all[#all + 1] = header
-  end
-  return world.http("POST", w.admin_url .. path, { body = body and json.encode(body), headers = all, max_time = 120 })
-end
-
-local function reload(body)
-  local reply = post("/admin/v1/reload", body or { who = "the test" })
-  assert(reply.json and reply.json.outcome, "no answer: " .. tostring(reply.status) .. " " .. reply.raw)
-  return reply.json, reply.status
-end
-
-local function row(rows, name)
-  for _, each in ipairs(rows) do
-    if each.name == name then
-      return each
-    end
-  end
-  return nil
-end
-
--- The version of a supplier that runs.
-local function label(name)
-  local supplier = row(status().suppliers, name)
-  return supplier and supplier.script
-end
+local ask = reloads.ask(function()
+  return w
+end)
+local get, status, post, reload, label = ask.get, ask.status, ask.post, ask.reload, ask.label
+local lastcall, wait_until = ask.lastcall, ask.wait_until
 
 local function search(names)
   local reply = w:search { suppliers = names, budget_ms = 8000 }
@@ -112,22 +55,6 @@ end
 local function offers(reply, name)
   local entry = world.entry({ json = reply }, name)
   return entry and entry.offers, entry
-end
-
-local function lastcall(line)
-  return world.shell(("%s/lastcall %s --admin %s --no-color"):format(world.build, line, w.admin_url))
-end
-
-local function wait_until(what, probe)
-  local deadline = os.time() + 60
-  while os.time() <= deadline do
-    local found = probe()
-    if found then
-      return found
-    end
-    world.sleep_ms(50)
-  end
-  error("waited in vain: " .. what .. "\n" .. w:engine_output():sub(-3000))
 end
 
 -- What every source must answer the same: all but who asked and how long it took.

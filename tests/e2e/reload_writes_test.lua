@@ -2,6 +2,7 @@
 -- without a change is told as nothing.
 package.path = "./?.lua;" .. package.path
 local world = require("tests.e2e.world")
+local reloads = require("tests.e2e.reloads")
 local test, equal, json = world.test, world.equal, world.json
 
 local folder = world.folder .. "/reload_writes"
@@ -9,28 +10,7 @@ local SETTINGS = folder .. "/lastcall.yaml"
 local PLAIN, MOUNTED = folder .. "/plain", folder .. "/mounted"
 
 local function source_of(name, version)
-  return ([[
--- version %s
-local farm = require("farm")
-
----@type Supplier
-return {
-  name = "%s",
-  product = "flights",
-  owner = "farm@example.com",
-  docs = "examples/farm/README.md",
-  hosts = {},
-  secrets = {},
-  options = { base_url = "http://s01.farm.test:8080" },
-  limits = { body = "1MiB" },
-
-  build_request = function(search, ctx)
-    return { method = "POST", path = "/v1/offers", json = farm.ask(search, ctx) }
-  end,
-
-  normalise = farm.offers,
-}
-]]):format(version, name)
+  return reloads.source(name, "s01", "version " .. version)
 end
 
 local function run(line, ...)
@@ -60,35 +40,10 @@ local w = world.start {
   overlay = "reload: { watch: true, settle: 200ms, scan: 1s }",
 }
 
-local function get(path)
-  local reply = world.http("GET", w.admin_url .. path)
-  equal(200, reply.status, path)
-  return reply.json
-end
-
-local function label(name)
-  for _, supplier in ipairs(get("/admin/v1/status").suppliers) do
-    if supplier.name == name then
-      return supplier.script
-    end
-  end
-  return nil
-end
-
-local function wait_until(what, probe)
-  local until_s = os.time() + 60
-  while not probe() do
-    if os.time() > until_s then
-      error("waited in vain for " .. what .. "\n" .. w:engine_output():sub(-3000))
-    end
-    world.sleep_ms(50)
-  end
-end
-
-local function reload()
-  return world.http("POST", w.admin_url .. "/admin/v1/reload", { body = "{}",
-    headers = { "Content-Type: application/json" }, max_time = 60 }).json
-end
+local ask = reloads.ask(function()
+  return w
+end)
+local get, label, reload, wait_until = ask.get, ask.label, ask.reload, ask.wait_until
 
 -- Events of a kind so far, of this name if one is given.
 local function count_events(kind, name)
@@ -100,12 +55,7 @@ local function count_events(kind, name)
 end
 
 local function row(rows, name)
-  for _, each in ipairs(rows) do
-    if each.name == name then
-      return each
-    end
-  end
-  error(name .. " is not told: " .. json.encode(rows))
+  return assert(reloads.row(rows, name), name .. " is not told: " .. json.encode(rows))
 end
 
 local ACME = PLAIN .. "/acme.lua"

@@ -1,41 +1,20 @@
 -- Shadows: a new version of a script reads what the live one has read, for nobody; its report tells each difference.
 package.path = "./?.lua;" .. package.path
 local world = require("tests.e2e.world")
+local reloads = require("tests.e2e.reloads")
 local test, equal = world.test, world.equal
 local json = world.json
 
-local folder = world.folder .. "/shadow"
-world.shell("rm -rf " .. folder .. " && mkdir -p " .. folder .. "/suppliers && cp -r scripts " .. folder .. "/scripts")
+local bench = reloads.bench("shadow", { scripts = true })
+local folder, row = bench.folder, reloads.row
 world.shell("cp examples/farm/suppliers/*.lua suppliers/*.lua " .. folder .. "/suppliers/")
 
 local function path_of(name)
-  return folder .. "/suppliers/" .. name .. ".lua"
+  return bench:path(name)
 end
 
--- A supplier of the farm's first shape, at a host of it; `normalise` may be another.
-local function write_supplier(name, host, version, normalise, build_request)
-  world.write_file(path_of(name), ([[
--- %s
-local farm = require("farm")
-
----@type Supplier
-return {
-  name = "%s",
-  product = "flights",
-  owner = "farm@example.com",
-  docs = "examples/farm/README.md",
-  hosts = {},
-  secrets = {},
-  options = { base_url = "http://%s.farm.test:8080" },
-  limits = { body = "1MiB" },
-
-  build_request = %s,
-
-  normalise = %s,
-}
-]]):format(version, name, host, build_request or [[function(search, ctx)
-    return { method = "POST", path = "/v1/offers", json = farm.ask(search, ctx) }
-  end]], normalise or "farm.offers"))
+local function write_supplier(...)
+  bench:write(...)
 end
 
 -- The farm's offers, but for the currency of some.
@@ -96,18 +75,10 @@ local w = world.start {
     :format(folder, folder),
 }
 
-local function get(path)
-  local reply = world.http("GET", w.admin_url .. path)
-  equal(200, reply.status, path)
-  return reply.json
-end
-
-local function reload(body)
-  local reply = world.http("POST", w.admin_url .. "/admin/v1/reload", { body = json.encode(body),
-    headers = { "Content-Type: application/json" }, max_time = 120 })
-  assert(reply.json and (reply.json.outcome or reply.json.title), tostring(reply.status) .. " " .. reply.raw)
-  return reply.json, reply.status
-end
+local ask = reloads.ask(function()
+  return w
+end)
+local get, reload, label, lastcall = ask.get, ask.reload, ask.label, ask.lastcall
 
 local function report(name)
   for _, each in ipairs(get("/admin/v1/shadows").shadows) do
@@ -115,18 +86,6 @@ local function report(name)
       return each
     end
   end
-end
-
-local function row(rows, name)
-  for _, each in ipairs(rows or {}) do
-    if each.name == name then
-      return each
-    end
-  end
-end
-
-local function label(name)
-  return row(get("/admin/v1/status").suppliers, name).script
 end
 
 local function search(names)
@@ -154,10 +113,6 @@ local function answers(name, count)
     local found = report(name)
     return found and found.answers + found.skipped >= count and found
   end)
-end
-
-local function lastcall(line)
-  return world.shell(("%s/lastcall %s --admin %s --no-color"):format(world.build, line, w.admin_url))
 end
 
 -- The ids of the offers, as the script has them, and all of them as text without what is of this search alone.

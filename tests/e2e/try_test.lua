@@ -624,6 +624,110 @@ return {
   contains(lastcall("try", "airline", search, "--body", body), "1 of 2 offers leave on another day")
 end)
 
+test("offers of other slices, in another order, or to other places than were asked are told", function()
+  local body, search = world.folder .. "/fit.json", world.folder .. "/fit_search.json"
+  local function slice(number, day, hour)
+    return { segments = { { number = number, from = day .. "T" .. hour .. ":00:00",
+      to = day .. "T" .. (hour + 5) .. ":00:00" } } }
+  end
+  local function play(slices, ...)
+    local offers = {}
+    for index, list in ipairs { ... } do
+      offers[index] = { id = tostring(index), total = "10" .. index .. ".00", slices = list }
+    end
+    world.write_file(body, json.encode { offers = offers })
+    world.write_file(search, json.encode { query = { slices = slices, travellers = { { type = "adult" } },
+      currency = "EUR" } })
+    local tried, code = try_json("airline", search, "--body", body)
+    equal(0, code, json.encode(tried))
+    return tried, lastcall("try", "airline", search, "--body", body)
+  end
+  local there = { origin = "SYD", destination = "BKK", date = "2030-11-01" }
+  local tried, output = play({ there }, { slice("1", "2030-11-01", 10) },
+    { slice("2", "2030-11-01", 12), slice("3", "2030-11-01", 10) })
+  equal(1, tried.offers_of_other_slices, "slices")
+  equal(1, tried.offers_of_other_orders, "order")
+  equal(nil, tried.offers_of_other_places, "places")
+  contains(output, "1 of 2 offers have another number of slices than the search, 1: the first has 2")
+  contains(output, "1 of 2 offers have a slice that leaves before the one before it has arrived")
+  -- An airport of a city is a remark only: nobody here knows which cities there are.
+  there.destination = "LON"
+  tried, output = play({ there }, { slice("1", "2030-11-01", 10) })
+  equal(1, tried.offers_of_other_places, "places")
+  equal(nil, tried.offers_of_other_slices, "slices")
+  contains(output, "1 of 1 offers go from or to other places, the first SYD-BKK where SYD-LON was asked")
+  output = lastcall("record", "airline", search, "--body", body, "--as", "ok-fit")
+  contains(output, "1 of 1 offers go from or to other places")
+  -- A search that is open by a day is answered by the next one.
+  there.destination, there.flex_days = "BKK", 1
+  tried, output = play({ there }, { slice("1", "2030-11-02", 10) })
+  equal(nil, tried.offers_of_other_days, output)
+  equal(nil, tried.fit, output)
+  tried = play({ there }, { slice("1", "2030-11-03", 10) })
+  equal(1, tried.offers_of_other_days, "days")
+end)
+
+test("a leaf's function that comes upon nothing is told with where its paths lead", function()
+  local function play(cabin)
+    world.write_file(SUPPLIERS .. "/upper.lua", ([[
+return {
+  name = "upper", product = "flights", owner = "farm@example.com", hosts = { "api.upper.example" },
+  build_request = function() return { method = "GET", url = "https://api.upper.example/" } end,
+  normalise = plan {
+    each = "offers[]",
+    offer = {
+      id = "id", price = { total = "total", currency = const "EUR", taxes_included = const "yes" },
+      slices = { each = ".", segments = { each = "legs[]", of = ref("flights", "key"), carrier = const "QF",
+        number = "number", cabin = %s, origin = const "SYD", destination = const "BKK",
+        departs = { ["local"] = "from" }, arrives = { ["local"] = "to" } } },
+    },
+  },
+}
+]]):format(cabin))
+    local body, search = world.folder .. "/upper.json", world.folder .. "/upper_search.json"
+    world.write_file(body, json.encode { flights = { { key = "f", number = "7", from = "2030-11-01T08:00:00",
+      to = "2030-11-01T18:00:00" } },
+    offers = { { id = "1", total = "10.00", legs = { "f" }, cabins = { one = "economy" } } } })
+    world.write_file(search, json.encode { query = { slices = { { origin = "SYD", destination = "BKK",
+      date = "2030-11-01" } }, travellers = { { type = "adult" } }, currency = "EUR" } })
+    return lastcall("try", "upper", search, "--body", body)
+  end
+  contains(play("{ up(3).cabins, function(cabins) return cabins.one end }"), "economy", "the offer is up(3)")
+  local output = play("{ up(3).cabbins, function(cabins) return cabins.one end }")
+  contains(output, "E0421")
+  contains(output, "the leaf's path 1 found nothing at body.offers[1].cabbins")
+  contains(output, "did you mean `cabins`?")
+  output = play("{ up(3).id, up(4).cabins, up(4).x, function(_, cabins) return cabins.one end }")
+  contains(output, "the leaf's path 2 found nothing at body.cabins")
+  contains(output, "the leaf's path 3 found nothing at body.x")
+  contains(output, "body is { ")
+  contains(output, "help: guard what may be missing")
+end)
+
+test("of a long request its front and its end are shown", function()
+  world.write_file(SUPPLIERS .. "/wordy.lua", [[
+return {
+  name = "wordy", product = "hotels", owner = "farm@example.com", hosts = { "api.wordy.example" },
+  build_request = function()
+    local lines = {}
+    for index = 1, 60 do
+      lines[index] = "line-" .. index
+    end
+    return { method = "POST", url = "https://api.wordy.example/", json = lines }
+  end,
+  normalise = function() return {} end,
+}
+]])
+  local output = lastcall("try", "wordy", STAY, "--body", ROOMS)
+  contains(output, '"line-1"')
+  contains(output, '"line-60"')
+  contains(output, "  > … (22 lines; --all shows them)")
+  assert(not output:find('"line-30"', 1, true), output)
+  output = lastcall("try", "wordy", STAY, "--body", ROOMS, "--all")
+  contains(output, '"line-30"')
+  assert(not output:find("--all shows them", 1, true), output)
+end)
+
 test("a signature that an answer repeats is neither shown nor kept", function()
   local signed = "692672e46ff8354a"
   world.write_file(SUPPLIERS .. "/signing.lua", ([[
@@ -676,6 +780,51 @@ test("one --body too many is told", function()
     "1 --body was not asked for")
 end)
 
+test("a status and headers are of the --body before them", function()
+  local refused = world.folder .. "/refused.json"
+  world.write_file(refused, "{\"error\": \"expired\"}")
+  local over = { "--body", LOGIN, "--body", refused, "--status", "401", "--header", "x-which: second", "--body", LOGIN,
+    "--header", "x-which: third", "--header", "x-more: 1", "--body", OFFERS, "--status", "200" }
+  local tried, code = try_json("farm_oauth", SEARCH, unpack(over))
+  equal(0, code, json.encode(tried))
+  local statuses, headers = {}, {}
+  for i, exchange in ipairs(tried.exchanges) do
+    statuses[i] = exchange.response.status
+    for _, header in ipairs(exchange.response.headers) do
+      if header.name:find("^x%-") then
+        headers[#headers + 1] = i .. header.name .. header.value
+      end
+    end
+  end
+  equal("200 401 200 200", table.concat(statuses, " "), "a login that is over, a new one, the search again")
+  equal("2x-whichsecond 3x-whichthird 3x-more1", table.concat(headers, " "), "headers")
+  equal("empty", tried.report.outcome, "outcome")
+  -- What is recorded of it has them, too.
+  local output
+  output, code = lastcall("record", "farm_oauth", SEARCH, "--as", "odd-login-is-over", unpack(over))
+  equal(0, code, output)
+  contains(output, "4 exchanges")
+end)
+
+test("a status that could be of several answers, and a second one, are refused", function()
+  local output, code = lastcall("try", "farm_oauth", SEARCH, "--status", "401", "--body", LOGIN, "--body", OFFERS)
+  equal(2, code, output)
+  contains(output, "--status 401 stands before all --body")
+  contains(output, "--body FILE --status")
+  output, code = lastcall("try", "farm_oauth", SEARCH, "--header", "x: 1", "--body", LOGIN, "--body", OFFERS)
+  equal(2, code, output)
+  contains(output, "--header x: 1 stands before all --body")
+  output, code = lastcall("try", "farm_oauth", SEARCH, "--body", LOGIN, "--status", "401", "--status", "403")
+  equal(2, code, output)
+  contains(output, "--status 403 is the second one")
+  output, code = lastcall("try", "farm_oauth", SEARCH, "--body", LOGIN, "--status", "4000")
+  equal(2, code, output)
+  contains(output, "`4000` is no value for --status")
+  -- With one answer there is no doubt.
+  local tried = try_json("farm_oauth", SEARCH, "--status", "403", "--body", LOGIN)
+  equal(403, tried.exchanges[1].response.status, "status")
+end)
+
 test("the answer to a search in place of the login's is told as such", function()
   local output, code = lastcall("try", "farm_oauth", SEARCH, "--body", OFFERS)
   equal(1, code, output)
@@ -709,7 +858,7 @@ end)
 
 test("what is wrong before the call has its code, place and remedy", function()
   local output, code = lastcall("try", "carelss", STAY)
-  equal(3, code, output)
+  equal(2, code, output)
   contains(output, "did you mean `careless`?")
   output, code = lastcall("try", "careless", "no-such-file.json")
   equal(3, code, output)

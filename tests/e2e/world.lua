@@ -263,6 +263,32 @@ function M.farm_stats()
   return M.http("GET", ADMIN .. "/stats").json
 end
 
+-- How many requests the farm has had for a supplier.
+function M.farm_requests(name)
+  for _, supplier in ipairs(M.farm_stats().suppliers) do
+    if supplier.name == name then
+      return supplier.requests
+    end
+  end
+end
+
+-- A supplier's line of the metrics as a number; nil: there is none.
+function World:metric(row, supplier)
+  local text = M.http("GET", self.admin_url .. "/metrics").raw
+  return tonumber(text:match(("\nlastcall_%s{supplier=\"%s\"} (%%S+)\n"):format(row, supplier)))
+end
+
+-- Until `probe` says so; an error after a minute, which is for what goes wrong.
+function M.wait_until(what, probe)
+  for _ = 1, 1200 do
+    if probe() then
+      return
+    end
+    sleep_ms(50)
+  end
+  error("never: " .. what)
+end
+
 -- One account of a supplier, as the status tells it.
 function World:account(name, which)
   local status = M.http("GET", self.admin_url .. "/admin/v1/status").json

@@ -49,7 +49,13 @@ describe("Duffel", function()
       compare = function(one, other)
         return tonumber(one) - tonumber(other)
       end,
+      parse = function(amount, currency)
+        return amount and currency and amount or nil
+      end,
     }
+    _G.time.utc = function(text)
+      return text
+    end
     duffel = dofile("suppliers/duffel.lua")
   end)
 
@@ -235,5 +241,21 @@ describe("Duffel", function()
     details = select(2, normalise(200, { data = {}, meta = { after = "c1" } }, paged))
     assert.is_false(details.complete)
     assert.is_nil(details.next)
+  end)
+
+  it("compares an offer with what Duffel told, not with what it was converted to", function()
+    local converted = { total = "123.00", currency = "EUR", supplier_price = { amount = "98.40", currency = "GBP" } }
+    local function status(price, total, currency)
+      return duffel.revalidate.read({
+        status = 200,
+        headers = {},
+        json = function()
+          return { data = { total_amount = total, total_currency = currency } }
+        end,
+      }, { ref = "off_1", price = price }, context()).status
+    end
+    assert.are.same("confirmed", status(converted, "98.40", "GBP"))
+    assert.are.same("price_changed", status(converted, "123.00", "EUR"))
+    assert.are.same("confirmed", status({ total = "98.40", currency = "GBP" }, "98.40", "GBP"))
   end)
 end)

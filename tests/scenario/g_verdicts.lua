@@ -10,6 +10,24 @@ by(200)   { expect_reply = { status = 200, reasons = { "rejected" }, percent = 5
                              outcomes = { a = { "rejected", kind = "quota", retry = 3000 } } } }
 finally   { references = 0, memory = 0, fetches = 0, timers = 0, breaker = { a = "by_kind" } }
 
+scenario "a supplier that wants to be left alone for a day is asked again after an hour, and that is told"
+
+at(0)     { search = { budget = 2000 } }
+at(0)     { supplier = "a", answers = "quota", after = 40, retry_after = 86400000 }
+at(0)     { supplier = "b", answers = "offers_1", after = 80 }
+
+by(200)   { expect_reply = { outcomes = { a = { "rejected", kind = "quota", retry = 3600000 } } } }
+finally   { references = 0, memory = 0, fetches = 0, timers = 0 }
+
+scenario "a supplier that does not say how long it had enough is left alone for a second"
+
+at(0)     { search = { budget = 2000 } }
+at(0)     { supplier = "a", answers = "empty", status = 429, after = 40 }
+at(0)     { supplier = "b", answers = "offers_1", after = 80 }
+
+by(200)   { expect_reply = { outcomes = { a = { "rejected", kind = "quota", retry = 1000 } } } }
+finally   { references = 0, memory = 0, fetches = 0, timers = 0 }
+
 scenario "a busy supplier refuses"
 
 at(0)     { search = { budget = 2000 } }

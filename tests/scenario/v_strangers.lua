@@ -45,7 +45,7 @@ at(0)     { supplier = "b", answers = "busy", after = 200 }
 at(0)     { supplier = "c", hangs = true }
 
 by(800)   { expect_reply = { status = 200, offers = 3, reasons = { "late", "unavailable" } } }
-by(800)   { expect_events = { "search", "offers a 3", "supplier Airline answered", "supplier b unavailable",
+by(800)   { expect_events = { "search", "offers Airline 3", "supplier Airline answered", "supplier b unavailable",
                               "supplier c late", "done" } }
 finally   { references = 0, memory = 0, fetches = 0, timers = 0 }
 

@@ -249,7 +249,8 @@ local function read_supplier(play, where, given)
   local supplier = {
     name = given.supplier, ceiling_us = us(given.ceiling), rule_us = us(given.rule), item = given.item,
     cheapest = given.cheapest, minutes = given.minutes, flag = given.flag, display = given.display,
-    breaker = given.breaker, lingers = given.lingers, limits = given.limits, used = given.used, blocked_us = us(given.blocked),
+    breaker = given.breaker, lingers = given.lingers, limits = given.limits, used = given.used,
+    blocked_us = us(given.blocked),
     is_odd = given.odd, is_disabled = given.disabled ~= nil,
     because = given.disabled or given.skips, again = read_again(where, given.again), mode = given.mode,
     account = given.account, traffic = given.traffic and given.traffic * 10000,

@@ -66,6 +66,15 @@ by(200)   { expect_reply = { status = 504, complete = false, outcomes = { tried 
 finally   { references = 0, memory = 0, fetches = 0, timers = 0, permits = 0, requests = 1,
             health = { tried = { "good", value = 3 } } }
 
+scenario "the one that is tried out has as long as its search would have given it"
+
+at(0)     { search = { budget = 5000 } }
+at(0)     { supplier = "tried", answers = "offers_3", after = 4000, breaker = "half_open" }
+
+by(200)   { expect_reply = { status = 504, complete = false, outcomes = { tried = "breaker_open" } } }
+finally   { references = 0, memory = 0, fetches = 0, timers = 0, permits = 0, requests = 1,
+            health = { tried = { "good", value = 3 } } }
+
 scenario "a caller who leaves does not take the one that is tried out with him"
 
 at(0)     { search = { budget = 1000 } }

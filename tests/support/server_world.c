@@ -122,6 +122,14 @@ static void handle_sent(void *context, struct http_call *call, uint64_t sent_us,
     }
 }
 
+static void handle_malformed(void *context, uint16_t status)
+{
+    struct server_world *world = context;
+
+    world->malformed_status = status;
+    world->malformed++;
+}
+
 static size_t common_headers(void *context, const struct http_call *call,
                              struct header_pair headers[HTTP_SERVER_COMMON_HEADERS])
 {
@@ -176,7 +184,8 @@ static int setup_with(void **state, uint32_t idle_timeout_s, uint32_t max_connec
                                            .body_cap = 64 * 1024,
                                            .idle_timeout_s = idle_timeout_s,
                                            .max_connections = max_connections };
-    struct http_server_handlers handlers = { handle_request, handle_gone, handle_sent, world, common_headers };
+    struct http_server_handlers handlers = { handle_request, handle_gone,    handle_sent,
+                                             world,          common_headers, handle_malformed };
     struct failure why;
 
     world->big = block_of(BIG, 'b');
@@ -257,4 +266,6 @@ void await_descriptors(int expected)
     assert_int_equal(server_world_descriptors(), expected);
 }
 
-const struct http_server_handlers server_world_handlers = { handle_request, handle_gone, handle_sent, NULL, NULL };
+const struct http_server_handlers server_world_handlers = {
+    handle_request, handle_gone, handle_sent, NULL, NULL, NULL
+};

@@ -23,6 +23,7 @@ struct server_world {
     atomic_uint requests, gone, sent, broken, slow;
     atomic_uint open_calls;
     atomic_uint last_status; // of what was sent last
+    atomic_uint malformed, malformed_status;
     atomic_bool arrival_is_plausible, quiesced;
     struct http_call *held[HELD_MAX]; // the loop's thread only
     unsigned held_count;

@@ -84,11 +84,24 @@ void virtual_health_tell(struct world *world, const struct script_account *accou
     }
 }
 
-bool virtual_linger_wants(struct world *world, const struct script_account *account)
+bool virtual_linger_wants(struct world *world, const struct script_account *account, uint32_t parts)
 {
     struct virtual_world *virtual = virtual_of(world);
+    size_t index = virtual_supplier_index(virtual, account);
 
-    return virtual->suppliers[virtual_supplier_index(virtual, account)].lingers;
+    virtual->health[index].lingering += virtual->suppliers[index].lingers ? parts : 0;
+    return virtual->suppliers[index].lingers;
+}
+
+void virtual_linger_ended(struct world *world, const struct script_account *account, uint32_t parts)
+{
+    struct virtual_world *virtual = virtual_of(world);
+    struct virtual_health *health = &virtual->health[virtual_supplier_index(virtual, account)];
+
+    if (health->lingering < parts) {
+        virtual_world_blame(virtual, "more parts have ended than lingered");
+    }
+    health->lingering -= parts;
 }
 
 size_t virtual_health_untold(const struct virtual_world *virtual)
@@ -96,7 +109,7 @@ size_t virtual_health_untold(const struct virtual_world *virtual)
     size_t untold = 0;
 
     for (size_t i = 0; i < virtual->supplier_count; i++) {
-        untold += virtual->health[i].asked - virtual->health[i].told;
+        untold += virtual->health[i].asked - virtual->health[i].told + virtual->health[i].lingering;
     }
     return untold;
 }

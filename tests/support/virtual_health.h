@@ -12,6 +12,7 @@ struct virtual_world;
 struct virtual_health {
     struct health *known; // NULL: its breaker is closed, and stays so
     uint32_t asked, told; // passes that were given, and told of
+    uint32_t lingering;   // parts that go on
     enum health_end last;
     uint64_t pending_us; // as it was told last
     double value;
@@ -23,7 +24,8 @@ void virtual_health_fini(struct virtual_world *virtual);
 enum breaker_answer virtual_health_ask(struct world *world, const struct script_account *account,
                                        struct breaker_pass *pass, uint64_t *wait_us);
 void virtual_health_tell(struct world *world, const struct script_account *account, const struct health_result *result);
-bool virtual_linger_wants(struct world *world, const struct script_account *account);
+bool virtual_linger_wants(struct world *world, const struct script_account *account, uint32_t parts);
+void virtual_linger_ended(struct world *world, const struct script_account *account, uint32_t parts);
 
-/// Passes that were given and of which nothing was told.
+/// Passes that were given, and parts that went on, of which nothing was told.
 size_t virtual_health_untold(const struct virtual_world *virtual);

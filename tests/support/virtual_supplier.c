@@ -304,6 +304,7 @@ static void fill_offer(struct arena *arena, const struct virtual_supplier *suppl
         at += pieces[i].length;
     }
     offer->json.length = (size_t)(at - offer->json.data);
+    offer->head_length = (uint32_t)offer->json.length - 1;
 }
 
 /// Each offer has two values: the house that sells it, and a kind, which is the last digit of its number.

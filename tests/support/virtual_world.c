@@ -367,10 +367,11 @@ static void virtual_permit_end(struct world *world, const struct script_account 
     quota_end(quota);
 }
 
-static void virtual_account_block(struct world *world, const struct script_account *account, uint64_t wait_us)
+static uint64_t virtual_account_block(struct world *world, const struct script_account *account, uint64_t wait_us)
 {
     struct virtual_world *virtual = virtual_of(world);
     quota_block(quota_of(virtual, account), virtual->now_us, wait_us);
+    return quota_blocked_us(quota_of(virtual, account), virtual->now_us);
 }
 
 /// What was before the play.
@@ -413,6 +414,7 @@ void virtual_world_init(struct virtual_world *virtual, const struct virtual_supp
         .health_ask = virtual_health_ask,
         .health_tell = virtual_health_tell,
         .linger_wants = virtual_linger_wants,
+        .linger_ended = virtual_linger_ended,
         .login_peek = virtual_login_peek,
         .login_take = virtual_login_take,
         .login_start = virtual_login_start,

@@ -116,6 +116,31 @@ static void fixtures_of_nobody_are_a_finding_and_suppliers_without_any_are_named
     assert_int_equal(findings.count, 0);
 }
 
+/// One that fails now expects its outcome, and the other way round; both pass.
+static void update_writes_how_a_revalidation_ends(void **state)
+{
+    char *text = with(RIGHT, "\"response\": { \"json\": { \"total\": \"20.00\" } } }]",
+                      "\"response\": { \"json\": { \"total\": [] } } }]");
+    char *back;
+    struct buffer now;
+
+    (void)state;
+    write_as("acme.test/ok-a.json", text);
+    assert_int_equal(run(true).updated, 1);
+    assert_int_equal(run(false).failed, 0);
+    buffer_init(&now, DOCUMENT_MAX);
+    assert_int_equal(file_read(path_of("acme.test/ok-a.json"), &now, NULL), STATUS_OK);
+    buffer_append_byte(&now, '\0');
+    assert_non_null(strstr(now.data, "\"expect\": {\"outcome\":"));
+    back = with(now.data, "\"total\": [] }", "\"total\": \"20.00\" }");
+    write_as("acme.test/ok-a.json", back);
+    assert_int_equal(run(true).updated, 1);
+    assert_int_equal(run(false).failed, 0);
+    buffer_fini(&now);
+    free(back);
+    free(text);
+}
+
 static void update_gives_an_expectation_to_a_fixture_without_one(void **state)
 {
     char *text = with(RIGHT, "", "");
@@ -177,6 +202,7 @@ int main(void)
         ON_STAGE(update_removes_what_nothing_came_of),
         ON_STAGE(a_bug_is_told_once_and_first_without_what_follows),
         ON_STAGE(fixtures_of_nobody_are_a_finding_and_suppliers_without_any_are_named),
+        ON_STAGE(update_writes_how_a_revalidation_ends),
         ON_STAGE(update_gives_an_expectation_to_a_fixture_without_one),
         ON_STAGE(an_unknown_supplier_gets_a_suggestion),
         ON_STAGE(what_takes_too_long_is_cut_with_a_finding),

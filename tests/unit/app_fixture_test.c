@@ -271,9 +271,8 @@ static void what_a_revalidation_says_is_held_against_the_contract(void **state)
           "`sold_out` has neither `offer` nor `now`" },
         { "{\"raw\":{\"status\":\"confirmed\",\"now\":{\"total\":1,\"currency\":\"EUR\"}}}",
           "now.total: a text expected" },
-        { "{\"raw\":{\"status\":\"confirmed\",\"now\":{\"total\":\"1\",\"currency\":\"XXQ\"}}}", "now.currency" },
+        { "{\"raw\":{\"status\":\"confirmed\",\"now\":{\"total\":\"1\"}}}", "now.currency: a text expected" },
         { "{\"raw\":{\"status\":\"confirmed\",\"offre\":1}}", "unknown field `offre`, did you mean `offer`?" },
-        { "{\"raw\":{\"status\":\"changed\",\"offer\":{\"id\":\"n\"}}}", "revalidate.read: offer: " },
         { "{\"raw\":7}", "must return a table with a `status`, not a number" },
     };
     char response[512];
@@ -286,6 +285,32 @@ static void what_a_revalidation_says_is_held_against_the_contract(void **state)
     }
     (void)run_with("ok-a", OLD, "{ \"status\": 401 }");
     assert_found("because: the key is refused", 22);
+}
+
+static void what_a_supplier_says_of_an_offer_and_makes_no_sense_is_unparsable(void **state)
+{
+    static const char OLD[] =
+        "{ \"json\": { \"total\": \"20.00\" } } }],\n    \"expect\": { \"status\": \"confirmed\", "
+        "\"now\": { \"total\": \"20.00\", \"currency\": \"EUR\" } }";
+    static const struct {
+        const char *raw, *sentence;
+    } ROWS[] = {
+        { "{\"status\":\"confirmed\",\"now\":{\"total\":\"1\",\"currency\":\"XXQ\"}}", "now.currency: a currency of" },
+        { "{\"status\":\"price_changed\",\"now\":{\"total\":\"1.005\",\"currency\":\"EUR\"}}", "now.total: " },
+        { "{\"status\":\"changed\",\"offer\":{\"id\":\"n\"}}", "offer: " },
+    };
+    char response[512];
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
+        snprintf(response, sizeof response,
+                 "{ \"json\": { \"raw\": %s } } }],\n    \"expect\": { \"outcome\": \"unparsable\" }", ROWS[i].raw);
+        assert_int_equal(run_with("ok-a", OLD, response).failed, 0);
+        snprintf(response, sizeof response,
+                 "{ \"json\": { \"raw\": %s } } }],\n    \"expect\": { \"outcome\": \"failed\" }", ROWS[i].raw);
+        assert_int_equal(run_with("ok-a", OLD, response).failed, 1);
+        assert_found(ROWS[i].sentence, 22);
+    }
 }
 
 static void look_ups_and_misses_are_counted(void **state)
@@ -366,6 +391,7 @@ int main(void)
         ON_STAGE(clock_and_randomness_stand_still),
         ON_STAGE(bodies_are_regular_files_beside_the_fixture),
         ON_STAGE(what_a_revalidation_says_is_held_against_the_contract),
+        ON_STAGE(what_a_supplier_says_of_an_offer_and_makes_no_sense_is_unparsable),
         ON_STAGE(look_ups_and_misses_are_counted),
         ON_STAGE(what_is_skipped_needs_no_exchange),
         ON_STAGE(an_item_is_expected_as_what_the_reply_says_of_it),

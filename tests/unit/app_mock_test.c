@@ -283,7 +283,7 @@ static void what_cannot_be_played_is_found(void **state)
     assert_int_equal(open_named(NULL, 0), STATUS_INVALID);
     write_fixture("acme.test/ok-a.json", "{ \"response\": {} }");
     findings.count = 0;
-    assert_int_equal(open_named(unknown, 1), STATUS_INVALID);
+    assert_int_equal(open_named(unknown, 1), STATUS_NOT_FOUND);
     assert_string_equal(findings.items[0].help, "did you mean `acme`?");
     findings.count = 0;
     assert_int_equal(open_named(no_fixture, 1), STATUS_INVALID);

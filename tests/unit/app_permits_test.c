@@ -352,6 +352,99 @@ static void an_accounts_limits_stand_in_for_the_scripts_one_by_one(void **state)
     unsetenv("GENERATION_TEST_KEY");
 }
 
+enum { ACCOUNTS = STAGE_ACCOUNTS };
+
+static void fail_to_connect(struct permits *permits, const struct script_account *account)
+{
+    struct health_result result = { .end = HEALTH_UNREACHABLE };
+    uint64_t wait_us = 0;
+
+    for (size_t call = 0; call < BREAKER_CONNECTS; call++) {
+        assert_int_equal(permits_ask(permits, account, &result.pass, &wait_us), BREAKER_PASS);
+        permits_tell(permits, account, &result);
+    }
+}
+
+// Three of four is all of them, however many are switched off.
+static void the_guard_counts_those_that_are_asked(void **state)
+{
+    (void)state;
+    static const char *const names[] = { "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k" };
+    struct permits *permits = NULL;
+    struct stage *stage = stage_make();
+
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        stage_add(stage, names[i], "main", "{}");
+        stage->suppliers[i].is_enabled = i < 4;
+    }
+    stage->catalogue.breaker =
+        (struct breaker_settings){ .is_on = true, .window_s = 10, .min_calls = 20, .failure_share = 0.35 };
+    assert_int_equal(permits_create(&stage->catalogue, &permits), STATUS_OK);
+    for (size_t i = 0; i < 3; i++) {
+        fail_to_connect(permits, stage_account(stage, i, 0));
+    }
+    assert_int_equal(looked(permits, stage_account(stage, 1, 0)).breaker, BREAKER_OPEN);
+    assert_int_equal(looked(permits, stage_account(stage, 2, 0)).breaker, BREAKER_CLOSED);
+    permits_leave(permits, &stage->catalogue);
+    permits_destroy(&permits);
+    stage_free(&stage);
+}
+
+// One that dies with all of its accounts is one supplier, and no sign of a fault of ours.
+static void accounts_of_one_supplier_are_one_to_the_guard(void **state)
+{
+    (void)state;
+    struct permits *permits = NULL;
+    struct stage *stage = stage_make();
+    char names[ACCOUNTS][8];
+
+    for (size_t i = 0; i < ACCOUNTS; i++) {
+        snprintf(names[i], sizeof(names[i]), "a%zu", i);
+        stage_add(stage, "acme", names[i], "{}");
+    }
+    stage->catalogue.breaker =
+        (struct breaker_settings){ .is_on = true, .window_s = 10, .min_calls = 20, .failure_share = 0.35 };
+    assert_int_equal(permits_create(&stage->catalogue, &permits), STATUS_OK);
+    for (size_t i = 0; i < ACCOUNTS; i++) {
+        const struct script_account *account = stage_account(stage, 0, i);
+        fail_to_connect(permits, account);
+        assert_int_equal(looked(permits, account).breaker, BREAKER_OPEN);
+    }
+    permits_leave(permits, &stage->catalogue);
+    permits_destroy(&permits);
+    stage_free(&stage);
+}
+
+// Whoever is learned from leaves room for those that somebody waits for.
+static void what_lingers_takes_a_quarter_of_an_account_at_most(void **state)
+{
+    (void)state;
+    static const uint32_t concurrent[] = { 0, 1, 3, 4, 40, 4000 };
+    static const uint32_t most[] = { PERMITS_LINGER, 0, 0, 1, 10, PERMITS_LINGER };
+
+    for (size_t i = 0; i < COUNT_OF(concurrent); i++) {
+        struct permits *permits = NULL;
+        struct stage *stage = stage_make();
+        struct script_account *account = stage_add(stage, "acme", "main", "{}");
+        uint32_t lingering = 0;
+
+        account->limits.concurrent = concurrent[i];
+        stage->catalogue.linger_learn = 1000000;
+        assert_int_equal(permits_create(&stage->catalogue, &permits), STATUS_OK);
+        assert_false(permits_want_linger(permits, account, most[i] + 1));
+        while (lingering <= most[i] && permits_want_linger(permits, account, 1)) {
+            lingering++;
+        }
+        assert_int_equal(lingering, most[i]);
+        permits_end_linger(permits, account, lingering);
+        assert_true(most[i] == 0 || permits_want_linger(permits, account, most[i]));
+        permits_end_linger(permits, account, most[i]);
+        permits_leave(permits, &stage->catalogue);
+        permits_destroy(&permits);
+        stage_free(&stage);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -362,6 +455,9 @@ int main(void)
         cmocka_unit_test(one_that_is_gone_or_renamed_starts_fresh_and_its_suppliers_sum_does_not_fall),
         cmocka_unit_test(a_thousand_moves_under_searches_leave_nothing_behind),
         cmocka_unit_test(an_accounts_limits_stand_in_for_the_scripts_one_by_one),
+        cmocka_unit_test(the_guard_counts_those_that_are_asked),
+        cmocka_unit_test(accounts_of_one_supplier_are_one_to_the_guard),
+        cmocka_unit_test(what_lingers_takes_a_quarter_of_an_account_at_most),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,6 +21,8 @@ static const struct error_case ERRORS[] = {
     { "suppliers:\n  acme:\n\t  mode: off\n", 3, 1, "this is not YAML", "indent with spaces: a tab is none" },
     { "suppliers:\n  acme:\n    base_url: http://a\n", 3, 5, "`suppliers.acme.base_url` is not a setting",
       "accounts: { main: { options: { base_url: … } } }" },
+    { "suppliers:\n  acme:\n    options: { page: 1 }\n", 3, 5, "`suppliers.acme.options` is not a setting",
+      "accounts: { main: { options: … } }" },
     { "zzzzzz: 1\n", 1, 1, "`zzzzzz` is not a setting", "" },
     { "suppliers:\n  acme:\n    cieling: 2s\n", 3, 5, "`suppliers.acme.cieling` is not a setting",
       "`suppliers.acme.ceiling`" },
@@ -130,7 +132,7 @@ static const struct error_case ERRORS[] = {
     { "suppliers:\n  acme: { accounts: { main: { options: { K: [1] } } } }\n", 2, 45, "one value, not a list", NULL },
     // what later versions act on
     { "fx: { max_age: 0s }\n", 1, 16, "out of range", NULL },
-    { "breaker: { window: 10s }\n", 1, 1, "`breaker` is not supported by this version", NULL },
+    { "state_dir: here\n", 1, 1, "`state_dir` is not supported by this version", NULL },
     { "rules: [{ weight: 1.5 }]\n", 1, 11, "`rules.1.weight` is not supported by this version", NULL },
     { "suppliers:\n  acme: { fresh_for: 0s }\n", 2, 11, "`suppliers.acme.fresh_for` is not supported", NULL },
     // modes

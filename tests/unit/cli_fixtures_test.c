@@ -32,6 +32,20 @@ static void write_as(const char *name, const char *text)
     assert_int_equal(fclose(file), 0);
 }
 
+static void assert_holds_file(const char *name, const char *part)
+{
+    char content[4096] = "";
+    FILE *file = fopen(path_of(name), "r");
+
+    assert_non_null(file);
+    size_t length = fread(content, 1, sizeof content - 1, file);
+    assert_int_equal(fclose(file), 0);
+    content[length] = '\0';
+    if (strstr(content, part) == NULL) {
+        fail_msg("%s is not in %s", part, content);
+    }
+}
+
 static const char SUPPLIER[] =
     "return { name = \"acme\", product = \"flights\", owner = \"test@example.com\", hosts = { \"acme.example\" },\n"
     "  options = { base_url = \"https://acme.example\" },\n"
@@ -152,10 +166,43 @@ static void test_finds_and_updates(void **state)
     assert_int_equal(LASTCALL("test"), CLI_OK);
 }
 
+static void update_takes_the_secrets_that_the_script_has_now(void **state)
+{
+    static const char SIGNED[] =
+        "return { name = \"acme\", product = \"flights\", owner = \"o\", hosts = { \"acme.example\" },\n"
+        "  secrets = { \"ACME_ID\", \"ACME_KEY\" },\n"
+        "  build_request = function(search, ctx)\n"
+        "    return { url = \"https://acme.example/\" .. ctx.secret.ACME_ID .. ctx.secret.ACME_KEY }\n"
+        "  end,\n"
+        "  normalise = function() return {} end }\n";
+    char fixture[1200], content[2000] = "";
+
+    (void)state;
+    write_as("acme.lua", SIGNED);
+    (void)snprintf(fixture, sizeof fixture, "%s", FIXTURE("MAD"));
+    fixture[strlen(fixture) - 2] = '\0';
+    (void)snprintf(content, sizeof content, "%s,\n \"secrets\": { \"OLD\": \"x\", \"ACME_KEY\": \"k\\u0041\" } }",
+                   fixture);
+    write_as("acme.test/ok-a.json", content);
+    assert_int_equal(LASTCALL("test"), CLI_FINDINGS);
+    assert_says("secret `ACME_ID` is missing");
+    assert_says("`lastcall test --update`");
+    assert_int_equal(LASTCALL("test", "--update"), CLI_OK);
+    assert_int_equal(LASTCALL("test"), CLI_OK);
+    assert_holds_file("acme.test/ok-a.json", "\"secrets\": { \"ACME_ID\": \"test-acme-id\", \"ACME_KEY\": \"kA\" } }");
+    assert_holds_file("acme.test/ok-a.json", "https://acme.example/test-acme-idkA");
+    (void)snprintf(content, sizeof content, "%s }", fixture); // none at all
+    write_as("acme.test/ok-a.json", content);
+    assert_int_equal(LASTCALL("test", "--update"), CLI_OK);
+    assert_int_equal(LASTCALL("test"), CLI_OK);
+    assert_holds_file("acme.test/ok-a.json",
+                      "\"secrets\": { \"ACME_ID\": \"test-acme-id\", \"ACME_KEY\": \"test-acme-key\" }");
+}
+
 static void test_says_what_it_cannot_find(void **state)
 {
     (void)state;
-    assert_int_equal(LASTCALL("test", "acne"), CLI_FINDINGS);
+    assert_int_equal(LASTCALL("test", "acne"), CLI_USAGE);
     assert_says("there is no supplier `acne`");
     (void)remove(path_of("acme.test/ok-a.json"));
     assert_int_equal(LASTCALL("test", "acme"), CLI_FINDINGS);
@@ -214,6 +261,7 @@ int main(void)
         ON_STAGE(a_right_fixture_is_counted_by_both),
         ON_STAGE(a_miss_is_named),
         ON_STAGE(test_finds_and_updates),
+        ON_STAGE(update_takes_the_secrets_that_the_script_has_now),
         ON_STAGE(test_says_what_it_cannot_find),
         ON_STAGE(check_names_suppliers_without_fixtures_and_all_their_missing_secrets),
         ON_STAGE(the_suppliers_of_this_project_pass),

@@ -266,6 +266,66 @@ static void a_504_still_draws_its_suppliers(void **state)
     free(drawn);
 }
 
+/// Draws a reply whose only supplier, if there is one, was not asked for that reason, and looks for `words`.
+static void assert_nobody(const char *suppliers, const char *words)
+{
+    char reply[400];
+
+    (void)snprintf(
+        reply, sizeof(reply),
+        "{\"search_id\":\"x1\",\"took_ms\":1,\"budget\":{\"effective_ms\":300,\"reserve_ms\":10},\"coverage\":"
+        "{\"complete\":false,\"percent\":0,\"eligible\":0},\"suppliers\":[%s]}",
+        suppliers);
+    char *drawn = draw(reply, 100, false, false);
+    assert_non_null(drawn);
+    bool is_there = strstr(drawn, words) != NULL, has_help = strstr(drawn, "help: ") != NULL;
+    if (!is_there || has_help != (words[0] != '\0')) {
+        fail_msg("no `%s` in:\n%s", words, drawn);
+    }
+    free(drawn);
+}
+
+static void a_search_that_asked_nobody_says_what_to_look_at(void **state)
+{
+    (void)state;
+    assert_nobody("", "help: there is nobody to ask: `lastcall new NAME` drafts a supplier");
+    assert_nobody("{\"name\":\"a\",\"outcome\":\"disabled\",\"reason\":\"secret X is not set\"}",
+                  "help: nobody was asked: `lastcall status` says why");
+    assert_nobody("{\"name\":\"a\",\"outcome\":\"skipped\",\"reason\":\"trip_type\"}",
+                  "help: nobody was asked: `lastcall explain x1` says why not");
+    assert_nobody("{\"name\":\"a\",\"outcome\":\"skipped\"},{\"name\":\"b\",\"outcome\":\"failed\",\"took_ms\":1}", "");
+}
+
+static void a_reply_without_details_is_a_table_and_no_chart(void **state)
+{
+    (void)state;
+    char *drawn =
+        draw("{\"search_id\":\"x1\",\"took_ms\":290,\"budget\":{\"effective_ms\":300,\"reserve_ms\":10},"
+             "\"coverage\":{\"percent\":50,\"eligible\":4,\"answered\":1,\"empty\":1,\"offers_found\":30,"
+             "\"offers_returned\":2},\"suppliers\":[{\"name\":\"Sunny Air\",\"outcome\":\"answered\"},"
+             "{\"name\":\"Luna\",\"outcome\":\"none\"},{\"name\":\"s02\",\"outcome\":\"late\"},"
+             "{\"name\":\"s03\",\"outcome\":\"unavailable\"}],\"items\":{},\"offers\":["
+             "{\"supplier\":\"Sunny Air\",\"item\":\"i\",\"price\":{\"total\":\"9.00\",\"currency\":\"EUR\"}},"
+             "{\"supplier\":\"Sunny Air\",\"item\":\"i\",\"price\":{\"total\":\"9.50\",\"currency\":\"EUR\"}}]}",
+             80, true, false);
+    assert_drawing(drawn, "Search x1 · reply after 290 of 300 ms · reserve 10 ms\n"
+                          "█████░░░░░ 50 % not complete · 2 of 4 suppliers · 30 offers, 2 returned\n"
+                          "\n"
+                          "supplier  outcome     returned        cheapest\n"
+                          "Sunny Air answered           2        9.00 EUR\n"
+                          "Luna      none\n"
+                          "s02       late\n"
+                          "s03       unavailable\n"
+                          "\n"
+                          "Best offers\n"
+                          "         9.00 EUR  Sunny Air  i\n"
+                          "         9.50 EUR  Sunny Air  i\n"
+                          "\n"
+                          "1 supplier answered, 1 had nothing to offer, 1 was not waited for, 1 failed or\n"
+                          "refused.\n");
+    free(drawn);
+}
+
 static void a_stranger_cannot_steer_the_terminal(void **state)
 {
     (void)state;
@@ -379,6 +439,8 @@ int main(void)
         cmocka_unit_test(no_line_is_wider_than_the_terminal),
         cmocka_unit_test(a_problem_shows_where_and_why),
         cmocka_unit_test(a_504_still_draws_its_suppliers),
+        cmocka_unit_test(a_search_that_asked_nobody_says_what_to_look_at),
+        cmocka_unit_test(a_reply_without_details_is_a_table_and_no_chart),
         cmocka_unit_test(a_stranger_cannot_steer_the_terminal),
         cmocka_unit_test(absurd_times_do_not_break_the_axis),
         cmocka_unit_test(what_is_no_reply_is_refused),

@@ -22,7 +22,7 @@ static enum gate_verdict ask(const struct gate *gate, uint64_t wall_us, const ch
     va_start(arguments, format);
     vsnprintf(bytes, sizeof(bytes), format, arguments);
     va_end(arguments);
-    assert_int_equal(request_read(&request, text_of(bytes)), REQUEST_WHOLE);
+    assert_int_equal(request_read(&request, bytes, strlen(bytes)), REQUEST_WHOLE);
     return gate_is_login(gate, &request) ? gate_check_login(gate, "s01", &request)
                                          : gate_check(gate, "s01", 7, &request, wall_us);
 }

@@ -59,6 +59,19 @@ static void a_healthy_supplier_that_is_cut_a_thousand_times_never_opens(void **s
     assert_int_equal(calls(1000, HEALTH_OURS, 10 * MS, 0), 1000);
 }
 
+// One of four answers within the budget of 200 ms, the others are cut by it: what they take is not known.
+static void nor_when_few_of_its_answers_come_within_the_budget(void **state)
+{
+    (void)state;
+
+    for (uint32_t i = 0; i < 1000; i++) {
+        bool is_here = i % 4 == 0;
+        assert_true(
+            call(is_here ? HEALTH_GOOD : HEALTH_CUT, (is_here ? 150 + i % 40 : 200) * MS, is_here ? 0 : 199 * MS));
+        assert_int_equal(health.breaker.state, BREAKER_CLOSED);
+    }
+}
+
 static void one_that_hangs_opens_though_every_cut_was_the_budgets(void **state)
 {
     (void)state;
@@ -106,6 +119,30 @@ static void results_from_before_the_trip_teach_the_curve_and_not_the_breaker(voi
     assert_int_equal(health.latency.unfitted, unfitted + 1);
 }
 
+// A refusal, or a body that our script cannot read: no fault in its health, and it is up again.
+static void a_probe_that_is_answered_is_good_whatever_the_answer_says(void **state)
+{
+    (void)state;
+    struct health_result result = { .end = HEALTH_OURS, .took_us = 50 * MS, .has_answered = true };
+
+    (void)calls(100, HEALTH_UNREACHABLE, 3 * MS, 0);
+    now += 10 * SECOND;
+    for (uint32_t i = 0; i < BREAKER_GOOD_PROBES; i++) {
+        assert_int_equal(health_ask(&health, 0, now, &result.pass), BREAKER_PROBE);
+        (void)health_tell(&health, NULL, &result, 0, now);
+    }
+    assert_int_equal(health.breaker.state, BREAKER_RAMP);
+    result = (struct health_result){ .end = HEALTH_OURS };
+    (void)begin(state);
+    (void)calls(100, HEALTH_UNREACHABLE, 3 * MS, 0);
+    now += 10 * SECOND;
+    for (uint32_t i = 0; i < 20; i++) {
+        assert_int_equal(health_ask(&health, 0, now, &result.pass), BREAKER_PROBE);
+        (void)health_tell(&health, NULL, &result, 0, now);
+    }
+    assert_int_equal(health.breaker.state, BREAKER_HALF_OPEN); // never sent: nobody knows
+}
+
 static void where_breakers_are_off_everybody_is_asked_and_all_is_learned(void **state)
 {
     (void)state;
@@ -124,10 +161,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(a_healthy_supplier_that_is_cut_a_thousand_times_never_opens, begin),
+        cmocka_unit_test_setup(nor_when_few_of_its_answers_come_within_the_budget, begin),
         cmocka_unit_test_setup(one_that_hangs_opens_though_every_cut_was_the_budgets, begin),
         cmocka_unit_test_setup(while_its_day_is_not_known_slow_is_five_seconds, begin),
         cmocka_unit_test_setup(failures_open_it_and_teach_the_curve, begin),
         cmocka_unit_test_setup(results_from_before_the_trip_teach_the_curve_and_not_the_breaker, begin),
+        cmocka_unit_test_setup(a_probe_that_is_answered_is_good_whatever_the_answer_says, begin),
         cmocka_unit_test_setup(where_breakers_are_off_everybody_is_asked_and_all_is_learned, begin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -115,6 +115,23 @@ static void failures_are_paused_for_longer_and_longer(void **state)
     assert_int_equal(lease.not_before_us, now_us + S);
 }
 
+static void a_pause_lasts_as_long_as_the_supplier_wants(void **state)
+{
+    struct login_lease lease = { 0 };
+    (void)state;
+
+    assert_true(login_lease_begin(&lease, NOW));
+    login_lease_failed(&lease, NOW);
+    login_lease_defer(&lease, NOW + 90 * S);
+    login_lease_defer(&lease, NOW); // nothing more
+    assert_int_equal(login_lease_ask(&lease, NOW + 90 * S - 1, 0), LEASE_PAUSED);
+    assert_int_equal(login_lease_ask(&lease, NOW + 90 * S, 0), LEASE_WAIT);
+    assert_true(login_lease_begin(&lease, NOW + 90 * S));
+    login_lease_failed(&lease, NOW + 90 * S);
+    login_lease_defer(&lease, NOW + 91 * S); // shorter than the pause, which stands
+    assert_int_equal(lease.not_before_us, NOW + 92 * S);
+}
+
 static void a_failed_renewal_leaves_the_login_in_use(void **state)
 {
     struct login_lease lease = held_for(100 * S);
@@ -160,6 +177,7 @@ int main(void)
         cmocka_unit_test(the_jitter_moves_the_renewal_by_ten_percent_at_most),
         cmocka_unit_test(a_refused_login_is_given_up_by_its_number_only),
         cmocka_unit_test(failures_are_paused_for_longer_and_longer),
+        cmocka_unit_test(a_pause_lasts_as_long_as_the_supplier_wants),
         cmocka_unit_test(a_failed_renewal_leaves_the_login_in_use),
         cmocka_unit_test(new_logins_that_are_refused_at_once_are_paused_like_failures),
     };

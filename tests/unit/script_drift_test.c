@@ -208,6 +208,28 @@ static void a_supplier_that_sells_nothing_any_more_is_told(void **state)
 enum { THREADS = 4, ROUNDS = 300 };
 
 /// As a worker does it: a tree of its own, counted into the supplier's.
+static struct listed list_unseen(void)
+{
+    struct listed listed = { 0 };
+    drift_list_unseen(script_set_drift(stage.world.set, 0), on_path, &listed);
+    return listed;
+}
+
+static void a_path_that_only_a_refusal_has_was_there(void **state)
+{
+    (void)state;
+    open_source("(function() local SHAPE = { error = text, offers = { { id = text } } } return function(response)\n"
+                "local told = response:json(SHAPE)\n"
+                "return told.error and fail.supplier { code = told.error, message = 'no' }\n"
+                "or { { id = '1', price = { total = '1', currency = 'EUR' } } } end end)()");
+    (void)answer(200, "{\"offers\":[{\"id\":\"1\"}]}");
+    assert_int_equal(list_unseen().count, 1);
+    assert_string_equal(list_unseen().path, "error");
+    assert_told(answer(200, "{\"error\":\"E1\"}"), SCRIPT_FAIL_SUPPLIER, "no", "");
+    assert_int_equal(list_unseen().count, 0);
+    stage_close(&stage);
+}
+
 static void *count_answers(void *context)
 {
     static const char fine[] = "{\"offers\":[{\"id\":1,\"n\":2}]}";
@@ -270,6 +292,7 @@ int main(void)
         cmocka_unit_test(offers_that_are_lost_by_it_are_told_with_both_paths),
         cmocka_unit_test(shapes_are_watched_like_plans),
         cmocka_unit_test(a_supplier_that_sells_nothing_any_more_is_told),
+        cmocka_unit_test(a_path_that_only_a_refusal_has_was_there),
         cmocka_unit_test(threads_count_into_one_tree),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

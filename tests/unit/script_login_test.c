@@ -167,6 +167,44 @@ static void a_login_that_is_none_is_an_error_with_its_place(void **state)
     support_open(&world);
 }
 
+static void a_login_answered_429_says_how_long_to_wait(void **state)
+{
+    static const struct {
+        uint16_t status;
+        const char *header, *read;
+        uint64_t wait_ms;
+    } cases[] = {
+        { 429, "120", "return { value = response:json().token }", 120000 }, // which is nil there
+        { 429, "120", "error('odd')", 120000 },
+        { 429, "120", "return fail.quota{ retry_after = 7 }", 7000 },
+        { 400, "120", "return fail.quota{}", 120000 },
+        { 400, "120", "return fail.busy 'no'", 0 },
+        { 429, "2abc", "return fail.quota{}", 0 },
+        { 503, "120", "return fail.busy 'no'", 0 },
+    };
+    char source[2000];
+    (void)state;
+
+    support_close(&world); // each case has its own
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        support_open(&world);
+        (void)snprintf(source, sizeof source,
+                       "%s%slogin = { build_request = function() end,\nread = function(response) %s end } }", HEAD,
+                       BUILD, cases[i].read);
+        load(source);
+        struct login_call *call = new_login_call(cases[i].status, "{\"message\":\"slow down\"}");
+        call->response->headers = malloc(sizeof(struct header));
+        call->response->headers[0] = (struct header){ TEXT("retry-after"), text_of(cases[i].header) };
+        call->response->header_count = 1;
+        support_run(&pool, &call->call);
+        assert_int_equal(call->retry_after_ms, cases[i].wait_ms);
+        script_call_destroy(&call->call);
+        close_all(NULL);
+        memset(&pool, 0, sizeof pool);
+    }
+    support_open(&world);
+}
+
 static void a_signature_sees_what_goes_out_and_adds_to_it(void **state)
 {
     (void)state;
@@ -275,6 +313,7 @@ static int close_pool(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        PLAY(a_login_answered_429_says_how_long_to_wait),
         PLAY(a_login_is_built_of_the_account_alone_and_its_value_is_a_secret),
         PLAY(a_login_may_be_a_table_whose_members_are_secrets_and_may_last),
         PLAY(a_login_that_is_none_is_an_error_with_its_place),

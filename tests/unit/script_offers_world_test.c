@@ -438,10 +438,14 @@ static void a_duration_that_is_half_a_day_off_means_a_wrong_date(void **state)
 static void an_airport_that_nobody_knows_is_named(void **state)
 {
     static const struct leg leg = { "LHR", "2027-04-16T18:10:00", "QQQ", "2027-04-16T20:30:00", "" };
+    static const struct leg small = { "LHR", "2027-04-16T18:10:00", "cdg", "2027-04-16T20:30:00", "" };
 
     assert_leg_dropped(*state, &leg,
                        "[1].slices[1].segments[1].destination: \"QQQ\" is a place whose time zone is not known; "
                        "scripts/data/airports.txt has those that are");
+    assert_leg_dropped(*state, &small,
+                       "[1].slices[1].segments[1].destination: \"cdg\" is a place whose time zone is not known; "
+                       "airports are capitals");
 }
 
 static void what_a_script_says_of_zone_and_utc_must_agree(void **state)
@@ -501,6 +505,78 @@ static void scripts_ask_for_the_clocks_of_airports(void **state)
     lua_settop(fixture->L, 0);
 }
 
+// ---- moments that are over -----------------------------------------------------------------------------------------
+
+static const char *stay_json(struct fixture *fixture, const char *refund)
+{
+    static char json[2000];
+    char offer[1000];
+
+    (void)snprintf(offer, sizeof offer,
+                   "{ " ROOM "price = { total = '1', currency = 'EUR' }, refund = %s, beds = 'one' }", refund);
+    take(fixture, "hotels", "EUR", offer);
+    if (fixture->batch->count != 1) {
+        fail_msg("%s", fixture->batch->dropped_first);
+    }
+    (void)snprintf(json, sizeof json, "%.*s", TEXT_ARGS(fixture->batch->offers[0].json));
+    return strstr(json, "\"pay\"") != NULL && strstr(json, "\"refund\"") != NULL ? strstr(json, "\"refund\"")
+                                                                                 : strstr(json, "\"pay\"");
+}
+
+static void a_refund_that_was_over_when_the_answer_came_is_none(void **state)
+{
+    struct fixture *fixture = *state;
+    const struct {
+        const char *refund, *json;
+        size_t ended;
+    } cases[] = {
+        { "{ free_until = '2027-05-03T20:05:00Z' }", "\"pay\":\"now\",\"beds\":\"one\"}", 1 },
+        { "{ free_until = '20270503T2205+0200' }", "\"pay\":\"now\",\"beds\":\"one\"}", 1 },
+        { "{ free_until = '2024-02-22T00:00:00+11:00' }", "\"pay\":\"now\",\"beds\":\"one\"}", 1 },
+        { "{ free_until = '2027-05-03T20:06:00Z' }",
+          "\"refund\":{\"free_until\":\"2027-05-03T20:06:00Z\"},\"pay\":\"now\",\"beds\":\"one\"}", 0 },
+        { "{}", "\"refund\":{},\"pay\":\"now\",\"beds\":\"one\"}", 0 },
+    };
+
+    offers_set_observed(fixture->L, 1809374760ULL * 1000000); // 2027-05-03T20:06:00Z
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        assert_string_equal(stay_json(fixture, cases[i].refund), cases[i].json);
+        assert_int_equal(fixture->batch->ended, cases[i].ended);
+        assert_string_equal(fixture->batch->dropped_first, "");
+    }
+    (void)stay_json(fixture, cases[0].refund);
+    assert_string_equal(fixture->batch->ended_first,
+                        "[1].refund.free_until: 2027-05-03T20:05:00Z was over when the answer came");
+    offers_set_observed(fixture->L, 1809374760ULL * 1000000 - 60 * 1000000);
+    (void)stay_json(fixture, cases[0].refund);
+    assert_int_equal(fixture->batch->ended, 0);
+}
+
+static void an_end_stands_where_its_object_may_be_left_out(void **state)
+{
+    static const char END[] = "a utc_time `ends` an object that is not required, of no item and of no list";
+    static const struct {
+        const char *field, *at;
+    } cases[] = {
+        { "{ 'a', 'text', ends = true }", "a" },
+        { "{ 'a', { { 'b', 'date', ends = true } } }", "a.b" },
+        { "{ 'a', { { 'b', 'utc_time', ends = true } }, required = true }", "a" },
+        { "{ 'a', { { 'b', 'utc_time', ends = true } }, item = true }", "a" },
+        { "{ 'a', 'list', of = { { 'b', 'utc_time', ends = true } } }", "a" },
+    };
+    struct fixture *fixture = *state;
+    char chunk[400], why[200];
+
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        (void)snprintf(chunk, sizeof chunk, "return { name = 'p', offer = { %s } }", cases[i].field);
+        (void)snprintf(why, sizeof why, "offer field %s: %s", cases[i].at, END);
+        run(fixture->L, chunk);
+        assert_false(offers_compile_product(fixture->L, 1));
+        assert_string_equal(lua_tostring(fixture->L, -1), why);
+        lua_settop(fixture->L, 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -523,6 +599,8 @@ int main(void)
         cmocka_unit_test(an_airport_that_nobody_knows_is_named),
         cmocka_unit_test(what_a_script_says_of_zone_and_utc_must_agree),
         cmocka_unit_test(scripts_ask_for_the_clocks_of_airports),
+        cmocka_unit_test(a_refund_that_was_over_when_the_answer_came_is_none),
+        cmocka_unit_test(an_end_stands_where_its_object_may_be_left_out),
     };
 
     return cmocka_run_group_tests(tests, open_fixture, close_fixture);

@@ -108,6 +108,8 @@ static void leaves_are_terms(void **state)
     assert_leaf_refused("{ 'a[].b[]', function() end }",
                         "offer.box.label: `a[].b[]`: a list of values has one [] or {}");
     assert_leaf_refused("{ 'a[]b', function() end }", "offer.box.label: `a[]b`: a list of values has one [] or {}");
+    assert_leaf_refused("ref('a[]', 'b').x",
+                        "offer.box.label: ref: `a[]`: the list that is looked through is named without its []");
     assert_leaf_refused("ref('a', '[]').x", "offer.box.label: ref: `[]` is no key");
     assert_leaf_refused("up(2)['[]']", "offer.box.label: `{}` is the key");
     assert_leaf_refused("time(const '1')", "offer.box.label: time(…) takes a path");

@@ -258,6 +258,58 @@ static void a_helper_that_raises_is_told_with_the_leaf(void **state)
                   "{\"offers\":[{\"id\":1,\"total\":1}]}", SCRIPT_FAIL_BUSY, "later");
 }
 
+static void an_object_given_to_a_helper_costs_its_offer_only(void **state)
+{
+    const char *plan = "each = 'offers[]', offer = { id = 'id', " PRICE ",\n"
+                       "count = 'long.unit', wait_min = { 'long', time.minutes } }";
+
+    (void)state;
+    check(plan, "{\"offers\":[{\"id\":1,\"total\":1,\"long\":\"PT2H\"},{\"id\":2,\"total\":1,\"long\":{\"unit\":3}}]}",
+          1);
+    assert_int_equal(stage.call->offers->dropped, 1);
+    assert_string_equal(
+        stage.call->offers->dropped_first,
+        "[2].wait_min: whole number from 0 to 1000 expected, got an object at `long`: name a field of it");
+    stage_close(&stage);
+}
+
+static void an_element_with_others_in_it_given_to_a_helper_costs_its_offer_only(void **state)
+{
+    static const char *const paths[] = { "count = 'L.@unit', ", "" }; // it is a table, or nothing that is read
+    char plan[600];
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(paths); i++) {
+        (void)snprintf(
+            plan, sizeof plan,
+            "from = 'xml', each = 'R.O[]', offer = { id = '@id', price = { total = 'T', currency = const 'EUR' },\n"
+            "%swait_min = { 'L', time.minutes } }",
+            paths[i]);
+        check(plan, "<R><O id='1'><T>1</T><L unit='3'>PT2H</L></O><O id='2'><T>1</T><L unit='3'><H>2</H></L></O></R>",
+              1);
+        assert_int_equal(stage.call->offers->dropped, 1);
+        assert_string_equal(
+            stage.call->offers->dropped_first,
+            "[2].wait_min: whole number from 0 to 1000 expected, got an element without a text of its own "
+            "at `L`: name one in it, or an attribute");
+        stage_close(&stage);
+    }
+}
+
+static void elements_with_others_in_them_given_to_a_helper_cost_their_offer_only(void **state)
+{
+    const char *plan =
+        "from = 'xml', each = 'R.O[]', offer = { id = '@id',\n"
+        "price = { total = { 'T[]', const 'EUR', money.sum }, currency = const 'EUR' }, count = 'T[1].@n' }";
+
+    (void)state;
+    check(plan, "<R><O id='1'><T>1</T><T>2</T></O><O id='2'><T>1</T><T n='1'><H>2</H></T></O></R>", 1);
+    assert_int_equal(stage.call->offers->dropped, 1);
+    assert_non_null(strstr(stage.call->offers->dropped_first, "[2].price.total: "));
+    assert_non_null(strstr(stage.call->offers->dropped_first, "in `T[]`, which holds plain values only"));
+    stage_close(&stage);
+}
+
 static void a_sum_with_something_absent_is_absent(void **state)
 {
     const char *plan = "each = 'offers[]', offer = { id = 'id', price = { currency = 'cur',\n"
@@ -301,6 +353,29 @@ static void a_value_decides_what_an_answer_is(void **state)
     check_refused(plan, "{\"ok\":false}", SCRIPT_EMPTY, "");
     check_refused(plan, "{\"status\":\"FINE\",\"code\":8,\"ok\":true}", SCRIPT_FAIL_UNEXPECTED, "offers");
     check_refused(plan, "{\"status\":{\"a\":\"FAILED\"},\"offers\":[]}", SCRIPT_EMPTY, "");
+}
+
+/// In order, the same again, from the end back to the beginning, and past what was found last.
+static void references_into_a_long_list_may_come_in_any_order(void **state)
+{
+    char text[4096] = "{\"currency\":\"EUR\",\"parts\":[";
+
+    (void)state;
+    for (int i = 1; i <= 40; i++) {
+        size_t length = strlen(text);
+        (void)snprintf(text + length, sizeof text - length, "%s{\"id\":%d,\"n\":\"n%d\"}", i > 1 ? "," : "", i, i);
+    }
+    (void)snprintf(text + strlen(text), sizeof text - strlen(text),
+                   "],\"offers\":[{\"id\":\"a\",\"total\":1,\"of\":[1,2,2]},{\"id\":\"b\",\"total\":1,\"of\":[40,1,3]},"
+                   "{\"id\":\"c\",\"total\":1,\"of\":[41]},{\"id\":\"d\",\"total\":1,\"of\":[17,18,5]}]}");
+    check("each = 'offers[]', offer = { id = 'id', " PRICE ",\n"
+          "tags = { each = 'of[]', of = ref('parts', 'id'), 'n' } }",
+          text, 3);
+    assert_int_equal(stage.call->offers->dropped, 1);
+    assert_offer("\"tags\":[\"n1\",\"n2\",\"n2\"]");
+    assert_offer("\"tags\":[\"n40\",\"n1\",\"n3\"]");
+    assert_offer("\"tags\":[\"n17\",\"n18\",\"n5\"]");
+    stage_close(&stage);
 }
 
 static void a_list_that_no_element_has_is_no_empty_answer(void **state)
@@ -397,7 +472,7 @@ static void the_example_of_the_documentation_does_what_is_said_of_it(void **stat
         source, sizeof source,
         "return { name = 'acme', product = 'trips', owner = 'o', hosts = {}, build_request = function() end,\n"
         "normalise = plan {%.*s}",
-        TEXT_ARGS(read_documentation("```lua\nplan {", "```")));
+        TEXT_ARGS(read_documentation("at `2030-05-12T08:05`:\n\n```lua\nplan {", "```")));
     memset(&stage, 0, sizeof stage);
     support_open(&stage.world);
     support_add_source(&stage.world, "acme", source);
@@ -426,9 +501,13 @@ int main(void)
         cmocka_unit_test(a_required_field_tells_what_its_map_lacks),
         cmocka_unit_test(a_list_of_values_has_no_objects),
         cmocka_unit_test(a_helper_that_raises_is_told_with_the_leaf),
+        cmocka_unit_test(an_object_given_to_a_helper_costs_its_offer_only),
+        cmocka_unit_test(elements_with_others_in_them_given_to_a_helper_cost_their_offer_only),
+        cmocka_unit_test(an_element_with_others_in_it_given_to_a_helper_costs_its_offer_only),
         cmocka_unit_test(a_sum_with_something_absent_is_absent),
         cmocka_unit_test(functions_get_the_values_of_lists_and_maps),
         cmocka_unit_test(a_value_decides_what_an_answer_is),
+        cmocka_unit_test(references_into_a_long_list_may_come_in_any_order),
         cmocka_unit_test(a_list_that_no_element_has_is_no_empty_answer),
         cmocka_unit_test(a_long_list_without_the_name_loses_the_offer),
         cmocka_unit_test(references_are_found_in_whatever_order),

@@ -245,30 +245,6 @@ static void references_lead_to_elements_of_the_document(void **state)
     stage_close(&stage);
 }
 
-/// In order, the same again, from the end back to the beginning, and past what was found last.
-static void references_into_a_long_list_may_come_in_any_order(void **state)
-{
-    char text[4096] = "{\"currency\":\"EUR\",\"parts\":[";
-
-    (void)state;
-    for (int i = 1; i <= 40; i++) {
-        size_t length = strlen(text);
-        (void)snprintf(text + length, sizeof text - length, "%s{\"id\":%d,\"n\":\"n%d\"}", i > 1 ? "," : "", i, i);
-    }
-    (void)snprintf(text + strlen(text), sizeof text - strlen(text),
-                   "],\"offers\":[{\"id\":\"a\",\"total\":1,\"of\":[1,2,2]},{\"id\":\"b\",\"total\":1,\"of\":[40,1,3]},"
-                   "{\"id\":\"c\",\"total\":1,\"of\":[41]},{\"id\":\"d\",\"total\":1,\"of\":[17,18,5]}]}");
-    open_plan("tags = { each = 'of[]', of = ref('parts', 'id'), 'n' }", "");
-    const struct normalise_call *call = answer(200, text);
-    assert_verdict(call, SCRIPT_OK, "");
-    assert_int_equal(call->offers->count, 3);
-    assert_int_equal(call->offers->dropped, 1);
-    assert_holds(call->offers->offers[0].json, "\"tags\":[\"n1\",\"n2\",\"n2\"]");
-    assert_holds(call->offers->offers[1].json, "\"tags\":[\"n40\",\"n1\",\"n3\"]");
-    assert_holds(call->offers->offers[2].json, "\"tags\":[\"n17\",\"n18\",\"n5\"]");
-    stage_close(&stage);
-}
-
 static void functions_get_the_row_as_the_plan_declares_it(void **state)
 {
     (void)state;
@@ -602,7 +578,6 @@ int main(void)
         cmocka_unit_test(maps_translate),
         cmocka_unit_test(lists_are_walked_over_several_levels),
         cmocka_unit_test(references_lead_to_elements_of_the_document),
-        cmocka_unit_test(references_into_a_long_list_may_come_in_any_order),
         cmocka_unit_test(functions_get_the_row_as_the_plan_declares_it),
         cmocka_unit_test(functions_of_objects_share_one_row),
         cmocka_unit_test(functions_get_what_stands_before_them),

@@ -18,6 +18,15 @@ static void a_tree_is_built_as_it_is_written(void **state)
     assert_gives(BUILD("{ '\xC3\xA9l\xC3\xA9ment.1-2_\xC2\xB7' }"), "<\xC3\xA9l\xC3\xA9ment.1-2_\xC2\xB7/>");
 }
 
+static void lists_of_elements_stand_among_the_children(void **state)
+{
+    (void)state;
+    assert_gives(BUILD("{ 'A', { 'B' }, map({ 1, 2 }, function(n) return { 'C', n = n } end), { 'D' } }"),
+                 "<A><B/><C n=\"1\"/><C n=\"2\"/><D/></A>");
+    assert_gives(BUILD("{ 'A', map({}, function(n) return n end) }"), "<A/>");
+    assert_gives(BUILD("{ 'A', { { 'B' }, false, 'x' }, {}, 'y' }"), "<A><B/>xy</A>");
+}
+
 static void what_is_markup_is_escaped(void **state)
 {
     (void)state;
@@ -49,7 +58,9 @@ static void what_no_document_can_have_is_refused_with_its_place(void **state)
         { "{ 'A', '\xEF\xBF\xBF' }", "that XML cannot have" },
         { "{ 'A', '\xff' }", "that XML cannot have" },
         { "{ 'A', b = '\\1' }", "that XML cannot have" },
-        { "{ 'A', {} }", "xml: in A: an element begins with its name, not with a nil" },
+        { "{ 'A', { b = 1 } }", "xml: in A: an element begins with its name, not with a nil" },
+        { "{ 'A', { { 'B' }, b = 1 } }", "xml: in A: a list of elements has no attributes, but `b` is there" },
+        { "{ 'A', { { { 'B' } } } }", "xml: in A: an element begins with its name, not with a table" },
         { "{ 'A', function() end }", "a text, a number, true or false expected, got a function" },
         { "{ 'A', b = {} }", "a text, a number, true or false expected, got a table" },
         { "{ 'A', 0/0 }", "a number that is none" },
@@ -190,6 +201,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_tree_is_built_as_it_is_written),
+        cmocka_unit_test(lists_of_elements_stand_among_the_children),
         cmocka_unit_test(what_is_markup_is_escaped),
         cmocka_unit_test(what_no_document_can_have_is_refused_with_its_place),
         cmocka_unit_test(a_document_is_parsed_to_a_tree),

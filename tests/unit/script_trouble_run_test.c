@@ -61,6 +61,37 @@ static void a_document_read_by_a_shape_has_its_path(void **state)
         "fail.unexpected(\"groups[2].offers[2].fare\")");
 }
 
+static void a_document_read_whole_has_no_field_that_was_not_declared(void **state)
+{
+    (void)state;
+    assert_told(HEAD "normalise = function(response)\n"
+                     "  local groups = response:json().groups\n"
+                     "  return groups[2].offers[2].fare.n\n"
+                     "end }",
+                CODE_NIL_FIELD, 4, "field `fare` is missing here",
+                "groups[2].offers[2] is body.groups[2].offers[2]: { brand, id, total }",
+                "guard it, or return fail.unexpected(\"groups[2].offers[2].fare\")");
+}
+
+static void what_was_called_last_is_told_with_the_only_line_that_it_can_be(void **state)
+{
+    (void)state;
+    assert_told(HEAD "normalise = function(response)\n"
+                     "  -- return money.parse(x)\n"
+                     "  return money.parse({})\n"
+                     "end }",
+                CODE_ARGUMENT, 4, "'money.parse'", "    4 |   return money.parse({})", "");
+    assert_told(HEAD "normalise = function(response)\n"
+                     "  if response.status == 500 then return money.parse('1') end\n"
+                     "  return money.parse({})\n"
+                     "end }",
+                CODE_ARGUMENT, 0, "'money.parse'", "leaves no line", "");
+    assert_told(HEAD "normalise = function(response)\n"
+                     "  return ('x'):rep(nil)\n"
+                     "end }",
+                CODE_ARGUMENT, 3, "'string.rep'", "    3 |", "");
+}
+
 static void a_function_of_a_plan_has_its_row(void **state)
 {
     (void)state;
@@ -171,6 +202,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_document_read_by_a_shape_has_its_path),
+        cmocka_unit_test(a_document_read_whole_has_no_field_that_was_not_declared),
+        cmocka_unit_test(what_was_called_last_is_told_with_the_only_line_that_it_can_be),
         cmocka_unit_test(a_function_of_a_plan_has_its_row),
         cmocka_unit_test(an_argument_of_a_plan_has_its_path),
         cmocka_unit_test(what_a_plan_did_not_give_has_no_path),

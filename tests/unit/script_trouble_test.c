@@ -352,6 +352,71 @@ static void a_guard_guards_what_is_nil(void **state)
                 "guard it: `if copy.total then`");
 }
 
+static void a_field_whose_name_is_no_name_is_written_in_brackets(void **state)
+{
+    (void)state;
+    assert_told("local b = ... return b.meta['x-no'].y", CODE_NIL_FIELD, "field `x-no`", "",
+                "fail.unexpected(\"meta['x-no']\")");
+    assert_told("local copy = { id = 1 }\nreturn 'x' .. copy['x-no']", CODE_CONCATENATION, "field `x-no`", "",
+                "guard it: `if copy[\"x-no\"] then`");
+}
+
+static void a_loop_over_numbers_tells_its_part(void **state)
+{
+    (void)state;
+    assert_told("local b = ...\nfor i = 1, b.meta.rows do end", CODE_ARITHMETIC, "limit must be a number: field `rows`",
+                "b.meta is body.meta: { page }", "fail.unexpected(\"meta.rows\")");
+    assert_told("local b = ...\nfor i = b.meta.first, 3 do end", CODE_ARITHMETIC, "field `first` is missing", "", "");
+    assert_told("local b = ...\nfor i = 1, 3, b.meta.step do end", CODE_ARITHMETIC, "field `step` is missing", "", "");
+    assert_told("local b = ...\nfor i = 1, nil do end", CODE_ARITHMETIC, "'for' limit", "    2 | for i", "guard it");
+}
+
+static void helpers_have_their_names(void **state)
+{
+    (void)state;
+    assert_told("local s = string.format('%d', {})", CODE_ARGUMENT, "to 'string.format' (number expected", "    1 |",
+                "");
+    assert_told("local s = ('%d'):format({})", CODE_ARGUMENT, "to 'string.format' (number expected", "    1 |", "");
+    assert_told("return money.parse({})", CODE_ARGUMENT, "to 'money.parse' (text expected", "`return money.parse(", "");
+    assert_int_equal(sandbox->trouble.failure.line, 0);
+}
+
+static void a_stack_that_is_full_has_a_line(void **state)
+{
+    (void)state;
+    assert_told("local b = ...\nlocal function f() return 1 + f() end\nf()", CODE_TOO_DEEP, "stack overflow",
+                "    2 | local function f()", "itself");
+    assert_int_equal(sandbox->trouble.failure.line, 2);
+}
+
+static void of_a_long_line_the_piece_around_the_fault_is_shown(void **state)
+{
+    (void)state;
+    char chunk[1200], filler[400];
+
+    memset(filler, 'y', sizeof filler - 1);
+    filler[sizeof filler - 1] = '\0';
+    (void)snprintf(chunk, sizeof chunk, "local b = ... local s = '%s' .. b.meta.none.x .. '%s'", filler, filler);
+    assert_told(chunk, CODE_NIL_FIELD, "`none`", "    1 | ...yyyy", "");
+    assert_non_null(strstr(sandbox->trouble.failure.notes, "y' .. b.meta.none.x .. 'y"));
+    assert_non_null(strstr(sandbox->trouble.failure.notes, "yyy...\n"));
+    (void)snprintf(chunk, sizeof chunk, "local b = ... error('short') local s = '%s'", filler);
+    assert_told(chunk, CODE_RAISED, "short", "    1 | local b", "");
+}
+
+static void lines_end_as_lua_lets_them_end(void **state)
+{
+    (void)state;
+    static const char *const ends[] = { "\r", "\r\n", "\n\r", "\n" };
+
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        char chunk[100];
+        (void)snprintf(chunk, sizeof chunk, "local b = ...%s%slocal x = b.none.x -- three%slocal z = 4", ends[i],
+                       ends[i], ends[i]);
+        assert_told(chunk, CODE_NIL_FIELD, "`none`", "    3 | local x = b.none.x -- three\n", "");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -375,6 +440,12 @@ int main(void)
         cmocka_unit_test(a_culprit_is_told_only_when_nothing_else_can_be_it),
         cmocka_unit_test(an_operand_or_argument_is_told_among_others),
         cmocka_unit_test(a_guard_guards_what_is_nil),
+        cmocka_unit_test(a_field_whose_name_is_no_name_is_written_in_brackets),
+        cmocka_unit_test(a_loop_over_numbers_tells_its_part),
+        cmocka_unit_test(helpers_have_their_names),
+        cmocka_unit_test(a_stack_that_is_full_has_a_line),
+        cmocka_unit_test(of_a_long_line_the_piece_around_the_fault_is_shown),
+        cmocka_unit_test(lines_end_as_lua_lets_them_end),
     };
     return cmocka_run_group_tests(tests, open_sandbox, close_sandbox);
 }
