@@ -399,6 +399,7 @@ static void an_hour_that_does_not_come_is_a_mistake(void **state)
 
 static void zones_decide_when_the_duration_does_not_agree(void **state)
 {
+    static const char *const told[] = { "duration_min = 205", "duration_min = 5", "duration_min = 980", "" };
     struct fixture *fixture = *state;
     struct text item =
         take_leg(fixture, "LHR", "2022-04-16T18:10:00", "CMN", "2022-04-16T21:35:00", "duration_min = 205");
@@ -408,20 +409,10 @@ static void zones_decide_when_the_duration_does_not_agree(void **state)
     assert_string_equal(fixture->batch->corrected_first,
                         "[1].slices[1].segments[1].duration_min: 205 minutes are told, "
                         "but its times are 265 minutes apart");
-}
-
-static void minutes_that_were_told_wrong_give_way_whatever_their_width(void **state)
-{
-    static const char *const told[] = { "duration_min = 205", "duration_min = 5", "duration_min = 980", "" };
-
-    for (size_t i = 0; i < COUNT_OF(told); i++) {
-        struct text item = take_leg(*state, "LHR", "2022-04-16T18:10:00", "CMN", "2022-04-16T21:35:00", told[i]);
-        assert_holds(item, "{\"duration_min\":265,\"segments\":[{");
+    for (size_t i = 0; i < COUNT_OF(told); i++) { // whatever their width
+        item = take_leg(fixture, "LHR", "2022-04-16T18:10:00", "CMN", "2022-04-16T21:35:00", told[i]);
         assert_holds(item, "Z\"},\"duration_min\":265}]}]}");
     }
-    struct text item =
-        take_leg(*state, "LHR", "2022-04-16T18:10:00", "CMN", "2022-04-17T12:10:00", "duration_min = 600");
-    assert_holds(item, "Z\"},\"duration_min\":1140}]}]}");
 }
 
 static void a_duration_that_is_half_a_day_off_means_a_wrong_date(void **state)
@@ -594,7 +585,6 @@ int main(void)
         cmocka_unit_test(the_hour_that_comes_twice_is_the_one_that_agrees_with_the_duration),
         cmocka_unit_test(an_hour_that_does_not_come_is_a_mistake),
         cmocka_unit_test(zones_decide_when_the_duration_does_not_agree),
-        cmocka_unit_test(minutes_that_were_told_wrong_give_way_whatever_their_width),
         cmocka_unit_test(a_duration_that_is_half_a_day_off_means_a_wrong_date),
         cmocka_unit_test(an_airport_that_nobody_knows_is_named),
         cmocka_unit_test(what_a_script_says_of_zone_and_utc_must_agree),
