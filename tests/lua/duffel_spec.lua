@@ -45,14 +45,15 @@ describe("Duffel", function()
     for _, leaf in ipairs({ "text", "decimal", "integer", "flag" }) do
       _G[leaf] = leaf
     end
-    _G.money = {
-      compare = function(one, other)
-        return tonumber(one) - tonumber(other)
-      end,
-      parse = function(amount, currency)
-        return amount and currency and amount or nil
-      end,
-    }
+    function _G.money.compare(one, other)
+      return one and other and tonumber(one) - tonumber(other)
+    end
+    function _G.money.parse(amount, currency)
+      return amount and currency and amount or nil
+    end
+    function _G.money.add(one, other)
+      return ("%.2f"):format(one + other)
+    end
     _G.time.utc = function(text)
       return text
     end
@@ -76,18 +77,26 @@ describe("Duffel", function()
     return ctx
   end
 
-  local function normalise(status, body, ctx, headers)
+  local function normalise(status, body, ctx, headers, asked)
     return duffel.normalise({
       status = status,
       headers = headers or {},
       json = function()
         return body
       end,
-    }, {}, context(ctx))
+    }, asked or search({ { type = "adult" } }), context(ctx))
   end
 
+  -- What is made of an offer for a search that it fits.
   local function one_offer(offer)
-    return normalise(200, { data = { offers = { offer } } })[1]
+    local asked = search({})
+    for i = 1, #(offer.passengers or { {} }) do
+      asked.query.travellers[i] = { type = "adult" }
+    end
+    for i = 1, #(offer.slices or { {} }) do
+      asked.query.slices[i] = { origin = "SYD", destination = "MEL" }
+    end
+    return normalise(200, { data = { offers = { offer } } }, nil, nil, asked)[1]
   end
 
   it("gives airlines the time that is left, within what Duffel takes", function()
@@ -250,9 +259,9 @@ describe("Duffel", function()
         status = 200,
         headers = {},
         json = function()
-          return { data = { total_amount = total, total_currency = currency } }
+          return { data = { id = "off_1", total_amount = total, total_currency = currency } }
         end,
-      }, { ref = "off_1", price = price }, context()).status
+      }, { ref = "off_1", price = price, query = search({ { type = "adult" } }).query }, context()).status
     end
     assert.are.same("confirmed", status(converted, "98.40", "GBP"))
     assert.are.same("price_changed", status(converted, "123.00", "EUR"))
