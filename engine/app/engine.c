@@ -38,6 +38,10 @@ bool engine_is_ready(struct engine *engine, const char **because)
         *because = "draining\n";
         return false;
     }
+    if (atomic_load(&engine->is_starting)) {
+        *because = "starting\n"; // the public listener is there before the operators' one
+        return false;
+    }
     if (!resolver_is_settled(engine->resolver)) {
         *because = "names are still being looked up\n";
         return false;
@@ -349,6 +353,7 @@ static enum status engine_start(struct engine *engine, sigset_t *signals, settin
                                 struct failure *why)
 {
     struct generation *first = NULL;
+    atomic_store(&engine->is_starting, true); // until the operators' listener is there, too
     enum status status = generation_build(engine->settings, report, context, &first);
     if (status != STATUS_OK) {
         failure_set(why, "the suppliers could not be loaded");
@@ -401,6 +406,7 @@ static enum status engine_start(struct engine *engine, sigset_t *signals, settin
     if (status == STATUS_OK) {
         status = admin_start(engine, &engine->admin, why);
     }
+    atomic_store(&engine->is_starting, false);
     return status;
 }
 

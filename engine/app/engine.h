@@ -48,6 +48,7 @@ struct engine {
     struct reload *reload;   // outlives the admin
     struct admin *admin;     // NULL: none
     uint64_t started_us, started_wall_us;
+    atomic_bool is_starting;      // not all of it is there yet: not ready
     atomic_bool is_draining;      // SIGTERM came: not ready
     atomic_bool refuses_searches; // its notice is over: no new searches
 };
