@@ -19,11 +19,11 @@ enum {
     DRIFT_ANSWERS = 50,
     DRIFT_SHARE = 95,
     DRIFT_RUN = 5,
-    DRIFT_EMPTY_RUN = 20,  // answers without offers
-    DRIFT_PATHS_MAX = 200, // of a tree; what is declared behind them is not watched
-    DRIFT_TREES_MAX = 4,   // of a supplier
-    DRIFT_LOOKED_MAX = 2,  // of an answer
-    DRIFT_ELEMENTS_MAX = 8 // of a list that are looked at
+    DRIFT_EMPTY_RUN = 20,   // answers without offers
+    DRIFT_PATHS_MAX = 200,  // of a tree; what is declared behind them is not watched
+    DRIFT_TREES_MAX = 4,    // of a supplier
+    DRIFT_LOOKED_MAX = 2,   // of an answer
+    DRIFT_ELEMENTS_MAX = 20 // of a list that are looked at
 };
 
 struct drift_tree;
