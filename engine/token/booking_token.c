@@ -107,11 +107,12 @@ static bool key_id_read(struct text spelt, uint8_t id[TOKEN_KEY_ID])
         return false;
     }
     for (size_t i = 0; i < KEY_LETTERS; i++) {
-        const char *digits = "0123456789abcdef", *digit = memchr(digits, spelt.data[i], 16);
-        if (digit == NULL) {
+        char letter = spelt.data[i];
+        bool is_digit = letter >= '0' && letter <= '9', is_letter = letter >= 'a' && letter <= 'f';
+        if (!is_digit && !is_letter) {
             return false;
         }
-        id[i / 2] = (uint8_t)(id[i / 2] << 4 | (digit - digits));
+        id[i / 2] = (uint8_t)(id[i / 2] << 4 | (is_digit ? letter - '0' : letter - 'a' + 10));
     }
     return true;
 }
