@@ -2,6 +2,7 @@
 
 #include "app/io_thread.h"
 #include "app/problem.h"
+#include "app/route_call.h"
 #include "app/search_id.h"
 #include "app/search_request.h"
 #include "app/trace.h"
@@ -14,6 +15,7 @@
 
 /// A search between its request and the last byte of its reply.
 struct search_call {
+    struct route_call route;
     struct list node;
     struct io_thread *thread;
     struct http_call *call;
@@ -157,29 +159,28 @@ static void search_route_attribute(struct search_call *mine)
     io_thread_attribute(mine->thread, record);
 }
 
-void search_route_on_gone(void *context, struct http_call *call)
+static struct search_call *search_call_of(struct route_call *route)
 {
-    struct search_call *mine = http_call_owner(call);
-    (void)context;
-
-    if (mine != NULL) {
-        if (mine->search != NULL) {
-            mine->record = search_record_gone(mine->search);
-        }
-        search_cancel(&mine->search);
-        search_route_attribute(mine);
-        search_call_free(mine);
-    }
+    return CONTAINER_OF(route, struct search_call, route);
 }
 
-void search_route_on_sent(void *context, struct http_call *call, uint64_t sent_us, bool was_sent, bool was_slow)
+static void search_route_on_gone(struct io_thread *thread, struct route_call *route)
 {
-    struct io_thread *thread = context;
-    struct search_call *mine = http_call_owner(call);
+    struct search_call *mine = search_call_of(route);
+    (void)thread;
 
-    if (mine == NULL) {
-        return;
+    if (mine->search != NULL) {
+        mine->record = search_record_gone(mine->search);
     }
+    search_cancel(&mine->search);
+    search_route_attribute(mine);
+    search_call_free(mine);
+}
+
+static void search_route_on_sent(struct io_thread *thread, struct route_call *route, uint64_t sent_us, bool was_sent,
+                                 bool was_slow)
+{
+    struct search_call *mine = search_call_of(route);
     struct timing_record *timing = &mine->timing;
     if (was_sent && !was_slow && (timing->flags & TIMING_CUT_BY_BUDGET) != 0) {
         uint64_t written_us = sent_us - mine->replied_us;
@@ -199,6 +200,16 @@ void search_route_on_sent(void *context, struct http_call *call, uint64_t sent_u
     }
     search_route_attribute(mine);
     search_call_free(mine);
+}
+
+static const struct route_call_kind SEARCH_CALL = { search_route_on_gone, search_route_on_sent };
+
+static bool search_route_on_seal(void *owner, const struct search_seal *seal, struct buffer *token)
+{
+    const struct search_call *mine = owner;
+
+    return tokens_seal(&mine->thread->engine->tokens, seal, clock_wall_us() / 1000,
+                       generation_settings(mine->generation)->offer_life_us, token);
 }
 
 static struct search_options make_options(struct search_call *mine, const struct search_request *request)
@@ -233,6 +244,7 @@ static struct search_options make_options(struct search_call *mine, const struct
         .wants_record = true,
         .on_script_trouble = search_route_on_script_trouble,
         .on_reply = search_route_on_reply,
+        .on_seal = thread->engine->tokens.is_on ? search_route_on_seal : NULL,
         .owner = mine,
     };
 }
@@ -272,7 +284,8 @@ static void search_route_start(struct io_thread *thread, struct http_call *call,
     }
     generation_acquire(generation);
     list_append(&thread->calls, &mine->node);
-    http_call_set_owner(call, mine);
+    mine->route = (struct route_call){ &SEARCH_CALL };
+    http_call_set_owner(call, &mine->route);
 }
 
 /// The trace goes on unless its caller gives two.

@@ -37,6 +37,14 @@ struct search_reply {
     struct search_record *record; // `wants_record`: whoever gets the reply owns it; NULL without memory
 };
 
+/// What a token is made of; all borrowed for the call.
+struct search_seal {
+    const struct catalogue_supplier *supplier;
+    const struct script_account *account;
+    struct text facts; // of the search, JSON
+    const struct offer *offer;
+};
+
 struct search_options {
     struct world *world;
     const struct catalogue *catalogue; // its ground, if any, is held by the caller until search_start returns
@@ -66,6 +74,8 @@ struct search_options {
                               const char *detail, const struct failure *trouble);
     /// Exactly once, never from inside search_start; the search is gone afterwards.
     void (*on_reply)(void *owner, const struct search_reply *reply);
+    /// NULL, or makes the token of each offer that is returned: appends its letters. False: it has none.
+    bool (*on_seal)(void *owner, const struct search_seal *seal, struct buffer *token);
     void *owner;
 };
 
