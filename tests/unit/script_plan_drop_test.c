@@ -62,6 +62,22 @@ static void the_element_is_the_one_that_was_bad(void **state)
     assert_told(CODE_OFFER_DROPPED, 8, "body.data[1].list[3] is { m }", "");
 }
 
+static void the_place_within_what_a_reference_names_is_that_of_the_list(void **state)
+{
+    static const char body[] = "{\"data\":[{\"id\":1,\"total\":2,\"legs\":[{\"slice\":\"b\",\"at\":7}]}],\"slices\":["
+                               "{\"nr\":\"a\",\"of\":[]},{\"nr\":\"b\",\"of\":[{\"id\":6},{\"id\":7,\"m\":1}]}]}";
+
+    (void)state;
+    run_plan("      parts = { each = 'legs[]', of = ref('slices[].of', { up(1).nr, 'id' }, { 'slice', 'at' }), name = "
+             "'n' },",
+             body);
+    assert_told(CODE_OFFER_DROPPED, 8, "`offer.parts.name` reads body.slices[2].of[2].n", "");
+    run_plan("      parts = { each = 'legs[]', of = ref('slices[].of', { up(1).nr, 'id' }, { 'slice', 'at' }), name = "
+             "'n' },",
+             body);
+    assert_told(CODE_OFFER_DROPPED, 8, "body.slices[2].of[2] is { id, m }", "");
+}
+
 static void a_function_that_is_given_a_list_is_told_of(void **state)
 {
     (void)state;
@@ -153,6 +169,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_leaf_that_finds_nothing_is_told_with_its_line_and_the_names_that_are_there),
         cmocka_unit_test(the_element_is_the_one_that_was_bad),
+        cmocka_unit_test(the_place_within_what_a_reference_names_is_that_of_the_list),
         cmocka_unit_test(a_function_that_is_given_a_list_is_told_of),
         cmocka_unit_test(a_duration_is_told_its_helper),
         cmocka_unit_test(otherwise_is_for_unknown_values_and_the_message_says_so),
