@@ -47,7 +47,7 @@ static bool read_names(const struct plan_row *row, const struct plan_path *paths
 /// Is the element in hand called so?
 static bool is_called(const struct plan_row *row, const struct plan_keys *keys, const struct names *wanted)
 {
-    struct names names;
+    struct names names = { 0 };
 
     if (!read_names(row, keys->key, keys->count, &names)) {
         return false;
@@ -107,7 +107,7 @@ static void index_elements(struct plan_row *row, uint32_t level, uint32_t count)
 {
     const struct plan_keys *keys = row->plan->levels[level].keys;
     uint32_t here[PLAN_LEVELS_MAX];
-    struct names names;
+    struct names names = { 0 };
     uint32_t size = 4;
 
     while (size < count * 2) {
@@ -173,7 +173,7 @@ static bool look_up(struct plan_row *row, uint32_t level, const struct names *na
 uint32_t plan_keys_find(struct plan_row *row, uint32_t level)
 {
     const struct plan_keys *keys = row->plan->levels[level].keys;
-    struct names names;
+    struct names names = { 0 };
 
     sandbox_stop_here(row->L);
     leave(row, keys);
