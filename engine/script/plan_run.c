@@ -73,16 +73,20 @@ static void read_document(lua_State *L, struct run_response *view, const struct 
     }
 }
 
+/// Does an author look on?
+static bool is_watched(const struct run_response *view)
+{
+    return view->unread.seen != NULL && view->unread.seen->reading != NULL;
+}
+
 /// For an author who looks on: a status has decided, so the answer is read only to know which of the plan's paths it
 /// has.
 static void look_anyway(lua_State *L, const struct run_response *view, const struct plan *plan, struct tape *tape)
 {
     char sentence[XML_SENTENCE_MAX];
-    struct drift_seen *seen = view->unread.seen;
 
-    if (seen != NULL && seen->reading != NULL && view->body.length > 0 &&
-        read_once(L, view, plan, tape, sentence) == TAPE_OK) {
-        drift_look(seen, plan->root, tape);
+    if (is_watched(view) && view->body.length > 0 && read_once(L, view, plan, tape, sentence) == TAPE_OK) {
+        drift_look(view->unread.seen, plan->root, tape);
     }
 }
 
@@ -234,6 +238,7 @@ static int run(lua_State *L)
     row.search = 2;
     row.drop = &view->drop;
     view->drop.body = view->body;
+    view->drop.is_watched = is_watched(view);
     trouble_set_row(L, &row);
     when = find_condition(plan, &row);
     if (when != NULL) {
