@@ -224,7 +224,9 @@ test("a misspelt field of an expected offer is told with the one that is meant",
   bench:write { fixture = with(author.fixture, '"price": { "total": "101.00"', '"price": { "totl": "101.00"') }
   local finding = find(bench:run("test"), "E0306", "expect.first.price.totl")
   equal(true, author.holds(finding.help, "did you mean `total`?"), finding.help)
-  bench:write { fixture = with(author.fixture, '"price": { "total": "101.00"', '"slices": [], "price": { "total": "101.00"') }
+  bench:write {
+    fixture = with(author.fixture, '"price": { "total": "101.00"', '"slices": [], "price": { "total": "101.00"'),
+  }
   finding = find(bench:run("test"), "E0306", "expect.first.slices")
   equal(true, author.holds(finding.help, "`slices` stands within `item`"), finding.help)
 end)
