@@ -15,6 +15,7 @@ local PRICED = "AirPriceRsp.IEV-PAR.xml"
 
 local r = recorded.new {
   supplier = "travelport",
+  any_day = true,
   folder = "travelport_uapi",
   environment = { TRAVELPORT_USER = "uAPI-12345", TRAVELPORT_PASSWORD = PASSWORD },
   options = { target_branch = "P1234567" },
