@@ -431,7 +431,8 @@ local function read_again(response, offer, ctx)
     return { status = "expired" }
   end
   local again = read_ref(read.ref)
-  if journeys.have_changed(kept.terms or {}, again.terms) or (kept.flights or again.flights) ~= again.flights then
+  local are_others = again.flights ~= "" and kept.flights ~= nil and kept.flights ~= again.flights
+  if are_others or journeys.have_changed(kept.terms or {}, again.terms) then
     return { status = "changed", offer = read }
   end
   local was = offer.price.supplier_price or { amount = offer.price.total, currency = offer.price.currency }
