@@ -5,6 +5,7 @@ package.path = "./?.lua;" .. package.path
 local world = require("tests.e2e.world")
 local recorded = require("tests.e2e.recorded")
 local readings = require("tests.e2e.readings")
+local mutations = require("tests.e2e.mutations")
 local reading = require("tests.e2e.amadeus_reading")
 local test, equal, answered, ended = world.test, world.equal, recorded.answered, recorded.ended
 
@@ -114,7 +115,8 @@ local MUTATED = {
   { r:mutated("m_requested", REQUESTED, { lists = LISTS, fields = { "price.total", "segments[].carrierCode",
     "segments[].number", "fareDetailsBySegment[].cabin", "departure.at" } }, with "200 OK"),
     { query = COUPLE_OF_FLIGHTS } },
-  { r:mutated("m_token", "oauth2-token.200.json", { fields = { "access_token", "expires_in" } }, function(alias, body)
+  { r:mutated("m_token", "oauth2-token.200.json", { fields = { "access_token", "expires_in" },
+    whole = true }, function(alias, body)
     r:answers(alias, LOGIN, "200 OK", body)
     r:answers(alias, SEARCH, "200 OK", GET)
   end) },
@@ -122,11 +124,27 @@ local MUTATED = {
     lists = { "errors" }, no_offers = true }, with "400 Bad Request") },
   { r:mutated("m_500", "flight-offers.500.json", { fields = { "errors[].code", "errors[].title", "errors" },
     lists = { "errors" }, no_offers = true }, with "500 Internal Server Error") },
-  { r:mutated("m_401", "oauth2-token.401.json", { fields = { "error", "error_description" }, no_offers = true },
+  { r:mutated("m_401", "oauth2-token.401.json", { fields = { "error", "error_description" }, no_offers = true,
+    whole = true },
     function(alias, body)
       r:answers(alias, LOGIN, "401 Unauthorized", body)
     end) },
 }
+-- Answers to other questions, and what is no answer: whatever becomes of them, no offer of flights. Each says nothing
+-- when its list has nothing in it.
+for i, row in ipairs {
+  { "flight-destinations.200.json", { "data[].type" }, { "data" } },
+  { "hotel-list-by-city.200.Successful_Reply.json", { "data[].name" }, { "data" } },
+  { "hotel-offers.200.json", { "data[].type" }, { "data" } },
+  { "transfer-offers.200.json", { "data[].type" }, { "data" } },
+  { "flight-offers.post.request.json", { "currencyCode" } },
+} do
+  MUTATED[#MUTATED + 1] = { r:mutated("m_other_" .. i, row[1], { fields = row[2], nothing = row[3],
+    lists = not row[3] and { "originDestinations" } or nil, no_offers = true }, with "200 OK") }
+end
+MUTATED[#MUTATED + 1] = { r:mutated("m_city", "hotel-list-by-city.400.Invalid_Format.json", { no_offers = true,
+  fields = { "errors[].code" }, lists = { "errors" } }, with "400 Bad Request") }
+
 -- Nothing was found: only its code says so.
 local NOTHING = r:mutated("m_404", "flight-destinations.404.json", { fields = { "errors[].code", "errors" },
   lists = { "errors" } }, with "404 Not Found")
@@ -276,6 +294,9 @@ for _, mutated in ipairs(MUTATED) do
   r:never_wrong(mutated[1], mutated[2])
 end
 
+test("flight-destinations.404.json: mutations of each kind", function()
+  mutations.tell("flight-destinations.404.json", NOTHING)
+end)
 for _, mutation in ipairs(NOTHING) do
   -- A number as text is still that number.
   local is_told = mutation.name == "errors[].code retyped"

@@ -152,7 +152,8 @@ local MUTATED = {
     fields = { "data[].total_amount", "data[7].total_currency", "segments[].arriving_at", "meta.after", "data" },
     lists = { "data[].slices", "slices[].segments" },
   }, by_pages),
-  r:mutated("m_show", "{\"meta\": {\"after\": null}, \"data\": [" .. shown .. "]}", { query = WEST,
+  r:mutated("m_show", "{\"meta\": {\"after\": null}, \"data\": [" .. shown .. "]}", {
+    query = WEST, file = "offers.show.json",
     fields = { "data[].total_amount", "segments[].marketing_carrier", "data" },
     lists = { "data[].slices", "segments[].passengers" }, nothing = { "data" },
   }, by_pages),
@@ -172,6 +173,17 @@ for kind, status in pairs(STATUSES) do
     r:answers(alias, CREATE, status, body)
   end)
 end
+
+local GATEWAY = r:read("error.gateway.html")
+MUTATED[#MUTATED + 1] = r:mutated("m_gateway", "error.gateway.html", { no_offers = true, made = {
+  { name = "h1 renamed", text = (GATEWAY:gsub("h1>", "b>")) },
+  { name = "h1 null", text = (GATEWAY:gsub("<h1>.-</h1>", "<h1></h1>")) },
+  { name = "all retyped", text = "[502]" },
+  { name = "all emptied", text = "" },
+  { name = "cut in half", text = GATEWAY:sub(1, math.floor(#GATEWAY / 2)) },
+} }, function(alias, body)
+  r:answers(alias, CREATE, "502 Bad Gateway", body, { type = "text/html" })
+end)
 
 local w = r:start()
 

@@ -125,12 +125,13 @@ end
 
 --- Makes an alias for the answer itself (PREFIX_0) and for each mutation of it (mutations.lua). body: a file of the
 --- folder, or a text. `register(alias, text)` says what the alias answers. places.no_offers: the answer has none (an
---- error), and neither may those that are made of it. places.query: what they are asked.
+--- error), and neither may those that are made of it. places.query: what they are asked. places.file: the
+--- file that a text is made of. places.made: mutations ({ name, text }) of what no mutation can be made of.
 function Recorded:mutated(prefix, body, places, register)
   local text = is_text(body) and body or self:read(body)
-  local list = mutations.of(text, places)
+  local list = places.made or mutations.of(text, places)
   list.sound, list.no_offers = prefix .. "_0", places.no_offers
-  list.what = is_text(body) and prefix or body
+  list.what = places.file or is_text(body) and prefix or body
   register(list.sound, text)
   self:set_query(list.sound, places.query)
   for i, mutation in ipairs(list) do
@@ -386,6 +387,9 @@ function Recorded:never_wrong(list, fields, on_entry)
     sound = M.offers_of(reply, list.sound)
     equal(not list.no_offers, outcome == "answered", outcome .. ", an answer")
     equal(not list.no_offers, next(sound) ~= nil, "there are offers")
+  end)
+  world.test(list.what .. ": mutations of each kind", function()
+    mutations.tell(list.what, list)
   end)
   for _, mutation in ipairs(list) do
     world.test(("%s: %s shows no wrong price and loses nothing in silence"):format(list.what, mutation.name), function()

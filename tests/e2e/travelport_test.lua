@@ -119,6 +119,11 @@ for i, file in ipairs(NONE) do
   MUTATED[#MUTATED + 1] = list
 end
 
+MUTATED[#MUTATED + 1] = r:mutated("m_parsed", "fault.no-solutions.parsed.json", { no_offers = true,
+  fields = { "faultcode", "faultstring", "detail" }, lists = { "detail" } }, function(alias, body)
+  r:answers(alias, ASK, FAULT, body)
+end)
+
 local round, contradicted = reading.read((r:read(ROUND)))
 local parts = reading.read((r:read(PARTS)))
 
