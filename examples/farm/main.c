@@ -22,7 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { EXIT_USAGE = 2, EXIT_CANNOT_START = 3, FILES_MAX = 16, WORDS_MAX = 64, REPORT_US = 1000000 };
+enum { EXIT_USAGE = 2, EXIT_CANNOT_START = 3, FILES_MAX = 8, WORDS_MAX = 64, REPORT_US = 1000000 };
 
 struct options {
     const char *population;

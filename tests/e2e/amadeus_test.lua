@@ -109,10 +109,10 @@ local MUTATED = {
   { r:mutated("m_get", GET, { fields = FIELDS, lists = LISTS }, with "200 OK") },
   { r:mutated("m_post", POST, { query = TO_MADRID, fields = FIELDS, lists = LISTS }, with "200 OK"),
     { currency = "USD" } },
-  { r:mutated("m_priced", PRICED, { lists = LISTS, fields = { "travelerPricings[2].price", "price.base",
+  { r:mutated("m_priced", PRICED, { file = "flight-offers-pricing.200.json", lists = LISTS, fields = { "travelerPricings[2].price", "price.base",
     "segments[].id", "segments[].duration", "price.grandTotal", "data[].price" } }, with "200 OK"),
     { query = FAMILY } },
-  { r:mutated("m_requested", REQUESTED, { lists = LISTS, fields = { "price.total", "segments[].carrierCode",
+  { r:mutated("m_requested", REQUESTED, { file = "flight-offers-pricing.request.json", lists = LISTS, fields = { "price.total", "segments[].carrierCode",
     "segments[].number", "fareDetailsBySegment[].cabin", "departure.at" } }, with "200 OK"),
     { query = COUPLE_OF_FLIGHTS } },
   { r:mutated("m_token", "oauth2-token.200.json", { fields = { "access_token", "expires_in" },
@@ -130,21 +130,6 @@ local MUTATED = {
       r:answers(alias, LOGIN, "401 Unauthorized", body)
     end) },
 }
--- Answers to other questions, and what is no answer: whatever becomes of them, no offer of flights. Each says nothing
--- when its list has nothing in it.
-for i, row in ipairs {
-  { "flight-destinations.200.json", { "data[].type" }, { "data" } },
-  { "hotel-list-by-city.200.Successful_Reply.json", { "data[].name" }, { "data" } },
-  { "hotel-offers.200.json", { "data[].type" }, { "data" } },
-  { "transfer-offers.200.json", { "data[].type" }, { "data" } },
-  { "flight-offers.post.request.json", { "currencyCode" } },
-} do
-  MUTATED[#MUTATED + 1] = { r:mutated("m_other_" .. i, row[1], { fields = row[2], nothing = row[3],
-    lists = not row[3] and { "originDestinations" } or nil, no_offers = true }, with "200 OK") }
-end
-MUTATED[#MUTATED + 1] = { r:mutated("m_city", "hotel-list-by-city.400.Invalid_Format.json", { no_offers = true,
-  fields = { "errors[].code" }, lists = { "errors" } }, with "400 Bad Request") }
-
 -- Nothing was found: only its code says so.
 local NOTHING = r:mutated("m_404", "flight-destinations.404.json", { fields = { "errors[].code", "errors" },
   lists = { "errors" } }, with "404 Not Found")
