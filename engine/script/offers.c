@@ -236,6 +236,7 @@ static bool write_fields(struct taking *taking, const struct value *values)
         size_t value_at = walk->out->length;
         walk->steps[walk->depth++] = (struct walk_step){ field->name, 0 };
         walk->is_in_price = field == walk->schema->price;
+        walk->is_hidden = field->is_hidden;
         if (!walk_value(walk, field, &values[i], -1) || (field == walk->schema->price && !due_is_within_total(walk))) {
             return false;
         }
@@ -276,12 +277,15 @@ static bool own_identity(struct taking *taking, const struct value *values, char
     struct walk *walk = &taking->walk;
     const struct schema_field *field = walk->schema->stand_in;
     const struct value *value = &values[field - walk->schema->root.fields];
-    struct text own = value_text(value);
+    struct text own = walk_stripped(walk, value_text(value));
     size_t length = taking->supplier.length;
 
     if (value->kind == VALUE_ABSENT) {
         walk->steps[walk->depth++] = (struct walk_step){ field->name, 0 };
         return walk_failed(walk, "required, because nothing else says which thing this is");
+    }
+    if (own.data == NULL && value->kind == VALUE_TEXT) {
+        return walk_failed(walk, "there is no memory for the name of its thing");
     }
     if (length + 1 + own.length > ITEM_ID_MAX) {
         return walk_failed(walk, "the name of its thing is too long");
@@ -435,6 +439,21 @@ static bool take_offer(struct taking *taking, const struct value *source, int nu
     return add_row(taking, identity);
 }
 
+// A failure in place of an offer says why it is none, with a path of the supplier's own.
+static bool is_refused(struct taking *taking, int index)
+{
+    struct walk *walk = &taking->walk;
+    struct script_fail fail;
+
+    if (!bind_fail_read(walk->L, index, &fail)) {
+        return false;
+    }
+    walk_begin(walk);
+    walk->depth = 0;
+    (void)walk_failed(walk, "%s", fail.message != NULL ? fail.message : fail.kind);
+    return drop(taking);
+}
+
 // ---- the answer ----------------------------------------------------------------------------------------------------
 
 static void open_world(lua_State *L, struct taking *taking)
@@ -506,7 +525,7 @@ static enum status take_all(struct taking *taking, int list)
         sandbox_stop_here(L);
         lua_rawgeti(L, list, (int)i);
         struct value source = walk_lua_value(L, top + 1, lua_type(L, top + 1));
-        bool has_room = take_offer(taking, &source, (int)i);
+        bool has_room = is_refused(taking, top + 1) || take_offer(taking, &source, (int)i);
         lua_settop(L, top);
         if (!has_room) {
             return STATUS_FULL;

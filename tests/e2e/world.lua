@@ -226,7 +226,7 @@ function World:start_engine()
   command[#command + 1] = "-c " .. overlay
   self.engine_log = options.log or self.folder .. "/engine.log"
   self.engine_pid = spawn(table.concat(command, " "), self.engine_log)
-  wait_for("the engine", 20, function()
+  wait_for("the engine", 60, function()
     return M.http("GET", self.url .. "/readyz").status == 200
   end, self.engine_pid, self.engine_log)
 end
