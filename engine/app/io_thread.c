@@ -200,6 +200,7 @@ static void io_thread_on_drain(struct message *message)
     uint64_t end_us = clock_now_us() + generation_settings(generation)->drain_us;
 
     generation_release(&generation);
+    thread->live.world.is_ending = true;
     http_server_stop_listening(thread->server);
     if (loop_timer_start(thread->loop, &thread->drain_timer, end_us) != STATUS_OK) {
         loop_stop(thread->loop);

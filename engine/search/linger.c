@@ -51,7 +51,8 @@ static bool linger_is_chosen(const struct search *search, const struct attempt *
 {
     struct world *world = search->options.world;
 
-    return !attempt->is_lingering && search->options.catalogue->linger_us > 0 && world->lingering < LINGER_MOST &&
+    return !attempt->is_lingering && !world->is_ending && search->options.catalogue->linger_us > 0 &&
+           world->lingering < LINGER_MOST &&
            world->ops->linger_wants != NULL && world->ops->linger_wants(world, attempt->account, attempt->open_parts);
 }
 
@@ -208,7 +209,7 @@ void linger_drop_former(struct world *world, const struct catalogue *current)
 
 void linger_stop(struct world *world)
 {
-    world->lingering += LINGER_MOST; // full for good
+    world->is_ending = true;
     while (world->over != NULL) {
         search_free(world->over);
     }

@@ -99,4 +99,5 @@ struct world {
     const struct world_ops *ops;
     struct search *over; // searches that have replied, and of which attempts go on (search/linger.h)
     uint32_t lingering;  // of those that were cut
+    bool is_ending;      // the engine ends: none begins to linger
 };

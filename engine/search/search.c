@@ -532,6 +532,7 @@ void search_end(struct search **ended, uint64_t grace_us)
     uint64_t now_us = world->ops->now_us(world);
 
     *ended = NULL;
+    world->is_ending = true; // what is cut now would be given up at once
     if (now_us < search->end_us) { // else it ends by itself at this very moment
         uint64_t left_us = search->deadline_us - now_us;
         options->reserve_us = grace_us < left_us ? grace_us : left_us;
