@@ -270,6 +270,8 @@ static enum status io_thread_open(struct io_thread *thread, struct failure *why)
     }
     live_world_init(&thread->live, thread->loop, thread->fetches, thread->engine->workers, thread->engine->permits);
     thread->live.shadows.shadows = thread->engine->shadows;
+    thread->live.on_late = search_route_on_late;
+    thread->live.late_owner = thread;
     status = login_desk_open(&thread->live.logins, thread->engine->logins, &thread->live.world, thread->loop);
     if (status != STATUS_OK) {
         failure_set(why, "out of memory");

@@ -104,6 +104,29 @@ void virtual_linger_ended(struct world *world, const struct script_account *acco
     health->lingering -= parts;
 }
 
+void virtual_late_ended(struct world *world, struct search_record *record, enum outcome spoiled,
+                        const struct failure *trouble)
+{
+    struct virtual_world *virtual = virtual_of(world);
+    const struct search_record_entry *entry = &record->entries[0];
+
+    (void)trouble;
+    if ((spoiled != OUTCOME_COUNT) && outcome_row(spoiled)->breaker != BREAKER_SCRIPT) {
+        virtual_world_blame(virtual, "a script is blamed for what it did not do");
+    }
+    for (size_t i = 0; i < virtual->supplier_count; i++) {
+        struct virtual_health *health = &virtual->health[i];
+        if (text_equals_c(entry->name, virtual->suppliers[i].name)) {
+            health->lates++;
+            health->late_kind = record->kind;
+            health->late = record->late;
+            health->late_entry = *entry;
+        }
+    }
+    virtual->late_requests += entry->requests;
+    search_record_destroy(&record);
+}
+
 size_t virtual_health_untold(const struct virtual_world *virtual)
 {
     size_t untold = 0;

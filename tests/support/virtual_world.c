@@ -415,6 +415,7 @@ void virtual_world_init(struct virtual_world *virtual, const struct virtual_supp
         .health_tell = virtual_health_tell,
         .linger_wants = virtual_linger_wants,
         .linger_ended = virtual_linger_ended,
+        .late_ended = virtual_late_ended,
         .login_peek = virtual_login_peek,
         .login_take = virtual_login_take,
         .login_start = virtual_login_start,

@@ -140,6 +140,7 @@ struct virtual_world {
     uint64_t draws, turns;
     struct quota *quotas;          // of the accounts, beside `suppliers`
     struct virtual_health *health; // likewise
+    size_t late_requests;          // that the records of attempts that went on, and of probes, tell of
     struct block **blocks;         // held to the end
     struct offer_batch **batches;
     size_t block_count, block_capacity, batch_count, batch_capacity;
