@@ -26,7 +26,8 @@ by(200)   { expect_reply = { status = 200, complete = false, offers = 3, missing
                                           sound = "answered" } } }
 finally   { references = 0, memory = 0, fetches = 0, timers = 0, permits = 0, requests = 2,
             health = { tried = { "good", times = 1, value = 3 } },
-            late = { tried = { "answered", line = "probe", times = 1, offers = 3, requests = 1, new = 3, cheapest = 0 } } }
+            late = { tried = { "answered", line = "probe", times = 1, offers = 3, requests = 1, new = 3,
+                               cheapest = 0 } } }
 
 scenario "all parts and steps of it are tried out"
 
@@ -135,8 +136,8 @@ by(1000)  { expect_reply = { status = 200, complete = false, offers = 3, missing
                              outcomes = { late = { "cut", bound = "budget", phase = "first_byte", offers = 0 } } } }
 finally   { references = 0, memory = 0, fetches = 0, timers = 0, permits = 0, requests = 2,
             health = { late = { "good", times = 1, value = 3 } },
-            late = { late = { "answered", line = "late", bound = "budget", times = 1, after = 380, offers = 3, requests = 0,
-                              new = 3, cheapest = 0 } } }
+            late = { late = { "answered", line = "late", bound = "budget", times = 1, after = 380, offers = 3,
+                              requests = 0, new = 3, cheapest = 0 } } }
 
 scenario "what came in time of one that goes on is in the reply"
 
@@ -164,7 +165,8 @@ by(1000)  { expect_reply = { status = 200, complete = false, offers = 3,
                              outcomes = { late = { "cut", bound = "ceiling", offers = 0 }, slow = "answered" } } }
 finally   { references = 0, memory = 0, fetches = 0, timers = 0, permits = 0,
             health = { late = { "good", times = 1, value = 3 }, slow = "good" },
-            late = { late = { "answered", bound = "ceiling", times = 1, after = 180, offers = 3, new = 3, cheapest = 0 } } }
+            late = { late = { "answered", bound = "ceiling", times = 1, after = 180, offers = 3, new = 3,
+                              cheapest = 0 } } }
 
 scenario "what came too late is compared with all that the reply had, also when it came before it"
 

@@ -23,6 +23,8 @@ struct virtual_health {
 };
 
 void virtual_health_init(struct virtual_world *virtual);
+/// The breakers of all accounts are in force from now on, and a guard; `seed` decides their dice.
+void virtual_health_watch(struct virtual_world *virtual, uint64_t seed);
 void virtual_health_fini(struct virtual_world *virtual);
 
 enum breaker_answer virtual_health_ask(struct world *world, const struct script_account *account,
