@@ -289,7 +289,7 @@ static void our_own_cuts_never_open_a_breaker(void **state)
     }
 }
 
-// The same with suppliers that die, hang and recover at random, and limits: permits, leases and lingering ones come
+// The same with suppliers that die, hang and recover at random: permits, leases and lingering ones come
 // back to nothing, and whoever is well in the end is asked again.
 static void whatever_happens_everything_comes_back(void **state)
 {
