@@ -202,6 +202,7 @@ static void io_thread_on_drain(struct message *message)
     uint64_t end_us = clock_now_us() + generation_settings(generation)->drain_us;
 
     generation_release(&generation);
+    thread->live.world.is_ending = true;
     http_server_stop_listening(thread->server);
     if (loop_timer_start(thread->loop, &thread->drain_timer, end_us) != STATUS_OK) {
         loop_stop(thread->loop);
@@ -271,6 +272,8 @@ static enum status io_thread_open(struct io_thread *thread, struct failure *why)
     }
     live_world_init(&thread->live, thread->loop, thread->fetches, thread->engine->workers, thread->engine->permits);
     thread->live.shadows.shadows = thread->engine->shadows;
+    thread->live.on_late = search_route_on_late;
+    thread->live.late_owner = thread;
     status = login_desk_open(&thread->live.logins, thread->engine->logins, &thread->live.world, thread->loop);
     if (status != STATUS_OK) {
         failure_set(why, "out of memory");

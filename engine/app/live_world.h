@@ -23,6 +23,9 @@ struct live_world {
     struct login_desk logins;
     struct shadow_desk shadows; // of nobody, until somebody keeps shadows here
     uint64_t calls_out;         // script calls not yet back
+    /// As `late_ended` of the ports; NULL: nobody wants to know. Set by its thread.
+    void (*on_late)(void *owner, struct search_record *record, enum outcome spoiled, const struct failure *trouble);
+    void *late_owner;
 };
 
 void live_world_init(struct live_world *live, struct loop *loop, struct fetch_pool *fetches,

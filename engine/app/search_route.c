@@ -119,25 +119,44 @@ static void search_route_on_event(void *owner, enum search_event event, struct t
     search_stream_event(&mine->stream, event, json);
 }
 
-/// A script that fails must be found in the log, and must not fill it.
-static void search_route_on_script_trouble(void *owner, const struct catalogue_supplier *supplier, enum outcome outcome,
-                                           const char *detail, const struct failure *trouble)
+/// A script that fails must be found in the log, and must not fill it. `script` is the supplier's.
+static void complain(struct engine *engine, struct text search_id, struct text supplier, struct text script,
+                     enum outcome outcome, struct text detail, const struct failure *trouble)
 {
-    const struct search_call *mine = owner;
-    struct engine *engine = mine->thread->engine;
     uint64_t kept_quiet = 0;
     char before[64] = "";
 
-    if (!complaints_admit(&engine->complaints, supplier->script, clock_now_us(), &kept_quiet)) {
+    if (!complaints_admit(&engine->complaints, script, clock_now_us(), &kept_quiet)) {
         return;
     }
     if (kept_quiet > 0) {
         snprintf(before, sizeof before, " kept_quiet=%llu", (unsigned long long)kept_quiet);
     }
-    log_line(LOG_WARNING, "script", "supplier `%.*s`: %s: %s search=%s%s", TEXT_ARGS(supplier->name),
-             outcome_name(outcome), detail[0] != '\0' ? detail : outcome_row(outcome)->meaning, mine->search_id,
-             before);
+    struct text words = detail.length > 0 ? detail : text_of(outcome_row(outcome)->meaning);
+    log_line(LOG_WARNING, "script", "supplier `%.*s`: %s: %.*s search=%.*s%s", TEXT_ARGS(supplier),
+             outcome_name(outcome), TEXT_ARGS(words), TEXT_ARGS(search_id), before);
     log_failure(LOG_WARNING, "script", trouble);
+}
+
+static void search_route_on_script_trouble(void *owner, const struct catalogue_supplier *supplier, enum outcome outcome,
+                                           const char *detail, const struct failure *trouble)
+{
+    const struct search_call *mine = owner;
+
+    complain(mine->thread->engine, text_of(mine->search_id), supplier->name, supplier->script, outcome, text_of(detail),
+             trouble);
+}
+
+void search_route_on_late(void *context, struct search_record *record, enum outcome spoiled,
+                          const struct failure *trouble)
+{
+    struct io_thread *thread = context;
+    const struct search_record_entry *entry = &record->entries[0];
+
+    if (spoiled != OUTCOME_COUNT) {
+        complain(thread->engine, record->search_id, entry->name, entry->script, spoiled, entry->detail, trouble);
+    }
+    engine_attribute(thread->engine, record);
 }
 
 static void search_call_free(struct search_call *mine)

@@ -85,7 +85,8 @@ MUST_CHECK enum status search_start(const struct search_options *options, struct
 /// memory.
 MUST_CHECK struct search_record *search_record_gone(const struct search *search);
 /// The engine ends: so does the search, now, as if its deadline had come, which leaves `grace_us` for the way of its
-/// reply (or what is left of it, if that is less). on_reply comes from inside, and the search is gone.
+/// reply (or what is left of it, if that is less). on_reply comes from inside, and the search is gone. From then on no
+/// attempt begins to linger in its world.
 void search_end(struct search **search, uint64_t grace_us);
 /// The caller left: everything pending is cancelled, on_reply does not come, the search is gone.
 void search_cancel(struct search **search);

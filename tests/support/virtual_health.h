@@ -16,9 +16,15 @@ struct virtual_health {
     enum health_end last;
     uint64_t pending_us; // as it was told last
     double value;
+    uint32_t lates;                        // records of attempts that went on, and of probes
+    enum search_record_kind late_kind;     // of the last one
+    struct search_record_late late;        // the last one's
+    struct search_record_entry late_entry; // likewise, without its texts
 };
 
 void virtual_health_init(struct virtual_world *virtual);
+/// The breakers of all accounts are in force from now on, and a guard; `seed` decides their dice.
+void virtual_health_watch(struct virtual_world *virtual, uint64_t seed);
 void virtual_health_fini(struct virtual_world *virtual);
 
 enum breaker_answer virtual_health_ask(struct world *world, const struct script_account *account,
@@ -26,6 +32,9 @@ enum breaker_answer virtual_health_ask(struct world *world, const struct script_
 void virtual_health_tell(struct world *world, const struct script_account *account, const struct health_result *result);
 bool virtual_linger_wants(struct world *world, const struct script_account *account, uint32_t parts);
 void virtual_linger_ended(struct world *world, const struct script_account *account, uint32_t parts);
+
+void virtual_late_ended(struct world *world, struct search_record *record, enum outcome spoiled,
+                        const struct failure *trouble);
 
 /// Passes that were given, and parts that went on, of which nothing was told.
 size_t virtual_health_untold(const struct virtual_world *virtual);
