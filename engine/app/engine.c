@@ -9,6 +9,7 @@
 #include "app/settings_value.h"
 #include "app/shadow.h"
 #include "app/shutdown.h"
+#include "app/switch_desk.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "io/identity.h"
@@ -374,8 +375,15 @@ static enum status engine_start(struct engine *engine, sigset_t *signals, settin
     if (status == STATUS_OK) {
         status = shadows_create(&engine->shadows);
     }
+    if (status == STATUS_OK) {
+        status = switches_create(&engine->switches);
+    }
     if (status != STATUS_OK) {
         failure_set(why, "out of memory");
+        return status;
+    }
+    status = switch_desk_create(engine, &engine->switch_desk, why); // before the first search
+    if (status != STATUS_OK) {
         return status;
     }
     block_signals(signals); // only now: a file that never ends its loading must not make us deaf to SIGTERM
@@ -404,6 +412,9 @@ static enum status engine_start(struct engine *engine, sigset_t *signals, settin
         status = reload_start(engine, &engine->reload, why);
     }
     if (status == STATUS_OK) {
+        status = switch_desk_start(engine->switch_desk, why);
+    }
+    if (status == STATUS_OK) {
         status = admin_start(engine, &engine->admin, why);
     }
     atomic_store(&engine->is_starting, false);
@@ -415,7 +426,9 @@ static void engine_stop(struct engine *engine)
     if (engine->reload != NULL) {
         reload_stop(engine->reload); // what waits is answered through the admin's loop
     }
+    switch_desk_stop(engine->switch_desk); // likewise
     admin_stop(&engine->admin); // it reads all that follows
+    switch_desk_destroy(&engine->switch_desk);
     reload_destroy(&engine->reload);
     for (size_t i = 0; i < engine->thread_count; i++) {
         if (engine->threads[i].is_running) {
@@ -444,6 +457,7 @@ static void engine_stop(struct engine *engine)
     timing_close(&engine->timing);
     complaints_fini(&engine->complaints);
     permits_destroy(&engine->permits);
+    switches_destroy(&engine->switches);
     bearer_free(&engine->reply_token);
     generations_fini(&engine->generations);
 }

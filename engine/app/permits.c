@@ -5,6 +5,7 @@
 #include "base/log.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,6 +29,8 @@ struct permit_entry {
     uint64_t linger_learn; // millionths
     uint32_t lingering;    // parts
     uint64_t dice;
+    atomic_uint out; // attempts; without the lock, like the next two
+    _Atomic uint64_t calls, answered;
     char names[];
 };
 
@@ -374,6 +377,35 @@ void permits_end_linger(struct permits *permits, const struct script_account *ac
     pthread_mutex_unlock(&found->lock);
 }
 
+void permits_set_breaker(struct permits *permits, const struct script_account *account, bool is_open)
+{
+    uint64_t now_us = clock_now_us();
+    struct permit_entry *found = permits_lock(permits, account);
+    struct breaker *breaker = &found->health.breaker;
+
+    if (is_open && breaker->settings.is_on) {
+        breaker_trip(breaker, entry_roll(found), now_us);
+        found->trips++;
+    } else if (!is_open) {
+        breaker_close(breaker, now_us);
+    }
+    pthread_mutex_unlock(&found->lock);
+}
+
+void permits_note_begun(const struct script_account *account)
+{
+    atomic_fetch_add(&account->kept->permits->out, 1);
+}
+
+void permits_note_ended(const struct script_account *account, enum health_end end)
+{
+    struct permit_entry *entry = account->kept->permits;
+
+    atomic_fetch_add(&entry->calls, end != HEALTH_OURS);
+    atomic_fetch_add(&entry->answered, end == HEALTH_GOOD);
+    require(atomic_fetch_sub(&entry->out, 1) > 0);
+}
+
 void permits_look(struct permits *permits, const struct script_account *account, struct permits_view *view)
 {
     uint64_t now_us = clock_now_us();
@@ -394,7 +426,10 @@ void permits_look(struct permits *permits, const struct script_account *account,
                                    .breaker_percent = breaker_share_percent(&found->health.breaker),
                                    .breaker_refuses_us = breaker_refuses_us(&found->health.breaker, now_us),
                                    .breaker_trips = found->trips,
-                                   .samples = found->health.curve.samples };
+                                   .samples = found->health.curve.samples,
+                                   .out = atomic_load(&found->out),
+                                   .calls = atomic_load(&found->calls),
+                                   .answered = atomic_load(&found->answered) };
     if (!latency_quantile(&found->health.curve, 0.5, &view->median_us)) {
         view->median_us = 0;
     }

@@ -1,5 +1,6 @@
 #include "cli/admin_ask.h"
 #include "cli/reload_print.h"
+#include "cli/switch_print.h"
 
 #include "base/json_read.h"
 
@@ -260,7 +261,7 @@ static bool read_status(struct json_reader *json, struct status_view *view, stru
             return false;
         }
         token = json_next(json);
-        if (token == JSON_BEGIN_OBJECT && text_equals_c(key, "reload")) {
+        if (token == JSON_BEGIN_OBJECT && (text_equals_c(key, "reload") || text_equals_c(key, "switches"))) {
             if (!json_skip(json, token)) {
                 return false;
             }
@@ -332,6 +333,7 @@ static size_t print_reload(struct paint *paint, struct text body)
 
     arena_init(&arena, STATUS_ARENA);
     if (json_tree_read(&arena, body, &root, &offset, &sentence) == STATUS_OK) {
+        switch_print_all(paint, root);
         stale = reload_print_status(paint, json_tree_member(root, "reload"));
     }
     arena_fini(&arena);
