@@ -150,7 +150,8 @@ static void write_count(struct json_writer *json, const char *name, uint64_t cou
 }
 
 /// What an account may be asked, how much of it is used, and until when the supplier wants nothing of it.
-static void write_account(struct engine *engine, const struct script_account *account, struct json_writer *json)
+static void write_account(struct engine *engine, const struct catalogue_supplier *supplier,
+                          const struct script_account *account, struct json_writer *json)
 {
     struct permits_view view;
     char until[CLOCK_UTC_SIZE];
@@ -158,7 +159,7 @@ static void write_account(struct engine *engine, const struct script_account *ac
     permits_look(engine->permits, account, &view);
     json_begin_object(json);
     json_field_text(json, "name", account->name);
-    (void)suppliers_view_switch(engine, account->kept->supplier->name, account->name, json);
+    (void)suppliers_view_switch(engine, supplier->name, account->name, json);
     suppliers_view_health(&view, json);
     json_key(json, "limits");
     json_begin_object(json);
@@ -188,7 +189,7 @@ static void write_accounts(struct engine *engine, const struct catalogue_supplie
     json_key(json, "accounts");
     json_begin_array(json);
     for (size_t i = 0; i < supplier->account_count; i++) {
-        write_account(engine, &supplier->account[i], json);
+        write_account(engine, supplier, &supplier->account[i], json);
     }
     json_end_array(json);
 }

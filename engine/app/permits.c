@@ -161,6 +161,8 @@ static bool enter_all(struct permits *permits, const struct catalogue *catalogue
             }
             require(account->kept->permits == NULL);
             account->kept->permits = entry;
+            account->kept->catalogue = catalogue;
+            account->kept->supplier = supplier;
             entry->generations++;
         }
     }

@@ -286,6 +286,7 @@ static void finish(struct switch_desk *desk, struct switch_request *request,
 {
     struct failure sentence = { 0 };
 
+    request->has_now = look(desk, request, &request->now);
     if (request->end == SWITCH_DONE) {
         keep(desk);
         tell_loops(desk);
@@ -293,7 +294,6 @@ static void finish(struct switch_desk *desk, struct switch_request *request,
         note(desk, request->supplier, &sentence);
     }
     request->out = count_out(desk, request, supplier);
-    request->has_now = look(desk, request, &request->now);
     pthread_mutex_lock(&desk->lock);
     request->keeping = desk->keeping;
     pthread_mutex_unlock(&desk->lock);

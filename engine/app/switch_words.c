@@ -22,7 +22,7 @@ static void put_account(const char *account, char *place, size_t size)
 
 void switch_words_of(const struct switch_request *request, uint64_t now_us, uint64_t wall_us, struct failure *sentence)
 {
-    struct switch_item said = { .until_us = request->for_us != 0 ? now_us + request->for_us : SWITCH_NEVER };
+    struct switch_item said = { .until_us = request->has_now ? request->now.until_us : SWITCH_NEVER };
     char words[SWITCH_WHO_SIZE + SWITCH_WHY_SIZE + 64];
     char what[SWITCH_NAME_SIZE + 16];
 

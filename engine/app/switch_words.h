@@ -7,7 +7,7 @@
 #include "app/switch_desk.h"
 #include "model/catalogue.h"
 
-/// The sentence of the event: what was done, by whom, until when and why.
+/// The sentence of the event: what was done, by whom, until when and why; what is in force now is known.
 void switch_words_of(const struct switch_request *request, uint64_t now_us, uint64_t wall_us, struct failure *sentence);
 void switch_words_of_over(const struct switch_item *over, struct failure *sentence);
 /// Those that were kept over a restart.

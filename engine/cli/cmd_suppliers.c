@@ -41,6 +41,19 @@ static int no_such(const struct cli_options *options, const struct json_node *ro
     return cli_fail(options, &why, CLI_USAGE);
 }
 
+/// The object of one supplier, as it came.
+static struct text source_of(const struct json_node *root, const char *name)
+{
+    const struct json_node *list = json_tree_member(root, "suppliers");
+
+    for (const struct json_node *one = list != NULL ? list->first : NULL; one != NULL; one = one->next) {
+        if (text_equals_c(json_tree_text(one, "name"), name)) {
+            return one->source;
+        }
+    }
+    return TEXT("null");
+}
+
 /// All of them, or those of a name.
 static int print_table(const struct cli_options *options, struct text body, const char *name)
 {
@@ -61,7 +74,7 @@ static int print_table(const struct cli_options *options, struct text body, cons
     } else if (suppliers_print(&paint, root, name, options->account) == 0 && name != NULL) {
         code = no_such(options, root, name);
     } else if (options->is_json) {
-        cli_put(stdout, body);
+        cli_put(stdout, name != NULL ? source_of(root, name) : body);
         (void)fputc('\n', stdout);
     } else {
         cli_flush(stdout, &out);
