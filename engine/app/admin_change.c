@@ -103,8 +103,7 @@ static bool read_body(struct admin_change *change, struct http_call *call, bool 
     if (!is_rollback) {
         return admin_body_read(call, &change->arena, RELOAD_FIELDS, COUNT_OF(RELOAD_FIELDS), change, problem);
     }
-    bool is_fine =
-        admin_body_read(call, &change->arena, ROLLBACK_FIELDS, COUNT_OF(ROLLBACK_FIELDS), change, problem);
+    bool is_fine = admin_body_read(call, &change->arena, ROLLBACK_FIELDS, COUNT_OF(ROLLBACK_FIELDS), change, problem);
     if (is_fine && change->request.roll_back_to == 0) {
         problem_add(problem, "/generation", "required", "say which generation shall run again");
         return false;

@@ -350,6 +350,27 @@ static void block_signals(sigset_t *signals)
     signal(SIGPIPE, SIG_IGN);
 }
 
+/// What is kept beside generations; what operators have said of suppliers is known before the first search.
+static enum status start_kept(struct engine *engine, struct failure *why)
+{
+    enum status status = permits_create(NULL, &engine->permits);
+
+    if (status == STATUS_OK) {
+        status = login_book_create(NULL, &engine->logins);
+    }
+    if (status == STATUS_OK) {
+        status = shadows_create(&engine->shadows);
+    }
+    if (status == STATUS_OK) {
+        status = switches_create(&engine->switches);
+    }
+    if (status != STATUS_OK) {
+        failure_set(why, "out of memory");
+        return status;
+    }
+    return switch_desk_create(engine, &engine->switch_desk, why);
+}
+
 static enum status engine_start(struct engine *engine, sigset_t *signals, settings_finding report, void *context,
                                 struct failure *why)
 {
@@ -368,21 +389,7 @@ static enum status engine_start(struct engine *engine, sigset_t *signals, settin
     engine_tell_rates(engine);
     complaints_init(&engine->complaints);
     engine_moves_init(&engine->moves);
-    status = permits_create(NULL, &engine->permits);
-    if (status == STATUS_OK) {
-        status = login_book_create(NULL, &engine->logins);
-    }
-    if (status == STATUS_OK) {
-        status = shadows_create(&engine->shadows);
-    }
-    if (status == STATUS_OK) {
-        status = switches_create(&engine->switches);
-    }
-    if (status != STATUS_OK) {
-        failure_set(why, "out of memory");
-        return status;
-    }
-    status = switch_desk_create(engine, &engine->switch_desk, why); // before the first search
+    status = start_kept(engine, why);
     if (status != STATUS_OK) {
         return status;
     }
@@ -427,7 +434,7 @@ static void engine_stop(struct engine *engine)
         reload_stop(engine->reload); // what waits is answered through the admin's loop
     }
     switch_desk_stop(engine->switch_desk); // likewise
-    admin_stop(&engine->admin); // it reads all that follows
+    admin_stop(&engine->admin);            // it reads all that follows
     switch_desk_destroy(&engine->switch_desk);
     reload_destroy(&engine->reload);
     for (size_t i = 0; i < engine->thread_count; i++) {

@@ -46,11 +46,11 @@ struct engine {
     struct text reply_token;   // absent: none
     struct metrics *metrics;   // both outlive the loops
     struct attribution *attribution;
-    struct shadows *shadows; // outlives the loops
-    struct reload *reload;   // outlives the admin
+    struct shadows *shadows;         // outlives the loops
+    struct reload *reload;           // outlives the admin
     struct switches *switches;       // of operators; outlives the loops
     struct switch_desk *switch_desk; // NULL: nobody changes them
-    struct admin *admin;     // NULL: none
+    struct admin *admin;             // NULL: none
     uint64_t started_us, started_wall_us;
     atomic_bool is_starting;      // not all of it is there yet: not ready
     atomic_bool is_draining;      // SIGTERM came: not ready

@@ -69,6 +69,6 @@ struct permits_view {
     double samples;              // of its latency, of the last minutes
     uint64_t median_us, p95_us;  // 0: not known
     uint32_t out;                // attempts that are under way, those that go on for nobody included
-    uint64_t calls, answered;    // attempts that ended since it was first in use, but for what our side ended or spoiled
+    uint64_t calls, answered; // attempts that ended since it was first in use, but for what our side ended or spoiled
 };
 void permits_look(struct permits *permits, const struct script_account *account, struct permits_view *view);

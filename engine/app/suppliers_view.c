@@ -70,8 +70,7 @@ bool suppliers_view_is_off(struct engine *engine, const struct catalogue_supplie
     uint64_t now_us = clock_now_us();
     size_t count = catalogue_account_count(supplier), off = 0;
 
-    *is_wholly =
-        switches_find(engine->switches, SWITCH_ABOUT_ASKING, supplier->name, (struct text){ 0 }, now_us, NULL);
+    *is_wholly = switches_find(engine->switches, SWITCH_ABOUT_ASKING, supplier->name, (struct text){ 0 }, now_us, NULL);
     for (size_t i = 0; i < count; i++) {
         off += switches_find(engine->switches, SWITCH_ABOUT_ASKING, supplier->name, supplier->account[i].name, now_us,
                              NULL);

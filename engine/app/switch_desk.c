@@ -29,7 +29,7 @@ struct switch_desk {
     pthread_mutex_t lock; // of all up to `keeping`
     pthread_cond_t wake;
     struct list queue;
-    bool is_running, is_stopping;
+    bool is_running, is_stopping, has_tried;
     struct switch_keeping keeping;
 
     struct switch_file file; // from here on the thread's
@@ -47,7 +47,9 @@ static struct events *events_of(struct switch_desk *desk)
 static void set_trouble(struct switch_desk *desk, bool is_kept, const struct failure *trouble)
 {
     pthread_mutex_lock(&desk->lock);
-    bool is_news = desk->keeping.is_kept != is_kept;
+    bool is_first = !desk->has_tried;
+    bool is_news = is_first ? !is_kept : desk->keeping.is_kept != is_kept;
+    desk->has_tried = true;
     desk->keeping.is_kept = is_kept;
     desk->keeping.trouble = *trouble;
     pthread_mutex_unlock(&desk->lock);
@@ -163,7 +165,7 @@ static bool take_back(struct switch_desk *desk, const struct switch_request *req
 static enum switch_about about_of(enum switch_action action)
 {
     return action == SWITCH_OPEN || action == SWITCH_CLOSE || action == SWITCH_RESET ? SWITCH_ABOUT_BREAKER
-                                                                                      : SWITCH_ABOUT_ASKING;
+                                                                                     : SWITCH_ABOUT_ASKING;
 }
 
 static bool look(struct switch_desk *desk, const struct switch_request *request, struct switch_item *item)
@@ -194,8 +196,8 @@ static void do_enable(struct switch_desk *desk, struct switch_request *request,
                       const struct catalogue_supplier *supplier)
 {
     bool is_back = take_back(desk, request, SWITCH_ABOUT_ASKING);
-    bool is_off_still = switches_look(desk->engine->switches, SWITCH_ABOUT_ASKING, text_of(request->supplier),
-                                      TEXT(""), clock_now_us(), NULL);
+    bool is_off_still = switches_look(desk->engine->switches, SWITCH_ABOUT_ASKING, text_of(request->supplier), TEXT(""),
+                                      clock_now_us(), NULL);
 
     request->end = is_back ? SWITCH_DONE : SWITCH_UNCHANGED;
     switch_words_on_enabled(request, supplier, is_back, is_off_still);
@@ -275,14 +277,12 @@ static bool is_known(struct switch_desk *desk, const struct switch_request *requ
 
     for (size_t i = 0; i < count; i++) {
         is_found = is_found || (strcmp(desk->items[i].supplier, request->supplier) == 0 &&
-                                (request->account[0] == '\0' ||
-                                 strcmp(desk->items[i].account, request->account) == 0));
+                                (request->account[0] == '\0' || strcmp(desk->items[i].account, request->account) == 0));
     }
     return is_found && (request->action == SWITCH_ENABLE || request->action == SWITCH_RESET);
 }
 
-static void finish(struct switch_desk *desk, struct switch_request *request,
-                   const struct catalogue_supplier *supplier)
+static void finish(struct switch_desk *desk, struct switch_request *request, const struct catalogue_supplier *supplier)
 {
     struct failure sentence = { 0 };
 
@@ -320,7 +320,8 @@ static void handle(struct switch_desk *desk, struct switch_request *request)
     request->on_done(request);
 }
 
-// ------------------------------------------------------------------------------------------------------- what has ended
+// ------------------------------------------------------------------------------------------------------- what has
+// ended
 
 static void end_those_over(struct switch_desk *desk)
 {
@@ -360,12 +361,29 @@ static void doze(struct switch_desk *desk)
     (void)pthread_cond_timedwait(&desk->wake, &desk->lock, &until);
 }
 
+/// Tells of what was kept, and learns by writing whether it can be kept on.
+static void begin(struct switch_desk *desk)
+{
+    struct failure sentence = { 0 };
+
+    if (desk->keeping.lost.message[0] != '\0') {
+        note(desk, "", &desk->keeping.lost);
+    }
+    size_t count = switches_list(desk->engine->switches, desk->items);
+    if (count > 0) {
+        switch_words_of_start(desk->items, count, &sentence);
+        note(desk, "", &sentence);
+    }
+    keep(desk);
+}
+
 static void *desk_main(void *argument)
 {
     struct switch_desk *desk = argument;
     bool is_ended = false;
 
     (void)setpriority(PRIO_PROCESS, (id_t)gettid(), DESK_NICE);
+    begin(desk);
     while (!is_ended) {
         pthread_mutex_lock(&desk->lock);
         if (list_is_empty(&desk->queue) && !desk->is_stopping) {
@@ -444,32 +462,16 @@ enum status switch_desk_create(struct engine *engine, struct switch_desk **desk,
     return STATUS_OK;
 }
 
-/// Tells of what was kept, and learns by writing whether it can be kept on.
-static void begin(struct switch_desk *desk)
-{
-    struct failure sentence = { 0 };
-
-    if (desk->keeping.lost.message[0] != '\0') {
-        note(desk, "", &desk->keeping.lost);
-    }
-    size_t count = switches_list(desk->engine->switches, desk->items);
-    if (count > 0) {
-        switch_words_of_start(desk->items, count, &sentence);
-        note(desk, "", &sentence);
-    }
-    desk->keeping.is_kept = desk->file.path[0] != '\0'; // so that what is wrong now is told
-    keep(desk);
-}
-
 enum status switch_desk_start(struct switch_desk *desk, struct failure *why)
 {
-    begin(desk);
     if (pthread_create(&desk->thread, NULL, desk_main, desk) != 0) {
         failure_set(why, "no thread for the operators' switches");
         return STATUS_IO;
     }
     pthread_setname_np(desk->thread, "switches");
+    pthread_mutex_lock(&desk->lock);
     desk->is_running = true;
+    pthread_mutex_unlock(&desk->lock);
     return STATUS_OK;
 }
 

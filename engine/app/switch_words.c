@@ -57,8 +57,8 @@ void switch_words_of_start(const struct switch_item *items, size_t count, struct
 
     buffer_init(&names, 300);
     for (size_t i = 0; i < count; i++) {
-        buffer_printf(&names, "%s%s%s%s %s", i > 0 ? ", " : "", items[i].supplier, items[i].account[0] != '\0' ? "/" : "",
-                      items[i].account, switch_kind_name(items[i].kind));
+        buffer_printf(&names, "%s%s%s%s %s", i > 0 ? ", " : "", items[i].supplier,
+                      items[i].account[0] != '\0' ? "/" : "", items[i].account, switch_kind_name(items[i].kind));
     }
     failure_set(sentence, "in force from before the start: %.*s%s", TEXT_ARGS(buffer_text(&names)),
                 names.is_full ? ", …" : "");

@@ -16,7 +16,15 @@ struct status_view {
 };
 
 /// What is within a supplier's object and has lines of its own.
-enum status_part { STATUS_SWITCH, STATUS_TRIAL, STATUS_DRIFT, STATUS_ACCOUNTS, STATUS_LIMITS, STATUS_LOGIN, STATUS_PARTS };
+enum status_part {
+    STATUS_SWITCH,
+    STATUS_TRIAL,
+    STATUS_DRIFT,
+    STATUS_ACCOUNTS,
+    STATUS_LIMITS,
+    STATUS_LOGIN,
+    STATUS_PARTS
+};
 
 struct status_supplier {
     struct text name, script, because, quarantined, mode;
@@ -73,9 +81,9 @@ static const struct {
     const char *key;
     enum json_token begins;
 } part_places[STATUS_PARTS] = {
-    [STATUS_SWITCH] = { "switch", JSON_BEGIN_OBJECT },    [STATUS_TRIAL] = { "trial", JSON_BEGIN_OBJECT },      [STATUS_DRIFT] = { "drift", JSON_BEGIN_ARRAY },
-    [STATUS_ACCOUNTS] = { "accounts", JSON_BEGIN_ARRAY }, [STATUS_LIMITS] = { "limits", JSON_BEGIN_OBJECT },
-    [STATUS_LOGIN] = { "login", JSON_BEGIN_OBJECT },
+    [STATUS_SWITCH] = { "switch", JSON_BEGIN_OBJECT }, [STATUS_TRIAL] = { "trial", JSON_BEGIN_OBJECT },
+    [STATUS_DRIFT] = { "drift", JSON_BEGIN_ARRAY },    [STATUS_ACCOUNTS] = { "accounts", JSON_BEGIN_ARRAY },
+    [STATUS_LIMITS] = { "limits", JSON_BEGIN_OBJECT }, [STATUS_LOGIN] = { "login", JSON_BEGIN_OBJECT },
 };
 
 /// Values stay escaped: the page shows them, nothing is decided by them.
@@ -183,14 +191,14 @@ static void print_supplier(struct paint *paint, const struct status_supplier *su
     bool is_quarantined = supplier->is_enabled && supplier->quarantined.length > 0;
     bool is_on = supplier->is_enabled && !supplier->has[STATUS_SWITCH];
     struct text about = supplier->is_enabled && !is_on ? TEXT("an operator has switched it off, see below")
-                        : is_quarantined         ? supplier->quarantined
-                        : supplier->is_enabled ? supplier->script
-                                               : supplier->because;
+                        : is_quarantined               ? supplier->quarantined
+                        : supplier->is_enabled         ? supplier->script
+                                                       : supplier->because;
 
-    enum paint_colour colour = is_quarantined          ? PAINT_RED
-                               : is_on                 ? PAINT_GREEN
+    enum paint_colour colour = is_quarantined         ? PAINT_RED
+                               : is_on                ? PAINT_GREEN
                                : supplier->is_enabled ? PAINT_YELLOW
-                                                       : PAINT_DIM;
+                                                      : PAINT_DIM;
     buffer_append_c(paint->out, "  ");
     paint_cell(paint, supplier->name, STATUS_NAME_COLUMNS, PAINT_LEFT);
     paint_spaces(paint, 1);

@@ -118,9 +118,10 @@ int cmd_breaker(const struct cli_options *options)
         if (strcmp(state, STATES[i]) != 0) {
             continue;
         }
-        return needs_why ? switch_misused(options, "it has no reason",
-                                          "say --why \"…\": whoever finds it so wants to know")
-                         : switch_send(options, "breaker", state);
+        return needs_why
+                   ? switch_misused(options, "it has no reason", "say --why \"…\": whoever finds it so wants to know")
+                   : switch_send(options, "breaker", state);
     }
-    return switch_misused(options, "a breaker takes open, close and reset", "`lastcall help breaker` tells what they do");
+    return switch_misused(options, "a breaker takes open, close and reset",
+                          "`lastcall help breaker` tells what they do");
 }

@@ -71,8 +71,11 @@ static void print_asked(struct paint *paint, const struct json_node *supplier, c
     item = item != NULL ? item : json_tree_member(account, "switch");
     enum paint_colour colour = item != NULL ? PAINT_YELLOW : is_on ? PAINT_GREEN : PAINT_DIM;
     paint_on(paint, colour);
-    paint_cell(paint, item != NULL ? text_member(item, "state") : is_on ? TEXT("on") : TEXT("off"), STATE_COLUMNS,
-               PAINT_LEFT);
+    paint_cell(paint,
+               item != NULL ? text_member(item, "state")
+               : is_on      ? TEXT("on")
+                            : TEXT("off"),
+               STATE_COLUMNS, PAINT_LEFT);
     paint_off(paint, colour);
     paint_spaces(paint, 1);
 }

@@ -92,7 +92,8 @@ static int refused(const struct cli_options *options, const struct http_response
     return cli_fail(options, &why, response->status == 409 ? CLI_REFUSED : CLI_USAGE);
 }
 
-// --------------------------------------------------------------------------------------------------------------- a page
+// --------------------------------------------------------------------------------------------------------------- a
+// page
 
 static void print_line(struct paint *paint, const char *before, struct text words, const char *after)
 {
@@ -117,9 +118,8 @@ static void print_state(struct paint *paint, const struct json_node *root)
         switch_print_words(paint, now);
         buffer_append_byte(paint->out, '\n');
     } else {
-        print_line(paint, ": ", json_tree_text(root, "action"), json_tree_member(root, "changed")->kind == JSON_TRUE
-                                                                     ? ", done\n"
-                                                                     : ", nothing to do\n");
+        print_line(paint, ": ", json_tree_text(root, "action"),
+                   json_tree_member(root, "changed")->kind == JSON_TRUE ? ", done\n" : ", nothing to do\n");
     }
     if (was != NULL) {
         print_line(paint, "before: ", json_tree_text(was, "state"), " ");

@@ -202,6 +202,8 @@ static void read_supplier(lua_State *lua, struct play *play)
     read_limits(lua, behaviour);
     behaviour->breaker = (enum breaker_state)get_named(lua, "breaker", name_of_breaker);
     behaviour->lingers = get_flag(lua, "lingers");
+    behaviour->off = get_string(lua, "off");
+    behaviour->off_after_us = get_number(lua, "off_after_us", 0);
     behaviour->logs_in = get_flag(lua, "logs_in");
     behaviour->has_login = get_flag(lua, "has_login");
     behaviour->login_hangs = get_flag(lua, "login_hangs");

@@ -71,7 +71,9 @@ static char *content_of(const char *name)
 
 static struct switch_item item_of(enum switch_kind kind, const char *supplier, const char *account, uint64_t until_us)
 {
-    struct switch_item item = { .kind = kind, .who = "ann@gateway", .since_wall_us = WALL - SECOND, .until_us = until_us };
+    struct switch_item item = {
+        .kind = kind, .who = "ann@gateway", .since_wall_us = WALL - SECOND, .until_us = until_us
+    };
 
     (void)snprintf(item.supplier, sizeof(item.supplier), "%s", supplier);
     (void)snprintf(item.account, sizeof(item.account), "%s", account);

@@ -155,7 +155,8 @@ static void *be_a_loop(void *argument)
 
     atomic_fetch_add(&shared->ready, 1);
     while (!atomic_load(&shared->is_over)) {
-        if (switches_find(shared->switches, SWITCH_ABOUT_ASKING, ACME, MAIN, 1, &found) && found.who[0] != found.why[0]) {
+        if (switches_find(shared->switches, SWITCH_ABOUT_ASKING, ACME, MAIN, 1, &found) &&
+            found.who[0] != found.why[0]) {
             atomic_fetch_add(&shared->torn, 1);
         }
     }
@@ -196,10 +197,12 @@ static void a_time_is_written_as_operators_write_it(void **state)
         const char *words;
         uint64_t us;
     } TIMES[] = {
-        { "30m", 1800000000 }, { "90s", 90000000 }, { "1.5h", 0 }, { "2h", 7200000000 }, { "5min", 300000000 },
-        { "1s", 1000000 },     { "366d", SWITCH_LONGEST_US },
+        { "30m", 1800000000 },         { "90s", 90000000 },   { "1.5h", 0 },
+        { "2h", 7200000000 },          { "5min", 300000000 }, { "1s", 1000000 },
+        { "366d", SWITCH_LONGEST_US },
     };
-    static const char *const NONE[] = { "", "0s", "999ms", "367d", "30", "m", "-1m", "1 m", "soon", "99999999999999999999m" };
+    static const char *const NONE[] = { "",  "0s",  "999ms", "367d", "30",
+                                        "m", "-1m", "1 m",   "soon", "99999999999999999999m" };
     struct value_problem problem;
     uint64_t us = 0;
 
