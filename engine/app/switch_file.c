@@ -241,8 +241,9 @@ static void tell_bad(struct switch_file *file, struct failure *why)
         failure_help(why, "the file stays where it is, and nothing is kept until it is moved away (%s)",
                      strerror(errno));
     } else {
-        failure_set(why, "the switches of before cannot be used, and none is in force: %s", sentence);
-        failure_help(why, "it is kept as %.180s; see there who was switched off, and say so again", aside);
+        failure_set(why, "the switches of before cannot be used, and none is in force: %s (it is kept as %.120s)",
+                    sentence, strrchr(aside, '/') + 1);
+        failure_help(why, "see in %.180s who was switched off, and say so again", aside);
     }
 }
 

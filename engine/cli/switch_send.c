@@ -260,12 +260,12 @@ static int print_answer(const struct cli_options *options, const struct http_res
     arena_init(&arena, SEND_ARENA);
     buffer_init(&page, SEND_OUTPUT_CAP);
     cli_paint_init(&paint, options, &page);
-    if (json_tree_read(&arena, body, &root, &offset, &sentence) != STATUS_OK) {
+    bool is_ours = json_tree_read(&arena, body, &root, &offset, &sentence) == STATUS_OK &&
+                   (response->status != 200 || json_tree_member(root, "changed") != NULL);
+    if (!is_ours) {
         code = admin_is_not_ours(options);
     } else if (response->status != 200) {
         code = refused(options, response, root);
-    } else if (json_tree_member(root, "changed") == NULL) {
-        code = admin_is_not_ours(options);
     } else if (!options->is_json) {
         print_page(&paint, root);
         cli_flush(stdout, &page);

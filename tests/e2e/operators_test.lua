@@ -117,7 +117,16 @@ local function enabled_count()
   return tonumber(world.http("GET", w.admin_url .. "/metrics").raw:match("\nlastcall_suppliers_enabled (%S+)\n"))
 end
 
-local function start_again()
+-- Ends the engine by a signal, and starts it anew; between the two `change` may do something.
+local function restart(signal, change)
+  w:signal(signal)
+  assert(w:wait_engine(60), "the engine did not end")
+  local code = w:exit_code()
+  assert(signal == "KILL" or code == 0, w:engine_output())
+  assert(not w:engine_output():match("Sanitizer"), w:engine_output())
+  if change then
+    change()
+  end
   w:start_engine()
 end
 
@@ -400,37 +409,30 @@ end)
 
 test("switches are there again after a restart, and after a kill at any time", function()
   says(fine("disable s11 --why 'over a restart' --for 2h"), "by ")
-  w:signal("TERM")
-  assert(w:wait_engine(60), "the engine did not end")
-  start_again()
+  restart("TERM")
   expect_off("s11", "over a restart")
   assert(supplier_of("s11").switch.ends_in_ms <= 7200000, "its end stays")
   says(event_of("").message, "in force from before the start")
   for round = 1, 3 do
     local name = "s1" .. 1 + round
     local answer = post("suppliers/" .. name .. "/disable", { why = "killed after it was said" })
-    w:signal("KILL")
+    restart("KILL")
     equal(true, answer.json.kept.over_restarts, answer.raw)
-    assert(w:wait_engine(60), "the engine did not end")
-    start_again()
     expect_off(name, "killed after it was said")
   end
   expect_off("s11", "over a restart")
   for number = 11, 14 do
     fine("enable s" .. number)
   end
-  w:signal("KILL")
-  assert(w:wait_engine(60), "the engine did not end")
-  start_again()
+  restart("KILL")
   assert(is_asked("s11") and is_asked("s14"), "what was taken back stays so")
 end)
 
 test("one whose time was over meanwhile is told, and asked", function()
-  w:signal("TERM")
-  assert(w:wait_engine(60), "the engine did not end")
-  world.write_file(FILE, [[{"version":1,"written_us":1,"switches":[
-    {"supplier":"s15","state":"disabled","who":"ann","why":"long ago","since_us":1,"left_us":60000000}]}]])
-  start_again()
+  restart("TERM", function()
+    world.write_file(FILE, [[{"version":1,"written_us":1,"switches":[
+      {"supplier":"s15","state":"disabled","who":"ann","why":"long ago","since_us":1,"left_us":60000000}]}]])
+  end)
   wait_until("it is told", function()
     return event_of("s15").message:find("the time is over that was set by ann: long ago", 1, true)
   end)
@@ -439,11 +441,10 @@ end)
 
 test("a file that cannot be read is kept aside, told, and stops nobody", function()
   fine("disable s16 --why 'will be lost'")
-  w:signal("KILL")
-  assert(w:wait_engine(60), "the engine did not end")
   local whole = world.read_file(FILE)
-  world.write_file(FILE, whole:sub(1, #whole / 2))
-  start_again()
+  restart("KILL", function()
+    world.write_file(FILE, whole:sub(1, #whole / 2))
+  end)
   assert(is_asked("s16"), "what was said is lost")
   equal(whole:sub(1, #whole / 2), world.read_file(FILE .. ".bad-1"), "the bad file")
   says(event_of("").message, "cannot be used")
@@ -467,16 +468,13 @@ test("where nothing can be written it is done all the same, and said", function(
   world.shell("rm " .. STATE .. " && mv " .. STATE .. ".away " .. STATE)
   fine("disable s18 --why 'the disk is back'")
   equal(true, get("suppliers").kept.over_restarts, "kept again")
-  w:signal("TERM")
-  assert(w:wait_engine(60), "the engine did not end")
-  equal(0, w:exit_code(), w:engine_output())
-  assert(not w:engine_output():match("Sanitizer"), w:engine_output())
 end)
 
 test("without state_dir it says that a restart forgets it", function()
-  w.options.overlay = "reload: { watch: false }\n"
-  w.options.settings = { world.settings_without_ceilings() }
-  start_again()
+  restart("TERM", function()
+    w.options.overlay = "reload: { watch: false }\n"
+    w.options.settings = { world.settings_without_ceilings() }
+  end)
   local out = fine("disable s19 --why 'for now'")
   says(out, "not kept over a restart: state_dir is not set")
   says(out, "help: set state_dir")
@@ -487,9 +485,7 @@ test("without state_dir it says that a restart forgets it", function()
   says(text, "breakers are off")
   fine("breaker s20 open --why x --for 10m")
   equal("breaker_open", (ask("s20")).outcome)
-  w:signal("TERM")
-  assert(w:wait_engine(60), "the engine did not end")
-  start_again()
+  restart("TERM")
   assert(is_asked("s19"))
   w:signal("TERM")
   assert(w:wait_engine(60), "the engine did not end")

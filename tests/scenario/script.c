@@ -153,12 +153,10 @@ static void read_limits(lua_State *lua, struct virtual_supplier *behaviour)
     behaviour->blocked_us = get_number(lua, "blocked_us", 0);
     lua_getfield(lua, -1, "limits");
     if (lua_istable(lua, -1)) {
-        behaviour->limits = (struct request_limits){
-            .per_second = (uint32_t)get_number(lua, "rps", 0),
-            .per_minute = (uint32_t)get_number(lua, "per_minute", 0),
-            .per_day = (uint32_t)get_number(lua, "per_day", 0),
-            .concurrent = (uint32_t)get_number(lua, "concurrent", 0),
-        };
+        behaviour->limits = (struct request_limits){ .per_second = (uint32_t)get_number(lua, "rps", 0),
+                                                     .per_minute = (uint32_t)get_number(lua, "per_minute", 0),
+                                                     .per_day = (uint32_t)get_number(lua, "per_day", 0),
+                                                     .concurrent = (uint32_t)get_number(lua, "concurrent", 0) };
     }
     lua_pop(lua, 1);
 }

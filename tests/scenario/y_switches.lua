@@ -66,5 +66,6 @@ at(0)     { search = { budget = 1000, detail = "public" } }
 at(0)     { supplier = "off", answers = "offers_3", after = 50, display = "Off Air", off = "by ann: nonsense" }
 at(0)     { supplier = "sound", answers = "offers_3", after = 50, display = "Sound" }
 
-by(200)   { expect_reply = { status = 200, complete = true, seen = { ["Off Air"] = "unavailable", Sound = "answered" } } }
+by(200)   { expect_reply = { status = 200, complete = true,
+                             seen = { ["Off Air"] = "unavailable", Sound = "answered" } } }
 finally   { references = 0, memory = 0, fetches = 0, timers = 0, permits = 0 }
