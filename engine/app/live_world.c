@@ -104,8 +104,11 @@ static bool live_is_switched_off(struct world *world, const struct catalogue_sup
 {
     struct switch_item found;
     struct text name = account != NULL ? account->name : (struct text){ 0 };
-    uint64_t now_us = clock_now_us();
 
+    if (switches_are_none(live_of(world)->switches)) {
+        return false;
+    }
+    uint64_t now_us = clock_now_us();
     if (!switches_find(live_of(world)->switches, SWITCH_ABOUT_ASKING, supplier->name, name, now_us, &found)) {
         return false;
     }
@@ -121,8 +124,11 @@ static bool live_breaker_is_held(struct live_world *live, const struct script_ac
 {
     struct text supplier = account->kept->supplier->name;
     struct switch_item found;
-    uint64_t now_us = clock_now_us();
 
+    if (switches_are_none(live->switches)) {
+        return false;
+    }
+    uint64_t now_us = clock_now_us();
     if (!switches_find(live->switches, SWITCH_ABOUT_BREAKER, supplier, account->name, now_us, &found)) {
         return false;
     }

@@ -238,9 +238,11 @@ static void act(struct switch_desk *desk, struct switch_request *request, const 
     request->end = SWITCH_DONE;
     switch (request->action) {
     case SWITCH_DISABLE:
+        switch_words_on_disabled(request, supplier);
         put(desk, request, SWITCH_DISABLED);
         break;
     case SWITCH_DRAIN:
+        switch_words_on_disabled(request, supplier);
         put(desk, request, SWITCH_DRAINING);
         break;
     case SWITCH_ENABLE:

@@ -6,6 +6,7 @@
 #include "base/json_tree.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -207,17 +208,25 @@ enum status switch_file_read(struct text document, uint64_t now_us, uint64_t wal
 
 // ------------------------------------------------------------------------------------------------------------ the disk
 
+/// Gives the file another name that nothing has yet; not all file systems can say so in one, but those have links.
+static bool rename_to_new(const char *from, const char *to)
+{
+    if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) {
+        return true;
+    }
+    if (errno != EINVAL && errno != ENOSYS) {
+        return false;
+    }
+    return link(from, to) == 0 && unlink(from) == 0;
+}
+
 /// "switches.json.bad-2", beside it; never over another one.
 static bool put_aside(struct switch_file *file, char *aside, size_t size)
 {
     for (int number = 1; number <= ASIDE_MOST; number++) {
         (void)snprintf(aside, size, "%s.bad-%d", file->path, number);
-        if (link(file->path, aside) == 0) { // which fails where something stands, as rename does not
-            if (unlink(file->path) == 0) {
-                return true;
-            }
-            (void)unlink(aside);
-            return false;
+        if (rename_to_new(file->path, aside)) {
+            return true;
         }
         if (errno != EEXIST) {
             return false;

@@ -144,6 +144,14 @@ void switch_words_on_enabled(struct switch_request *request, const struct catalo
     }
 }
 
+void switch_words_on_disabled(struct switch_request *request, const struct catalogue_supplier *supplier)
+{
+    if (supplier != NULL && !supplier->is_enabled) {
+        failure_set(&request->because, "it is off anyway, and stays so with its settings: %.*s",
+                    TEXT_ARGS(supplier->because));
+    }
+}
+
 // ------------------------------------------------------------------------------------------------------------- answers
 
 static void write_failure(const struct failure *failure, struct json_writer *json)

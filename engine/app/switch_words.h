@@ -20,6 +20,9 @@ void switch_words_on_strange_account(struct switch_request *request, const struc
 void switch_words_on_enabled(struct switch_request *request, const struct catalogue_supplier *supplier, bool is_back,
                              bool is_off_still);
 
+/// Of `disable` and `drain`, when nobody would ask it anyway.
+void switch_words_on_disabled(struct switch_request *request, const struct catalogue_supplier *supplier);
+
 /// The field `kept`.
 void switch_words_write_kept(const struct switch_keeping *keeping, struct json_writer *json);
 /// The answer to a request that was done.

@@ -116,10 +116,15 @@ static bool look(struct switches *switches, enum switch_about about, struct text
     return true;
 }
 
+bool switches_are_none(struct switches *switches)
+{
+    return switches == NULL || atomic_load(&switches->count) == 0;
+}
+
 bool switches_find(struct switches *switches, enum switch_about about, struct text supplier, struct text account,
                    uint64_t now_us, struct switch_item *found)
 {
-    if (switches == NULL || atomic_load(&switches->count) == 0) {
+    if (switches_are_none(switches)) {
         return false;
     }
     pthread_mutex_lock(&switches->lock);
@@ -132,7 +137,7 @@ bool switches_find(struct switches *switches, enum switch_about about, struct te
 bool switches_look(struct switches *switches, enum switch_about about, struct text supplier, struct text account,
                    uint64_t now_us, struct switch_item *found)
 {
-    if (switches == NULL || atomic_load(&switches->count) == 0) {
+    if (switches_are_none(switches)) {
         return false;
     }
     pthread_mutex_lock(&switches->lock);

@@ -56,6 +56,8 @@ struct switches;
 MUST_CHECK enum status switches_create(struct switches **switches);
 void switches_destroy(struct switches **switches);
 
+/// Is there none at all? Costs a read, and no clock; also when `switches` is NULL.
+bool switches_are_none(struct switches *switches);
 /// The one in force now for this account, or for all of its supplier, which counts first; `account` absent: only the
 /// latter. `found` may be NULL. False: there is none; also when `switches` is NULL.
 bool switches_find(struct switches *switches, enum switch_about about, struct text supplier, struct text account,

@@ -270,6 +270,10 @@ test("commands end with the code that says what was wrong", function()
     assert(type(json.decode(fine(command))) == "table", command)
   end
   fine("enable s09")
+  says(fine("disable farm_a --why 'to be sure'"), "it is off anyway")
+  _, code = run("enable farm_a")
+  equal(0, code, "the operator's word is taken back, and the settings' stands")
+  equal("disabled", (ask("farm_a")).outcome)
 end)
 
 test("one account of a supplier is switched off alone", function()

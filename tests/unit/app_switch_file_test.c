@@ -260,16 +260,35 @@ static void what_cannot_be_moved_aside_is_not_written_over(void **state)
     struct switch_file file = opened();
     struct failure why = { 0 };
 
-    // A directory cannot be linked, whoever asks.
-    assert_int_equal(mkdir(file.path, 0755), 0);
+    for (int number = 1; number <= 1000; number++) { // all names for it are taken
+        char name[64];
+        (void)snprintf(name, sizeof(name), "switches.json.bad-%d", number);
+        put(name, "another one");
+    }
+    put("switches.json", "not this");
     assert_int_equal(switch_file_open(&file, NOW, WALL, items, &count, &why), STATUS_INVALID);
     assert_true(file.is_in_the_way);
     assert_non_null(strstr(why.help, "stays where it is"));
     assert_false(switch_file_write(&file, NULL, 0, NOW, WALL, &why));
     assert_non_null(strstr(why.help, "move it away"));
-    assert_int_equal(rmdir(file.path), 0); // moved away
+    assert_string_equal(content_of("switches.json"), "not this");
+    assert_string_equal(content_of("switches.json.bad-7"), "another one");
+    assert_int_equal(unlink(file.path), 0); // moved away
     write_two(&file);
     assert_false(file.is_in_the_way);
+}
+
+static void what_is_no_file_is_moved_aside_too(void **state)
+{
+    (void)state;
+    struct switch_file file = opened();
+    struct failure why = { 0 };
+
+    assert_int_equal(mkdir(file.path, 0755), 0);
+    assert_int_equal(switch_file_open(&file, NOW, WALL, items, &count, &why), STATUS_INVALID);
+    assert_non_null(strstr(why.message, "directory"));
+    assert_false(file.is_in_the_way);
+    write_two(&file);
 }
 
 static void what_cannot_be_written_is_told(void **state)
@@ -314,6 +333,7 @@ int main(void)
         IN_A_FOLDER(each_beginning_of_a_file_is_refused),
         IN_A_FOLDER(more_than_there_may_be_is_refused),
         IN_A_FOLDER(what_cannot_be_moved_aside_is_not_written_over),
+        IN_A_FOLDER(what_is_no_file_is_moved_aside_too),
         IN_A_FOLDER(what_cannot_be_written_is_told),
         IN_A_FOLDER(one_who_was_killed_in_the_middle_leaves_the_old_file),
     };
