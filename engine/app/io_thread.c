@@ -102,6 +102,21 @@ static void io_thread_on_make_room(struct message *message)
     }
 }
 
+static void io_thread_on_switched_off(struct message *message)
+{
+    struct io_thread *thread = CONTAINER_OF(message, struct io_thread, switch_message);
+
+    atomic_store(&thread->is_switch_posted, false);
+    linger_drop_switched_off(&thread->live.world);
+}
+
+void io_thread_switched_off(struct io_thread *thread)
+{
+    if (!atomic_exchange(&thread->is_switch_posted, true)) {
+        loop_post(thread->loop, &thread->switch_message);
+    }
+}
+
 void io_thread_make_room(struct io_thread *thread)
 {
     if (!atomic_exchange(&thread->is_room_posted, true)) {
@@ -274,6 +289,7 @@ static enum status io_thread_open(struct io_thread *thread, struct failure *why)
     thread->live.shadows.shadows = thread->engine->shadows;
     thread->live.on_late = search_route_on_late;
     thread->live.late_owner = thread;
+    thread->live.switches = thread->engine->switches;
     status = login_desk_open(&thread->live.logins, thread->engine->logins, &thread->live.world, thread->loop);
     if (status != STATUS_OK) {
         failure_set(why, "out of memory");
@@ -292,6 +308,7 @@ enum status io_thread_start(struct io_thread *thread, struct engine *engine, str
     thread->book_message.on_receive = io_thread_on_book;
     thread->sweep_message.on_receive = io_thread_on_sweep;
     thread->room_message.on_receive = io_thread_on_make_room;
+    thread->switch_message.on_receive = io_thread_on_switched_off;
     thread->drain_message.on_receive = io_thread_on_drain;
     thread->end_message.on_receive = io_thread_on_end;
     list_init(&thread->calls);
@@ -299,6 +316,7 @@ enum status io_thread_start(struct io_thread *thread, struct engine *engine, str
     list_init(&thread->book_message.node);
     list_init(&thread->sweep_message.node);
     list_init(&thread->room_message.node);
+    list_init(&thread->switch_message.node);
     list_init(&thread->drain_message.node);
     list_init(&thread->end_message.node);
     reserve_init(&thread->reserve);

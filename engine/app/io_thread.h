@@ -32,6 +32,8 @@ struct io_thread {
     atomic_bool is_sweep_posted;
     struct message room_message; // too many generations live
     atomic_bool is_room_posted;
+    struct message switch_message; // an operator has switched a supplier off
+    atomic_bool is_switch_posted;
     struct message drain_message;
     struct timer drain_poll;
     struct message end_message; // searches are to end now
@@ -46,6 +48,9 @@ void io_thread_book_changed(struct io_thread *thread);
 
 /// A generation is gone: kept connections to where only that one asked are closed; any thread.
 void io_thread_sweep(struct io_thread *thread);
+
+/// An operator has switched a supplier off: what goes on of it for nobody ends; any thread.
+void io_thread_switched_off(struct io_thread *thread);
 
 /// Too many generations live: what goes on for nobody on former ones ends; any thread.
 void io_thread_make_room(struct io_thread *thread);

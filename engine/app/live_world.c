@@ -99,21 +99,74 @@ static uint64_t live_account_block(struct world *world, const struct script_acco
     return permits_block(live_of(world)->permits, account, wait_us);
 }
 
+static bool live_is_switched_off(struct world *world, const struct catalogue_supplier *supplier,
+                                 const struct script_account *account, char *why, size_t size)
+{
+    struct switch_item found;
+    struct text name = account != NULL ? account->name : (struct text){ 0 };
+
+    if (switches_are_none(live_of(world)->switches)) {
+        return false;
+    }
+    uint64_t now_us = clock_now_us();
+    if (!switches_find(live_of(world)->switches, SWITCH_ABOUT_ASKING, supplier->name, name, now_us, &found)) {
+        return false;
+    }
+    if (why != NULL) {
+        switch_print(&found, now_us, clock_wall_us(), why, size);
+    }
+    return true;
+}
+
+/// An operator holds it open or closed? What passes so teaches the breaker nothing: its epoch is none.
+static bool live_breaker_is_held(struct live_world *live, const struct script_account *account,
+                                 enum breaker_answer *answer, struct breaker_pass *pass, uint64_t *wait_us)
+{
+    struct text supplier = account->kept->supplier->name;
+    struct switch_item found;
+
+    if (switches_are_none(live->switches)) {
+        return false;
+    }
+    uint64_t now_us = clock_now_us();
+    if (!switches_find(live->switches, SWITCH_ABOUT_BREAKER, supplier, account->name, now_us, &found)) {
+        return false;
+    }
+    bool is_open = found.kind == SWITCH_BREAKER_OPEN;
+    *answer = is_open ? BREAKER_REFUSE : BREAKER_PASS;
+    *pass = (struct breaker_pass){ 0 };
+    *wait_us = is_open ? found.until_us - now_us : 0;
+    return true;
+}
+
 static enum breaker_answer live_health_ask(struct world *world, const struct script_account *account,
                                            struct breaker_pass *pass, uint64_t *wait_us)
 {
-    return permits_ask(live_of(world)->permits, account, pass, wait_us);
+    struct live_world *live = live_of(world);
+    enum breaker_answer answer = BREAKER_PASS;
+
+    if (!live_breaker_is_held(live, account, &answer, pass, wait_us)) {
+        answer = permits_ask(live->permits, account, pass, wait_us);
+    }
+    if (answer == BREAKER_PASS) {
+        permits_note_begun(account);
+    }
+    return answer;
 }
 
 static void live_health_tell(struct world *world, const struct script_account *account,
                              const struct health_result *result)
 {
+    if (result->pass.probe == 0) {
+        permits_note_ended(account, result->end);
+    }
     permits_tell(live_of(world)->permits, account, result);
 }
 
 static bool live_linger_wants(struct world *world, const struct script_account *account, uint32_t parts)
 {
-    return permits_want_linger(live_of(world)->permits, account, parts);
+    return !live_is_switched_off(world, account->kept->supplier, account, NULL, 0) &&
+           permits_want_linger(live_of(world)->permits, account, parts);
 }
 
 static void live_linger_ended(struct world *world, const struct script_account *account, uint32_t parts)
@@ -183,6 +236,7 @@ void live_world_init(struct live_world *live, struct loop *loop, struct fetch_po
         .permit_begin = live_permit_begin,
         .permit_end = live_permit_end,
         .account_block = live_account_block,
+        .is_switched_off = live_is_switched_off,
         .health_ask = live_health_ask,
         .health_tell = live_health_tell,
         .linger_wants = live_linger_wants,

@@ -9,6 +9,7 @@
 #include "app/login_book.h"
 #include "app/permits.h"
 #include "app/shadow.h"
+#include "app/switches.h"
 #include "io/fetch.h"
 #include "io/loop.h"
 #include "script/worker_pool.h"
@@ -21,6 +22,7 @@ struct live_world {
     struct worker_pool *workers;
     struct permits *permits;
     struct login_desk logins;
+    struct switches *switches;  // of operators; NULL: there are none
     struct shadow_desk shadows; // of nobody, until somebody keeps shadows here
     uint64_t calls_out;         // script calls not yet back
     /// As `late_ended` of the ports; NULL: nobody wants to know. Set by its thread.

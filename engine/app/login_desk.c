@@ -259,6 +259,14 @@ static void desk_fetch(struct login_desk *desk, struct login_entry *entry, const
     book_note_failure(desk->book, entry, &end, NULL);
 }
 
+/// Whoever is not asked needs no login; one is fetched when he is asked again.
+static bool desk_is_switched_off(const struct login_desk *desk, const struct script_account *account)
+{
+    const struct world_ops *ops = desk->world->ops;
+
+    return ops->is_switched_off != NULL && ops->is_switched_off(desk->world, account->kept->supplier, account, NULL, 0);
+}
+
 static void desk_on_renewal(struct timer *timer)
 {
     struct login_errand *errand = CONTAINER_OF(timer, struct login_errand, renewal);
@@ -269,8 +277,8 @@ static void desk_on_renewal(struct timer *timer)
 
     pthread_mutex_lock(&desk->book->lock);
     const struct script_account *account = entry->newest; // there is a hold on its generation: the engine's own
-    bool is_due =
-        account != NULL && login_lease_wants_renewal(&entry->lease, now_us) && login_lease_begin(&entry->lease, now_us);
+    bool is_due = account != NULL && !desk_is_switched_off(desk, account) &&
+                  login_lease_wants_renewal(&entry->lease, now_us) && login_lease_begin(&entry->lease, now_us);
     if (is_due) {
         ground = ground_hold(account->kept->catalogue->ground);
     }

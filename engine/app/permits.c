@@ -5,6 +5,7 @@
 #include "base/log.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,6 +28,8 @@ struct permit_entry {
     uint64_t linger_learn; // millionths
     uint32_t lingering;    // parts
     uint64_t dice;
+    atomic_uint out; // attempts; without the lock, like the next two
+    _Atomic uint64_t calls, answered;
     char names[];
 };
 
@@ -158,6 +161,8 @@ static bool enter_all(struct permits *permits, const struct catalogue *catalogue
             }
             require(account->kept->permits == NULL);
             account->kept->permits = entry;
+            account->kept->catalogue = catalogue;
+            account->kept->supplier = supplier;
             entry->generations++;
         }
     }
@@ -391,6 +396,34 @@ void permits_end_linger(struct permits *permits, const struct script_account *ac
     pthread_mutex_unlock(&found->lock);
 }
 
+void permits_set_breaker(struct permits *permits, const struct script_account *account, bool is_open)
+{
+    uint64_t now_us = permits->now_us();
+    struct permit_entry *found = permits_lock(permits, account);
+    struct breaker *breaker = &found->health.breaker;
+
+    if (is_open && breaker->settings.is_on) {
+        breaker_trip(breaker, entry_roll(found), now_us);
+    } else if (!is_open) {
+        breaker_close(breaker, now_us);
+    }
+    pthread_mutex_unlock(&found->lock);
+}
+
+void permits_note_begun(const struct script_account *account)
+{
+    atomic_fetch_add(&account->kept->permits->out, 1);
+}
+
+void permits_note_ended(const struct script_account *account, enum health_end end)
+{
+    struct permit_entry *entry = account->kept->permits;
+
+    atomic_fetch_add(&entry->calls, end != HEALTH_OURS);
+    atomic_fetch_add(&entry->answered, end == HEALTH_GOOD);
+    require(atomic_fetch_sub(&entry->out, 1) > 0);
+}
+
 void permits_look(struct permits *permits, const struct script_account *account, struct permits_view *view)
 {
     struct permit_entry *found = permits_lock(permits, account);
@@ -412,8 +445,11 @@ void permits_look(struct permits *permits, const struct script_account *account,
                                    .breaker = found->health.breaker.state,
                                    .breaker_percent = breaker_share_percent(&found->health.breaker),
                                    .breaker_refuses_us = breaker_refuses_us(&found->health.breaker, now_us),
-                                   .breaker_trips = found->health.breaker.openings,
-                                   .samples = curve.samples };
+                                    .breaker_trips = found->health.breaker.openings,
+                                   .samples = curve.samples,
+                                   .out = atomic_load(&found->out),
+                                   .calls = atomic_load(&found->calls),
+                                   .answered = atomic_load(&found->answered) };
     if (!latency_quantile(&curve, 0.5, &view->median_us)) {
         view->median_us = 0;
     }

@@ -44,6 +44,11 @@ uint64_t permits_block(struct permits *permits, const struct script_account *acc
 MUST_CHECK enum breaker_answer permits_ask(struct permits *permits, const struct script_account *account,
                                            struct breaker_pass *pass, uint64_t *wait_us);
 void permits_tell(struct permits *permits, const struct script_account *account, const struct health_result *result);
+/// An operator's word: its breaker opens, or closes as new.
+void permits_set_breaker(struct permits *permits, const struct script_account *account, bool is_open);
+/// Attempts of this account that have begun and not ended, counted by who lets them pass; no lock.
+void permits_note_begun(const struct script_account *account);
+void permits_note_ended(const struct script_account *account, enum health_end end);
 /// Is a cut attempt among those that go on? One in a hundred or what the settings say, five times as many while little
 /// is known. Never more parts of an account at once than PERMITS_LINGER, nor than a quarter of its `concurrent`: those
 /// that somebody waits for need the others. If so, its end is told, once.
@@ -66,5 +71,7 @@ struct permits_view {
     uint64_t breaker_trips;      // since it was first in use
     double samples;              // of its latency, of the last minutes, up to now; likewise the next two
     uint64_t median_us, p95_us;  // 0: not known
+    uint32_t out;                // attempts that are under way, those that go on for nobody included
+    uint64_t calls, answered; // attempts that ended since it was first in use, but for what our side ended or spoiled
 };
 void permits_look(struct permits *permits, const struct script_account *account, struct permits_view *view);

@@ -133,6 +133,7 @@ struct settings {
     size_t suppliers_dir_count;
     struct text scripts_dir;
     struct text secrets_dir; // absent: as the environment says
+    struct text state_dir;   // absent: none
     struct address_range *allow_private;
     size_t allow_private_count;
     struct text ca_file;

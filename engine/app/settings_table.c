@@ -57,6 +57,8 @@ const struct setting SETTINGS[] = {
       "directories whose *.lua are the suppliers; one, or a list", false },
     { "scripts_dir", SETTING_TEXT, ENGINE(scripts_dir), NULL, NULL, "scripts", NULL,
       "the directory of products and helper modules", false },
+    { "state_dir", SETTING_TEXT, ENGINE(state_dir), NULL, NULL, NULL, NULL,
+      "the directory where operators' switches are kept over a restart; not set: a restart forgets them", true },
     { "secrets_dir", SETTING_TEXT, ENGINE(secrets_dir), NULL, NULL, NULL, NULL,
       "the directory whose files are secrets, each named like its own; not set: $CREDENTIALS_DIRECTORY", false },
     { "network.allow_private", SETTING_RANGES, ENGINE_LIST(allow_private, allow_private_count), NULL, NULL, "", NULL,
@@ -194,7 +196,6 @@ const struct setting SETTINGS[] = {
     { "suppliers.*.accounts.*.limits.body", SETTING_SIZE, ACCOUNT(body_cap), "1KiB", "64MiB", NULL, NULL,
       "the largest body, on the wire and once it is inflated; wins over its script", false },
 
-    LATER("state_dir", "where operators' switches are kept"),
     LATER("extra_calls", "the allowance of retries and hedges"),
     LATER("linger.fill", "attempts that go on for last-known offers"),
     LATER("store", "the store of last-known offers"),

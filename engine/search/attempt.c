@@ -101,6 +101,19 @@ void attempt_close_unasked(struct attempt *attempt, enum outcome outcome, struct
     attempt_close(attempt, outcome);
 }
 
+bool attempt_close_switched_off(struct attempt *attempt)
+{
+    struct world *world = attempt_world(attempt);
+    char why[sizeof(attempt->end.detail)];
+
+    if (world->ops->is_switched_off == NULL ||
+        !world->ops->is_switched_off(world, attempt->supplier, attempt->account, why, sizeof(why))) {
+        return false;
+    }
+    attempt_close_unasked(attempt, OUTCOME_DISABLED, text_of(why));
+    return true;
+}
+
 /// Did anything of it get past the limits of its account?
 static bool attempt_has_sent(const struct attempt *attempt)
 {
@@ -439,7 +452,7 @@ void attempt_start(struct attempt *attempt, struct start_candidate *candidate)
         attempt_close_unasked(attempt, verdict_outcome(candidate->verdict), candidate->message);
         return;
     }
-    if (attempt_passes(attempt, candidate)) {
+    if (!attempt_close_switched_off(attempt) && attempt_passes(attempt, candidate)) {
         attempt_ask(attempt, candidate);
     }
 }

@@ -82,6 +82,9 @@ void attempt_start(struct attempt *attempt, struct start_candidate *candidate);
 /// For probes: takes the requests of a candidate and sends them, or closes.
 void attempt_ask(struct attempt *attempt, struct start_candidate *candidate);
 
+/// Has an operator switched its supplier off, or its account, as far as that is known? True: it has closed as disabled.
+MUST_CHECK bool attempt_close_switched_off(struct attempt *attempt);
+
 /// Closes without having been asked (disabled), saying why.
 void attempt_close_unasked(struct attempt *attempt, enum outcome outcome, struct text why);
 

@@ -186,10 +186,39 @@ void linger_note_reply(struct search *search)
     }
 }
 
+static void drop_switched_off(struct search *search)
+{
+    struct world *world = search->options.world;
+    struct attempt *next;
+
+    for (struct attempt *attempt = search->lingering; attempt != NULL; attempt = next) {
+        next = attempt->next_lingering;
+        if (world->ops->is_switched_off != NULL &&
+            world->ops->is_switched_off(world, attempt->supplier, attempt->account, NULL, 0)) {
+            linger_delist(search, attempt);
+            attempt_fini(attempt);
+        }
+    }
+}
+
+void linger_drop_switched_off(struct world *world)
+{
+    struct search *next;
+
+    for (struct search *search = world->over; search != NULL; search = next) {
+        next = search->next_over;
+        drop_switched_off(search);
+        if (search->lingering == NULL) {
+            search_free(search);
+        }
+    }
+}
+
 bool linger_outlives(struct search *search)
 {
     struct world *world = search->options.world;
 
+    drop_switched_off(search);
     linger_settle(search);
     if (search->lingering == NULL) {
         return false;

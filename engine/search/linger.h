@@ -41,5 +41,9 @@ void linger_fini(struct search *search);
 /// What goes on of searches that are over ends now, without a verdict, but for those that stand on this catalogue.
 void linger_drop_former(struct world *world, const struct catalogue *current);
 
+/// What goes on of suppliers that an operator has switched off ends now, without a verdict; of a search that is not
+/// over yet, when it is.
+void linger_drop_switched_off(struct world *world);
+
 /// All that goes on in this world ends now, without a verdict, and nothing begins to.
 void linger_stop(struct world *world);

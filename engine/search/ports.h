@@ -17,6 +17,7 @@
 #include "search/part_end.h"
 
 struct world;
+struct catalogue_supplier; // model/catalogue.h
 
 enum login_state {
     LOGIN_HERE,
@@ -69,6 +70,10 @@ struct world_ops {
     /// The supplier wants no request of this account for so long; 0: it did not say how long. How long it is left
     /// alone from now on.
     uint64_t (*account_block)(struct world *world, const struct script_account *account, uint64_t wait_us);
+    /// Has an operator switched this supplier off, or this account of it (NULL: is not known yet)? If so `why` says who
+    /// and why, for people; it may be NULL. NULL: nobody can.
+    bool (*is_switched_off)(struct world *world, const struct catalogue_supplier *supplier,
+                            const struct script_account *account, char *why, size_t size);
     /// What is known of accounts; NULL, all three: this world knows nothing.
     /// May an attempt ask this account now? Whatever is not refused is told by health_tell, once. Else `*wait_us` is
     /// how long it is refused; 0: nobody knows.

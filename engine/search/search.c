@@ -357,6 +357,9 @@ static bool search_close_unwanted(struct search *search, struct attempt *attempt
         attempt_close_unasked(attempt, OUTCOME_DISABLED, supplier->because);
         return true;
     }
+    if (attempt_close_switched_off(attempt)) {
+        return true;
+    }
     if (supplier->mode == MODE_TEST && !search->options.is_test) {
         attempt_close_unasked(attempt, OUTCOME_SKIPPED, TEXT("only for searches with \"mode\": \"test\""));
         return true;

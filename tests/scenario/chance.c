@@ -283,6 +283,10 @@ static void fill_supplier(struct dice *dice, const struct habits *habits, struct
     if (one_in(dice, 20)) {
         supplier->is_disabled = true;
         supplier->expected = OUTCOME_DISABLED;
+    } else if (one_in(dice, 20)) {
+        behaviour->off = "by somebody";
+        behaviour->off_after_us = one_in(dice, 2) ? 0 : between(dice, 1, 500000);
+        supplier->expected = behaviour->off_after_us == 0 ? OUTCOME_DISABLED : OUTCOME_COUNT;
     }
 }
 

@@ -154,12 +154,10 @@ static void read_limits(lua_State *lua, struct virtual_supplier *behaviour)
     behaviour->blocked_us = get_number(lua, "blocked_us", 0);
     lua_getfield(lua, -1, "limits");
     if (lua_istable(lua, -1)) {
-        behaviour->limits = (struct request_limits){
-            .per_second = (uint32_t)get_number(lua, "rps", 0),
-            .per_minute = (uint32_t)get_number(lua, "per_minute", 0),
-            .per_day = (uint32_t)get_number(lua, "per_day", 0),
-            .concurrent = (uint32_t)get_number(lua, "concurrent", 0),
-        };
+        behaviour->limits = (struct request_limits){ .per_second = (uint32_t)get_number(lua, "rps", 0),
+                                                     .per_minute = (uint32_t)get_number(lua, "per_minute", 0),
+                                                     .per_day = (uint32_t)get_number(lua, "per_day", 0),
+                                                     .concurrent = (uint32_t)get_number(lua, "concurrent", 0) };
     }
     lua_pop(lua, 1);
 }
@@ -203,6 +201,8 @@ static void read_supplier(lua_State *lua, struct play *play)
     read_limits(lua, behaviour);
     behaviour->breaker = (enum breaker_state)get_named(lua, "breaker", name_of_breaker);
     behaviour->lingers = get_flag(lua, "lingers");
+    behaviour->off = get_string(lua, "off");
+    behaviour->off_after_us = get_number(lua, "off_after_us", 0);
     behaviour->logs_in = get_flag(lua, "logs_in");
     behaviour->has_login = get_flag(lua, "has_login");
     behaviour->login_hangs = get_flag(lua, "login_hangs");

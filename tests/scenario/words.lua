@@ -40,6 +40,7 @@ local SUPPLIER = {
   minutes = "number", flag = "number", login = "ms", login_life = "ms", login_ends = "string", login_hangs = "boolean",
   warm = "boolean", signs = "boolean", rebuilds = "string", rebuild = "ms",
   limits = "table", used = "number", blocked = "ms", breaker = "string", lingers = "boolean",
+  off = "string", off_after = "ms",
   again = "list", mode = "string", account = "string", traffic = "number",
 }
 local AGAIN = { after = "ms", offers = "number", answered = "number", ceiling = "ms", fails = "boolean" }
@@ -254,7 +255,7 @@ local function read_supplier(play, where, given)
     name = given.supplier, ceiling_us = us(given.ceiling), rule_us = us(given.rule), item = given.item,
     cheapest = given.cheapest, minutes = given.minutes, flag = given.flag, display = given.display,
     breaker = given.breaker, lingers = given.lingers, limits = given.limits, used = given.used,
-    blocked_us = us(given.blocked),
+    blocked_us = us(given.blocked), off = given.off, off_after_us = us(given.off_after),
     is_odd = given.odd, is_disabled = given.disabled ~= nil,
     because = given.disabled or given.skips, again = read_again(where, given.again), mode = given.mode,
     account = given.account, traffic = given.traffic and given.traffic * 10000,

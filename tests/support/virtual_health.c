@@ -3,6 +3,9 @@
 #include "support/virtual_supplier.h"
 #include "support/virtual_world.h"
 
+#include "model/catalogue.h"
+
+#include <stdio.h>
 #include <stdlib.h>
 
 // The dice of a play fall in the middle: what waits, waits as long as it says.
@@ -109,13 +112,31 @@ void virtual_health_tell(struct world *world, const struct script_account *accou
     }
 }
 
+bool virtual_is_switched_off(struct world *world, const struct catalogue_supplier *supplier,
+                             const struct script_account *account, char *why, size_t size)
+{
+    struct virtual_world *virtual = virtual_of(world);
+    const struct virtual_supplier *
+        behaviour = &virtual->suppliers[virtual_supplier_index(virtual, account != NULL ? account : supplier->account)];
+
+    if (behaviour->off == NULL || virtual->now_us < virtual->began_us + behaviour->off_after_us) {
+        return false;
+    }
+    if (why != NULL) {
+        (void)snprintf(why, size, "%s", behaviour->off);
+    }
+    return true;
+}
+
 bool virtual_linger_wants(struct world *world, const struct script_account *account, uint32_t parts)
 {
     struct virtual_world *virtual = virtual_of(world);
     size_t index = virtual_supplier_index(virtual, account);
+    bool is_off = virtual_is_switched_off(world, NULL, account, NULL, 0);
+    bool is_wanted = virtual->suppliers[index].lingers && !is_off;
 
-    virtual->health[index].lingering += virtual->suppliers[index].lingers ? parts : 0;
-    return virtual->suppliers[index].lingers;
+    virtual->health[index].lingering += is_wanted ? parts : 0;
+    return is_wanted;
 }
 
 void virtual_linger_ended(struct world *world, const struct script_account *account, uint32_t parts)

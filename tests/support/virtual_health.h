@@ -30,6 +30,8 @@ void virtual_health_fini(struct virtual_world *virtual);
 enum breaker_answer virtual_health_ask(struct world *world, const struct script_account *account,
                                        struct breaker_pass *pass, uint64_t *wait_us);
 void virtual_health_tell(struct world *world, const struct script_account *account, const struct health_result *result);
+bool virtual_is_switched_off(struct world *world, const struct catalogue_supplier *supplier,
+                             const struct script_account *account, char *why, size_t size);
 bool virtual_linger_wants(struct world *world, const struct script_account *account, uint32_t parts);
 void virtual_linger_ended(struct world *world, const struct script_account *account, uint32_t parts);
 

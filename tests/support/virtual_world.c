@@ -411,6 +411,7 @@ void virtual_world_init(struct virtual_world *virtual, const struct virtual_supp
         .permit_begin = virtual_permit_begin,
         .permit_end = virtual_permit_end,
         .account_block = virtual_account_block,
+        .is_switched_off = virtual_is_switched_off,
         .health_ask = virtual_health_ask,
         .health_tell = virtual_health_tell,
         .linger_wants = virtual_linger_wants,
@@ -425,6 +426,7 @@ void virtual_world_init(struct virtual_world *virtual, const struct virtual_supp
     *virtual = (struct virtual_world){
         .world = { .ops = &OPS },
         .now_us = 1000000,
+        .began_us = 1000000,
         .suppliers = suppliers,
         .supplier_count = count,
         .start_us = 1000,

@@ -77,6 +77,8 @@ struct virtual_supplier {
     struct request_limits limits;
     enum breaker_state breaker; // of its account, when the play begins: closed, open for long, half-open
     bool lingers;               // each attempt of it that is cut goes on
+    const char *off;            // an operator switches it off, and says so; NULL: none does
+    uint64_t off_after_us;      // so long after the play begins
     uint32_t used;              // requests that count in its windows when the play begins
     uint64_t blocked_us;        // the supplier wants no requests for so long from then on; 0: it takes them
     // of its logins
@@ -113,7 +115,7 @@ struct virtual_login;
 
 struct virtual_world {
     struct world world;
-    uint64_t now_us;
+    uint64_t now_us, began_us;
     struct timer_heap timers;
     const struct virtual_supplier *suppliers;
     size_t supplier_count;
