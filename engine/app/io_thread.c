@@ -268,6 +268,8 @@ static enum status io_thread_open(struct io_thread *thread, struct failure *why)
         return status;
     }
     live_world_init(&thread->live, thread->loop, thread->fetches, thread->engine->workers, thread->engine->permits);
+    gate_init(&thread->gate, thread->loop, (unsigned)(thread - thread->engine->threads));
+    thread->live.gate = &thread->gate;
     thread->live.shadows.shadows = thread->engine->shadows;
     status = login_desk_open(&thread->live.logins, thread->engine->logins, &thread->live.world, thread->loop);
     if (status != STATUS_OK) {
@@ -334,6 +336,7 @@ void io_thread_fini(struct io_thread *thread)
         loop_stop(thread->loop);
         loop_run(thread->loop); // one pass: messages already posted are received
     }
+    gate_fini(&thread->gate);
     if (thread->loop != NULL) {
         loop_timer_cancel(thread->loop, &thread->drain_timer);
         loop_timer_cancel(thread->loop, &thread->drain_poll);

@@ -23,6 +23,7 @@ struct io_thread {
     struct http_server *server;
     struct live_world live;
     struct reserve reserve;
+    struct gate gate;
     struct list calls; // open struct search_call of routes.c
     struct timer drain_timer;
     struct message book_message; // the resolver has a new book

@@ -46,6 +46,9 @@ static void live_on_call_back(struct message *message)
     struct live_world *live = call->home;
 
     live->calls_out--;
+    if (live->gate != NULL) {
+        gate_note_call(live->gate, call);
+    }
     if (atomic_load(&call->is_cancelled)) {
         script_call_destroy(call);
         return;
@@ -99,6 +102,45 @@ static uint64_t live_account_block(struct world *world, const struct script_acco
     return permits_block(live_of(world)->permits, account, wait_us);
 }
 
+static void live_permit_given_up(struct world *world, const struct script_account *account)
+{
+    permits_give_up(live_of(world)->permits, account);
+}
+
+static void live_account_strained(struct world *world, const struct script_account *account)
+{
+    permits_strained(live_of(world)->permits, account);
+}
+
+static bool live_auth_ask(struct world *world, const struct script_account *account, struct auth_pass *pass,
+                          uint64_t *wait_us)
+{
+    return permits_ask_auth(live_of(world)->permits, account, pass, wait_us);
+}
+
+static void live_auth_tell(struct world *world, const struct script_account *account, const struct auth_pass *pass,
+                           enum auth_end end)
+{
+    permits_tell_auth(live_of(world)->permits, account, pass, end);
+}
+
+static enum overload_level live_overload(struct world *world)
+{
+    const struct gate *gate = live_of(world)->gate;
+    return gate != NULL ? gate_level(gate) : OVERLOAD_NONE;
+}
+
+static double live_shed_share(struct world *world)
+{
+    const struct gate *gate = live_of(world)->gate;
+    return gate != NULL ? gate_shed_share(gate) : 0;
+}
+
+static double live_worth(struct world *world, const struct script_account *account)
+{
+    return permits_worth(live_of(world)->permits, account);
+}
+
 static enum breaker_answer live_health_ask(struct world *world, const struct script_account *account,
                                            struct breaker_pass *pass, uint64_t *wait_us)
 {
@@ -113,7 +155,8 @@ static void live_health_tell(struct world *world, const struct script_account *a
 
 static bool live_linger_wants(struct world *world, const struct script_account *account, uint32_t parts)
 {
-    return permits_want_linger(live_of(world)->permits, account, parts);
+    return world_overload(world) == OVERLOAD_NONE &&
+           permits_want_linger(live_of(world)->permits, account, parts);
 }
 
 static void live_linger_ended(struct world *world, const struct script_account *account, uint32_t parts)
@@ -171,6 +214,13 @@ void live_world_init(struct live_world *live, struct loop *loop, struct fetch_po
         .permit_begin = live_permit_begin,
         .permit_end = live_permit_end,
         .account_block = live_account_block,
+        .permit_given_up = live_permit_given_up,
+        .account_strained = live_account_strained,
+        .auth_ask = live_auth_ask,
+        .auth_tell = live_auth_tell,
+        .overload = live_overload,
+        .shed_share = live_shed_share,
+        .worth = live_worth,
         .health_ask = live_health_ask,
         .health_tell = live_health_tell,
         .linger_wants = live_linger_wants,

@@ -6,6 +6,7 @@
 /// Memory:  borrows everything.
 #pragma once
 
+#include "app/gate.h"
 #include "app/login_book.h"
 #include "app/permits.h"
 #include "app/shadow.h"
@@ -22,6 +23,7 @@ struct live_world {
     struct permits *permits;
     struct login_desk logins;
     struct shadow_desk shadows; // of nobody, until somebody keeps shadows here
+    struct gate *gate;          // of its loop; NULL: there is none
     uint64_t calls_out;         // script calls not yet back
 };
 

@@ -294,6 +294,11 @@ void search_route_handle(struct io_thread *thread, struct http_call *call)
         return;
     }
     struct generation *generation = engine_generation(thread->engine); // one for all that follows
+    if (!gate_admits(&thread->gate, generation_catalogue(generation)->admission)) {
+        refuse_busy(call, &trace, "overloaded", "This engine is overloaded");
+        generation_release(&generation);
+        return;
+    }
     search_request_init(&request);
     if (search_request_read(&request, thread->engine, generation, call, &problem)) {
         search_route_start(thread, call, &request, generation, &trace);

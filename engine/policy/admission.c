@@ -9,16 +9,51 @@ static const double MORE = 0.02;
 static const double LEAST = 0.05; // admitted, whatever happens: else nobody would notice that it is over
 static const double SHED_PRICE = 4;
 
-void admission_init(struct admission *admission)
+const char *overload_level_name(enum overload_level level)
 {
-    *admission = (struct admission){ .least_us = UINT64_MAX };
+    static const char *const NAMES[OVERLOAD_LEVELS] = {
+        [OVERLOAD_NONE] = "none",
+        [OVERLOAD_NO_EXTRAS] = "no_extras",
+        [OVERLOAD_SHEDDING] = "shedding",
+        [OVERLOAD_REFUSING] = "refusing",
+    };
+    return NAMES[level];
+}
+
+static void interval_begins(struct admission *admission)
+{
+    for (size_t i = 0; i < ADMISSION_QUEUES; i++) {
+        admission->least_us[i] = UINT64_MAX;
+    }
+}
+
+void admission_init(struct admission *admission, struct admission_settings settings)
+{
+    *admission = (struct admission){ .settings = settings };
+    interval_begins(admission);
+}
+
+void admission_set(struct admission *admission, struct admission_settings settings)
+{
+    if (admission->settings.is_on && !settings.is_on) {
+        admission_init(admission, settings);
+    }
+    admission->settings = settings;
+}
+
+static bool is_pressed(const struct admission *admission)
+{
+    for (size_t i = 0; i < ADMISSION_QUEUES; i++) {
+        if (admission->least_us[i] != UINT64_MAX && admission->least_us[i] > admission->settings.target_us) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static void interval_ends(struct admission *admission)
 {
-    bool is_pressed = admission->least_us != UINT64_MAX && admission->least_us > ADMISSION_TARGET_US;
-
-    if (is_pressed) {
+    if (is_pressed(admission)) {
         admission->rung += admission->rung < ADMISSION_RUNGS;
         if (admission->rung >= ADMISSION_REFUSES_AT) {
             admission->refused = 1 - fmax(LEAST, (1 - admission->refused) * FEWER);
@@ -27,31 +62,35 @@ static void interval_ends(struct admission *admission)
         admission->refused = fmax(0, admission->refused - MORE);
         admission->rung -= admission->rung > 0 && admission->refused <= 0;
     }
-    admission->least_us = UINT64_MAX;
+    interval_begins(admission);
 }
 
 /// Intervals in which nothing waited are none of pressure.
-static void admission_advance(struct admission *admission, uint64_t now_us)
+void admission_advance(struct admission *admission, uint64_t now_us)
 {
     static const uint64_t FORGOTTEN = 100; // intervals after which nothing is left of anything
+    uint64_t interval_us = admission->settings.interval_us;
 
-    if (admission->interval_us == 0) {
-        admission->interval_us = now_us + ADMISSION_INTERVAL_US;
+    if (!admission->settings.is_on) {
+        return;
     }
-    if (now_us >= admission->interval_us + FORGOTTEN * ADMISSION_INTERVAL_US) {
-        admission_init(admission);
-        admission->interval_us = now_us + ADMISSION_INTERVAL_US;
+    if (admission->end_us == 0) {
+        admission->end_us = now_us + interval_us;
     }
-    for (; now_us >= admission->interval_us; admission->interval_us += ADMISSION_INTERVAL_US) {
+    if (now_us >= admission->end_us + FORGOTTEN * interval_us) {
+        admission_init(admission, admission->settings);
+        admission->end_us = now_us + interval_us;
+    }
+    for (; now_us >= admission->end_us; admission->end_us += interval_us) {
         interval_ends(admission);
     }
 }
 
-void admission_note(struct admission *admission, uint64_t waited_us, uint64_t now_us)
+void admission_note(struct admission *admission, enum admission_queue queue, uint64_t waited_us, uint64_t now_us)
 {
     admission_advance(admission, now_us);
-    if (waited_us < admission->least_us) {
-        admission->least_us = waited_us;
+    if (waited_us < admission->least_us[queue]) {
+        admission->least_us[queue] = waited_us;
     }
 }
 
@@ -61,9 +100,15 @@ bool admission_admit(struct admission *admission, uint32_t dice, uint64_t now_us
     return (double)dice >= admission->refused * 4294967296.0;
 }
 
-bool admission_allows_extra_calls(const struct admission *admission)
+enum overload_level admission_level(const struct admission *admission)
 {
-    return admission->rung == 0;
+    if (admission->rung >= ADMISSION_REFUSES_AT) {
+        return OVERLOAD_REFUSING;
+    }
+    if (admission->rung >= ADMISSION_SHEDS_AT) {
+        return OVERLOAD_SHEDDING;
+    }
+    return admission->rung > 0 ? OVERLOAD_NO_EXTRAS : OVERLOAD_NONE;
 }
 
 double admission_price(const struct admission *admission)

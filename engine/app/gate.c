@@ -1,0 +1,131 @@
+#include "app/gate.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "policy/shed.h"
+
+enum { TELL_US = 1000000 };
+
+enum overload_level gate_level(const struct gate *gate)
+{
+    return admission_level(&gate->admission);
+}
+
+double gate_shed_share(const struct gate *gate)
+{
+    return shed_share(gate->admission.rung);
+}
+
+static void gate_tell(struct gate *gate, enum overload_level level, uint64_t now_us)
+{
+    if (level == gate->told || now_us < gate->told_us + TELL_US) {
+        return;
+    }
+    enum log_level importance = level > gate->told ? LOG_WARNING : LOG_INFO;
+    log_line(importance, "overload", "level=%s was=%s loop=%u admitted_percent=%.0f", overload_level_name(level),
+             overload_level_name(gate->told), gate->number, 100 * (1 - gate->admission.refused));
+    gate->told = level;
+    gate->told_us = now_us;
+}
+
+/// After whatever may have changed the level.
+static void gate_settle(struct gate *gate, uint64_t now_us)
+{
+    enum overload_level level = gate_level(gate);
+    bool was_calm = atomic_load_explicit(&gate->level, memory_order_relaxed) == OVERLOAD_NONE;
+
+    if (was_calm && level == OVERLOAD_NONE && gate->told == OVERLOAD_NONE) {
+        return;
+    }
+    if (was_calm && level != OVERLOAD_NONE) {
+        atomic_fetch_add_explicit(&gate->pressed, 1, memory_order_relaxed);
+    }
+    atomic_store_explicit(&gate->level, (unsigned)level, memory_order_relaxed);
+    atomic_store_explicit(&gate->admitted_ppm, (uint64_t)(1e6 * (1 - gate->admission.refused)), memory_order_relaxed);
+    gate_tell(gate, level, now_us);
+    bool looks_on = level != OVERLOAD_NONE || gate->told != level;
+    if (looks_on && !timer_is_running(&gate->timer)) {
+        uint64_t at_us = now_us + gate->admission.settings.interval_us;
+        if (loop_timer_start(gate->loop, &gate->timer, at_us) != STATUS_OK) {
+            return; // the next call or search looks on
+        }
+    }
+}
+
+static void gate_on_timer(struct timer *timer)
+{
+    struct gate *gate = CONTAINER_OF(timer, struct gate, timer);
+    uint64_t now_us = clock_now_us();
+
+    admission_advance(&gate->admission, now_us);
+    gate_settle(gate, now_us);
+}
+
+void gate_init(struct gate *gate, struct loop *loop, unsigned number)
+{
+    *gate = (struct gate){ .loop = loop, .number = number, .dice = clock_now_us() | 1 };
+    gate->timer.on_due = gate_on_timer;
+    atomic_init(&gate->admitted_ppm, 1000000);
+    admission_init(&gate->admission, (struct admission_settings){ .is_on = false });
+}
+
+void gate_fini(struct gate *gate)
+{
+    if (gate->loop != NULL && timer_is_running(&gate->timer)) {
+        loop_timer_cancel(gate->loop, &gate->timer);
+    }
+}
+
+/// Calls that go behind all others are there to wait, and those that nobody waits for tell nothing of those that do.
+void gate_note_call(struct gate *gate, const struct script_call *call)
+{
+    struct admission *admission = &gate->admission;
+
+    if (!admission->settings.is_on || call->is_last) {
+        return;
+    }
+    uint64_t now_us = clock_now_us();
+    uint64_t begun_us = atomic_load_explicit(&call->begun_us, memory_order_relaxed);
+    bool is_answer = call->kind == SCRIPT_CALL_NORMALISE || call->kind == SCRIPT_CALL_ASK;
+    uint64_t taken_us = begun_us != 0 ? begun_us : call->done_us; // one that was dropped has waited all the time
+
+    admission_note(admission, is_answer ? ADMISSION_ANSWERS : ADMISSION_STARTS,
+                   taken_us > call->queued_us ? taken_us - call->queued_us : 0, now_us);
+    admission_note(admission, ADMISSION_LOOP, now_us > call->done_us ? now_us - call->done_us : 0, now_us);
+    gate_settle(gate, now_us);
+}
+
+/// xorshift64* (Vigna 2016).
+static uint32_t gate_roll(struct gate *gate)
+{
+    gate->dice ^= gate->dice >> 12;
+    gate->dice ^= gate->dice << 25;
+    gate->dice ^= gate->dice >> 27;
+    return (uint32_t)(gate->dice * UINT64_C(2685821657736338717) >> 32);
+}
+
+bool gate_admits(struct gate *gate, struct admission_settings settings)
+{
+    if (!settings.is_on && !gate->admission.settings.is_on) {
+        return true;
+    }
+    uint64_t now_us = clock_now_us();
+    admission_set(&gate->admission, settings);
+    bool is_admitted = admission_admit(&gate->admission, gate_roll(gate), now_us);
+
+    if (!is_admitted) {
+        atomic_fetch_add_explicit(&gate->refused, 1, memory_order_relaxed);
+    }
+    gate_settle(gate, now_us);
+    return is_admitted;
+}
+
+void gate_look(struct gate *gate, struct gate_view *view)
+{
+    *view = (struct gate_view){
+        .level = (enum overload_level)atomic_load_explicit(&gate->level, memory_order_relaxed),
+        .refused = atomic_load_explicit(&gate->refused, memory_order_relaxed),
+        .pressed = atomic_load_explicit(&gate->pressed, memory_order_relaxed),
+        .admitted_ppm = atomic_load_explicit(&gate->admitted_ppm, memory_order_relaxed),
+    };
+}
