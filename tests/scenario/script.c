@@ -202,6 +202,9 @@ static void read_supplier(lua_State *lua, struct play *play)
     read_limits(lua, behaviour);
     behaviour->breaker = (enum breaker_state)get_named(lua, "breaker", name_of_breaker);
     behaviour->lingers = get_flag(lua, "lingers");
+    behaviour->auth_refusals = (uint32_t)get_number(lua, "auth_refusals", 0);
+    behaviour->is_tried_out = get_flag(lua, "is_tried_out");
+    behaviour->worth = (uint32_t)get_number(lua, "worth", 0);
     behaviour->logs_in = get_flag(lua, "logs_in");
     behaviour->has_login = get_flag(lua, "has_login");
     behaviour->login_hangs = get_flag(lua, "login_hangs");
@@ -236,6 +239,7 @@ static void read_machine(lua_State *lua, struct virtual_machine *machine)
     machine->event_byte_ns = get_number(lua, "event_byte_ns", 0);
     machine->script_percent = (uint32_t)get_number(lua, "script_percent", 0);
     machine->fetch_ends_first = get_flag(lua, "fetch_ends_first");
+    machine->rung = (uint32_t)get_number(lua, "rung", 0);
     machine->refused_call = (uint32_t)get_number(lua, "refused_call", 0);
     machine->refused_fetch = (uint32_t)get_number(lua, "refused_fetch", 0);
     machine->refused_timer = (uint32_t)get_number(lua, "refused_timer", 0);
@@ -469,6 +473,8 @@ static void set_health(lua_State *lua, const struct play *play, const struct pla
             set_name(lua, "end", name_of_health(result->health[i].last));
             set_number(lua, "times", result->health[i].told);
             set_number(lua, "pending_us", result->health[i].pending_us);
+            set_number(lua, "refusals", result->health[i].auth.refusals);
+            set_number(lua, "parks", result->health[i].auth.parks);
             set_number(lua, "value", (uint64_t)result->health[i].value);
             lua_setfield(lua, -2, play->suppliers[i].behaviour.name);
         }
