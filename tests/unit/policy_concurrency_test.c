@@ -42,7 +42,6 @@ static void strain_takes_three_tenths_once_a_window(void **state)
 
     begin_with(100);
     for (size_t i = 0; i < COUNT_OF(CAPS); i++) {
-        now_us = use_window(now_us);
         (void)concurrency_allows(&concurrency, concurrency_cap(&concurrency, now_us), now_us);
         for (int burst = 0; burst < 50; burst++) {
             concurrency_strained(&concurrency, 0, now_us);
