@@ -4,6 +4,8 @@
 #include "base/log.h"
 #include "policy/shed.h"
 
+#include <limits.h>
+
 enum { TELL_US = 1000000 };
 
 enum overload_level gate_level(const struct gate *gate)
@@ -22,8 +24,8 @@ static void gate_tell(struct gate *gate, enum overload_level level, uint64_t now
         return;
     }
     enum log_level importance = level > gate->told ? LOG_WARNING : LOG_INFO;
-    log_line(importance, "overload", "level=%s was=%s loop=%u admitted_percent=%.0f", overload_level_name(level),
-             overload_level_name(gate->told), gate->number, 100 * (1 - gate->admission.refused));
+    log_line(importance, "overload", "level=%s was=%s loop=%u searches=%u", overload_level_name(level),
+             overload_level_name(gate->told), gate->number, gate->in_flight);
     gate->told = level;
     gate->told_us = now_us;
 }
@@ -41,7 +43,7 @@ static void gate_settle(struct gate *gate, uint64_t now_us)
         atomic_fetch_add_explicit(&gate->pressed, 1, memory_order_relaxed);
     }
     atomic_store_explicit(&gate->level, (unsigned)level, memory_order_relaxed);
-    atomic_store_explicit(&gate->admitted_ppm, (uint64_t)(1e6 * (1 - gate->admission.refused)), memory_order_relaxed);
+    atomic_store_explicit(&gate->most, admission_most(&gate->admission), memory_order_relaxed);
     gate_tell(gate, level, now_us);
     bool looks_on = level != OVERLOAD_NONE || gate->told != level;
     if (looks_on && !timer_is_running(&gate->timer)) {
@@ -57,15 +59,15 @@ static void gate_on_timer(struct timer *timer)
     struct gate *gate = CONTAINER_OF(timer, struct gate, timer);
     uint64_t now_us = clock_now_us();
 
-    admission_advance(&gate->admission, now_us);
+    admission_advance(&gate->admission, gate->in_flight > 0, now_us);
     gate_settle(gate, now_us);
 }
 
 void gate_init(struct gate *gate, struct loop *loop, unsigned number)
 {
-    *gate = (struct gate){ .loop = loop, .number = number, .dice = clock_now_us() | 1 };
+    *gate = (struct gate){ .loop = loop, .number = number };
     gate->timer.on_due = gate_on_timer;
-    atomic_init(&gate->admitted_ppm, 1000000);
+    atomic_init(&gate->most, UINT_MAX);
     admission_init(&gate->admission, (struct admission_settings){ .is_on = false });
 }
 
@@ -95,15 +97,6 @@ void gate_note_call(struct gate *gate, const struct script_call *call)
     gate_settle(gate, now_us);
 }
 
-/// xorshift64* (Vigna 2016).
-static uint32_t gate_roll(struct gate *gate)
-{
-    gate->dice ^= gate->dice >> 12;
-    gate->dice ^= gate->dice << 25;
-    gate->dice ^= gate->dice >> 27;
-    return (uint32_t)(gate->dice * UINT64_C(2685821657736338717) >> 32);
-}
-
 bool gate_admits(struct gate *gate, struct admission_settings settings)
 {
     if (!settings.is_on && !gate->admission.settings.is_on) {
@@ -111,7 +104,7 @@ bool gate_admits(struct gate *gate, struct admission_settings settings)
     }
     uint64_t now_us = clock_now_us();
     admission_set(&gate->admission, settings);
-    bool is_admitted = admission_admit(&gate->admission, gate_roll(gate), now_us);
+    bool is_admitted = admission_admit(&gate->admission, gate->in_flight, now_us);
 
     if (!is_admitted) {
         atomic_fetch_add_explicit(&gate->refused, 1, memory_order_relaxed);
@@ -120,12 +113,24 @@ bool gate_admits(struct gate *gate, struct admission_settings settings)
     return is_admitted;
 }
 
+void gate_enter(struct gate *gate)
+{
+    gate->in_flight++;
+}
+
+void gate_leave(struct gate *gate, uint64_t took_us)
+{
+    require(gate->in_flight > 0);
+    gate->in_flight--;
+    admission_done(&gate->admission, took_us);
+}
+
 void gate_look(struct gate *gate, struct gate_view *view)
 {
     *view = (struct gate_view){
         .level = (enum overload_level)atomic_load_explicit(&gate->level, memory_order_relaxed),
         .refused = atomic_load_explicit(&gate->refused, memory_order_relaxed),
         .pressed = atomic_load_explicit(&gate->pressed, memory_order_relaxed),
-        .admitted_ppm = atomic_load_explicit(&gate->admitted_ppm, memory_order_relaxed),
+        .most = atomic_load_explicit(&gate->most, memory_order_relaxed),
     };
 }

@@ -20,12 +20,13 @@ struct gate {
     struct loop *loop;
     unsigned number; // of its loop
     struct admission admission;
-    struct timer timer; // while the level is not OVERLOAD_NONE
-    uint64_t dice;
+    struct timer timer;       // while the level is not OVERLOAD_NONE
+    uint32_t in_flight;       // searches
     enum overload_level told; // in the log
     uint64_t told_us;
     _Atomic unsigned level; // the rest is for those who look on
-    _Atomic uint64_t refused, admitted_ppm, pressed;
+    _Atomic unsigned most;
+    _Atomic uint64_t refused, pressed;
 };
 
 void gate_init(struct gate *gate, struct loop *loop, unsigned number);
@@ -36,6 +37,9 @@ void gate_note_call(struct gate *gate, const struct script_call *call);
 
 /// May a search begin, by these settings? False: it is to be refused at once.
 MUST_CHECK bool gate_admits(struct gate *gate, struct admission_settings settings);
+/// One that was admitted has begun; it is over, that long after its arrival.
+void gate_enter(struct gate *gate);
+void gate_leave(struct gate *gate, uint64_t took_us);
 
 enum overload_level gate_level(const struct gate *gate);
 /// The share of a search's suppliers that is left out now.
@@ -43,8 +47,8 @@ double gate_shed_share(const struct gate *gate);
 
 struct gate_view {
     enum overload_level level;
-    uint64_t refused;        // searches, since the start
-    uint64_t pressed;        // times that its level rose from none
-    uint64_t admitted_ppm;   // of searches, now
+    uint64_t refused; // searches, since the start
+    uint64_t pressed; // times that its level rose from none
+    unsigned most;    // searches at once; UINT_MAX: any number
 };
 void gate_look(struct gate *gate, struct gate_view *view);

@@ -155,8 +155,7 @@ static void live_health_tell(struct world *world, const struct script_account *a
 
 static bool live_linger_wants(struct world *world, const struct script_account *account, uint32_t parts)
 {
-    return world_overload(world) == OVERLOAD_NONE &&
-           permits_want_linger(live_of(world)->permits, account, parts);
+    return world_overload(world) == OVERLOAD_NONE && permits_want_linger(live_of(world)->permits, account, parts);
 }
 
 static void live_linger_ended(struct world *world, const struct script_account *account, uint32_t parts)

@@ -77,10 +77,10 @@ struct permits_view {
     uint32_t concurrency;        // that its supplier bears, as far as is known; 0: any
     uint64_t parked_us;          // by refused credentials, for so long from now; 0: it is not, or is tried out
     bool is_parked;
-    uint64_t auth_parks;         // since it was first in use
-    uint64_t looks;              // attempts that asked, since it was first in use
+    uint64_t auth_parks; // since it was first in use
+    uint64_t looks;      // attempts that asked, since it was first in use
     double worth;
-    double samples;              // of its latency, of the last minutes
-    uint64_t median_us, p95_us;  // 0: not known
+    double samples;             // of its latency, of the last minutes
+    uint64_t median_us, p95_us; // 0: not known
 };
 void permits_look(struct permits *permits, const struct script_account *account, struct permits_view *view);

@@ -83,6 +83,7 @@ static void search_route_on_reply(void *owner, const struct search_reply *reply)
     struct search_call *mine = owner;
 
     mine->search = NULL;
+    gate_leave(&mine->thread->gate, reply->took_us);
     mine->record = reply->record;
     mine->replied_us = clock_now_us();
     mine->timing.status = reply->status;
@@ -165,6 +166,7 @@ void search_route_on_gone(void *context, struct http_call *call)
     if (mine != NULL) {
         if (mine->search != NULL) {
             mine->record = search_record_gone(mine->search);
+            gate_leave(&mine->thread->gate, clock_now_us() - mine->timing.arrival_us);
         }
         search_cancel(&mine->search);
         search_route_attribute(mine);
@@ -270,6 +272,7 @@ static void search_route_start(struct io_thread *thread, struct http_call *call,
         refuse_busy(call, trace, "overloaded", "The search could not be started");
         return;
     }
+    gate_enter(&thread->gate);
     generation_acquire(generation);
     list_append(&thread->calls, &mine->node);
     http_call_set_owner(call, mine);

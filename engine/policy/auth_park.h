@@ -1,10 +1,10 @@
 /// Auth park: whether an account may be asked whose credentials its supplier has refused.
 ///
 /// Three refusals in a row park the account for a minute; then one call at a time is let through as a probe, the first
-/// that comes. A probe that is refused parks it for twice as long, up to half an hour; one that is taken ends all of it;
-/// one that ends without a word leaves its place to the next. A refusal counts when a renewed login was refused, too,
-/// or when the script says that no login would help. Apart from the breaker: the supplier is sound, it only does not
-/// want us.
+/// that comes. A probe that is refused parks it for twice as long, up to half an hour; one that is taken ends all of
+/// it; one that ends without a word leaves its place to the next. A refusal counts when a renewed login was refused,
+/// too, or when the script says that no login would help. Apart from the breaker: the supplier is sound, it only does
+/// not want us.
 ///
 /// Threads: any; the caller holds the account's lock.
 /// Memory:  a plain value to embed; nothing to free.

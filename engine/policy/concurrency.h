@@ -1,8 +1,8 @@
 /// Concurrency: how many requests of an account may be under way at once, as its supplier bears them.
 ///
 /// Additive increase, multiplicative decrease (Chiu, Jain 1989) within [1, the account's `concurrent`]. A sign of
-/// strain (429, a refused connection) makes it 0.7 of what was under way; a window that saw none, and in which all of it
-/// was used, makes it one more. One burst of refusals is one sign: what was sent before the cut says nothing of it.
+/// strain (429, a refused connection) makes it 0.7 of what was under way; a window that saw none, and in which all of
+/// it was used, makes it one more. One burst of refusals is one sign: what was sent before the cut says nothing of it.
 ///
 /// Threads: any; the caller holds the account's lock.
 /// Memory:  a plain value to embed; nothing to free.
@@ -17,9 +17,9 @@
 enum { CONCURRENCY_WINDOW_US = 500000 };
 
 struct concurrency {
-    uint32_t most; // 0: there is no limit, and none is learned
-    uint32_t cap;  // 1..most
-    uint64_t end_us; // of the window; 0: none has begun
+    uint32_t most;              // 0: there is no limit, and none is learned
+    uint32_t cap;               // 1..most
+    uint64_t end_us;            // of the window; 0: none has begun
     uint32_t peak, peak_before; // the most under way in it, and in the one before
     bool is_strained;
 };

@@ -1,6 +1,6 @@
-// A request that is one too many at once waits for a place, and looks for one now and then. Nobody wakes it: places come
-// back on any loop, and a few looks at a mutex cost less than a message from one loop to another. Who comes meanwhile may
-// be lucky before it; what waits has 30 ms to lose.
+// A request that is one too many at once waits for a place, and looks for one now and then. Nobody wakes it: places
+// come back on any loop, and a few looks at a mutex cost less than a message from one loop to another. Who comes
+// meanwhile may be lucky before it; what waits has 30 ms to lose.
 
 #include "search/part_internal.h"
 

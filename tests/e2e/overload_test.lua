@@ -250,7 +250,7 @@ test("when it is over everything is back", function()
   wait_until("the level is none", function()
     return overload().level == "none"
   end)
-  equal(100, overload().admitted_percent, "admitted")
+  equal(nil, overload().most_at_once, "all are admitted")
   equal(0, sum_of("overload_level"), "in metrics")
   local reply = w:search { suppliers = heavies(), budget_ms = 20000 }
   equal(200, reply.status, reply.raw)
