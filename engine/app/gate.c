@@ -54,12 +54,24 @@ static void gate_settle(struct gate *gate, uint64_t now_us)
     }
 }
 
+/// Time has passed.
+static void gate_look_on(struct gate *gate, uint64_t now_us)
+{
+    struct admission *admission = &gate->admission;
+    uint64_t silence_us = gate->out > 0 && now_us > gate->silent_us ? now_us - gate->silent_us : 0;
+
+    if (silence_us > admission->settings.interval_us) {
+        admission_note(admission, ADMISSION_STARTS, silence_us, now_us);
+    }
+    admission_advance(admission, gate->out > 0, now_us);
+}
+
 static void gate_on_timer(struct timer *timer)
 {
     struct gate *gate = CONTAINER_OF(timer, struct gate, timer);
     uint64_t now_us = clock_now_us();
 
-    admission_advance(&gate->admission, gate->in_flight > 0, now_us);
+    gate_look_on(gate, now_us);
     gate_settle(gate, now_us);
 }
 
@@ -79,11 +91,26 @@ void gate_fini(struct gate *gate)
 }
 
 /// Calls that go behind all others are there to wait, and those that nobody waits for tell nothing of those that do.
+void gate_note_out(struct gate *gate, const struct script_call *call)
+{
+    if (call->is_last) {
+        return;
+    }
+    gate->silent_us = gate->out == 0 ? call->queued_us : gate->silent_us;
+    gate->out++;
+}
+
 void gate_note_call(struct gate *gate, const struct script_call *call)
 {
     struct admission *admission = &gate->admission;
 
-    if (!admission->settings.is_on || call->is_last) {
+    if (call->is_last) {
+        return;
+    }
+    require(gate->out > 0);
+    gate->out--;
+    gate->silent_us = call->done_us;
+    if (!admission->settings.is_on) {
         return;
     }
     uint64_t now_us = clock_now_us();
@@ -104,6 +131,7 @@ bool gate_admits(struct gate *gate, struct admission_settings settings)
     }
     uint64_t now_us = clock_now_us();
     admission_set(&gate->admission, settings);
+    gate_look_on(gate, now_us);
     bool is_admitted = admission_admit(&gate->admission, gate->in_flight, now_us);
 
     if (!is_admitted) {

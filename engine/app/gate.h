@@ -22,6 +22,8 @@ struct gate {
     struct admission admission;
     struct timer timer;       // while the level is not OVERLOAD_NONE
     uint32_t in_flight;       // searches
+    uint64_t out;             // script calls that somebody waits for, and that are not back
+    uint64_t silent_us;       // since then none has come back though one was out
     enum overload_level told; // in the log
     uint64_t told_us;
     _Atomic unsigned level; // the rest is for those who look on
@@ -32,7 +34,9 @@ struct gate {
 void gate_init(struct gate *gate, struct loop *loop, unsigned number);
 void gate_fini(struct gate *gate); // before its loop is destroyed
 
-/// A call is back from the workers.
+/// A call was handed to the workers; it is back. Workers from which nothing comes at all are pressure, too: what nobody
+/// takes tells nobody how long it waited.
+void gate_note_out(struct gate *gate, const struct script_call *call);
 void gate_note_call(struct gate *gate, const struct script_call *call);
 
 /// May a search begin, by these settings? False: it is to be refused at once.

@@ -71,6 +71,9 @@ static enum status live_script_submit(struct world *world, struct script_call *c
     enum status status = worker_pool_submit(live->workers, call);
     if (status == STATUS_OK) {
         live->calls_out++;
+        if (live->gate != NULL) {
+            gate_note_out(live->gate, call);
+        }
     }
     return status;
 }
