@@ -286,6 +286,8 @@ static enum status io_thread_open(struct io_thread *thread, struct failure *why)
         return status;
     }
     live_world_init(&thread->live, thread->loop, thread->fetches, thread->engine->workers, thread->engine->permits);
+    gate_init(&thread->gate, thread->loop, (unsigned)(thread - thread->engine->threads));
+    thread->live.gate = &thread->gate;
     thread->live.shadows.shadows = thread->engine->shadows;
     thread->live.on_late = search_route_on_late;
     thread->live.late_owner = thread;
@@ -358,6 +360,7 @@ void io_thread_fini(struct io_thread *thread)
         loop_stop(thread->loop);
         loop_run(thread->loop); // one pass: messages already posted are received
     }
+    gate_fini(&thread->gate);
     if (thread->loop != NULL) {
         loop_timer_cancel(thread->loop, &thread->drain_timer);
         loop_timer_cancel(thread->loop, &thread->drain_poll);

@@ -23,6 +23,7 @@ struct io_thread {
     struct http_server *server;
     struct live_world live;
     struct reserve reserve;
+    struct gate gate;
     struct list calls;         // open struct search_call of search_route.c
     struct list revalidations; // open struct revalidate_call of revalidate_route.c
     struct timer drain_timer;

@@ -85,6 +85,7 @@ static void search_route_on_reply(void *owner, const struct search_reply *reply)
     struct search_call *mine = owner;
 
     mine->search = NULL;
+    gate_leave(&mine->thread->gate, reply->took_us);
     mine->record = reply->record;
     mine->replied_us = clock_now_us();
     mine->timing.status = reply->status;
@@ -186,10 +187,10 @@ static struct search_call *search_call_of(struct route_call *route)
 static void search_route_on_gone(struct io_thread *thread, struct route_call *route)
 {
     struct search_call *mine = search_call_of(route);
-    (void)thread;
 
     if (mine->search != NULL) {
         mine->record = search_record_gone(mine->search);
+        gate_leave(&thread->gate, clock_now_us() - mine->timing.arrival_us);
     }
     search_cancel(&mine->search);
     search_route_attribute(mine);
@@ -301,6 +302,7 @@ static void search_route_start(struct io_thread *thread, struct http_call *call,
         refuse_busy(call, trace, "overloaded", "The search could not be started");
         return;
     }
+    gate_enter(&thread->gate);
     generation_acquire(generation);
     list_append(&thread->calls, &mine->node);
     mine->route = (struct route_call){ &SEARCH_CALL };
@@ -326,6 +328,11 @@ void search_route_handle(struct io_thread *thread, struct http_call *call)
         return;
     }
     struct generation *generation = engine_generation(thread->engine); // one for all that follows
+    if (!gate_admits(&thread->gate, generation_catalogue(generation)->admission)) {
+        refuse_busy(call, &trace, "overloaded", "This engine is overloaded");
+        generation_release(&generation);
+        return;
+    }
     search_request_init(&request);
     if (search_request_read(&request, thread->engine, generation, call, &problem)) {
         search_route_start(thread, call, &request, generation, &trace);

@@ -163,6 +163,8 @@ struct settings {
     uint64_t breaker_failure_share; // millionths
     uint64_t linger_learn;          // millionths; 0: none
     uint64_t linger_limit_us;
+    bool admission_is_on;
+    uint64_t admission_target_us, admission_interval_us;
     struct text log_level;
     struct text timing_file; // absent: none
     struct text fx_file;     // the table of exchange rates; absent: nothing is converted

@@ -36,6 +36,7 @@ struct health_result {
     uint64_t pending_us; // cut in a phase of the network: since that fetch began; 0: in another one
     double value;        // of an answer: its offers
     bool has_answered;   // a whole answer came, whatever it said
+    bool was_asked;      // something of it went out, or could have
 };
 
 struct health {

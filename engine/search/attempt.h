@@ -44,6 +44,8 @@ struct attempt {
 
     struct breaker_pass pass; // of its account's breaker
     bool has_pass;            // which it tells when it closes
+    struct auth_pass auth;    // of its account's credentials
+    bool has_auth;            // likewise
     bool is_lingering;        // its search does not know of it (search/linger.h)
     bool is_probe;
     uint32_t linger_parts; // how many were open when it was cut, and go on

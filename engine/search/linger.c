@@ -113,7 +113,9 @@ bool linger_begin(struct search *search, struct attempt *attempt)
     live->open_parts = attempt->open_parts;
     live->pass = attempt->pass;
     live->has_pass = attempt->has_pass;
-    attempt->has_pass = false; // who goes on tells
+    live->auth = attempt->auth;
+    live->has_auth = attempt->has_auth;
+    attempt->has_pass = attempt->has_auth = false; // who goes on tells
     for (uint32_t i = 0; i < attempt->part_count; i++) {
         struct part *part = &attempt->parts[i];
         frozen[i] = part_as_cut(part);

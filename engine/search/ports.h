@@ -12,6 +12,8 @@
 #include "model/exchange.h"
 #include "model/script_call.h"
 #include "model/search_record.h"
+#include "policy/admission.h"
+#include "policy/auth_park.h"
 #include "policy/health.h"
 #include "policy/quota.h"
 #include "search/part_end.h"
@@ -74,6 +76,21 @@ struct world_ops {
     /// and why, for people; it may be NULL. NULL: nobody can.
     bool (*is_switched_off)(struct world *world, const struct catalogue_supplier *supplier,
                             const struct script_account *account, char *why, size_t size);
+    /// A request that was refused as one too many at once goes on waiting for its place no longer. NULL: not counted.
+    void (*permit_given_up)(struct world *world, const struct script_account *account);
+    /// A request met a sign that its supplier is strained. NULL: nobody learns of it.
+    void (*account_strained)(struct world *world, const struct script_account *account);
+    /// May an attempt use this account's credentials now? If so, auth_tell is called once; else `*wait_us` is as
+    /// auth_park_ask says. Of a login `pass` is NULL. NULL, both: nobody's are parked.
+    MUST_CHECK bool (*auth_ask)(struct world *world, const struct script_account *account, struct auth_pass *pass,
+                                uint64_t *wait_us);
+    void (*auth_tell)(struct world *world, const struct script_account *account, const struct auth_pass *pass,
+                      enum auth_end end);
+    /// How far an overload has come; NULL: there is none, ever. What share of a search's suppliers is left out, and
+    /// what this account's answers are worth, on any scale; NULL: as much as any other's.
+    enum overload_level (*overload)(struct world *world);
+    double (*shed_share)(struct world *world);
+    double (*worth)(struct world *world, const struct script_account *account);
     /// What is known of accounts; NULL, all three: this world knows nothing.
     /// May an attempt ask this account now? Whatever is not refused is told by health_tell, once. Else `*wait_us` is
     /// how long it is refused; 0: nobody knows.
@@ -111,3 +128,9 @@ struct world {
     uint32_t lingering;  // of those that were cut
     bool is_ending;      // the engine ends: none begins to linger
 };
+
+/// Whoever could do without something asks here first.
+static inline enum overload_level world_overload(struct world *world)
+{
+    return world->ops->overload != NULL ? world->ops->overload(world) : OVERLOAD_NONE;
+}

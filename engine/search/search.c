@@ -3,6 +3,7 @@
 #include "model/ground.h"
 #include "policy/ceiling.h"
 #include "search/answer.h"
+#include "search/cull.h"
 #include "search/record.h"
 #include "search/search_internal.h"
 #include "search/verdict.h"
@@ -306,6 +307,7 @@ static void search_on_started(struct script_call *call)
     if (stream_is_on(&search->stream)) {
         stream_began(&search->stream, search);
     }
+    cull_least(search, start);
     for (size_t i = 0; i < search->attempt_count; i++) {
         struct attempt *attempt = &search->attempts[i];
         if (attempt->state == ATTEMPT_WAITING && !start->candidates[attempt->candidate].is_dark) {

@@ -31,6 +31,8 @@ static void set_health(lua_State *lua, const struct play *play, const struct pla
             set_name(lua, "end", name_of_health(result->health[i].last));
             set_number(lua, "times", result->health[i].told);
             set_number(lua, "pending_us", result->health[i].pending_us);
+            set_number(lua, "refusals", result->health[i].auth.refusals);
+            set_number(lua, "parks", result->health[i].auth.parks);
             set_number(lua, "value", (uint64_t)result->health[i].value);
             lua_setfield(lua, -2, play->suppliers[i].behaviour.name);
         }

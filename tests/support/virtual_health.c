@@ -1,5 +1,6 @@
 #include "support/virtual_health.h"
 
+#include "policy/shed.h"
 #include "support/virtual_supplier.h"
 #include "support/virtual_world.h"
 
@@ -25,6 +26,12 @@ void virtual_health_init(struct virtual_world *virtual)
     virtual->health = calloc(virtual->supplier_count + 1, sizeof(*virtual->health));
     require(virtual->health != NULL);
     for (size_t i = 0; i < virtual->supplier_count; i++) {
+        struct auth_park *auth = &virtual->health[i].auth;
+        auth_park_init(auth);
+        for (uint32_t refusal = 0; refusal < virtual->suppliers[i].auth_refusals; refusal++) {
+            (void)auth_park_tell(auth, NULL, AUTH_REFUSED, virtual->now_us);
+        }
+        auth->until_us = virtual->suppliers[i].is_tried_out && auth->until_us != 0 ? virtual->now_us : auth->until_us;
         enum breaker_state state = virtual->suppliers[i].breaker;
         if (state == BREAKER_CLOSED) {
             continue;
@@ -128,6 +135,55 @@ bool virtual_is_switched_off(struct world *world, const struct catalogue_supplie
     return true;
 }
 
+bool virtual_auth_ask(struct world *world, const struct script_account *account, struct auth_pass *pass,
+                      uint64_t *wait_us)
+{
+    struct virtual_world *virtual = virtual_of(world);
+    struct virtual_health *health = &virtual->health[virtual_supplier_index(virtual, account)];
+    bool may_go = auth_park_ask(&health->auth, virtual->now_us, pass, wait_us);
+
+    health->auth_asked += may_go;
+    return may_go;
+}
+
+void virtual_auth_tell(struct world *world, const struct script_account *account, const struct auth_pass *pass,
+                       enum auth_end end)
+{
+    struct virtual_world *virtual = virtual_of(world);
+    struct virtual_health *health = &virtual->health[virtual_supplier_index(virtual, account)];
+
+    health->auth_told += pass != NULL;
+    if (health->auth_told > health->auth_asked) {
+        virtual_world_blame(virtual, "what became of an attempt's credentials was told twice");
+    }
+    (void)auth_park_tell(&health->auth, pass, end, virtual->now_us);
+}
+
+void virtual_health_deny_login(struct virtual_world *virtual, const struct virtual_supplier *supplier)
+{
+    struct auth_park *auth = &virtual->health[supplier - virtual->suppliers].auth;
+    (void)auth_park_tell(auth, NULL, AUTH_REFUSED, virtual->now_us);
+}
+
+enum overload_level virtual_overload(struct world *world)
+{
+    struct admission admission = { .rung = virtual_of(world)->machine.rung };
+    return admission_level(&admission);
+}
+
+double virtual_shed_share(struct world *world)
+{
+    return shed_share(virtual_of(world)->machine.rung);
+}
+
+double virtual_worth(struct world *world, const struct script_account *account)
+{
+    struct virtual_world *virtual = virtual_of(world);
+    uint32_t worth = virtual->suppliers[virtual_supplier_index(virtual, account)].worth;
+
+    return worth != 0 ? worth : 1;
+}
+
 bool virtual_linger_wants(struct world *world, const struct script_account *account, uint32_t parts)
 {
     struct virtual_world *virtual = virtual_of(world);
@@ -135,6 +191,7 @@ bool virtual_linger_wants(struct world *world, const struct script_account *acco
     bool is_off = virtual_is_switched_off(world, NULL, account, NULL, 0);
     bool is_wanted = virtual->suppliers[index].lingers && !is_off;
 
+    is_wanted = is_wanted && virtual_overload(world) == OVERLOAD_NONE;
     virtual->health[index].lingering += is_wanted ? parts : 0;
     return is_wanted;
 }
@@ -178,7 +235,9 @@ size_t virtual_health_untold(const struct virtual_world *virtual)
     size_t untold = 0;
 
     for (size_t i = 0; i < virtual->supplier_count; i++) {
-        untold += virtual->health[i].asked - virtual->health[i].told + virtual->health[i].lingering;
+        const struct virtual_health *health = &virtual->health[i];
+        untold += health->asked - health->told + health->lingering;
+        untold += health->auth_asked - health->auth_told + health->auth.is_probing;
     }
     return untold;
 }

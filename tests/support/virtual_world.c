@@ -367,6 +367,12 @@ static void virtual_permit_end(struct world *world, const struct script_account 
     quota_end(quota);
 }
 
+static void virtual_account_strained(struct world *world, const struct script_account *account)
+{
+    struct virtual_world *virtual = virtual_of(world);
+    quota_strained(quota_of(virtual, account), virtual->now_us);
+}
+
 static uint64_t virtual_account_block(struct world *world, const struct script_account *account, uint64_t wait_us)
 {
     struct virtual_world *virtual = virtual_of(world);
@@ -412,6 +418,12 @@ void virtual_world_init(struct virtual_world *virtual, const struct virtual_supp
         .permit_end = virtual_permit_end,
         .account_block = virtual_account_block,
         .is_switched_off = virtual_is_switched_off,
+        .account_strained = virtual_account_strained,
+        .auth_ask = virtual_auth_ask,
+        .auth_tell = virtual_auth_tell,
+        .overload = virtual_overload,
+        .shed_share = virtual_shed_share,
+        .worth = virtual_worth,
         .health_ask = virtual_health_ask,
         .health_tell = virtual_health_tell,
         .linger_wants = virtual_linger_wants,
