@@ -35,10 +35,10 @@ static bool read_supplier(struct reading *reading, const char *rest)
     struct population_supplier supplier = { 0 };
     double median_ms, slow_s;
 
-    int fields = sscanf(rest, "%15s %lf %lf %lf %lf %lf %lf %lf %lf %lf %u %u", supplier.name, &median_ms,
-                        &supplier.sigma, &supplier.tail_share, &supplier.tail_alpha, &supplier.hang_share,
-                        &supplier.error_share, &supplier.slow_share, &slow_s, &supplier.slow_factor,
-                        &supplier.endpoints, &supplier.offers);
+    int fields =
+        sscanf(rest, "%15s %lf %lf %lf %lf %lf %lf %lf %lf %lf %u %u", supplier.name, &median_ms, &supplier.sigma,
+               &supplier.tail_share, &supplier.tail_alpha, &supplier.hang_share, &supplier.error_share,
+               &supplier.slow_share, &slow_s, &supplier.slow_factor, &supplier.endpoints, &supplier.offers);
     if (fields != 12) {
         return fails(reading, "a supplier has twelve words, see healthy.txt");
     }
@@ -76,7 +76,7 @@ static bool find_supplier(const struct reading *reading, const char *name, size_
 static bool read_hangs(struct reading *reading, char *rest)
 {
     char *kept = NULL;
-    size_t number;
+    size_t number = 0;
 
     for (char *name = strtok_r(rest, " \t", &kept); name != NULL; name = strtok_r(NULL, " \t", &kept)) {
         if (!find_supplier(reading, name, &number)) {
@@ -199,8 +199,9 @@ bool population_read(const char *path, struct population *population, struct pop
     }
     if (population->count == 0 || population->rate_per_s <= 0 || population->slower <= 0 || population->searches == 0 ||
         population->items > POPULATION_ITEMS_MAX || population->same_again > 1) {
-        return fails(&reading, "wanted: suppliers, rate_per_s, searches, slower above 0, same_again up to 1, at most "
-                               "%d items",
+        return fails(&reading,
+                     "wanted: suppliers, rate_per_s, searches, slower above 0, same_again up to 1, at most "
+                     "%d items",
                      POPULATION_ITEMS_MAX);
     }
     return true;

@@ -162,12 +162,6 @@ bool trace_has_best(const struct trace *trace, size_t search, uint64_t answered)
     return (answered >> trace->best[search] & 1) != 0;
 }
 
-bool trace_is_idle(const struct trace *trace, size_t search, uint64_t answered, size_t supplier)
-{
-    uint64_t others = answered & ~(UINT64_C(1) << supplier);
-    return worth_of(trace, search, others) == worth_of(trace, search, answered);
-}
-
 // -------------------------------------------------------------------------------------------------------------- create
 
 /// Different items, those with small numbers more often; offered at the item's price, more or less.

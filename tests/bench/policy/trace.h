@@ -67,5 +67,3 @@ const struct trace_offer *trace_offers(const struct trace *trace, size_t search,
 double trace_worth(const struct trace *trace, size_t search, uint64_t answered);
 /// Is the cheapest offer of all among them?
 bool trace_has_best(const struct trace *trace, size_t search, uint64_t answered);
-/// An answer of the set that adds nothing to the others of it.
-bool trace_is_idle(const struct trace *trace, size_t search, uint64_t answered, size_t supplier);
