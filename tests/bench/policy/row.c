@@ -29,7 +29,7 @@ static bool turn(struct row *row, const char *line, double knob)
     }
     if (strcmp(line, "answered") == 0) {
         *row = (struct row){ .group = "answered", .budget_us = ROW_BUDGET_US, .answered_share = knob / 100 };
-        snprintf(row->name, sizeof(row->name), "%g %% answered", knob);
+        snprintf(row->name, sizeof(row->name), "answered %g %%", knob);
         return true;
     }
     return false;
