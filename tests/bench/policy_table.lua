@@ -219,7 +219,8 @@ function CLAIMS.healthy(rows)
   -- Ours is the grid here, the rival the row.
   for _, field in ipairs({ { "value", "value" }, { "complete_tail", "completeness of the worst 1 %" } }) do
     local differences = at_equal(rows, "90 % answered", "delay", "took_mean", field[1])
-    tell("at equal mean, early finish above 90 % answered in " .. field[2], negated(differences), 0, 2, " points")
+    local what = "at equal mean, early finish above 90 % answered in " .. field[2]
+    tell(what, negated(differences), 0, 2, " points")
   end
 end
 
