@@ -244,8 +244,8 @@ function CLAIMS.dead(rows)
 end
 
 print("value: of all there is to be found, in replies whose last byte left by 2 s; worst 1 %: mean of the poorest")
-print("searches; late: past 2 s, in ms; conn s, calls, extra, early (not waited for), refused (breaker open): a search;")
-print("±: 95 % over " .. #bench.seeds .. " seeds")
+print("searches; late: past 2 s, in ms; of a search: conn s, calls, extra, early (not waited for), refused (breaker")
+print("open); ±: 95 % over " .. #bench.seeds .. " seeds")
 for _, population in ipairs(bench.populations) do
   local rows, names = by_name(population)
   print(("\n== %s (%d searches a seed)\n"):format(population.name, population.rows[1].searches))

@@ -12,7 +12,7 @@
 // Runs in the root of the project.
 #define FOLDER "tests/bench/policy/"
 
-enum { SEED = 77, SEARCHES = 150 };
+enum { SEED = 77, SEARCHES = 60, ORDINARY = 300 };
 
 struct world_of_test {
     struct population population;
@@ -29,7 +29,8 @@ static void open_world(struct world_of_test *test, const char *population)
     if (!population_read(population, &test->population, &error)) {
         fail_msg("%s", error.text);
     }
-    test->population.warm_up_us = 5000000;
+    test->population.warm_up_us = 2000000;
+    test->population.searches = ORDINARY;
     assert_int_equal(history_read(&test->population, &test->history), STATUS_OK);
     assert_int_equal(trace_create(&test->population, SEED, SEARCHES, &test->trace), STATUS_OK);
     assert_true(rows_make(FOLDER "grid.txt", test->rows, &test->row_count));
