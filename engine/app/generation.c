@@ -221,7 +221,8 @@ static enum status make_supplier(struct generation_builder *builder, const struc
                                              .wants_client = script->want_count > 0,
                                              .signs = script->signs,
                                              .body_cap = script->body_cap,
-                                             .ceiling_us = settings == NULL ? 0 : settings->ceiling_us };
+                                             .ceiling_us = settings == NULL ? 0 : settings->ceiling_us,
+                                             .weight = settings == NULL ? 0 : settings->weight };
     enum status status = make_accounts(builder, source, script, index, is_wanted, supplier);
     if (status != STATUS_OK) {
         return status;
@@ -243,6 +244,15 @@ static struct breaker_settings breaker_of(const struct settings *settings)
                                       .window_s = (uint32_t)(settings->breaker_window_us / 1000000),
                                       .min_calls = settings->breaker_min_calls,
                                       .failure_share = (double)settings->breaker_failure_share / 1e6 };
+}
+
+static struct patience_settings patience_of(const struct settings *settings)
+{
+    return (struct patience_settings){ .finishes_early = settings->patience_finishes_early,
+                                       .delay_cost = (double)settings->patience_delay_cost / 1e6,
+                                       .least_gain = (double)settings->patience_least_gain / 1e6,
+                                       .novelty = (double)settings->patience_novelty,
+                                       .held_cost = (double)settings->patience_held_cost / 1e6 };
 }
 
 static enum status fill_catalogue(struct generation_builder *builder, const struct generation_sources *sources,
@@ -296,6 +306,7 @@ static enum status fill_catalogue(struct generation_builder *builder, const stru
                                                 .deadline_min_us = settings->deadline_min_us,
                                                 .deadline_max_us = settings->deadline_max_us,
                                                 .breaker = breaker_of(settings),
+                                                .patience = patience_of(settings),
                                                 .linger_learn = settings->linger_learn,
                                                 .linger_us = lingers ? settings->linger_limit_us : 0 };
     return STATUS_OK;

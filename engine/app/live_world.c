@@ -111,6 +111,17 @@ static void live_health_tell(struct world *world, const struct script_account *a
     permits_tell(live_of(world)->permits, account, result);
 }
 
+static struct knowledge *live_knowledge(struct world *world, const struct script_account *account)
+{
+    return permits_knowledge(live_of(world)->permits, account);
+}
+
+static void live_worth_tell(struct world *world, const struct script_account *account, uint64_t kind, double items,
+                            bool has_won)
+{
+    permits_note_worth(live_of(world)->permits, account, kind, items, has_won);
+}
+
 static bool live_linger_wants(struct world *world, const struct script_account *account, uint32_t parts)
 {
     return permits_want_linger(live_of(world)->permits, account, parts);
@@ -173,6 +184,8 @@ void live_world_init(struct live_world *live, struct loop *loop, struct fetch_po
         .account_block = live_account_block,
         .health_ask = live_health_ask,
         .health_tell = live_health_tell,
+        .knowledge = live_knowledge,
+        .worth_tell = live_worth_tell,
         .linger_wants = live_linger_wants,
         .linger_ended = live_linger_ended,
         .login_peek = live_login_peek,

@@ -1,5 +1,6 @@
 #include "app/permits.h"
 
+#include "app/knowledge_shelf.h"
 #include "base/clock.h"
 #include "base/list.h"
 #include "base/log.h"
@@ -28,6 +29,7 @@ struct permit_entry {
     uint64_t linger_learn; // millionths
     uint32_t lingering;    // parts
     uint64_t dice;
+    struct knowledge_shelf shelf; // has a lock of its own
     char names[];
 };
 
@@ -79,6 +81,7 @@ static struct permit_entry *permits_add(struct permits *permits, struct text sup
     health_init(&entry->health, (struct breaker_settings){ .is_on = false }, clock_now_us());
     entry->health.breaker.supplier = text_hash(supplier) | 1;
     entry->dice = entry->hash | 1;
+    knowledge_shelf_init(&entry->shelf);
     list_append(&permits->entries, &entry->node);
     permits->count++;
     return entry;
@@ -88,6 +91,7 @@ static void permits_drop(struct permits *permits, struct permit_entry *entry)
 {
     list_remove(&entry->node);
     permits->count--;
+    knowledge_shelf_fini(&entry->shelf);
     pthread_mutex_destroy(&entry->lock);
     free(entry);
 }
@@ -181,6 +185,7 @@ static void put_in_force(struct permits *permits, const struct catalogue *catalo
             entry->linger_learn = catalogue->linger_learn;
             health_set(&entry->health, catalogue->breaker, clock_now_us());
             pthread_mutex_unlock(&entry->lock);
+            knowledge_shelf_set(&entry->shelf, catalogue->patience.held_cost);
         }
     }
     pthread_mutex_lock(&permits->guard_lock);
@@ -324,6 +329,8 @@ void permits_tell(struct permits *permits, const struct script_account *account,
 {
     uint64_t now_us = clock_now_us();
     struct permit_entry *found = permits_lock(permits, account);
+    uint32_t fits = found->health.fits;
+    struct known *known = NULL;
 
     pthread_mutex_lock(&permits->guard_lock);
     uint64_t alarm_us = permits->guard.alarm_us;
@@ -332,7 +339,14 @@ void permits_tell(struct permits *permits, const struct script_account *account,
     pthread_mutex_unlock(&permits->guard_lock);
     enum breaker_state state = found->health.breaker.state;
     found->trips += is_changed && state == BREAKER_OPEN;
+    if (found->health.fits != fits) {
+        fits = found->health.fits;
+        known = knowledge_shelf_make(&found->health.curve); // without memory the former one stays
+    }
     pthread_mutex_unlock(&found->lock);
+    if (known != NULL) {
+        knowledge_shelf_put(&found->shelf, known, fits);
+    }
     if (is_changed) {
         log_line(LOG_WARNING, "breaker", "supplier=%.*s account=%.*s state=%s", TEXT_ARGS(found->supplier),
                  TEXT_ARGS(found->account), breaker_state_name(state));
@@ -342,6 +356,25 @@ void permits_tell(struct permits *permits, const struct script_account *account,
                  "many suppliers fail at once: that is probably us; the others stay asked for a minute supplier=%.*s",
                  TEXT_ARGS(found->supplier));
     }
+}
+
+static struct knowledge_shelf *shelf_of(const struct permits *permits, const struct script_account *account)
+{
+    struct permit_entry *entry = account->kept->permits;
+
+    require(entry != NULL && entry->owner == permits);
+    return &entry->shelf;
+}
+
+struct knowledge *permits_knowledge(const struct permits *permits, const struct script_account *account)
+{
+    return knowledge_shelf_take(shelf_of(permits, account));
+}
+
+void permits_note_worth(const struct permits *permits, const struct script_account *account, uint64_t kind,
+                        double items, bool has_won)
+{
+    knowledge_shelf_note(shelf_of(permits, account), kind, items, has_won, clock_now_us());
 }
 
 /// How many of its parts may linger at once.

@@ -41,6 +41,11 @@ uint64_t permits_block(struct permits *permits, const struct script_account *acc
 MUST_CHECK enum breaker_answer permits_ask(struct permits *permits, const struct script_account *account,
                                            struct breaker_pass *pass, uint64_t *wait_us);
 void permits_tell(struct permits *permits, const struct script_account *account, const struct health_result *result);
+/// A hold on what is known of the account; NULL: nothing is.
+struct knowledge *permits_knowledge(const struct permits *permits, const struct script_account *account);
+/// As worth_note, with the clock's time.
+void permits_note_worth(const struct permits *permits, const struct script_account *account, uint64_t kind,
+                        double items, bool has_won);
 /// Is a cut attempt among those that go on? One in a hundred or what the settings say, five times as many while little
 /// is known. Never more parts of an account at once than PERMITS_LINGER, nor than a quarter of its `concurrent`: those
 /// that somebody waits for need the others. If so, its end is told, once.

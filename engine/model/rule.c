@@ -110,6 +110,7 @@ const char *ceiling_from_name(enum ceiling_from from)
         [CEILING_FROM_SCRIPT] = "script",
         [CEILING_FROM_SETTINGS] = "settings",
         [CEILING_FROM_RULE] = "rule",
+        [CEILING_FROM_BUILT_IN] = "built_in",
     };
     return names[from];
 }

@@ -202,6 +202,9 @@ static void write_sending(const struct search_record *record, struct json_writer
     field_flag(json, "late", search_record_is_late(record));
     field_flag(json, "client_slow", record->was_client_slow);
     field_flag(json, "cut_by_budget", record->was_cut_by_budget);
+    if (record->saved_us > 0) {
+        json_field_u64(json, "finished_early_by_ms", record->saved_us / 1000);
+    }
 }
 
 void search_record_write(const struct search_record *record, struct json_writer *json)

@@ -52,6 +52,7 @@ struct search_record {
     uint16_t status;         // of the reply; 0: the caller left before it
     uint64_t took_us;        // from arrival to the reply, or to the caller's leaving
     bool is_complete, was_cut_by_budget;
+    uint64_t saved_us; // that it need not wait, for it ended early; 0: it did not
     uint32_t percent, eligible, answered, empty, missing;
     uint64_t offers_found, offers_returned;
 

@@ -277,6 +277,14 @@ static enum run_end start_ask_skip(struct start_work *work, size_t index)
     return end;
 }
 
+/// How long after arrival the ceiling in force allows, as far as it is known; UINT64_MAX: there is none.
+static uint64_t start_ceiling_of(const struct start_work *work, const struct start_candidate *candidate,
+                                 uint64_t script_us)
+{
+    struct ceiling ceiling = start_candidate_ceiling(work->call, candidate, script_us);
+    return start_ceiling_us(&ceiling, run_time_left(work->now_us, work->times.arrival_us));
+}
+
 static enum run_end start_candidate(struct start_work *work, size_t index)
 {
     struct start_candidate *candidate = &work->call->candidates[index];
@@ -305,7 +313,7 @@ static enum run_end start_candidate(struct start_work *work, size_t index)
     work->now_us = run_now_us(start_run(work));
     work->script_ceiling_us = 0;
     work->progress_reads = 0;
-    work->ceiling_us = start_candidate_ceiling(work->call, candidate, 0).us; // what is known without its script
+    work->ceiling_us = start_ceiling_of(work, candidate, 0); // what is known without its script
     end = start_ask_skip(work, index);
     if (end != RUN_DONE) {
         return start_fail(work, index, end);
@@ -322,7 +330,7 @@ static enum run_end start_candidate(struct start_work *work, size_t index)
     }
     candidate->ceiling = start_candidate_ceiling(work->call, candidate, work->script_ceiling_us);
     candidate->progress_reads = work->progress_reads;
-    work->ceiling_us = candidate->ceiling.us;
+    work->ceiling_us = start_ceiling_of(work, candidate, work->script_ceiling_us);
     work->now_us = run_now_us(start_run(work));
     uint64_t elapsed_us = run_time_left(work->now_us, work->times.arrival_us);
     if (work->now_us >= work->times.end_us || elapsed_us >= work->ceiling_us) {

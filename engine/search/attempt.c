@@ -1,5 +1,6 @@
 #include "search/attempt.h"
 
+#include "policy/ceiling.h"
 #include "search/say.h"
 #include "search/search_internal.h"
 #include "search/verdict.h"
@@ -185,7 +186,7 @@ void attempt_cut(struct attempt *attempt, enum bound bound, enum phase phase_if_
         attempt_close(attempt, OUTCOME_CUT);
         return;
     }
-    if (!linger_begin(attempt->search, attempt)) {
+    if (!linger_begin(attempt->search, attempt, OUTCOME_CUT)) {
         attempt_cut_parts(attempt);
     }
     attempt->open_parts = 0;
@@ -194,15 +195,18 @@ void attempt_cut(struct attempt *attempt, enum bound bound, enum phase phase_if_
 
 void attempt_finish_early(struct attempt *attempt)
 {
+    attempt->is_finished_early = true;
     if (attempt->state == ATTEMPT_WAITING) {
         attempt->end.phase = PHASE_SCRIPT_QUEUE;
         attempt_close(attempt, OUTCOME_FINISHED_EARLY);
         return;
     }
-    for (uint32_t i = 0; i < attempt->part_count; i++) {
-        if (attempt->parts[i].state != PART_ENDED) {
-            part_cut(&attempt->parts[i]);
-            attempt->parts[i].end.outcome = OUTCOME_FINISHED_EARLY;
+    if (attempt_is_dark(attempt) || !linger_begin(attempt->search, attempt, OUTCOME_FINISHED_EARLY)) {
+        for (uint32_t i = 0; i < attempt->part_count; i++) {
+            if (attempt->parts[i].state != PART_ENDED) {
+                part_cut(&attempt->parts[i]);
+                attempt->parts[i].end.outcome = OUTCOME_FINISHED_EARLY;
+            }
         }
     }
     attempt->open_parts = 0;
@@ -304,6 +308,7 @@ bool attempt_take_offers(struct attempt *attempt, uint32_t part, struct normalis
     }
     if (!attempt->is_lingering) {
         reask_note(&search->reask, search);
+        patience_note(&search->patience, search);
     }
     return true;
 }
@@ -417,6 +422,18 @@ static bool attempt_passes(struct attempt *attempt, struct start_candidate *cand
     return false;
 }
 
+/// The built-in ceiling counts from here, others from the search's arrival.
+static void attempt_place_ceiling(struct attempt *attempt)
+{
+    struct world *world = attempt_world(attempt);
+    uint64_t elapsed_us = world->ops->now_us(world) - attempt->search->options.arrival_us;
+
+    attempt->terms.built_in_us += attempt->terms.built_in_us != 0 ? elapsed_us : 0;
+    if (attempt->ceiling.from == CEILING_FROM_BUILT_IN) {
+        attempt->ceiling = ceiling_in_force(&attempt->terms, 0);
+    }
+}
+
 void attempt_start(struct attempt *attempt, struct start_candidate *candidate)
 {
     attempt->account = candidate->has_no_account ? NULL : candidate->account;
@@ -425,6 +442,8 @@ void attempt_start(struct attempt *attempt, struct start_candidate *candidate)
     }
     attempt->ceiling = candidate->ceiling;
     attempt->terms = candidate->terms;
+    attempt->knowledge = knowledge_hold(candidate->knowledge);
+    attempt_place_ceiling(attempt);
     attempt->progress_reads = candidate->progress_reads;
     attempt->allocation = search_allocation(attempt->search, attempt->ceiling.us);
     if (candidate->verdict == SCRIPT_DROPPED || (candidate->verdict == SCRIPT_OK && attempt->allocation.us == 0)) {
@@ -470,6 +489,7 @@ void attempt_fini(struct attempt *attempt)
         part_fini(&attempt->parts[i]);
     }
     stock_fini(&attempt->stock);
+    knowledge_drop(&attempt->knowledge);
     free(attempt->trouble);
     attempt->trouble = NULL;
 }

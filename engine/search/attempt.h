@@ -48,15 +48,18 @@ struct attempt {
     uint64_t closed_us;
     struct ceiling ceiling;
     struct ceiling_terms terms;
+    struct knowledge *knowledge; // of its account, when it began; held; NULL: nothing is known
     uint32_t progress_reads; // what its ceiling read of the progress; sum of enum progress_field
 
     enum outcome outcome; // once CLOSED
     enum bound bound;
+    bool is_finished_early;  // its search did not wait for all of it
     bool is_partial;         // a part failed, was cut, or its script said that it is not all
     struct part_end end;     // of the part that decided, for people
     struct failure *trouble; // what they are told of its script's error; owned; NULL: nothing
     uint32_t parts_ok, parts_failed;
 
+    uint32_t items_led; // of the reply: only it has them, or the cheapest offer of them
     size_t dropped;  // offers that were not valid
     size_t unmapped; // offers taken whose thing is known by the supplier's own name only
     char dropped_first[256];

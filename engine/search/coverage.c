@@ -16,6 +16,7 @@ static void coverage_add(struct coverage *coverage, const struct attempt *attemp
     if (attempt->is_partial && outcome_row(attempt->outcome)->group != GROUP_MISSING) {
         coverage->partial++;
         coverage->has_bound[attempt->bound] = true;
+        coverage->has_outcome[OUTCOME_FINISHED_EARLY] |= attempt->is_finished_early;
     }
     switch (outcome_row(attempt->outcome)->group) {
     case GROUP_ANSWERED:

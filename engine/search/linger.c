@@ -30,8 +30,8 @@ static void linger_delist(struct search *search, struct attempt *attempt)
     }
 }
 
-/// The same, but with nothing in hand: ended as cut where it stands.
-static struct part part_as_cut(const struct part *part)
+/// The same, but with nothing in hand: ended where it stands.
+static struct part part_as_ended(const struct part *part, enum outcome outcome)
 {
     struct part frozen = { .attempt = part->attempt, .index = part->index, .step = part->step, .end = part->end };
 
@@ -42,7 +42,7 @@ static struct part part_as_cut(const struct part *part)
     frozen.is_redone = part->is_redone;
     if (part->state != PART_ENDED) {
         frozen.end.phase = part_phase(part);
-        frozen.end.outcome = OUTCOME_CUT;
+        frozen.end.outcome = outcome;
     }
     return frozen;
 }
@@ -86,7 +86,7 @@ static struct attempt *linger_make(struct search *search, const struct attempt *
     return live;
 }
 
-bool linger_begin(struct search *search, struct attempt *attempt)
+bool linger_begin(struct search *search, struct attempt *attempt, enum outcome outcome)
 {
     struct attempt *live;
     struct part *frozen;
@@ -111,7 +111,7 @@ bool linger_begin(struct search *search, struct attempt *attempt)
     attempt->has_pass = false; // who goes on tells
     for (uint32_t i = 0; i < attempt->part_count; i++) {
         struct part *part = &attempt->parts[i];
-        frozen[i] = part_as_cut(part);
+        frozen[i] = part_as_ended(part, outcome);
         if (part->state == PART_ENDED) { // its words are for the reply
             frozen[i].trouble = part->trouble;
             part->trouble = NULL;

@@ -10,6 +10,7 @@
 
 #include "base/timer_heap.h"
 #include "model/exchange.h"
+#include "model/knowledge.h"
 #include "model/script_call.h"
 #include "policy/health.h"
 #include "policy/quota.h"
@@ -74,6 +75,11 @@ struct world_ops {
     MUST_CHECK enum breaker_answer (*health_ask)(struct world *world, const struct script_account *account,
                                                  struct breaker_pass *pass, uint64_t *wait_us);
     void (*health_tell)(struct world *world, const struct script_account *account, const struct health_result *result);
+    /// A hold on what is known of the account now; NULL: nothing is, or this world knows nothing.
+    struct knowledge *(*knowledge)(struct world *world, const struct script_account *account);
+    /// What its answer added to a reply, as worth_note; NULL: nobody learns it.
+    void (*worth_tell)(struct world *world, const struct script_account *account, uint64_t kind, double items,
+                       bool has_won);
     /// Is this one of the cut attempts that go on, so that one learns? If so, its end is told by linger_ended, once;
     /// `parts` of it are under way. NULL, both: none goes on.
     bool (*linger_wants)(struct world *world, const struct script_account *account, uint32_t parts);

@@ -146,6 +146,7 @@ struct search_record *search_record_of(const struct search *search, const struct
     record->status = reply->status;
     record->is_complete = coverage.is_complete;
     record->was_cut_by_budget = reply->was_cut_by_budget;
+    record->saved_us = search->patience.saved_us;
     record->percent = coverage.percent;
     record->eligible = (uint32_t)coverage.eligible;
     record->answered = (uint32_t)coverage.answered;

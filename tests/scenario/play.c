@@ -35,6 +35,7 @@ void play_init(struct play *play)
     play->queue_us = 0;
     play->reask_us = 100;
     play->product = SCRIPT_OK;
+    play->patience = (struct patience_settings){ .least_gain = 1e-3 };
 }
 
 struct play_supplier *play_add_supplier(struct play *play, const char *name)
@@ -206,6 +207,7 @@ static void stage_fill(struct stage *stage)
             .because = text_of(supplier->behaviour.because),
             .body_cap = 1 << 20,
             .ceiling_us = supplier->rule_us,
+            .weight = supplier->weight,
             .mode = supplier->mode,
             .traffic = supplier->traffic,
             .account = &stage->accounts[i],
@@ -217,6 +219,8 @@ static void stage_fill(struct stage *stage)
     stage->virtual.start_us = play->start_us;
     stage->virtual.begins_after_us = play->queue_us;
     stage->virtual.reask_us = play->reask_us;
+    stage->virtual.held_cost = play->patience.held_cost;
+    virtual_health_remember(&stage->virtual);
     stage_fill_rules(stage);
     stage->virtual.facts = play->facts;
     ground_init(&stage->ground, stage_on_ground_end);
@@ -227,6 +231,7 @@ static void stage_fill(struct stage *stage)
         .suppliers = stage->catalogue_suppliers,
         .supplier_count = play->supplier_count,
         .linger_us = PLAY_LINGER_US,
+        .patience = play->patience,
     };
 }
 
@@ -313,6 +318,10 @@ static void stage_count(struct stage *stage)
     }
     result->untold = virtual_health_untold(virtual);
     memcpy(result->health, virtual->health, stage->play->supplier_count * sizeof(*result->health));
+    for (size_t i = 0; i < stage->play->supplier_count; i++) {
+        result->health[i].known = NULL; // the world's
+        result->health[i].knowledge = NULL;
+    }
     result->requests = virtual->fetches_started;
     result->reasks = virtual->reasks;
     result->fetches = virtual->fetches_running;

@@ -27,6 +27,7 @@ enum {
 struct play_supplier {
     struct virtual_supplier behaviour;
     bool is_disabled, is_left_out; // by an operator; by the caller
+    uint64_t weight;               // millionths; 0: 1
     uint64_t rule_us;              // a ceiling of the settings; 0: none
     const char *display;           // what strangers see; NULL: its name
     enum mode mode;                // of all its accounts
@@ -72,6 +73,7 @@ struct play {
     struct virtual_machine machine;
     uint64_t start_us, queue_us, reask_us;
     enum script_verdict product;
+    struct patience_settings patience;
 
     uint64_t moments_us[PLAY_MOMENTS_MAX]; // after arrival, ascending: states to keep
     size_t moment_count;

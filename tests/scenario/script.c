@@ -4,6 +4,7 @@
 #include "policy/traffic.h"
 #include "scenario/allocations.h"
 #include "scenario/play.h"
+#include "scenario/script_patience.h"
 #include "scenario/script_rules.h"
 
 #include <glob.h>
@@ -202,6 +203,7 @@ static void read_supplier(lua_State *lua, struct play *play)
     read_limits(lua, behaviour);
     behaviour->breaker = (enum breaker_state)get_named(lua, "breaker", name_of_breaker);
     behaviour->lingers = get_flag(lua, "lingers");
+    script_read_past(lua, supplier);
     behaviour->logs_in = get_flag(lua, "logs_in");
     behaviour->has_login = get_flag(lua, "has_login");
     behaviour->login_hangs = get_flag(lua, "login_hangs");
@@ -282,6 +284,7 @@ static void read_play(lua_State *lua, struct play *play)
     play->product = (enum script_verdict)get_named(lua, "product", verdict_name);
     play->has_default_budget = get_flag(lua, "has_default_budget");
     read_machine(lua, &play->machine);
+    script_read_patience(lua, play);
     read_lists(lua, play);
     script_read_rules(lua, play);
 }
@@ -470,6 +473,9 @@ static void set_health(lua_State *lua, const struct play *play, const struct pla
             set_number(lua, "times", result->health[i].told);
             set_number(lua, "pending_us", result->health[i].pending_us);
             set_number(lua, "value", (uint64_t)result->health[i].value);
+            set_number(lua, "noted", result->health[i].noted);
+            set_number(lua, "items", (uint64_t)result->health[i].items);
+            set_flag(lua, "won", result->health[i].has_won);
             lua_setfield(lua, -2, play->suppliers[i].behaviour.name);
         }
     }
@@ -482,6 +488,7 @@ static void push_result(lua_State *lua, const struct play *play, const struct pl
     set_flag(lua, "was_started", result->was_started);
     set_flag(lua, "is_complete", result->is_complete);
     set_flag(lua, "was_cut_by_budget", result->was_cut_by_budget);
+    set_flag(lua, "early", result->record != NULL && result->record->saved_us > 0);
     set_number(lua, "replies", result->replies);
     set_number(lua, "status", result->status);
     set_number(lua, "sent_us", result->sent_us);

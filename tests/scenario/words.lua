@@ -22,10 +22,17 @@ local MACHINES = {
 --- Kinds of plays' values. "ms": milliseconds, fractions allowed.
 local SEARCH = {
   budget = "ms", reserve = "ms", suppliers = "list", max_items = "number", max_offers_per_item = "number",
-  partial = "boolean", detail = "string", sort = "string", facts = "table", test = "boolean",
+  partial = "boolean", detail = "string", sort = "string", facts = "table", test = "boolean", patience = "table",
 }
+local PATIENCE = {
+  early = "boolean", delay_cost = "number", least = "number", novelty = "number", held_cost = "number",
+}
+--- What was seen of a supplier before: of `calls` so many `percent` arrived, evenly from `from` to `to`; the others were
+--- given up at `gave_up`. Each answer added so many `items`.
+local PAST = { calls = "number", percent = "number", from = "ms", to = "ms", gave_up = "ms", items = "number" }
 local RULE = {
-  when = "table", supplier = "list", deadline = "ms", ceiling = "ms", scale = "number", max = "ms",
+  when = "table", supplier = "list", deadline = "ms", ceiling = "ms", scale = "number", max = "ms", weight = "number",
+  delay_cost = "number",
 }
 local EXCHANGE = {
   answers = "string", after = "ms", hangs = "boolean", phase = "string", fails = "string", status = "number",
@@ -40,7 +47,7 @@ local SUPPLIER = {
   minutes = "number", flag = "number", login = "ms", login_life = "ms", login_ends = "string", login_hangs = "boolean",
   warm = "boolean", signs = "boolean", rebuilds = "string", rebuild = "ms",
   limits = "table", used = "number", blocked = "ms", breaker = "string", lingers = "boolean",
-  again = "list", mode = "string", account = "string", traffic = "number",
+  past = "table", weight = "number", again = "list", mode = "string", account = "string", traffic = "number",
 }
 local AGAIN = { after = "ms", offers = "number", answered = "number", ceiling = "ms", fails = "boolean" }
 local MODES = { live = true, dark = true, test = true }
@@ -57,7 +64,7 @@ local REPLY = {
   empty = "number", missing = "number", offers = "number", found = "number", items = "number", reasons = "list",
   outcomes = "table", order = "list", code = "string", at = "ms", before = "ms", odd_items = "list",
   cut_by_budget = "boolean", requests = "number", reasks = "number", troubles = "number",
-  seen = "table", facets = "list", budget = "table",
+  seen = "table", facets = "list", budget = "table", early = "boolean",
 }
 local BUDGET = { ms = "number", from = "string", rule = "string", clamped = "boolean", requested = "number",
   reserve = "number" }
@@ -72,7 +79,9 @@ local FINALLY = {
   breaker = "table", outcomes = "table", replies = "number", requests = "number", logins = "number", reasks = "number",
   permits = "number", health = "table",
 }
-local HEALTH = { [1] = "string", times = "number", pending = "ms", value = "number" }
+local HEALTH = {
+  [1] = "string", times = "number", pending = "ms", value = "number", noted = "number", items = "number", won = "boolean",
+}
 local HEALTH_ENDS = { good = true, bad = true, unreachable = true, cut = true, ours = true, untold = true }
 local LINES = {
   search = "table", supplier = "string", machine = "table", caller = "string", expect_outcome = "table",
@@ -242,6 +251,17 @@ local function read_again(where, given)
   return again
 end
 
+local function read_past(where, given)
+  if not given then
+    return nil
+  end
+  check_words(where, "a past", given, PAST)
+  return {
+    calls = given.calls, percent = given.percent, from_us = us(given.from), to_us = us(given.to or given.from),
+    gave_up_us = us(given.gave_up), items = given.items,
+  }
+end
+
 local function read_supplier(play, where, given)
   check_words(where, "a supplier", given, SUPPLIER)
   one_of(where, "mode", given.mode, MODES)
@@ -250,7 +270,7 @@ local function read_supplier(play, where, given)
     name = given.supplier, ceiling_us = us(given.ceiling), rule_us = us(given.rule), item = given.item,
     cheapest = given.cheapest, minutes = given.minutes, flag = given.flag, display = given.display,
     breaker = given.breaker, lingers = given.lingers, limits = given.limits, used = given.used,
-    blocked_us = us(given.blocked),
+    blocked_us = us(given.blocked), past = read_past(where, given.past), weight = given.weight,
     is_odd = given.odd, is_disabled = given.disabled ~= nil,
     because = given.disabled or given.skips, again = read_again(where, given.again), mode = given.mode,
     account = given.account, traffic = given.traffic and given.traffic * 10000,
@@ -286,6 +306,7 @@ end
 
 local function read_search(play, where, given)
   check_words(where, "a search", given, SEARCH)
+  check_words(where, "patience", given.patience or {}, PATIENCE)
   one_of(where, "detail", given.detail, { full = true, public = true })
   if play.search then
     fail(where, "a play has one search")
@@ -421,6 +442,8 @@ local function rules_of(play, numbers)
     rules[number] = {
       place = "rules:" .. number, conditions = conditions, suppliers = given.supplier, deadline_us = us(given.deadline),
       ceiling_us = us(given.ceiling), scale_millionths = given.scale and given.scale * 10000, max_us = us(given.max),
+      weight_millionths = given.weight and given.weight * 1e6,
+      delay_cost_millionths = given.delay_cost and given.delay_cost * 1e6,
     }
   end
   return rules
@@ -441,7 +464,7 @@ local function table_of(play, machine)
     max_offers_per_item = search.max_offers_per_item, sort = search.sort, whole_or_nothing = search.partial == false,
     has_choice = search.suppliers ~= nil,
     is_public = search.detail == "public", is_test = search.test, reask_us = us(own.reask),
-    leaves_us = play.leaves_us, suppliers = suppliers,
+    leaves_us = play.leaves_us, suppliers = suppliers, patience = search.patience,
     moments = play.moments, start_us = us(own.start), queue_us = us(own.queue), product = products[own.product],
   }
   local numbers
@@ -619,6 +642,8 @@ local function compare_word(differ, where, run, word, value)
     compare(differ, where, "a reply before " .. value .. " ms", run.result.sent_us < us(value), true)
   elseif word == "status" or word == "requests" or word == "reasks" or word == "troubles" then
     compare(differ, where, word, run.result[word], value)
+  elseif word == "early" then
+    compare(differ, where, "early", run.result.early, value)
   elseif word == "cut_by_budget" then
     compare(differ, where, word, run.result.was_cut_by_budget, value)
   elseif word ~= "items" and word ~= "odd_items" and word ~= "at" then
@@ -684,9 +709,9 @@ local function compare_health(differ, where, name, told, wanted)
   check_words(where, "the health of " .. name, wanted, HEALTH)
   one_of(where, "health", wanted[1], HEALTH_ENDS)
   compare(differ, where, "health of " .. name, told and told["end"] or "untold", wanted[1])
-  for word, key in pairs { times = "times", value = "value" } do
-    if wanted[word] then
-      compare(differ, where, word .. " of the health of " .. name, told and told[key], wanted[word])
+  for _, word in ipairs { "times", "value", "noted", "items", "won" } do
+    if wanted[word] ~= nil then
+      compare(differ, where, word .. " of the health of " .. name, told and told[word], wanted[word])
     end
   end
   if wanted.pending and not (told and told.pending_us >= us(wanted.pending)) then

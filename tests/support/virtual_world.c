@@ -413,6 +413,8 @@ void virtual_world_init(struct virtual_world *virtual, const struct virtual_supp
         .account_block = virtual_account_block,
         .health_ask = virtual_health_ask,
         .health_tell = virtual_health_tell,
+        .knowledge = virtual_knowledge,
+        .worth_tell = virtual_worth_tell,
         .linger_wants = virtual_linger_wants,
         .linger_ended = virtual_linger_ended,
         .login_peek = virtual_login_peek,

@@ -46,6 +46,15 @@ struct virtual_ceiling {
     bool fails;
 };
 
+/// What was seen of a supplier before the play: `calls` of which the share that arrives did so evenly between two
+/// times, and the others were still out when we gave them up.
+struct virtual_past {
+    uint32_t calls; // 0: nothing is known of it
+    uint32_t arrive_percent;
+    uint64_t from_us, to_us, gave_up_us;
+    double items; // that each answer added to a reply; negative: nobody knows
+};
+
 struct virtual_supplier {
     const char *name;
     const struct virtual_step *steps; // NULL: one part of one step, told by the fields below
@@ -76,6 +85,7 @@ struct virtual_supplier {
     // of its account
     struct request_limits limits;
     enum breaker_state breaker; // of its account, when the play begins: closed, open for long, half-open
+    struct virtual_past past;
     bool lingers;               // each attempt of it that is cut goes on
     uint32_t used;              // requests that count in its windows when the play begins
     uint64_t blocked_us;        // the supplier wants no requests for so long from then on; 0: it takes them
@@ -115,6 +125,8 @@ struct virtual_world {
     struct world world;
     uint64_t now_us;
     struct timer_heap timers;
+    double held_cost; // as in struct patience_settings
+    bool learns;      // of all its accounts, from what becomes of their attempts; set before the first search
     const struct virtual_supplier *suppliers;
     size_t supplier_count;
     struct virtual_machine machine;
