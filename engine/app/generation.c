@@ -220,6 +220,7 @@ static enum status make_supplier(struct generation_builder *builder, const struc
                                              .is_enabled = is_wanted,
                                              .wants_client = script->want_count > 0,
                                              .signs = script->signs,
+                                             .extra = &script->extra,
                                              .body_cap = script->body_cap,
                                              .ceiling_us = settings == NULL ? 0 : settings->ceiling_us };
     enum status status = make_accounts(builder, source, script, index, is_wanted, supplier);
@@ -243,6 +244,13 @@ static struct breaker_settings breaker_of(const struct settings *settings)
                                       .window_s = (uint32_t)(settings->breaker_window_us / 1000000),
                                       .min_calls = settings->breaker_min_calls,
                                       .failure_share = (double)settings->breaker_failure_share / 1e6 };
+}
+
+static struct extra_settings extra_of(const struct settings *settings)
+{
+    return (struct extra_settings){ .is_on = settings->extra_is_on,
+                                    .per_supplier = (double)settings->extra_per_supplier / 1e6,
+                                    .engine = (double)settings->extra_engine / 1e6 };
 }
 
 static enum status fill_catalogue(struct generation_builder *builder, const struct generation_sources *sources,
@@ -296,6 +304,7 @@ static enum status fill_catalogue(struct generation_builder *builder, const stru
                                                 .deadline_min_us = settings->deadline_min_us,
                                                 .deadline_max_us = settings->deadline_max_us,
                                                 .breaker = breaker_of(settings),
+                                                .extra = extra_of(settings),
                                                 .linger_learn = settings->linger_learn,
                                                 .linger_us = lingers ? settings->linger_limit_us : 0 };
     return STATUS_OK;

@@ -24,6 +24,7 @@ struct permit_entry {
     uint64_t refused[QUOTA_CONCURRENT + 1]; // by the answer
     uint64_t refused_others;
     struct health health;
+    struct extra_book extra;
     uint64_t trips;
     uint64_t linger_learn; // millionths
     uint32_t lingering;    // parts
@@ -37,6 +38,8 @@ struct permits {
     size_t count;
     pthread_mutex_t guard_lock; // taken under an entry's
     struct breaker_guard guard;
+    pthread_mutex_t extra_lock; // likewise
+    struct extra_engine extra;
 };
 
 static uint64_t entry_hash(struct text supplier, struct text account)
@@ -77,6 +80,7 @@ static struct permit_entry *permits_add(struct permits *permits, struct text sup
     entry->owner = permits;
     require(pthread_mutex_init(&entry->lock, NULL) == 0);
     health_init(&entry->health, (struct breaker_settings){ .is_on = false }, clock_now_us());
+    extra_book_init(&entry->extra);
     entry->health.breaker.supplier = text_hash(supplier) | 1;
     entry->dice = entry->hash | 1;
     list_append(&permits->entries, &entry->node);
@@ -186,6 +190,9 @@ static void put_in_force(struct permits *permits, const struct catalogue *catalo
     pthread_mutex_lock(&permits->guard_lock);
     permits->guard.suppliers = asked;
     pthread_mutex_unlock(&permits->guard_lock);
+    pthread_mutex_lock(&permits->extra_lock);
+    extra_engine_set(&permits->extra, catalogue->extra);
+    pthread_mutex_unlock(&permits->extra_lock);
     LIST_FOR_EACH (node, &permits->entries) {
         struct permit_entry *entry = CONTAINER_OF(node, struct permit_entry, node);
         if (!entry->is_now) {
@@ -232,6 +239,8 @@ enum status permits_create(const struct catalogue *catalogue, struct permits **p
     }
     require(pthread_mutex_init(&made->lock, NULL) == 0);
     require(pthread_mutex_init(&made->guard_lock, NULL) == 0);
+    require(pthread_mutex_init(&made->extra_lock, NULL) == 0);
+    extra_engine_init(&made->extra);
     list_init(&made->entries);
     enum status status = catalogue == NULL ? STATUS_OK : permits_move(made, catalogue);
     if (status != STATUS_OK) {
@@ -254,6 +263,7 @@ void permits_destroy(struct permits **permits)
         permits_drop(gone, CONTAINER_OF(node, struct permit_entry, node));
     }
     pthread_mutex_destroy(&gone->guard_lock);
+    pthread_mutex_destroy(&gone->extra_lock);
     pthread_mutex_destroy(&gone->lock);
     free(gone);
 }
@@ -294,6 +304,7 @@ uint64_t permits_block(struct permits *permits, const struct script_account *acc
     struct permit_entry *found = permits_lock(permits, account);
 
     quota_block(&found->quota, now_us, wait_us);
+    extra_book_quota(&found->extra, now_us);
     uint64_t blocked_us = quota_blocked_us(&found->quota, now_us);
     pthread_mutex_unlock(&found->lock);
     return blocked_us;
@@ -327,6 +338,9 @@ void permits_tell(struct permits *permits, const struct script_account *account,
 
     pthread_mutex_lock(&permits->guard_lock);
     uint64_t alarm_us = permits->guard.alarm_us;
+    if (result->end == HEALTH_GOOD) {
+        extra_book_value(&found->extra, result->value);
+    }
     bool is_changed = health_tell(&found->health, &permits->guard, result, entry_roll(found), now_us);
     bool is_alarmed = permits->guard.alarm_us != alarm_us;
     pthread_mutex_unlock(&permits->guard_lock);
@@ -342,6 +356,26 @@ void permits_tell(struct permits *permits, const struct script_account *account,
                  "many suppliers fail at once: that is probably us; the others stay asked for a minute supplier=%.*s",
                  TEXT_ARGS(found->supplier));
     }
+}
+
+void permits_visit(struct permits *permits, const struct script_account *account, permits_visitor visit, void *context)
+{
+    uint64_t now_us = clock_now_us();
+    struct permit_entry *found = permits_lock(permits, account);
+    const struct permits_account view = { &found->extra, &permits->extra, &found->health.latency, &found->health,
+                                          &found->quota };
+
+    pthread_mutex_lock(&permits->extra_lock);
+    visit(&view, now_us, context);
+    pthread_mutex_unlock(&permits->extra_lock);
+    pthread_mutex_unlock(&found->lock);
+}
+
+void permits_set_overloaded(struct permits *permits, bool is_overloaded)
+{
+    pthread_mutex_lock(&permits->extra_lock);
+    permits->extra.is_overloaded = is_overloaded;
+    pthread_mutex_unlock(&permits->extra_lock);
 }
 
 /// How many of its parts may linger at once.
@@ -394,6 +428,7 @@ void permits_look(struct permits *permits, const struct script_account *account,
                                    .breaker_percent = breaker_share_percent(&found->health.breaker),
                                    .breaker_refuses_us = breaker_refuses_us(&found->health.breaker, now_us),
                                    .breaker_trips = found->trips,
+                                   .extra = found->extra.counts,
                                    .samples = found->health.curve.samples };
     if (!latency_quantile(&found->health.curve, 0.5, &view->median_us)) {
         view->median_us = 0;
