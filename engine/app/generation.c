@@ -220,6 +220,7 @@ static enum status make_supplier(struct generation_builder *builder, const struc
                                              .is_enabled = is_wanted,
                                              .wants_client = script->want_count > 0,
                                              .signs = script->signs,
+                                             .extra = &script->extra,
                                              .body_cap = script->body_cap,
                                              .ceiling_us = settings == NULL ? 0 : settings->ceiling_us,
                                              .weight = settings == NULL ? 0 : settings->weight };
@@ -253,6 +254,13 @@ static struct patience_settings patience_of(const struct settings *settings)
                                        .least_gain = (double)settings->patience_least_gain / 1e6,
                                        .novelty = (double)settings->patience_novelty,
                                        .held_cost = (double)settings->patience_held_cost / 1e6 };
+}
+
+static struct extra_settings extra_of(const struct settings *settings)
+{
+    return (struct extra_settings){ .is_on = settings->extra_is_on,
+                                    .per_supplier = (double)settings->extra_per_supplier / 1e6,
+                                    .engine = (double)settings->extra_engine / 1e6 };
 }
 
 static enum status fill_catalogue(struct generation_builder *builder, const struct generation_sources *sources,
@@ -307,6 +315,7 @@ static enum status fill_catalogue(struct generation_builder *builder, const stru
                                                 .deadline_max_us = settings->deadline_max_us,
                                                 .breaker = breaker_of(settings),
                                                 .patience = patience_of(settings),
+                                                .extra = extra_of(settings),
                                                 .linger_learn = settings->linger_learn,
                                                 .linger_us = lingers ? settings->linger_limit_us : 0 };
     return STATUS_OK;

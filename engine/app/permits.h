@@ -10,6 +10,7 @@
 #pragma once
 
 #include "model/catalogue.h"
+#include "policy/extra_book.h"
 #include "policy/health.h"
 #include "policy/quota.h"
 
@@ -53,6 +54,19 @@ enum { PERMITS_LINGER = 32 };
 MUST_CHECK bool permits_want_linger(struct permits *permits, const struct script_account *account, uint32_t parts);
 void permits_end_linger(struct permits *permits, const struct script_account *account, uint32_t parts);
 
+/// Extra calls of all accounts, for app/permits_extra.c: what a visitor finds, under its locks.
+struct permits_account {
+    struct extra_book *book;
+    struct extra_engine *engine;
+    struct latency *latency;
+    const struct health *health;
+    const struct quota *quota;
+};
+typedef void (*permits_visitor)(const struct permits_account *found, uint64_t now_us, void *context);
+void permits_visit(struct permits *permits, const struct script_account *account, permits_visitor visit, void *context);
+/// While we are overloaded no extra call is granted.
+void permits_set_overloaded(struct permits *permits, bool is_overloaded);
+
 /// How an account stands now.
 struct permits_view {
     struct request_limits limits;
@@ -66,6 +80,7 @@ struct permits_view {
     uint32_t breaker_percent;    // of calls that it lets through
     uint64_t breaker_refuses_us; // for so long from now; 0: it does not, or nobody knows
     uint64_t breaker_trips;      // since it was first in use
+    struct extra_counts extra;
     double samples;              // of its latency, of the last minutes
     uint64_t median_us, p95_us;  // 0: not known
 };
