@@ -129,6 +129,8 @@ static enum status play_search(const struct trace *trace, const struct row *row,
     figures->connection_s = stage->sums.connection_us / 1e6 / (double)count;
     figures->requests = (double)stage->sums.requests / (double)count;
     figures->extra = (double)stage->sums.extra / (double)count;
+    figures->retries = (double)stage->sums.retries / (double)count;
+    figures->hedges = (double)stage->sums.hedges / (double)count;
     figures->refused = (double)stage->sums.refused / (double)count;
     figures->recovery_s = (double)stage_recovery_us(stage) / 1e6;
     stage_destroy(&stage);
@@ -182,6 +184,8 @@ void figures_write(const struct figures *figures, struct json_writer *json)
         { "connection_s", figures->connection_s },
         { "requests", figures->requests },
         { "extra", figures->extra },
+        { "retries", figures->retries },
+        { "hedges", figures->hedges },
         { "early", figures->early },
         { "refused", figures->refused },
         { "recovery_s", figures->recovery_s },

@@ -16,9 +16,9 @@ struct figures {
     double complete_tail;                                  // mean of the worst 1 %
     double best; // searches whose cheapest offer of all was in the reply, by the deadline
     double took_mean, took_p50, took_p95, took_p99, took_p999;
-    double late_p99, late_p999, late_max; // past the deadline; on time is 0
-    double connection_s, requests, extra; // a search
-    double early, refused;                // suppliers a search: not waited for, not asked
+    double late_p99, late_p999, late_max;                  // past the deadline; on time is 0
+    double connection_s, requests, extra, retries, hedges; // a search
+    double early, refused;                                 // suppliers a search: not waited for, not asked
     double recovery_s;
     uint64_t searches;
 };

@@ -21,7 +21,9 @@ struct row {
     uint64_t budget_us;
     enum row_ceilings ceilings;
     double answered_share; // ends when so many of all have answered; 0: it does not
-    bool has_breaker, has_linger;
+    bool has_breaker, has_linger, has_early, has_retry, has_hedge;
+    double held_cost; // the share of an answer that a second of a held connection costs: built-in ceilings; 0: none
+    double delay;     // the share of a search's full value that a second of its waiting costs
 };
 
 /// The rows of the table, in its order, then those of the grid (a file as tests/bench/policy/grid.txt); false: the

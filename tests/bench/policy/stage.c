@@ -1,5 +1,6 @@
 #include "bench/policy/stage.h"
 
+#include "bench/policy/stage_known.h"
 #include "bench/policy/stage_supplier.h"
 #include "policy/budget.h"
 #include "search/linger.h"
@@ -18,13 +19,8 @@ enum {
     OFFER_NS = 300, // merging, for each offer found
     BYTE_NS = 1,    // writing, for each byte
     RESERVE_US = 12000,
-    LINGER_US = 6000000, // the settings' default, as are the breaker's
+    LINGER_US = 6000000, // the settings' default
 };
-
-static const struct breaker_settings BREAKER = {
-    .is_on = true, .window_s = 10, .min_calls = 20, .failure_share = 0.35
-};
-static const double LINGER_LEARN = 0.01;
 
 /// A script call or a fetch under way.
 struct stage_event {
@@ -140,6 +136,7 @@ static enum status stage_fetch_start(struct world *world, struct fetch *fetch)
     fetch->phase = draw.fate == TRACE_DROPS ? PHASE_CONNECT : PHASE_FIRST_BYTE;
     fetch->connected_us = draw.fate == TRACE_DROPS ? 0 : stage->now_us;
     fetch->sent_us = fetch->connected_us;
+    fetch->is_reused = draw.fate != TRACE_DROPS;
     if (draw.after_us != UINT64_MAX) {
         event_at(event, stage->now_us + draw.after_us);
     }
@@ -227,66 +224,6 @@ static bool stage_script_has_begun(struct world *world, const struct script_call
     return call->begun_us <= stage_of(world)->now_us;
 }
 
-// -------------------------------------------------------------------------------------------------------------- health
-
-static struct stage_account *known_of(struct world *world, const struct script_account *account)
-{
-    return &stage_of(world)->known[account->supplier];
-}
-
-/// xorshift64* (Vigna 2016).
-static uint32_t roll(struct stage_account *known)
-{
-    known->dice ^= known->dice >> 12;
-    known->dice ^= known->dice << 25;
-    known->dice ^= known->dice >> 27;
-    return (uint32_t)(known->dice * UINT64_C(2685821657736338717) >> 32);
-}
-
-static enum breaker_answer stage_health_ask(struct world *world, const struct script_account *account,
-                                            struct breaker_pass *pass, uint64_t *wait_us)
-{
-    struct stage_account *known = known_of(world, account);
-    struct stage *stage = stage_of(world);
-    enum breaker_answer answer = health_ask(&known->health, roll(known), stage->now_us, pass);
-
-    *wait_us = breaker_refuses_us(&known->health.breaker, stage->now_us);
-    if (answer != BREAKER_PASS) {
-        known->refused_at_us = stage->now_us;
-        stage->sums.refused += stage->now_us >= stage->trace->incident_us;
-    }
-    return answer;
-}
-
-static void stage_health_tell(struct world *world, const struct script_account *account,
-                              const struct health_result *result)
-{
-    struct stage_account *known = known_of(world, account);
-    struct stage *stage = stage_of(world);
-
-    (void)health_tell(&known->health, &stage->guard, result, roll(known), stage->now_us);
-}
-
-/// As app/permits says.
-static bool stage_linger_wants(struct world *world, const struct script_account *account, uint32_t parts)
-{
-    static const double KNOWN = 500;
-    static const uint32_t MOST = 32;
-    struct stage_account *known = known_of(world, account);
-    double samples = known->health.curve.samples, unknown = samples < KNOWN ? 1 - samples / KNOWN : 0;
-    double share = LINGER_LEARN * (1 + 4 * unknown);
-    bool is_wanted =
-        stage_of(world)->row->has_linger && known->lingering + parts <= MOST && roll(known) < share * 4294967296.0;
-
-    known->lingering += is_wanted ? parts : 0;
-    return is_wanted;
-}
-
-static void stage_linger_ended(struct world *world, const struct script_account *account, uint32_t parts)
-{
-    known_of(world, account)->lingering -= parts;
-}
-
 // ------------------------------------------------------------------------------------------------------------ searches
 
 static void on_reply(void *owner, const struct search_reply *reply)
@@ -357,9 +294,9 @@ static void stage_step(struct stage *stage)
 
 // --------------------------------------------------------------------------------------------------------------- stage
 
-static const struct world_ops *stage_ops(void)
+static struct world_ops stage_ops(const struct row *row)
 {
-    static const struct world_ops OPS = {
+    struct world_ops ops = {
         .now_us = stage_now_us,
         .timer_start = stage_timer_start,
         .timer_cancel = stage_timer_cancel,
@@ -369,12 +306,9 @@ static const struct world_ops *stage_ops(void)
         .script_submit = stage_script_submit,
         .script_cancel = stage_script_cancel,
         .script_has_begun = stage_script_has_begun,
-        .health_ask = stage_health_ask,
-        .health_tell = stage_health_tell,
-        .linger_wants = stage_linger_wants,
-        .linger_ended = stage_linger_ended,
     };
-    return &OPS;
+    stage_known_ops(row, &ops);
+    return ops;
 }
 
 static uint64_t ceiling_of(const struct row *row, const struct history *history, size_t supplier)
@@ -393,9 +327,7 @@ static uint64_t ceiling_of(const struct row *row, const struct history *history,
 static void fill_suppliers(struct stage *stage, const struct history *history)
 {
     const struct population *population = stage->trace->population;
-    struct breaker_settings breaker = BREAKER;
 
-    breaker.is_on = stage->row->has_breaker;
     for (size_t i = 0; i < population->count; i++) {
         struct text name = text_of(population->suppliers[i].name);
         stage->accounts[i] = (struct script_account){ .serial = i + 1, .name = name, .supplier = (uint32_t)i };
@@ -408,19 +340,17 @@ static void fill_suppliers(struct stage *stage, const struct history *history)
             .body_cap = 1 << 20,
             .ceiling_us = ceiling_of(stage->row, history, i),
             .account = &stage->accounts[i],
+            .extra = &stage->terms[i],
         };
-        health_init(&stage->known[i].health, breaker, 0);
-        stage->known[i].health.breaker.supplier = i + 1;
-        stage->known[i].dice = stage->trace->seed * 0x9e3779b97f4a7c15u + i + 1;
+        stage->terms[i] = stage_supplier_terms(stage->row, &population->suppliers[i]);
     }
-    stage->guard.suppliers = (uint32_t)population->count;
     stage->catalogue = (struct catalogue){
         .generation = 1,
         .suppliers = stage->suppliers,
         .supplier_count = population->count,
-        .breaker = breaker,
         .linger_us = LINGER_US,
     };
+    stage_known_init(stage);
 }
 
 static bool make_room(struct stage *stage)
@@ -445,7 +375,8 @@ enum status stage_play(const struct trace *trace, const struct row *row, const s
     if (stage == NULL) {
         return STATUS_NO_MEMORY;
     }
-    stage->world.ops = stage_ops();
+    stage->ops = stage_ops(row);
+    stage->world.ops = &stage->ops;
     stage->trace = trace;
     stage->row = row;
     timer_heap_init(&stage->timers);
@@ -492,6 +423,7 @@ void stage_destroy(struct stage **gone)
         stage->spare = event->next;
         free(event);
     }
+    stage_known_fini(stage);
     timer_heap_fini(&stage->timers);
     block_release(&stage->body);
     free(stage->workers_us);

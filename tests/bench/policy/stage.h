@@ -10,6 +10,8 @@
 #pragma once
 
 #include "bench/policy/row.h"
+#include "policy/extra_book.h"
+#include "policy/worth.h"
 #include "search/search.h"
 
 struct stage_event;
@@ -20,6 +22,10 @@ struct stage_account {
     uint64_t dice;
     uint32_t lingering;
     uint64_t refused_at_us; // the last time; 0: never
+    struct worth worth;
+    struct knowledge *knowledge; // as it was read last; NULL: never
+    uint32_t fits;
+    struct extra_book extra;
 };
 
 /// What it took, of searches after the warm-up; and of all of them.
@@ -27,6 +33,7 @@ struct stage_sums {
     double connection_us; // each request from its start to its end, whoever waited for it
     uint64_t requests, extra;
     uint64_t refused; // attempts, by breakers
+    uint64_t retries, hedges;
 };
 
 /// One search while it runs, and what came of it.
@@ -47,6 +54,7 @@ struct stage_search {
 
 struct stage {
     struct world world;
+    struct world_ops ops;
     const struct trace *trace;
     const struct row *row;
     uint64_t now_us;
@@ -54,7 +62,9 @@ struct stage {
     struct catalogue catalogue;
     struct catalogue_supplier suppliers[POPULATION_SUPPLIERS_MAX];
     struct script_account accounts[POPULATION_SUPPLIERS_MAX];
+    struct extra_terms terms[POPULATION_SUPPLIERS_MAX];
     struct stage_account known[POPULATION_SUPPLIERS_MAX];
+    struct extra_engine extra;
     struct breaker_guard guard;
     struct block *body;
     uint64_t *workers_us; // when each is free

@@ -1,6 +1,8 @@
 #include "bench/policy/stage_supplier.h"
 
 #include "base/text.h"
+#include "model/request_call.h"
+#include "search/search_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -113,10 +115,21 @@ static void run_normalise(struct stage *stage, struct normalise_call *normalise)
     }
 }
 
+struct extra_terms stage_supplier_terms(const struct row *row, const struct population_supplier *supplier)
+{
+    static const struct text SECOND = { "http://e1", sizeof("http://e1") - 1 };
+    bool has_second = row->has_hedge && supplier->endpoints > 1;
+
+    return (struct extra_terms){ .endpoints = &SECOND, .endpoint_count = has_second ? 1 : 0 };
+}
+
 size_t stage_supplier_search(const struct script_call *call)
 {
     if (call->kind == SCRIPT_CALL_START) {
         return (size_t)number_of(CONTAINER_OF(call, const struct start_call, call)->search_id);
+    }
+    if (call->kind == SCRIPT_CALL_REQUEST) {
+        return (size_t)number_of(((const struct part *)call->owner)->attempt->search->options.search_id);
     }
     require(call->kind == SCRIPT_CALL_NORMALISE); // nothing here signs, logs in, or reads the progress
     return (size_t)number_of(CONTAINER_OF(call, const struct normalise_call, call)->search_id);
@@ -126,6 +139,10 @@ void stage_supplier_run(struct stage *stage, struct script_call *call)
 {
     if (call->kind == SCRIPT_CALL_START) {
         run_start(stage, CONTAINER_OF(call, struct start_call, call));
+    } else if (call->kind == SCRIPT_CALL_REQUEST) {
+        struct request_call *request = CONTAINER_OF(call, struct request_call, call);
+        request->verdict = SCRIPT_OK;
+        request->request = make_request(stage_supplier_search(call), request->account->supplier);
     } else {
         run_normalise(stage, CONTAINER_OF(call, struct normalise_call, call));
     }
@@ -135,6 +152,10 @@ void stage_supplier_drop(struct script_call *call)
 {
     if (call->kind == SCRIPT_CALL_NORMALISE) {
         CONTAINER_OF(call, struct normalise_call, call)->verdict = SCRIPT_DROPPED;
+        return;
+    }
+    if (call->kind == SCRIPT_CALL_REQUEST) {
+        CONTAINER_OF(call, struct request_call, call)->verdict = SCRIPT_DROPPED;
         return;
     }
     struct start_call *start = CONTAINER_OF(call, struct start_call, call);

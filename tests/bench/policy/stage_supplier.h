@@ -11,6 +11,9 @@ void stage_supplier_of(const struct http_request *request, size_t *search, size_
 /// The response of a call that was answered or failed.
 struct http_response *stage_supplier_respond(struct stage *stage, enum trace_fate fate);
 
+/// What it says of calls that are made twice.
+struct extra_terms stage_supplier_terms(const struct row *row, const struct population_supplier *supplier);
+
 /// Which search a call is for.
 size_t stage_supplier_search(const struct script_call *call);
 /// Runs a call, or tells that no time was left for it.
