@@ -12,7 +12,7 @@
 // Runs in the root of the project.
 #define FOLDER "tests/bench/policy/"
 
-enum { SEED = 77, SEARCHES = 60, ORDINARY = 300 };
+enum { SEED = 77, SEARCHES = 40, LONGER = 400, ORDINARY = 200 };
 
 struct world_of_test {
     struct population population;
@@ -29,7 +29,7 @@ static void open_world(struct world_of_test *test, const char *population)
     if (!population_read(population, &test->population, &error)) {
         fail_msg("%s", error.text);
     }
-    test->population.warm_up_us = 2000000;
+    test->population.warm_up_us = 1000000;
     test->population.searches = ORDINARY;
     assert_int_equal(history_read(&test->population, &test->history), STATUS_OK);
     assert_int_equal(trace_create(&test->population, SEED, SEARCHES, &test->trace), STATUS_OK);
@@ -164,6 +164,37 @@ static void without_a_timeout_whoever_would_answer_has_answered(void **state)
     trace_destroy(&test.trace);
 }
 
+static void a_row_without_a_feature_shows_nothing_of_it(void **state)
+{
+    static struct world_of_test test;
+    (void)state;
+
+    open_world(&test, FOLDER "hanging-8.txt");
+    trace_destroy(&test.trace);
+    assert_int_equal(trace_create(&test.population, SEED, LONGER, &test.trace), STATUS_OK);
+    struct stage *ours = play(&test, "ours");
+    struct stage *no_retries = play(&test, "ours - retries");
+    struct stage *no_hedges = play(&test, "ours - hedges");
+    struct stage *no_breakers = play(&test, "ours - breakers");
+    struct stage *no_early = play(&test, "ours - early finish");
+    uint64_t early = 0;
+    for (size_t i = 0; i < test.trace->count; i++) {
+        early += ours->searches[i].early;
+        assert_int_equal(no_early->searches[i].early, 0);
+    }
+    assert_true(early > 0);
+    assert_true(ours->sums.retries > 0 && ours->sums.hedges > 0 && ours->sums.refused > 0);
+    assert_true(no_retries->sums.retries == 0 && no_retries->sums.hedges > 0);
+    assert_true(no_hedges->sums.hedges == 0 && no_hedges->sums.retries > 0);
+    assert_int_equal(no_breakers->sums.refused, 0);
+    stage_destroy(&ours);
+    stage_destroy(&no_retries);
+    stage_destroy(&no_hedges);
+    stage_destroy(&no_breakers);
+    stage_destroy(&no_early);
+    trace_destroy(&test.trace);
+}
+
 static void a_reply_with_a_budget_is_on_time(void **state)
 {
     static struct world_of_test test;
@@ -242,6 +273,7 @@ int main(void)
         cmocka_unit_test(a_call_meets_the_same_however_often_it_is_asked),
         cmocka_unit_test(nobody_beats_the_clairvoyant),
         cmocka_unit_test(without_a_timeout_whoever_would_answer_has_answered),
+        cmocka_unit_test(a_row_without_a_feature_shows_nothing_of_it),
         cmocka_unit_test(a_reply_with_a_budget_is_on_time),
         cmocka_unit_test(what_answers_are_worth_grows_with_them),
         cmocka_unit_test(late_replies_are_worth_nothing),
