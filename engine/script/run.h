@@ -136,6 +136,8 @@ struct run_ceiling {
     size_t supplier;
     struct block *facts; // that the supplier may see
     struct search_progress progress;
+    struct knowledge *knowledge; // of its account; borrowed; NULL: nothing is known
+    uint64_t began_us;           // when its attempt began, or would, since the search's arrival
     uint64_t us;    // 0: it says nothing, or there is no such function
     uint32_t reads; // sum of enum progress_field
 };
