@@ -118,7 +118,7 @@ static const struct error_case ERRORS[] = {
     { "rules:\n  - { cieling: 1s }\n", 2, 7, "`rules.1.cieling` is not a setting", "did you mean `rules.1.ceiling`?" },
     { "rules:\n  - { when: { device: app }, ceiling: 1s, weight: 0 }\n", 2, 51,
       "`rules.1.weight` is `0`, which is out of range", "from 0.001 to 1000" },
-    { "rules:\n  - { delay_cost: 1, supplier: acme }\n", 2, 22,
+    { "rules:\n  - { delay_cost: 1, supplier: acme }\n", 2, 32,
       "a delay_cost is the whole search's, not a supplier's", "write two rules, or a `weight` instead" },
     { "rules:\n  - { ceiling: 1 }\n", 2, 16, "`rules.1.ceiling` is `1`, which has no unit", "" },
     { "rules:\n  - { ceiling_scale: 0% }\n", 2, 22, "out of range", "from 1% to 100%" },
