@@ -129,7 +129,7 @@ test("a held connection has its price, and so whoever has no ceiling has the bui
 end)
 
 test("a script may weigh what is known of its supplier", function()
-  world.farm("s20", { model = "constant", median_ms = 20 })
+  world.farm("s05", { model = "constant", median_ms = 20 })
   local entry, reply
   wait_until("it is known", function()
     entry, reply = ask({ "weighing" }, 20000)

@@ -8,7 +8,7 @@ return {
   owner = "tests@example.com",
   docs = "https://example.com",
   hosts = {},
-  options = { base_url = "http://s20.farm.test:8080" },
+  options = { base_url = "http://s05.farm.test:8080" },
   sells = { trip_types = { "one_way" }, max_party = 2, min_lead_days = 1 },
 
   ceiling = function(_, progress)
