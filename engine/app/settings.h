@@ -49,7 +49,7 @@ struct settings_supplier {
     bool is_enabled;
     struct text because;
     uint64_t ceiling_us;               // 0: the script's
-    uint64_t weight; // millionths
+    uint64_t weight;                   // millionths
     struct text mode;                  // live, dark, test; absent: live
     uint64_t traffic;                  // millionths of searches that reach a dark account; 0: the default
     struct settings_account *accounts; // at least one: "main"; in the order in which they are tried

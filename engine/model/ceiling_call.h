@@ -41,8 +41,8 @@ uint32_t search_progress_changes(const struct search_progress *before, const str
 /// One supplier's question.
 struct ceiling_ask {
     // in
-    uint32_t attempt;  // the owner's number for it
-    uint32_t supplier; // within the script set
+    uint32_t attempt;            // the owner's number for it
+    uint32_t supplier;           // within the script set
     struct knowledge *knowledge; // of its account; held; NULL: nothing is known
     uint64_t began_us;           // when its attempt began
     // out

@@ -17,7 +17,10 @@ enum { CEILING_SAID_SIZE = 160, CEILING_LIMIT_US = 500000 };
 #define CEILING_HELP "let it be a function of search and progress that gives milliseconds, or nil"
 #define EXAMPLE_DAY_S 1768478400 // when examples are asked: 2026-01-15T12:00:00Z
 
-#define EXAMPLE_LATENCY { 800, 420000, 610000, 1300000, 0 }
+#define EXAMPLE_LATENCY                                                                                                \
+    {                                                                                                                  \
+        800, 420000, 610000, 1300000, 0                                                                                \
+    }
 
 /// From a search that has just begun to one that is nearly over; of a supplier that is not known, and of one that is.
 static const struct search_progress moments[] = {

@@ -57,9 +57,12 @@ static const struct progress_row {
     uint32_t field; // sum of enum progress_field
     void (*push)(lua_State *L, const struct search_progress *values);
 } progress_rows[] = {
-    { "elapsed_ms", PROGRESS_TIME, push_elapsed },    { "remaining_ms", PROGRESS_TIME, push_remaining },
-    { "offers", PROGRESS_OFFERS, push_offers },       { "answered", PROGRESS_ANSWERED, push_answered },
-    { "eligible", PROGRESS_ELIGIBLE, push_eligible }, { "cheapest", PROGRESS_CHEAPEST, push_cheapest },
+    { "elapsed_ms", PROGRESS_TIME, push_elapsed },
+    { "remaining_ms", PROGRESS_TIME, push_remaining },
+    { "offers", PROGRESS_OFFERS, push_offers },
+    { "answered", PROGRESS_ANSWERED, push_answered },
+    { "eligible", PROGRESS_ELIGIBLE, push_eligible },
+    { "cheapest", PROGRESS_CHEAPEST, push_cheapest },
     { "latency", PROGRESS_STATISTICS, progress_push_latency },
     { "win_rate", PROGRESS_STATISTICS, progress_push_win_rate },
     { "chance", PROGRESS_STATISTICS | PROGRESS_TIME, progress_push_chance }, // of what is still out: it falls with time

@@ -149,8 +149,9 @@ static double checked_number(lua_State *L, const char *what, double most)
     double number = lua_type(L, -1) == LUA_TNUMBER ? lua_tonumber(L, -1) : -1;
 
     if (!(number >= 0 && number <= most)) {
-        luaL_error(L, most <= 1 ? "progress.%s: a number from 0 to 1 is expected"
-                                : "progress.%s: a number from 0 on is expected",
+        luaL_error(L,
+                   most <= 1 ? "progress.%s: a number from 0 to 1 is expected"
+                             : "progress.%s: a number from 0 on is expected",
                    what);
     }
     return number;

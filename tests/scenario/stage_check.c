@@ -133,7 +133,8 @@ static void check_entry(struct stage *stage, const struct search_record_entry *e
         return; // whether it was asked at all is for plays to say
     }
     if (entry->outcome == OUTCOME_FINISHED_EARLY &&
-        (!stage->play->patience.finishes_early || stage->play->whole_or_nothing || supplier->behaviour.past.calls < 20)) {
+        (!stage->play->patience.finishes_early || stage->play->whole_or_nothing ||
+         supplier->behaviour.past.calls < 20)) {
         play_blame(result, "%s is finished_early, and nothing allows it", supplier->behaviour.name);
     }
     if (supplier->expected != OUTCOME_COUNT && entry->outcome != supplier->expected &&

@@ -6,8 +6,8 @@ at(0)     { search = { budget = 2000, patience = { early = true } } }
 at(0)     { supplier = "dead", hangs = true, phase = "first_byte", past = { percent = 0, gave_up = 2500 } }
 at(0)     { supplier = "sound", answers = "offers_3", after = 300, past = { from = 250, to = 350 } }
 
-by(400)   { expect_reply = { status = 200, complete = false, offers = 3, missing = 1, cut_by_budget = false, early = true,
-                             reasons = { "finished_early" },
+by(400)   { expect_reply = { status = 200, complete = false, offers = 3, missing = 1, cut_by_budget = false,
+                             early = true, reasons = { "finished_early" },
                              outcomes = { dead = { "finished_early", phase = "first_byte", offers = 0 },
                                           sound = "answered" } } }
 finally   { references = 0, memory = 0, fetches = 0, timers = 0, permits = 0,
@@ -188,7 +188,8 @@ at(0)     { supplier = "parts", parts = { { { answers = "offers_3", after = 100 
 
 by(600)   { expect_reply = { complete = false, offers = 3, early = true, reasons = { "finished_early" },
                              outcomes = { parts = { "answered", partial = true, offers = 3, ok = 1, failed = 1 } } } }
-finally   { references = 0, memory = 0, fetches = 0, timers = 0, permits = 0, health = { parts = { "good", times = 1 } } }
+finally   { references = 0, memory = 0, fetches = 0, timers = 0, permits = 0,
+            health = { parts = { "good", times = 1 } } }
 
 scenario "those that it does not wait for may go on, so that one learns"
 
@@ -197,7 +198,8 @@ at(0)     { supplier = "sound", answers = "offers_3", after = 300, past = { from
 at(0)     { supplier = "woken", answers = "offers_2", after = 900, lingers = true,
             past = { percent = 0, gave_up = 2500 } }
 
-by(400)   { expect_reply = { early = true, offers = 3, outcomes = { woken = { "finished_early", phase = "first_byte" } } } }
+by(400)   { expect_reply = { early = true, offers = 3,
+                             outcomes = { woken = { "finished_early", phase = "first_byte" } } } }
 finally   { references = 0, memory = 0, fetches = 0, timers = 0, permits = 0, requests = 2,
             health = { woken = { "good", times = 1, value = 2, noted = 0 } } }
 
@@ -233,7 +235,8 @@ scenario "whose ceiling nobody gave has the built-in one"
 at(0)     { search = { budget = 2000, patience = { held_cost = 0.5 } } }
 at(0)     { supplier = "sound", hangs = true, phase = "first_byte", past = { from = 250, to = 350 } }
 
-by(500)   { expect_reply = { status = 504, outcomes = { sound = { "cut", bound = "ceiling", ceiling_from = "built_in" } } } }
+by(500)   { expect_reply = { status = 504,
+                             outcomes = { sound = { "cut", bound = "ceiling", ceiling_from = "built_in" } } } }
 finally   { references = 0, memory = 0, fetches = 0, timers = 0, permits = 0 }
 
 scenario "whatever else gives one wins over it"

@@ -133,7 +133,8 @@ static const struct error_case ERRORS[] = {
     // what later versions act on
     { "fx: { max_age: 0s }\n", 1, 16, "out of range", NULL },
     { "state_dir: here\n", 1, 1, "`state_dir` is not supported by this version", NULL },
-    { "rules: [{ weight: much }]\n", 1, 19, "`rules.1.weight` is `much`, which is not a number", "write it like 2 or 0.5" },
+    { "rules: [{ weight: much }]\n", 1, 19, "`rules.1.weight` is `much`, which is not a number",
+      "write it like 2 or 0.5" },
     { "patience: { delay_cost: -1 }\n", 1, 25, "is negative", "write it like 2 or 0.5" },
     { "patience: { held_cost: 0.0000001 }\n", 1, 24, "is too large or too fine", NULL },
     { "patience: { delay_cots: 1 }\n", 1, 13, "is not a setting", "patience.delay_cost" },
