@@ -265,13 +265,20 @@ static void a_progress_may_be_written_by_the_names_that_scripts_see(void **state
         { "{\"cheapest\":3}", "progress.cheapest: a text such as" },
         { "{\"cheapest\":\"3,5\"}", "progress.cheapest: " },
     };
-    add("a", "return progress.cheapest == '12.50' and progress.offers + progress.elapsed_ms or 1");
+    add("a", "if progress.latency then return progress.latency.p50 + progress.latency.samples + "
+             "1000 * (progress.win_rate + progress.chance(1)) + progress.worth_waiting{ delay_cost = 1 } end "
+             "return progress.cheapest == '12.50' and progress.offers + progress.elapsed_ms or 1");
     support_load(&world);
     start_pool(1);
     struct block *facts = facts_of("shoe");
     struct ask_call *call = ask_written(facts, "{\"offers\":12,\"cheapest\":\"12.50\",\"elapsed_ms\":250}");
     assert_verdict(call->verdict, SCRIPT_OK, "ask", text_of(call->message));
     assert_int_equal(call->ceiling_us, 262000);
+    script_call_destroy(&call->call);
+    call = ask_written(facts, "{\"latency\":{\"p50\":400,\"samples\":30},\"win_rate\":0.5,\"chance\":0.25,"
+                              "\"worth_waiting\":90}");
+    assert_verdict(call->verdict, SCRIPT_OK, "ask", text_of(call->message));
+    assert_int_equal(call->ceiling_us, (400 + 30 + 500 + 250 + 90) * 1000);
     script_call_destroy(&call->call);
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         call = ask_written(facts, rows[i].progress);
