@@ -342,12 +342,10 @@ static enum status make_rule(struct rule_maker *maker, const struct settings_rul
 // Each setting for itself: the first earlier rule that never lets this one win.
 static void check_covered(struct rule_maker *maker, size_t index)
 {
-    static const char *const names[RULE_SETTING_COUNT] = { [RULE_DEADLINE] = "deadline",
-                                                           [RULE_CEILING] = "ceiling",
-                                                           [RULE_CEILING_SCALE] = "ceiling_scale",
-                                                           [RULE_CEILING_MAX] = "ceiling_max",
-                                                           [RULE_WEIGHT] = "weight",
-                                                           [RULE_DELAY_COST] = "delay_cost" };
+    static const char *const names[RULE_SETTING_COUNT] = {
+        [RULE_DEADLINE] = "deadline",       [RULE_CEILING] = "ceiling", [RULE_CEILING_SCALE] = "ceiling_scale",
+        [RULE_CEILING_MAX] = "ceiling_max", [RULE_WEIGHT] = "weight",   [RULE_DELAY_COST] = "delay_cost"
+    };
     const struct settings_rule *rule = &maker->builder->settings->rules[index];
     const struct rule *made = &maker->rules[index];
     char message[256];

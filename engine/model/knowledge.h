@@ -1,8 +1,8 @@
 /// Knowledge: what is known of one account of a supplier, as it was read last: how long its answers take, and what they
 /// are worth.
 ///
-/// It is made anew when more is known and published by pointer; whoever holds one sees the same numbers to the end. What
-/// is to be evaluated of it is policy's (policy/known.h) and comes as functions, so that scripts can ask too.
+/// It is made anew when more is known and published by pointer; whoever holds one sees the same numbers to the end.
+/// What is to be evaluated of it is policy's (policy/known.h) and comes as functions, so that scripts can ask too.
 ///
 /// Threads: immutable once published; the count is atomic.
 /// Memory:  one allocation of malloc, of which this is the beginning; freed with the last hold.

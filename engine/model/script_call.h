@@ -74,10 +74,10 @@ struct start_candidate {
     size_t knowledge_count;
     bool is_of_test; // the search is a test: accounts of mode TEST are for it, too
     // out
-    const struct login *login; // of the account that was chosen; without a value its requests are still to be built
+    const struct login *login;   // of the account that was chosen; without a value its requests are still to be built
     struct knowledge *knowledge; // of the account that was chosen; borrowed of `knowledges`; NULL: nothing is known
-    bool has_no_account;       // none is for this search: SCRIPT_SKIPPED
-    bool is_dark;              // the chosen account is dark: only a call with `asks_dark` asks it
+    bool has_no_account;         // none is for this search: SCRIPT_SKIPPED
+    bool is_dark;                // the chosen account is dark: only a call with `asks_dark` asks it
     enum script_verdict verdict;
     struct text message;     // reason to skip, or the error; in `memory` of the call
     struct failure *trouble; // as in struct script_call; the call's until taken
@@ -112,7 +112,7 @@ struct start_call {
     struct block *client_facts; // the same with `client`, for scripts that want it; NULL: nobody said who asks
     struct block *key;          // what makes two searches the same one, canonically; NULL: never stored, never shared
     char currency[4];           // the search's currency
-    const struct rule *deadline_rule; // the first that fits and sets one; NULL: none
+    const struct rule *deadline_rule;   // the first that fits and sets one; NULL: none
     const struct rule *delay_cost_rule; // likewise
     uint64_t kind;                      // of searches, by the facts that rules may ask for; 0: not known
     char message[256];

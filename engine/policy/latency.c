@@ -21,6 +21,8 @@ static const uint64_t DAY_US = UINT64_C(86400) * 1000000;
 static const double CHANGE_DEVIATIONS = 4;
 static const double CHANGE_LEAST = 10;
 
+static const double ROUNDING = 0.01; // of sums of floats
+
 uint32_t latency_bucket(uint64_t us)
 {
     if (us <= LEAST_US) {
@@ -224,7 +226,7 @@ static uint64_t known_until(const struct latency_counts *counts, double factor, 
     double at_risk = totals_of(counts).all * factor;
 
     for (uint32_t i = 0; i < LATENCY_BUCKETS; i++) {
-        if (at_risk < LATENCY_FOLLOWED * (double)curve->unresolved[i]) {
+        if (at_risk + ROUNDING < LATENCY_FOLLOWED * (double)curve->unresolved[i]) {
             return latency_bucket_us(i);
         }
         at_risk -= ((double)counts->arrivals[i] + (double)counts->errors[i] + (double)counts->censored[i]) * factor;

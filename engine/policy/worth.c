@@ -67,8 +67,7 @@ bool worth_expect(const struct worth *worth, uint64_t kind, double *items)
     }
     double mean = worth->all.items / worth->all.answers;
     const struct worth_sum *sum = &worth->kinds[at < WORTH_KINDS ? at : 0];
-    *items =
-        at < WORTH_KINDS ? (sum->items + WORTH_LEAN * mean) / (sum->answers + WORTH_LEAN) : mean;
+    *items = at < WORTH_KINDS ? (sum->items + WORTH_LEAN * mean) / (sum->answers + WORTH_LEAN) : mean;
     return true;
 }
 

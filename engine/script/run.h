@@ -138,8 +138,10 @@ struct run_ceiling {
     size_t supplier;
     struct block *facts; // that the supplier may see
     struct search_progress progress;
-    uint64_t us;    // 0: it says nothing, or there is no such function
-    uint32_t reads; // sum of enum progress_field
+    struct knowledge *knowledge; // of its account; borrowed; NULL: nothing is known
+    uint64_t began_us;           // when its attempt began, or would, since the search's arrival
+    uint64_t us;                 // 0: it says nothing, or there is no such function
+    uint32_t reads;              // sum of enum progress_field
 };
 /// In a section: asks it; as a pure function, which sees neither clock nor randomness.
 void run_call_ceiling(lua_State *L, struct state *state, struct run_ceiling *ceiling);

@@ -97,6 +97,8 @@ static int start_call_ceiling(lua_State *L)
     struct start_work *work = lua_touserdata(L, 1);
     struct run_ceiling ceiling = { .supplier = work->supplier,
                                    .facts = start_facts(work),
+                                   .knowledge = work->knowledge,
+                                   .began_us = run_time_left(work->now_us, work->times.arrival_us),
                                    .progress = { .elapsed_us = run_time_left(work->now_us, work->times.arrival_us),
                                                  .remaining_us = run_time_left(work->times.end_us, work->now_us),
                                                  .eligible = work->eligible,
@@ -310,6 +312,8 @@ static enum run_end start_candidate(struct start_work *work, size_t index)
     work->serial = candidate->account->serial;
     block_release(&work->login);
     work->login = candidate->login != NULL ? block_acquire(candidate->login->value) : NULL;
+    knowledge_drop(&work->knowledge);
+    work->knowledge = knowledge_hold(candidate->knowledge);
     work->now_us = run_now_us(start_run(work));
     work->script_ceiling_us = 0;
     work->progress_reads = 0;
@@ -395,6 +399,7 @@ bool run_start(struct run *run, struct start_call *call)
     buffer_fini(&work.key_out);
     http_request_destroy(&work.request);
     block_release(&work.login);
+    knowledge_drop(&work.knowledge);
     block_release(&work.body);
     block_release(&work.facts);
     block_release(&work.client_facts);

@@ -50,7 +50,7 @@ struct attempt {
     struct ceiling ceiling;
     struct ceiling_terms terms;
     struct knowledge *knowledge; // of its account, when it began; held; NULL: nothing is known
-    uint32_t progress_reads; // what its ceiling read of the progress; sum of enum progress_field
+    uint32_t progress_reads;     // what its ceiling read of the progress; sum of enum progress_field
 
     enum outcome outcome; // once CLOSED
     enum bound bound;
@@ -61,8 +61,8 @@ struct attempt {
     uint32_t parts_ok, parts_failed;
 
     uint32_t items_led; // of the reply: only it has them, or the cheapest offer of them
-    size_t dropped;  // offers that were not valid
-    size_t unmapped; // offers taken whose thing is known by the supplier's own name only
+    size_t dropped;     // offers that were not valid
+    size_t unmapped;    // offers taken whose thing is known by the supplier's own name only
     char dropped_first[256];
     uint32_t warning_count;
     char warning[256];

@@ -61,10 +61,9 @@ static bool outlook_add(struct outlook *outlook, const struct search *search, co
         return false;
     }
     (void)worth_expect(&known->worth, search->kind, &items);
-    outlook->pending[outlook->count++] = (struct pending){ .curve = &known->curve,
-                                                           .elapsed_us = elapsed_us,
-                                                           .value = items * weight_of(attempt),
-                                                           .end_us = until_us };
+    outlook->pending[outlook->count++] = (struct pending){
+        .curve = &known->curve, .elapsed_us = elapsed_us, .value = items * weight_of(attempt), .end_us = until_us
+    };
     outlook->last_end_us = end_us > outlook->last_end_us ? end_us : outlook->last_end_us;
     return true;
 }
@@ -135,8 +134,7 @@ static void patience_on_look(struct timer *timer)
         patience_plan(patience, search, outlook.now_us + 4 * PATIENCE_EVERY_US); // an attempt may outlive its curve
         return;
     }
-    double gain =
-        patience_gain(outlook.pending, outlook.count, outlook.left_us, patience->cost_per_s, &until_us);
+    double gain = patience_gain(outlook.pending, outlook.count, outlook.left_us, patience->cost_per_s, &until_us);
     if (gain <= search->options.catalogue->patience.least_gain) {
         patience->is_on = false;
         patience->saved_us = outlook.last_end_us - outlook.now_us;
@@ -171,8 +169,7 @@ void patience_begin(struct patience *patience, struct search *search, const stru
     const struct rule *rule = start->delay_cost_rule;
 
     patience->timer.on_due = patience_on_look;
-    patience->cost_per_s =
-        rule != NULL ? (double)rule->values[RULE_DELAY_COST] * MILLIONTHS : settings->delay_cost;
+    patience->cost_per_s = rule != NULL ? (double)rule->values[RULE_DELAY_COST] * MILLIONTHS : settings->delay_cost;
     patience->is_on =
         settings->finishes_early && !search->options.whole_or_nothing && search->options.world->ops->knowledge != NULL;
     patience_note(patience, search);

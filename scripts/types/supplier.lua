@@ -94,9 +94,22 @@
 ---@field answered integer suppliers that have answered
 ---@field eligible integer suppliers to hear from
 ---@field cheapest? string the lowest total so far, in the search's currency
----@field latency? { samples: integer, p50: number, p75: number, p95: number, p99: number } nil while unknown
----@field win_rate? number nil while unknown
----@field chance fun(ms: number): number? that its answer comes within that time; nil while unknown
+---@field latency? Latency nil while unknown
+---@field win_rate? number how often the cheapest offer is its own when it answers, 0 to 1; nil while unknown
+---@field chance fun(ms: number): number? that its answer comes within that time from now; nil while unknown
+---@field worth_waiting fun(weights: Weights): number? the ceiling beyond which waiting costs more; nil while unknown
+
+---Of a supplier's answers in the last minutes, in milliseconds; what cannot be told (too few ever came) is nil.
+---@class Latency
+---@field samples integer
+---@field p50? number
+---@field p75? number
+---@field p95? number
+---@field p99? number
+
+---@class Weights
+---@field value? number what its answer is worth; 1 unless said
+---@field delay_cost number what a second of waiting costs, in the same unit
 
 ---@class Instant
 ---@field s number seconds since 1970

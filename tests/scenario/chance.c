@@ -387,6 +387,30 @@ static void fill_rules(struct dice *dice, const struct habits *habits, struct pl
     }
 }
 
+/// Searches that may end early, about suppliers that were or were not as they are now.
+static void fill_patience(struct dice *dice, const struct habits *habits, struct play *play)
+{
+    play->patience.finishes_early = !one_in(dice, 4);
+    play->patience.delay_cost = one_in(dice, 2) ? (double)between(dice, 0, 20) : 0;
+    play->patience.novelty = one_in(dice, 2) ? (double)between(dice, 1, 50) : 0;
+    play->patience.held_cost = one_in(dice, 2) ? (double)between(dice, 1, 300) / 100 : 0;
+    for (size_t i = 0; i < play->supplier_count; i++) {
+        struct play_supplier *supplier = &play->suppliers[i];
+        uint64_t from_us = some_time(dice, habits);
+        supplier->is_in_time = false; // that is for patience to say
+        supplier->weight = one_in(dice, 4) ? between(dice, 1, 3000000) : 0;
+        if (one_in(dice, 5) || supplier->behaviour.breaker != BREAKER_CLOSED) {
+            continue;
+        }
+        supplier->behaviour.past = (struct virtual_past){ .calls = (uint32_t)between(dice, 1, 200),
+                                                          .arrive_percent = (uint32_t)between(dice, 0, 100),
+                                                          .from_us = from_us,
+                                                          .to_us = from_us + some_time(dice, habits) / 4,
+                                                          .gave_up_us = some_time(dice, habits) + 1,
+                                                          .items = one_in(dice, 3) ? -1 : (double)between(dice, 0, 9) };
+    }
+}
+
 static const char *const NAMES[] = { "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m",
                                      "n", "o", "p", "q", "r", "s", "t", "u", "v", "w", "x", "y", "z" };
 
@@ -436,6 +460,9 @@ void chance_fill(struct play *play, uint64_t seed)
     }
     if (one_in(&dice, 4)) {
         fill_rules(&dice, &habits, play);
+    }
+    if (one_in(&dice, 3)) {
+        fill_patience(&dice, &habits, play);
     }
     if (one_in(&dice, 5)) {
         play->leaves_us = is_on_grid ? some_time(&dice, &habits) : between(&dice, 0, play->budget_us);

@@ -27,8 +27,8 @@ local SEARCH = {
 local PATIENCE = {
   early = "boolean", delay_cost = "number", least = "number", novelty = "number", held_cost = "number",
 }
---- What was seen of a supplier before: of `calls` so many `percent` arrived, evenly from `from` to `to`; the others were
---- given up at `gave_up`. Each answer added so many `items`.
+--- What was seen of a supplier before: of `calls` so many `percent` arrived, evenly from `from` to `to`; the others
+--- were given up at `gave_up`. Each answer added so many `items`.
 local PAST = { calls = "number", percent = "number", from = "ms", to = "ms", gave_up = "ms", items = "number" }
 local RULE = {
   when = "table", supplier = "list", deadline = "ms", ceiling = "ms", scale = "number", max = "ms", weight = "number",
@@ -88,7 +88,8 @@ local FINALLY = {
   permits = "number", health = "table", extra = "table",
 }
 local HEALTH = {
-  [1] = "string", times = "number", pending = "ms", value = "number", noted = "number", items = "number", won = "boolean",
+  [1] = "string", times = "number", pending = "ms", value = "number", noted = "number", items = "number",
+  won = "boolean",
 }
 local HEALTH_ENDS = { good = true, bad = true, unreachable = true, cut = true, ours = true, untold = true }
 local LINES = {

@@ -65,7 +65,8 @@ static void remember(const struct virtual_world *virtual, const struct virtual_p
             latency_censored(latency, past->gave_up_us, now_us);
             continue;
         }
-        latency_arrived(latency, past->from_us + (past->to_us - past->from_us) * place / past->arrive_percent, 1, now_us);
+        latency_arrived(latency, past->from_us + (past->to_us - past->from_us) * place / past->arrive_percent, 1,
+                        now_us);
         if (past->items >= 0) {
             worth_note(&health->worth, 0, past->items, false, now_us);
         }

@@ -27,8 +27,8 @@ struct virtual_health {
 };
 
 void virtual_health_init(struct virtual_world *virtual);
-/// What was seen of suppliers before the play (`past`) becomes knowledge, by the world's `held_cost`; with `learns` that
-/// of all others begins.
+/// What was seen of suppliers before the play (`past`) becomes knowledge, by the world's `held_cost`; with `learns`
+/// that of all others begins.
 void virtual_health_remember(struct virtual_world *virtual);
 void virtual_health_fini(struct virtual_world *virtual);
 

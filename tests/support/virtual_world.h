@@ -102,9 +102,9 @@ struct virtual_supplier {
     struct request_limits limits;
     enum breaker_state breaker; // of its account, when the play begins: closed, open for long, half-open
     struct virtual_past past;
-    bool lingers;               // each attempt of it that is cut goes on
-    uint32_t used;              // requests that count in its windows when the play begins
-    uint64_t blocked_us;        // the supplier wants no requests for so long from then on; 0: it takes them
+    bool lingers;        // each attempt of it that is cut goes on
+    uint32_t used;       // requests that count in its windows when the play begins
+    uint64_t blocked_us; // the supplier wants no requests for so long from then on; 0: it takes them
     // of its logins
     bool logs_in;
     bool has_login; // there is one when the search comes
