@@ -1,8 +1,8 @@
 // bench_policy: plays the trace of one seed for every row, and prints what came of it as a JSON array.
 //
-//   bench_policy --population FILE --ordinary FILE --grid FILE --seed N [--searches N] [--row NAME] [--no-grid]
+//   bench_policy --population FILE --ordinary FILE --grid FILE --seed N [--searches N] [--row BEGIN] [--no-grid]
 //
-// The ordinary population is what static time-outs are read from.
+// The ordinary population is what static time-outs are read from. --row: of rows whose names begin so.
 #include "bench/policy/figures.h"
 
 #include <getopt.h>
@@ -63,7 +63,8 @@ static bool parse_arguments(int argc, char **argv, struct arguments *arguments)
 static bool is_wanted(const struct arguments *arguments, const struct row *row)
 {
     bool is_of_grid = strcmp(row->group, "table") != 0;
-    return arguments->row != NULL ? strcmp(arguments->row, row->name) == 0 : !(is_of_grid && arguments->has_no_grid);
+    return !(is_of_grid && arguments->has_no_grid) &&
+           (arguments->row == NULL || strncmp(arguments->row, row->name, strlen(arguments->row)) == 0);
 }
 
 static bool play_rows(const struct arguments *arguments, const struct trace *trace, const struct history *history,
@@ -110,7 +111,7 @@ int main(int argc, char **argv)
 
     if (!parse_arguments(argc, argv, &arguments)) {
         fprintf(stderr, "usage: bench_policy --population FILE --ordinary FILE --grid FILE --seed N [--searches N] "
-                        "[--row NAME] [--no-grid]\n");
+                        "[--row BEGIN] [--no-grid]\n");
         return 2;
     }
     if (!population_read(arguments.population, &population, &error) ||
