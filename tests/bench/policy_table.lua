@@ -25,6 +25,8 @@ local COLUMNS = {
   { "conn s", "connection_s", 2 },
   { "calls", "requests", 2 },
   { "extra", "extra", 3 },
+  { "retries", "retries", 3 },
+  { "hedges", "hedges", 3 },
   { "early", "early", 2 },
   { "refused", "refused", 2 },
   { "back s", "recovery_s", 1 },
@@ -118,19 +120,22 @@ local function print_rows(rows, names, group)
   end
 end
 
-local function print_differences(rows, names)
+-- The rows of the table whose names begin so, each less the row `base` or the other way round.
+local function print_differences(rows, names, base, begin, is_base_first)
   local fields = {
     { "value", 2 }, { "value_tail", 1 }, { "completeness", 2 }, { "best", 2 }, { "took_mean", 0 },
     { "connection_s", 2 }, { "extra", 3 },
   }
-  local lines = { { "ours less", "value %", "worst 1 %", "compl. %", "best %", "mean ms", "conn s", "extra" } }
+  local title = is_base_first and base .. " less …" or "… less " .. base
+  local lines = { { title, "value %", "worst 1 %", "compl. %", "best %", "mean ms", "conn s", "extra" } }
   for _, name in ipairs(names) do
-    if rows[name].group == "table" and name ~= "ours" and rows.ours then
+    if rows[name].group == "table" and name ~= base and rows[base] and name:sub(1, #begin) == begin then
       local line = { name }
       for _, field in ipairs(fields) do
         local differences = {}
         for _, seed in ipairs(bench.seeds) do
-          table.insert(differences, rows.ours.seeds[seed][field[1]] - rows[name].seeds[seed][field[1]])
+          local difference = rows[name].seeds[seed][field[1]] - rows[base].seeds[seed][field[1]]
+          table.insert(differences, is_base_first and -difference or difference)
         end
         line[#line + 1] = shown(differences, field[2])
       end
@@ -249,14 +254,12 @@ print("open); ±: 95 % over " .. #bench.seeds .. " seeds")
 for _, population in ipairs(bench.populations) do
   local rows, names = by_name(population)
   print(("\n== %s (%d searches a seed)\n"):format(population.name, population.rows[1].searches))
-  for _, group in ipairs({ "table", "cut", "answered", "delay" }) do
+  for _, group in ipairs({ "table", "cut", "answered", "delay", "held" }) do
     print_rows(rows, names, group)
   end
-  print_differences(rows, names)
+  print_differences(rows, names, "ours", "", true)
+  print_differences(rows, names, "cut at 2 s", "ours", false)
   if CLAIMS[population.name] and rows.ours and rows["cut at 2 s"] then
     CLAIMS[population.name](rows)
-  end
-  for _, name in ipairs(bench.absent or {}) do
-    print("not there yet, so not measured: " .. name)
   end
 end
