@@ -287,6 +287,7 @@ static bool make_room(struct trace *trace)
     for (size_t i = 0; i < population->count; i++) {
         offers += population->suppliers[i].offers * 3 / 2 + 1;
     }
+    require(trace->count > 0 && offers > 0 && population->items > 0);
     trace->offers = calloc(trace->count * offers, sizeof(*trace->offers));
     trace->offers_at = calloc(trace->count * population->count + 1, sizeof(*trace->offers_at));
     trace->cheapest = calloc(trace->count, population->items);
