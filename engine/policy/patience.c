@@ -61,8 +61,11 @@ double patience_gain(const struct pending *pending, size_t count, uint64_t left_
         uint32_t now = latency_bucket(elapsed_us);
         double unresolved = (double)curve->unresolved[now], delivered = (double)curve->delivered[now];
         double worth = unresolved > 1e-6 ? pending[i].value / unresolved : 0;
+        uint32_t last = pending[i].end_us != 0 ? latency_bucket(pending[i].end_us) : LATENCY_BUCKETS;
+        last = last > now ? last : now;
         for (uint32_t h = 0; h < PATIENCE_HORIZONS; h++) {
-            gains[h] += worth * ((double)curve->delivered[buckets[h]] - delivered);
+            uint32_t then = buckets[h] < last ? buckets[h] : last;
+            gains[h] += worth * ((double)curve->delivered[then] - delivered);
         }
     }
     for (uint32_t h = 0; h < PATIENCE_HORIZONS; h++) {

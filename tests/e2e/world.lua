@@ -273,9 +273,12 @@ function M.farm_requests(name)
   end
 end
 
--- A supplier's line of the metrics as a number; nil: there is none.
+-- A line of the metrics as a number: a supplier's, or of a row without labels; nil: there is none.
 function World:metric(row, supplier)
   local text = M.http("GET", self.admin_url .. "/metrics").raw
+  if not supplier then
+    return tonumber(text:match(("\nlastcall_%s (%%S+)\n"):format(row)))
+  end
   return tonumber(text:match(("\nlastcall_%s{supplier=\"%s\"} (%%S+)\n"):format(row, supplier)))
 end
 
