@@ -271,7 +271,7 @@ static bool own_identity(struct taking *taking, const struct value *values, char
     }
     memcpy(out, taking->supplier.data, length);
     out[length++] = ':';
-    if (own.length > 0) {
+    if (own.data != NULL) {
         memcpy(out + length, own.data, own.length);
     }
     *identity = (struct text){ out, length + own.length };
