@@ -7,7 +7,7 @@
 ---@field owner string whom to write to
 ---@field hosts string[] where requests may go, "host" or "host:port"
 ---@field build_request fun(search: Search, ctx: Context): Request|Request[] a list: parts, side by side, at most 16
----@field normalise fun(response: Response, search: Search, ctx: Context): (table[]|PlanGiven|Failure|"empty"), Details?
+---@field normalise fun(response: Response, search: Search, ctx: Context): (Offers|PlanGiven|Failure|"empty"), Details?
 ---@field docs? string
 ---@field display_name? string
 ---@field secrets? string[]
@@ -57,6 +57,8 @@
 ---@field offer? table of changed: the new one, as `normalise` would give it
 ---@field expires_at? string
 ---@field handoff? { url?: string, ref?: string }
+
+---@alias Offers (table|Failure)[] a failure in place of an offer drops that one, and says why
 
 ---What `normalise` may say beside its offers.
 ---@class Details
