@@ -132,7 +132,7 @@ static const struct error_case ERRORS[] = {
     { "suppliers:\n  acme: { accounts: { main: { options: { K: [1] } } } }\n", 2, 45, "one value, not a list", NULL },
     // what later versions act on
     { "fx: { max_age: 0s }\n", 1, 16, "out of range", NULL },
-    { "state_dir: here\n", 1, 1, "`state_dir` is not supported by this version", NULL },
+    { "last_known: here\n", 1, 1, "`last_known` is not supported by this version", NULL },
     { "rules: [{ weight: 1.5 }]\n", 1, 11, "`rules.1.weight` is not supported by this version", NULL },
     { "suppliers:\n  acme: { fresh_for: 0s }\n", 2, 11, "`suppliers.acme.fresh_for` is not supported", NULL },
     // modes
