@@ -1,5 +1,6 @@
 #include "app/admin_view.h"
 
+#include "app/admin_view_overload.h"
 #include "app/login_book.h"
 #include "app/permits.h"
 #include "app/reload.h"
@@ -149,6 +150,18 @@ static void write_count(struct json_writer *json, const char *name, uint64_t cou
     }
 }
 
+static void write_auth(const struct permits_view *view, struct json_writer *json)
+{
+    json_key(json, "auth");
+    json_begin_object(json);
+    json_field_c(json, "state", !view->is_parked ? "taken" : view->parked_us > 0 ? "parked" : "probing");
+    json_field_u64(json, "parks", view->auth_parks);
+    if (view->parked_us > 0) {
+        json_field_u64(json, "retry_in_ms", view->parked_us / 1000);
+    }
+    json_end_object(json);
+}
+
 /// What an account may be asked, how much of it is used, and until when the supplier wants nothing of it.
 static void write_account(struct engine *engine, const struct catalogue_supplier *supplier,
                           const struct script_account *account, struct json_writer *json)
@@ -161,6 +174,7 @@ static void write_account(struct engine *engine, const struct catalogue_supplier
     json_field_text(json, "name", account->name);
     (void)suppliers_view_switch(engine, supplier->name, account->name, json);
     suppliers_view_health(&view, json);
+    write_auth(&view, json);
     json_key(json, "limits");
     json_begin_object(json);
     write_count(json, "rps", view.limits.per_second);
@@ -175,7 +189,9 @@ static void write_account(struct engine *engine, const struct catalogue_supplier
     json_field_u64(json, "minute", view.used[QUOTA_MINUTE]);
     json_field_u64(json, "day", view.used[QUOTA_DAY]);
     json_field_u64(json, "running", view.running);
+    write_count(json, "bearable", view.concurrency);
     json_end_object(json);
+    json_field_u64(json, "looks", view.looks);
     json_field_u64(json, "kept_in", view.refused_by_rate + view.refused_by_block + view.refused_by_number);
     if (view.blocked_us > 0) {
         clock_print_utc(clock_wall_us() + view.blocked_us, until);
@@ -309,6 +325,7 @@ void admin_view_status(struct engine *engine, struct json_writer *json)
     }
     json_field_bool(json, "draining", atomic_load(&engine->is_draining));
     write_scripts(engine, catalogue, json);
+    admin_view_write_overload(engine, catalogue, json);
     write_attribution(engine, json);
     write_products(catalogue, json);
     write_suppliers(engine, generation, json);
@@ -368,11 +385,21 @@ static void sample_limits(struct engine *engine, const struct catalogue *catalog
     }
 }
 
-enum { SUPPLIER_SAMPLES = 10 };
+enum { SUPPLIER_SAMPLES = 13 };
 static const enum metric SUPPLIER_ROWS[SUPPLIER_SAMPLES] = {
-    METRIC_SCRIPT_CPU,       METRIC_SCRIPT_PUT_BACK,      METRIC_SCRIPT_IN_QUARANTINE, METRIC_SUPPLIER_RUNNING,
-    METRIC_SUPPLIER_KEPT_IN, METRIC_SUPPLIER_BLOCKED,     METRIC_SCRIPT_DRIFT,         METRIC_BREAKER_OPEN,
-    METRIC_BREAKER_TRIPS,    METRIC_SUPPLIER_SWITCHED_OFF
+    METRIC_SCRIPT_CPU,
+    METRIC_SCRIPT_PUT_BACK,
+    METRIC_SCRIPT_IN_QUARANTINE,
+    METRIC_SUPPLIER_RUNNING,
+    METRIC_SUPPLIER_KEPT_IN,
+    METRIC_SUPPLIER_BLOCKED,
+    METRIC_SCRIPT_DRIFT,
+    METRIC_BREAKER_OPEN,
+    METRIC_BREAKER_TRIPS,
+    METRIC_SUPPLIER_SWITCHED_OFF,
+    METRIC_AUTH_PARKED,
+    METRIC_AUTH_PARKS,
+    METRIC_LOOKS,
 };
 
 /// What a supplier's script has used, whether it is in quarantine, and how its accounts stand; beside SUPPLIER_ROWS.
@@ -396,6 +423,9 @@ static void sample_supplier(struct engine *engine, const struct catalogue *catal
         values[5] = view.blocked_us > values[5] ? view.blocked_us : values[5];
         values[7] += view.breaker != BREAKER_CLOSED;
         values[8] += view.breaker_trips;
+        values[9] += view.is_parked;
+        values[10] += view.auth_parks;
+        values[11] += view.looks;
     }
 }
 
@@ -460,6 +490,7 @@ void admin_view_sample_of(struct engine *engine, const struct catalogue *catalog
         enabled += catalogue->suppliers[i].is_enabled && !is_off ? 1 : 0;
     }
     sample_scripts(engine, catalogue);
+    admin_view_sample_overload(engine);
     sample_suppliers(engine, catalogue);
     sample_logins(engine, catalogue);
     for (size_t i = 0; i < data_set_count(catalogue->data); i++) {

@@ -23,7 +23,9 @@ struct io_thread {
     struct http_server *server;
     struct live_world live;
     struct reserve reserve;
-    struct list calls; // open struct search_call of routes.c
+    struct gate gate;
+    struct list calls;         // open struct search_call of search_route.c
+    struct list revalidations; // open struct revalidate_call of revalidate_route.c
     struct timer drain_timer;
     struct message book_message; // the resolver has a new book
     atomic_bool is_book_posted;

@@ -46,6 +46,9 @@ static void live_on_call_back(struct message *message)
     struct live_world *live = call->home;
 
     live->calls_out--;
+    if (live->gate != NULL) {
+        gate_note_call(live->gate, call);
+    }
     if (atomic_load(&call->is_cancelled)) {
         script_call_destroy(call);
         return;
@@ -68,6 +71,9 @@ static enum status live_script_submit(struct world *world, struct script_call *c
     enum status status = worker_pool_submit(live->workers, call);
     if (status == STATUS_OK) {
         live->calls_out++;
+        if (live->gate != NULL) {
+            gate_note_out(live->gate, call);
+        }
     }
     return status;
 }
@@ -139,6 +145,45 @@ static bool live_breaker_is_held(struct live_world *live, const struct script_ac
     return true;
 }
 
+static void live_permit_given_up(struct world *world, const struct script_account *account)
+{
+    permits_give_up(live_of(world)->permits, account);
+}
+
+static void live_account_strained(struct world *world, const struct script_account *account)
+{
+    permits_strained(live_of(world)->permits, account);
+}
+
+static bool live_auth_ask(struct world *world, const struct script_account *account, struct auth_pass *pass,
+                          uint64_t *wait_us)
+{
+    return permits_ask_auth(live_of(world)->permits, account, pass, wait_us);
+}
+
+static void live_auth_tell(struct world *world, const struct script_account *account, const struct auth_pass *pass,
+                           enum auth_end end)
+{
+    permits_tell_auth(live_of(world)->permits, account, pass, end);
+}
+
+static enum overload_level live_overload(struct world *world)
+{
+    const struct gate *gate = live_of(world)->gate;
+    return gate != NULL ? gate_level(gate) : OVERLOAD_NONE;
+}
+
+static double live_shed_share(struct world *world)
+{
+    const struct gate *gate = live_of(world)->gate;
+    return gate != NULL ? gate_shed_share(gate) : 0;
+}
+
+static double live_worth(struct world *world, const struct script_account *account)
+{
+    return permits_worth(live_of(world)->permits, account);
+}
+
 static enum breaker_answer live_health_ask(struct world *world, const struct script_account *account,
                                            struct breaker_pass *pass, uint64_t *wait_us)
 {
@@ -165,13 +210,26 @@ static void live_health_tell(struct world *world, const struct script_account *a
 
 static bool live_linger_wants(struct world *world, const struct script_account *account, uint32_t parts)
 {
-    return !live_is_switched_off(world, account->kept->supplier, account, NULL, 0) &&
+    return world_overload(world) == OVERLOAD_NONE &&
+           !live_is_switched_off(world, account->kept->supplier, account, NULL, 0) &&
            permits_want_linger(live_of(world)->permits, account, parts);
 }
 
 static void live_linger_ended(struct world *world, const struct script_account *account, uint32_t parts)
 {
     permits_end_linger(live_of(world)->permits, account, parts);
+}
+
+static void live_late_ended(struct world *world, struct search_record *record, enum outcome spoiled,
+                            const struct failure *trouble)
+{
+    struct live_world *live = live_of(world);
+
+    if (live->on_late == NULL) {
+        search_record_destroy(&record);
+        return;
+    }
+    live->on_late(live->late_owner, record, spoiled, trouble);
 }
 
 static struct login live_login_peek(struct world *world, const struct script_account *account)
@@ -225,10 +283,18 @@ void live_world_init(struct live_world *live, struct loop *loop, struct fetch_po
         .permit_end = live_permit_end,
         .account_block = live_account_block,
         .is_switched_off = live_is_switched_off,
+        .permit_given_up = live_permit_given_up,
+        .account_strained = live_account_strained,
+        .auth_ask = live_auth_ask,
+        .auth_tell = live_auth_tell,
+        .overload = live_overload,
+        .shed_share = live_shed_share,
+        .worth = live_worth,
         .health_ask = live_health_ask,
         .health_tell = live_health_tell,
         .linger_wants = live_linger_wants,
         .linger_ended = live_linger_ended,
+        .late_ended = live_late_ended,
         .login_peek = live_login_peek,
         .login_take = live_login_take,
         .login_start = live_login_start,

@@ -206,6 +206,9 @@ static void desk_on_end(struct login_errand *errand, struct block *value, uint64
 
     if (value == NULL) {
         book_note_failure(book, entry, end, errand->trouble);
+        if (end->rejection == REJECTION_AUTH && desk->world->ops->auth_tell != NULL) {
+            desk->world->ops->auth_tell(desk->world, errand->account, NULL, AUTH_REFUSED); // once, whoever waited
+        }
     } else {
         book_note_login(book, entry, errand, value, life_us);
     }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "base/arena.h"
+#include "model/admission_settings.h"
 #include "model/breaker_settings.h"
 #include "model/rule.h"
 #include "model/script_call.h"
@@ -43,6 +44,7 @@ struct catalogue {
     size_t product_count;
     uint64_t deadline_default_us, deadline_min_us, deadline_max_us;
     struct breaker_settings breaker;
+    struct admission_settings admission;
     uint64_t linger_us; // how long an attempt may go on for nobody, from its begin; 0: none does, nor is there a probe
     uint64_t linger_learn;    // the share of cut attempts that do, so that one learns; millionths
     const struct text *hosts; // names to keep resolved: of the suppliers that are on, without ports, no literals

@@ -1,5 +1,6 @@
 #include "search/attempt.h"
 
+#include "search/auth.h"
 #include "search/say.h"
 #include "search/search_internal.h"
 #include "search/verdict.h"
@@ -72,8 +73,10 @@ static void attempt_tell_health(struct attempt *attempt, enum health_end end)
         .pending_us = attempt->outcome == OUTCOME_CUT ? attempt->pending_us : 0,
         .value = (double)attempt->stock.live,
         .has_answered = attempt->arrived_us != 0,
+        .was_asked = attempt->began_us != 0,
     };
 
+    auth_settle(attempt);
     if (attempt->has_pass) {
         attempt->has_pass = false;
         world->ops->health_tell(world, attempt->account, &result);
@@ -404,13 +407,17 @@ void attempt_ask(struct attempt *attempt, struct start_candidate *candidate)
     attempt_on_part_ended(attempt); // the start's own count
 }
 
-/// Does its supplier's breaker let it ask? False: it is closed, and a probe may have gone out instead.
+/// Do its credentials and its supplier's breaker let it ask? False: it is closed, and a probe may have gone out
+/// instead.
 static bool attempt_passes(struct attempt *attempt, struct start_candidate *candidate)
 {
     struct world *world = attempt_world(attempt);
     struct breaker_pass pass;
     uint64_t wait_us = 0;
 
+    if (!auth_admits(attempt)) {
+        return false;
+    }
     if (world->ops->health_ask == NULL) {
         return true;
     }
@@ -455,6 +462,15 @@ void attempt_start(struct attempt *attempt, struct start_candidate *candidate)
     if (!attempt_close_switched_off(attempt) && attempt_passes(attempt, candidate)) {
         attempt_ask(attempt, candidate);
     }
+}
+
+enum outcome attempt_spoiled(const struct attempt *attempt)
+{
+    bool is_in_part = attempt->is_partial && attempt->trouble != NULL;
+    enum outcome spoiled = is_in_part ? attempt->end.outcome : attempt->outcome;
+    bool is_spoiled = attempt->state == ATTEMPT_CLOSED && outcome_row(spoiled)->breaker == BREAKER_SCRIPT;
+
+    return is_spoiled ? spoiled : OUTCOME_COUNT;
 }
 
 void attempt_init(struct attempt *attempt, struct search *search, const struct catalogue_supplier *supplier)

@@ -4,6 +4,8 @@
 #include "policy/traffic.h"
 #include "scenario/allocations.h"
 #include "scenario/play.h"
+#include "scenario/script_account.h"
+#include "scenario/script_health.h"
 #include "scenario/script_rules.h"
 
 #include <glob.h>
@@ -147,20 +149,6 @@ static void read_step(lua_State *lua, struct play *play)
     step->refused_logins = (uint32_t)get_number(lua, "refused_logins", 0);
 }
 
-static void read_limits(lua_State *lua, struct virtual_supplier *behaviour)
-{
-    behaviour->used = (uint32_t)get_number(lua, "used", 0);
-    behaviour->blocked_us = get_number(lua, "blocked_us", 0);
-    lua_getfield(lua, -1, "limits");
-    if (lua_istable(lua, -1)) {
-        behaviour->limits = (struct request_limits){ .per_second = (uint32_t)get_number(lua, "rps", 0),
-                                                     .per_minute = (uint32_t)get_number(lua, "per_minute", 0),
-                                                     .per_day = (uint32_t)get_number(lua, "per_day", 0),
-                                                     .concurrent = (uint32_t)get_number(lua, "concurrent", 0) };
-    }
-    lua_pop(lua, 1);
-}
-
 /// The list at `again`: what the ceiling says when it is asked again.
 static void read_again(lua_State *lua, struct play_supplier *supplier)
 {
@@ -197,7 +185,7 @@ static void read_supplier(lua_State *lua, struct play *play)
     behaviour->minutes = (uint32_t)get_number(lua, "minutes", 0);
     behaviour->flag = (uint32_t)get_number(lua, "flag", 0);
     behaviour->is_odd = get_flag(lua, "is_odd");
-    read_limits(lua, behaviour);
+    script_read_account(lua, behaviour);
     behaviour->breaker = (enum breaker_state)get_named(lua, "breaker", name_of_breaker);
     behaviour->lingers = get_flag(lua, "lingers");
     behaviour->off = get_string(lua, "off");
@@ -236,6 +224,7 @@ static void read_machine(lua_State *lua, struct virtual_machine *machine)
     machine->event_byte_ns = get_number(lua, "event_byte_ns", 0);
     machine->script_percent = (uint32_t)get_number(lua, "script_percent", 0);
     machine->fetch_ends_first = get_flag(lua, "fetch_ends_first");
+    machine->rung = (uint32_t)get_number(lua, "rung", 0);
     machine->refused_call = (uint32_t)get_number(lua, "refused_call", 0);
     machine->refused_fetch = (uint32_t)get_number(lua, "refused_fetch", 0);
     machine->refused_timer = (uint32_t)get_number(lua, "refused_timer", 0);
@@ -452,30 +441,6 @@ static void set_lists(lua_State *lua, const struct play *play, const struct play
     lua_setfield(lua, -2, "events");
 }
 
-static const char *name_of_health(enum health_end end)
-{
-    static const char *const names[] = { "good", "bad", "unreachable", "cut", "ours" };
-
-    return names[end];
-}
-
-/// What was told of each supplier's health, last; absent: nothing.
-static void set_health(lua_State *lua, const struct play *play, const struct play_result *result)
-{
-    lua_newtable(lua);
-    for (size_t i = 0; i < play->supplier_count; i++) {
-        if (result->health[i].told > 0) {
-            lua_newtable(lua);
-            set_name(lua, "end", name_of_health(result->health[i].last));
-            set_number(lua, "times", result->health[i].told);
-            set_number(lua, "pending_us", result->health[i].pending_us);
-            set_number(lua, "value", (uint64_t)result->health[i].value);
-            lua_setfield(lua, -2, play->suppliers[i].behaviour.name);
-        }
-    }
-    lua_setfield(lua, -2, "health");
-}
-
 static void push_result(lua_State *lua, const struct play *play, const struct play_result *result)
 {
     lua_newtable(lua);
@@ -494,7 +459,7 @@ static void push_result(lua_State *lua, const struct play *play, const struct pl
     set_number(lua, "calls", result->calls);
     set_number(lua, "references", result->references);
     set_number(lua, "permits", result->permits);
-    set_health(lua, play, result);
+    script_set_health(lua, play, result);
     set_json(lua, "body", result->body);
     set_lists(lua, play, result);
     struct text violations = buffer_text(&result->violations);
