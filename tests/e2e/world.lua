@@ -212,12 +212,13 @@ function World:start_engine()
   if read_file(self.folder .. "/tls/ca.pem") then
     authority = ", ca_file: " .. self.folder .. "/tls/ca.pem"
   end
+  local without = options.without_breakers and "breaker: { enabled: false }\nlinger: { learn: 0% }\n" or ""
   local settings = {
     ("listen: 127.0.0.1:%d"):format(self.port),
     ("admin: { listen: \"127.0.0.1:%d\" }"):format(self.port + 1000),
     ("network: { allow_private: [%s.0/24]%s }"):format(M.network, authority),
     ("dns: { servers: [\"%s.253:5300\"] }"):format(M.network),
-    (options.without_breakers and "breaker: { enabled: false }\nlinger: { learn: 0% }\n" or "") .. (options.overlay or ""),
+    without .. (options.overlay or ""),
     "",
   }
   write_file(overlay, table.concat(settings, "\n"))
