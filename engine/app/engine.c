@@ -268,7 +268,9 @@ static enum status start_replies(struct engine *engine, struct failure *why)
     const struct settings *settings = engine->settings;
 
     engine->is_loopback = value_is_loopback(settings->listen);
-    return bearer_read("reply.token_env", settings->reply_token_env, settings->secrets_dir, &engine->reply_token, why);
+    enum status status =
+        bearer_read("reply.token_env", settings->reply_token_env, settings->secrets_dir, &engine->reply_token, why);
+    return status == STATUS_OK ? tokens_open(&engine->tokens, settings, why) : status;
 }
 
 static enum status start_threads(struct engine *engine, struct failure *why)
@@ -445,6 +447,7 @@ static void engine_stop(struct engine *engine)
     complaints_fini(&engine->complaints);
     permits_destroy(&engine->permits);
     bearer_free(&engine->reply_token);
+    tokens_close(&engine->tokens);
     generations_fini(&engine->generations);
 }
 

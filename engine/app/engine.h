@@ -10,6 +10,7 @@
 #include "app/generations.h"
 #include "app/settings.h"
 #include "app/timing.h"
+#include "app/tokens.h"
 #include "io/resolver.h"
 #include "script/worker_pool.h"
 
@@ -42,6 +43,7 @@ struct engine {
     struct engine_moves moves; // the catalogues in use
     bool is_loopback;          // the public listener is
     struct text reply_token;   // absent: none
+    struct tokens tokens;      // outlive the loops
     struct metrics *metrics;   // both outlive the loops
     struct attribution *attribution;
     struct shadows *shadows; // outlives the loops

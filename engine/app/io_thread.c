@@ -1,5 +1,6 @@
 #include "app/io_thread.h"
 
+#include "app/revalidate_route.h"
 #include "app/routes.h"
 #include "app/search_route.h"
 #include "base/clock.h"
@@ -152,6 +153,7 @@ static void io_thread_end_now(struct io_thread *thread)
 {
     thread->has_ended_searches = true;
     search_route_end_all(thread, IO_THREAD_GRACE_US);
+    revalidate_route_end_all(thread);
     if (loop_timer_start(thread->loop, &thread->drain_timer, clock_now_us() + IO_THREAD_GRACE_US) != STATUS_OK) {
         loop_stop(thread->loop);
         return;
@@ -200,6 +202,7 @@ static void io_thread_on_drain(struct message *message)
     uint64_t end_us = clock_now_us() + generation_settings(generation)->drain_us;
 
     generation_release(&generation);
+    thread->live.world.is_ending = true;
     http_server_stop_listening(thread->server);
     if (loop_timer_start(thread->loop, &thread->drain_timer, end_us) != STATUS_OK) {
         loop_stop(thread->loop);
@@ -271,6 +274,8 @@ static enum status io_thread_open(struct io_thread *thread, struct failure *why)
     gate_init(&thread->gate, thread->loop, (unsigned)(thread - thread->engine->threads));
     thread->live.gate = &thread->gate;
     thread->live.shadows.shadows = thread->engine->shadows;
+    thread->live.on_late = search_route_on_late;
+    thread->live.late_owner = thread;
     status = login_desk_open(&thread->live.logins, thread->engine->logins, &thread->live.world, thread->loop);
     if (status != STATUS_OK) {
         failure_set(why, "out of memory");
@@ -292,6 +297,7 @@ enum status io_thread_start(struct io_thread *thread, struct engine *engine, str
     thread->drain_message.on_receive = io_thread_on_drain;
     thread->end_message.on_receive = io_thread_on_end;
     list_init(&thread->calls);
+    list_init(&thread->revalidations);
     list_init(&thread->book_message.node);
     list_init(&thread->sweep_message.node);
     list_init(&thread->room_message.node);

@@ -24,7 +24,8 @@ struct io_thread {
     struct live_world live;
     struct reserve reserve;
     struct gate gate;
-    struct list calls; // open struct search_call of routes.c
+    struct list calls;         // open struct search_call of search_route.c
+    struct list revalidations; // open struct revalidate_call of revalidate_route.c
     struct timer drain_timer;
     struct message book_message; // the resolver has a new book
     atomic_bool is_book_posted;

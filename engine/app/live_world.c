@@ -166,6 +166,18 @@ static void live_linger_ended(struct world *world, const struct script_account *
     permits_end_linger(live_of(world)->permits, account, parts);
 }
 
+static void live_late_ended(struct world *world, struct search_record *record, enum outcome spoiled,
+                            const struct failure *trouble)
+{
+    struct live_world *live = live_of(world);
+
+    if (live->on_late == NULL) {
+        search_record_destroy(&record);
+        return;
+    }
+    live->on_late(live->late_owner, record, spoiled, trouble);
+}
+
 static struct login live_login_peek(struct world *world, const struct script_account *account)
 {
     return login_desk_peek(&live_of(world)->logins, account);
@@ -227,6 +239,7 @@ void live_world_init(struct live_world *live, struct loop *loop, struct fetch_po
         .health_tell = live_health_tell,
         .linger_wants = live_linger_wants,
         .linger_ended = live_linger_ended,
+        .late_ended = live_late_ended,
         .login_peek = live_login_peek,
         .login_take = live_login_take,
         .login_start = live_login_start,

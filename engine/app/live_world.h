@@ -25,6 +25,9 @@ struct live_world {
     struct shadow_desk shadows; // of nobody, until somebody keeps shadows here
     struct gate *gate;          // of its loop; NULL: there is none
     uint64_t calls_out;         // script calls not yet back
+    /// As `late_ended` of the ports; NULL: nobody wants to know. Set by its thread.
+    void (*on_late)(void *owner, struct search_record *record, enum outcome spoiled, const struct failure *trouble);
+    void *late_owner;
 };
 
 void live_world_init(struct live_world *live, struct loop *loop, struct fetch_pool *fetches,

@@ -29,7 +29,6 @@ struct permit_entry {
     uint64_t credentials; // hash of what they are; 0: not known yet
     uint64_t auth_parks, looks;
     double worth;
-    uint64_t trips;
     uint64_t linger_learn; // millionths
     uint32_t lingering;    // parts
     uint64_t dice;
@@ -40,7 +39,8 @@ struct permits {
     pthread_mutex_t lock;
     struct list entries;
     size_t count;
-    pthread_mutex_t guard_lock; // taken under an entry's
+    uint64_t (*now_us)(void);
+    pthread_mutex_t guard_lock; // taken under an entry's, for a moment: it is one for all
     struct breaker_guard guard;
 };
 
@@ -81,7 +81,7 @@ static struct permit_entry *permits_add(struct permits *permits, struct text sup
     entry->hash = entry_hash(supplier, account);
     entry->owner = permits;
     require(pthread_mutex_init(&entry->lock, NULL) == 0);
-    health_init(&entry->health, (struct breaker_settings){ .is_on = false }, clock_now_us());
+    health_init(&entry->health, (struct breaker_settings){ .is_on = false }, permits->now_us());
     entry->health.breaker.supplier = text_hash(supplier) | 1;
     entry->dice = entry->hash | 1;
     auth_park_init(&entry->auth);
@@ -206,7 +206,7 @@ static void put_in_force(struct permits *permits, const struct catalogue *catalo
             quota_set_limits(&entry->quota, supplier->account[j].limits);
             take_credentials(entry, &supplier->account[j]);
             entry->linger_learn = catalogue->linger_learn;
-            health_set(&entry->health, catalogue->breaker, clock_now_us());
+            health_set(&entry->health, catalogue->breaker, permits->now_us());
             pthread_mutex_unlock(&entry->lock);
         }
     }
@@ -260,6 +260,7 @@ enum status permits_create(const struct catalogue *catalogue, struct permits **p
     require(pthread_mutex_init(&made->lock, NULL) == 0);
     require(pthread_mutex_init(&made->guard_lock, NULL) == 0);
     list_init(&made->entries);
+    made->now_us = clock_now_us;
     enum status status = catalogue == NULL ? STATUS_OK : permits_move(made, catalogue);
     if (status != STATUS_OK) {
         permits_destroy(&made);
@@ -267,6 +268,11 @@ enum status permits_create(const struct catalogue *catalogue, struct permits **p
     }
     *permits = made;
     return STATUS_OK;
+}
+
+void permits_set_clock(struct permits *permits, uint64_t (*now_us)(void))
+{
+    permits->now_us = now_us;
 }
 
 void permits_destroy(struct permits **permits)
@@ -298,8 +304,8 @@ static struct permit_entry *permits_lock(const struct permits *permits, const st
 
 enum quota_answer permits_begin(struct permits *permits, const struct script_account *account, uint64_t *wait_us)
 {
-    uint64_t now_us = clock_now_us();
     struct permit_entry *found = permits_lock(permits, account);
+    uint64_t now_us = permits->now_us();
     enum quota_answer answer = quota_begin(&found->quota, now_us, wait_us);
 
     found->refused[answer] += answer != QUOTA_FREE && answer != QUOTA_CONCURRENT;
@@ -325,7 +331,7 @@ void permits_give_up(struct permits *permits, const struct script_account *accou
 
 void permits_strained(struct permits *permits, const struct script_account *account)
 {
-    uint64_t now_us = clock_now_us();
+    uint64_t now_us = permits->now_us();
     struct permit_entry *found = permits_lock(permits, account);
 
     quota_strained(&found->quota, now_us);
@@ -335,7 +341,7 @@ void permits_strained(struct permits *permits, const struct script_account *acco
 bool permits_ask_auth(struct permits *permits, const struct script_account *account, struct auth_pass *pass,
                       uint64_t *wait_us)
 {
-    uint64_t now_us = clock_now_us();
+    uint64_t now_us = permits->now_us();
     struct permit_entry *found = permits_lock(permits, account);
     bool may_go = auth_park_ask(&found->auth, now_us, pass, wait_us);
 
@@ -346,7 +352,7 @@ bool permits_ask_auth(struct permits *permits, const struct script_account *acco
 void permits_tell_auth(struct permits *permits, const struct script_account *account, const struct auth_pass *pass,
                        enum auth_end end)
 {
-    uint64_t now_us = clock_now_us();
+    uint64_t now_us = permits->now_us();
     struct permit_entry *found = permits_lock(permits, account);
     bool is_changed = auth_park_tell(&found->auth, pass, end, now_us);
     bool is_parked = auth_park_is_parked(&found->auth);
@@ -375,8 +381,8 @@ double permits_worth(struct permits *permits, const struct script_account *accou
 
 uint64_t permits_block(struct permits *permits, const struct script_account *account, uint64_t wait_us)
 {
-    uint64_t now_us = clock_now_us();
     struct permit_entry *found = permits_lock(permits, account);
+    uint64_t now_us = permits->now_us();
 
     quota_block(&found->quota, now_us, wait_us);
     uint64_t blocked_us = quota_blocked_us(&found->quota, now_us);
@@ -393,14 +399,27 @@ static uint32_t entry_roll(struct permit_entry *entry)
     return (uint32_t)(entry->dice * UINT64_C(2685821657736338717) >> 32);
 }
 
+/// Under the entry's lock: the state that it had before is not the one that it has now.
+static void tell_change(const struct permit_entry *entry, enum breaker_state before)
+{
+    enum breaker_state state = entry->health.breaker.state;
+
+    if (state != before) {
+        log_line(state == BREAKER_OPEN ? LOG_WARNING : LOG_INFO, "breaker", "supplier=%.*s account=%.*s state=%s",
+                 TEXT_ARGS(entry->supplier), TEXT_ARGS(entry->account), breaker_state_name(state));
+    }
+}
+
 enum breaker_answer permits_ask(struct permits *permits, const struct script_account *account,
                                 struct breaker_pass *pass, uint64_t *wait_us)
 {
-    uint64_t now_us = clock_now_us();
     struct permit_entry *found = permits_lock(permits, account);
+    uint64_t now_us = permits->now_us();
+    enum breaker_state before = found->health.breaker.state;
     enum breaker_answer answer = health_ask(&found->health, entry_roll(found), now_us, pass);
 
     *wait_us = breaker_refuses_us(&found->health.breaker, now_us);
+    tell_change(found, before);
     pthread_mutex_unlock(&found->lock);
     return answer;
 }
@@ -408,8 +427,11 @@ enum breaker_answer permits_ask(struct permits *permits, const struct script_acc
 void permits_tell(struct permits *permits, const struct script_account *account, const struct health_result *result)
 {
     static const double NEWEST = 0.05; // the share of the last one in what its answers are worth
-    uint64_t now_us = clock_now_us();
     struct permit_entry *found = permits_lock(permits, account);
+    uint64_t now_us = permits->now_us();
+    enum breaker_state before = found->health.breaker.state;
+    enum breaker_verdict verdict = health_learn(&found->health, result, now_us); // it may read a curve anew
+    uint32_t dice = entry_roll(found);
 
     if (result->was_asked) {
         bool is_good = result->end == HEALTH_GOOD && result->value > 0;
@@ -418,16 +440,11 @@ void permits_tell(struct permits *permits, const struct script_account *account,
     }
     pthread_mutex_lock(&permits->guard_lock);
     uint64_t alarm_us = permits->guard.alarm_us;
-    bool is_changed = health_tell(&found->health, &permits->guard, result, entry_roll(found), now_us);
+    (void)health_judge(&found->health, &permits->guard, result->pass, verdict, dice, now_us);
     bool is_alarmed = permits->guard.alarm_us != alarm_us;
     pthread_mutex_unlock(&permits->guard_lock);
-    enum breaker_state state = found->health.breaker.state;
-    found->trips += is_changed && state == BREAKER_OPEN;
+    tell_change(found, before);
     pthread_mutex_unlock(&found->lock);
-    if (is_changed) {
-        log_line(LOG_WARNING, "breaker", "supplier=%.*s account=%.*s state=%s", TEXT_ARGS(found->supplier),
-                 TEXT_ARGS(found->account), breaker_state_name(state));
-    }
     if (is_alarmed) {
         log_line(LOG_ERROR, "breaker",
                  "many suppliers fail at once: that is probably us; the others stay asked for a minute supplier=%.*s",
@@ -467,11 +484,13 @@ void permits_end_linger(struct permits *permits, const struct script_account *ac
 
 void permits_look(struct permits *permits, const struct script_account *account, struct permits_view *view)
 {
-    uint64_t now_us = clock_now_us();
     struct permit_entry *found = permits_lock(permits, account);
+    uint64_t now_us = permits->now_us();
     const uint64_t *refused = found->refused;
+    struct latency_curve curve;
 
     breaker_advance(&found->health.breaker, now_us);
+    latency_look(&found->health.latency, now_us, &curve); // what is decided by may be older
 
     *view = (struct permits_view){ .limits = found->quota.limits,
                                    .running = found->quota.running,
@@ -484,18 +503,18 @@ void permits_look(struct permits *permits, const struct script_account *account,
                                    .breaker = found->health.breaker.state,
                                    .breaker_percent = breaker_share_percent(&found->health.breaker),
                                    .breaker_refuses_us = breaker_refuses_us(&found->health.breaker, now_us),
-                                   .breaker_trips = found->trips,
+                                   .breaker_trips = found->health.breaker.openings,
                                    .concurrency = concurrency_cap(&found->quota.concurrency, now_us),
                                    .parked_us = auth_park_left_us(&found->auth, now_us),
                                    .is_parked = auth_park_is_parked(&found->auth),
                                    .auth_parks = found->auth_parks,
                                    .looks = found->looks,
                                    .worth = found->worth,
-                                   .samples = found->health.curve.samples };
-    if (!latency_quantile(&found->health.curve, 0.5, &view->median_us)) {
+                                   .samples = curve.samples };
+    if (!latency_quantile(&curve, 0.5, &view->median_us)) {
         view->median_us = 0;
     }
-    if (!latency_quantile(&found->health.curve, 0.95, &view->p95_us)) {
+    if (!latency_quantile(&curve, 0.95, &view->p95_us)) {
         view->p95_us = 0;
     }
     for (enum quota_window window = QUOTA_SECOND; window < QUOTA_WINDOWS; window++) {

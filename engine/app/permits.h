@@ -21,6 +21,9 @@ MUST_CHECK enum status permits_create(const struct catalogue *catalogue, struct 
 /// Accounts that are still in have nothing here any more.
 void permits_destroy(struct permits **permits);
 
+/// For tests, before there is anything in it: the time that it goes by, which does not go back.
+void permits_set_clock(struct permits *permits, uint64_t (*now_us)(void));
+
 /// A catalogue comes into use: its accounts get their entries (`account->kept`), and its limits are in force.
 /// STATUS_NO_MEMORY: nothing has changed.
 MUST_CHECK enum status permits_move(struct permits *permits, const struct catalogue *now);
@@ -80,7 +83,7 @@ struct permits_view {
     uint64_t auth_parks; // since it was first in use
     uint64_t looks;      // attempts that asked, since it was first in use
     double worth;
-    double samples;             // of its latency, of the last minutes
-    uint64_t median_us, p95_us; // 0: not known
+    double samples;              // of its latency, of the last minutes, up to now; likewise the next two
+    uint64_t median_us, p95_us;  // 0: not known
 };
 void permits_look(struct permits *permits, const struct script_account *account, struct permits_view *view);

@@ -450,6 +450,15 @@ void attempt_start(struct attempt *attempt, struct start_candidate *candidate)
     }
 }
 
+enum outcome attempt_spoiled(const struct attempt *attempt)
+{
+    bool is_in_part = attempt->is_partial && attempt->trouble != NULL;
+    enum outcome spoiled = is_in_part ? attempt->end.outcome : attempt->outcome;
+    bool is_spoiled = attempt->state == ATTEMPT_CLOSED && outcome_row(spoiled)->breaker == BREAKER_SCRIPT;
+
+    return is_spoiled ? spoiled : OUTCOME_COUNT;
+}
+
 void attempt_init(struct attempt *attempt, struct search *search, const struct catalogue_supplier *supplier)
 {
     *attempt = (struct attempt){

@@ -20,6 +20,14 @@ enum attempt_state { ATTEMPT_WAITING, ATTEMPT_ASKING, ATTEMPT_CLOSED };
 
 enum { ATTEMPT_MAX_PARTS = 16 };
 
+/// What one that lingers was in its search; all zero of a probe, but for the mode.
+struct attempt_was {
+    enum mode mode;
+    enum bound bound;
+    uint64_t cut_us;
+    uint32_t requests; // that stand in the search's record
+};
+
 struct attempt {
     struct search *search;
     const struct catalogue_supplier *supplier;
@@ -41,6 +49,7 @@ struct attempt {
     bool is_lingering;        // its search does not know of it (search/linger.h)
     bool is_probe;
     uint32_t linger_parts; // how many were open when it was cut, and go on
+    struct attempt_was was;
     struct attempt *next_lingering;
 
     struct allocation allocation;
@@ -109,6 +118,9 @@ void attempt_note_pending(struct attempt *attempt, uint64_t pending_us);
 /// For the first part, when its attempt had no login to build requests with: takes the requests of the others, and
 /// sends them all. The attempt may be gone afterwards.
 void attempt_on_built(struct attempt *attempt, struct part *first, struct http_request **others);
+
+/// The outcome by which its own script spoiled it, once closed, or a part of it; OUTCOME_COUNT: it did not.
+enum outcome attempt_spoiled(const struct attempt *attempt);
 
 /// Releases everything; what still runs is cancelled without a verdict.
 void attempt_fini(struct attempt *attempt);

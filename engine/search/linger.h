@@ -27,6 +27,9 @@ bool linger_begin(struct search *search, struct attempt *attempt);
 void linger_probe(struct search *search, const struct attempt *attempt, struct start_candidate *candidate,
                   struct breaker_pass pass);
 
+/// The search replies now, and knows what it found: what comes later is compared with it.
+void linger_note_reply(struct search *search);
+
 /// One that went on has closed; the search may be gone afterwards.
 void linger_on_closed(struct search *search, struct attempt *attempt);
 

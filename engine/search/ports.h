@@ -11,6 +11,7 @@
 #include "base/timer_heap.h"
 #include "model/exchange.h"
 #include "model/script_call.h"
+#include "model/search_record.h"
 #include "policy/admission.h"
 #include "policy/auth_park.h"
 #include "policy/health.h"
@@ -95,6 +96,10 @@ struct world_ops {
     /// `parts` of it are under way. NULL, both: none goes on.
     bool (*linger_wants)(struct world *world, const struct script_account *account, uint32_t parts);
     void (*linger_ended)(struct world *world, const struct script_account *account, uint32_t parts);
+    /// An attempt that went on, or a probe, has ended: its record is the world's. `spoiled`: how a script of it failed,
+    /// and what a person is told of that, which may be NULL; OUTCOME_COUNT: none did. NULL: nobody wants to know.
+    void (*late_ended)(struct world *world, struct search_record *record, enum outcome spoiled,
+                       const struct failure *trouble);
     /// The login of an account for a start call, as it is now; nobody has used it yet. Whoever gets it drops it.
     struct login (*login_peek)(struct world *world, const struct script_account *account);
     /// The login to use now; login number `refused` (0: none) is given up if it is still the current one. LOGIN_HERE:
@@ -116,6 +121,7 @@ struct world {
     const struct world_ops *ops;
     struct search *over; // searches that have replied, and of which attempts go on (search/linger.h)
     uint32_t lingering;  // of those that were cut
+    bool is_ending;      // the engine ends: none begins to linger
 };
 
 /// Whoever could do without something asks here first.

@@ -130,6 +130,7 @@ static void search_deliver(struct search *search, struct search_reply *reply, ui
     reply->assemble_us = world->ops->now_us(world) - began_us;
     search->options.on_reply(search->options.owner, reply);
     block_release(&reply->body);
+    linger_note_reply(search);
     search_destroy(search);
 }
 
@@ -221,10 +222,9 @@ void search_on_attempt_closed(struct search *search, struct attempt *attempt)
         linger_on_closed(search, attempt);
         return;
     }
-    bool is_spoiled_in_part = attempt->is_partial && attempt->trouble != NULL;
-    enum outcome spoiled = is_spoiled_in_part ? attempt->end.outcome : attempt->outcome;
+    enum outcome spoiled = attempt_spoiled(attempt);
 
-    if (outcome_row(spoiled)->breaker == BREAKER_SCRIPT && options->on_script_trouble != NULL) {
+    if (spoiled != OUTCOME_COUNT && options->on_script_trouble != NULL) {
         options->on_script_trouble(options->owner, attempt->supplier, spoiled, attempt->end.detail, attempt->trouble);
     }
     if (attempt_is_dark(attempt)) {
@@ -534,6 +534,7 @@ void search_end(struct search **ended, uint64_t grace_us)
     uint64_t now_us = world->ops->now_us(world);
 
     *ended = NULL;
+    world->is_ending = true;       // what is cut now would be given up at once
     if (now_us < search->end_us) { // else it ends by itself at this very moment
         uint64_t left_us = search->deadline_us - now_us;
         options->reserve_us = grace_us < left_us ? grace_us : left_us;

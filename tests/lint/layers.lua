@@ -12,9 +12,10 @@ M.sees = {
   io = { "model", "base" },
   script = { "model", "base" },
   telemetry = { "model", "base" },
+  token = { "model", "base" },
   search = { "policy", "model", "base" },
-  app = { "search", "policy", "io", "script", "telemetry", "model", "base" },
-  cli = { "app", "search", "policy", "io", "script", "telemetry", "model", "base" },
+  app = { "search", "policy", "io", "script", "telemetry", "token", "model", "base" },
+  cli = { "app", "search", "policy", "io", "script", "telemetry", "token", "model", "base" },
 }
 
 --- Sources outside of the folders of engine/, by the longest prefix of their path -> the folders they may include.
@@ -39,7 +40,7 @@ M.foreign = {
   { pattern = "^lauxlib%.h$", in_folders = { "script" }, everywhere = { "script" }, headers = { "script" }, package = "LUAJIT" },
   { pattern = "^expat%.h$", in_folders = { "script" }, package = "EXPAT" },
   { pattern = "^zlib%.h$", in_folders = { "script", "examples/farm/" }, package = "ZLIB" },
-  { pattern = "^openssl/", in_folders = { "script", "io", "examples/farm/" }, package = "CRYPTO" },
+  { pattern = "^openssl/", in_folders = { "script", "io", "token", "examples/farm/" }, package = "CRYPTO" },
   { pattern = "^yaml%.h$", in_folders = { "app" }, package = "YAML" },
   -- Of the compiler's sanitizers; there only in their builds.
   { pattern = "^sanitizer/", in_folders = { "script" } },

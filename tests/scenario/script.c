@@ -5,6 +5,7 @@
 #include "scenario/allocations.h"
 #include "scenario/play.h"
 #include "scenario/script_account.h"
+#include "scenario/script_health.h"
 #include "scenario/script_rules.h"
 
 #include <glob.h>
@@ -438,32 +439,6 @@ static void set_lists(lua_State *lua, const struct play *play, const struct play
     lua_setfield(lua, -2, "events");
 }
 
-static const char *name_of_health(enum health_end end)
-{
-    static const char *const names[] = { "good", "bad", "unreachable", "cut", "ours" };
-
-    return names[end];
-}
-
-/// What was told of each supplier's health, last; absent: nothing.
-static void set_health(lua_State *lua, const struct play *play, const struct play_result *result)
-{
-    lua_newtable(lua);
-    for (size_t i = 0; i < play->supplier_count; i++) {
-        if (result->health[i].told > 0) {
-            lua_newtable(lua);
-            set_name(lua, "end", name_of_health(result->health[i].last));
-            set_number(lua, "times", result->health[i].told);
-            set_number(lua, "pending_us", result->health[i].pending_us);
-            set_number(lua, "refusals", result->health[i].auth.refusals);
-            set_number(lua, "parks", result->health[i].auth.parks);
-            set_number(lua, "value", (uint64_t)result->health[i].value);
-            lua_setfield(lua, -2, play->suppliers[i].behaviour.name);
-        }
-    }
-    lua_setfield(lua, -2, "health");
-}
-
 static void push_result(lua_State *lua, const struct play *play, const struct play_result *result)
 {
     lua_newtable(lua);
@@ -482,7 +457,7 @@ static void push_result(lua_State *lua, const struct play *play, const struct pl
     set_number(lua, "calls", result->calls);
     set_number(lua, "references", result->references);
     set_number(lua, "permits", result->permits);
-    set_health(lua, play, result);
+    script_set_health(lua, play, result);
     set_json(lua, "body", result->body);
     set_lists(lua, play, result);
     struct text violations = buffer_text(&result->violations);

@@ -71,7 +71,11 @@ local OUTCOME = {
 local FINALLY = {
   references = "number", memory = "number", fetches = "number", timers = "number", calls = "number",
   breaker = "table", outcomes = "table", replies = "number", requests = "number", logins = "number", reasks = "number",
-  permits = "number", health = "table",
+  permits = "number", health = "table", late = "table",
+}
+local LATE = {
+  [1] = "string", line = "string", times = "number", after = "ms", bound = "string", offers = "number",
+  requests = "number", new = "number", cheapest = "number", mode = "string",
 }
 local HEALTH = {
   [1] = "string", times = "number", pending = "ms", value = "number", refusals = "number", parks = "number",
@@ -699,6 +703,21 @@ local function compare_health(differ, where, name, told, wanted)
   end
 end
 
+--- The record of what went on of a supplier, the last one.
+local function compare_late(differ, where, name, told, wanted)
+  check_words(where, "what went on of " .. name, wanted, LATE)
+  compare(differ, where, "outcome of what went on of " .. name, told and told.outcome or "none", wanted[1])
+  for word, value in pairs(wanted) do
+    if word == "after" then
+      if not (told and told.late_us >= us(value)) then
+        differ[#differ + 1] = ("%s: what went on of %s was late by less than %s ms"):format(where, name, value)
+      end
+    elseif word ~= 1 then
+      compare(differ, where, word .. " of what went on of " .. name, told and told[word], value)
+    end
+  end
+end
+
 local function compare_finally(differ, play, run, memory)
   local where, given, result = play.finally_where, play.finally, run.result
   for word, value in pairs(given) do
@@ -713,6 +732,10 @@ local function compare_finally(differ, play, run, memory)
     elseif word == "health" then
       for name, wanted in pairs(value) do
         compare_health(differ, where, name, result.health[name], type(wanted) == "table" and wanted or { wanted })
+      end
+    elseif word == "late" then
+      for name, wanted in pairs(value) do
+        compare_late(differ, where, name, result.late[name], type(wanted) == "table" and wanted or { wanted })
       end
     else
       compare(differ, where, word, result[word], value)

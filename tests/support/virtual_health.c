@@ -46,6 +46,30 @@ void virtual_health_init(struct virtual_world *virtual)
     }
 }
 
+void virtual_health_watch(struct virtual_world *virtual, uint64_t seed)
+{
+    breaker_guard_init(&virtual->guard, (uint32_t) virtual->supplier_count);
+    virtual->health_dice = seed | 1;
+    for (size_t i = 0; i < virtual->supplier_count; i++) {
+        struct virtual_health *health = &virtual->health[i];
+        if (health->known == NULL) {
+            health->known = calloc(1, sizeof(*health->known));
+            require(health->known != NULL);
+            health_init(health->known, SETTINGS, virtual->now_us);
+        }
+        health->known->breaker.supplier = i + 1;
+    }
+}
+
+static uint32_t roll(struct virtual_world *virtual)
+{
+    if (virtual->health_dice == 0) {
+        return MIDDLE;
+    }
+    virtual->health_dice = virtual->health_dice * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (uint32_t)(virtual->health_dice >> 32);
+}
+
 void virtual_health_fini(struct virtual_world *virtual)
 {
     for (size_t i = 0; i < virtual->supplier_count; i++) {
@@ -64,7 +88,7 @@ enum breaker_answer virtual_health_ask(struct world *world, const struct script_
     *pass = (struct breaker_pass){ .epoch = 1 };
     *wait_us = 0;
     if (health->known != NULL) {
-        answer = health_ask(health->known, MIDDLE, virtual->now_us, pass);
+        answer = health_ask(health->known, roll(virtual), virtual->now_us, pass);
         *wait_us = breaker_refuses_us(&health->known->breaker, virtual->now_us);
     }
     health->asked += answer != BREAKER_REFUSE;
@@ -87,7 +111,8 @@ void virtual_health_tell(struct world *world, const struct script_account *accou
         virtual_world_blame(virtual, "an attempt took less time than its fetch");
     }
     if (health->known != NULL) {
-        (void)health_tell(health->known, NULL, result, MIDDLE, virtual->now_us);
+        struct breaker_guard *guard = virtual->health_dice != 0 ? &virtual->guard : NULL;
+        (void)health_tell(health->known, guard, result, roll(virtual), virtual->now_us);
     }
 }
 
@@ -160,6 +185,29 @@ void virtual_linger_ended(struct world *world, const struct script_account *acco
         virtual_world_blame(virtual, "more parts have ended than lingered");
     }
     health->lingering -= parts;
+}
+
+void virtual_late_ended(struct world *world, struct search_record *record, enum outcome spoiled,
+                        const struct failure *trouble)
+{
+    struct virtual_world *virtual = virtual_of(world);
+    const struct search_record_entry *entry = &record->entries[0];
+
+    (void)trouble;
+    if ((spoiled != OUTCOME_COUNT) && outcome_row(spoiled)->breaker != BREAKER_SCRIPT) {
+        virtual_world_blame(virtual, "a script is blamed for what it did not do");
+    }
+    for (size_t i = 0; i < virtual->supplier_count; i++) {
+        struct virtual_health *health = &virtual->health[i];
+        if (text_equals_c(entry->name, virtual->suppliers[i].name)) {
+            health->lates++;
+            health->late_kind = record->kind;
+            health->late = record->late;
+            health->late_entry = *entry;
+        }
+    }
+    virtual->late_requests += entry->requests;
+    search_record_destroy(&record);
 }
 
 size_t virtual_health_untold(const struct virtual_world *virtual)

@@ -19,9 +19,15 @@ struct virtual_health {
     double value;
     struct auth_park auth;
     uint32_t auth_asked, auth_told;
+    uint32_t lates;                        // records of attempts that went on, and of probes
+    enum search_record_kind late_kind;     // of the last one
+    struct search_record_late late;        // the last one's
+    struct search_record_entry late_entry; // likewise, without its texts
 };
 
 void virtual_health_init(struct virtual_world *virtual);
+/// The breakers of all accounts are in force from now on, and a guard; `seed` decides their dice.
+void virtual_health_watch(struct virtual_world *virtual, uint64_t seed);
 void virtual_health_fini(struct virtual_world *virtual);
 
 enum breaker_answer virtual_health_ask(struct world *world, const struct script_account *account,
@@ -40,6 +46,8 @@ void virtual_health_deny_login(struct virtual_world *virtual, const struct virtu
 enum overload_level virtual_overload(struct world *world);
 double virtual_shed_share(struct world *world);
 double virtual_worth(struct world *world, const struct script_account *account);
+void virtual_late_ended(struct world *world, struct search_record *record, enum outcome spoiled,
+                        const struct failure *trouble);
 
 /// Passes that were given, and parts that went on, of which nothing was told.
 size_t virtual_health_untold(const struct virtual_world *virtual);

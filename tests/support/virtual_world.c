@@ -427,6 +427,7 @@ void virtual_world_init(struct virtual_world *virtual, const struct virtual_supp
         .health_tell = virtual_health_tell,
         .linger_wants = virtual_linger_wants,
         .linger_ended = virtual_linger_ended,
+        .late_ended = virtual_late_ended,
         .login_peek = virtual_login_peek,
         .login_take = virtual_login_take,
         .login_start = virtual_login_start,
@@ -461,6 +462,16 @@ static void event_drop(struct virtual_event *event)
     free(event);
 }
 
+void virtual_world_forget(struct virtual_world *virtual)
+{
+    while (virtual->block_count > 0) {
+        block_release(&virtual->blocks[--virtual->block_count]);
+    }
+    while (virtual->batch_count > 0) {
+        offer_batch_release(&virtual->batches[--virtual->batch_count]);
+    }
+}
+
 void virtual_world_fini(struct virtual_world *virtual)
 {
     for (size_t i = 0; i < virtual->timers.count; i++) {
@@ -474,12 +485,7 @@ void virtual_world_fini(struct virtual_world *virtual)
         event_drop(event);
     }
     virtual_logins_fini(virtual);
-    for (size_t i = 0; i < virtual->block_count; i++) {
-        block_release(&virtual->blocks[i]);
-    }
-    for (size_t i = 0; i < virtual->batch_count; i++) {
-        offer_batch_release(&virtual->batches[i]);
-    }
+    virtual_world_forget(virtual);
     virtual_health_fini(virtual);
     free(virtual->quotas);
     free(virtual->blocks);

@@ -144,6 +144,9 @@ struct virtual_world {
     uint64_t draws, turns;
     struct quota *quotas;          // of the accounts, beside `suppliers`
     struct virtual_health *health; // likewise
+    struct breaker_guard guard;    // of those whose breakers are in force
+    uint64_t health_dice;          // 0: what waits, waits as long as it says
+    size_t late_requests;          // that the records of attempts that went on, and of probes, tell of
     struct block **blocks;         // held to the end
     struct offer_batch **batches;
     size_t block_count, block_capacity, batch_count, batch_capacity;
@@ -156,6 +159,9 @@ void virtual_world_fini(struct virtual_world *virtual); // calls and fetches und
 void virtual_world_blame(struct virtual_world *virtual, const char *rule);
 /// For what begins: notes the rule when the search is over.
 void virtual_world_check_begin(struct virtual_world *virtual, const char *rule);
+
+/// Lets go of the blocks and batches made so far, for a world that many searches come to.
+void virtual_world_forget(struct virtual_world *virtual);
 
 /// When the next event is due; UINT64_MAX: never.
 uint64_t virtual_world_next_us(const struct virtual_world *virtual);
