@@ -83,7 +83,7 @@ struct permits_view {
     uint64_t auth_parks; // since it was first in use
     uint64_t looks;      // attempts that asked, since it was first in use
     double worth;
-    double samples;              // of its latency, of the last minutes, up to now; likewise the next two
-    uint64_t median_us, p95_us;  // 0: not known
+    double samples;             // of its latency, of the last minutes, up to now; likewise the next two
+    uint64_t median_us, p95_us; // 0: not known
 };
 void permits_look(struct permits *permits, const struct script_account *account, struct permits_view *view);

@@ -394,7 +394,8 @@ void attempt_ask(struct attempt *attempt, struct start_candidate *candidate)
     attempt_on_part_ended(attempt); // the start's own count
 }
 
-/// Do its credentials and its supplier's breaker let it ask? False: it is closed, and a probe may have gone out instead.
+/// Do its credentials and its supplier's breaker let it ask? False: it is closed, and a probe may have gone out
+/// instead.
 static bool attempt_passes(struct attempt *attempt, struct start_candidate *candidate)
 {
     struct world *world = attempt_world(attempt);

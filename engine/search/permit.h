@@ -19,8 +19,8 @@ struct permit_refusal {
     const char *detail;
 };
 
-/// False: it was not taken, and `refusal` says why. Of one that is OUTCOME_SATURATED somebody may wait and try again; who
-/// does not any more gives up.
+/// False: it was not taken, and `refusal` says why. Of one that is OUTCOME_SATURATED somebody may wait and try again;
+/// who does not any more gives up.
 MUST_CHECK bool permit_try(struct permit *permit, struct world *world, const struct script_account *account,
                            struct permit_refusal *refusal);
 void permit_give_up(struct world *world, const struct script_account *account);

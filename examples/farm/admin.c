@@ -338,7 +338,8 @@ static bool change_read_member(struct change *change, struct text key, enum json
         buffer_printf(sentence, "\"%.*s\" takes a number from 0 to %.0f", TEXT_ARGS(key), most);
         return false;
     }
-    buffer_printf(sentence, "\"%.*s\" is unknown; there are fault, model, mode, outage, field, retry_after", TEXT_ARGS(key));
+    buffer_printf(sentence, "\"%.*s\" is unknown; there are fault, model, mode, outage, field, retry_after",
+                  TEXT_ARGS(key));
     for (size_t i = 0; i < BEHAVIOUR_FIELDS; i++) {
         buffer_printf(sentence, ", %s", behaviour_field(i)->name);
     }
