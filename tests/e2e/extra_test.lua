@@ -19,7 +19,7 @@ s07     7        http    a      constant   0          0      0       60000    -
 
 local SUPPLIERS = world.folder .. "/extra_suppliers"
 world.shell("rm -rf " .. SUPPLIERS .. " && mkdir -p " .. SUPPLIERS)
--- A supplier of the farm's first shape at a place, with what its table has more. `tries` tells in a header which try it is.
+-- A supplier of the farm's first shape at a place, with what its table has more; a header tells which try it is.
 local function write_supplier(name, place, more)
   world.write_file(("%s/%s.lua"):format(SUPPLIERS, name), ([[
 local farm = require("farm")

@@ -266,6 +266,7 @@ static void fill_extra(struct dice *dice, const struct habits *habits, struct pl
         .is_not_closed = one_in(dice, 8),
         .running = one_in(dice, 8) ? (uint32_t)between(dice, 1, 3) : 0,
     };
+    behaviour->extra.early_us = one_in(dice, 2) ? behaviour->extra.median_us / 8 + 1 : 0;
     behaviour->extra.late_us = behaviour->extra.median_us * between(dice, 1, 3);
     supplier->expected = OUTCOME_COUNT;
     supplier->is_in_time = false;

@@ -262,15 +262,17 @@ at(0)     { supplier = "cost", answers = "offers_1", after = 900, hedge = true, 
             known = { median = 100, late = 150 } }
 at(0)     { supplier = "few", answers = "offers_1", after = 900, hedge = true, known = { median = 100, late = 150, calls = 9 } }
 at(0)     { supplier = "long", answers = "offers_1", after = 900, hedge = true, known = { median = 960, late = 980 } }
+at(0)     { supplier = "median", answers = "offers_1", after = 900, hedge = true,
+            known = { early = 100, median = 985, late = 20000, value = 1000 } }
 at(0)     { supplier = "plain", answers = "offers_1", after = 900, known = { median = 100, late = 150 } }
 at(0)     { supplier = "quota", answers = "offers_1", after = 900, hedge = true,
             known = { median = 100, late = 150, quota = true } }
 at(0)     { supplier = "unknown", answers = "offers_1", after = 900, hedge = true }
 
-by(1000)  { expect_reply = { status = 200, requests = 8 } }
+by(1000)  { expect_reply = { status = 200, requests = 9 } }
 finally   { references = 0, memory = 0, fetches = 0, timers = 0, permits = 0,
             extra = { breaker = { refused = "breaker" }, busy = { refused = "busy" }, cost = {},
-                      few = { refused = "allowance" }, long = {}, plain = {}, quota = { refused = "quota" },
+                      few = { refused = "allowance" }, long = {}, median = {}, plain = {}, quota = { refused = "quota" },
                       unknown = {} } }
 
 scenario "both late: the attempt is cut, and that is learned of pairs"
