@@ -26,6 +26,32 @@ static const struct extra_terms *terms_of(const struct part *part)
     return terms != NULL ? terms : &NONE;
 }
 
+/// Does a URL lead to that origin?
+static bool leads_to(struct text url, struct text origin)
+{
+    bool has_more = url.length > origin.length;
+    char next = has_more ? url.data[origin.length] : '/';
+
+    return text_starts_with(url, origin) && (next == '/' || next == '?');
+}
+
+/// The first other endpoint that answers the same request; NULL: none does.
+static const struct text *endpoint_of(const struct part *part)
+{
+    const struct extra_terms *terms = terms_of(part);
+    struct text url = part->request->url;
+
+    if (terms->origin.data != NULL && !leads_to(url, terms->origin)) {
+        return NULL;
+    }
+    for (size_t i = 0; i < terms->endpoint_count; i++) {
+        if (!leads_to(url, terms->endpoints[i])) {
+            return &terms->endpoints[i];
+        }
+    }
+    return NULL;
+}
+
 /// NULL: no memory.
 static struct extra *extra_of(struct part *part)
 {
@@ -164,27 +190,22 @@ bool extra_hold(struct part *part)
 
 // -------------------------------------------------------------------------------------------------------- second calls
 
-/// The same request at the first endpoint that is another one. NULL: no memory.
+/// Its request, where it is sent for the second time. NULL: no memory.
 static struct http_request *extra_copy(const struct part *part)
 {
-    const struct extra_terms *terms = terms_of(part);
+    const struct text *endpoint = part->extra->kind == EXTRA_HEDGE ? endpoint_of(part) : NULL;
     struct http_request values = *part->request;
-    struct http_request *copy = NULL;
     struct url_parts parts;
     struct buffer url;
 
     values.next = NULL;
     buffer_init(&url, 1 << 16);
-    for (size_t i = 0; part->extra->kind == EXTRA_HEDGE && i < terms->endpoint_count; i++) {
-        bool is_known = terms->origin.data == NULL || text_starts_with(values.url, terms->origin);
-        if (is_known && !text_starts_with(values.url, terms->endpoints[i]) && url_split(values.url, &parts)) {
-            buffer_append_text(&url, terms->endpoints[i]);
-            buffer_append_text(&url, parts.target.data != NULL ? parts.target : TEXT("/"));
-            values.url = buffer_text(&url);
-            break;
-        }
+    if (endpoint != NULL && url_split(values.url, &parts)) {
+        buffer_append_text(&url, *endpoint);
+        buffer_append_text(&url, parts.target.data != NULL ? parts.target : TEXT("/"));
+        values.url = buffer_text(&url);
     }
-    copy = url.is_full ? NULL : http_request_create(&values);
+    struct http_request *copy = url.is_full ? NULL : http_request_create(&values);
     buffer_fini(&url);
     return copy;
 }
@@ -374,7 +395,7 @@ void extra_watch(struct part *part)
     uint64_t now_us = world->ops->now_us(world);
     struct extra_call call = { .left_us = left_us(part, now_us),
                                .call_cost = terms->call_cost,
-                               .may_hedge = terms->may_hedge || terms->endpoint_count > 0 };
+                               .may_hedge = terms->may_hedge || endpoint_of(part) != NULL };
     struct extra_times times = world->ops->extra_call(world, attempt->account, &call);
     bool is_ever = times.connect_us != UINT64_MAX || times.hedge_us != UINT64_MAX;
     if (!is_ever || extra_of(part) == NULL || part->extra->is_used) {

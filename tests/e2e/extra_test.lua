@@ -15,6 +15,7 @@ s04     4        http    a      constant   0          0      0       60000    -
 s05     5        http    a      constant   0          0      0       60000    -
 s06     6        http    a      constant   0          0      0       60000    -
 s07     7        http    a      constant   0          0      0       60000    -
+s08     8        http    a      constant   0          0      0       60000    -
 ]])
 
 local SUPPLIERS = world.folder .. "/extra_suppliers"
@@ -39,6 +40,7 @@ return {
 end
 write_supplier("bare", "s06", "limits = { retry_on = {} },")
 write_supplier("busy", "s01", "")
+write_supplier("elsewhere", "s06", "endpoints = { \"http://s04.farm.test:8080\" },")
 write_supplier("heavy", "s05", "limits = { hedge = true },")
 write_supplier("resets", "s02", "")
 write_supplier("slow", "s03", "endpoints = { \"http://s04.farm.test:8080\" },")
@@ -46,8 +48,9 @@ write_supplier("stubborn", "s07", "")
 
 local SETTINGS = world.folder .. "/extra.yaml"
 local function write_settings(extra)
-  world.write_file(SETTINGS, ("suppliers_dir: [%s]\nextra_calls: { %s }\ndeadline: { max: 60s }\n"):format(SUPPLIERS,
-    extra))
+  world.write_file(SETTINGS, ("suppliers_dir: [%s]\nextra_calls: { %s }\ndeadline: { max: 60s }\n" ..
+    "suppliers: { elsewhere: { accounts: { main: { options: { base_url: \"http://s08.farm.test:8080\" } } } } }\n"
+    ):format(SUPPLIERS, extra))
 end
 write_settings("enabled: true, per_supplier: 50%, engine: 50%")
 
@@ -147,6 +150,21 @@ test("one that is likely to be late is asked at its other endpoint, which answer
   local tried = counts("slow")
   assert(tried.won.hedge >= 1, world.json.encode(tried))
   equal(requests("s04") - second, tried.sent.hedge, "what the second endpoint counts")
+end)
+
+test("one whose requests the settings lead elsewhere has no other endpoint", function()
+  for _ = 1, 120 do
+    equal("answered", (ask("elsewhere")).outcome)
+  end
+  local before, second = requests("s08"), requests("s04")
+  world.farm("s08", { model = "constant", median_ms = 2000 })
+  for _ = 1, 3 do
+    local entry, told = ask("elsewhere")
+    equal("answered", entry.outcome, told)
+    equal(nil, entry.hedge, told)
+  end
+  equal(3, requests("s08") - before, "requests")
+  equal(second, requests("s04"), "requests to the endpoint")
 end)
 
 test("when it is quick again, the first answers", function()
