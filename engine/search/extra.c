@@ -166,9 +166,12 @@ bool extra_retry_status(struct part *part)
     return extra_retry_now(part);
 }
 
-bool extra_take_held(struct part *part)
+bool extra_take_held(struct part *part, enum outcome outcome)
 {
-    if (!part->is_retrying) {
+    bool is_ours = outcome == OUTCOME_RATE_LIMITED || outcome == OUTCOME_SATURATED || outcome == OUTCOME_SHED ||
+                   outcome == OUTCOME_CUT || outcome == OUTCOME_FAILED;
+
+    if (!part->is_retrying || !is_ours) {
         return false;
     }
     part->end = part->extra->held;
@@ -262,15 +265,15 @@ static void extra_fetch(struct part *part)
                                    .body_cap = part->fetch.body_cap,
                                    .race = is_race ? &extra->race : NULL,
                                    .on_done = extra_on_fetched };
+    part->fetch.race = extra->fetch.race; // before the second one starts: either may be connected at once then
     if (world->ops->fetch_start(world, &extra->fetch) != STATUS_OK) {
+        part->fetch.race = NULL;
         permit_return(&extra->permit, world);
         extra_drop(part);
         return;
     }
     extra->is_out = true;
-    if (is_race) {
-        part->fetch.race = &extra->race;
-    } else {
+    if (!is_race) {
         part->told.has_hedge = true;
         part->told.hedge_us = world->ops->now_us(world);
     }
@@ -505,7 +508,8 @@ void extra_settle(struct part *part, bool is_good)
     if (has_won && extra->kind != EXTRA_RETRY) {
         uint64_t first_us = out_us(part, &part->fetch, part->is_out);
         part->told.has_won = extra->kind == EXTRA_HEDGE;
-        part->attempt->answer_us = extra->kind == EXTRA_HEDGE ? extra->fetch.started_us : 0;
+        bool is_alone = part->attempt->part_count == 1; // of several parts the last one's answer is the attempt's
+        part->attempt->answer_us = is_alone && extra->kind == EXTRA_HEDGE ? extra->fetch.started_us : 0;
         part_cancel_fetch(part);
         http_response_destroy(&part->fetch.response);
         extra_cancel(part);

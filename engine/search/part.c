@@ -45,10 +45,12 @@ static void part_say(struct part *part, const char *detail)
 
 void part_finish(struct part *part, enum outcome outcome)
 {
+    if (!extra_take_held(part, outcome)) {
+        part->end.outcome = outcome;
+    }
     extra_stop(part);
     part_cancel_fetch(part);
     part_enter(part, PART_ENDED);
-    part->end.outcome = outcome;
     attempt_on_part_ended(part->attempt);
 }
 
@@ -325,10 +327,6 @@ static void part_on_fetched(struct fetch *fetch)
 /// The limits of its account stand against its next request.
 static void part_refuse(struct part *part, const struct permit_refusal *refusal)
 {
-    if (extra_take_held(part)) {
-        part_finish(part, part->end.outcome);
-        return;
-    }
     part->end.retry_after_ms = refusal->retry_after_ms;
     part_finish_saying(part, refusal->outcome, refusal->detail);
 }

@@ -49,6 +49,7 @@ write_supplier("stubborn", "s07", "")
 local SETTINGS = world.folder .. "/extra.yaml"
 local function write_settings(extra)
   world.write_file(SETTINGS, ("suppliers_dir: [%s]\nextra_calls: { %s }\ndeadline: { max: 60s }\n" ..
+    "scripts: { build_limit: 1s, normalise_limit: 10s }\n" .. -- a sanitizer slows scripts down
     "suppliers: { elsewhere: { accounts: { main: { options: { base_url: \"http://s08.farm.test:8080\" } } } } }\n"
     ):format(SUPPLIERS, extra))
 end
