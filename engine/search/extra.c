@@ -382,8 +382,9 @@ static void extra_next(struct part *part, uint64_t after_us)
         return;
     }
     extra->timer.on_due = extra_on_due;
-    // Without its timer there is no second call.
-    (void)world->ops->timer_start(world, &extra->timer, part->fetch.started_us + next_us);
+    if (world->ops->timer_start(world, &extra->timer, part->fetch.started_us + next_us) != STATUS_OK) {
+        extra->is_used = true; // without its timer there is no second call
+    }
 }
 
 void extra_watch(struct part *part)
@@ -516,14 +517,12 @@ void extra_settle(struct part *part, bool is_good)
         extra_tell(part, EXTRA_WON, first_us);
         return;
     }
+    bool is_unsent = was_signing || part->is_retrying;
     bool is_late = !is_good && world->ops->now_us(world) >= part->attempt->allocation.end_us;
+    enum extra_fate fate = is_unsent ? EXTRA_NOT_SENT : has_won ? EXTRA_WON : is_late ? EXTRA_LATE : EXTRA_WASTED;
+    part->told.retries = part->is_retrying ? 0 : part->told.retries;
     extra_cancel(part);
-    extra_tell(part,
-               was_signing ? EXTRA_NOT_SENT
-               : has_won   ? EXTRA_WON
-               : is_late   ? EXTRA_LATE
-                           : EXTRA_WASTED,
-               second_us);
+    extra_tell(part, fate, second_us);
 }
 
 void extra_stop(struct part *part)

@@ -351,14 +351,14 @@ at(0)     { supplier = "shown", answers = "offers_1", after = 300 }
 by(900)   { expect_reply = { status = 200, complete = true, offers = 1, requests = 2 } }
 finally   { references = 0, memory = 0, fetches = 0, timers = 0, permits = 0, extra = { dark = {} } }
 
-scenario "a retry for which there is no time to build leaves the failure as it was"
+scenario "a retry that is not built in time is cut, and nothing went out"
 
 at(0)     { extra = {} }
 at(0)     { search = { budget = 500 } }
-at(0)     { supplier = "busy", answers = "unparsable", status = 503, after = 20, ceiling = 100, rebuild = 70 }
+at(0)     { supplier = "busy", answers = "unparsable", status = 503, after = 20, ceiling = 200, rebuild = 300 }
 
 by(300)   { expect_reply = { status = 504, requests = 1,
-                             outcomes = { busy = { "failed", http_status = 503, retries = 0 } } } }
+                             outcomes = { busy = { "cut", bound = "ceiling", phase = "script", retries = 0 } } } }
 finally   { references = 0, memory = 0, fetches = 0, timers = 0, permits = 0, extra = { busy = { retry = "not_sent" } } }
 
 scenario "a retry whose script fails is the script's failure"
@@ -367,5 +367,5 @@ at(0)     { extra = {} }
 at(0)     { search = { budget = 500 } }
 at(0)     { supplier = "busy", answers = "unparsable", status = 503, after = 20, rebuilds = "script_error" }
 
-by(300)   { expect_reply = { status = 504, requests = 1, outcomes = { busy = "script_error" } } }
-finally   { references = 0, memory = 0, fetches = 0, timers = 0, permits = 0, extra = { busy = { retry = "wasted" } } }
+by(300)   { expect_reply = { status = 504, requests = 1, outcomes = { busy = { "script_error", retries = 0 } } } }
+finally   { references = 0, memory = 0, fetches = 0, timers = 0, permits = 0, extra = { busy = { retry = "not_sent" } } }
