@@ -157,7 +157,7 @@ struct settings {
     uint64_t breaker_failure_share; // millionths
     uint64_t linger_learn;          // millionths; 0: none
     uint64_t linger_limit_us;
-    bool extra_is_on;
+    bool extra_is_on, extra_coalesces;
     uint64_t extra_per_supplier, extra_engine; // millionths
     struct text log_level;
     struct text timing_file; // absent: none

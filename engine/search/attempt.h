@@ -35,6 +35,7 @@ struct attempt {
     struct stock stock;
 
     struct breaker_pass pass; // of its account's breaker
+    bool has_joined;          // a request of another attempt was its own, too: what it took says nothing
     bool has_pass;            // which it tells when it closes
     bool is_lingering;        // its search does not know of it (search/linger.h)
     bool is_probe;

@@ -406,6 +406,9 @@ void extra_watch(struct part *part)
         return;
     }
     part->extra->times = times;
+    if (part->shared.shared != NULL) {
+        part->extra->times.connect_us = UINT64_MAX; // others wait for that connect, too
+    }
     extra_next(part, 0);
 }
 
