@@ -30,7 +30,9 @@ return {
   name = "%s", product = "flights", owner = "farm@example.com", docs = "a test", hosts = {}, secrets = {},
   options = { base_url = "http://%s.farm.test:8080" },
   build_request = function(search, ctx)
-    return { method = "POST", path = "/v1/offers", json = farm.ask(search, ctx),
+    local asked = farm.ask(search, ctx)
+    asked.timeout_ms = 20000 -- what differs each time would not be equal
+    return { method = "POST", path = "/v1/offers", json = asked,
       headers = { ["x-try"] = tostring(ctx.attempt) } }
   end,
   normalise = farm.offers,
@@ -49,7 +51,7 @@ write_supplier("stubborn", "s07", "")
 local SETTINGS = world.folder .. "/extra.yaml"
 local function write_settings(extra)
   world.write_file(SETTINGS, ("suppliers_dir: [%s]\nextra_calls: { %s }\ndeadline: { max: 60s }\n" ..
-    "scripts: { build_limit: 1s, normalise_limit: 10s }\n" .. -- a sanitizer slows scripts down
+    "io_threads: 1\nscripts: { build_limit: 1s, normalise_limit: 10s }\n" .. -- a sanitizer slows scripts down
     "suppliers: { elsewhere: { accounts: { main: { options: { base_url: \"http://s08.farm.test:8080\" } } } } }\n"
     ):format(SUPPLIERS, extra))
 end
@@ -207,6 +209,23 @@ test("switched off, there are none", function()
     equal(nil, entry.retries, told)
   end
   equal(6, requests("s07") - before, "requests")
+end)
+
+test("equal searches at the same time are one request, and each is answered", function()
+  write_settings("enabled: false, coalesce: true")
+  reload()
+  world.farm("s03", { model = "constant", median_ms = 3000 })
+  local before = requests("s03")
+  local body = world.folder .. "/equal.json"
+  world.write_file(body, world.json.encode { product = "flights", query = world.query, suppliers = { "slow" },
+    budget_ms = 20000 })
+  local replies = world.shell(("for i in 1 2 3 4; do curl -sS --max-time 60 -H 'Content-Type: application/json' " ..
+    "--data-binary @%s %s/v1/search & done; wait"):format(body, w.url))
+  local _, answered = replies:gsub('"outcome":"answered"', "")
+  equal(4, answered, replies)
+  equal(1, requests("s03") - before, "requests")
+  equal(200, w:search({ suppliers = { "slow" }, budget_ms = 20000 }).status)
+  equal(2, requests("s03") - before, "requests, with one later")
 end)
 
 test("what makes no sense is refused, with its place", function()

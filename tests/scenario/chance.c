@@ -435,6 +435,7 @@ void chance_fill(struct play *play, uint64_t seed)
             fill_extra(&dice, &habits, &play->suppliers[i]);
         }
     }
+    play->extra.coalesces = one_in(&dice, 4);
     if (one_in(&dice, 4)) {
         fill_rules(&dice, &habits, play);
     }
