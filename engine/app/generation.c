@@ -266,6 +266,7 @@ static struct patience_settings patience_of(const struct settings *settings)
 static struct extra_settings extra_of(const struct settings *settings)
 {
     return (struct extra_settings){ .is_on = settings->extra_is_on,
+                                    .coalesces = settings->extra_coalesces,
                                     .per_supplier = (double)settings->extra_per_supplier / 1e6,
                                     .engine = (double)settings->extra_engine / 1e6 };
 }

@@ -169,7 +169,7 @@ struct settings {
     bool patience_finishes_early;
     uint64_t patience_delay_cost, patience_least_gain, patience_held_cost; // millionths
     uint32_t patience_novelty;
-    bool extra_is_on;
+    bool extra_is_on, extra_coalesces;
     uint64_t extra_per_supplier, extra_engine; // millionths
     struct text log_level;
     struct text timing_file; // absent: none

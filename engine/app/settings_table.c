@@ -148,6 +148,8 @@ const struct setting SETTINGS[] = {
       "how many second requests an account may get, as a share of its first ones", false },
     { "extra_calls.engine", SETTING_SHARE, ENGINE(extra_engine), "0%", "50%", "10%", NULL,
       "how many of all suppliers together", false },
+    { "extra_calls.coalesce", SETTING_FLAG, ENGINE(extra_coalesces), NULL, NULL, "false", NULL,
+      "true: equal requests of an account, on one loop and at the same time, are one", false },
     { "max_body", SETTING_SIZE, ENGINE(max_body), "1KiB", "64MiB", "256KiB", NULL,
       "the largest request body that is read", true },
     { "log_level", SETTING_TEXT, ENGINE(log_level), NULL, NULL, "info", "debug info warning error",

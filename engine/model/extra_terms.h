@@ -30,6 +30,7 @@ struct extra_settings {
     bool is_on;          // false: no call is made twice
     double per_supplier; // extra calls, as a share of ordinary ones; 0..1
     double engine;       // of all suppliers together
+    bool coalesces;      // equal requests at the same time are one
 };
 
 /// Is an answer with this status asked for again?

@@ -42,6 +42,9 @@ static enum health_end attempt_health(const struct attempt *attempt)
 {
     enum phase phase = attempt->end.phase;
 
+    if (attempt->has_joined) {
+        return HEALTH_OURS; // the one that sent it tells
+    }
     switch (attempt->outcome) {
     case OUTCOME_ANSWERED:
     case OUTCOME_EMPTY:

@@ -43,6 +43,7 @@ struct attempt {
     struct stock stock;
 
     struct breaker_pass pass; // of its account's breaker
+    bool has_joined;          // a request of another attempt was its own, too: what it took says nothing
     bool has_pass;            // which it tells when it closes
     struct auth_pass auth;    // of its account's credentials
     bool has_auth;            // likewise

@@ -26,6 +26,32 @@ static const struct extra_terms *terms_of(const struct part *part)
     return terms != NULL ? terms : &NONE;
 }
 
+/// Does a URL lead to that origin?
+static bool leads_to(struct text url, struct text origin)
+{
+    bool has_more = url.length > origin.length;
+    char next = has_more ? url.data[origin.length] : '/';
+
+    return text_starts_with(url, origin) && (next == '/' || next == '?');
+}
+
+/// The first other endpoint that answers the same request; NULL: none does.
+static const struct text *endpoint_of(const struct part *part)
+{
+    const struct extra_terms *terms = terms_of(part);
+    struct text url = part->request->url;
+
+    if (terms->origin.data != NULL && !leads_to(url, terms->origin)) {
+        return NULL;
+    }
+    for (size_t i = 0; i < terms->endpoint_count; i++) {
+        if (!leads_to(url, terms->endpoints[i])) {
+            return &terms->endpoints[i];
+        }
+    }
+    return NULL;
+}
+
 /// NULL: no memory.
 static struct extra *extra_of(struct part *part)
 {
@@ -140,9 +166,12 @@ bool extra_retry_status(struct part *part)
     return extra_retry_now(part);
 }
 
-bool extra_take_held(struct part *part)
+bool extra_take_held(struct part *part, enum outcome outcome)
 {
-    if (!part->is_retrying) {
+    bool is_ours = outcome == OUTCOME_RATE_LIMITED || outcome == OUTCOME_SATURATED || outcome == OUTCOME_SHED ||
+                   outcome == OUTCOME_CUT || outcome == OUTCOME_FAILED;
+
+    if (!part->is_retrying || !is_ours) {
         return false;
     }
     part->end = part->extra->held;
@@ -164,27 +193,22 @@ bool extra_hold(struct part *part)
 
 // -------------------------------------------------------------------------------------------------------- second calls
 
-/// The same request at the first endpoint that is another one. NULL: no memory.
+/// Its request, where it is sent for the second time. NULL: no memory.
 static struct http_request *extra_copy(const struct part *part)
 {
-    const struct extra_terms *terms = terms_of(part);
+    const struct text *endpoint = part->extra->kind == EXTRA_HEDGE ? endpoint_of(part) : NULL;
     struct http_request values = *part->request;
-    struct http_request *copy = NULL;
     struct url_parts parts;
     struct buffer url;
 
     values.next = NULL;
     buffer_init(&url, 1 << 16);
-    for (size_t i = 0; part->extra->kind == EXTRA_HEDGE && i < terms->endpoint_count; i++) {
-        bool is_known = terms->origin.data == NULL || text_starts_with(values.url, terms->origin);
-        if (is_known && !text_starts_with(values.url, terms->endpoints[i]) && url_split(values.url, &parts)) {
-            buffer_append_text(&url, terms->endpoints[i]);
-            buffer_append_text(&url, parts.target.data != NULL ? parts.target : TEXT("/"));
-            values.url = buffer_text(&url);
-            break;
-        }
+    if (endpoint != NULL && url_split(values.url, &parts)) {
+        buffer_append_text(&url, *endpoint);
+        buffer_append_text(&url, parts.target.data != NULL ? parts.target : TEXT("/"));
+        values.url = buffer_text(&url);
     }
-    copy = url.is_full ? NULL : http_request_create(&values);
+    struct http_request *copy = url.is_full ? NULL : http_request_create(&values);
     buffer_fini(&url);
     return copy;
 }
@@ -241,15 +265,15 @@ static void extra_fetch(struct part *part)
                                    .body_cap = part->fetch.body_cap,
                                    .race = is_race ? &extra->race : NULL,
                                    .on_done = extra_on_fetched };
+    part->fetch.race = extra->fetch.race; // before the second one starts: either may be connected at once then
     if (world->ops->fetch_start(world, &extra->fetch) != STATUS_OK) {
+        part->fetch.race = NULL;
         permit_return(&extra->permit, world);
         extra_drop(part);
         return;
     }
     extra->is_out = true;
-    if (is_race) {
-        part->fetch.race = &extra->race;
-    } else {
+    if (!is_race) {
         part->told.has_hedge = true;
         part->told.hedge_us = world->ops->now_us(world);
     }
@@ -358,8 +382,9 @@ static void extra_next(struct part *part, uint64_t after_us)
         return;
     }
     extra->timer.on_due = extra_on_due;
-    // Without its timer there is no second call.
-    (void)world->ops->timer_start(world, &extra->timer, part->fetch.started_us + next_us);
+    if (world->ops->timer_start(world, &extra->timer, part->fetch.started_us + next_us) != STATUS_OK) {
+        extra->is_used = true; // without its timer there is no second call
+    }
 }
 
 void extra_watch(struct part *part)
@@ -374,13 +399,16 @@ void extra_watch(struct part *part)
     uint64_t now_us = world->ops->now_us(world);
     struct extra_call call = { .left_us = left_us(part, now_us),
                                .call_cost = terms->call_cost,
-                               .may_hedge = terms->may_hedge || terms->endpoint_count > 0 };
+                               .may_hedge = terms->may_hedge || endpoint_of(part) != NULL };
     struct extra_times times = world->ops->extra_call(world, attempt->account, &call);
     bool is_ever = times.connect_us != UINT64_MAX || times.hedge_us != UINT64_MAX;
     if (!is_ever || extra_of(part) == NULL || part->extra->is_used) {
         return;
     }
     part->extra->times = times;
+    if (part->shared.shared != NULL) {
+        part->extra->times.connect_us = UINT64_MAX; // others wait for that connect, too
+    }
     extra_next(part, 0);
 }
 
@@ -484,21 +512,20 @@ void extra_settle(struct part *part, bool is_good)
     if (has_won && extra->kind != EXTRA_RETRY) {
         uint64_t first_us = out_us(part, &part->fetch, part->is_out);
         part->told.has_won = extra->kind == EXTRA_HEDGE;
-        part->attempt->answer_us = extra->kind == EXTRA_HEDGE ? extra->fetch.started_us : 0;
+        bool is_alone = part->attempt->part_count == 1; // of several parts the last one's answer is the attempt's
+        part->attempt->answer_us = is_alone && extra->kind == EXTRA_HEDGE ? extra->fetch.started_us : 0;
         part_cancel_fetch(part);
         http_response_destroy(&part->fetch.response);
         extra_cancel(part);
         extra_tell(part, EXTRA_WON, first_us);
         return;
     }
+    bool is_unsent = was_signing || part->is_retrying;
     bool is_late = !is_good && world->ops->now_us(world) >= part->attempt->allocation.end_us;
+    enum extra_fate fate = is_unsent ? EXTRA_NOT_SENT : has_won ? EXTRA_WON : is_late ? EXTRA_LATE : EXTRA_WASTED;
+    part->told.retries = part->is_retrying ? 0 : part->told.retries;
     extra_cancel(part);
-    extra_tell(part,
-               was_signing ? EXTRA_NOT_SENT
-               : has_won   ? EXTRA_WON
-               : is_late   ? EXTRA_LATE
-                           : EXTRA_WASTED,
-               second_us);
+    extra_tell(part, fate, second_us);
 }
 
 void extra_stop(struct part *part)

@@ -51,8 +51,9 @@ void extra_note_connect(struct part *part);
 /// gone.
 MUST_CHECK bool extra_retry_failed(struct part *part);
 MUST_CHECK bool extra_retry_status(struct part *part);
-/// The retry could not go out: how the part ended before it.
-MUST_CHECK bool extra_take_held(struct part *part);
+/// The part ends so. True: for want of a permit, time or a worker its retry has not gone out, and `part->end` is again
+/// as it was before.
+MUST_CHECK bool extra_take_held(struct part *part, enum outcome outcome);
 
 /// Is a second call under way, or has it an answer that nobody has looked at?
 bool extra_is_pending(const struct part *part);

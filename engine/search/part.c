@@ -45,10 +45,12 @@ static void part_say(struct part *part, const char *detail)
 
 void part_finish(struct part *part, enum outcome outcome)
 {
+    if (!extra_take_held(part, outcome)) {
+        part->end.outcome = outcome;
+    }
     extra_stop(part);
     part_cancel_fetch(part);
     part_enter(part, PART_ENDED);
-    part->end.outcome = outcome;
     attempt_on_part_ended(part->attempt);
 }
 
@@ -269,6 +271,21 @@ void part_start_normalise(struct part *part, bool is_extra)
 
 // --------------------------------------------------------------------------------------------------------------- fetch
 
+/// Where its own fetch stands, which is under way.
+static enum phase part_fetch_phase(const struct part *part)
+{
+    struct world *world = attempt_world(part->attempt);
+
+    return part->shared.shared != NULL ? shared_fetch_phase(world, &part->shared)
+                                       : world->ops->fetch_phase(world, (struct fetch *)&part->fetch);
+}
+
+/// Its own fetch is under way, and its request has gone out whole, by it.
+static bool part_has_just_sent(const struct part *part)
+{
+    return part->is_out && !part->shared.has_joined && part_has_gone_out(part_fetch_phase(part));
+}
+
 void part_cancel_fetch(struct part *part)
 {
     struct world *world = attempt_world(part->attempt);
@@ -276,16 +293,19 @@ void part_cancel_fetch(struct part *part)
     if (!part->is_out) {
         return;
     }
-    part->requests += part_has_gone_out(world->ops->fetch_phase(world, &part->fetch)) ? 1 : 0;
-    world->ops->fetch_cancel(world, &part->fetch);
+    part->requests += part_has_just_sent(part) ? 1 : 0;
+    if (part->shared.shared != NULL) {
+        shared_fetch_leave(world, &part->shared);
+    } else {
+        world->ops->fetch_cancel(world, &part->fetch);
+    }
     part->is_out = false;
     permit_return(&part->permit, world);
 }
 
 bool part_is_connecting(const struct part *part)
 {
-    struct world *world = attempt_world(part->attempt);
-    enum phase phase = part->is_out ? world->ops->fetch_phase(world, (struct fetch *)&part->fetch) : PHASE_NONE;
+    enum phase phase = part->is_out ? part_fetch_phase(part) : PHASE_NONE;
 
     return phase == PHASE_CONNECT || phase == PHASE_TLS;
 }
@@ -303,7 +323,7 @@ static void part_on_fetched(struct fetch *fetch)
 
     part->is_out = false;
     permit_return(&part->permit, attempt_world(part->attempt));
-    part->requests += part_has_sent(fetch) ? 1 : 0;
+    part->requests += !part->shared.has_joined && part_has_sent(fetch) ? 1 : 0;
     extra_note_connect(part);
     if (fetch->result == FETCH_OK) {
         if (!reads_other && !extra_retry_status(part)) {
@@ -359,6 +379,21 @@ static uint64_t part_fetch_end_us(const struct attempt *attempt)
     return lingers_us > 0 && attempt->began_us + lingers_us > end_us ? attempt->began_us + lingers_us : end_us;
 }
 
+/// May its request be one with an equal one? Attempts that nobody waits for have none with those that somebody does.
+static bool part_may_share(const struct part *part)
+{
+    const struct attempt *attempt = part->attempt;
+
+    return attempt->search->options.catalogue->extra.coalesces && !attempt_is_dark(attempt) && !attempt->is_lingering;
+}
+
+static void part_is_fetching(struct part *part)
+{
+    part->is_out = true;
+    part->is_retrying = false;
+    part_enter(part, PART_FETCHING);
+}
+
 void part_fetch(struct part *part)
 {
     struct world *world = attempt_world(part->attempt);
@@ -380,19 +415,27 @@ void part_fetch(struct part *part)
         .on_done = part_on_fetched,
     };
     part->end.http_status = 0;
+    part->shared = (struct shared_wait){ .fetch = &part->fetch };
+    bool is_shared = part_may_share(part);
+    if (is_shared && shared_fetch_join(world, part->attempt->account, &part->shared)) {
+        part->queue_end_us = 0;
+        part->attempt->has_joined = true;
+        part_is_fetching(part);
+        return;
+    }
     if (!permit_try(&part->permit, world, part->attempt->account, &refusal)) {
         part_queue(part, &refusal);
         return;
     }
     part->queue_end_us = 0;
-    if (world->ops->fetch_start(world, &part->fetch) != STATUS_OK) {
+    enum status status = is_shared ? shared_fetch_start(world, part->attempt->account, &part->shared, &part->permit)
+                                   : world->ops->fetch_start(world, &part->fetch);
+    if (status != STATUS_OK) {
         permit_return(&part->permit, world);
         part_finish_saying(part, OUTCOME_FAILED, "the request could not be started");
         return;
     }
-    part->is_out = true;
-    part->is_retrying = false;
-    part_enter(part, PART_FETCHING);
+    part_is_fetching(part);
     extra_watch(part);
 }
 
@@ -414,7 +457,7 @@ enum phase part_phase(const struct part *part)
         if (!part->is_out && part->extra != NULL && part->extra->is_out) {
             return world->ops->fetch_phase(world, &part->extra->fetch);
         }
-        return part->is_out ? world->ops->fetch_phase(world, (struct fetch *)&part->fetch) : PHASE_SCRIPT_QUEUE;
+        return part->is_out ? part_fetch_phase(part) : PHASE_SCRIPT_QUEUE;
     case PART_NORMALISING:
         return world->ops->script_has_begun(world, &part->normalise->call) ? PHASE_SCRIPT : PHASE_SCRIPT_QUEUE;
     case PART_PAUSED:
@@ -429,7 +472,7 @@ enum phase part_phase(const struct part *part)
 uint64_t part_pending_us(const struct part *part)
 {
     struct world *world = attempt_world(part->attempt);
-    enum phase phase = part->is_out ? world->ops->fetch_phase(world, (struct fetch *)&part->fetch) : PHASE_NONE;
+    enum phase phase = part->is_out ? part_fetch_phase(part) : PHASE_NONE;
 
     if (!is_in_network(phase) || part->fetch.started_us == 0) {
         return 0; // with us
@@ -443,7 +486,7 @@ uint32_t part_requests(const struct part *part)
     struct extra *extra = part->extra;
     uint32_t count = part->requests;
 
-    count += part->is_out && part_has_gone_out(world->ops->fetch_phase(world, (struct fetch *)&part->fetch)) ? 1 : 0;
+    count += part_has_just_sent(part) ? 1 : 0;
     bool has_extra = part->state != PART_ENDED && extra != NULL && extra->is_out;
     count += has_extra && part_has_gone_out(world->ops->fetch_phase(world, &extra->fetch)) ? 1 : 0;
     return count;

@@ -13,6 +13,7 @@
 #include "search/extra.h"
 #include "search/permit.h"
 #include "search/ports.h"
+#include "search/shared_fetch.h"
 
 struct attempt;
 
@@ -42,7 +43,8 @@ struct part {
     struct http_request *request;
     struct fetch fetch;
     bool is_out;                      // that fetch is under way
-    struct permit permit;             // while it is
+    struct permit permit;             // while it is, unless it is shared
+    struct shared_wait shared;        // if it is
     struct normalise_call *normalise; // while NORMALISING
     struct timer pause;               // while PAUSED or QUEUED
     uint64_t queue_end_us;            // it waits for a place until then; 0: it has not had to

@@ -138,12 +138,14 @@ struct world_ops {
 };
 
 struct search;
+struct shared_fetch; // search/shared_fetch.h
 
 struct world {
     const struct world_ops *ops;
-    struct search *over; // searches that have replied, and of which attempts go on (search/linger.h)
-    uint32_t lingering;  // of those that were cut
-    bool is_ending;      // the engine ends: none begins to linger
+    struct search *over;         // searches that have replied, and of which attempts go on (search/linger.h)
+    uint32_t lingering;          // of those that were cut
+    bool is_ending;              // the engine ends: none begins to linger
+    struct shared_fetch *shared; // requests under way that an equal one may join
 };
 
 /// Whoever could do without something asks here first.

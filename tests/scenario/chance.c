@@ -266,6 +266,7 @@ static void fill_extra(struct dice *dice, const struct habits *habits, struct pl
         .is_not_closed = one_in(dice, 8),
         .running = one_in(dice, 8) ? (uint32_t)between(dice, 1, 3) : 0,
     };
+    behaviour->extra.early_us = one_in(dice, 2) ? behaviour->extra.median_us / 8 + 1 : 0;
     behaviour->extra.late_us = behaviour->extra.median_us * between(dice, 1, 3);
     supplier->expected = OUTCOME_COUNT;
     supplier->is_in_time = false;
@@ -485,6 +486,7 @@ void chance_fill(struct play *play, uint64_t seed)
             fill_extra(&dice, &habits, &play->suppliers[i]);
         }
     }
+    play->extra.coalesces = one_in(&dice, 4);
     if (one_in(&dice, 4)) {
         fill_rules(&dice, &habits, play);
     }

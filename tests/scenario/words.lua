@@ -41,7 +41,7 @@ local EXCHANGE = {
   says_wait = "boolean", second = "table",
 }
 local KNOWN = {
-  median = "ms", late = "ms", connect = "ms", value = "number", calls = "number", quota = "boolean",
+  early = "ms", median = "ms", late = "ms", connect = "ms", value = "number", calls = "number", quota = "boolean",
   breaker = "boolean", running = "number", unknown = "boolean",
 }
 local EXTRA = { per_supplier = "number", engine = "number", overloaded = "boolean" }
@@ -289,7 +289,7 @@ local function read_known(where, known)
     return nil
   end
   check_words(where, "what is known", known, KNOWN)
-  return copy(known, { median_us = us(known.median), late_us = us(known.late), connect_us = us(known.connect) })
+  return copy(known, { early_us = us(known.early), median_us = us(known.median), late_us = us(known.late), connect_us = us(known.connect) })
 end
 
 local function read_supplier(play, where, given)

@@ -262,15 +262,17 @@ at(0)     { supplier = "cost", answers = "offers_1", after = 900, hedge = true, 
             known = { median = 100, late = 150 } }
 at(0)     { supplier = "few", answers = "offers_1", after = 900, hedge = true, known = { median = 100, late = 150, calls = 9 } }
 at(0)     { supplier = "long", answers = "offers_1", after = 900, hedge = true, known = { median = 960, late = 980 } }
+at(0)     { supplier = "median", answers = "offers_1", after = 900, hedge = true,
+            known = { early = 100, median = 985, late = 20000, value = 1000 } }
 at(0)     { supplier = "plain", answers = "offers_1", after = 900, known = { median = 100, late = 150 } }
 at(0)     { supplier = "quota", answers = "offers_1", after = 900, hedge = true,
             known = { median = 100, late = 150, quota = true } }
 at(0)     { supplier = "unknown", answers = "offers_1", after = 900, hedge = true }
 
-by(1000)  { expect_reply = { status = 200, requests = 8 } }
+by(1000)  { expect_reply = { status = 200, requests = 9 } }
 finally   { references = 0, memory = 0, fetches = 0, timers = 0, permits = 0,
             extra = { breaker = { refused = "breaker" }, busy = { refused = "busy" }, cost = {},
-                      few = { refused = "allowance" }, long = {}, plain = {}, quota = { refused = "quota" },
+                      few = { refused = "allowance" }, long = {}, median = {}, plain = {}, quota = { refused = "quota" },
                       unknown = {} } }
 
 scenario "both late: the attempt is cut, and that is learned of pairs"
@@ -348,3 +350,22 @@ at(0)     { supplier = "shown", answers = "offers_1", after = 300 }
 
 by(900)   { expect_reply = { status = 200, complete = true, offers = 1, requests = 2 } }
 finally   { references = 0, memory = 0, fetches = 0, timers = 0, permits = 0, extra = { dark = {} } }
+
+scenario "a retry that is not built in time is cut, and nothing went out"
+
+at(0)     { extra = {} }
+at(0)     { search = { budget = 500 } }
+at(0)     { supplier = "busy", answers = "unparsable", status = 503, after = 20, ceiling = 200, rebuild = 300 }
+
+by(300)   { expect_reply = { status = 504, requests = 1,
+                             outcomes = { busy = { "cut", bound = "ceiling", phase = "script", retries = 0 } } } }
+finally   { references = 0, memory = 0, fetches = 0, timers = 0, permits = 0, extra = { busy = { retry = "not_sent" } } }
+
+scenario "a retry whose script fails is the script's failure"
+
+at(0)     { extra = {} }
+at(0)     { search = { budget = 500 } }
+at(0)     { supplier = "busy", answers = "unparsable", status = 503, after = 20, rebuilds = "script_error" }
+
+by(300)   { expect_reply = { status = 504, requests = 1, outcomes = { busy = { "script_error", retries = 0 } } } }
+finally   { references = 0, memory = 0, fetches = 0, timers = 0, permits = 0, extra = { busy = { retry = "not_sent" } } }

@@ -33,7 +33,8 @@ void virtual_extra_fini(struct virtual_world *virtual)
 static void learn(struct virtual_extra *extra, const struct virtual_extra_given *given, uint64_t now_us)
 {
     for (int i = 0; given->is_known && i < KNOWN_ANSWERS; i++) {
-        latency_arrived(&extra->latency, i % 2 == 0 ? given->median_us : given->late_us, 1, now_us);
+        uint64_t us = i % 2 == 0 ? given->median_us : given->late_us;
+        latency_arrived(&extra->latency, given->early_us > 0 && i % 5 < 2 ? given->early_us : us, 1, now_us);
     }
     (void)latency_fit(&extra->latency, now_us, &extra->curve);
     for (int i = 0; given->connect_us > 0 && i < KNOWN_ANSWERS; i++) {

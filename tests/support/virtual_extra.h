@@ -12,6 +12,7 @@ struct virtual_world;
 /// What is known of a supplier, and what stands against extra calls of it, when the play begins.
 struct virtual_extra_given {
     bool is_known;       // the quantiles below; else nothing is
+    uint64_t early_us;   // four of ten are here by then; 0: none
     uint64_t median_us;  // half of its answers are here by then
     uint64_t late_us;    // and the others by then
     uint64_t connect_us; // all its connects take so long; 0: nothing is known of them

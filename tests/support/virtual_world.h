@@ -142,12 +142,6 @@ struct virtual_machine {
     uint32_t refused_timer;
 };
 
-/// How often one exchange was asked for.
-struct virtual_asked {
-    const struct virtual_supplier *supplier;
-    uint32_t part, step, times;
-};
-
 struct virtual_event;
 struct virtual_login;
 
@@ -187,7 +181,10 @@ struct virtual_world {
     size_t late_requests;          // that the records of attempts that went on, and of probes, tell of
     struct virtual_extra *extra;   // likewise
     struct extra_engine extra_engine;
-    struct virtual_asked *asked;
+    struct virtual_asked {
+        const struct virtual_supplier *supplier;
+        uint32_t part, step, times;
+    } * asked; // how often each exchange was asked for
     size_t asked_count;
     struct block **blocks; // held to the end
     struct offer_batch **batches;

@@ -92,7 +92,9 @@ static void each_breach_of_the_contract_is_a_finding_with_its_line(void **state)
     assert_finds("return {\n  name = \"acme\" }", "acme.lua:2: field `product` is missing");
     assert_finds(ACME "ceilling = 3 }", "acme.lua:3: unknown field `ceilling` (did you mean `ceiling`?)");
     assert_finds(ACME "skip = 3 }", "acme.lua:3: field `skip` must be a function, not a number");
-    assert_finds(ACME "endpoints = {} }", "acme.lua:3: field `endpoints` is not supported by this version");
+    assert_finds(ACME "endpoints = { \"https://b.acme.example/v2\" } }",
+                 "acme.lua:3: endpoints names what is no origin");
+    assert_finds(ACME "endpoints = { 7 } }", "acme.lua:3: endpoints names what is no origin");
     assert_finds(ACME "sign = {} }", "acme.lua:3: field `sign` must be a function, not a table");
     assert_finds(ACME "login = function() end }", "acme.lua:3: field `login` must be a table, not a function");
     assert_finds(ACME "login = { build_request = function() end } }", "acme.lua:3: field `login.read` is missing");
@@ -115,8 +117,10 @@ static void each_breach_of_the_contract_is_a_finding_with_its_line(void **state)
     assert_finds(ACME "limits = { body = \"2MB\" } }", "limits.body is not a size");
     assert_finds(ACME "limits = { bodi = \"2MiB\" } }", "unknown field `limits.bodi` (did you mean `body`?)");
     assert_finds(ACME "options = { f = function() end } }", "options: ");
-    assert_finds(ACME "limits = { hedge = true } }", "acme.lua:3: field `limits.hedge` is not supported by this");
-    assert_finds(ACME "limits = { retry_on = { 503 } } }", "field `limits.retry_on` is not supported by this");
+    assert_finds(ACME "limits = { hedge = 1 } }", "acme.lua:3: hedge must be true or false");
+    assert_finds(ACME "limits = { retry_on = { 404 } } }", "retry_on has what is no status of a failure");
+    assert_finds(ACME "limits = { retry_on = 503 } }", "retry_on is no list of at most 16 statuses");
+    assert_finds(ACME "limits = { call_cost = 0 } }", "call_cost is no number above 0");
     assert_finds(ACME "limits = { rps = 0 } }",
                  "acme.lua:3: limits.rps is no number of requests (write a whole number from 1 to 100000)");
     assert_finds(ACME "limits = { per_day = 2.5 } }", "limits.per_day is no number of requests");
