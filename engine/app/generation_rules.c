@@ -342,10 +342,10 @@ static enum status make_rule(struct rule_maker *maker, const struct settings_rul
 // Each setting for itself: the first earlier rule that never lets this one win.
 static void check_covered(struct rule_maker *maker, size_t index)
 {
-    static const char *const names[RULE_SETTING_COUNT] = { [RULE_DEADLINE] = "deadline",
-                                                           [RULE_CEILING] = "ceiling",
-                                                           [RULE_CEILING_SCALE] = "ceiling_scale",
-                                                           [RULE_CEILING_MAX] = "ceiling_max" };
+    static const char *const names[RULE_SETTING_COUNT] = {
+        [RULE_DEADLINE] = "deadline",       [RULE_CEILING] = "ceiling", [RULE_CEILING_SCALE] = "ceiling_scale",
+        [RULE_CEILING_MAX] = "ceiling_max", [RULE_WEIGHT] = "weight",   [RULE_DELAY_COST] = "delay_cost"
+    };
     const struct settings_rule *rule = &maker->builder->settings->rules[index];
     const struct rule *made = &maker->rules[index];
     char message[256];
@@ -386,12 +386,12 @@ enum status generation_make_rules(struct generation_builder *builder, struct cat
     maker.segments = script_set_segments(catalogue->set, &maker.segment_count);
     generation_suspect_products(builder);
     check_segments(&maker);
-    if (settings->rule_count == 0) {
+    if (settings->rule_count == 0 && !settings->patience_finishes_early) { // else it tells kinds of searches apart
         generation_suspect_nobody(builder);
         return STATUS_OK;
     }
     struct rule_set *set = arena_alloc(&builder->arena, sizeof(*set));
-    maker.rules = arena_alloc_array(&builder->arena, settings->rule_count, sizeof(*maker.rules));
+    maker.rules = arena_alloc_array(&builder->arena, settings->rule_count + 1, sizeof(*maker.rules));
     enum status status = set == NULL || maker.rules == NULL ? STATUS_NO_MEMORY : take_segments(&maker, set);
     for (size_t i = 0; i < settings->rule_count && status == STATUS_OK; i++) {
         size_t findings = builder->findings;

@@ -1,5 +1,6 @@
 #include "app/live_world.h"
 
+#include "app/permits_extra.h"
 #include "base/clock.h"
 
 static struct live_world *live_of(struct world *world)
@@ -208,6 +209,17 @@ static void live_health_tell(struct world *world, const struct script_account *a
     permits_tell(live_of(world)->permits, account, result);
 }
 
+static struct knowledge *live_knowledge(struct world *world, const struct script_account *account)
+{
+    return permits_knowledge(live_of(world)->permits, account);
+}
+
+static void live_worth_tell(struct world *world, const struct script_account *account, uint64_t kind, double items,
+                            bool has_won)
+{
+    permits_note_worth(live_of(world)->permits, account, kind, items, has_won);
+}
+
 static bool live_linger_wants(struct world *world, const struct script_account *account, uint32_t parts)
 {
     return world_overload(world) == OVERLOAD_NONE &&
@@ -230,6 +242,29 @@ static void live_late_ended(struct world *world, struct search_record *record, e
         return;
     }
     live->on_late(live->late_owner, record, spoiled, trouble);
+}
+
+static struct extra_times live_extra_call(struct world *world, const struct script_account *account,
+                                          const struct extra_call *call)
+{
+    return permits_extra_call(live_of(world)->permits, account, call);
+}
+
+static void live_extra_connected(struct world *world, const struct script_account *account, uint64_t us)
+{
+    permits_extra_connected(live_of(world)->permits, account, us);
+}
+
+static enum extra_answer live_extra_ask(struct world *world, const struct script_account *account,
+                                        const struct extra_question *question)
+{
+    return permits_extra_ask(live_of(world)->permits, account, question);
+}
+
+static void live_extra_tell(struct world *world, const struct script_account *account,
+                            const struct extra_result *result)
+{
+    permits_extra_tell(live_of(world)->permits, account, result);
 }
 
 static struct login live_login_peek(struct world *world, const struct script_account *account)
@@ -292,9 +327,15 @@ void live_world_init(struct live_world *live, struct loop *loop, struct fetch_po
         .worth = live_worth,
         .health_ask = live_health_ask,
         .health_tell = live_health_tell,
+        .knowledge = live_knowledge,
+        .worth_tell = live_worth_tell,
         .linger_wants = live_linger_wants,
         .linger_ended = live_linger_ended,
         .late_ended = live_late_ended,
+        .extra_call = live_extra_call,
+        .extra_connected = live_extra_connected,
+        .extra_ask = live_extra_ask,
+        .extra_tell = live_extra_tell,
         .login_peek = live_login_peek,
         .login_take = live_login_take,
         .login_start = live_login_start,

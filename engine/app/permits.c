@@ -1,5 +1,6 @@
 #include "app/permits.h"
 
+#include "app/knowledge_shelf.h"
 #include "base/clock.h"
 #include "base/list.h"
 #include "base/log.h"
@@ -26,6 +27,7 @@ struct permit_entry {
     uint64_t refused[QUOTA_CONCURRENT + 1]; // by the answer
     uint64_t refused_others;
     struct health health;
+    struct extra_book extra;
     struct auth_park auth;
     uint64_t credentials; // hash of what they are; 0: not known yet
     uint64_t auth_parks, looks;
@@ -35,6 +37,7 @@ struct permit_entry {
     uint64_t dice;
     atomic_uint out; // attempts; without the lock, like the next two
     _Atomic uint64_t calls, answered;
+    struct knowledge_shelf shelf; // has a lock of its own
     char names[];
 };
 
@@ -45,6 +48,8 @@ struct permits {
     uint64_t (*now_us)(void);
     pthread_mutex_t guard_lock; // taken under an entry's, for a moment: it is one for all
     struct breaker_guard guard;
+    pthread_mutex_t extra_lock; // likewise
+    struct extra_engine extra;
 };
 
 static uint64_t entry_hash(struct text supplier, struct text account)
@@ -85,8 +90,10 @@ static struct permit_entry *permits_add(struct permits *permits, struct text sup
     entry->owner = permits;
     require(pthread_mutex_init(&entry->lock, NULL) == 0);
     health_init(&entry->health, (struct breaker_settings){ .is_on = false }, permits->now_us());
+    extra_book_init(&entry->extra);
     entry->health.breaker.supplier = text_hash(supplier) | 1;
     entry->dice = entry->hash | 1;
+    knowledge_shelf_init(&entry->shelf);
     auth_park_init(&entry->auth);
     entry->worth = 1; // who is new is worth a try
     list_append(&permits->entries, &entry->node);
@@ -98,6 +105,7 @@ static void permits_drop(struct permits *permits, struct permit_entry *entry)
 {
     list_remove(&entry->node);
     permits->count--;
+    knowledge_shelf_fini(&entry->shelf);
     pthread_mutex_destroy(&entry->lock);
     free(entry);
 }
@@ -213,11 +221,15 @@ static void put_in_force(struct permits *permits, const struct catalogue *catalo
             entry->linger_learn = catalogue->linger_learn;
             health_set(&entry->health, catalogue->breaker, permits->now_us());
             pthread_mutex_unlock(&entry->lock);
+            knowledge_shelf_set(&entry->shelf, catalogue->patience.held_cost);
         }
     }
     pthread_mutex_lock(&permits->guard_lock);
     permits->guard.suppliers = asked;
     pthread_mutex_unlock(&permits->guard_lock);
+    pthread_mutex_lock(&permits->extra_lock);
+    extra_engine_set(&permits->extra, catalogue->extra);
+    pthread_mutex_unlock(&permits->extra_lock);
     LIST_FOR_EACH (node, &permits->entries) {
         struct permit_entry *entry = CONTAINER_OF(node, struct permit_entry, node);
         if (!entry->is_now) {
@@ -264,6 +276,8 @@ enum status permits_create(const struct catalogue *catalogue, struct permits **p
     }
     require(pthread_mutex_init(&made->lock, NULL) == 0);
     require(pthread_mutex_init(&made->guard_lock, NULL) == 0);
+    require(pthread_mutex_init(&made->extra_lock, NULL) == 0);
+    extra_engine_init(&made->extra);
     list_init(&made->entries);
     made->now_us = clock_now_us;
     enum status status = catalogue == NULL ? STATUS_OK : permits_move(made, catalogue);
@@ -292,6 +306,7 @@ void permits_destroy(struct permits **permits)
         permits_drop(gone, CONTAINER_OF(node, struct permit_entry, node));
     }
     pthread_mutex_destroy(&gone->guard_lock);
+    pthread_mutex_destroy(&gone->extra_lock);
     pthread_mutex_destroy(&gone->lock);
     free(gone);
 }
@@ -390,6 +405,7 @@ uint64_t permits_block(struct permits *permits, const struct script_account *acc
     uint64_t now_us = permits->now_us();
 
     quota_block(&found->quota, now_us, wait_us);
+    extra_book_quota(&found->extra, now_us);
     uint64_t blocked_us = quota_blocked_us(&found->quota, now_us);
     pthread_mutex_unlock(&found->lock);
     return blocked_us;
@@ -434,6 +450,8 @@ void permits_tell(struct permits *permits, const struct script_account *account,
     static const double NEWEST = 0.05; // the share of the last one in what its answers are worth
     struct permit_entry *found = permits_lock(permits, account);
     uint64_t now_us = permits->now_us();
+    uint32_t fits = found->health.fits;
+    struct known *known = NULL;
     enum breaker_state before = found->health.breaker.state;
     enum breaker_verdict verdict = health_learn(&found->health, result, now_us); // it may read a curve anew
     uint32_t dice = entry_roll(found);
@@ -448,13 +466,62 @@ void permits_tell(struct permits *permits, const struct script_account *account,
     (void)health_judge(&found->health, &permits->guard, result->pass, verdict, dice, now_us);
     bool is_alarmed = permits->guard.alarm_us != alarm_us;
     pthread_mutex_unlock(&permits->guard_lock);
+    if (result->end == HEALTH_GOOD) {
+        extra_book_value(&found->extra, result->value);
+    }
+    if (found->health.fits != fits) {
+        fits = found->health.fits;
+        known = knowledge_shelf_make(&found->health.curve); // without memory the former one stays
+    }
     tell_change(found, before);
     pthread_mutex_unlock(&found->lock);
+    if (known != NULL) {
+        knowledge_shelf_put(&found->shelf, known, fits);
+    }
     if (is_alarmed) {
         log_line(LOG_ERROR, "breaker",
                  "many suppliers fail at once: that is probably us; the others stay asked for a minute supplier=%.*s",
                  TEXT_ARGS(found->supplier));
     }
+}
+
+static struct knowledge_shelf *shelf_of(const struct permits *permits, const struct script_account *account)
+{
+    struct permit_entry *entry = account->kept->permits;
+
+    require(entry != NULL && entry->owner == permits);
+    return &entry->shelf;
+}
+
+struct knowledge *permits_knowledge(const struct permits *permits, const struct script_account *account)
+{
+    return knowledge_shelf_take(shelf_of(permits, account));
+}
+
+void permits_note_worth(const struct permits *permits, const struct script_account *account, uint64_t kind,
+                        double items, bool has_won)
+{
+    knowledge_shelf_note(shelf_of(permits, account), kind, items, has_won, clock_now_us());
+}
+
+void permits_visit(struct permits *permits, const struct script_account *account, permits_visitor visit, void *context)
+{
+    uint64_t now_us = clock_now_us();
+    struct permit_entry *found = permits_lock(permits, account);
+    const struct permits_account view = { &found->extra, &permits->extra, &found->health.latency, &found->health,
+                                          &found->quota };
+
+    pthread_mutex_lock(&permits->extra_lock);
+    visit(&view, now_us, context);
+    pthread_mutex_unlock(&permits->extra_lock);
+    pthread_mutex_unlock(&found->lock);
+}
+
+void permits_set_overloaded(struct permits *permits, bool is_overloaded)
+{
+    pthread_mutex_lock(&permits->extra_lock);
+    permits->extra.is_overloaded = is_overloaded;
+    pthread_mutex_unlock(&permits->extra_lock);
 }
 
 /// How many of its parts may linger at once.
@@ -537,6 +604,7 @@ void permits_look(struct permits *permits, const struct script_account *account,
                                    .breaker_percent = breaker_share_percent(&found->health.breaker),
                                    .breaker_refuses_us = breaker_refuses_us(&found->health.breaker, now_us),
                                    .breaker_trips = found->health.breaker.openings,
+                                   .extra = found->extra.counts,
                                    .samples = curve.samples,
                                    .concurrency = concurrency_cap(&found->quota.concurrency, now_us),
                                    .parked_us = auth_park_left_us(&found->auth, now_us),

@@ -49,6 +49,7 @@ struct settings_supplier {
     bool is_enabled;
     struct text because;
     uint64_t ceiling_us;               // 0: the script's
+    uint64_t weight;                   // millionths
     struct text mode;                  // live, dark, test; absent: live
     uint64_t traffic;                  // millionths of searches that reach a dark account; 0: the default
     struct settings_account *accounts; // at least one: "main"; in the order in which they are tried
@@ -165,6 +166,11 @@ struct settings {
     uint64_t linger_limit_us;
     bool admission_is_on;
     uint64_t admission_target_us, admission_interval_us;
+    bool patience_finishes_early;
+    uint64_t patience_delay_cost, patience_least_gain, patience_held_cost; // millionths
+    uint32_t patience_novelty;
+    bool extra_is_on;
+    uint64_t extra_per_supplier, extra_engine; // millionths
     struct text log_level;
     struct text timing_file; // absent: none
     struct text fx_file;     // the table of exchange rates; absent: nothing is converted

@@ -74,6 +74,7 @@ static bool is_same_row(const struct setting *row, const void *a, const void *b)
     case SETTING_DURATION:
     case SETTING_SIZE:
     case SETTING_SHARE:
+    case SETTING_DECIMAL:
         return *(const uint64_t *)at(a, row->offset) == *(const uint64_t *)at(b, row->offset);
     case SETTING_INTEGER:
         return *(const uint32_t *)at(a, row->offset) == *(const uint32_t *)at(b, row->offset);
@@ -315,6 +316,7 @@ static enum status keep_row(const struct setting *row, struct settings *fresh, c
     case SETTING_DURATION:
     case SETTING_SIZE:
     case SETTING_SHARE:
+    case SETTING_DECIMAL:
         memcpy(slot, value, sizeof(uint64_t));
         return STATUS_OK;
     case SETTING_INTEGER:

@@ -204,11 +204,15 @@ static void check_values(struct settings_reader *reader, const struct settings_r
     }
     if (!sets_any) {
         find_at(reader, rule->place, "this rule sets nothing",
-                "give it a deadline, ceiling, ceiling_scale or ceiling_max");
+                "give it a deadline, ceiling, ceiling_scale, ceiling_max, weight or delay_cost");
     }
     if (deadline_us != 0 && rule->supplier_count > 0) {
         find_at(reader, rule->supplier_place, "a deadline is the whole search's, not a supplier's",
                 "write two rules, or a `ceiling` instead");
+    }
+    if (rule->values[RULE_DELAY_COST] != 0 && rule->supplier_count > 0) {
+        find_at(reader, rule->supplier_place, "a delay_cost is the whole search's, not a supplier's",
+                "write two rules, or a `weight` instead");
     }
     if (deadline_us != 0 && (deadline_us < settings->deadline_min_us || deadline_us > settings->deadline_max_us)) {
         find_at(reader, rule->value_places[RULE_DEADLINE], "this deadline is not from deadline.min to deadline.max",

@@ -65,6 +65,8 @@ static bool parse_number(enum setting_kind kind, struct text text, uint64_t *val
         return value_size(text, value, problem);
     case SETTING_SHARE:
         return value_share(text, value, problem);
+    case SETTING_DECIMAL:
+        return value_decimal(text, value, problem);
     default:
         return value_integer(text, value, problem);
     }
@@ -415,6 +417,7 @@ void settings_store(struct settings_reader *reader, const struct setting *row, v
     case SETTING_DURATION:
     case SETTING_SIZE:
     case SETTING_SHARE:
+    case SETTING_DECIMAL:
     case SETTING_INTEGER:
         store_number(&target);
         break;

@@ -14,6 +14,7 @@ enum setting_kind {
     SETTING_DURATION,        // uint64_t, µs
     SETTING_SIZE,            // uint64_t, bytes
     SETTING_SHARE,           // uint64_t, millionths
+    SETTING_DECIMAL,         // uint64_t, millionths
     SETTING_INTEGER,         // uint32_t
     SETTING_TEXT,            // struct text, not empty
     SETTING_NAME,            // struct text, a supplier's name

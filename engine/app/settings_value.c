@@ -115,6 +115,18 @@ bool value_share(struct text text, uint64_t *millionths, struct value_problem *p
     return *millionths <= 1000000 || fail(problem, "is more than 100%", help);
 }
 
+bool value_decimal(struct text text, uint64_t *millionths, struct value_problem *problem)
+{
+    const char *help = "write it like 2 or 0.5";
+    if (text.length > 1 && text.data[0] == '-') {
+        return fail(problem, "is negative", help);
+    }
+    if (text.length == 0 || number_length(text) != text.length) {
+        return fail(problem, "is not a number", help);
+    }
+    return scaled(text, 1000000, millionths) || fail(problem, "is too large or too fine", help);
+}
+
 bool value_integer(struct text text, uint64_t *value, struct value_problem *problem)
 {
     const char *help = "write it in digits, like 4";

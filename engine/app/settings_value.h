@@ -18,6 +18,8 @@ MUST_CHECK bool value_duration(struct text text, uint64_t *duration_us, struct v
 MUST_CHECK bool value_size(struct text text, uint64_t *bytes, struct value_problem *problem);
 /// "2.5%" in millionths: 25,000. At most 100 %.
 MUST_CHECK bool value_share(struct text text, uint64_t *millionths, struct value_problem *problem);
+/// "1.5" in millionths: 1,500,000. No sign.
+MUST_CHECK bool value_decimal(struct text text, uint64_t *millionths, struct value_problem *problem);
 /// Decimal digits, no sign.
 MUST_CHECK bool value_integer(struct text text, uint64_t *value, struct value_problem *problem);
 /// "true" or "false".

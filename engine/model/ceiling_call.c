@@ -37,6 +37,7 @@ void ceiling_call_destroy(struct ceiling_call *call)
     block_release(&call->client_facts);
     for (size_t i = 0; i < call->ask_count; i++) {
         free(call->asks[i].trouble);
+        knowledge_drop(&call->asks[i].knowledge);
     }
     free(call);
 }

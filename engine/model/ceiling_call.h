@@ -15,6 +15,14 @@ struct search_progress {
     uint32_t answered, eligible;       // as coverage counts them
     int64_t cheapest_micros;           // the lowest total of an offer that may win; INT64_MAX: there is none
     int decimals;                      // of the currency that it is in
+    // of the supplier that is asked, from its knowledge
+    struct knowledge_latency latency;
+    bool has_win_rate;
+    double win_rate;
+    // said by fixtures, which have no knowledge
+    bool has_chance;
+    double chance;
+    uint64_t worth_us; // of worth_waiting; 0: not said
 };
 
 /// What a function read of it; a sum of these.
@@ -24,7 +32,7 @@ enum progress_field {
     PROGRESS_ANSWERED = 4,
     PROGRESS_ELIGIBLE = 8,
     PROGRESS_CHEAPEST = 16,
-    PROGRESS_STATISTICS = 32, // latency, chance, win_rate: nobody knows them yet
+    PROGRESS_STATISTICS = 32, // latency, chance, win_rate, worth_waiting: as they were when the attempt began
 };
 
 /// The fields that differ; time always does.
@@ -33,8 +41,10 @@ uint32_t search_progress_changes(const struct search_progress *before, const str
 /// One supplier's question.
 struct ceiling_ask {
     // in
-    uint32_t attempt;  // the owner's number for it
-    uint32_t supplier; // within the script set
+    uint32_t attempt;            // the owner's number for it
+    uint32_t supplier;           // within the script set
+    struct knowledge *knowledge; // of its account; held; NULL: nothing is known
+    uint64_t began_us;           // when its attempt began
     // out
     enum script_verdict verdict; // SCRIPT_DROPPED: not asked; others than SCRIPT_OK: the old ceiling holds
     uint64_t script_us;          // 0: the function says nothing

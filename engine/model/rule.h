@@ -22,6 +22,8 @@ enum rule_setting {
     RULE_CEILING,       // µs after arrival
     RULE_CEILING_SCALE, // millionths of the ceiling
     RULE_CEILING_MAX,   // µs
+    RULE_WEIGHT,        // millionths: times what its answer adds
+    RULE_DELAY_COST,    // millionths of an offer a second; of the whole search
     RULE_SETTING_COUNT,
 };
 
@@ -77,7 +79,13 @@ MUST_CHECK bool rule_is_for(const struct rule *rule, uint32_t supplier);
 MUST_CHECK bool rule_covers(const struct rule *earlier, const struct rule *later);
 
 /// Where the number of a ceiling comes from.
-enum ceiling_from { CEILING_FROM_NOBODY, CEILING_FROM_SCRIPT, CEILING_FROM_SETTINGS, CEILING_FROM_RULE };
+enum ceiling_from {
+    CEILING_FROM_NOBODY,
+    CEILING_FROM_SCRIPT,
+    CEILING_FROM_SETTINGS,
+    CEILING_FROM_RULE,
+    CEILING_FROM_BUILT_IN, // read from what is known of the supplier
+};
 const char *ceiling_from_name(enum ceiling_from from);
 
 /// What bears on the ceiling of one supplier within one search, but for its script.
@@ -86,6 +94,8 @@ struct ceiling_terms {
     const struct rule *rule;  // the first with RULE_CEILING; NULL: none
     const struct rule *scale; // with RULE_CEILING_SCALE
     const struct rule *max;   // with RULE_CEILING_MAX
+    const struct rule *weight;
+    uint64_t built_in_us; // what stands in when nobody says anything; 0: nothing does
 };
 
 /// A script is asked only when nobody else says how long.

@@ -79,6 +79,12 @@ bool start_candidate_choose(struct start_candidate *candidate, struct text marke
             candidate->account = &account[i];
             candidate->login =
                 candidate->login == NULL && candidate->logins != NULL ? &candidate->logins[i] : candidate->login;
+            if (candidate->knowledges != NULL && i < candidate->knowledge_count) {
+                candidate->knowledge = candidate->knowledges[i];
+                candidate->knowledges[i] = candidate->knowledges[0];
+                candidate->knowledges[0] = candidate->knowledge; // where it is found when it is asked again
+                candidate->terms.built_in_us = candidate->knowledge != NULL ? candidate->knowledge->ceiling_us : 0;
+            }
             candidate->is_dark = account[i].mode == MODE_DARK;
             candidate->account_count = 1; // when it is asked again, it stays with this one
             return true;
@@ -98,19 +104,44 @@ static void take_ceilings(struct start_call *call, const struct rule *rule)
             [RULE_CEILING] = &terms->rule,
             [RULE_CEILING_SCALE] = &terms->scale,
             [RULE_CEILING_MAX] = &terms->max,
+            [RULE_WEIGHT] = &terms->weight,
         };
         bool is_for_it = rule_is_for(rule, candidate->supplier);
         for (enum rule_setting setting = RULE_CEILING; is_for_it && setting < RULE_SETTING_COUNT; setting++) {
-            if (rule->values[setting] != 0 && *slots[setting] == NULL) {
+            if (rule->values[setting] != 0 && slots[setting] != NULL && *slots[setting] == NULL) {
                 *slots[setting] = rule;
             }
         }
     }
 }
 
+/// Numbers count by their magnitude: searches 40 and 45 days ahead are of one kind.
+static uint64_t kind_of(const struct rule_set *rules, const struct rule_fact *facts)
+{
+    uint64_t kind = 1;
+
+    for (size_t i = 0; i < rules->segment_count; i++) {
+        uint64_t fact = 0;
+        if (facts[i].is_integer) {
+            uint64_t size = (uint64_t)(facts[i].integer < 0 ? 0 : facts[i].integer);
+            fact = 1;
+            for (; size > 0; size >>= 1) {
+                fact++;
+            }
+        } else if (facts[i].text.data != NULL) {
+            fact = text_hash(facts[i].text);
+        }
+        kind = (kind ^ fact) * UINT64_C(0x9e3779b97f4a7c15);
+        kind ^= kind >> 29;
+    }
+    return kind | 1;
+}
+
 void start_call_take_facts(struct start_call *call, const struct rule_fact *facts)
 {
     const struct rule_set *rules = call->rules;
+
+    call->kind = kind_of(rules, facts);
 
     for (size_t i = 0; i < rules->rule_count; i++) {
         const struct rule *rule = &rules->rules[i];
@@ -120,6 +151,9 @@ void start_call_take_facts(struct start_call *call, const struct rule_fact *fact
         if (call->deadline_rule == NULL && rule->values[RULE_DEADLINE] != 0) {
             call->deadline_rule = rule;
             call->times.end_us = call->rule_ends_us != NULL ? call->rule_ends_us[i] : call->times.end_us;
+        }
+        if (call->delay_cost_rule == NULL && rule->values[RULE_DELAY_COST] != 0) {
+            call->delay_cost_rule = rule;
         }
         take_ceilings(call, rule);
     }
@@ -135,6 +169,11 @@ struct ceiling start_candidate_ceiling(const struct start_call *call, const stru
         return (struct ceiling){ .us = script_us, .from = CEILING_FROM_SCRIPT };
     }
     return (struct ceiling){ .us = UINT64_MAX, .from = CEILING_FROM_NOBODY };
+}
+
+uint64_t start_ceiling_us(const struct ceiling *ceiling, uint64_t elapsed_us)
+{
+    return ceiling->from == CEILING_FROM_BUILT_IN ? ceiling->us + elapsed_us : ceiling->us;
 }
 
 struct normalise_call *normalise_call_create(struct text search_id, struct block *facts, struct http_response *response)
@@ -164,6 +203,9 @@ static void start_call_destroy(struct start_call *start)
         free(start->candidates[i].trouble);
         for (size_t j = 0; j < start->candidates[i].login_count; j++) {
             login_drop(&start->candidates[i].logins[j]);
+        }
+        for (size_t j = 0; j < start->candidates[i].knowledge_count; j++) {
+            knowledge_drop(&start->candidates[i].knowledges[j]);
         }
     }
     block_release(&start->body);

@@ -10,6 +10,7 @@
 
 #include "base/message.h"
 #include "model/exchange.h"
+#include "model/knowledge.h"
 #include "model/login.h"
 #include "model/offer.h"
 #include "model/rule.h"
@@ -69,11 +70,14 @@ struct start_candidate {
     struct ceiling_terms terms;           // the settings' own; the rules' once the facts are known
     struct login *logins;                 // of its accounts, in `memory`, held; NULL: they do not log in
     size_t login_count;
+    struct knowledge **knowledges; // of its accounts, in `memory`, held, NULL ones too; NULL: nothing is known
+    size_t knowledge_count;
     bool is_of_test; // the search is a test: accounts of mode TEST are for it, too
     // out
-    const struct login *login; // of the account that was chosen; without a value its requests are still to be built
-    bool has_no_account;       // none is for this search: SCRIPT_SKIPPED
-    bool is_dark;              // the chosen account is dark: only a call with `asks_dark` asks it
+    const struct login *login;   // of the account that was chosen; without a value its requests are still to be built
+    struct knowledge *knowledge; // of the account that was chosen; borrowed of `knowledges`; NULL: nothing is known
+    bool has_no_account;         // none is for this search: SCRIPT_SKIPPED
+    bool is_dark;                // the chosen account is dark: only a call with `asks_dark` asks it
     enum script_verdict verdict;
     struct text message;     // reason to skip, or the error; in `memory` of the call
     struct failure *trouble; // as in struct script_call; the call's until taken
@@ -108,7 +112,9 @@ struct start_call {
     struct block *client_facts; // the same with `client`, for scripts that want it; NULL: nobody said who asks
     struct block *key;          // what makes two searches the same one, canonically; NULL: never stored, never shared
     char currency[4];           // the search's currency
-    const struct rule *deadline_rule; // the first that fits and sets one; NULL: none
+    const struct rule *deadline_rule;   // the first that fits and sets one; NULL: none
+    const struct rule *delay_cost_rule; // likewise
+    uint64_t kind;                      // of searches, by the facts that rules may ask for; 0: not known
     char message[256];
 };
 
@@ -139,6 +145,8 @@ struct normalise_call {
     uint64_t took_us;               // of the fetch
     uint64_t body_cap;              // after decompression
     uint32_t part, parts, step;     // each from 1 on
+    uint32_t attempt;               // which try of the request was answered; 0 is 1
+    bool is_hedge;                  // one that went out beside another
     struct block *state;            // what the step before left; NULL: none
     struct login login;
     bool wants_notes; // `reads` and `drops`, for an author who looks on
@@ -174,6 +182,9 @@ void start_call_take_facts(struct start_call *call, const struct rule_fact *fact
 /// The ceiling in force; `script_us` 0: the script says nothing, or was not asked.
 struct ceiling start_candidate_ceiling(const struct start_call *call, const struct start_candidate *candidate,
                                        uint64_t script_us);
+/// How long after arrival it allows, `elapsed_us` after it: the built-in one counts from an attempt's start, which is
+/// now.
+uint64_t start_ceiling_us(const struct ceiling *ceiling, uint64_t elapsed_us);
 
 /// Acquires facts, takes the response. NULL without memory (the response is then still the caller's).
 MUST_CHECK struct normalise_call *normalise_call_create(struct text search_id, struct block *facts,

@@ -50,6 +50,9 @@ struct search_record_entry {
     uint32_t unmapped; // offers whose item is the supplier's own name for it
     uint32_t parts_sent, parts_ok, parts_failed;
     uint32_t requests; // that went out whole over the wire
+    uint32_t retries;  // of them, after one that failed at once
+    uint64_t hedge_us; // when a second one was sent beside the first; since the search's arrival
+    bool has_hedge, has_hedge_won;
 };
 
 struct search_record {
@@ -66,6 +69,7 @@ struct search_record {
     uint16_t status;         // of the reply; 0: the caller left before it
     uint64_t took_us;        // from arrival to the reply, or to the caller's leaving
     bool is_complete, was_cut_by_budget;
+    uint64_t saved_us; // that it need not wait, for it ended early; 0: it did not
     uint32_t percent, eligible, answered, empty, missing;
     uint64_t offers_found, offers_returned;
 

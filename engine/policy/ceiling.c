@@ -31,6 +31,9 @@ static struct ceiling ceiling_base(const struct ceiling_terms *terms, uint64_t s
     } else if (script_us != 0) {
         ceiling.us = script_us;
         ceiling.from = CEILING_FROM_SCRIPT;
+    } else if (terms->built_in_us != 0) {
+        ceiling.us = terms->built_in_us;
+        ceiling.from = CEILING_FROM_BUILT_IN;
     }
     return ceiling;
 }

@@ -49,6 +49,7 @@ static void health_read(struct health *health, uint64_t now_us)
 
     if (latency_wants_fit(&health->latency, now_us)) {
         (void)latency_fit(&health->latency, now_us, &health->curve);
+        health->fits++;
     }
     bool is_known = health->slow_us != 0 || health->curve.day_samples < HEALTH_DAY_SAMPLES;
     if (!is_known || now_us >= health->day_read_us + HEALTH_DAY_US) {

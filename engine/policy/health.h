@@ -43,6 +43,7 @@ struct health {
     struct breaker breaker;
     struct latency latency;
     struct latency_curve curve; // of the last minutes
+    uint32_t fits;              // how often it was read
     uint64_t slow_us;           // 99 % of the day's answers were here by then; 0: not known
     uint64_t day_read_us;
 };

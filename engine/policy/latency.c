@@ -21,6 +21,8 @@ static const uint64_t DAY_US = UINT64_C(86400) * 1000000;
 static const double CHANGE_DEVIATIONS = 4;
 static const double CHANGE_LEAST = 10;
 
+static const double ROUNDING = 0.01; // of sums of floats
+
 uint32_t latency_bucket(uint64_t us)
 {
     if (us <= LEAST_US) {
@@ -217,6 +219,22 @@ static void counts_shrink(struct latency_counts *counts, uint64_t now_us)
     }
 }
 
+/// Up to where the curve rests on what was followed in the last minutes. An attempt that was cut says nothing of what
+/// comes behind; one that ended needs no following. So those still at risk are compared with the share still out.
+static uint64_t known_until(const struct latency_counts *counts, double factor, const struct latency_curve *curve)
+{
+    double at_risk = totals_of(counts).all * factor;
+
+    for (uint32_t i = 0; i < LATENCY_BUCKETS; i++) {
+        if (at_risk + ROUNDING < LATENCY_FOLLOWED * (double)curve->unresolved[i]) {
+            return latency_bucket_us(i);
+        }
+        at_risk -= ((double)counts->arrivals[i] + (double)counts->errors[i] + (double)counts->censored[i]) * factor;
+        at_risk = at_risk > (double)DUST ? at_risk : 0;
+    }
+    return UINT64_MAX;
+}
+
 void latency_look(const struct latency *latency, uint64_t now_us, struct latency_curve *curve)
 {
     double lasting = 1 / counts_weight(&latency->lasting, now_us);
@@ -227,6 +245,7 @@ void latency_look(const struct latency *latency, uint64_t now_us, struct latency
     read_curve(latency, lasting, prior, curve);
     curve->samples = totals_of(&latency->lasting).all * lasting;
     curve->day_samples = day_samples;
+    curve->known_us = known_until(&latency->lasting, lasting, curve);
 }
 
 bool latency_fit(struct latency *latency, uint64_t now_us, struct latency_curve *curve)
@@ -250,6 +269,7 @@ void latency_fit_day(const struct latency *latency, uint64_t now_us, struct late
 
     read_curve(latency, 0, 1 / weight, curve);
     curve->samples = 0;
+    curve->known_us = 0;
     curve->day_samples = totals_of(&latency->day).all / weight;
 }
 

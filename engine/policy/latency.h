@@ -21,6 +21,7 @@ enum {
     LATENCY_FIT_OBSERVATIONS = 64,
     LATENCY_FIT_US = 1000000,
     LATENCY_PRIOR_WEIGHT = 20, // observations that the day counts as
+    LATENCY_FOLLOWED = 15,     // observations that make a piece of a curve known
 };
 
 /// What can become of an attempt, seen from its start.
@@ -29,6 +30,7 @@ struct latency_curve {
     float delivered[LATENCY_BUCKETS + 1];  // G: share of an answer's mean value that is here by then; may end below 1
     double samples;                        // of the last minutes, decayed; without the day's
     double day_samples;
+    uint64_t known_us; // up to here enough attempts of the last minutes were followed to their end
 };
 
 struct latency_counts {

@@ -17,12 +17,17 @@ enum { CEILING_SAID_SIZE = 160, CEILING_LIMIT_US = 500000 };
 #define CEILING_HELP "let it be a function of search and progress that gives milliseconds, or nil"
 #define EXAMPLE_DAY_S 1768478400 // when examples are asked: 2026-01-15T12:00:00Z
 
-/// From a search that has just begun to one that is nearly over.
+#define EXAMPLE_LATENCY                                                                                                \
+    {                                                                                                                  \
+        800, 420000, 610000, 1300000, 0                                                                                \
+    }
+
+/// From a search that has just begun to one that is nearly over; of a supplier that is not known, and of one that is.
 static const struct search_progress moments[] = {
-    { 2000, 1988000, 0, 0, 40, INT64_MAX, 0 },
-    { 300000, 1690000, 12, 3, 40, INT64_C(412300000), 2 },
-    { 900000, 1090000, 700, 25, 38, INT64_C(99990000), 2 },
-    { 1900000, 90000, 2100, 37, 38, INT64_C(99990000), 2 },
+    { 2000, 1988000, 0, 0, 40, INT64_MAX, 0, { 0 }, false, 0, false, 0, 0 },
+    { 300000, 1690000, 12, 3, 40, INT64_C(412300000), 2, EXAMPLE_LATENCY, true, 0.2, true, 0.7, 1200000 },
+    { 900000, 1090000, 700, 25, 38, INT64_C(99990000), 2, EXAMPLE_LATENCY, true, 0.2, true, 0.3, 1200000 },
+    { 1900000, 90000, 2100, 37, 38, INT64_C(99990000), 2, EXAMPLE_LATENCY, true, 0.2, true, 0.01, 1200000 },
 };
 
 struct ceiling_asking {
@@ -145,7 +150,7 @@ static void ask_once(lua_State *L, struct ceiling_asking *asking, int function, 
 
     lua_pushvalue(L, function);
     lua_pushvalue(L, function + 1);
-    (void)progress_push(L, &moments[moment]);
+    (void)progress_push(L, &moments[moment], NULL, 0);
     sandbox->pure = "ceiling";
     int status = lua_pcall(L, 2, 1, 0);
     sandbox->pure = NULL;

@@ -4,26 +4,14 @@
 
 #include "base/text.h"
 #include "script/amount.h"
+#include "script/progress_statistics.h"
 #include "script/sandbox.h"
 
 #include <lauxlib.h>
 #include <stdio.h>
 #include <string.h>
 
-struct progress {
-    struct search_progress values;
-    uint32_t reads;
-};
-
 static const char progress_metatable_key; // registry
-
-/// chance(ms): how likely an answer comes within that time, which nobody has learned yet.
-static int progress_chance(lua_State *L)
-{
-    luaL_checknumber(L, 1);
-    lua_pushnil(L);
-    return 1;
-}
 
 static void push_elapsed(lua_State *L, const struct search_progress *values)
 {
@@ -64,35 +52,21 @@ static void push_cheapest(lua_State *L, const struct search_progress *values)
     lua_pushlstring(L, text, length);
 }
 
-static void push_unknown(lua_State *L, const struct search_progress *values)
-{
-    (void)values;
-    lua_pushnil(L);
-}
-
-static void push_chance(lua_State *L, const struct search_progress *values)
-{
-    (void)values;
-    lua_pushcfunction(L, progress_chance);
-}
-
-static void push_worth_waiting(lua_State *L, const struct search_progress *values)
-{
-    (void)values;
-    sandbox_of(L)->was_impure = true; // it will never be a ceiling, whatever it is asked
-    luaL_error(L, "progress.worth_waiting is not supported by this version: return a number of milliseconds");
-}
-
 static const struct progress_row {
     const char *name;
-    enum progress_field field;
+    uint32_t field; // sum of enum progress_field
     void (*push)(lua_State *L, const struct search_progress *values);
 } progress_rows[] = {
-    { "elapsed_ms", PROGRESS_TIME, push_elapsed },    { "remaining_ms", PROGRESS_TIME, push_remaining },
-    { "offers", PROGRESS_OFFERS, push_offers },       { "answered", PROGRESS_ANSWERED, push_answered },
-    { "eligible", PROGRESS_ELIGIBLE, push_eligible }, { "cheapest", PROGRESS_CHEAPEST, push_cheapest },
-    { "latency", PROGRESS_STATISTICS, push_unknown }, { "win_rate", PROGRESS_STATISTICS, push_unknown },
-    { "chance", PROGRESS_STATISTICS, push_chance },   { "worth_waiting", PROGRESS_STATISTICS, push_worth_waiting },
+    { "elapsed_ms", PROGRESS_TIME, push_elapsed },
+    { "remaining_ms", PROGRESS_TIME, push_remaining },
+    { "offers", PROGRESS_OFFERS, push_offers },
+    { "answered", PROGRESS_ANSWERED, push_answered },
+    { "eligible", PROGRESS_ELIGIBLE, push_eligible },
+    { "cheapest", PROGRESS_CHEAPEST, push_cheapest },
+    { "latency", PROGRESS_STATISTICS, progress_push_latency },
+    { "win_rate", PROGRESS_STATISTICS, progress_push_win_rate },
+    { "chance", PROGRESS_STATISTICS | PROGRESS_TIME, progress_push_chance }, // of what is still out: it falls with time
+    { "worth_waiting", PROGRESS_STATISTICS, progress_push_worth_waiting },
 };
 
 void progress_tell_fields(char *place, size_t size)
@@ -101,10 +75,7 @@ void progress_tell_fields(char *place, size_t size)
 
     place[0] = '\0';
     for (size_t i = 0; i < COUNT_OF(progress_rows) && length + strlen(progress_rows[i].name) + 2 < size; i++) {
-        if (progress_rows[i].field != PROGRESS_STATISTICS) {
-            length +=
-                (size_t)snprintf(place + length, size - length, "%s%s", i == 0 ? "" : ", ", progress_rows[i].name);
-        }
+        length += (size_t)snprintf(place + length, size - length, "%s%s", i == 0 ? "" : ", ", progress_rows[i].name);
     }
 }
 
@@ -174,12 +145,9 @@ static void read_field(lua_State *L, const char *word, struct search_progress *v
         read_cheapest(L, values);
         return;
     }
-    for (size_t i = 0; i < COUNT_OF(progress_rows); i++) {
-        if (strcmp(word, progress_rows[i].name) == 0) {
-            luaL_error(L, "progress.%s is not known to this version: leave it out", word);
-        }
+    if (!progress_read_statistic(L, word, values)) {
+        progress_refuse(L, word);
     }
-    progress_refuse(L, word);
 }
 
 void progress_read(lua_State *L, int index, struct search_progress *values)
@@ -208,6 +176,14 @@ static int progress_on_read(lua_State *L)
     return progress_refuse(L, word);
 }
 
+static int progress_on_collect(lua_State *L)
+{
+    struct progress *progress = lua_touserdata(L, 1);
+
+    knowledge_drop(&progress->knowledge);
+    return 0;
+}
+
 static int progress_on_write(lua_State *L)
 {
     return luaL_error(L, "progress is read-only");
@@ -221,7 +197,9 @@ static void progress_push_metatable(lua_State *L)
         return;
     }
     lua_pop(L, 1);
-    lua_createtable(L, 0, 2);
+    lua_createtable(L, 0, 3);
+    lua_pushcfunction(L, progress_on_collect);
+    lua_setfield(L, -2, "__gc");
     lua_pushcfunction(L, progress_on_read);
     lua_setfield(L, -2, "__index");
     lua_pushcfunction(L, progress_on_write);
@@ -231,12 +209,20 @@ static void progress_push_metatable(lua_State *L)
     lua_rawset(L, LUA_REGISTRYINDEX);
 }
 
-const struct progress *progress_push(lua_State *L, const struct search_progress *values)
+const struct progress *progress_push(lua_State *L, const struct search_progress *values, struct knowledge *knowledge,
+                                     uint64_t began_us)
 {
+    progress_push_metatable(L);
     struct progress *progress = lua_newuserdata(L, sizeof(*progress));
 
-    *progress = (struct progress){ .values = *values };
-    progress_push_metatable(L);
+    // Nothing here raises between the hold and what will drop it.
+    *progress = (struct progress){ .values = *values, .knowledge = knowledge_hold(knowledge), .began_us = began_us };
+    if (knowledge != NULL) {
+        progress->values.latency = knowledge->latency;
+        progress->values.has_win_rate = knowledge->has_win_rate;
+        progress->values.win_rate = knowledge->win_rate;
+    }
+    lua_insert(L, -2);
     lua_setmetatable(L, -2);
     return progress;
 }

@@ -12,8 +12,10 @@
 
 struct progress;
 
-/// Pushes a progress with these values; the pointer lives as long as it is on the stack.
-const struct progress *progress_push(lua_State *L, const struct search_progress *values);
+/// Pushes a progress with these values and what is known (held as long as it lives; NULL: nothing), of an attempt that
+/// began so long after the search's arrival; the pointer lives as long as it is on the stack.
+const struct progress *progress_push(lua_State *L, const struct search_progress *values, struct knowledge *knowledge,
+                                     uint64_t began_us);
 /// In a protected call: fills `values` from the table at `index`, which says some of them by the names that scripts
 /// see. Anything else in it raises.
 void progress_read(lua_State *L, int index, struct search_progress *values);

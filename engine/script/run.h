@@ -85,6 +85,8 @@ struct run_context {
     uint64_t elapsed_us;
     uint64_t remaining_us;
     uint32_t part, parts, step;
+    uint32_t attempt; // 0 is 1
+    bool is_hedge;
     struct text state; // JSON that the step before left; absent: none
     struct text login; // JSON; absent: none
 };
@@ -136,8 +138,10 @@ struct run_ceiling {
     size_t supplier;
     struct block *facts; // that the supplier may see
     struct search_progress progress;
-    uint64_t us;    // 0: it says nothing, or there is no such function
-    uint32_t reads; // sum of enum progress_field
+    struct knowledge *knowledge; // of its account; borrowed; NULL: nothing is known
+    uint64_t began_us;           // when its attempt began, or would, since the search's arrival
+    uint64_t us;                 // 0: it says nothing, or there is no such function
+    uint32_t reads;              // sum of enum progress_field
 };
 /// In a section: asks it; as a pure function, which sees neither clock nor randomness.
 void run_call_ceiling(lua_State *L, struct state *state, struct run_ceiling *ceiling);

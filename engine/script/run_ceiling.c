@@ -30,7 +30,7 @@ void run_call_ceiling(lua_State *L, struct state *state, struct run_ceiling *cei
     }
     lua_pushvalue(L, 2);
     state_push_search(L, state, ceiling->facts);
-    const struct progress *progress = progress_push(L, &ceiling->progress);
+    const struct progress *progress = progress_push(L, &ceiling->progress, ceiling->knowledge, ceiling->began_us);
     lua_pushvalue(L, -1);
     lua_insert(L, 3); // 3: stays alive
     state->sandbox->pure = "ceiling";
@@ -102,6 +102,9 @@ static enum run_end ceiling_ask(struct ceiling_work *work, struct ceiling_call *
     uint64_t now_us = run_now_us(run);
 
     work->ceiling.supplier = ask->supplier;
+    knowledge_drop(&work->ceiling.knowledge); // the one before
+    work->ceiling.knowledge = knowledge_hold(ask->knowledge);
+    work->ceiling.began_us = run_time_left(ask->began_us, call->times.arrival_us);
     work->ceiling.facts = work->client_facts != NULL && supplier->want_count > 0 ? work->client_facts : work->facts;
     work->ceiling.progress.elapsed_us = run_time_left(now_us, call->times.arrival_us);
     work->ceiling.progress.remaining_us = run_time_left(call->times.end_us, now_us);
@@ -157,6 +160,7 @@ bool run_ceilings(struct run *run, struct ceiling_call *call)
     }
     block_release(&work.facts);
     block_release(&work.client_facts);
+    knowledge_drop(&work.ceiling.knowledge);
     return !is_lost;
 }
 

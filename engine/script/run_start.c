@@ -97,6 +97,8 @@ static int start_call_ceiling(lua_State *L)
     struct start_work *work = lua_touserdata(L, 1);
     struct run_ceiling ceiling = { .supplier = work->supplier,
                                    .facts = start_facts(work),
+                                   .knowledge = work->knowledge,
+                                   .began_us = run_time_left(work->now_us, work->times.arrival_us),
                                    .progress = { .elapsed_us = run_time_left(work->now_us, work->times.arrival_us),
                                                  .remaining_us = run_time_left(work->times.end_us, work->now_us),
                                                  .eligible = work->eligible,
@@ -277,6 +279,14 @@ static enum run_end start_ask_skip(struct start_work *work, size_t index)
     return end;
 }
 
+/// How long after arrival the ceiling in force allows, as far as it is known; UINT64_MAX: there is none.
+static uint64_t start_ceiling_of(const struct start_work *work, const struct start_candidate *candidate,
+                                 uint64_t script_us)
+{
+    struct ceiling ceiling = start_candidate_ceiling(work->call, candidate, script_us);
+    return start_ceiling_us(&ceiling, run_time_left(work->now_us, work->times.arrival_us));
+}
+
 static enum run_end start_candidate(struct start_work *work, size_t index)
 {
     struct start_candidate *candidate = &work->call->candidates[index];
@@ -302,10 +312,12 @@ static enum run_end start_candidate(struct start_work *work, size_t index)
     work->serial = candidate->account->serial;
     block_release(&work->login);
     work->login = candidate->login != NULL ? block_acquire(candidate->login->value) : NULL;
+    knowledge_drop(&work->knowledge);
+    work->knowledge = knowledge_hold(candidate->knowledge);
     work->now_us = run_now_us(start_run(work));
     work->script_ceiling_us = 0;
     work->progress_reads = 0;
-    work->ceiling_us = start_candidate_ceiling(work->call, candidate, 0).us; // what is known without its script
+    work->ceiling_us = start_ceiling_of(work, candidate, 0); // what is known without its script
     end = start_ask_skip(work, index);
     if (end != RUN_DONE) {
         return start_fail(work, index, end);
@@ -322,7 +334,7 @@ static enum run_end start_candidate(struct start_work *work, size_t index)
     }
     candidate->ceiling = start_candidate_ceiling(work->call, candidate, work->script_ceiling_us);
     candidate->progress_reads = work->progress_reads;
-    work->ceiling_us = candidate->ceiling.us;
+    work->ceiling_us = start_ceiling_of(work, candidate, work->script_ceiling_us);
     work->now_us = run_now_us(start_run(work));
     uint64_t elapsed_us = run_time_left(work->now_us, work->times.arrival_us);
     if (work->now_us >= work->times.end_us || elapsed_us >= work->ceiling_us) {
@@ -387,6 +399,7 @@ bool run_start(struct run *run, struct start_call *call)
     buffer_fini(&work.key_out);
     http_request_destroy(&work.request);
     block_release(&work.login);
+    knowledge_drop(&work.knowledge);
     block_release(&work.body);
     block_release(&work.facts);
     block_release(&work.client_facts);

@@ -42,7 +42,8 @@ struct start_work {
     bool is_skipped;
     char reason[256];
     struct http_request *request;
-    struct block *login; // NULL: none
+    struct block *login;         // NULL: none
+    struct knowledge *knowledge; // held; NULL: nothing is known
 };
 
 static inline struct run *start_run(struct start_work *work)

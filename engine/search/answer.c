@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "search/coverage.h"
 #include "search/facets.h"
+#include "search/gain.h"
 #include "search/merge.h"
 #include "search/search_internal.h"
 #include "search/shown.h"
@@ -221,6 +222,9 @@ void answer_build(struct search *search, struct search_reply *reply)
     coverage_count(&coverage, search->attempts, search->attempt_count);
     bool has_offers = merge_offers(&search->arena, search->attempts, search->attempt_count, limits, &merged);
     uint16_t status = answer_status(search, &coverage);
+    if (has_offers) {
+        gain_tell(search, &merged);
+    }
 
     bool is_stream = search->has_begun && stream_is_on(&search->stream);
     if (has_offers) {

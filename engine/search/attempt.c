@@ -1,5 +1,6 @@
 #include "search/attempt.h"
 
+#include "policy/ceiling.h"
 #include "search/auth.h"
 #include "search/say.h"
 #include "search/search_internal.h"
@@ -66,10 +67,11 @@ static void attempt_tell_health(struct attempt *attempt, enum health_end end)
     struct world *world = attempt_world(attempt);
     uint64_t ended_us =
         end == HEALTH_GOOD && attempt->arrived_us != 0 ? attempt->arrived_us : world->ops->now_us(world);
+    uint64_t began_us = end == HEALTH_GOOD && attempt->answer_us != 0 ? attempt->answer_us : attempt->began_us;
     struct health_result result = {
         .pass = attempt->pass,
         .end = attempt->began_us != 0 ? end : HEALTH_OURS,
-        .took_us = ended_us > attempt->began_us ? ended_us - attempt->began_us : 0,
+        .took_us = ended_us > began_us ? ended_us - began_us : 0,
         .pending_us = attempt->outcome == OUTCOME_CUT ? attempt->pending_us : 0,
         .value = (double)attempt->stock.live,
         .has_answered = attempt->arrived_us != 0,
@@ -201,7 +203,7 @@ void attempt_cut(struct attempt *attempt, enum bound bound, enum phase phase_if_
         attempt_close(attempt, OUTCOME_CUT);
         return;
     }
-    if (!linger_begin(attempt->search, attempt)) {
+    if (!linger_begin(attempt->search, attempt, OUTCOME_CUT)) {
         attempt_cut_parts(attempt);
     }
     attempt->open_parts = 0;
@@ -210,15 +212,18 @@ void attempt_cut(struct attempt *attempt, enum bound bound, enum phase phase_if_
 
 void attempt_finish_early(struct attempt *attempt)
 {
+    attempt->is_finished_early = true;
     if (attempt->state == ATTEMPT_WAITING) {
         attempt->end.phase = PHASE_SCRIPT_QUEUE;
         attempt_close(attempt, OUTCOME_FINISHED_EARLY);
         return;
     }
-    for (uint32_t i = 0; i < attempt->part_count; i++) {
-        if (attempt->parts[i].state != PART_ENDED) {
-            part_cut(&attempt->parts[i]);
-            attempt->parts[i].end.outcome = OUTCOME_FINISHED_EARLY;
+    if (attempt_is_dark(attempt) || !linger_begin(attempt->search, attempt, OUTCOME_FINISHED_EARLY)) {
+        for (uint32_t i = 0; i < attempt->part_count; i++) {
+            if (attempt->parts[i].state != PART_ENDED) {
+                part_cut(&attempt->parts[i]);
+                attempt->parts[i].end.outcome = OUTCOME_FINISHED_EARLY;
+            }
         }
     }
     attempt->open_parts = 0;
@@ -320,6 +325,7 @@ bool attempt_take_offers(struct attempt *attempt, uint32_t part, struct normalis
     }
     if (!attempt->is_lingering) {
         reask_note(&search->reask, search);
+        patience_note(&search->patience, search);
     }
     return true;
 }
@@ -437,6 +443,18 @@ static bool attempt_passes(struct attempt *attempt, struct start_candidate *cand
     return false;
 }
 
+/// The built-in ceiling counts from here, others from the search's arrival.
+static void attempt_place_ceiling(struct attempt *attempt)
+{
+    struct world *world = attempt_world(attempt);
+    uint64_t elapsed_us = world->ops->now_us(world) - attempt->search->options.arrival_us;
+
+    attempt->terms.built_in_us += attempt->terms.built_in_us != 0 ? elapsed_us : 0;
+    if (attempt->ceiling.from == CEILING_FROM_BUILT_IN) {
+        attempt->ceiling = ceiling_in_force(&attempt->terms, 0);
+    }
+}
+
 void attempt_start(struct attempt *attempt, struct start_candidate *candidate)
 {
     attempt->account = candidate->has_no_account ? NULL : candidate->account;
@@ -445,6 +463,8 @@ void attempt_start(struct attempt *attempt, struct start_candidate *candidate)
     }
     attempt->ceiling = candidate->ceiling;
     attempt->terms = candidate->terms;
+    attempt->knowledge = knowledge_hold(candidate->knowledge);
+    attempt_place_ceiling(attempt);
     attempt->progress_reads = candidate->progress_reads;
     attempt->allocation = search_allocation(attempt->search, attempt->ceiling.us);
     if (candidate->verdict == SCRIPT_DROPPED || (candidate->verdict == SCRIPT_OK && attempt->allocation.us == 0)) {
@@ -499,6 +519,7 @@ void attempt_fini(struct attempt *attempt)
         part_fini(&attempt->parts[i]);
     }
     stock_fini(&attempt->stock);
+    knowledge_drop(&attempt->knowledge);
     free(attempt->trouble);
     attempt->trouble = NULL;
 }

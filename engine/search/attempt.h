@@ -55,21 +55,25 @@ struct attempt {
     struct allocation allocation;
     uint64_t began_us;   // 0: never asked
     uint64_t arrived_us; // the last body of it so far; 0: none
+    uint64_t answer_us;  // when the call that answered was sent, if that was not its first; 0: it was
     uint64_t pending_us; // how long a fetch of it was out when it was cut, the longest; 0: none was in the network
     uint64_t closed_us;
     struct ceiling ceiling;
     struct ceiling_terms terms;
-    uint32_t progress_reads; // what its ceiling read of the progress; sum of enum progress_field
+    struct knowledge *knowledge; // of its account, when it began; held; NULL: nothing is known
+    uint32_t progress_reads;     // what its ceiling read of the progress; sum of enum progress_field
 
     enum outcome outcome; // once CLOSED
     enum bound bound;
+    bool is_finished_early;  // its search did not wait for all of it
     bool is_partial;         // a part failed, was cut, or its script said that it is not all
     struct part_end end;     // of the part that decided, for people
     struct failure *trouble; // what they are told of its script's error; owned; NULL: nothing
     uint32_t parts_ok, parts_failed;
 
-    size_t dropped;  // offers that were not valid
-    size_t unmapped; // offers taken whose thing is known by the supplier's own name only
+    uint32_t items_led; // of the reply: only it has them, or the cheapest offer of them
+    size_t dropped;     // offers that were not valid
+    size_t unmapped;    // offers taken whose thing is known by the supplier's own name only
     char dropped_first[256];
     uint32_t warning_count;
     char warning[256];

@@ -31,8 +31,8 @@ static void linger_delist(struct search *search, struct attempt *attempt)
     }
 }
 
-/// The same, but with nothing in hand: ended as cut where it stands.
-static struct part part_as_cut(const struct part *part)
+/// The same, but with nothing in hand: ended where it stands.
+static struct part part_as_ended(const struct part *part, enum outcome outcome)
 {
     struct part frozen = { .attempt = part->attempt, .index = part->index, .step = part->step, .end = part->end };
 
@@ -41,9 +41,10 @@ static struct part part_as_cut(const struct part *part)
     frozen.is_incomplete = part->is_incomplete;
     frozen.requests = part_requests(part);
     frozen.is_redone = part->is_redone;
+    frozen.told = part->told;
     if (part->state != PART_ENDED) {
         frozen.end.phase = part_phase(part);
-        frozen.end.outcome = OUTCOME_CUT;
+        frozen.end.outcome = outcome;
     }
     return frozen;
 }
@@ -91,7 +92,7 @@ static struct attempt *linger_make(struct search *search, const struct attempt *
     return live;
 }
 
-bool linger_begin(struct search *search, struct attempt *attempt)
+bool linger_begin(struct search *search, struct attempt *attempt, enum outcome outcome)
 {
     struct attempt *live;
     struct part *frozen;
@@ -118,7 +119,7 @@ bool linger_begin(struct search *search, struct attempt *attempt)
     attempt->has_pass = attempt->has_auth = false; // who goes on tells
     for (uint32_t i = 0; i < attempt->part_count; i++) {
         struct part *part = &attempt->parts[i];
-        frozen[i] = part_as_cut(part);
+        frozen[i] = part_as_ended(part, outcome);
         live->was.requests += frozen[i].requests;
         if (part->state == PART_ENDED) { // its words are for the reply
             frozen[i].trouble = part->trouble;

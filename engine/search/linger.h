@@ -19,9 +19,9 @@ struct world;
 
 enum { LINGER_MOST = 64 }; // cut attempts that go on, of a world
 
-/// If it is chosen, what `attempt` (asking) has under way goes on without it; its parts have ended as cut where they
-/// stood, and it is to be settled next. False: all of it is as before.
-bool linger_begin(struct search *search, struct attempt *attempt);
+/// If it is chosen, what `attempt` (asking) has under way goes on without it; its parts have ended as `outcome` (cut,
+/// finished early) where they stood, and it is to be settled next. False: all of it is as before.
+bool linger_begin(struct search *search, struct attempt *attempt, enum outcome outcome);
 
 /// Sends what `candidate` would ask, as a probe with that pass, beside `attempt`, which is to be closed unasked.
 void linger_probe(struct search *search, const struct attempt *attempt, struct start_candidate *candidate,

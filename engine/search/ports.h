@@ -10,10 +10,12 @@
 
 #include "base/timer_heap.h"
 #include "model/exchange.h"
+#include "model/knowledge.h"
 #include "model/script_call.h"
 #include "model/search_record.h"
 #include "policy/admission.h"
 #include "policy/auth_park.h"
+#include "policy/extra_book.h"
 #include "policy/health.h"
 #include "policy/quota.h"
 #include "search/part_end.h"
@@ -97,6 +99,11 @@ struct world_ops {
     MUST_CHECK enum breaker_answer (*health_ask)(struct world *world, const struct script_account *account,
                                                  struct breaker_pass *pass, uint64_t *wait_us);
     void (*health_tell)(struct world *world, const struct script_account *account, const struct health_result *result);
+    /// A hold on what is known of the account now; NULL: nothing is, or this world knows nothing.
+    struct knowledge *(*knowledge)(struct world *world, const struct script_account *account);
+    /// What its answer added to a reply, as worth_note; NULL: nobody learns it.
+    void (*worth_tell)(struct world *world, const struct script_account *account, uint64_t kind, double items,
+                       bool has_won);
     /// Is this one of the cut attempts that go on, so that one learns? If so, its end is told by linger_ended, once;
     /// `parts` of it are under way. NULL, both: none goes on.
     bool (*linger_wants)(struct world *world, const struct script_account *account, uint32_t parts);
@@ -105,6 +112,16 @@ struct world_ops {
     /// and what a person is told of that, which may be NULL; OUTCOME_COUNT: none did. NULL: nobody wants to know.
     void (*late_ended)(struct world *world, struct search_record *record, enum outcome spoiled,
                        const struct failure *trouble);
+    /// Extra calls; NULL, all four: this world makes none.
+    /// An ordinary request goes out: when to ask for a second one.
+    struct extra_times (*extra_call)(struct world *world, const struct script_account *account,
+                                     const struct extra_call *call);
+    /// A new connection of an ordinary request took so long.
+    void (*extra_connected)(struct world *world, const struct script_account *account, uint64_t us);
+    /// May this extra call go out? What is granted is told by extra_tell, once.
+    MUST_CHECK enum extra_answer (*extra_ask)(struct world *world, const struct script_account *account,
+                                              const struct extra_question *question);
+    void (*extra_tell)(struct world *world, const struct script_account *account, const struct extra_result *result);
     /// The login of an account for a start call, as it is now; nobody has used it yet. Whoever gets it drops it.
     struct login (*login_peek)(struct world *world, const struct script_account *account);
     /// The login to use now; login number `refused` (0: none) is given up if it is still the current one. LOGIN_HERE:

@@ -125,6 +125,8 @@ static void reask_submit(struct reask *reask, struct search *search, const struc
         if (is_to_ask(attempt, changes)) {
             call->asks[next++] = (struct ceiling_ask){ .attempt = (uint32_t)i,
                                                        .supplier = attempt->account->supplier,
+                                                       .knowledge = knowledge_hold(attempt->knowledge),
+                                                       .began_us = attempt->began_us,
                                                        .verdict = SCRIPT_DROPPED };
         }
     }

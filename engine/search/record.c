@@ -42,6 +42,12 @@ static size_t text_room(const struct search *search, size_t attempt_count)
 
 static void fill_parts(const struct attempt *attempt, struct search_record_entry *entry)
 {
+    struct extra_told told = extra_told_of(attempt);
+
+    entry->retries = told.retries;
+    entry->has_hedge = told.has_hedge;
+    entry->has_hedge_won = told.has_won;
+    entry->hedge_us = told.has_hedge ? told.hedge_us - attempt->search->options.arrival_us : 0;
     entry->parts_sent = attempt->part_count;
     entry->parts_ok = attempt->parts_ok;
     entry->parts_failed = attempt->parts_failed;
@@ -151,6 +157,7 @@ struct search_record *search_record_of(const struct search *search, const struct
     record->status = reply->status;
     record->is_complete = coverage.is_complete;
     record->was_cut_by_budget = reply->was_cut_by_budget;
+    record->saved_us = search->patience.saved_us;
     record->percent = coverage.percent;
     record->eligible = (uint32_t)coverage.eligible;
     record->answered = (uint32_t)coverage.answered;

@@ -77,6 +77,7 @@ static void search_retire(struct search *search)
     struct world *world = search->options.world;
 
     reask_fini(&search->reask, search);
+    patience_fini(&search->patience, search);
     dark_fini(search);
     if (timer_is_running(&search->end_timer)) {
         world->ops->timer_cancel(world, &search->end_timer);
@@ -169,6 +170,17 @@ static void search_cut(struct search *search)
     search_reply_now(search, true);
 }
 
+void search_finish_early(struct search *search)
+{
+    search->is_replying = true;
+    for (size_t i = 0; i < search->attempt_count; i++) {
+        if (search->attempts[i].state != ATTEMPT_CLOSED) {
+            attempt_finish_early(&search->attempts[i]); // the dark ones, too
+        }
+    }
+    search_reply_now(search, false);
+}
+
 /// At deadline - reserve.
 static void search_on_end(struct timer *timer)
 {
@@ -235,6 +247,7 @@ void search_on_attempt_closed(struct search *search, struct attempt *attempt)
     }
     if (search->open > 1) {
         reask_note(&search->reask, search);
+        patience_note(&search->patience, search);
     }
     search_count_down(search);
 }
@@ -298,6 +311,7 @@ static void search_on_started(struct script_call *call)
     start->client_facts = NULL;
     search->key = start->key;
     start->key = NULL;
+    search->kind = start->kind;
     memcpy(search->currency, start->currency, sizeof search->currency);
     search->has_begun = true;
     if (start->deadline_rule != NULL) {
@@ -316,6 +330,7 @@ static void search_on_started(struct script_call *call)
     }
     dark_submit(search, start);
     reask_begin(&search->reask, search, start->eligible);
+    patience_begin(&search->patience, search, start);
     script_call_destroy(call);
     search_count_down(search); // the start's own count; the search may be gone now
 }
@@ -432,7 +447,7 @@ static bool search_fill_candidate(const struct search *search, const struct atte
     candidate->supplier = (uint32_t)(attempt->supplier - search->options.catalogue->suppliers);
     candidate->terms.settings_us = attempt->supplier->ceiling_us;
     candidate->is_of_test = search->options.is_test;
-    return search_fill_logins(search, start, candidate);
+    return search_fill_knowledge(search, start, candidate) && search_fill_logins(search, start, candidate);
 }
 
 static enum status search_submit_start(struct search *search, size_t candidates)

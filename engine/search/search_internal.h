@@ -8,6 +8,7 @@
 #include "search/dark.h"
 #include "search/late.h"
 #include "search/linger.h"
+#include "search/patience.h"
 #include "search/reask.h"
 #include "search/search.h"
 #include "search/stream.h"
@@ -30,6 +31,8 @@ struct search {
     size_t attempt_count;
     size_t open; // attempts that are shown and not closed, one for the start, one for each hold
     struct reask reask;
+    struct patience patience;
+    uint64_t kind; // of searches, as what its answers are worth is learned by; 0: not known
     bool is_replying;
     bool has_begun; // the start call is back and the query good
     bool is_over;   // nobody waits for it; it stays for those that linger
@@ -49,6 +52,10 @@ struct allocation search_allocation(const struct search *search, uint64_t ceilin
 MUST_CHECK bool search_fill_logins(const struct search *search, struct start_call *start,
                                    struct start_candidate *candidate);
 
+/// What is known of a candidate's accounts, of which one is or will be chosen. False: no memory.
+MUST_CHECK bool search_fill_knowledge(const struct search *search, struct start_call *start,
+                                      struct start_candidate *candidate);
+
 /// A normalise call with the facts that this supplier may see; takes the response unless NULL is returned.
 MUST_CHECK struct normalise_call *search_normalise_call(const struct search *search,
                                                         const struct catalogue_supplier *supplier,
@@ -64,6 +71,9 @@ MUST_CHECK void *search_alloc(struct search *search, size_t size);
 
 /// Frees one that is over; those of it that linger are given up.
 void search_free(struct search *search);
+
+/// Nothing that is out is worth waiting for: it replies now, and is gone.
+void search_finish_early(struct search *search);
 
 /// What is closed meanwhile does not end the search; letting go may, and then it is gone.
 void search_hold(struct search *search);

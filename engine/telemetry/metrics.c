@@ -315,6 +315,8 @@ void metrics_count_search(struct metrics *metrics, const struct search_record *r
     cell_add(metrics, METRIC_SEARCHES_CUT, 0, record->was_cut_by_budget ? 1 : 0);
     if (record->status != 0) {
         histogram_observe(metrics, METRIC_SEARCH_DURATION, 0, record->took_us);
+        cell_add(metrics, METRIC_SEARCHES_EARLY, 0, record->saved_us > 0 ? 1 : 0);
+        cell_add(metrics, METRIC_SEARCHES_SAVED, 0, record->saved_us);
         cell_add(metrics, METRIC_SEARCHES_COMPLETE, 0, record->is_complete ? 1 : 0);
         cell_add(metrics, METRIC_REPLIES_CLIENT_SLOW, 0, record->was_client_slow ? 1 : 0);
         cell_add(metrics, METRIC_REPLIES_LOST, 0, record->was_sent ? 0 : 1);

@@ -18,6 +18,8 @@ void play_init(struct play *play)
     play->step_count = 0;
     play->moment_count = 0;
     play->segment_count = 0;
+    play->extra = (struct extra_settings){ .is_on = false };
+    play->is_overloaded = false;
     play->rule_count = 0;
     play->reserve_wish_us = 0;
     play->has_default_budget = false;
@@ -35,6 +37,7 @@ void play_init(struct play *play)
     play->queue_us = 0;
     play->reask_us = 100;
     play->product = SCRIPT_OK;
+    play->patience = (struct patience_settings){ .least_gain = 1e-3 };
 }
 
 struct play_supplier *play_add_supplier(struct play *play, const char *name)
@@ -203,20 +206,25 @@ static void stage_fill(struct stage *stage)
             .script = TEXT("x@1"),
             .is_enabled = !supplier->is_disabled,
             .signs = supplier->behaviour.signs,
+            .extra = &stage->behaviours[i].terms,
             .because = text_of(supplier->behaviour.because),
             .body_cap = 1 << 20,
             .ceiling_us = supplier->rule_us,
+            .weight = supplier->weight,
             .mode = supplier->mode,
             .traffic = supplier->traffic,
             .account = &stage->accounts[i],
         };
     }
     virtual_world_init(&stage->virtual, stage->behaviours, play->supplier_count);
+    virtual_extra_begin(&stage->virtual, play->extra, play->is_overloaded);
     stage->virtual.machine = play->machine;
     stage->virtual.product = play->product;
     stage->virtual.start_us = play->start_us;
     stage->virtual.begins_after_us = play->queue_us;
     stage->virtual.reask_us = play->reask_us;
+    stage->virtual.held_cost = play->patience.held_cost;
+    virtual_health_remember(&stage->virtual);
     stage_fill_rules(stage);
     stage->virtual.facts = play->facts;
     ground_init(&stage->ground, stage_on_ground_end);
@@ -227,6 +235,8 @@ static void stage_fill(struct stage *stage)
         .suppliers = stage->catalogue_suppliers,
         .supplier_count = play->supplier_count,
         .linger_us = PLAY_LINGER_US,
+        .patience = play->patience,
+        .extra = play->extra,
     };
 }
 
@@ -312,7 +322,20 @@ static void stage_count(struct stage *stage)
         play_blame(result, "%u attempts that linger are still counted", virtual->world.lingering);
     }
     result->untold = virtual_health_untold(virtual);
+    result->extra_untold = virtual_extra_untold(virtual);
+    for (size_t i = 0; i < stage->play->supplier_count; i++) {
+        const struct virtual_extra *extra = &virtual->extra[i];
+        struct play_extra *kept = &result->extra[i];
+        memcpy(kept->granted, extra->granted, sizeof(kept->granted));
+        memcpy(kept->told, extra->told, sizeof(kept->told));
+        kept->loser_us = extra->loser_us;
+        kept->refused = extra->refused;
+    }
     memcpy(result->health, virtual->health, stage->play->supplier_count * sizeof(*result->health));
+    for (size_t i = 0; i < stage->play->supplier_count; i++) {
+        result->health[i].known = NULL; // the world's
+        result->health[i].knowledge = NULL;
+    }
     result->requests = virtual->fetches_started;
     result->reasks = virtual->reasks;
     result->fetches = virtual->fetches_running;

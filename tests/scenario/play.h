@@ -27,6 +27,7 @@ enum {
 struct play_supplier {
     struct virtual_supplier behaviour;
     bool is_disabled, is_left_out; // by an operator; by the caller
+    uint64_t weight;               // millionths; 0: 1
     uint64_t rule_us;              // a ceiling of the settings; 0: none
     const char *display;           // what strangers see; NULL: its name
     enum mode mode;                // of all its accounts
@@ -59,6 +60,9 @@ struct play {
     struct play_rule rules[PLAY_RULES_MAX];
     size_t rule_count;
 
+    struct extra_settings extra;
+    bool is_overloaded; // no extra calls
+
     uint64_t budget_us, reserve_us;
     uint64_t reserve_wish_us; // 0: reserve_us
     bool has_default_budget;  // the caller names none
@@ -72,6 +76,7 @@ struct play {
     struct virtual_machine machine;
     uint64_t start_us, queue_us, reask_us;
     enum script_verdict product;
+    struct patience_settings patience;
 
     uint64_t moments_us[PLAY_MOMENTS_MAX]; // after arrival, ascending: states to keep
     size_t moment_count;
@@ -107,6 +112,12 @@ struct play_result {
     size_t fetches, timers, calls, references, permits;
     size_t untold; // attempts that asked, and of which health was not told
     struct virtual_health health[PLAY_SUPPLIERS_MAX];
+    size_t extra_untold; // extra calls of which nothing was told
+    struct play_extra {
+        uint32_t granted[EXTRA_KINDS], told[EXTRA_KINDS][EXTRA_NOT_SENT + 1];
+        uint64_t loser_us;
+        enum extra_answer refused;
+    } extra[PLAY_SUPPLIERS_MAX];
     struct buffer violations;
 };
 

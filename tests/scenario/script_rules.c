@@ -92,6 +92,8 @@ static void read_rule(lua_State *lua, struct play *play)
     rule->rule.values[RULE_CEILING] = (uint64_t)get_integer(lua, "ceiling_us", 0);
     rule->rule.values[RULE_CEILING_SCALE] = (uint64_t)get_integer(lua, "scale_millionths", 0);
     rule->rule.values[RULE_CEILING_MAX] = (uint64_t)get_integer(lua, "max_us", 0);
+    rule->rule.values[RULE_WEIGHT] = (uint64_t)get_integer(lua, "weight_millionths", 0);
+    rule->rule.values[RULE_DELAY_COST] = (uint64_t)get_integer(lua, "delay_cost_millionths", 0);
     for_each(lua, play, "conditions", read_condition);
     for_each(lua, play, "suppliers", read_rule_supplier);
 }

@@ -101,7 +101,7 @@ static void check_stream(struct stage *stage, size_t asked)
 
 static bool is_from_time(enum outcome outcome)
 {
-    return outcome == OUTCOME_CUT || outcome == OUTCOME_TOO_LATE;
+    return outcome == OUTCOME_CUT || outcome == OUTCOME_TOO_LATE || outcome == OUTCOME_FINISHED_EARLY;
 }
 
 /// A port may refuse anybody's part.
@@ -131,6 +131,11 @@ static void check_entry(struct stage *stage, const struct search_record_entry *e
     }
     if (is_dark(supplier) || supplier->mode == MODE_TEST || supplier->account_mode == MODE_TEST) {
         return; // whether it was asked at all is for plays to say
+    }
+    if (entry->outcome == OUTCOME_FINISHED_EARLY &&
+        (!stage->play->patience.finishes_early || stage->play->whole_or_nothing ||
+         supplier->behaviour.past.calls < 20)) {
+        play_blame(result, "%s is finished_early, and nothing allows it", supplier->behaviour.name);
     }
     if (supplier->expected != OUTCOME_COUNT && entry->outcome != supplier->expected &&
         (supplier->is_in_time || !is_from_time(entry->outcome)) && !is_from_refusal(machine, entry->outcome)) {
@@ -317,6 +322,8 @@ void stage_check(struct stage *stage)
         play_blame(result, "after the end %zu wait for a login", result->waits);
     } else if (result->untold > 0) {
         play_blame(result, "of %zu attempts nobody was told what became of them", result->untold);
+    } else if (result->extra_untold > 0) {
+        play_blame(result, "of %zu extra calls nobody was told what became of them", result->extra_untold);
     } else if (result->references > 0) {
         play_blame(result, "%zu references were lost", result->references);
     }

@@ -22,16 +22,30 @@ local MACHINES = {
 --- Kinds of plays' values. "ms": milliseconds, fractions allowed.
 local SEARCH = {
   budget = "ms", reserve = "ms", suppliers = "list", max_items = "number", max_offers_per_item = "number",
-  partial = "boolean", detail = "string", sort = "string", facts = "table", test = "boolean",
+  partial = "boolean", detail = "string", sort = "string", facts = "table", test = "boolean", patience = "table",
 }
+local PATIENCE = {
+  early = "boolean", delay_cost = "number", least = "number", novelty = "number", held_cost = "number",
+}
+--- What was seen of a supplier before: of `calls` so many `percent` arrived, evenly from `from` to `to`; the others
+--- were given up at `gave_up`. Each answer added so many `items`.
+local PAST = { calls = "number", percent = "number", from = "ms", to = "ms", gave_up = "ms", items = "number" }
 local RULE = {
-  when = "table", supplier = "list", deadline = "ms", ceiling = "ms", scale = "number", max = "ms",
+  when = "table", supplier = "list", deadline = "ms", ceiling = "ms", scale = "number", max = "ms", weight = "number",
+  delay_cost = "number",
 }
 local EXCHANGE = {
   answers = "string", after = "ms", hangs = "boolean", phase = "string", fails = "string", status = "number",
   script = "ms", from = "number", dropped = "number", warnings = "number", retry_after = "ms", code = "string",
-  says = "string", refuses = "number", quota_used = "boolean", told = "boolean",
+  says = "string", refuses = "number", quota_used = "boolean", told = "boolean", connect = "ms",
+  says_wait = "boolean", second = "table",
 }
+local KNOWN = {
+  median = "ms", late = "ms", connect = "ms", value = "number", calls = "number", quota = "boolean",
+  breaker = "boolean", running = "number", unknown = "boolean",
+}
+local EXTRA = { per_supplier = "number", engine = "number", overloaded = "boolean" }
+local TOLD = { retry = "string", connect = "string", hedge = "string", refused = "string", loser = "ms" }
 local LIMITS = { rps = "number", per_minute = "number", per_day = "number", concurrent = "number" }
 local STEP = { merge = "string", complete = "boolean", next = "ms" }
 local SUPPLIER = {
@@ -41,7 +55,8 @@ local SUPPLIER = {
   warm = "boolean", signs = "boolean", rebuilds = "string", rebuild = "ms",
   limits = "table", used = "number", blocked = "ms", breaker = "string", lingers = "boolean",
   off = "string", off_after = "ms",
-  again = "list", mode = "string", account = "string", traffic = "number",
+  past = "table", weight = "number", again = "list", mode = "string", account = "string", traffic = "number",
+  known = "table", hedge = "boolean", call_cost = "number", retry_on = "number",
   auth_refusals = "number", tried_out = "boolean", worth = "number",
 }
 local AGAIN = { after = "ms", offers = "number", answered = "number", ceiling = "ms", fails = "boolean" }
@@ -59,7 +74,7 @@ local REPLY = {
   empty = "number", missing = "number", offers = "number", found = "number", items = "number", reasons = "list",
   outcomes = "table", order = "list", code = "string", at = "ms", before = "ms", odd_items = "list",
   cut_by_budget = "boolean", requests = "number", reasks = "number", troubles = "number",
-  seen = "table", facets = "list", budget = "table",
+  seen = "table", facets = "list", budget = "table", early = "boolean",
 }
 local BUDGET = { ms = "number", from = "string", rule = "string", clamped = "boolean", requested = "number",
   reserve = "number" }
@@ -67,12 +82,12 @@ local OUTCOME = {
   [1] = "string", bound = "string", phase = "string", kind = "string", partial = "boolean", offers = "number",
   http_status = "number", requests = "number", parts = "number", ok = "number", failed = "number", code = "string",
   detail = "string", ceiling = "number", ceiling_from = "string", dropped = "number", retry = "ms", breaker = "string",
-  asked = "boolean", rules = "list", mode = "string",
+  asked = "boolean", rules = "list", mode = "string", retries = "number", hedge = "string",
 }
 local FINALLY = {
   references = "number", memory = "number", fetches = "number", timers = "number", calls = "number",
   breaker = "table", outcomes = "table", replies = "number", requests = "number", logins = "number", reasks = "number",
-  permits = "number", health = "table", late = "table",
+  permits = "number", health = "table", late = "table", extra = "table",
 }
 local LATE = {
   [1] = "string", line = "string", times = "number", after = "ms", bound = "string", offers = "number",
@@ -80,11 +95,12 @@ local LATE = {
 }
 local HEALTH = {
   [1] = "string", times = "number", pending = "ms", value = "number", refusals = "number", parks = "number",
+  noted = "number", items = "number", won = "boolean",
 }
 local HEALTH_ENDS = { good = true, bad = true, unreachable = true, cut = true, ours = true, untold = true }
 local LINES = {
   search = "table", supplier = "string", machine = "table", caller = "string", expect_outcome = "table",
-  expect_reply = "table", expect_events = "list", expect_no_reply = "boolean", rules = "list",
+  expect_reply = "table", expect_events = "list", expect_no_reply = "boolean", rules = "list", extra = "table",
 }
 
 local VERDICTS = {
@@ -200,15 +216,21 @@ local function read_answer(where, answers, step)
   step.verdict = one_of(where, "answers", answers, known)
 end
 
-local function read_exchange(where, given, part, number)
+local read_exchange
+function read_exchange(where, given, part, number)
   local step = {
     part = part, step = number, after_us = us(given.after), hangs = given.hangs, phase = given.phase,
     status = given.status, script_us = us(given.script), first_id = given.from, dropped = given.dropped,
     warnings = given.warnings, retry_ms = given.retry_after, code = given.code, message = given.says,
     refused_logins = given.refuses,
     merge = given.merge, is_incomplete = given.complete == false, next_us = us(given.next),
-    is_told_empty = given.told, is_quota_used = given.quota_used,
+    is_told_empty = given.told, is_quota_used = given.quota_used, connect_us = us(given.connect),
+    says_wait = given.says_wait,
   }
+  if given.second then
+    check_words(where, "a second request", given.second, EXCHANGE)
+    step.second = read_exchange(where, given.second, part, number)
+  end
   one_of(where, "phase", given.phase, PHASES)
   one_of(where, "merge", given.merge, { add = true, replace = true, keep = true })
   if given.fails then
@@ -250,6 +272,26 @@ local function read_again(where, given)
   return again
 end
 
+local function read_past(where, given)
+  if not given then
+    return nil
+  end
+  check_words(where, "a past", given, PAST)
+  return {
+    calls = given.calls, percent = given.percent, from_us = us(given.from), to_us = us(given.to or given.from),
+    gave_up_us = us(given.gave_up), items = given.items,
+  }
+end
+
+--- What is known of a supplier when the play begins.
+local function read_known(where, known)
+  if not known then
+    return nil
+  end
+  check_words(where, "what is known", known, KNOWN)
+  return copy(known, { median_us = us(known.median), late_us = us(known.late), connect_us = us(known.connect) })
+end
+
 local function read_supplier(play, where, given)
   check_words(where, "a supplier", given, SUPPLIER)
   one_of(where, "mode", given.mode, MODES)
@@ -259,8 +301,8 @@ local function read_supplier(play, where, given)
     cheapest = given.cheapest, minutes = given.minutes, flag = given.flag, display = given.display,
     breaker = given.breaker, lingers = given.lingers, limits = given.limits, used = given.used,
     blocked_us = us(given.blocked), off = given.off, off_after_us = us(given.off_after),
-    blocked_us = us(given.blocked), auth_refusals = given.auth_refusals, is_tried_out = given.tried_out,
-    worth = given.worth,
+    past = read_past(where, given.past), weight = given.weight,
+    auth_refusals = given.auth_refusals, is_tried_out = given.tried_out, worth = given.worth,
     is_odd = given.odd, is_disabled = given.disabled ~= nil,
     because = given.disabled or given.skips, again = read_again(where, given.again), mode = given.mode,
     account = given.account, traffic = given.traffic and given.traffic * 10000,
@@ -268,6 +310,8 @@ local function read_supplier(play, where, given)
     login_life_us = us(given.login_life), login_outcome = given.login_ends, has_login = given.warm, signs = given.signs,
     rebuild_us = us(given.rebuild),
     rebuilt = given.rebuilds and one_of(where, "rebuilds", given.rebuilds, VERDICTS),
+    known = read_known(where, given.known), hedge = given.hedge, call_cost = given.call_cost,
+    retry_on = given.retry_on,
   }
   check_words(where, "limits", given.limits or {}, LIMITS)
   one_of(where, "breaker", given.breaker, { open = true, half_open = true })
@@ -296,6 +340,7 @@ end
 
 local function read_search(play, where, given)
   check_words(where, "a search", given, SEARCH)
+  check_words(where, "patience", given.patience or {}, PATIENCE)
   one_of(where, "detail", given.detail, { full = true, public = true })
   if play.search then
     fail(where, "a play has one search")
@@ -337,6 +382,10 @@ local function read_line(play, ms, where, given)
   check_words(where, "a line", given, LINES)
   if given.search then
     read_search(play, where, given.search)
+  end
+  if given.extra then
+    check_words(where, "extra calls", given.extra, EXTRA)
+    play.extra = given.extra
   end
   if given.rules then
     read_rules(play, where, given.rules)
@@ -431,6 +480,8 @@ local function rules_of(play, numbers)
     rules[number] = {
       place = "rules:" .. number, conditions = conditions, suppliers = given.supplier, deadline_us = us(given.deadline),
       ceiling_us = us(given.ceiling), scale_millionths = given.scale and given.scale * 10000, max_us = us(given.max),
+      weight_millionths = given.weight and given.weight * 1e6,
+      delay_cost_millionths = given.delay_cost and given.delay_cost * 1e6,
     }
   end
   return rules
@@ -451,10 +502,13 @@ local function table_of(play, machine)
     max_offers_per_item = search.max_offers_per_item, sort = search.sort, whole_or_nothing = search.partial == false,
     has_choice = search.suppliers ~= nil,
     is_public = search.detail == "public", is_test = search.test, reask_us = us(own.reask),
-    leaves_us = play.leaves_us, suppliers = suppliers,
+    leaves_us = play.leaves_us, suppliers = suppliers, patience = search.patience,
     moments = play.moments, start_us = us(own.start), queue_us = us(own.queue), product = products[own.product],
   }
   local numbers
+  local extra = play.extra or {}
+  full.has_extra, full.is_overloaded = play.extra ~= nil, extra.overloaded
+  full.extra_per_supplier, full.extra_engine = extra.per_supplier, extra.engine
   full.has_default_budget = search.budget == nil
   full.facts, numbers = facts_of(search)
   full.rules = rules_of(play, numbers)
@@ -630,6 +684,8 @@ local function compare_word(differ, where, run, word, value)
     compare(differ, where, "a reply before " .. value .. " ms", run.result.sent_us < us(value), true)
   elseif word == "status" or word == "requests" or word == "reasks" or word == "troubles" then
     compare(differ, where, word, run.result[word], value)
+  elseif word == "early" then
+    compare(differ, where, "early", run.result.early, value)
   elseif word == "cut_by_budget" then
     compare(differ, where, word, run.result.was_cut_by_budget, value)
   elseif word ~= "items" and word ~= "odd_items" and word ~= "at" then
@@ -695,9 +751,9 @@ local function compare_health(differ, where, name, told, wanted)
   check_words(where, "the health of " .. name, wanted, HEALTH)
   one_of(where, "health", wanted[1], HEALTH_ENDS)
   compare(differ, where, "health of " .. name, told and told["end"] or "untold", wanted[1])
-  for word, key in pairs { times = "times", value = "value", refusals = "refusals", parks = "parks" } do
-    if wanted[word] then
-      compare(differ, where, word .. " of the health of " .. name, told and told[key], wanted[word])
+  for _, word in ipairs { "times", "value", "refusals", "parks", "noted", "items", "won" } do
+    if wanted[word] ~= nil then
+      compare(differ, where, word .. " of the health of " .. name, told and told[word], wanted[word])
     end
   end
   if wanted.pending and not (told and told.pending_us >= us(wanted.pending)) then
@@ -720,6 +776,17 @@ local function compare_late(differ, where, name, told, wanted)
   end
 end
 
+--- What became of extra calls, and why the last one was refused; words that are not there are nil.
+local function compare_extra(differ, where, name, told, wanted)
+  check_words(where, "the extra calls of " .. name, wanted, TOLD)
+  for _, word in ipairs { "retry", "connect", "hedge", "refused" } do
+    compare(differ, where, word .. " of the extra calls of " .. name, told[word], wanted[word])
+  end
+  if wanted.loser and told.loser_us < us(wanted.loser) then
+    differ[#differ + 1] = ("%s: the loser of %s was out for less than %s ms"):format(where, name, wanted.loser)
+  end
+end
+
 local function compare_finally(differ, play, run, memory)
   local where, given, result = play.finally_where, play.finally, run.result
   for word, value in pairs(given) do
@@ -731,6 +798,10 @@ local function compare_finally(differ, play, run, memory)
       end
     elseif word == "outcomes" then
       compare_outcomes(differ, where, result.entries, value, true)
+    elseif word == "extra" then
+      for name, wanted in pairs(value) do
+        compare_extra(differ, where, name, result.extra[name], wanted)
+      end
     elseif word == "health" then
       for name, wanted in pairs(value) do
         compare_health(differ, where, name, result.health[name], type(wanted) == "table" and wanted or { wanted })

@@ -73,10 +73,65 @@ static uint32_t roll(struct virtual_world *virtual)
     return (uint32_t)(virtual->health_dice >> 32);
 }
 
+/// What it is read to be now is what searches see from now on.
+static void publish(const struct virtual_world *virtual, struct virtual_health *health)
+{
+    struct known *known = malloc(sizeof(*known));
+
+    require(known != NULL);
+    known->curve = health->known->curve;
+    known->worth = health->worth;
+    known_finish(known, virtual->held_cost);
+    knowledge_drop(&health->knowledge);
+    health->knowledge = &known->knowledge;
+    health->fits = health->known->fits;
+}
+
+static void remember(const struct virtual_world *virtual, const struct virtual_past *past,
+                     struct virtual_health *health)
+{
+    struct latency *latency = &health->known->latency;
+    uint64_t now_us = virtual->now_us;
+
+    for (uint32_t i = 0; i < past->calls; i++) {
+        uint32_t place = i * 100 / past->calls;
+        if (place >= past->arrive_percent) {
+            latency_censored(latency, past->gave_up_us, now_us);
+            continue;
+        }
+        latency_arrived(latency, past->from_us + (past->to_us - past->from_us) * place / past->arrive_percent, 1,
+                        now_us);
+        if (past->items >= 0) {
+            worth_note(&health->worth, 0, past->items, false, now_us);
+        }
+    }
+    (void)latency_fit(latency, now_us, &health->known->curve);
+    publish(virtual, health);
+}
+
+void virtual_health_remember(struct virtual_world *virtual)
+{
+    static const struct breaker_settings off = { .is_on = false };
+
+    for (size_t i = 0; i < virtual->supplier_count; i++) {
+        const struct virtual_past *past = &virtual->suppliers[i].past;
+        struct virtual_health *health = &virtual->health[i];
+        if (health->known == NULL && (past->calls > 0 || virtual->learns)) {
+            health->known = calloc(1, sizeof(*health->known));
+            require(health->known != NULL);
+            health_init(health->known, off, virtual->now_us);
+        }
+        if (past->calls > 0) {
+            remember(virtual, past, health);
+        }
+    }
+}
+
 void virtual_health_fini(struct virtual_world *virtual)
 {
     for (size_t i = 0; i < virtual->supplier_count; i++) {
         free(virtual->health[i].known);
+        knowledge_drop(&virtual->health[i].knowledge);
     }
     free(virtual->health);
 }
@@ -116,7 +171,28 @@ void virtual_health_tell(struct world *world, const struct script_account *accou
     if (health->known != NULL) {
         struct breaker_guard *guard = virtual->health_dice != 0 ? &virtual->guard : NULL;
         (void)health_tell(health->known, guard, result, roll(virtual), virtual->now_us);
+        if (health->known->fits != health->fits) {
+            publish(virtual, health);
+        }
     }
+}
+
+struct knowledge *virtual_knowledge(struct world *world, const struct script_account *account)
+{
+    struct virtual_world *virtual = virtual_of(world);
+    return knowledge_hold(virtual->health[virtual_supplier_index(virtual, account)].knowledge);
+}
+
+void virtual_worth_tell(struct world *world, const struct script_account *account, uint64_t kind, double items,
+                        bool has_won)
+{
+    struct virtual_world *virtual = virtual_of(world);
+    struct virtual_health *health = &virtual->health[virtual_supplier_index(virtual, account)];
+
+    health->noted++;
+    health->items = items;
+    health->has_won = has_won;
+    worth_note(&health->worth, kind, items, has_won, virtual->now_us);
 }
 
 bool virtual_is_switched_off(struct world *world, const struct catalogue_supplier *supplier,

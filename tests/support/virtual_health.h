@@ -5,6 +5,7 @@
 /// Memory:  owned by its world.
 #pragma once
 
+#include "policy/known.h"
 #include "search/ports.h"
 
 struct virtual_supplier;
@@ -23,11 +24,21 @@ struct virtual_health {
     struct search_record_entry late_entry; // likewise, without its texts
     struct auth_park auth;
     uint32_t auth_asked, auth_told;
+
+    struct knowledge *knowledge; // as searches see it; NULL: nothing is known
+    uint32_t fits;               // that it is of
+    struct worth worth;
+    uint32_t noted; // answers of which was told what they added
+    double items;   // as it was told last
+    bool has_won;
 };
 
 void virtual_health_init(struct virtual_world *virtual);
 /// The breakers of all accounts are in force from now on, and a guard; `seed` decides their dice.
 void virtual_health_watch(struct virtual_world *virtual, uint64_t seed);
+/// What was seen of suppliers before the play (`past`) becomes knowledge, by the world's `held_cost`; with `learns`
+/// that of all others begins.
+void virtual_health_remember(struct virtual_world *virtual);
 void virtual_health_fini(struct virtual_world *virtual);
 
 enum breaker_answer virtual_health_ask(struct world *world, const struct script_account *account,
@@ -35,6 +46,9 @@ enum breaker_answer virtual_health_ask(struct world *world, const struct script_
 void virtual_health_tell(struct world *world, const struct script_account *account, const struct health_result *result);
 bool virtual_is_switched_off(struct world *world, const struct catalogue_supplier *supplier,
                              const struct script_account *account, char *why, size_t size);
+struct knowledge *virtual_knowledge(struct world *world, const struct script_account *account);
+void virtual_worth_tell(struct world *world, const struct script_account *account, uint64_t kind, double items,
+                        bool has_won);
 bool virtual_linger_wants(struct world *world, const struct script_account *account, uint32_t parts);
 void virtual_linger_ended(struct world *world, const struct script_account *account, uint32_t parts);
 

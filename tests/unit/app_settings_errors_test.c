@@ -133,7 +133,11 @@ static const struct error_case ERRORS[] = {
     // what later versions act on
     { "fx: { max_age: 0s }\n", 1, 16, "out of range", NULL },
     { "last_known: here\n", 1, 1, "`last_known` is not supported by this version", NULL },
-    { "rules: [{ weight: 1.5 }]\n", 1, 11, "`rules.1.weight` is not supported by this version", NULL },
+    { "rules: [{ weight: much }]\n", 1, 19, "`rules.1.weight` is `much`, which is not a number",
+      "write it like 2 or 0.5" },
+    { "patience: { delay_cost: -1 }\n", 1, 25, "is negative", "write it like 2 or 0.5" },
+    { "patience: { held_cost: 0.0000001 }\n", 1, 24, "is too large or too fine", NULL },
+    { "patience: { delay_cots: 1 }\n", 1, 13, "is not a setting", "patience.delay_cost" },
     { "suppliers:\n  acme: { fresh_for: 0s }\n", 2, 11, "`suppliers.acme.fresh_for` is not supported", NULL },
     // modes
     { "suppliers:\n  acme: { mode: darkest }\n", 2, 17, "`suppliers.acme.mode`", "dark" },

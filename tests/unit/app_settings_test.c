@@ -319,7 +319,7 @@ static void every_row_has_a_range_that_holds_its_default(void **state)
     for (size_t i = 0; i < SETTINGS_COUNT; i++) {
         const struct setting *row = &SETTINGS[i];
         bool is_number = row->kind == SETTING_DURATION || row->kind == SETTING_SIZE || row->kind == SETTING_SHARE ||
-                         row->kind == SETTING_INTEGER;
+                         row->kind == SETTING_DECIMAL || row->kind == SETTING_INTEGER;
         assert_int_equal(is_number, row->least != NULL);
         assert_int_equal(is_number, row->most != NULL);
         assert_true(strlen(row->about) > 5);

@@ -99,7 +99,9 @@ static void waiting_for_many_brings_the_sum(void **state)
     curve_of(&sure, 100, 500 * MS, 510 * MS);
     curve_of(&half, 50, 900 * MS, 910 * MS);
     latency_curve_init(&none);
-    const struct pending pending[] = { { &sure, 400 * MS, 10 }, { &half, 400 * MS, 4 }, { &none, 400 * MS, 1000 } };
+    const struct pending pending[] = { { &sure, 400 * MS, 10, 0 },
+                                       { &half, 400 * MS, 4, 0 },
+                                       { &none, 400 * MS, 1000, 0 } };
 
     assert_near(12, patience_gain(pending, 3, 1600 * MS, 0, &until_us), 0.01);
     assert_near(560e3, (double)until_us, 81e3);
@@ -121,7 +123,7 @@ static void what_was_not_there_when_it_always_is_does_not_come_any_more(void **s
     uint64_t until_us;
 
     curve_of(&sure, 100, 500 * MS, 510 * MS);
-    const struct pending late = { &sure, 600 * MS, 10 };
+    const struct pending late = { &sure, 600 * MS, 10, 0 };
     assert_near(0, patience_gain(&late, 1, 1400 * MS, 0, &until_us), 1e-6);
 }
 

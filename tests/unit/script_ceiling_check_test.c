@@ -83,8 +83,10 @@ static void one_that_asks_for_what_it_may_not_see_is_found_at_its_line(void **st
     assert_finds("", "return #crypto.random(4)", "acme.lua:4: crypto.random is not available within ceiling");
     assert_finds("", "local ok = pcall(crypto.uuid) return ok and 1 or #crypto.uuid()",
                  "acme.lua:4: crypto.uuid is not available within ceiling");
-    assert_finds("", "return progress.worth_waiting { value = 1 }",
-                 "acme.lua:4: progress.worth_waiting is not supported by this version");
+    assert_finds("", "local ms = progress.worth_waiting { value = 1 } return ms",
+                 "acme.lua:4: progress.worth_waiting needs `delay_cost`");
+    assert_finds("", "return progress.worth_waiting { value = 1, delay_cots = 2 }",
+                 "progress.worth_waiting has no `delay_cots`: it takes `value` and `delay_cost`");
     assert_finds("", "return progress.ofers * 2", "progress has no field \"ofers\": did you mean \"offers\"?");
     assert_finds("", "return 'soon'", "ceiling must return a number of milliseconds above 0, or nil; not soon");
     assert_finds("", "return progress.offers", "above 0, or nil; not 0");

@@ -73,9 +73,60 @@ static void a_ceiling_is_told_the_progress_and_what_it_reads_is_noted(void **sta
     assert_ms(call, 3, 7, PROGRESS_ELIGIBLE);
     assert_ms(call, 4, 1, PROGRESS_CHEAPEST);
     assert_ms(call, 5, 1, PROGRESS_TIME);
-    assert_ms(call, 6, 1, PROGRESS_STATISTICS);
+    assert_ms(call, 6, 1, PROGRESS_STATISTICS | PROGRESS_TIME);
     assert_ms(call, 7, 0, 0);
     script_call_destroy(&call->call);
+}
+
+static bool fake_chance(const struct knowledge *knowledge, uint64_t elapsed_us, uint64_t until_us, double *chance)
+{
+    (void)knowledge;
+    *chance = (double)(until_us - elapsed_us) / 1e6; // so that the numbers can be told apart
+    return elapsed_us >= 2000000;
+}
+
+static bool fake_worth(const struct knowledge *knowledge, double value, double delay_cost, uint64_t *us)
+{
+    (void)knowledge;
+    *us = (uint64_t)(value * 1000 + delay_cost * 1000000);
+    return value < 100;
+}
+
+static void what_is_known_of_the_supplier_is_told_and_evaluated(void **state)
+{
+    (void)state;
+    static const struct knowledge_ops ops = { fake_chance, fake_worth };
+    static struct knowledge known = {
+        .ops = &ops, .latency = { 500, 400000, 0, 900000, 0 }, .has_win_rate = true, .win_rate = 0.25
+    };
+
+    add("latency", "local l = progress.latency return l.samples + l.p50 + l.p95 + (l.p75 or 0)");
+    add("rate", "return progress.win_rate * 1000");
+    add("soon", "return progress.chance(500) == nil and 7 or 8"); // its attempt has just begun
+    add("chance", "return progress.chance(500) * 1000");
+    add("worth", "return math.floor(progress.worth_waiting{ value = 30, delay_cost = 2 })");
+    add("dear", "return progress.worth_waiting{ value = 100, delay_cost = 2 }");
+    support_load(&world);
+    start_pool(1);
+    struct block *facts = facts_of("shoe");
+    struct ceiling_call *call = make_call(facts);
+    block_release(&facts);
+    atomic_init(&known.references, 1);
+    for (size_t i = 0; i < call->ask_count; i++) {
+        call->asks[i].knowledge = knowledge_hold(&known);
+        call->asks[i].began_us = i == 2 ? clock_now_us() : call->times.arrival_us + 1000000;
+    }
+    support_run(&pool, &call->call);
+    assert_ms(call, 0, 500 + 400 + 900, PROGRESS_STATISTICS);
+    assert_ms(call, 1, 250, PROGRESS_STATISTICS);
+    assert_ms(call, 2, 7, PROGRESS_STATISTICS | PROGRESS_TIME);
+    assert_ms(call, 3, 500, PROGRESS_STATISTICS | PROGRESS_TIME);
+    assert_ms(call, 4, 1000 + 30 + 2000, PROGRESS_STATISTICS); // from the search's arrival
+    assert_ms(call, 5, 0, PROGRESS_STATISTICS);
+    script_call_destroy(&call->call);
+    await_the_lost();
+    support_pool_close(&pool);
+    assert_int_equal(atomic_load(&known.references), 1); // nobody holds it any more, not even Lua
 }
 
 static void nothing_has_arrived_is_no_price(void **state)
@@ -112,7 +163,7 @@ static void what_a_ceiling_may_not_do_is_an_error_that_says_so(void **state)
     assert_error(call, 0, "random.lua:2: crypto.random is not available within ceiling");
     assert_error(call, 1, "crypto.uuid is not available within ceiling");
     assert_error(call, 2, "crypto.uuid is not available within ceiling");
-    assert_error(call, 3, "progress.worth_waiting is not supported by this version");
+    assert_error(call, 3, "progress.worth_waiting needs `delay_cost`");
     assert_error(call, 4, "progress has no field \"ofers\": did you mean \"offers\"?");
     assert_error(call, 5, "progress is read-only");
     assert_error(call, 6, "text.lua:2: ceiling must return a number of milliseconds above 0, or nil; not string");
@@ -206,19 +257,28 @@ static void a_progress_may_be_written_by_the_names_that_scripts_see(void **state
     static const struct {
         const char *progress, *error;
     } rows[] = {
-        { "{\"latency\":{\"samples\":3}}", "progress.latency is not known to this version: leave it out" },
+        { "{\"latency\":{\"p51\":3}}", "progress.latency has no field \"p51\": it has samples, p50, p75, p95, p99" },
+        { "{\"latency\":400}", "progress.latency: an object such as" },
+        { "{\"win_rate\":2}", "progress.win_rate: a number from 0 to 1 is expected" },
         { "{\"ofers\":3}", "progress has no field \"ofers\": did you mean \"offers\"?" },
         { "{\"offers\":\"3\"}", "progress.offers: a number from 0 on is expected" },
         { "{\"cheapest\":3}", "progress.cheapest: a text such as" },
         { "{\"cheapest\":\"3,5\"}", "progress.cheapest: " },
     };
-    add("a", "return progress.cheapest == '12.50' and progress.offers + progress.elapsed_ms or 1");
+    add("a", "if progress.latency then return progress.latency.p50 + progress.latency.samples + "
+             "1000 * (progress.win_rate + progress.chance(1)) + progress.worth_waiting{ delay_cost = 1 } end "
+             "return progress.cheapest == '12.50' and progress.offers + progress.elapsed_ms or 1");
     support_load(&world);
     start_pool(1);
     struct block *facts = facts_of("shoe");
     struct ask_call *call = ask_written(facts, "{\"offers\":12,\"cheapest\":\"12.50\",\"elapsed_ms\":250}");
     assert_verdict(call->verdict, SCRIPT_OK, "ask", text_of(call->message));
     assert_int_equal(call->ceiling_us, 262000);
+    script_call_destroy(&call->call);
+    call = ask_written(facts, "{\"latency\":{\"p50\":400,\"samples\":30},\"win_rate\":0.5,\"chance\":0.25,"
+                              "\"worth_waiting\":90}");
+    assert_verdict(call->verdict, SCRIPT_OK, "ask", text_of(call->message));
+    assert_int_equal(call->ceiling_us, (400 + 30 + 500 + 250 + 90) * 1000);
     script_call_destroy(&call->call);
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         call = ask_written(facts, rows[i].progress);
@@ -248,6 +308,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_ceiling_is_told_the_progress_and_what_it_reads_is_noted, open_all, close_all),
+        cmocka_unit_test_setup_teardown(what_is_known_of_the_supplier_is_told_and_evaluated, open_all, close_all),
         cmocka_unit_test_setup_teardown(nothing_has_arrived_is_no_price, open_all, close_all),
         cmocka_unit_test_setup_teardown(what_a_ceiling_may_not_do_is_an_error_that_says_so, open_all, close_all),
         cmocka_unit_test_setup_teardown(other_functions_of_the_same_script_are_not_bound_by_it, open_all, close_all),
