@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+enum { TOGETHER_OF_A_STEP = 16 };
+
 // ---- the ceiling
 
 struct point {
@@ -41,30 +43,39 @@ uint64_t patience_ceiling(const struct latency_curve *curve, double price_per_s)
 
 // ---- the early finish
 
+/// Attempts that began nearly together share their horizons, which are then off by a fraction of a step, but for the
+/// last one.
+static bool is_together(uint64_t elapsed_us, uint64_t other_us, uint64_t left_us)
+{
+    uint64_t apart_us = elapsed_us > other_us ? elapsed_us - other_us : other_us - elapsed_us;
+    return apart_us <= left_us / PATIENCE_HORIZONS / TOGETHER_OF_A_STEP;
+}
+
 double patience_gain(const struct pending *pending, size_t count, uint64_t left_us, double cost_per_s,
                      uint64_t *until_us)
 {
     double gains[PATIENCE_HORIZONS] = { 0 };
     uint32_t buckets[PATIENCE_HORIZONS] = { 0 };
-    uint64_t elapsed_us = UINT64_MAX;
+    uint64_t elapsed_us = 0;
     double best = 0;
 
     *until_us = 0;
     for (size_t i = 0; i < count; i++) {
         const struct latency_curve *curve = pending[i].curve;
-        if (pending[i].elapsed_us != elapsed_us) { // most of them started together
+        if (i == 0 || !is_together(pending[i].elapsed_us, elapsed_us, left_us)) {
             elapsed_us = pending[i].elapsed_us;
             for (uint32_t h = 0; h < PATIENCE_HORIZONS; h++) {
                 buckets[h] = latency_bucket(elapsed_us + left_us * (h + 1) / PATIENCE_HORIZONS);
             }
         }
-        uint32_t now = latency_bucket(elapsed_us);
+        uint32_t now = latency_bucket(pending[i].elapsed_us);
         double unresolved = (double)curve->unresolved[now], delivered = (double)curve->delivered[now];
         double worth = unresolved > 1e-6 ? pending[i].value / unresolved : 0;
         uint32_t last = pending[i].end_us != 0 ? latency_bucket(pending[i].end_us) : LATENCY_BUCKETS;
         last = last > now ? last : now;
         for (uint32_t h = 0; h < PATIENCE_HORIZONS; h++) {
             uint32_t then = buckets[h] < last ? buckets[h] : last;
+            then = h + 1 == PATIENCE_HORIZONS && pending[i].end_us != 0 ? last : then; // to the very end
             gains[h] += worth * ((double)curve->delivered[then] - delivered);
         }
     }

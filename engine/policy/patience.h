@@ -25,7 +25,7 @@ struct pending {
     const struct latency_curve *curve;
     uint64_t elapsed_us; // since its start
     double value;        // what its answer would add, in offers
-    uint64_t end_us;     // its own end, since its start; 0: none before that of the search
+    uint64_t end_us;     // its own end or that of the search, since its start; 0: that of the search
 };
 
 /// What waiting brings, at the best of 20 horizons up to `left_us` from now:
