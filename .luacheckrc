@@ -33,6 +33,7 @@ files["tests/e2e/suppliers"] = { std = "sandbox", ignore = { "2" } } -- some are
 files["tests/e2e/killers"] = { std = "sandbox", ignore = { "2", "511" } } -- broken on purpose
 files["tests/bench/decode_shapes.lua"] = { std = "sandbox" }
 files["tests/e2e/hog"] = { std = "sandbox" }
+files["tests/e2e/revalidators"] = { std = "sandbox" }
 files["tests/e2e/logins"] = { std = "sandbox" }
 files["tests/e2e/stuck"] = { std = "sandbox" }
 files["tests/e2e/leaky"] = { std = "sandbox" }

@@ -2,41 +2,28 @@
 -- not. Some airlines price each journey by itself; such offers stand alone, so a trip of them costs their sum.
 
 local answers = require("ndc_answers")
+local journeys = require("journeys")
 
 local M = {}
 
 local ID_MAX = 256
 local WARNINGS_MAX = 5
 
--- Whether a flight from here to there can be what a slice asks: the same places, or, where one is a city and the other
--- its airport, clocks of one zone. 2: for sure.
-local function fit(origin, destination, slice)
-  if origin == slice.origin and destination == slice.destination then
-    return 2
-  end
-  if origin == slice.destination or destination == slice.origin then
-    return 0
-  end
-  local from, to = time.zone(origin), time.zone(destination)
-  local is_like = (not from or from == time.zone(slice.origin)) and (not to or to == time.zone(slice.destination))
-  return is_like and 1 or 0
-end
-
 -- The slices that a journey may be, the surest first: by the answer's own ways, by places, by its day.
-local function candidates(journey, index, slices)
-  local segments = answers.slice(journey, index).segments
-  local last = segments[#segments]
-  local origin, destination = get(segments, 1, "origin"), last and last.destination
+local function candidates(journey, index, slices, is_any_day)
+  local slice = answers.slice(journey, index)
+  local segments = slice.segments
+  local origin, destination = get(segments, 1, "origin"), get(segments, #segments, "destination")
   if not origin or not destination then
     return {}
   end
   local day = (get(segments, 1, "departs", "local") or ""):sub(1, 10)
   local way = #index.ways == #slices and index.way_of[journey] or nil
   local scores = {}
-  for i = 1, #slices do
-    local score = fit(origin, destination, slices[i])
-    if score > 0 then
-      scores[#scores + 1] = { i, score * 4 + (way == i and 2 or 0) + (slices[i].date == day and 1 or 0) }
+  for i, asked in ipairs(slices) do
+    if journeys.fits(slice, asked, is_any_day) then
+      local is_exact = origin == asked.origin and destination == asked.destination
+      scores[#scores + 1] = { i, (is_exact and 4 or 0) + (way == i and 2 or 0) + (asked.date == day and 1 or 0) }
     end
   end
   table.sort(scores, function(a, b)
@@ -48,10 +35,10 @@ local function candidates(journey, index, slices)
 end
 
 --- The slices that the journeys of an offer are, in order; nil when one of them was not asked for.
-function M.places(journeys, index, slices)
+function M.places(ids, index, slices, is_any_day)
   local taken, places = {}, {}
-  for _, journey in ipairs(journeys) do
-    local place = first(candidates(journey, index, slices), function(i)
+  for _, journey in ipairs(ids) do
+    local place = first(candidates(journey, index, slices, is_any_day), function(i)
       return not taken[i]
     end)
     if not place then
@@ -222,23 +209,9 @@ local function combine(by_slice, trips_max)
   return trips, left_out
 end
 
--- A short text that is the same for the same flights at the same times; nil when something of them is missing.
-local function mark_of(slice)
-  local flights = {}
-  for i, segment in ipairs(slice.segments) do
-    local departs, arrives = get(segment, "departs", "local"), get(segment, "arrives", "local")
-    if not segment.carrier or not segment.number or not departs or not arrives then
-      return nil
-    end
-    flights[i] = ("%s%s %s@%s %s@%s"):format(segment.carrier, segment.number, segment.origin or "", departs,
-      segment.destination or "", arrives)
-  end
-  return #flights > 0 and crypto.hex(crypto.md5(table.concat(flights, " "))):sub(1, 12) or nil
-end
-
 -- A mark for each slice, or nil.
 local function marks_of(offer)
-  local marks = map(offer.slices, mark_of)
+  local marks = map(offer.slices, journeys.mark)
   return #marks > 0 and #marks == #offer.slices and marks or nil
 end
 
@@ -247,6 +220,7 @@ local function ref_of(found, answer, paxs)
   table.sort(found.marks)
   return json.encode({
     response = answer.response_id, offers = found.selections, paxs = paxs, flights = table.concat(found.marks, "-"),
+    terms = journeys.terms(found.offer),
   })
 end
 
@@ -281,12 +255,27 @@ local function without_doubles(offers)
   return offers
 end
 
+-- An offer of what was not asked for is none, and tells why.
+local function refuse(sorted, number, why)
+  sorted.refused[#sorted.refused + 1] = fail.unexpected(("Offer[%d]: %s"):format(number, why))
+end
+
+-- Its journeys, as words.
+local function ways_of(offer)
+  local ways = map(offer.slices, function(slice)
+    return ("%s-%s on %s"):format(get(slice.segments, 1, "origin") or "?",
+      get(slice.segments, #slice.segments, "destination") or "?",
+      (get(slice.segments, 1, "departs", "local") or "?"):sub(1, 10))
+  end)
+  return table.concat(ways, ", ")
+end
+
 -- Puts an offer where it belongs. One that lacks what every offer must have is kept as it is: the check of offers drops
 -- it, and tells its path.
-local function sort_in(sorted, record, index, query)
+local function sort_in(sorted, record, number, index, query, is_any_day)
   local offer, more = answers.offer(record, index)
   local found = { offer = offer, names = more.names, selections = { more.selection }, marks = marks_of(offer) or {} }
-  local places = M.places(more.journeys, index, query.slices)
+  local places = M.places(more.journeys, index, query.slices, is_any_day)
   local is_priced = money.parse(offer.price.total or "", offer.price.currency or "") ~= nil
   if not offer.id or not is_priced or #found.marks == 0 then
     sorted.whole[#sorted.whole + 1] = found
@@ -294,7 +283,12 @@ local function sort_in(sorted, record, index, query)
     sorted.detours = sorted.detours + 1
   elseif places and #places == #query.slices then
     offer.slices = M.in_order(offer.slices, places)
-    sorted.whole[#sorted.whole + 1] = found
+    local why = journeys.refusal("slices", offer.slices, query, is_any_day)
+    if why then
+      refuse(sorted, number, why)
+    else
+      sorted.whole[#sorted.whole + 1] = found
+    end
   elseif places and #places == 1 then
     sorted.singles = sorted.singles + 1
     found.leaves_s, found.lands_s = times_of(offer)
@@ -303,7 +297,7 @@ local function sort_in(sorted, record, index, query)
   elseif places then
     sorted.parts = sorted.parts + 1
   else
-    sorted.strange = sorted.strange + 1
+    refuse(sorted, number, ways_of(offer) .. ": not asked for")
   end
 end
 
@@ -314,7 +308,6 @@ local function warnings_of(answer, sorted)
       warnings[#warnings + 1] = count .. " " .. words
     end
   end
-  warn(sorted.strange, "offers left out: of journeys that were not asked for")
   warn(sorted.parts, "offers left out: of several journeys, but not of all")
   warn(sorted.detours, "offers left out: with more stops than asked for")
   warn(sorted.left_out, "offers left out: of single journeys, and not combined")
@@ -327,25 +320,26 @@ local function warnings_of(answer, sorted)
   return warnings
 end
 
-local function sort(offers, index, query)
-  local sorted = { whole = {}, by_slice = {}, singles = 0, parts = 0, strange = 0, detours = 0 }
+local function sort(offers, index, query, is_any_day)
+  local sorted = { whole = {}, by_slice = {}, refused = {}, singles = 0, parts = 0, detours = 0 }
   for i = 1, #query.slices do
     sorted.by_slice[i] = {}
   end
-  for _, record in ipairs(without_doubles(offers)) do
-    sort_in(sorted, record, index, query)
+  for number, record in ipairs(without_doubles(offers)) do
+    sort_in(sorted, record, number, index, query, is_any_day)
   end
   return sorted
 end
 
---- The offers of an answer that are for all travellers and the whole trip, and details; or a failure. `trips_max` says
---- how many trips may be made of offers of single journeys.
-function M.offers(answer, search, trips_max)
+--- The offers of an answer that are for all travellers and the whole trip, and details; or a failure. options:
+--- `trips_max` says how many trips may be made of offers of single journeys, `any_day` whether days matter.
+function M.offers(answer, search, options)
   local index = answers.index(answer)
   if #index.pax_ids ~= search.party then
     return fail.unexpected(("DataLists: %d travellers, asked for %d"):format(#index.pax_ids, search.party))
   end
-  local sorted = sort(answer.offers, index, search.query)
+  local trips_max = options.trips_max
+  local sorted = sort(answer.offers, index, search.query, options.any_day)
   local found, trips = sorted.whole, {}
   sorted.left_out = sorted.singles
   if trips_max > 0 and sorted.singles > 0 then
@@ -361,12 +355,15 @@ function M.offers(answer, search, trips_max)
   local offers = map(found, function(trip)
     return finished(trip, answer, paxs)
   end)
+  for _, refused in ipairs(sorted.refused) do
+    offers[#offers + 1] = refused
+  end
   return offers, { warnings = warnings_of(answer, sorted) }
 end
 
 --- What a price answer offers now, all of it as one, with how many journeys it names, and whether it tells flights;
 --- nil when it cannot be one offer for everybody.
-function M.priced(answer, ref, query)
+function M.priced(answer, ref, query, is_any_day)
   local index = answers.index(answer)
   if #index.pax_ids == 0 then
     for i, pax in ipairs(ref.paxs) do
@@ -388,7 +385,7 @@ function M.priced(answer, ref, query)
     end)
     whole = whole and join(whole, one, adder(offer.price.currency)) or one
   end
-  local order = M.places(places, index, query.slices)
+  local order = M.places(places, index, query.slices, is_any_day)
   if order and #order == #query.slices and #whole.offer.slices == #order then
     whole.offer.slices = M.in_order(whole.offer.slices, order)
   end

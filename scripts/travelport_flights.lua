@@ -156,7 +156,7 @@ local REF_FIELDS = {
   "group", "carrier", "number", "origin", "destination", "departs", "arrives", "class", "fare", "mark",
 }
 
---- What was left in `ref`: the provider, who issues the ticket, the flights.
+--- What was left in `ref`: the provider, who issues the ticket, what is sold with the flights, the flights.
 function M.read_ref(ref)
   local kept = { flights = {} }
   for part in ref:gmatch("[^;]+") do
@@ -166,6 +166,7 @@ function M.read_ref(ref)
     end
     if not kept.provider then
       kept.provider, kept.plating = fields[1], fields[2]
+      kept.terms = json.decode(url.decode(fields[3] or "") or "") or {} -- older versions kept none
     else
       local flight = {}
       for i, name in ipairs(REF_FIELDS) do

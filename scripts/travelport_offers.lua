@@ -2,6 +2,7 @@
 -- pricing for itself.
 
 local flights = require("travelport_flights")
+local journeys = require("journeys")
 local prices = require("travelport_prices")
 
 local M = {}
@@ -53,17 +54,22 @@ local function known(number)
   return number and number < math.huge and number or nil
 end
 
+-- What is kept of an offer: who sells it, what is sold with the flights, and these.
+local function ref_of(offer, terms, refs)
+  return ("%s,%s;%s"):format(terms.ref, url.encode(json.encode(journeys.terms(offer))), table.concat(refs, ";"))
+end
+
 -- `chosen`: an option for each leg.
 local function offer_of(chosen, terms)
-  local keys, slices, refs, is_kept = {}, {}, { terms.ref }, true
+  local keys, slices, refs, is_kept = {}, {}, {}, true
   local seats, pieces = math.huge, terms.pieces
   for i, option in ipairs(chosen) do
-    keys[i], slices[i], refs[i + 1] = option.key or "", option.slice, option.ref
+    keys[i], slices[i], refs[i] = option.key or "", option.slice, option.ref
     is_kept = is_kept and option.is_kept
     seats, pieces = flights.lesser(seats, option.seats), flights.lesser(pieces, option.pieces)
   end
   local id = table.concat(keys, ".")
-  return {
+  local offer = {
     id = not first(keys, is_empty) and id or nil,
     seller = terms.seller,
     price = terms.price,
@@ -74,8 +80,9 @@ local function offer_of(chosen, terms)
     refundable = terms.refundable,
     changeable = terms.changeable,
     seats_left = known(seats),
-    ref = is_kept and table.concat(refs, ";") or nil,
   }
+  offer.ref = is_kept and ref_of(offer, terms, refs) or nil
+  return offer
 end
 
 -- The options of a leg, those with more stops than were asked for left out, at most `most`: the quickest.
@@ -136,12 +143,16 @@ local function count_combinations(told)
   return all
 end
 
--- The offers of a price point, added to `offers`. One without a leg that was asked for has no slices, which loses it.
-local function add_offers(offers, point, lists, query)
+-- The offers of a price point, added to `offers`. What was not asked for is none, and tells why.
+local function add_offers(offers, point, lists, query, is_any_day)
+  local path = ("AirPricePoint[%d]"):format(point.place)
   local terms = terms_of(point, lists, #query.travellers)
   local told = get(terms.pricing, 1, "a:FlightOptionsList", "a:FlightOption") or {}
   if #told ~= #query.slices or #filter(told, function(one) return #(one["a:Option"] or {}) > 0 end) < #told then
-    offers[#offers + 1] = { id = point["@Key"], price = terms.price, slices = {} }
+    offers[#offers + 1] = fail.unexpected(("%s: %d legs with options, asked for %d"):format(path, #filter(told,
+      function(one)
+        return #(one["a:Option"] or {}) > 0
+      end), #query.slices))
     return
   end
   if #offers >= OFFERS_MAX then
@@ -156,7 +167,9 @@ local function add_offers(offers, point, lists, query)
   end
   for _, chosen in ipairs(combinations(legs)) do
     if #offers < OFFERS_MAX then
-      offers[#offers + 1] = offer_of(chosen, terms)
+      local offer = offer_of(chosen, terms)
+      local why = journeys.refusal(path .. ".slices", offer.slices, query, is_any_day)
+      offers[#offers + 1] = why and fail.unexpected(why) or offer
       all = all - 1
     end
   end
@@ -184,17 +197,18 @@ local function warn(warnings, count, words)
 end
 
 --- The offers of price points, and what there is to warn of; or nil and what is wrong with all of them.
-function M.offers_of(answer, query)
+function M.offers_of(answer, query, is_any_day)
   local points = answer["a:AirPricePointList"]["a:AirPricePoint"]
   local lists, offers, warnings = lists_of(answer), {}, {}
-  local whole = filter(points, function(point)
+  local whole = filter(points, function(point, place)
+    point.place = place
     return point["@CompleteItinerary"] ~= "false"
   end)
   if #whole == 0 then
     return nil, "AirPricePointList: nothing but parts of journeys"
   end
   for _, point in ipairs(whole) do
-    add_offers(offers, point, lists, query)
+    add_offers(offers, point, lists, query, is_any_day)
   end
   warn(warnings, #points - #whole, "prices of a part of the journey")
   warn(warnings, lists.left_out, "combinations beyond what is told")
@@ -237,7 +251,7 @@ local function is_same(chosen, kept)
   local refs = map(chosen, function(option)
     return option.is_kept and option.ref or nil
   end)
-  local found = flights.read_ref(",;" .. table.concat(refs, ";")).flights
+  local found = flights.read_ref(",,;" .. table.concat(refs, ";")).flights
   if #refs ~= #chosen or #found ~= #kept.flights then
     return false
   end
@@ -262,8 +276,9 @@ function M.solutions_of(answer, kept, party)
     end
     local chosen = legs_of(solution, lists)
     local segments, fares = joined(chosen, "segments"), joined(chosen, "fares")
-    return { offer = offer_of(chosen, terms_of(solution, lists, party)), segments = segments, fares = fares,
-      is_whole = solution["@CompleteItinerary"] ~= "false", is_same = is_same(chosen, kept) }
+    local offer = offer_of(chosen, terms_of(solution, lists, party))
+    return { offer = offer, segments = segments, fares = fares, is_whole = solution["@CompleteItinerary"] ~= "false",
+      is_same = is_same(chosen, kept) and not journeys.have_changed(kept.terms, journeys.terms(offer)) }
   end)
 end
 

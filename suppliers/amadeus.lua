@@ -18,6 +18,8 @@
 -- "No fare applicable" and a segment that cannot be sold mean that an offer is gone; what comes as `warnings`; that a
 -- bag allowance by weight (25 KG) is at least one bag; that a token is refused by the codes 38190, 38192 and 38193.
 
+local journeys = require("journeys")
+
 local CABIN_TO_AMADEUS = { economy = "ECONOMY", premium = "PREMIUM_ECONOMY", business = "BUSINESS", first = "FIRST" }
 local CABIN_FROM_AMADEUS = { ECONOMY = "economy", PREMIUM_ECONOMY = "premium", BUSINESS = "business", FIRST = "first" }
 local TRAVELLER_TO_AMADEUS = {
@@ -141,7 +143,7 @@ local function travellers(query)
   end)
 end
 
-local function journeys(query)
+local function journeys_of(query)
   return map(query.slices, function(slice, index)
     return {
       id = tostring(index),
@@ -178,7 +180,7 @@ local function build_request(search, ctx)
     headers = headers(ctx),
     json = {
       currencyCode = search.currency,
-      originDestinations = journeys(search.query),
+      originDestinations = journeys_of(search.query),
       travelers = travellers(search.query),
       sources = { "GDS" },
       searchCriteria = {
@@ -439,20 +441,25 @@ local function price_of(offer, query)
   }
 end
 
--- Why an offer cannot be sold as what was asked for, with the field that says so; nil when it can.
-local function refusal(offer, query)
+-- Why an offer cannot be sold as what was asked for, by the path of the field that says so; nil when it can. `read` is
+-- what is made of it.
+local function refusal(path, offer, read, query, options)
   if offer.type ~= "flight-offer" then
-    return "type", ("%s is no flight-offer"):format(offer.type or "nothing")
+    return ("%s.type: %s is no flight-offer"):format(path, offer.type or "nothing")
   end
-  local journeys_told, people = #(offer.itineraries or {}), #(offer.travelerPricings or {})
-  if offer.oneWay and #query.slices > 1 or journeys_told ~= #query.slices then
-    return "itineraries", ("%d of %d journeys"):format(journeys_told, #query.slices)
+  local people = #(offer.travelerPricings or {})
+  if offer.oneWay and #query.slices > 1 then
+    return ("%s.oneWay: a part of the trip"):format(path)
   end
   if people ~= #query.travellers then
-    return "travelerPricings", ("for %d travellers, %d were asked for"):format(people, #query.travellers)
+    return ("%s.travelerPricings: for %d travellers, %d were asked for"):format(path, people, #query.travellers)
   end
-  local why = contradiction(offer)
-  return why and "price" or nil, why
+  local why = journeys.refusal(path .. ".itineraries", read.slices, query, options.any_day)
+  if why then
+    return why
+  end
+  why = contradiction(offer)
+  return why and ("%s.price: %s"):format(path, why)
 end
 
 local function offer_of(offer, query, carriers, bytes)
@@ -475,7 +482,7 @@ end
 
 -- ---- the answer -----------------------------------------------------------------------------------------------------
 
-local function normalise(response, search)
+local function normalise(response, search, ctx)
   local body, issue = document_of(response, SEARCHED)
   if issue then
     return issue.code == NOTHING_FOUND and response.status == 404 and "empty" or failure(issue, response)
@@ -498,21 +505,11 @@ local function normalise(response, search)
   local warnings = map(body.warnings or {}, function(warning)
     return (warning.code or "unknown") .. " " .. words(warning)
   end)
-  local refused, reason = 0, nil
   local offers = map(body.data, function(offer, index)
     local read = offer_of(offer, search.query, carriers, bytes[index])
-    local field, why = refusal(offer, search.query)
-    if why then
-      refused = refused + 1
-      warnings[#warnings + 1] = ("data[%d].%s: %s"):format(index, field, why)
-      reason = reason or warnings[#warnings]
-      read.price = nil -- without one it is dropped, and counted
-    end
-    return read
+    local why = refusal(("data[%d]"):format(index), offer, read, search.query, ctx.options)
+    return why and fail.unexpected(why) or read
   end)
-  if refused > 0 and refused == #offers then
-    return fail.unexpected(reason)
-  end
   return offers, { warnings = warnings }
 end
 
@@ -541,7 +538,8 @@ local function gone(issue)
   return issue.code == INVALID_DATE and "expired" or nil -- its day is over
 end
 
--- What makes an offer the same one: flights, times, and the fares of each traveller.
+-- What makes an offer the same one: flights, times, and the fares of each traveller. What is sold with them is compared
+-- apart from it, since an answer need not tell all of that.
 local function fingerprint(offer)
   local parts = {}
   local function add(...)
@@ -565,7 +563,7 @@ local function fingerprint(offer)
   return table.concat(parts, " ")
 end
 
-local function read_again(response, offer)
+local function read_again(response, offer, ctx)
   local body, issue = document_of(response, PRICED)
   if issue then
     local status = gone(issue)
@@ -575,15 +573,17 @@ local function read_again(response, offer)
   if not money.parse(get(now, "price", "grandTotal") or "", get(now, "price", "currency") or "") then
     return fail.unexpected("data.flightOffers[1].price")
   end
-  local field, why = refusal(now, offer.query)
+  local bytes = get(response:json(PRICED_BYTES), "data", "flightOffers", 1)
+  local read = offer_of(now, offer.query, get(body, "dictionaries", "carriers") or {}, bytes)
+  local why = refusal("data.flightOffers[1]", now, read, offer.query, ctx.options)
   if why then
-    return fail.unexpected(("data.flightOffers[1].%s: %s"):format(field, why))
+    return fail.unexpected(why)
   end
   local total = { total = now.price.grandTotal, currency = now.price.currency }
-  if fingerprint(now) ~= fingerprint(json.decode(offer.ref) or {}) then
-    local bytes = get(response:json(PRICED_BYTES), "data", "flightOffers", 1)
-    local carriers = get(body, "dictionaries", "carriers") or {}
-    return { status = "changed", now = total, offer = offer_of(now, offer.query, carriers, bytes) }
+  local kept = json.decode(offer.ref) or {}
+  local before = journeys.terms(offer_of(kept, offer.query, {}, offer.ref))
+  if fingerprint(now) ~= fingerprint(kept) or journeys.have_changed(before, journeys.terms(read)) then
+    return { status = "changed", now = total, offer = read }
   end
   local was = offer.price.supplier_price or { amount = offer.price.total, currency = offer.price.currency }
   local is_same = total.currency == was.currency and money.compare(total.total, was.amount) == 0
@@ -601,6 +601,7 @@ return {
   options = {
     base_url = "https://api.amadeus.com",
     max_offers = OFFERS_MAX, -- of one answer, the cheapest first; up to 250
+    any_day = false, -- true: flights of other days are kept, for systems that answer with what was recorded once
   },
   limits = { rps = 40, body = "8MiB" },
 

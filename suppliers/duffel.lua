@@ -14,6 +14,8 @@
 -- seats left. Loyalty and fare codes of a search are not passed on: Duffel wants names and airlines with them. Nor are
 -- days around a date and wishes for bags, which it does not know.
 
+local journeys = require("journeys")
+
 -- What Duffel takes, and what we keep for the way back.
 local SUPPLIER_TIMEOUT_MIN_MS = 2000
 local SUPPLIER_TIMEOUT_MAX_MS = 60000
@@ -243,8 +245,23 @@ local function price_of(offer)
   }
 end
 
+-- What is kept for the way back: the id, what is sold under it, and which flights.
+local function ref_of(offer)
+  local flights = map(offer.slices, function(slice)
+    return journeys.mark(slice) or ""
+  end)
+  local kept = { id = offer.id, terms = journeys.terms(offer), flights = table.concat(flights, " ") }
+  return offer.id and json.encode(kept)
+end
+
+-- And back. A bare id is what older versions left.
+local function read_ref(ref)
+  local kept = json.decode(ref)
+  return type(kept) == "table" and kept or { id = ref }
+end
+
 local function offer_of(offer)
-  return {
+  local read = {
     id = offer.id,
     seller = { id = get(offer, "owner", "iata_code"), name = get(offer, "owner", "name") },
     price = price_of(offer),
@@ -254,84 +271,55 @@ local function offer_of(offer)
     bags = bags(offer),
     refundable = get(offer, "conditions", "refund_before_departure", "allowed"),
     changeable = get(offer, "conditions", "change_before_departure", "allowed"),
-    ref = offer.id,
     handoff = { ref = offer.id }, -- what an order names
   }
+  read.ref = ref_of(read)
+  return read
 end
 
 -- As numbers they are only compared.
 local function is_cheaper(one, other)
-  return (tonumber(one.total_amount) or math.huge) < (tonumber(other.total_amount) or math.huge)
+  return (tonumber(one.price.total) or math.huge) < (tonumber(other.price.total) or math.huge)
 end
 
--- Whether a slice of an offer leads where one of the search comes from, or comes from where that leads.
-local function is_backwards(slice, asked)
-  local segments = slice.segments or {}
-  local origin = get(segments, 1, "origin", "iata_code")
-  local destination = get(segments, #segments, "destination", "iata_code")
-  return origin == asked.destination or destination == asked.origin
-end
-
--- Why an offer is not for what was asked, with the field that says so; nil when it is. A list that is not told says
--- nothing: an offer without slices is dropped anyway.
-local function refusal(offer, query)
-  local slices, people = offer.slices, offer.passengers
-  if slices and #slices ~= #query.slices then
-    return ("slices: %d, asked for %d"):format(#slices, #query.slices)
-  end
-  for i, slice in ipairs(slices or {}) do
-    if is_backwards(slice, query.slices[i]) then
-      return ("slices[%d]: the other way round"):format(i)
-    end
-  end
+-- Why an offer is not for what was asked, by the path of the field that says so; nil when it is. Lists that are not
+-- told say nothing: an offer without slices is dropped anyway.
+local function refusal(path, told, offer, query, options)
+  local people = told.passengers
   if people and #people ~= #query.travellers then
-    return ("passengers: %d, asked for %d"):format(#people, #query.travellers)
+    return ("%s.passengers: %d, asked for %d"):format(path, #people, #query.travellers)
   end
-  return nil
-end
-
--- Offers for what was asked; the others are left out, with a warning for each reason. nil and the first reason when
--- that leaves none.
-local function fitting(list, query, path, warnings)
-  local counts, firsts, fit = {}, {}, {}
-  for i, offer in ipairs(list) do
-    local why = refusal(offer, query)
-    if why then
-      counts[why], firsts[why] = (counts[why] or 0) + 1, firsts[why] or i
-    else
-      fit[#fit + 1] = offer
-    end
-  end
-  for why, count in sorted_pairs(counts) do
-    table.insert(warnings, ("%d offers left out, the first: %s[%d].%s"):format(count, path, firsts[why], why))
-  end
-  return (#fit > 0 or #list == 0) and fit or nil, warnings[#warnings]
+  return told.slices and journeys.refusal(path .. ".slices", offer.slices, query, options.any_day)
 end
 
 -- Offers that can be sold, and what else there is to say. Partial ones are a slice each, to be combined by hand. Of
--- more than an answer may give, the cheapest stay.
-local function offers_of(list, path, query)
-  local whole, details = filter(list, function(offer)
-    return get(offer, "partial") ~= true
-  end), { warnings = {} }
-  if #whole == 0 and #list > 0 then
+-- more than an answer may give, the cheapest stay, and those that were not asked for come last.
+local function offers_of(list, path, query, ctx)
+  local whole, refused, partial, details = {}, {}, 0, { warnings = {} }
+  for i, told in ipairs(list) do
+    local offer = offer_of(told)
+    local why = refusal(("%s[%d]"):format(path, i), told, offer, query, ctx.options)
+    if told.partial then
+      partial = partial + 1
+    elseif why then
+      refused[#refused + 1] = fail.unexpected(why)
+    else
+      whole[#whole + 1] = offer
+    end
+  end
+  if partial > 0 and partial == #list then
     return fail.unexpected(path .. ": nothing but partial offers")
-  elseif #whole < #list then
-    table.insert(details.warnings, #list - #whole .. " partial offers left out")
+  elseif partial > 0 then
+    table.insert(details.warnings, partial .. " partial offers left out")
   end
-  local fit, why = fitting(whole, query, path, details.warnings)
-  if not fit then
-    return fail.unexpected(why)
-  end
-  whole = fit
   if #whole > OFFERS_MAX then
     table.insert(details.warnings, #whole - OFFERS_MAX .. " dear offers left out: see page_size")
     table.sort(whole, is_cheaper)
     details.complete = false
   end
-  local offers = {}
-  for i = 1, math.min(#whole, OFFERS_MAX) do
-    offers[i] = offer_of(whole[i])
+  local offers = { unpack(whole, 1, math.min(#whole, OFFERS_MAX)) }
+  for _, failure_of in ipairs(refused) do
+    offers[#offers + 1] = failure_of
   end
   return offers, details
 end
@@ -342,7 +330,7 @@ local function read_page(body, ctx, query)
   if type(list) ~= "table" then
     return fail.unexpected("data")
   end
-  local offers, details = offers_of(list, "data", query)
+  local offers, details = offers_of(list, "data", query, ctx)
   local id, after = ctx.state.offer_request_id, get(body, "meta", "after")
   if details then
     details.complete = after == nil
@@ -356,7 +344,7 @@ end
 local function read_found(body, ctx, query)
   local offers, id = get(body, "data", "offers"), get(body, "data", "id")
   if type(offers) == "table" then
-    return offers_of(offers, "data.offers", query)
+    return offers_of(offers, "data.offers", query, ctx)
   end
   if page_size(ctx) > 0 and type(id) == "string" then
     return {}, { complete = false, next = { request = page_request(ctx, id), state = { offer_request_id = id } } }
@@ -402,22 +390,22 @@ local GONE = {
 local function ask_again(offer, ctx)
   return {
     method = "GET",
-    path = "/air/offers/" .. url.encode(offer.ref),
+    path = "/air/offers/" .. url.encode(read_ref(offer.ref).id),
     query = { return_available_services = false },
     headers = headers(ctx),
   }
 end
 
 -- Why an answer is not about the offer that was asked for; nil when it is. What is not told says nothing.
-local function not_the_same(now, offer)
-  if now.id ~= offer.ref then
-    return ("id: %s for %s"):format(now.id or "nothing", offer.ref)
+local function not_the_same(now, read, kept, offer, ctx)
+  if now.id ~= kept.id then
+    return ("data.id: %s for %s"):format(now.id or "nothing", kept.id)
   elseif now.partial then
-    return "partial: an offer of a part"
+    return "data.partial: an offer of a part"
   elseif not money.parse(now.total_amount, now.total_currency) or money.compare(now.total_amount, "0") < 0 then
-    return "no total_amount in a total_currency"
+    return "data: no total_amount in a total_currency"
   end
-  return refusal(now, offer.query)
+  return refusal("data", now, read, offer.query, ctx.options)
 end
 
 local function read_again(response, offer, ctx)
@@ -433,13 +421,19 @@ local function read_again(response, offer, ctx)
     return fail.supplier({ code = "HTTP " .. response.status, message = "no error was told" })
   end
   local now = get(response:json(AGAIN), "data") or {}
-  local why = not_the_same(now, offer)
+  local kept, read = read_ref(offer.ref), offer_of(now)
+  local why = not_the_same(now, read, kept, offer, ctx)
   if why then
-    return fail.unexpected("data." .. why)
+    return fail.unexpected(why)
   end
   local expires_at = time.utc(now.expires_at)
   if expires_at and time.epoch(expires_at) <= ctx.now.s then
     return { status = "expired" }
+  end
+  local again = read_ref(read.ref)
+  local are_others = again.flights ~= "" and kept.flights ~= nil and kept.flights ~= again.flights
+  if are_others or journeys.have_changed(kept.terms or {}, again.terms) then
+    return { status = "changed", offer = read }
   end
   local was = offer.price.supplier_price or { amount = offer.price.total, currency = offer.price.currency }
   local is_same = now.total_currency == was.currency and money.compare(now.total_amount, was.amount) == 0
@@ -461,6 +455,7 @@ return {
   options = {
     base_url = "https://api.duffel.com",
     page_size = 0, -- of offers, up to 200: more than one answer can hold come in pages, the cheapest first
+    any_day = false, -- true: flights of other days are kept, for systems that answer with what was recorded once
   },
 
   skip = function(search)

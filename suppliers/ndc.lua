@@ -28,6 +28,7 @@ local answers = require("ndc_answers")
 local dialects = require("ndc_dialects")
 local requests = require("ndc_requests")
 local trips = require("ndc_trips")
+local journeys = require("journeys")
 
 local HANDOFF_MAX = 500
 
@@ -158,7 +159,7 @@ local function normalise(response, search, ctx)
   if not has_offers then
     return nothing(answer, ctx)
   end
-  return trips.offers(answer, search, ctx.options.trips_max)
+  return trips.offers(answer, search, ctx.options)
 end
 
 -- ---- revalidation --------------------------------------------------------------------------------------------------
@@ -180,11 +181,11 @@ end
 
 -- The priced offer, or nil and what is wrong with it. A price answer need not tell flights; but where it tells some,
 -- those that it names have to be among them.
-local function priced(answer, ref, query)
-  local now, journeys, has_flights = trips.priced(answer, ref, query)
-  if not now or not is_price(now.price) or journeys > 0 and journeys < #query.slices then
+local function priced(answer, ref, query, ctx)
+  local now, count, has_flights = trips.priced(answer, ref, query, ctx.options.any_day)
+  if not now or not is_price(now.price) or count > 0 and count < #query.slices then
     return nil, "no price of everybody for the whole trip"
-  elseif journeys > 0 and has_flights and json.decode(now.ref).flights == "" then
+  elseif count > 0 and has_flights and json.decode(now.ref).flights == "" then
     return nil, "flights that are not told"
   end
   return now
@@ -192,12 +193,17 @@ end
 
 local function compared(now, offer, ref, ctx)
   local was = offer.price.supplier_price or { amount = offer.price.total, currency = offer.price.currency }
-  local flights = json.decode(now.ref).flights
+  local again = json.decode(now.ref)
+  local flights = again.flights
   if now.expires_at and time.epoch(now.expires_at) <= ctx.now.s then
     return { status = "expired" }
   end
   local result = { expires_at = now.expires_at, handoff = handoff_of(now) }
-  if flights ~= "" and flights ~= ref.flights then -- a price answer need not tell them
+  local are_others = flights ~= "" and flights ~= ref.flights -- a price answer need not tell them
+  if are_others or journeys.have_changed(ref.terms or {}, again.terms) then
+    if #now.slices == 0 then
+      return fail.unexpected("PricedOffer: other terms, and flights that are not told")
+    end
     result.status, result.offer = "changed", now
     return result
   end
@@ -227,7 +233,7 @@ local function read_again(response, offer, ctx)
   if not answer.offers or #answer.offers == 0 then
     return fail.unexpected("PricedOffer")
   end
-  local now, why = priced(answer, ref, offer.query)
+  local now, why = priced(answer, ref, offer.query, ctx)
   if not now then
     return fail.unexpected("PricedOffer: " .. why)
   end
@@ -254,6 +260,7 @@ return {
     airline = "",
     codes = "",
     trips_max = 400,
+    any_day = false, -- true: flights of other days are kept, for systems that answer with what was recorded once
   },
   limits = { body = "8MiB" },
 

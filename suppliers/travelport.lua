@@ -228,11 +228,11 @@ local function errors_of(answer)
 end
 
 -- The offers of an answer and its warnings; or a failure. A part of several may have nothing: no prices and no flights.
-local function read_offers(answer, query, may_be_empty)
+local function read_offers(answer, query, ctx, may_be_empty)
   local points, errors = get(answer, "a:AirPricePointList", "a:AirPricePoint"), errors_of(answer)
   local list, told = {}, {}
   if points and #points > 0 then
-    list, told = offers.offers_of(answer, query)
+    list, told = offers.offers_of(answer, query, ctx.options.any_day)
     if not list then
       return fail.unexpected(told)
     end
@@ -270,7 +270,7 @@ local function normalise(response, search, ctx)
     return otherwise or {} -- untyped: the engine goes by the status
   end
   local more = ctx.options.asynchronous and more_of(answer, ctx)
-  local list, warnings = read_offers(answer, search.query, more or ctx.step > 1)
+  local list, warnings = read_offers(answer, search.query, ctx, more or ctx.step > 1)
   if not warnings then
     return list -- a failure
   end
@@ -396,6 +396,7 @@ return {
     provider = "1G", -- 1G Galileo, 1V Apollo, 1P Worldspan, ACH
     max_solutions = 0, -- price points; 0: as many as uAPI finds
     asynchronous = false,
+    any_day = false, -- true: flights of other days are kept, for systems that answer with what was recorded once
   },
   limits = { body = "8MiB" },
 

@@ -1,11 +1,14 @@
 #include "app/admin.h"
 
 #include "app/admin_change.h"
+#include "app/admin_switch.h"
 #include "app/admin_view.h"
+#include "app/admin_wait.h"
 #include "app/bearer.h"
 #include "app/problem.h"
 #include "app/reload.h"
 #include "app/settings_value.h"
+#include "app/suppliers_view.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "io/http_server.h"
@@ -145,6 +148,22 @@ static void handle_rollback(struct admin *admin, struct http_call *call)
     admin_change_roll_back(admin->engine, admin->loop, call);
 }
 
+static void handle_suppliers(struct admin *admin, struct http_call *call)
+{
+    struct buffer out;
+    struct json_writer json;
+
+    buffer_init(&out, ADMIN_REPLY_MAX);
+    json_writer_init(&json, &out);
+    suppliers_view_write(admin->engine, &json);
+    reply_bytes(call, "application/json", &out);
+}
+
+static void handle_supplier_change(struct admin *admin, struct http_call *call)
+{
+    admin_switch(admin->engine, admin->loop, call);
+}
+
 static void handle_searches(struct admin *admin, struct http_call *call)
 {
     uint64_t most = ADMIN_LATEST;
@@ -191,6 +210,8 @@ static const struct admin_route ROUTES[] = {
     { "GET", "/admin/v1/shadows", handle_shadows },
     { "POST", "/admin/v1/reload", handle_reload },
     { "POST", "/admin/v1/rollback", handle_rollback },
+    { "GET", "/admin/v1/suppliers", handle_suppliers },
+    { "POST", "/admin/v1/suppliers/", handle_supplier_change },
 };
 
 // -------------------------------------------------------------------------------------------------------- the doorman
@@ -260,7 +281,7 @@ static void admin_on_request(void *context, struct http_call *call)
 static void admin_on_gone(void *context, struct http_call *call)
 {
     (void)context;
-    admin_change_on_gone(call);
+    admin_wait_on_gone(call);
 }
 
 static void admin_on_sent(void *context, struct http_call *call, uint64_t sent_us, bool was_sent, bool was_slow)

@@ -1,8 +1,9 @@
 /// Admin: the operators' listener, on a thread and a loop of its own, so that no question disturbs a search.
 ///
-/// GET /metrics, /admin/v1/status, /admin/v1/searches, /admin/v1/searches/ID, /admin/v1/generations, /admin/v1/events;
-/// POST /admin/v1/reload, /admin/v1/rollback. With a token (admin.token_env) every request must carry it as a bearer
-/// token; a listener beyond loopback does not start without one.
+/// GET /metrics, /admin/v1/status, /admin/v1/suppliers, /admin/v1/searches, /admin/v1/searches/ID,
+/// /admin/v1/generations, /admin/v1/events; POST /admin/v1/reload, /admin/v1/rollback, /admin/v1/suppliers/NAME/ACTION.
+/// With a token (admin.token_env) every request must carry it as a bearer token; a listener beyond loopback does not
+/// start without one.
 ///
 /// Threads: started and stopped by the control thread; between, it reads what any thread may read, and asks the
 /// builder. Memory:  owns thread, loop and listener; borrows the engine, which outlives it.

@@ -19,8 +19,5 @@ void admin_change_reload(struct engine *engine, struct loop *loop, struct http_c
 /// POST /admin/v1/rollback {generation, who, why}.
 void admin_change_roll_back(struct engine *engine, struct loop *loop, struct http_call *call);
 
-/// The caller left: he is not answered any more.
-void admin_change_on_gone(struct http_call *call);
-
 /// Could this POST have been made by a page that somebody looks at? Only asked where no token is.
 bool admin_change_is_foreign(const struct http_call *call);

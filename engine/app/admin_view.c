@@ -1,8 +1,11 @@
 #include "app/admin_view.h"
 
+#include "app/admin_view_overload.h"
 #include "app/login_book.h"
 #include "app/permits.h"
 #include "app/reload.h"
+#include "app/suppliers_view.h"
+#include "app/switch_desk.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "model/data_set.h"
@@ -147,38 +150,21 @@ static void write_count(struct json_writer *json, const char *name, uint64_t cou
     }
 }
 
-static void write_ms(struct json_writer *json, const char *name, uint64_t us)
+static void write_auth(const struct permits_view *view, struct json_writer *json)
 {
-    json_key(json, name);
-    if (us > 0) {
-        json_u64(json, us / 1000);
-    } else {
-        json_null(json); // nobody knows
-    }
-}
-
-/// Its breaker, and how long its answers take.
-static void write_health(const struct permits_view *view, struct json_writer *json)
-{
-    json_key(json, "breaker");
+    json_key(json, "auth");
     json_begin_object(json);
-    json_field_c(json, "state", breaker_state_name(view->breaker));
-    json_field_u64(json, "percent", view->breaker_percent);
-    json_field_u64(json, "trips", view->breaker_trips);
-    if (view->breaker_refuses_us > 0) {
-        json_field_u64(json, "retry_in_ms", view->breaker_refuses_us / 1000);
+    json_field_c(json, "state", !view->is_parked ? "taken" : view->parked_us > 0 ? "parked" : "probing");
+    json_field_u64(json, "parks", view->auth_parks);
+    if (view->parked_us > 0) {
+        json_field_u64(json, "retry_in_ms", view->parked_us / 1000);
     }
-    json_end_object(json);
-    json_key(json, "latency");
-    json_begin_object(json);
-    json_field_u64(json, "samples", (uint64_t)view->samples);
-    write_ms(json, "p50_ms", view->median_us);
-    write_ms(json, "p95_ms", view->p95_us);
     json_end_object(json);
 }
 
 /// What an account may be asked, how much of it is used, and until when the supplier wants nothing of it.
-static void write_account(struct engine *engine, const struct script_account *account, struct json_writer *json)
+static void write_account(struct engine *engine, const struct catalogue_supplier *supplier,
+                          const struct script_account *account, struct json_writer *json)
 {
     struct permits_view view;
     char until[CLOCK_UTC_SIZE];
@@ -186,7 +172,9 @@ static void write_account(struct engine *engine, const struct script_account *ac
     permits_look(engine->permits, account, &view);
     json_begin_object(json);
     json_field_text(json, "name", account->name);
-    write_health(&view, json);
+    (void)suppliers_view_switch(engine, supplier->name, account->name, json);
+    suppliers_view_health(&view, json);
+    write_auth(&view, json);
     json_key(json, "limits");
     json_begin_object(json);
     write_count(json, "rps", view.limits.per_second);
@@ -201,7 +189,9 @@ static void write_account(struct engine *engine, const struct script_account *ac
     json_field_u64(json, "minute", view.used[QUOTA_MINUTE]);
     json_field_u64(json, "day", view.used[QUOTA_DAY]);
     json_field_u64(json, "running", view.running);
+    write_count(json, "bearable", view.concurrency);
     json_end_object(json);
+    json_field_u64(json, "looks", view.looks);
     json_field_u64(json, "kept_in", view.refused_by_rate + view.refused_by_block + view.refused_by_number);
     if (view.blocked_us > 0) {
         clock_print_utc(clock_wall_us() + view.blocked_us, until);
@@ -215,7 +205,7 @@ static void write_accounts(struct engine *engine, const struct catalogue_supplie
     json_key(json, "accounts");
     json_begin_array(json);
     for (size_t i = 0; i < supplier->account_count; i++) {
-        write_account(engine, &supplier->account[i], json);
+        write_account(engine, supplier, &supplier->account[i], json);
     }
     json_end_array(json);
 }
@@ -303,6 +293,7 @@ static void write_suppliers(struct engine *engine, const struct generation *gene
         if (!supplier->is_enabled && supplier->because.length > 0) {
             json_field_text(json, "because", supplier->because);
         }
+        (void)suppliers_view_switch(engine, supplier->name, (struct text){ 0 }, json);
         write_modes(supplier, json);
         write_quarantine(catalogue, (struct script_id){ .index = i }, json);
         write_trial(engine, generation, i, json);
@@ -334,9 +325,16 @@ void admin_view_status(struct engine *engine, struct json_writer *json)
     }
     json_field_bool(json, "draining", atomic_load(&engine->is_draining));
     write_scripts(engine, catalogue, json);
+    admin_view_write_overload(engine, catalogue, json);
     write_attribution(engine, json);
     write_products(catalogue, json);
     write_suppliers(engine, generation, json);
+    if (engine->switch_desk != NULL) {
+        json_key(json, "switches");
+        json_begin_object(json);
+        switch_desk_write_kept(engine->switch_desk, json);
+        json_end_object(json);
+    }
     reload_write_status(engine->reload, json);
     json_end_object(json);
     generation_release(&generation);
@@ -387,12 +385,22 @@ static void sample_limits(struct engine *engine, const struct catalogue *catalog
     }
 }
 
-enum { SUPPLIER_SAMPLES = 9 };
-static const enum metric SUPPLIER_ROWS[SUPPLIER_SAMPLES] = { METRIC_SCRIPT_CPU,           METRIC_SCRIPT_PUT_BACK,
-                                                             METRIC_SCRIPT_IN_QUARANTINE, METRIC_SUPPLIER_RUNNING,
-                                                             METRIC_SUPPLIER_KEPT_IN,     METRIC_SUPPLIER_BLOCKED,
-                                                             METRIC_SCRIPT_DRIFT,         METRIC_BREAKER_OPEN,
-                                                             METRIC_BREAKER_TRIPS };
+enum { SUPPLIER_SAMPLES = 13 };
+static const enum metric SUPPLIER_ROWS[SUPPLIER_SAMPLES] = {
+    METRIC_SCRIPT_CPU,
+    METRIC_SCRIPT_PUT_BACK,
+    METRIC_SCRIPT_IN_QUARANTINE,
+    METRIC_SUPPLIER_RUNNING,
+    METRIC_SUPPLIER_KEPT_IN,
+    METRIC_SUPPLIER_BLOCKED,
+    METRIC_SCRIPT_DRIFT,
+    METRIC_BREAKER_OPEN,
+    METRIC_BREAKER_TRIPS,
+    METRIC_SUPPLIER_SWITCHED_OFF,
+    METRIC_AUTH_PARKED,
+    METRIC_AUTH_PARKS,
+    METRIC_LOOKS,
+};
 
 /// What a supplier's script has used, whether it is in quarantine, and how its accounts stand; beside SUPPLIER_ROWS.
 static void sample_supplier(struct engine *engine, const struct catalogue *catalogue, size_t index,
@@ -404,6 +412,8 @@ static void sample_supplier(struct engine *engine, const struct catalogue *catal
     values[0] = usage.cpu_us;
     values[1] = usage.put_back;
     values[2] = script_set_is_quarantined(catalogue->set, (struct script_id){ .index = index }) ? 1 : 0;
+    bool is_wholly = false;
+    values[9] = suppliers_view_is_off(engine, supplier, &is_wholly) ? 1 : 0;
     values[6] = drift_answers(script_set_drift(catalogue->set, index));
     for (size_t i = 0; i < supplier->account_count; i++) {
         struct permits_view view;
@@ -413,6 +423,9 @@ static void sample_supplier(struct engine *engine, const struct catalogue *catal
         values[5] = view.blocked_us > values[5] ? view.blocked_us : values[5];
         values[7] += view.breaker != BREAKER_CLOSED;
         values[8] += view.breaker_trips;
+        values[9] += view.is_parked;
+        values[10] += view.auth_parks;
+        values[11] += view.looks;
     }
 }
 
@@ -472,9 +485,12 @@ void admin_view_sample_of(struct engine *engine, const struct catalogue *catalog
     size_t enabled = 0;
 
     for (size_t i = 0; i < catalogue->supplier_count; i++) {
-        enabled += catalogue->suppliers[i].is_enabled ? 1 : 0;
+        bool is_off = false;
+        (void)suppliers_view_is_off(engine, &catalogue->suppliers[i], &is_off);
+        enabled += catalogue->suppliers[i].is_enabled && !is_off ? 1 : 0;
     }
     sample_scripts(engine, catalogue);
+    admin_view_sample_overload(engine);
     sample_suppliers(engine, catalogue);
     sample_logins(engine, catalogue);
     for (size_t i = 0; i < data_set_count(catalogue->data); i++) {

@@ -9,6 +9,7 @@
 #include "app/settings_value.h"
 #include "app/shadow.h"
 #include "app/shutdown.h"
+#include "app/switch_desk.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "io/identity.h"
@@ -268,7 +269,9 @@ static enum status start_replies(struct engine *engine, struct failure *why)
     const struct settings *settings = engine->settings;
 
     engine->is_loopback = value_is_loopback(settings->listen);
-    return bearer_read("reply.token_env", settings->reply_token_env, settings->secrets_dir, &engine->reply_token, why);
+    enum status status =
+        bearer_read("reply.token_env", settings->reply_token_env, settings->secrets_dir, &engine->reply_token, why);
+    return status == STATUS_OK ? tokens_open(&engine->tokens, settings, why) : status;
 }
 
 static enum status start_threads(struct engine *engine, struct failure *why)
@@ -349,6 +352,27 @@ static void block_signals(sigset_t *signals)
     signal(SIGPIPE, SIG_IGN);
 }
 
+/// What is kept beside generations; what operators have said of suppliers is known before the first search.
+static enum status start_kept(struct engine *engine, struct failure *why)
+{
+    enum status status = permits_create(NULL, &engine->permits);
+
+    if (status == STATUS_OK) {
+        status = login_book_create(NULL, &engine->logins);
+    }
+    if (status == STATUS_OK) {
+        status = shadows_create(&engine->shadows);
+    }
+    if (status == STATUS_OK) {
+        status = switches_create(&engine->switches);
+    }
+    if (status != STATUS_OK) {
+        failure_set(why, "out of memory");
+        return status;
+    }
+    return switch_desk_create(engine, &engine->switch_desk, why);
+}
+
 static enum status engine_start(struct engine *engine, sigset_t *signals, settings_finding report, void *context,
                                 struct failure *why)
 {
@@ -367,15 +391,8 @@ static enum status engine_start(struct engine *engine, sigset_t *signals, settin
     engine_tell_rates(engine);
     complaints_init(&engine->complaints);
     engine_moves_init(&engine->moves);
-    status = permits_create(NULL, &engine->permits);
-    if (status == STATUS_OK) {
-        status = login_book_create(NULL, &engine->logins);
-    }
-    if (status == STATUS_OK) {
-        status = shadows_create(&engine->shadows);
-    }
+    status = start_kept(engine, why);
     if (status != STATUS_OK) {
-        failure_set(why, "out of memory");
         return status;
     }
     block_signals(signals); // only now: a file that never ends its loading must not make us deaf to SIGTERM
@@ -404,6 +421,9 @@ static enum status engine_start(struct engine *engine, sigset_t *signals, settin
         status = reload_start(engine, &engine->reload, why);
     }
     if (status == STATUS_OK) {
+        status = switch_desk_start(engine->switch_desk, why);
+    }
+    if (status == STATUS_OK) {
         status = admin_start(engine, &engine->admin, why);
     }
     atomic_store(&engine->is_starting, false);
@@ -415,7 +435,9 @@ static void engine_stop(struct engine *engine)
     if (engine->reload != NULL) {
         reload_stop(engine->reload); // what waits is answered through the admin's loop
     }
-    admin_stop(&engine->admin); // it reads all that follows
+    switch_desk_stop(engine->switch_desk); // likewise
+    admin_stop(&engine->admin);            // it reads all that follows
+    switch_desk_destroy(&engine->switch_desk);
     reload_destroy(&engine->reload);
     for (size_t i = 0; i < engine->thread_count; i++) {
         if (engine->threads[i].is_running) {
@@ -444,7 +466,9 @@ static void engine_stop(struct engine *engine)
     timing_close(&engine->timing);
     complaints_fini(&engine->complaints);
     permits_destroy(&engine->permits);
+    switches_destroy(&engine->switches);
     bearer_free(&engine->reply_token);
+    tokens_close(&engine->tokens);
     generations_fini(&engine->generations);
 }
 

@@ -10,6 +10,7 @@
 #include "app/generations.h"
 #include "app/settings.h"
 #include "app/timing.h"
+#include "app/tokens.h"
 #include "io/resolver.h"
 #include "script/worker_pool.h"
 
@@ -24,6 +25,8 @@ struct permits;
 struct reload;
 struct search_record;
 struct shadows;
+struct switch_desk;
+struct switches;
 
 struct engine {
     struct settings *settings; // those of the start; what may change while it runs is generation_settings'
@@ -42,11 +45,14 @@ struct engine {
     struct engine_moves moves; // the catalogues in use
     bool is_loopback;          // the public listener is
     struct text reply_token;   // absent: none
+    struct tokens tokens;      // outlive the loops
     struct metrics *metrics;   // both outlive the loops
     struct attribution *attribution;
-    struct shadows *shadows; // outlives the loops
-    struct reload *reload;   // outlives the admin
-    struct admin *admin;     // NULL: none
+    struct shadows *shadows;         // outlives the loops
+    struct reload *reload;           // outlives the admin
+    struct switches *switches;       // of operators; outlives the loops
+    struct switch_desk *switch_desk; // NULL: nobody changes them
+    struct admin *admin;             // NULL: none
     uint64_t started_us, started_wall_us;
     atomic_bool is_starting;      // not all of it is there yet: not ready
     atomic_bool is_draining;      // SIGTERM came: not ready

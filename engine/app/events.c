@@ -22,6 +22,7 @@ static const struct {
     [EVENT_LEFT_OUT] = { "left_out", LOG_WARNING },
     [EVENT_REMOVED] = { "removed", LOG_WARNING },
     [EVENT_MENDED] = { "mended", LOG_INFO },
+    [EVENT_OPERATOR] = { "operator", LOG_WARNING },
 };
 
 const char *event_kind_name(enum event_kind kind)

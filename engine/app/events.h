@@ -23,6 +23,7 @@ enum event_kind {
     EVENT_LEFT_OUT, // a new script that is broken
     EVENT_REMOVED,  // a script whose file is gone
     EVENT_MENDED,   // what was kept back is so no more
+    EVENT_OPERATOR, // what an operator has said of a supplier, and its end
     EVENT_KIND_COUNT
 };
 const char *event_kind_name(enum event_kind kind);

@@ -33,7 +33,7 @@ static bool is_offer_key(struct text key, uint64_t *index)
     return text_to_u64(rest, index);
 }
 
-/// The offer of the reply. Where its item is expected as an object, the item stands there in place of its id.
+/// The offer of the reply. Unless its item's id is expected, the item stands there in place of it.
 static const struct json_node *offer_of(const struct fixture_play *play, const struct json_node *expected,
                                         const struct json_node *offer)
 {
@@ -42,7 +42,7 @@ static const struct json_node *offer_of(const struct fixture_play *play, const s
     const struct json_node *item =
         id == NULL ? NULL : json_tree_member_text(json_tree_member(play->root, "items"), id->text);
 
-    if (wanted == NULL || wanted->kind != JSON_BEGIN_OBJECT || item == NULL) {
+    if ((wanted != NULL && wanted->kind != JSON_BEGIN_OBJECT) || item == NULL) {
         return offer;
     }
     struct json_node *members = arena_alloc_array(&play->fixture->arena, offer->count + 1, sizeof(*members));

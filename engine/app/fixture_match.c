@@ -95,14 +95,29 @@ static const char *nearest_member(struct fixture *fixture, const struct json_nod
     return text_nearest(expected->key, names, count);
 }
 
+/// The object beside it that has a member of its name; NULL: none.
+static const struct json_node *find_within(const struct json_node *owner, struct text key)
+{
+    for (const struct json_node *at = owner->first; at != NULL; at = at->next) {
+        if (at->kind == JSON_BEGIN_OBJECT && json_tree_member_text(at, key) != NULL) {
+            return at;
+        }
+    }
+    return NULL;
+}
+
 /// A member that did not come.
 static void lack(struct fixture *fixture, const char *path, const struct json_node *expected,
                  const struct json_node *owner)
 {
+    const struct json_node *within = find_within(owner, expected->key);
     const char *nearest = nearest_member(fixture, expected, owner);
     char help[128] = "";
 
-    if (nearest != NULL) {
+    if (within != NULL) {
+        (void)snprintf(help, sizeof(help), "`%.*s` stands within `%.*s`", TEXT_ARGS(expected->key),
+                       TEXT_ARGS(within->key));
+    } else if (nearest != NULL) {
         (void)snprintf(help, sizeof(help), "did you mean `%s`?", nearest);
     }
     differ(fixture, path, expected, NULL, help);

@@ -277,6 +277,9 @@ static enum status world_script_submit(struct world *world, struct script_call *
     if (event == NULL) {
         return STATUS_NO_MEMORY;
     }
+    if (call->kind == SCRIPT_CALL_NORMALISE) {
+        CONTAINER_OF(call, struct normalise_call, call)->wants_notes = true; // so that nothing that it has goes unseen
+    }
     if (!fixture_world_call(played, call)) {
         timer_heap_cancel(&played->timers, &event->timer);
         free(event);

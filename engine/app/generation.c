@@ -255,6 +255,13 @@ static struct patience_settings patience_of(const struct settings *settings)
                                        .held_cost = (double)settings->patience_held_cost / 1e6 };
 }
 
+static struct admission_settings admission_of(const struct settings *settings)
+{
+    return (struct admission_settings){ .is_on = settings->admission_is_on,
+                                        .target_us = settings->admission_target_us,
+                                        .interval_us = settings->admission_interval_us };
+}
+
 static enum status fill_catalogue(struct generation_builder *builder, const struct generation_sources *sources,
                                   struct generation *generation)
 {
@@ -307,6 +314,7 @@ static enum status fill_catalogue(struct generation_builder *builder, const stru
                                                 .deadline_max_us = settings->deadline_max_us,
                                                 .breaker = breaker_of(settings),
                                                 .patience = patience_of(settings),
+                                                .admission = admission_of(settings),
                                                 .linger_learn = settings->linger_learn,
                                                 .linger_us = lingers ? settings->linger_limit_us : 0 };
     return STATUS_OK;

@@ -230,11 +230,9 @@ static void tell_unseen(void *context, const char *path, uint64_t since_wall_us)
     struct settings_place place = inspection_place(unseen->inspection, unseen->index, "normalise");
     uint32_t line = line_of_path(script_set_supplier_file(unseen->inspection->catalogue->set, unseen->index), path);
     place.line = line != 0 ? line : place.line;
-    inspection_tell(
-        unseen->inspection, INSPECTION_HINT, CODE_SHAPE, place,
-        "is it spelt as the supplier does? Else add a fixture that has it, of status 2xx: of others a plan reads the "
-        "status only",
-        "no fixture has `%s`, which the script reads", path);
+    inspection_tell(unseen->inspection, INSPECTION_HINT, CODE_SHAPE, place,
+                    "is it spelt as the supplier does? Else add a fixture that has it",
+                    "no fixture has `%s`, which the script reads", path);
 }
 
 /// What is optional in a plan or shape is missed by nobody, so a misspelt path would never be noticed.

@@ -1,5 +1,6 @@
 #include "app/io_thread.h"
 
+#include "app/revalidate_route.h"
 #include "app/routes.h"
 #include "app/search_route.h"
 #include "base/clock.h"
@@ -101,6 +102,21 @@ static void io_thread_on_make_room(struct message *message)
     }
 }
 
+static void io_thread_on_switched_off(struct message *message)
+{
+    struct io_thread *thread = CONTAINER_OF(message, struct io_thread, switch_message);
+
+    atomic_store(&thread->is_switch_posted, false);
+    linger_drop_switched_off(&thread->live.world);
+}
+
+void io_thread_switched_off(struct io_thread *thread)
+{
+    if (!atomic_exchange(&thread->is_switch_posted, true)) {
+        loop_post(thread->loop, &thread->switch_message);
+    }
+}
+
 void io_thread_make_room(struct io_thread *thread)
 {
     if (!atomic_exchange(&thread->is_room_posted, true)) {
@@ -152,6 +168,7 @@ static void io_thread_end_now(struct io_thread *thread)
 {
     thread->has_ended_searches = true;
     search_route_end_all(thread, IO_THREAD_GRACE_US);
+    revalidate_route_end_all(thread);
     if (loop_timer_start(thread->loop, &thread->drain_timer, clock_now_us() + IO_THREAD_GRACE_US) != STATUS_OK) {
         loop_stop(thread->loop);
         return;
@@ -200,6 +217,7 @@ static void io_thread_on_drain(struct message *message)
     uint64_t end_us = clock_now_us() + generation_settings(generation)->drain_us;
 
     generation_release(&generation);
+    thread->live.world.is_ending = true;
     http_server_stop_listening(thread->server);
     if (loop_timer_start(thread->loop, &thread->drain_timer, end_us) != STATUS_OK) {
         loop_stop(thread->loop);
@@ -268,7 +286,12 @@ static enum status io_thread_open(struct io_thread *thread, struct failure *why)
         return status;
     }
     live_world_init(&thread->live, thread->loop, thread->fetches, thread->engine->workers, thread->engine->permits);
+    gate_init(&thread->gate, thread->loop, (unsigned)(thread - thread->engine->threads));
+    thread->live.gate = &thread->gate;
     thread->live.shadows.shadows = thread->engine->shadows;
+    thread->live.on_late = search_route_on_late;
+    thread->live.late_owner = thread;
+    thread->live.switches = thread->engine->switches;
     status = login_desk_open(&thread->live.logins, thread->engine->logins, &thread->live.world, thread->loop);
     if (status != STATUS_OK) {
         failure_set(why, "out of memory");
@@ -287,12 +310,15 @@ enum status io_thread_start(struct io_thread *thread, struct engine *engine, str
     thread->book_message.on_receive = io_thread_on_book;
     thread->sweep_message.on_receive = io_thread_on_sweep;
     thread->room_message.on_receive = io_thread_on_make_room;
+    thread->switch_message.on_receive = io_thread_on_switched_off;
     thread->drain_message.on_receive = io_thread_on_drain;
     thread->end_message.on_receive = io_thread_on_end;
     list_init(&thread->calls);
+    list_init(&thread->revalidations);
     list_init(&thread->book_message.node);
     list_init(&thread->sweep_message.node);
     list_init(&thread->room_message.node);
+    list_init(&thread->switch_message.node);
     list_init(&thread->drain_message.node);
     list_init(&thread->end_message.node);
     reserve_init(&thread->reserve);
@@ -334,6 +360,7 @@ void io_thread_fini(struct io_thread *thread)
         loop_stop(thread->loop);
         loop_run(thread->loop); // one pass: messages already posted are received
     }
+    gate_fini(&thread->gate);
     if (thread->loop != NULL) {
         loop_timer_cancel(thread->loop, &thread->drain_timer);
         loop_timer_cancel(thread->loop, &thread->drain_poll);

@@ -23,7 +23,9 @@ struct io_thread {
     struct http_server *server;
     struct live_world live;
     struct reserve reserve;
-    struct list calls; // open struct search_call of routes.c
+    struct gate gate;
+    struct list calls;         // open struct search_call of search_route.c
+    struct list revalidations; // open struct revalidate_call of revalidate_route.c
     struct timer drain_timer;
     struct message book_message; // the resolver has a new book
     atomic_bool is_book_posted;
@@ -31,6 +33,8 @@ struct io_thread {
     atomic_bool is_sweep_posted;
     struct message room_message; // too many generations live
     atomic_bool is_room_posted;
+    struct message switch_message; // an operator has switched a supplier off
+    atomic_bool is_switch_posted;
     struct message drain_message;
     struct timer drain_poll;
     struct message end_message; // searches are to end now
@@ -45,6 +49,9 @@ void io_thread_book_changed(struct io_thread *thread);
 
 /// A generation is gone: kept connections to where only that one asked are closed; any thread.
 void io_thread_sweep(struct io_thread *thread);
+
+/// An operator has switched a supplier off: what goes on of it for nobody ends; any thread.
+void io_thread_switched_off(struct io_thread *thread);
 
 /// Too many generations live: what goes on for nobody on former ones ends; any thread.
 void io_thread_make_room(struct io_thread *thread);

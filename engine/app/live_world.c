@@ -46,6 +46,9 @@ static void live_on_call_back(struct message *message)
     struct live_world *live = call->home;
 
     live->calls_out--;
+    if (live->gate != NULL) {
+        gate_note_call(live->gate, call);
+    }
     if (atomic_load(&call->is_cancelled)) {
         script_call_destroy(call);
         return;
@@ -68,6 +71,9 @@ static enum status live_script_submit(struct world *world, struct script_call *c
     enum status status = worker_pool_submit(live->workers, call);
     if (status == STATUS_OK) {
         live->calls_out++;
+        if (live->gate != NULL) {
+            gate_note_out(live->gate, call);
+        }
     }
     return status;
 }
@@ -99,15 +105,106 @@ static uint64_t live_account_block(struct world *world, const struct script_acco
     return permits_block(live_of(world)->permits, account, wait_us);
 }
 
+static bool live_is_switched_off(struct world *world, const struct catalogue_supplier *supplier,
+                                 const struct script_account *account, char *why, size_t size)
+{
+    struct switch_item found;
+    struct text name = account != NULL ? account->name : (struct text){ 0 };
+
+    if (switches_are_none(live_of(world)->switches)) {
+        return false;
+    }
+    uint64_t now_us = clock_now_us();
+    if (!switches_find(live_of(world)->switches, SWITCH_ABOUT_ASKING, supplier->name, name, now_us, &found)) {
+        return false;
+    }
+    if (why != NULL) {
+        switch_print(&found, now_us, clock_wall_us(), why, size);
+    }
+    return true;
+}
+
+/// An operator holds it open or closed? What passes so teaches the breaker nothing: its epoch is none.
+static bool live_breaker_is_held(struct live_world *live, const struct script_account *account,
+                                 enum breaker_answer *answer, struct breaker_pass *pass, uint64_t *wait_us)
+{
+    struct text supplier = account->kept->supplier->name;
+    struct switch_item found;
+
+    if (switches_are_none(live->switches)) {
+        return false;
+    }
+    uint64_t now_us = clock_now_us();
+    if (!switches_find(live->switches, SWITCH_ABOUT_BREAKER, supplier, account->name, now_us, &found)) {
+        return false;
+    }
+    bool is_open = found.kind == SWITCH_BREAKER_OPEN;
+    *answer = is_open ? BREAKER_REFUSE : BREAKER_PASS;
+    *pass = (struct breaker_pass){ 0 };
+    *wait_us = is_open ? found.until_us - now_us : 0;
+    return true;
+}
+
+static void live_permit_given_up(struct world *world, const struct script_account *account)
+{
+    permits_give_up(live_of(world)->permits, account);
+}
+
+static void live_account_strained(struct world *world, const struct script_account *account)
+{
+    permits_strained(live_of(world)->permits, account);
+}
+
+static bool live_auth_ask(struct world *world, const struct script_account *account, struct auth_pass *pass,
+                          uint64_t *wait_us)
+{
+    return permits_ask_auth(live_of(world)->permits, account, pass, wait_us);
+}
+
+static void live_auth_tell(struct world *world, const struct script_account *account, const struct auth_pass *pass,
+                           enum auth_end end)
+{
+    permits_tell_auth(live_of(world)->permits, account, pass, end);
+}
+
+static enum overload_level live_overload(struct world *world)
+{
+    const struct gate *gate = live_of(world)->gate;
+    return gate != NULL ? gate_level(gate) : OVERLOAD_NONE;
+}
+
+static double live_shed_share(struct world *world)
+{
+    const struct gate *gate = live_of(world)->gate;
+    return gate != NULL ? gate_shed_share(gate) : 0;
+}
+
+static double live_worth(struct world *world, const struct script_account *account)
+{
+    return permits_worth(live_of(world)->permits, account);
+}
+
 static enum breaker_answer live_health_ask(struct world *world, const struct script_account *account,
                                            struct breaker_pass *pass, uint64_t *wait_us)
 {
-    return permits_ask(live_of(world)->permits, account, pass, wait_us);
+    struct live_world *live = live_of(world);
+    enum breaker_answer answer = BREAKER_PASS;
+
+    if (!live_breaker_is_held(live, account, &answer, pass, wait_us)) {
+        answer = permits_ask(live->permits, account, pass, wait_us);
+    }
+    if (answer == BREAKER_PASS) {
+        permits_note_begun(account);
+    }
+    return answer;
 }
 
 static void live_health_tell(struct world *world, const struct script_account *account,
                              const struct health_result *result)
 {
+    if (result->pass.probe == 0) {
+        permits_note_ended(account, result->end);
+    }
     permits_tell(live_of(world)->permits, account, result);
 }
 
@@ -124,12 +221,26 @@ static void live_worth_tell(struct world *world, const struct script_account *ac
 
 static bool live_linger_wants(struct world *world, const struct script_account *account, uint32_t parts)
 {
-    return permits_want_linger(live_of(world)->permits, account, parts);
+    return world_overload(world) == OVERLOAD_NONE &&
+           !live_is_switched_off(world, account->kept->supplier, account, NULL, 0) &&
+           permits_want_linger(live_of(world)->permits, account, parts);
 }
 
 static void live_linger_ended(struct world *world, const struct script_account *account, uint32_t parts)
 {
     permits_end_linger(live_of(world)->permits, account, parts);
+}
+
+static void live_late_ended(struct world *world, struct search_record *record, enum outcome spoiled,
+                            const struct failure *trouble)
+{
+    struct live_world *live = live_of(world);
+
+    if (live->on_late == NULL) {
+        search_record_destroy(&record);
+        return;
+    }
+    live->on_late(live->late_owner, record, spoiled, trouble);
 }
 
 static struct login live_login_peek(struct world *world, const struct script_account *account)
@@ -182,12 +293,21 @@ void live_world_init(struct live_world *live, struct loop *loop, struct fetch_po
         .permit_begin = live_permit_begin,
         .permit_end = live_permit_end,
         .account_block = live_account_block,
+        .is_switched_off = live_is_switched_off,
+        .permit_given_up = live_permit_given_up,
+        .account_strained = live_account_strained,
+        .auth_ask = live_auth_ask,
+        .auth_tell = live_auth_tell,
+        .overload = live_overload,
+        .shed_share = live_shed_share,
+        .worth = live_worth,
         .health_ask = live_health_ask,
         .health_tell = live_health_tell,
         .knowledge = live_knowledge,
         .worth_tell = live_worth_tell,
         .linger_wants = live_linger_wants,
         .linger_ended = live_linger_ended,
+        .late_ended = live_late_ended,
         .login_peek = live_login_peek,
         .login_take = live_login_take,
         .login_start = live_login_start,

@@ -6,9 +6,11 @@
 /// Memory:  borrows everything.
 #pragma once
 
+#include "app/gate.h"
 #include "app/login_book.h"
 #include "app/permits.h"
 #include "app/shadow.h"
+#include "app/switches.h"
 #include "io/fetch.h"
 #include "io/loop.h"
 #include "script/worker_pool.h"
@@ -21,8 +23,13 @@ struct live_world {
     struct worker_pool *workers;
     struct permits *permits;
     struct login_desk logins;
+    struct switches *switches;  // of operators; NULL: there are none
     struct shadow_desk shadows; // of nobody, until somebody keeps shadows here
+    struct gate *gate;          // of its loop; NULL: there is none
     uint64_t calls_out;         // script calls not yet back
+    /// As `late_ended` of the ports; NULL: nobody wants to know. Set by its thread.
+    void (*on_late)(void *owner, struct search_record *record, enum outcome spoiled, const struct failure *trouble);
+    void *late_owner;
 };
 
 void live_world_init(struct live_world *live, struct loop *loop, struct fetch_pool *fetches,

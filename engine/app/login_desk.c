@@ -206,6 +206,9 @@ static void desk_on_end(struct login_errand *errand, struct block *value, uint64
 
     if (value == NULL) {
         book_note_failure(book, entry, end, errand->trouble);
+        if (end->rejection == REJECTION_AUTH && desk->world->ops->auth_tell != NULL) {
+            desk->world->ops->auth_tell(desk->world, errand->account, NULL, AUTH_REFUSED); // once, whoever waited
+        }
     } else {
         book_note_login(book, entry, errand, value, life_us);
     }
@@ -259,6 +262,14 @@ static void desk_fetch(struct login_desk *desk, struct login_entry *entry, const
     book_note_failure(desk->book, entry, &end, NULL);
 }
 
+/// Whoever is not asked needs no login; one is fetched when he is asked again.
+static bool desk_is_switched_off(const struct login_desk *desk, const struct script_account *account)
+{
+    const struct world_ops *ops = desk->world->ops;
+
+    return ops->is_switched_off != NULL && ops->is_switched_off(desk->world, account->kept->supplier, account, NULL, 0);
+}
+
 static void desk_on_renewal(struct timer *timer)
 {
     struct login_errand *errand = CONTAINER_OF(timer, struct login_errand, renewal);
@@ -269,8 +280,8 @@ static void desk_on_renewal(struct timer *timer)
 
     pthread_mutex_lock(&desk->book->lock);
     const struct script_account *account = entry->newest; // there is a hold on its generation: the engine's own
-    bool is_due =
-        account != NULL && login_lease_wants_renewal(&entry->lease, now_us) && login_lease_begin(&entry->lease, now_us);
+    bool is_due = account != NULL && !desk_is_switched_off(desk, account) &&
+                  login_lease_wants_renewal(&entry->lease, now_us) && login_lease_begin(&entry->lease, now_us);
     if (is_due) {
         ground = ground_hold(account->kept->catalogue->ground);
     }

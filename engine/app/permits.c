@@ -4,8 +4,10 @@
 #include "base/clock.h"
 #include "base/list.h"
 #include "base/log.h"
+#include "model/exchange.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,10 +27,15 @@ struct permit_entry {
     uint64_t refused[QUOTA_CONCURRENT + 1]; // by the answer
     uint64_t refused_others;
     struct health health;
-    uint64_t trips;
+    struct auth_park auth;
+    uint64_t credentials; // hash of what they are; 0: not known yet
+    uint64_t auth_parks, looks;
+    double worth;
     uint64_t linger_learn; // millionths
     uint32_t lingering;    // parts
     uint64_t dice;
+    atomic_uint out; // attempts; without the lock, like the next two
+    _Atomic uint64_t calls, answered;
     struct knowledge_shelf shelf; // has a lock of its own
     char names[];
 };
@@ -37,7 +44,8 @@ struct permits {
     pthread_mutex_t lock;
     struct list entries;
     size_t count;
-    pthread_mutex_t guard_lock; // taken under an entry's
+    uint64_t (*now_us)(void);
+    pthread_mutex_t guard_lock; // taken under an entry's, for a moment: it is one for all
     struct breaker_guard guard;
 };
 
@@ -78,10 +86,12 @@ static struct permit_entry *permits_add(struct permits *permits, struct text sup
     entry->hash = entry_hash(supplier, account);
     entry->owner = permits;
     require(pthread_mutex_init(&entry->lock, NULL) == 0);
-    health_init(&entry->health, (struct breaker_settings){ .is_on = false }, clock_now_us());
+    health_init(&entry->health, (struct breaker_settings){ .is_on = false }, permits->now_us());
     entry->health.breaker.supplier = text_hash(supplier) | 1;
     entry->dice = entry->hash | 1;
     knowledge_shelf_init(&entry->shelf);
+    auth_park_init(&entry->auth);
+    entry->worth = 1; // who is new is worth a try
     list_append(&permits->entries, &entry->node);
     permits->count++;
     return entry;
@@ -162,10 +172,31 @@ static bool enter_all(struct permits *permits, const struct catalogue *catalogue
             }
             require(account->kept->permits == NULL);
             account->kept->permits = entry;
+            account->kept->catalogue = catalogue;
+            account->kept->supplier = supplier;
             entry->generations++;
         }
     }
     return true;
+}
+
+/// Of what a supplier sees of the account. Others than before are not parked.
+static void take_credentials(struct permit_entry *entry, const struct script_account *account)
+{
+    uint64_t route = account->route != NULL ? account->route->id : 0;
+    uint64_t credentials = (text_hash(account->context) * 31 + route) | 1;
+    bool is_freed = entry->credentials != credentials && auth_park_is_parked(&entry->auth);
+
+    if (entry->credentials != credentials) {
+        uint32_t epoch = entry->auth.epoch;
+        auth_park_init(&entry->auth);
+        entry->auth.epoch = epoch + 1; // what was sent with those of before says nothing of these
+    }
+    entry->credentials = credentials;
+    if (is_freed) {
+        log_line(LOG_INFO, "auth", "its options or secrets have changed: it is asked again supplier=%.*s account=%.*s",
+                 TEXT_ARGS(entry->supplier), TEXT_ARGS(entry->account));
+    }
 }
 
 static void put_in_force(struct permits *permits, const struct catalogue *catalogue)
@@ -181,9 +212,10 @@ static void put_in_force(struct permits *permits, const struct catalogue *catalo
             struct permit_entry *entry = supplier->account[j].kept->permits;
             entry->is_now = true;
             pthread_mutex_lock(&entry->lock);
-            entry->quota.limits = supplier->account[j].limits;
+            quota_set_limits(&entry->quota, supplier->account[j].limits);
+            take_credentials(entry, &supplier->account[j]);
             entry->linger_learn = catalogue->linger_learn;
-            health_set(&entry->health, catalogue->breaker, clock_now_us());
+            health_set(&entry->health, catalogue->breaker, permits->now_us());
             pthread_mutex_unlock(&entry->lock);
             knowledge_shelf_set(&entry->shelf, catalogue->patience.held_cost);
         }
@@ -238,6 +270,7 @@ enum status permits_create(const struct catalogue *catalogue, struct permits **p
     require(pthread_mutex_init(&made->lock, NULL) == 0);
     require(pthread_mutex_init(&made->guard_lock, NULL) == 0);
     list_init(&made->entries);
+    made->now_us = clock_now_us;
     enum status status = catalogue == NULL ? STATUS_OK : permits_move(made, catalogue);
     if (status != STATUS_OK) {
         permits_destroy(&made);
@@ -245,6 +278,11 @@ enum status permits_create(const struct catalogue *catalogue, struct permits **p
     }
     *permits = made;
     return STATUS_OK;
+}
+
+void permits_set_clock(struct permits *permits, uint64_t (*now_us)(void))
+{
+    permits->now_us = now_us;
 }
 
 void permits_destroy(struct permits **permits)
@@ -276,11 +314,11 @@ static struct permit_entry *permits_lock(const struct permits *permits, const st
 
 enum quota_answer permits_begin(struct permits *permits, const struct script_account *account, uint64_t *wait_us)
 {
-    uint64_t now_us = clock_now_us();
     struct permit_entry *found = permits_lock(permits, account);
+    uint64_t now_us = permits->now_us();
     enum quota_answer answer = quota_begin(&found->quota, now_us, wait_us);
 
-    found->refused[answer] += answer != QUOTA_FREE;
+    found->refused[answer] += answer != QUOTA_FREE && answer != QUOTA_CONCURRENT;
     pthread_mutex_unlock(&found->lock);
     return answer;
 }
@@ -293,10 +331,68 @@ void permits_end(struct permits *permits, const struct script_account *account)
     pthread_mutex_unlock(&found->lock);
 }
 
+void permits_give_up(struct permits *permits, const struct script_account *account)
+{
+    struct permit_entry *found = permits_lock(permits, account);
+
+    found->refused[QUOTA_CONCURRENT]++;
+    pthread_mutex_unlock(&found->lock);
+}
+
+void permits_strained(struct permits *permits, const struct script_account *account)
+{
+    struct permit_entry *found = permits_lock(permits, account);
+    uint64_t now_us = permits->now_us();
+
+    quota_strained(&found->quota, now_us);
+    pthread_mutex_unlock(&found->lock);
+}
+
+bool permits_ask_auth(struct permits *permits, const struct script_account *account, struct auth_pass *pass,
+                      uint64_t *wait_us)
+{
+    struct permit_entry *found = permits_lock(permits, account);
+    uint64_t now_us = permits->now_us();
+    bool may_go = auth_park_ask(&found->auth, now_us, pass, wait_us);
+
+    pthread_mutex_unlock(&found->lock);
+    return may_go;
+}
+
+void permits_tell_auth(struct permits *permits, const struct script_account *account, const struct auth_pass *pass,
+                       enum auth_end end)
+{
+    struct permit_entry *found = permits_lock(permits, account);
+    uint64_t now_us = permits->now_us();
+    bool is_changed = auth_park_tell(&found->auth, pass, end, now_us);
+    bool is_parked = auth_park_is_parked(&found->auth);
+
+    found->auth_parks += is_changed && is_parked;
+    pthread_mutex_unlock(&found->lock);
+    if (is_changed && is_parked) {
+        log_line(LOG_WARNING, "auth",
+                 "its credentials were refused %d times in a row: it is left alone, and tried out after 1 min, 2, 4 to "
+                 "30; new secrets or options end that supplier=%.*s account=%.*s",
+                 AUTH_PARK_REFUSALS, TEXT_ARGS(found->supplier), TEXT_ARGS(found->account));
+    } else if (is_changed) {
+        log_line(LOG_INFO, "auth", "its credentials are taken again supplier=%.*s account=%.*s",
+                 TEXT_ARGS(found->supplier), TEXT_ARGS(found->account));
+    }
+}
+
+double permits_worth(struct permits *permits, const struct script_account *account)
+{
+    struct permit_entry *found = permits_lock(permits, account);
+    double worth = found->worth;
+
+    pthread_mutex_unlock(&found->lock);
+    return worth;
+}
+
 uint64_t permits_block(struct permits *permits, const struct script_account *account, uint64_t wait_us)
 {
-    uint64_t now_us = clock_now_us();
     struct permit_entry *found = permits_lock(permits, account);
+    uint64_t now_us = permits->now_us();
 
     quota_block(&found->quota, now_us, wait_us);
     uint64_t blocked_us = quota_blocked_us(&found->quota, now_us);
@@ -313,32 +409,53 @@ static uint32_t entry_roll(struct permit_entry *entry)
     return (uint32_t)(entry->dice * UINT64_C(2685821657736338717) >> 32);
 }
 
+/// Under the entry's lock: the state that it had before is not the one that it has now.
+static void tell_change(const struct permit_entry *entry, enum breaker_state before)
+{
+    enum breaker_state state = entry->health.breaker.state;
+
+    if (state != before) {
+        log_line(state == BREAKER_OPEN ? LOG_WARNING : LOG_INFO, "breaker", "supplier=%.*s account=%.*s state=%s",
+                 TEXT_ARGS(entry->supplier), TEXT_ARGS(entry->account), breaker_state_name(state));
+    }
+}
+
 enum breaker_answer permits_ask(struct permits *permits, const struct script_account *account,
                                 struct breaker_pass *pass, uint64_t *wait_us)
 {
-    uint64_t now_us = clock_now_us();
     struct permit_entry *found = permits_lock(permits, account);
+    uint64_t now_us = permits->now_us();
+    enum breaker_state before = found->health.breaker.state;
     enum breaker_answer answer = health_ask(&found->health, entry_roll(found), now_us, pass);
 
     *wait_us = breaker_refuses_us(&found->health.breaker, now_us);
+    tell_change(found, before);
     pthread_mutex_unlock(&found->lock);
     return answer;
 }
 
 void permits_tell(struct permits *permits, const struct script_account *account, const struct health_result *result)
 {
-    uint64_t now_us = clock_now_us();
+    static const double NEWEST = 0.05; // the share of the last one in what its answers are worth
     struct permit_entry *found = permits_lock(permits, account);
+    uint64_t now_us = permits->now_us();
     uint32_t fits = found->health.fits;
     struct known *known = NULL;
+    enum breaker_state before = found->health.breaker.state;
+    enum breaker_verdict verdict = health_learn(&found->health, result, now_us); // it may read a curve anew
+    uint32_t dice = entry_roll(found);
 
+    if (result->was_asked) {
+        bool is_good = result->end == HEALTH_GOOD && result->value > 0;
+        found->worth += NEWEST * ((is_good ? 1 : 0) - found->worth);
+        found->looks++;
+    }
     pthread_mutex_lock(&permits->guard_lock);
     uint64_t alarm_us = permits->guard.alarm_us;
-    bool is_changed = health_tell(&found->health, &permits->guard, result, entry_roll(found), now_us);
+    (void)health_judge(&found->health, &permits->guard, result->pass, verdict, dice, now_us);
     bool is_alarmed = permits->guard.alarm_us != alarm_us;
     pthread_mutex_unlock(&permits->guard_lock);
-    enum breaker_state state = found->health.breaker.state;
-    found->trips += is_changed && state == BREAKER_OPEN;
+    tell_change(found, before);
     if (found->health.fits != fits) {
         fits = found->health.fits;
         known = knowledge_shelf_make(&found->health.curve); // without memory the former one stays
@@ -346,10 +463,6 @@ void permits_tell(struct permits *permits, const struct script_account *account,
     pthread_mutex_unlock(&found->lock);
     if (known != NULL) {
         knowledge_shelf_put(&found->shelf, known, fits);
-    }
-    if (is_changed) {
-        log_line(LOG_WARNING, "breaker", "supplier=%.*s account=%.*s state=%s", TEXT_ARGS(found->supplier),
-                 TEXT_ARGS(found->account), breaker_state_name(state));
     }
     if (is_alarmed) {
         log_line(LOG_ERROR, "breaker",
@@ -407,13 +520,43 @@ void permits_end_linger(struct permits *permits, const struct script_account *ac
     pthread_mutex_unlock(&found->lock);
 }
 
+void permits_set_breaker(struct permits *permits, const struct script_account *account, bool is_open)
+{
+    uint64_t now_us = permits->now_us();
+    struct permit_entry *found = permits_lock(permits, account);
+    struct breaker *breaker = &found->health.breaker;
+
+    if (is_open && breaker->settings.is_on) {
+        breaker_trip(breaker, entry_roll(found), now_us);
+    } else if (!is_open) {
+        breaker_close(breaker, now_us);
+    }
+    pthread_mutex_unlock(&found->lock);
+}
+
+void permits_note_begun(const struct script_account *account)
+{
+    atomic_fetch_add(&account->kept->permits->out, 1);
+}
+
+void permits_note_ended(const struct script_account *account, enum health_end end)
+{
+    struct permit_entry *entry = account->kept->permits;
+
+    atomic_fetch_add(&entry->calls, end != HEALTH_OURS);
+    atomic_fetch_add(&entry->answered, end == HEALTH_GOOD);
+    require(atomic_fetch_sub(&entry->out, 1) > 0);
+}
+
 void permits_look(struct permits *permits, const struct script_account *account, struct permits_view *view)
 {
-    uint64_t now_us = clock_now_us();
     struct permit_entry *found = permits_lock(permits, account);
+    uint64_t now_us = permits->now_us();
     const uint64_t *refused = found->refused;
+    struct latency_curve curve;
 
     breaker_advance(&found->health.breaker, now_us);
+    latency_look(&found->health.latency, now_us, &curve); // what is decided by may be older
 
     *view = (struct permits_view){ .limits = found->quota.limits,
                                    .running = found->quota.running,
@@ -426,12 +569,21 @@ void permits_look(struct permits *permits, const struct script_account *account,
                                    .breaker = found->health.breaker.state,
                                    .breaker_percent = breaker_share_percent(&found->health.breaker),
                                    .breaker_refuses_us = breaker_refuses_us(&found->health.breaker, now_us),
-                                   .breaker_trips = found->trips,
-                                   .samples = found->health.curve.samples };
-    if (!latency_quantile(&found->health.curve, 0.5, &view->median_us)) {
+                                   .breaker_trips = found->health.breaker.openings,
+                                   .samples = curve.samples,
+                                   .concurrency = concurrency_cap(&found->quota.concurrency, now_us),
+                                   .parked_us = auth_park_left_us(&found->auth, now_us),
+                                   .is_parked = auth_park_is_parked(&found->auth),
+                                   .auth_parks = found->auth_parks,
+                                   .looks = found->looks,
+                                   .worth = found->worth,
+                                   .out = atomic_load(&found->out),
+                                   .calls = atomic_load(&found->calls),
+                                   .answered = atomic_load(&found->answered) };
+    if (!latency_quantile(&curve, 0.5, &view->median_us)) {
         view->median_us = 0;
     }
-    if (!latency_quantile(&found->health.curve, 0.95, &view->p95_us)) {
+    if (!latency_quantile(&curve, 0.95, &view->p95_us)) {
         view->p95_us = 0;
     }
     for (enum quota_window window = QUOTA_SECOND; window < QUOTA_WINDOWS; window++) {

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "model/catalogue.h"
+#include "policy/auth_park.h"
 #include "policy/health.h"
 #include "policy/quota.h"
 
@@ -19,6 +20,9 @@ struct permits;
 MUST_CHECK enum status permits_create(const struct catalogue *catalogue, struct permits **permits);
 /// Accounts that are still in have nothing here any more.
 void permits_destroy(struct permits **permits);
+
+/// For tests, before there is anything in it: the time that it goes by, which does not go back.
+void permits_set_clock(struct permits *permits, uint64_t (*now_us)(void));
 
 /// A catalogue comes into use: its accounts get their entries (`account->kept`), and its limits are in force.
 /// STATUS_NO_MEMORY: nothing has changed.
@@ -36,6 +40,18 @@ void permits_end(struct permits *permits, const struct script_account *account);
 /// For how long it is blocked from now on.
 uint64_t permits_block(struct permits *permits, const struct script_account *account, uint64_t wait_us);
 
+/// One that was refused as one too many at once is not tried again: it counts as kept in.
+void permits_give_up(struct permits *permits, const struct script_account *account);
+/// As quota_strained.
+void permits_strained(struct permits *permits, const struct script_account *account);
+/// As auth_park_ask and auth_park_tell, with the clock's time. New credentials are not parked.
+MUST_CHECK bool permits_ask_auth(struct permits *permits, const struct script_account *account, struct auth_pass *pass,
+                                 uint64_t *wait_us);
+void permits_tell_auth(struct permits *permits, const struct script_account *account, const struct auth_pass *pass,
+                       enum auth_end end);
+/// What its answers are worth to a search: the share of its attempts that brought offers, lately; 0..1.
+double permits_worth(struct permits *permits, const struct script_account *account);
+
 /// As health_ask and health_tell, with the clock's time; `*wait_us`: how long a refused one is refused, 0: nobody
 /// knows.
 MUST_CHECK enum breaker_answer permits_ask(struct permits *permits, const struct script_account *account,
@@ -46,6 +62,11 @@ struct knowledge *permits_knowledge(const struct permits *permits, const struct 
 /// As worth_note, with the clock's time.
 void permits_note_worth(const struct permits *permits, const struct script_account *account, uint64_t kind,
                         double items, bool has_won);
+/// An operator's word: its breaker opens, or closes as new.
+void permits_set_breaker(struct permits *permits, const struct script_account *account, bool is_open);
+/// Attempts of this account that have begun and not ended, counted by who lets them pass; no lock.
+void permits_note_begun(const struct script_account *account);
+void permits_note_ended(const struct script_account *account, enum health_end end);
 /// Is a cut attempt among those that go on? One in a hundred or what the settings say, five times as many while little
 /// is known. Never more parts of an account at once than PERMITS_LINGER, nor than a quarter of its `concurrent`: those
 /// that somebody waits for need the others. If so, its end is told, once.
@@ -66,7 +87,15 @@ struct permits_view {
     uint32_t breaker_percent;    // of calls that it lets through
     uint64_t breaker_refuses_us; // for so long from now; 0: it does not, or nobody knows
     uint64_t breaker_trips;      // since it was first in use
-    double samples;              // of its latency, of the last minutes
-    uint64_t median_us, p95_us;  // 0: not known
+    uint32_t concurrency;        // that its supplier bears, as far as is known; 0: any
+    uint64_t parked_us;          // by refused credentials, for so long from now; 0: it is not, or is tried out
+    bool is_parked;
+    uint64_t auth_parks; // since it was first in use
+    uint64_t looks;      // attempts that asked, since it was first in use
+    double worth;
+    double samples;             // of its latency, of the last minutes, up to now; likewise the next two
+    uint64_t median_us, p95_us; // 0: not known
+    uint32_t out;               // attempts that are under way, those that go on for nobody included
+    uint64_t calls, answered;   // attempts that ended since it was first in use, but for what our side ended or spoiled
 };
 void permits_look(struct permits *permits, const struct script_account *account, struct permits_view *view);

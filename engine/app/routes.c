@@ -3,6 +3,8 @@
 #include "app/cors.h"
 #include "app/io_thread.h"
 #include "app/problem.h"
+#include "app/revalidate_route.h"
+#include "app/route_call.h"
 #include "app/search_route.h"
 #include "telemetry/metrics.h"
 
@@ -44,6 +46,9 @@ static void handle_readyz(struct io_thread *thread, struct http_call *call)
 
 static const struct route ROUTES[] = {
     { "POST", "/v1/search", search_route_handle },
+    { "POST", "/v1/revalidate", revalidate_route_handle },
+    { "POST", "/v1/verify", revalidate_route_verify },
+    { "GET", "/.well-known/jwks.json", revalidate_route_keys },
     { "GET", "/healthz", handle_healthz },
     { "GET", "/readyz", handle_readyz },
 };
@@ -104,13 +109,24 @@ static bool is_probe(const struct http_call *call)
 /// of both is what callers saw.
 static void routes_on_sent(void *context, struct http_call *call, uint64_t sent_us, bool was_sent, bool was_slow)
 {
-    const struct io_thread *thread = context;
+    struct io_thread *thread = context;
+    struct route_call *mine = http_call_owner(call);
     uint16_t status = http_call_status(call);
 
-    if (http_call_owner(call) == NULL && status >= 400 && !is_probe(call)) {
+    if (mine != NULL) {
+        mine->kind->on_sent(thread, mine, sent_us, was_sent, was_slow);
+    } else if (status >= 400 && !is_probe(call)) {
         metrics_count_refusal(thread->engine->metrics, status);
     }
-    search_route_on_sent(context, call, sent_us, was_sent, was_slow);
+}
+
+static void routes_on_gone(void *context, struct http_call *call)
+{
+    struct route_call *mine = http_call_owner(call);
+
+    if (mine != NULL) {
+        mine->kind->on_gone(context, mine);
+    }
 }
 
 static size_t routes_common_headers(void *context, const struct http_call *call,
@@ -139,7 +155,7 @@ struct http_server_handlers routes_handlers(struct io_thread *thread)
 {
     return (struct http_server_handlers){
         .on_request = routes_on_request,
-        .on_gone = search_route_on_gone,
+        .on_gone = routes_on_gone,
         .on_sent = routes_on_sent,
         .context = thread,
         .common_headers = routes_common_headers,

@@ -2,6 +2,7 @@
 
 #include "app/io_thread.h"
 #include "app/problem.h"
+#include "app/route_call.h"
 #include "app/search_id.h"
 #include "app/search_request.h"
 #include "app/trace.h"
@@ -14,6 +15,7 @@
 
 /// A search between its request and the last byte of its reply.
 struct search_call {
+    struct route_call route;
     struct list node;
     struct io_thread *thread;
     struct http_call *call;
@@ -83,6 +85,7 @@ static void search_route_on_reply(void *owner, const struct search_reply *reply)
     struct search_call *mine = owner;
 
     mine->search = NULL;
+    gate_leave(&mine->thread->gate, reply->took_us);
     mine->record = reply->record;
     mine->replied_us = clock_now_us();
     mine->timing.status = reply->status;
@@ -117,25 +120,44 @@ static void search_route_on_event(void *owner, enum search_event event, struct t
     search_stream_event(&mine->stream, event, json);
 }
 
-/// A script that fails must be found in the log, and must not fill it.
-static void search_route_on_script_trouble(void *owner, const struct catalogue_supplier *supplier, enum outcome outcome,
-                                           const char *detail, const struct failure *trouble)
+/// A script that fails must be found in the log, and must not fill it. `script` is the supplier's.
+static void complain(struct engine *engine, struct text search_id, struct text supplier, struct text script,
+                     enum outcome outcome, struct text detail, const struct failure *trouble)
 {
-    const struct search_call *mine = owner;
-    struct engine *engine = mine->thread->engine;
     uint64_t kept_quiet = 0;
     char before[64] = "";
 
-    if (!complaints_admit(&engine->complaints, supplier->script, clock_now_us(), &kept_quiet)) {
+    if (!complaints_admit(&engine->complaints, script, clock_now_us(), &kept_quiet)) {
         return;
     }
     if (kept_quiet > 0) {
         snprintf(before, sizeof before, " kept_quiet=%llu", (unsigned long long)kept_quiet);
     }
-    log_line(LOG_WARNING, "script", "supplier `%.*s`: %s: %s search=%s%s", TEXT_ARGS(supplier->name),
-             outcome_name(outcome), detail[0] != '\0' ? detail : outcome_row(outcome)->meaning, mine->search_id,
-             before);
+    struct text words = detail.length > 0 ? detail : text_of(outcome_row(outcome)->meaning);
+    log_line(LOG_WARNING, "script", "supplier `%.*s`: %s: %.*s search=%.*s%s", TEXT_ARGS(supplier),
+             outcome_name(outcome), TEXT_ARGS(words), TEXT_ARGS(search_id), before);
     log_failure(LOG_WARNING, "script", trouble);
+}
+
+static void search_route_on_script_trouble(void *owner, const struct catalogue_supplier *supplier, enum outcome outcome,
+                                           const char *detail, const struct failure *trouble)
+{
+    const struct search_call *mine = owner;
+
+    complain(mine->thread->engine, text_of(mine->search_id), supplier->name, supplier->script, outcome, text_of(detail),
+             trouble);
+}
+
+void search_route_on_late(void *context, struct search_record *record, enum outcome spoiled,
+                          const struct failure *trouble)
+{
+    struct io_thread *thread = context;
+    const struct search_record_entry *entry = &record->entries[0];
+
+    if (spoiled != OUTCOME_COUNT) {
+        complain(thread->engine, record->search_id, entry->name, entry->script, spoiled, entry->detail, trouble);
+    }
+    engine_attribute(thread->engine, record);
 }
 
 static void search_call_free(struct search_call *mine)
@@ -157,29 +179,28 @@ static void search_route_attribute(struct search_call *mine)
     io_thread_attribute(mine->thread, record);
 }
 
-void search_route_on_gone(void *context, struct http_call *call)
+static struct search_call *search_call_of(struct route_call *route)
 {
-    struct search_call *mine = http_call_owner(call);
-    (void)context;
-
-    if (mine != NULL) {
-        if (mine->search != NULL) {
-            mine->record = search_record_gone(mine->search);
-        }
-        search_cancel(&mine->search);
-        search_route_attribute(mine);
-        search_call_free(mine);
-    }
+    return CONTAINER_OF(route, struct search_call, route);
 }
 
-void search_route_on_sent(void *context, struct http_call *call, uint64_t sent_us, bool was_sent, bool was_slow)
+static void search_route_on_gone(struct io_thread *thread, struct route_call *route)
 {
-    struct io_thread *thread = context;
-    struct search_call *mine = http_call_owner(call);
+    struct search_call *mine = search_call_of(route);
 
-    if (mine == NULL) {
-        return;
+    if (mine->search != NULL) {
+        mine->record = search_record_gone(mine->search);
+        gate_leave(&thread->gate, clock_now_us() - mine->timing.arrival_us);
     }
+    search_cancel(&mine->search);
+    search_route_attribute(mine);
+    search_call_free(mine);
+}
+
+static void search_route_on_sent(struct io_thread *thread, struct route_call *route, uint64_t sent_us, bool was_sent,
+                                 bool was_slow)
+{
+    struct search_call *mine = search_call_of(route);
     struct timing_record *timing = &mine->timing;
     if (was_sent && !was_slow && (timing->flags & TIMING_CUT_BY_BUDGET) != 0) {
         uint64_t written_us = sent_us - mine->replied_us;
@@ -199,6 +220,16 @@ void search_route_on_sent(void *context, struct http_call *call, uint64_t sent_u
     }
     search_route_attribute(mine);
     search_call_free(mine);
+}
+
+static const struct route_call_kind SEARCH_CALL = { search_route_on_gone, search_route_on_sent };
+
+static bool search_route_on_seal(void *owner, const struct search_seal *seal, struct buffer *token)
+{
+    const struct search_call *mine = owner;
+
+    return tokens_seal(&mine->thread->engine->tokens, seal, clock_wall_us() / 1000,
+                       generation_settings(mine->generation)->offer_life_us, token);
 }
 
 static struct search_options make_options(struct search_call *mine, const struct search_request *request)
@@ -233,6 +264,7 @@ static struct search_options make_options(struct search_call *mine, const struct
         .wants_record = true,
         .on_script_trouble = search_route_on_script_trouble,
         .on_reply = search_route_on_reply,
+        .on_seal = thread->engine->tokens.is_on ? search_route_on_seal : NULL,
         .owner = mine,
     };
 }
@@ -270,9 +302,11 @@ static void search_route_start(struct io_thread *thread, struct http_call *call,
         refuse_busy(call, trace, "overloaded", "The search could not be started");
         return;
     }
+    gate_enter(&thread->gate);
     generation_acquire(generation);
     list_append(&thread->calls, &mine->node);
-    http_call_set_owner(call, mine);
+    mine->route = (struct route_call){ &SEARCH_CALL };
+    http_call_set_owner(call, &mine->route);
 }
 
 /// The trace goes on unless its caller gives two.
@@ -294,6 +328,11 @@ void search_route_handle(struct io_thread *thread, struct http_call *call)
         return;
     }
     struct generation *generation = engine_generation(thread->engine); // one for all that follows
+    if (!gate_admits(&thread->gate, generation_catalogue(generation)->admission)) {
+        refuse_busy(call, &trace, "overloaded", "This engine is overloaded");
+        generation_release(&generation);
+        return;
+    }
     search_request_init(&request);
     if (search_request_read(&request, thread->engine, generation, call, &problem)) {
         search_route_start(thread, call, &request, generation, &trace);

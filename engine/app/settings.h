@@ -134,6 +134,7 @@ struct settings {
     size_t suppliers_dir_count;
     struct text scripts_dir;
     struct text secrets_dir; // absent: as the environment says
+    struct text state_dir;   // absent: none
     struct address_range *allow_private;
     size_t allow_private_count;
     struct text ca_file;
@@ -142,7 +143,12 @@ struct settings {
     uint32_t max_items, max_offers_per_item;
     struct text reply_detail;    // auto, full or public
     struct text reply_token_env; // absent: no token
-    uint64_t reply_max_age_us;   // 0: replies are not to be kept
+    bool tokens_are_on;
+    struct text *offer_keys, *booking_keys; // names of secrets, newest first; none: the engine's own
+    size_t offer_key_count, booking_key_count;
+    uint64_t offer_life_us, booking_life_us; // of tokens
+    uint64_t revalidation_budget_us;
+    uint64_t reply_max_age_us; // 0: replies are not to be kept
     uint64_t script_build_us, script_normalise_us, script_memory;
     uint64_t notice_us; // SIGTERM: how long searches are still taken; SETTINGS_AUTO: see app/shutdown.c
     uint64_t drain_us;  // then: how long open searches may go on
@@ -161,6 +167,8 @@ struct settings {
     bool patience_finishes_early;
     uint64_t patience_delay_cost, patience_least_gain, patience_held_cost; // millionths
     uint32_t patience_novelty;
+    bool admission_is_on;
+    uint64_t admission_target_us, admission_interval_us;
     struct text log_level;
     struct text timing_file; // absent: none
     struct text fx_file;     // the table of exchange rates; absent: nothing is converted

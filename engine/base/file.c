@@ -127,3 +127,57 @@ bool file_replace(const char *path, struct text bytes, const char **why)
     }
     return true;
 }
+
+/// The folder in which the file stands: its entries are on the disk only once it has been told so, too.
+static bool file_sync_folder(const char *path)
+{
+    char folder[FILE_PATH_SIZE];
+    const char *slash = strrchr(path, '/');
+    size_t length = slash == NULL ? 0 : (size_t)(slash - path);
+
+    if (slash == NULL) {
+        (void)snprintf(folder, sizeof(folder), ".");
+    } else {
+        (void)snprintf(folder, sizeof(folder), "%.*s/", (int)length, path);
+    }
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) {
+        return false;
+    }
+    bool is_synced = fsync(fd) == 0;
+    int error = errno;
+    close(fd);
+    errno = error;
+    return is_synced;
+}
+
+bool file_put_for_good(const char *path, struct text bytes, const char **why)
+{
+    char beside[FILE_PATH_SIZE];
+
+    if (snprintf(beside, sizeof(beside), "%s.new", path) >= (int)sizeof(beside)) {
+        *why = "its name is too long";
+        return false;
+    }
+    (void)unlink(beside); // of one who was killed
+    int fd = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0640);
+    if (fd < 0) {
+        *why = strerror(errno);
+        return false;
+    }
+    bool is_written = file_put_all(fd, bytes) && fsync(fd) == 0;
+    int error = errno;
+    bool is_closed = close(fd) == 0;
+    error = is_written ? errno : error;
+    if (!is_written || !is_closed || rename(beside, path) != 0) {
+        error = is_written && is_closed ? errno : error;
+        (void)unlink(beside);
+        *why = strerror(error);
+        return false;
+    }
+    if (!file_sync_folder(path)) {
+        *why = strerror(errno);
+        return false;
+    }
+    return true;
+}

@@ -21,3 +21,8 @@ MUST_CHECK enum status file_read(const char *path, struct buffer *content, struc
 
 /// Writes the bytes beside the file, with its mode, and puts them in its place. False: `*why`, the file is as it was.
 MUST_CHECK bool file_replace(const char *path, struct text bytes, const char **why);
+
+/// Makes the file hold these bytes, whether there was one or not; true only when that outlives the loss of power. What
+/// is killed in between leaves the old file or the new one, never half of one. False: `*why`, which says where it went
+/// wrong, a constant or the system's words.
+MUST_CHECK bool file_put_for_good(const char *path, struct text bytes, const char **why);

@@ -22,6 +22,22 @@ bool plain_is_hidden(const char *bytes, size_t length)
     return is_mark || is_isolate;
 }
 
+size_t plain_strip(char *bytes, size_t length)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0, step; i < length; i += step) {
+        bool is_layout = bytes[i] == '\t' || bytes[i] == '\n';
+        step = utf8_length(bytes + i, length - i);
+        step = step == 0 ? 1 : step;
+        if (is_layout || !plain_is_hidden(bytes + i, step)) {
+            memmove(bytes + kept, bytes + i, step);
+            kept += step;
+        }
+    }
+    return kept;
+}
+
 void plain_clean(char *bytes, size_t length)
 {
     size_t i = 0;

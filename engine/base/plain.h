@@ -14,5 +14,9 @@
 /// what turns the direction of writing.
 bool plain_is_hidden(const char *bytes, size_t length);
 
+/// Takes out what may not be shown, but for tabs and ends of lines; bytes that are no UTF-8 stay. The length of what is
+/// left.
+size_t plain_strip(char *bytes, size_t length);
+
 /// Writes '?' over each byte that may not be shown, or that is no UTF-8.
 void plain_clean(char *bytes, size_t length);

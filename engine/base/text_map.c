@@ -37,6 +37,12 @@ static uint64_t hash_of(struct text key)
     return fold(hash ^ rest, secret[1] ^ 0x9e3779b97f4a7c15u);
 }
 
+uint64_t text_map_hash(struct text key)
+{
+    pthread_once(&has_secret, make_secret);
+    return hash_of(key);
+}
+
 void text_map_init(struct text_map *map)
 {
     pthread_once(&has_secret, make_secret);

@@ -25,6 +25,9 @@ struct text_map {
 void text_map_init(struct text_map *map);
 void text_map_fini(struct text_map *map);
 
+/// The hash of a key in all maps of this process, another one in the next.
+uint64_t text_map_hash(struct text key);
+
 /// Room for `count` keys in all; text_map_insert cannot fail up to there. False: no memory.
 MUST_CHECK bool text_map_reserve(struct text_map *map, size_t count);
 

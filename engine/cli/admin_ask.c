@@ -41,8 +41,19 @@ static int refuse(const struct cli_options *options, const struct http_response 
     return cli_fail(options, &why, CLI_REFUSED);
 }
 
-/// The answer, when its status is 200 or `also`; else the reason is printed.
-static int ask(const struct cli_options *options, struct search_client_question *question, uint16_t also,
+/// Besides a 200.
+enum wanted { WANTED_NOTHING, WANTED_REFUSAL, WANTED_SWITCH };
+
+static bool is_wanted(const struct http_response *response, enum wanted also)
+{
+    bool is_of_switch = response->status == 409 || (response->status == 404 && has_code(response, "unknown_supplier"));
+
+    return response->status == 200 || (response->status == 422 && also != WANTED_NOTHING) ||
+           (also == WANTED_SWITCH && is_of_switch);
+}
+
+/// The answer, when it is wanted; else the reason is printed.
+static int ask(const struct cli_options *options, struct search_client_question *question, enum wanted also,
                struct http_response **response)
 {
     struct failure why = { 0 };
@@ -55,7 +66,7 @@ static int ask(const struct cli_options *options, struct search_client_question 
         failure_code(&why, status == STATUS_INVALID ? CODE_NONE : CODE_ENGINE_UNREACHABLE);
         return cli_fail(options, &why, status == STATUS_INVALID ? CLI_USAGE : CLI_UNREACHABLE);
     }
-    if ((*response)->status != 200 && (*response)->status != also) {
+    if (!is_wanted(*response, also)) {
         int code = refuse(options, *response);
         http_response_destroy(response);
         return code;
@@ -67,7 +78,7 @@ int admin_fetch(const struct cli_options *options, const char *path, struct http
 {
     struct search_client_question question = { .path = path };
 
-    return ask(options, &question, 200, response);
+    return ask(options, &question, WANTED_NOTHING, response);
 }
 
 int admin_ask(const struct cli_options *options, const char *path, struct http_response **response)
@@ -86,7 +97,15 @@ int admin_change(const struct cli_options *options, const char *path, struct tex
 {
     struct search_client_question question = { .path = path, .body = body, .patience_ms = ADMIN_CHANGE_PATIENCE_MS };
 
-    return ask(options, &question, 422, response);
+    return ask(options, &question, WANTED_REFUSAL, response);
+}
+
+int admin_switch_ask(const struct cli_options *options, const char *path, struct text body,
+                     struct http_response **response)
+{
+    struct search_client_question question = { .path = path, .body = body, .patience_ms = ADMIN_CHANGE_PATIENCE_MS };
+
+    return ask(options, &question, WANTED_SWITCH, response);
 }
 
 int admin_is_not_ours(const struct cli_options *options)

@@ -16,6 +16,10 @@ MUST_CHECK int admin_fetch(const struct cli_options *options, const char *path, 
 /// Says that what answers is not an admin listener; the exit code.
 int admin_is_not_ours(const struct cli_options *options);
 
+/// The same of a supplier's switch: also with the 404, 409 or 422 that says why not.
+MUST_CHECK int admin_switch_ask(const struct cli_options *options, const char *path, struct text body,
+                                struct http_response **response);
+
 enum { ADMIN_CHANGE_PATIENCE_MS = 120000 };
 
 /// A change: POSTs the JSON object `body`. CLI_OK with a 200, or with the 422 of an engine that refused, in

@@ -24,6 +24,14 @@ static void write_who(struct json_writer *json)
     json_field_c(json, "who", who);
 }
 
+void change_write_asker(const struct cli_options *options, struct json_writer *json)
+{
+    write_who(json);
+    if (options->why != NULL) {
+        json_field_c(json, "why", options->why);
+    }
+}
+
 int change_send(const struct cli_options *options, const char *path, change_fields write)
 {
     struct http_response *response = NULL;
@@ -33,10 +41,7 @@ int change_send(const struct cli_options *options, const char *path, change_fiel
     buffer_init(&body, CHANGE_BODY_CAP);
     json_writer_init(&json, &body);
     json_begin_object(&json);
-    write_who(&json);
-    if (options->why != NULL) {
-        json_field_c(&json, "why", options->why);
-    }
+    change_write_asker(options, &json);
     write(options, &json);
     json_end_object(&json);
     int code = admin_change(options, path, buffer_text(&body), &response);

@@ -48,6 +48,7 @@ struct cli_options {
     const char *url, *admin;
     const char *why, *retry;             // NULL: not given
     const char *shadow, *promote, *drop; // names of suppliers; NULL: not given
+    const char *account, *lasts, *waits; // of commands that switch a supplier; NULL: not given
     uint64_t budget_ms;                  // 0: not given
     uint64_t width;                      // 0: the terminal's
     struct cli_list bodies;              // saved answers
@@ -78,6 +79,11 @@ int cmd_status(const struct cli_options *options);
 int cmd_reload(const struct cli_options *options);
 int cmd_rollback(const struct cli_options *options);
 int cmd_history(const struct cli_options *options);
+int cmd_suppliers(const struct cli_options *options);
+int cmd_breaker(const struct cli_options *options);
+int cmd_disable(const struct cli_options *options);
+int cmd_enable(const struct cli_options *options);
+int cmd_drain(const struct cli_options *options);
 int cmd_new(const struct cli_options *options);
 int cmd_config(const struct cli_options *options);
 int cmd_completion(const struct cli_options *options);

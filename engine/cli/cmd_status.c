@@ -1,5 +1,6 @@
 #include "cli/admin_ask.h"
 #include "cli/reload_print.h"
+#include "cli/switch_print.h"
 
 #include "base/json_read.h"
 
@@ -15,7 +16,15 @@ struct status_view {
 };
 
 /// What is within a supplier's object and has lines of its own.
-enum status_part { STATUS_TRIAL, STATUS_DRIFT, STATUS_ACCOUNTS, STATUS_LIMITS, STATUS_LOGIN, STATUS_PARTS };
+enum status_part {
+    STATUS_SWITCH,
+    STATUS_TRIAL,
+    STATUS_DRIFT,
+    STATUS_ACCOUNTS,
+    STATUS_LIMITS,
+    STATUS_LOGIN,
+    STATUS_PARTS
+};
 
 struct status_supplier {
     struct text name, script, because, quarantined, mode;
@@ -72,9 +81,9 @@ static const struct {
     const char *key;
     enum json_token begins;
 } part_places[STATUS_PARTS] = {
-    [STATUS_TRIAL] = { "trial", JSON_BEGIN_OBJECT },      [STATUS_DRIFT] = { "drift", JSON_BEGIN_ARRAY },
-    [STATUS_ACCOUNTS] = { "accounts", JSON_BEGIN_ARRAY }, [STATUS_LIMITS] = { "limits", JSON_BEGIN_OBJECT },
-    [STATUS_LOGIN] = { "login", JSON_BEGIN_OBJECT },
+    [STATUS_SWITCH] = { "switch", JSON_BEGIN_OBJECT }, [STATUS_TRIAL] = { "trial", JSON_BEGIN_OBJECT },
+    [STATUS_DRIFT] = { "drift", JSON_BEGIN_ARRAY },    [STATUS_ACCOUNTS] = { "accounts", JSON_BEGIN_ARRAY },
+    [STATUS_LIMITS] = { "limits", JSON_BEGIN_OBJECT }, [STATUS_LOGIN] = { "login", JSON_BEGIN_OBJECT },
 };
 
 /// Values stay escaped: the page shows them, nothing is decided by them.
@@ -180,16 +189,21 @@ static void print_parts(struct paint *paint, const struct status_supplier *suppl
 static void print_supplier(struct paint *paint, const struct status_supplier *supplier)
 {
     bool is_quarantined = supplier->is_enabled && supplier->quarantined.length > 0;
-    enum paint_colour colour = is_quarantined ? PAINT_RED : supplier->is_enabled ? PAINT_GREEN : PAINT_DIM;
-    struct text about = is_quarantined         ? supplier->quarantined
-                        : supplier->is_enabled ? supplier->script
-                                               : supplier->because;
+    bool is_on = supplier->is_enabled && !supplier->has[STATUS_SWITCH];
+    struct text about = supplier->is_enabled && !is_on ? TEXT("an operator has switched it off, see below")
+                        : is_quarantined               ? supplier->quarantined
+                        : supplier->is_enabled         ? supplier->script
+                                                       : supplier->because;
 
+    enum paint_colour colour = is_quarantined         ? PAINT_RED
+                               : is_on                ? PAINT_GREEN
+                               : supplier->is_enabled ? PAINT_YELLOW
+                                                      : PAINT_DIM;
     buffer_append_c(paint->out, "  ");
     paint_cell(paint, supplier->name, STATUS_NAME_COLUMNS, PAINT_LEFT);
     paint_spaces(paint, 1);
     paint_on(paint, colour);
-    paint_cell(paint, supplier->is_enabled ? TEXT("on") : TEXT("off"), 3, PAINT_LEFT);
+    paint_cell(paint, is_on ? TEXT("on") : TEXT("off"), 3, PAINT_LEFT);
     paint_off(paint, colour);
     paint_spaces(paint, 2);
     if (supplier->is_enabled && supplier->mode.length > 0) {
@@ -260,7 +274,7 @@ static bool read_status(struct json_reader *json, struct status_view *view, stru
             return false;
         }
         token = json_next(json);
-        if (token == JSON_BEGIN_OBJECT && text_equals_c(key, "reload")) {
+        if (token == JSON_BEGIN_OBJECT && (text_equals_c(key, "reload") || text_equals_c(key, "switches"))) {
             if (!json_skip(json, token)) {
                 return false;
             }
@@ -332,6 +346,7 @@ static size_t print_reload(struct paint *paint, struct text body)
 
     arena_init(&arena, STATUS_ARENA);
     if (json_tree_read(&arena, body, &root, &offset, &sentence) == STATUS_OK) {
+        switch_print_all(paint, root);
         stale = reload_print_status(paint, json_tree_member(root, "reload"));
     }
     arena_fini(&arena);

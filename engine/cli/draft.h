@@ -109,6 +109,8 @@ void draft_find_secrets(struct draft *draft);
 void draft_find_words(struct draft *draft, struct text text);
 /// Values behind names of secrets, in text that nothing else takes apart: `"password": "…"`, `;token=…`, `key: "…"`.
 void draft_find_pairs(struct draft *draft, struct text text);
+/// The Lua expression of what a message of XML says anew each time: its own id, when it was sent. NULL: it is no such.
+const char *draft_made_anew(struct text key, struct text value);
 /// A header that a browser adds, or that the engine makes itself; it is noted.
 bool draft_is_header_left_out(struct draft *draft, const struct pasted_pair *header);
 /// The value of a header as a Lua expression.

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { WORD_LENGTH_MIN = 20, WORD_LETTERS_MIN = 2, WORD_DIGITS_MIN = 3 };
+enum { WORD_LENGTH_MIN = 20, WORD_LETTERS_MIN = 2, WORD_DIGITS_MIN = 3, UUID_LENGTH = 36 };
 
 static bool is_letter(char c)
 {
@@ -96,4 +96,33 @@ void draft_find_pairs(struct draft *draft, struct text text)
             (void)draft_take_secret(draft, &value);
         }
     }
+}
+
+/// 2030-01-08T13:06…
+static bool is_moment(struct text value)
+{
+    static const char shape[] = "0000-00-00T00:00";
+    bool is = value.length >= sizeof(shape) - 1;
+
+    for (size_t i = 0; is && i < sizeof(shape) - 1; i++) {
+        is = shape[i] == '0' ? value.data[i] >= '0' && value.data[i] <= '9' : value.data[i] == shape[i];
+    }
+    return is;
+}
+
+const char *draft_made_anew(struct text key, struct text value)
+{
+    size_t dashes = 0;
+
+    for (size_t i = 0; i < value.length; i++) {
+        dashes += value.data[i] == '-';
+    }
+    if (text_equals_c(key, "MessageID") && dashes == 4 && value.length >= UUID_LENGTH) {
+        return text_starts_with(value, TEXT("urn:uuid:")) ? "\"urn:uuid:\" .. crypto.uuid()" : "crypto.uuid()";
+    }
+    if (text_equals_c(key, "EchoToken") && value.length > 0) {
+        return "crypto.uuid()";
+    }
+    bool is_stamp = text_equals_c(key, "TimeStamp") || text_equals_c(key, "Timestamp");
+    return is_stamp && is_moment(value) ? "ctx.now.iso" : NULL;
 }

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { LINE_MAX = 100, PATH_STEPS = 64, PATH_BYTES = 110, ANCESTORS = 3, MEMORY_MAX = 64 << 20, UUID_LENGTH = 36 };
+enum { LINE_MAX = 100, PATH_STEPS = 64, PATH_BYTES = 110, ANCESTORS = 3, MEMORY_MAX = 64 << 20 };
 
 #define WSS_EXTENSION "wssecurity-secext-1.0.xsd"
 
@@ -218,15 +218,10 @@ static void find_at(struct draft *draft, struct spot spot)
     }
 }
 
-static bool is_message_id(struct spot spot)
+/// What makes it anew for each request; NULL: nothing does.
+static const char *anew(struct spot spot)
 {
-    struct text id = text_at(spot);
-    size_t dashes = 0;
-
-    for (size_t i = 0; i < id.length; i++) {
-        dashes += id.data[i] == '-';
-    }
-    return is_named(spot.node, "MessageID") && spot.attribute == NULL && dashes == 4 && id.length >= UUID_LENGTH;
+    return draft_made_anew(name_of(spot), text_at(spot));
 }
 
 static void find_in(struct draft *draft, const struct xml_node *node)
@@ -239,11 +234,12 @@ static void find_in(struct draft *draft, const struct xml_node *node)
         return;
     }
     for (size_t i = 0; i < node->attribute_count; i++) {
-        if (!node->attributes[i].is_binding) {
-            find_at(draft, (struct spot){ node, &node->attributes[i] });
+        struct spot spot = { node, &node->attributes[i] };
+        if (!node->attributes[i].is_binding && anew(spot) == NULL) {
+            find_at(draft, spot);
         }
     }
-    if (!is_message_id((struct spot){ .node = node })) {
+    if (anew((struct spot){ .node = node }) == NULL) {
         find_at(draft, (struct spot){ .node = node });
     }
     for (const struct xml_node *child = node->first; child != NULL; child = child->next) {
@@ -396,10 +392,9 @@ static void write_value(struct draft *draft, struct spot spot, const struct plac
     } else if (counts != NULL && is_same_spot(spot, find_spot(counts, true))) {
         draft_tell(draft, &value, "how many travellers of each kind");
         buffer_printf(out, "count(search, \"%s\")", place->kind);
-    } else if (is_message_id(spot)) {
-        bool is_urn = text_starts_with(value.value, TEXT("urn:uuid:"));
+    } else if (anew(spot) != NULL) {
         draft_tell(draft, &value, "a new one for each request");
-        buffer_append_c(out, is_urn ? "\"urn:uuid:\" .. crypto.uuid()" : "crypto.uuid()");
+        buffer_append_c(out, anew(spot));
     } else if (numbering == DRAFT_FROM_ONE || numbering == DRAFT_FROM_ZERO) {
         draft_write_number(draft, &value, numbering, out);
     } else {

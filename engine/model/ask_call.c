@@ -24,6 +24,7 @@ void ask_call_destroy(struct ask_call *ask)
     block_release(&ask->facts);
     block_release(&ask->input);
     block_release(&ask->result);
+    block_release(&ask->hidden);
     login_drop(&ask->login);
     http_response_destroy(&ask->response);
     http_request_destroy(&ask->request);

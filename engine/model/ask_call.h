@@ -29,6 +29,7 @@ struct ask_call {
     uint64_t ceiling_us;          // 0: the script says nothing
     struct http_request *request; // owned by the call until taken
     struct block *result;         // of READ: JSON {status, offer?, now?, expires_at?, handoff?}, checked
+    struct block *hidden;         // of the new offer: what is not shown of it, as in struct offer; NULL: nothing
     char message[256];
     char code[64]; // of fail.supplier
 };

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "base/arena.h"
+#include "model/admission_settings.h"
 #include "model/breaker_settings.h"
 #include "model/patience_settings.h"
 #include "model/rule.h"
@@ -46,6 +47,7 @@ struct catalogue {
     uint64_t deadline_default_us, deadline_min_us, deadline_max_us;
     struct breaker_settings breaker;
     struct patience_settings patience;
+    struct admission_settings admission;
     uint64_t linger_us; // how long an attempt may go on for nobody, from its begin; 0: none does, nor is there a probe
     uint64_t linger_learn;    // the share of cut attempts that do, so that one learns; millionths
     const struct text *hosts; // names to keep resolved: of the suppliers that are on, without ports, no literals

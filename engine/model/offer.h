@@ -25,6 +25,9 @@ struct offer {
     struct text json;      // the finished offer object: `id` is "supplier:id"
     uint32_t head_length;  // … so many bytes of it are `id`, `supplier` and `item`, with its first brace
     struct text item_json; // the finished object of what is common to the item; absent: none
+    struct text price;     // within `json`: the object
+    struct text expires_at;
+    struct text hidden;    // what is checked and never shown, as members of JSON, each behind a comma; absent: nothing
     const uint16_t *marks; // its facet values, as numbers of the batch's table; each once
     uint16_t mark_count;
 };

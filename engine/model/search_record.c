@@ -207,14 +207,56 @@ static void write_sending(const struct search_record *record, struct json_writer
     }
 }
 
-void search_record_write(const struct search_record *record, struct json_writer *json)
+static void write_at(uint64_t wall_us, struct json_writer *json)
 {
     char at[CLOCK_UTC_SIZE];
-    size_t length = clock_print_utc(record->arrival_wall_us, at);
+    size_t length = clock_print_utc(wall_us, at);
 
-    json_begin_object(json);
-    json_field_text(json, "search_id", record->search_id);
     json_field_text(json, "at", (struct text){ at, length });
+}
+
+/// What went on, and how late it was. `at` is its end.
+static void write_afterwards(const struct search_record *record, struct json_writer *json)
+{
+    const struct search_record_late *late = &record->late;
+
+    write_at(record->arrival_wall_us + record->took_us, json);
+    if (record->kind == RECORD_LATE) {
+        field_ms(json, "late_ms", late->late_us);
+    }
+    if (late->is_compared && record->entries[0].outcome == OUTCOME_ANSWERED) {
+        json_field_u64(json, "new_items", late->new_items);
+        json_field_u64(json, "cheapest_items", late->cheapest_items);
+    }
+    json_key(json, "supplier");
+    write_entry(&record->entries[0], json);
+}
+
+static void write_line(const struct search_record *record, struct json_writer *json)
+{
+    json_field_c(json, "line", record->kind == RECORD_LATE ? "late" : "probe");
+}
+
+static void write_joined(const struct search_record *const *afterwards, size_t count, struct json_writer *json)
+{
+    if (count == 0) {
+        return;
+    }
+    json_key(json, "afterwards");
+    json_begin_array(json);
+    for (size_t i = 0; i < count; i++) {
+        json_begin_object(json);
+        write_line(afterwards[i], json);
+        write_afterwards(afterwards[i], json);
+        json_end_object(json);
+    }
+    json_end_array(json);
+}
+
+static void write_search(const struct search_record *record, struct json_writer *json)
+{
+    json_field_text(json, "search_id", record->search_id);
+    write_at(record->arrival_wall_us, json);
     json_field_text(json, "product", record->product);
     field_text(json, "caller", record->caller);
     field_text(json, "trace_id", record->trace_id);
@@ -231,5 +273,29 @@ void search_record_write(const struct search_record *record, struct json_writer 
         write_entry(&record->entries[i], json);
     }
     json_end_array(json);
+}
+
+void search_record_write(const struct search_record *record, struct json_writer *json)
+{
+    if (record->kind == RECORD_SEARCH) {
+        search_record_write_joined(record, NULL, 0, json);
+        return;
+    }
+    json_begin_object(json);
+    write_line(record, json);
+    json_field_text(json, "search_id", record->search_id);
+    json_field_text(json, "product", record->product);
+    json_field_u64(json, "generation", record->generation);
+    write_afterwards(record, json);
+    json_end_object(json);
+}
+
+void search_record_write_joined(const struct search_record *record, const struct search_record *const *afterwards,
+                                size_t count, struct json_writer *json)
+{
+    require(record->kind == RECORD_SEARCH);
+    json_begin_object(json);
+    write_search(record, json);
+    write_joined(afterwards, count, json);
     json_end_object(json);
 }

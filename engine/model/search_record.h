@@ -3,6 +3,9 @@
 /// A search makes it beside its reply, the route adds how the reply was sent, telemetry counts it and writes it down.
 /// Names in its JSON are those of the reply, so that what reads a reply reads a record.
 ///
+/// What of a search goes on when nobody waits for it any more has records of its own, of one entry each: attempts that
+/// were cut and linger, and probes. They bear the search's id, and come after its record or before.
+///
 /// Threads: one owner at a time; handed over whole.
 /// Memory:  one allocation with its entries and texts; search_record_destroy frees it.
 #pragma once
@@ -14,6 +17,15 @@
 #include "model/rule.h"
 
 enum { SEARCH_RECORD_LINE_MAX = 4 << 20 };
+
+enum search_record_kind { RECORD_SEARCH, RECORD_LATE, RECORD_PROBE };
+
+/// Of RECORD_LATE and RECORD_PROBE. An item would have been the cheapest when others found it, too, and dearer.
+struct search_record_late {
+    uint64_t late_us; // from the cut to its end; of a probe 0
+    bool is_compared; // the next two are known: the search replied, and not with too much to look through
+    uint32_t new_items, cheapest_items;
+};
 
 /// One supplier within the search.
 struct search_record_entry {
@@ -41,6 +53,8 @@ struct search_record_entry {
 };
 
 struct search_record {
+    enum search_record_kind kind; // of others, only what stands in their line is filled
+    struct search_record_late late;
     struct text search_id, product, caller, trace_id; // caller absent: not named
     uint32_t generation;
     bool is_test; // it asked suppliers of mode test, too
@@ -78,3 +92,6 @@ bool search_record_is_late(const struct search_record *record);
 
 /// One JSON object without line breaks.
 void search_record_write(const struct search_record *record, struct json_writer *json);
+/// The same of a search, with what is known of its attempts that went on.
+void search_record_write_joined(const struct search_record *record, const struct search_record *const *afterwards,
+                                size_t count, struct json_writer *json);

@@ -40,6 +40,7 @@ static void breaker_enter(struct breaker *breaker, enum breaker_state state, uin
     breaker->since_us = now_us;
     breaker->probe = 0;
     breaker->probes_good = breaker->probes_bad = 0;
+    memset(breaker->lapsed, 0, sizeof(breaker->lapsed));
     breaker->step = 0;
     breaker->step_us = now_us;
     forget_calls(breaker);
@@ -61,6 +62,7 @@ static void breaker_open(struct breaker *breaker, uint32_t dice, uint64_t now_us
     }
     wait_us = wait_us < BREAKER_WAIT_MOST_US ? wait_us : BREAKER_WAIT_MOST_US;
     breaker->trips += breaker->trips < 8;
+    breaker->openings++;
     breaker_enter(breaker, BREAKER_OPEN, now_us);
     breaker->until_us = now_us + (uint64_t)((double)wait_us * (0.75 + 0.5 * dice / (double)UINT32_MAX));
 }
@@ -76,9 +78,31 @@ void breaker_close(struct breaker *breaker, uint64_t now_us)
     breaker_enter(breaker, BREAKER_CLOSED, now_us);
 }
 
+/// The probe that is out is slower than any answer that is worth waiting for, or lost.
+static void lapse_probe(struct breaker *breaker)
+{
+    uint32_t probe = breaker->probe;
+
+    breaker->probe = 0;
+    if (breaker->probes_bad == BREAKER_BAD_PROBES) {
+        breaker_open(breaker, breaker->lease_dice, breaker->lease_us);
+        return;
+    }
+    breaker->probes_bad++;
+    for (uint32_t i = 0; i < BREAKER_BAD_PROBES; i++) {
+        if (breaker->lapsed[i] == 0) {
+            breaker->lapsed[i] = probe;
+            return;
+        }
+    }
+}
+
 /// What time alone changes.
 void breaker_advance(struct breaker *breaker, uint64_t now_us)
 {
+    if (breaker->state == BREAKER_HALF_OPEN && breaker->probe != 0 && now_us >= breaker->lease_us) {
+        lapse_probe(breaker);
+    }
     if (breaker->state == BREAKER_OPEN && now_us >= breaker->until_us) {
         breaker_enter(breaker, BREAKER_HALF_OPEN, now_us);
     }
@@ -97,12 +121,14 @@ void breaker_advance(struct breaker *breaker, uint64_t now_us)
 
 // ---- asking
 
-static enum breaker_answer lend_probe(struct breaker *breaker, uint64_t now_us, struct breaker_pass *pass)
+static enum breaker_answer lend_probe(struct breaker *breaker, uint32_t dice, uint64_t now_us,
+                                      struct breaker_pass *pass)
 {
-    if (breaker->probe != 0 && now_us < breaker->lease_us) {
+    if (breaker->probe != 0) {
         return BREAKER_REFUSE;
     }
     breaker->probe = ++breaker->probes;
+    breaker->lease_dice = dice;
     breaker->lease_us = now_us + BREAKER_LEASE_US;
     *pass = (struct breaker_pass){ breaker->epoch, breaker->probe };
     return BREAKER_PROBE;
@@ -120,7 +146,7 @@ enum breaker_answer breaker_ask(struct breaker *breaker, uint32_t dice, uint64_t
 {
     breaker_advance(breaker, now_us);
     if (breaker->state == BREAKER_HALF_OPEN) {
-        return lend_probe(breaker, now_us, pass);
+        return lend_probe(breaker, dice, now_us, pass);
     }
     if ((uint64_t)dice * 100 >> 32 >= breaker_share_percent(breaker)) {
         return BREAKER_REFUSE;
@@ -241,16 +267,34 @@ static bool tell_call(struct breaker *breaker, struct breaker_guard *guard, enum
     return true;
 }
 
-static bool tell_probe(struct breaker *breaker, enum breaker_verdict verdict, uint32_t dice, uint64_t now_us)
+/// One whose lease is over was counted as bad then. True: it is well, and is to be counted again.
+static bool take_back_lapsed(struct breaker *breaker, uint32_t probe, enum breaker_verdict verdict)
 {
-    breaker->probe = 0;
+    for (uint32_t i = 0; i < BREAKER_BAD_PROBES; i++) {
+        if (breaker->lapsed[i] == probe) {
+            breaker->lapsed[i] = 0;
+            breaker->probes_bad -= verdict == BREAKER_WAS_GOOD;
+            return verdict == BREAKER_WAS_GOOD;
+        }
+    }
+    return false;
+}
+
+static bool tell_probe(struct breaker *breaker, uint32_t probe, enum breaker_verdict verdict, uint32_t dice,
+                       uint64_t now_us)
+{
+    if (probe == breaker->probe) {
+        breaker->probe = 0;
+    } else if (!take_back_lapsed(breaker, probe, verdict)) {
+        return false;
+    }
     breaker->probes_good += verdict == BREAKER_WAS_GOOD;
     breaker->probes_bad += verdict != BREAKER_WAS_GOOD && verdict != BREAKER_WAS_OURS;
     if (breaker->probes_good >= BREAKER_GOOD_PROBES) {
         breaker_enter(breaker, BREAKER_RAMP, now_us);
         return true;
     }
-    if (breaker->probes_bad > BREAKER_PROBES - BREAKER_GOOD_PROBES) {
+    if (breaker->probes_bad > BREAKER_BAD_PROBES) {
         breaker_open(breaker, dice, now_us);
         return true;
     }
@@ -265,7 +309,7 @@ bool breaker_tell(struct breaker *breaker, struct breaker_guard *guard, struct b
         return false;
     }
     if (pass.probe != 0) {
-        return pass.probe == breaker->probe && tell_probe(breaker, verdict, dice, now_us);
+        return tell_probe(breaker, pass.probe, verdict, dice, now_us);
     }
     return verdict != BREAKER_WAS_OURS && tell_call(breaker, guard, verdict, dice, now_us);
 }

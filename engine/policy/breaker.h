@@ -4,7 +4,8 @@
 /// lower Wilson bound of a share (Wilson 1927, 95 %) is above its limit: failures alone, or failures and slow ones
 /// together. It looks back over its window, and over up to a minute while that has too few calls. Open it refuses for a
 /// while that doubles, up to 8 s. Half-open it lends one probe at a time: a copy of a request that no search waits for;
-/// three good ones of five, and it ramps up, 10, 25, 50, 100 % of calls for 3 s each.
+/// three good ones of five, and it ramps up, 10, 25, 50, 100 % of calls for 3 s each. One that is out for longer than
+/// its lease counts as bad, and the next one may go; if it comes back well after all, it counts as good instead.
 ///
 /// A call carries what was true when it was sent. What was sent before the last change of state changes none.
 ///
@@ -28,8 +29,9 @@ enum {
     BREAKER_WAIT_MOST_US = 8000000,
     BREAKER_PROBES = 5,
     BREAKER_GOOD_PROBES = 3,
-    BREAKER_LEASE_US = 10000000,   // a probe that was lost frees itself
-    BREAKER_STEP_US = 3000000,     // of the ramp
+    BREAKER_BAD_PROBES = BREAKER_PROBES - BREAKER_GOOD_PROBES, // one more opens it again
+    BREAKER_LEASE_US = 10000000,                               // of a probe
+    BREAKER_STEP_US = 3000000,                                 // of the ramp
     BREAKER_SETTLED_US = 60000000, // closed for so long: the next wait is half as long again
     BREAKER_GUARD_US = 10000000,   // suppliers that fail together within it
     BREAKER_GUARD_HOLD_US = 60000000,
@@ -61,10 +63,13 @@ struct breaker {
     uint64_t newest_second;
     uint32_t connects; // failed in a row
     uint32_t trips;    // opened in short succession
+    uint64_t openings; // since breaker_init
     uint64_t until_us; // open: refuses until then
     uint32_t probe;    // number of the one that is out, 0: none is
     uint32_t probes;   // lent so far
     uint64_t lease_us; // until when
+    uint32_t lease_dice;
+    uint32_t lapsed[BREAKER_BAD_PROBES]; // numbers of probes whose lease is over; 0: none
     uint32_t probes_good, probes_bad;
     uint32_t step; // of the ramp
     uint64_t step_us;

@@ -97,11 +97,24 @@ static void learn(struct health *health, const struct health_result *result, uin
     health_read(health, now_us);
 }
 
-bool health_tell(struct health *health, struct breaker_guard *guard, const struct health_result *result, uint32_t dice,
-                 uint64_t now_us)
+enum breaker_verdict health_learn(struct health *health, const struct health_result *result, uint64_t now_us)
 {
     enum breaker_verdict verdict = verdict_of(health, result); // by what was known before it
 
     learn(health, result, now_us);
-    return health->breaker.settings.is_on && breaker_tell(&health->breaker, guard, result->pass, verdict, dice, now_us);
+    return verdict;
+}
+
+bool health_judge(struct health *health, struct breaker_guard *guard, struct breaker_pass pass,
+                  enum breaker_verdict verdict, uint32_t dice, uint64_t now_us)
+{
+    return health->breaker.settings.is_on && breaker_tell(&health->breaker, guard, pass, verdict, dice, now_us);
+}
+
+bool health_tell(struct health *health, struct breaker_guard *guard, const struct health_result *result, uint32_t dice,
+                 uint64_t now_us)
+{
+    enum breaker_verdict verdict = health_learn(health, result, now_us);
+
+    return health_judge(health, guard, result->pass, verdict, dice, now_us);
 }

@@ -36,6 +36,7 @@ struct health_result {
     uint64_t pending_us; // cut in a phase of the network: since that fetch began; 0: in another one
     double value;        // of an answer: its offers
     bool has_answered;   // a whole answer came, whatever it said
+    bool was_asked;      // something of it went out, or could have
 };
 
 struct health {
@@ -54,6 +55,12 @@ void health_set(struct health *health, struct breaker_settings settings, uint64_
 /// May a call go out? As breaker_ask; always, when breakers are off.
 MUST_CHECK enum breaker_answer health_ask(struct health *health, uint32_t dice, uint64_t now_us,
                                           struct breaker_pass *pass);
+/// The two halves of health_tell, for callers whose guard is under a lock of its own, which only the second one needs:
+/// what is learned, which may take some 10 us, and says what the breaker makes of it; then the breaker, where it is on.
+MUST_CHECK enum breaker_verdict health_learn(struct health *health, const struct health_result *result,
+                                             uint64_t now_us);
+bool health_judge(struct health *health, struct breaker_guard *guard, struct breaker_pass pass,
+                  enum breaker_verdict verdict, uint32_t dice, uint64_t now_us);
 /// True: the breaker's state changed.
 bool health_tell(struct health *health, struct breaker_guard *guard, const struct health_result *result, uint32_t dice,
                  uint64_t now_us);

@@ -235,27 +235,32 @@ static uint64_t known_until(const struct latency_counts *counts, double factor, 
     return UINT64_MAX;
 }
 
-bool latency_fit(struct latency *latency, uint64_t now_us, struct latency_curve *curve)
+void latency_look(const struct latency *latency, uint64_t now_us, struct latency_curve *curve)
 {
+    double lasting = 1 / counts_weight(&latency->lasting, now_us);
     double day_weight = counts_weight(&latency->day, now_us);
     double day_samples = totals_of(&latency->day).all / day_weight;
     double prior = (day_samples > LATENCY_PRIOR_WEIGHT ? LATENCY_PRIOR_WEIGHT / day_samples : 1) / day_weight;
-    bool is_new = false;
 
+    read_curve(latency, lasting, prior, curve);
+    curve->samples = totals_of(&latency->lasting).all * lasting;
+    curve->day_samples = day_samples;
+    curve->known_us = known_until(&latency->lasting, lasting, curve);
+}
+
+bool latency_fit(struct latency *latency, uint64_t now_us, struct latency_curve *curve)
+{
     latency->unfitted = 0;
     latency->fitted_us = now_us;
-    read_curve(latency, 1 / counts_weight(&latency->lasting, now_us), prior, curve);
-    if (is_changed(latency, curve, now_us)) {
-        counts_shrink(&latency->quick, now_us);
-        counts_shrink(&latency->lasting, now_us);
-        latency->changes++;
-        is_new = true;
-        read_curve(latency, 1 / counts_weight(&latency->lasting, now_us), prior, curve);
+    latency_look(latency, now_us, curve);
+    if (!is_changed(latency, curve, now_us)) {
+        return false;
     }
-    curve->samples = totals_of(&latency->lasting).all / counts_weight(&latency->lasting, now_us);
-    curve->day_samples = day_samples;
-    curve->known_us = known_until(&latency->lasting, 1 / counts_weight(&latency->lasting, now_us), curve);
-    return is_new;
+    counts_shrink(&latency->quick, now_us);
+    counts_shrink(&latency->lasting, now_us);
+    latency->changes++;
+    latency_look(latency, now_us, curve);
+    return true;
 }
 
 void latency_fit_day(const struct latency *latency, uint64_t now_us, struct latency_curve *curve)

@@ -63,6 +63,9 @@ bool latency_wants_fit(const struct latency *latency, uint64_t now_us);
 /// true.
 bool latency_fit(struct latency *latency, uint64_t now_us, struct latency_curve *curve);
 
+/// As latency_fit, for somebody who only looks: nothing is forgotten, and the next fit comes when it would have.
+void latency_look(const struct latency *latency, uint64_t now_us, struct latency_curve *curve);
+
 /// Reads the day's counts alone.
 void latency_fit_day(const struct latency *latency, uint64_t now_us, struct latency_curve *curve);
 

@@ -25,7 +25,19 @@ static uint32_t limit_of(const struct quota *quota, enum quota_window window)
 
 void quota_init(struct quota *quota, struct request_limits limits)
 {
-    *quota = (struct quota){ .limits = limits };
+    *quota = (struct quota){ 0 };
+    quota_set_limits(quota, limits);
+}
+
+void quota_set_limits(struct quota *quota, struct request_limits limits)
+{
+    quota->limits = limits;
+    concurrency_set(&quota->concurrency, limits.concurrent);
+}
+
+void quota_strained(struct quota *quota, uint64_t now_us)
+{
+    concurrency_strained(&quota->concurrency, quota->running, now_us);
 }
 
 /// Forgets the slots that have left the window.
@@ -105,7 +117,7 @@ enum quota_answer quota_begin(struct quota *quota, uint64_t now_us, uint64_t *wa
     if (full != QUOTA_WINDOWS) {
         return (enum quota_answer)(QUOTA_PER_SECOND + full);
     }
-    if (quota->limits.concurrent != 0 && quota->running >= quota->limits.concurrent) {
+    if (!concurrency_allows(&quota->concurrency, quota->running, now_us)) {
         return QUOTA_CONCURRENT;
     }
     for (enum quota_window window = QUOTA_SECOND; window < QUOTA_WINDOWS; window++) {

@@ -12,6 +12,7 @@
 
 #include "base/check.h"
 #include "model/request_limits.h"
+#include "policy/concurrency.h"
 
 #include <stdbool.h>
 
@@ -32,14 +33,19 @@ struct quota {
     uint64_t slots[QUOTA_WINDOWS];                   // the number of the newest slot: time / length of a slot
     uint32_t running;
     uint64_t blocked_until_us; // 0: never was
+    struct concurrency concurrency;
 };
 
 void quota_init(struct quota *quota, struct request_limits limits);
+/// New limits count at once; what was counted, and what the supplier bears, stays.
+void quota_set_limits(struct quota *quota, struct request_limits limits);
 
 /// On QUOTA_FREE the request is counted, and its end must be told by quota_end, once. Else nothing has changed, and
 /// `*wait_us` tells after how long it may be worth asking again; 0: nobody knows.
 MUST_CHECK enum quota_answer quota_begin(struct quota *quota, uint64_t now_us, uint64_t *wait_us);
 void quota_end(struct quota *quota);
+/// A request of it met a sign that the supplier is strained; it is still under way, or was the last moment.
+void quota_strained(struct quota *quota, uint64_t now_us);
 
 /// The supplier had enough for `wait_us`; 0: it did not say how long. An earlier, longer word of it stands.
 void quota_block(struct quota *quota, uint64_t now_us, uint64_t wait_us);

@@ -1,3 +1,4 @@
+#include "base/plain.h"
 #include "base/redact.h"
 #include "script/bind.h"
 #include "script/bind_support.h"
@@ -80,12 +81,12 @@ bool bind_fail_read(lua_State *L, int index, struct script_fail *fail)
     return fail->kind != NULL;
 }
 
-// Pushes at most so many of the bytes; secrets are taken out while they are whole.
+// Pushes at most so many of the bytes; secrets are taken out while they are whole, and what may not be shown.
 static void push_words(lua_State *L, struct text text, size_t most)
 {
     char words[MESSAGE_MAX + 1];
 
-    lua_pushlstring(L, words, redact_copy(words, most + 1, text));
+    lua_pushlstring(L, words, plain_strip(words, redact_copy(words, most + 1, text)));
 }
 
 // Pushes the failure; argument `message` (0: none) becomes its message.

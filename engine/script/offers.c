@@ -23,6 +23,9 @@ struct taking {
     struct text supplier;
     struct buffer *json;                 // of the offer in hand
     struct buffer *item_json;            // of its item
+    struct buffer *hidden;               // what of it is not shown
+    size_t price_at, price_length;       // in `json`
+    size_t expires_at, expires_length;   // in `json`; 0: it does not say
     struct text currency;                // the search's; absent: unknown
     char observed_at[CALENDAR_TEXT_MAX]; // "": unknown
     char full_id[FULL_ID_MAX];
@@ -195,6 +198,22 @@ static bool due_is_within_total(struct walk *walk)
     return walk_failed(walk, "what is due later is part of the total, but more than it");
 }
 
+// Where that is which is wanted again, when somebody revalidates the offer; what is not shown is kept aside.
+static void note_field(struct taking *taking, const struct schema_field *field, size_t start, size_t value_at)
+{
+    const struct buffer *out = taking->walk.out;
+
+    if (field == taking->walk.schema->price) {
+        taking->price_at = value_at;
+        taking->price_length = out->length - value_at;
+    } else if (field == taking->walk.schema->expires_at) {
+        taking->expires_at = value_at + 1;
+        taking->expires_length = out->length - value_at - 2;
+    } else if (field->is_hidden) {
+        buffer_append(taking->hidden, out->data + start, out->length - start);
+    }
+}
+
 static bool write_fields(struct taking *taking, const struct value *values)
 {
     struct walk *walk = &taking->walk;
@@ -214,12 +233,15 @@ static bool write_fields(struct taking *taking, const struct value *values)
         }
         size_t start = walk->out->length;
         walk_write_key(walk->out, field, false);
+        size_t value_at = walk->out->length;
         walk->steps[walk->depth++] = (struct walk_step){ field->name, 0 };
         walk->is_in_price = field == walk->schema->price;
+        walk->is_hidden = field->is_hidden;
         if (!walk_value(walk, field, &values[i], -1) || (field == walk->schema->price && !due_is_within_total(walk))) {
             return false;
         }
         walk->depth--;
+        note_field(taking, field, start, value_at);
         (void)walk_take_back(walk, field, start);
         if (field == walk->schema->price) {
             write_status(taking);
@@ -255,12 +277,15 @@ static bool own_identity(struct taking *taking, const struct value *values, char
     struct walk *walk = &taking->walk;
     const struct schema_field *field = walk->schema->stand_in;
     const struct value *value = &values[field - walk->schema->root.fields];
-    struct text own = value_text(value);
+    struct text own = walk_stripped(walk, value_text(value));
     size_t length = taking->supplier.length;
 
     if (value->kind == VALUE_ABSENT) {
         walk->steps[walk->depth++] = (struct walk_step){ field->name, 0 };
         return walk_failed(walk, "required, because nothing else says which thing this is");
+    }
+    if (own.data == NULL && value->kind == VALUE_TEXT) {
+        return walk_failed(walk, "there is no memory for the name of its thing");
     }
     if (length + 1 + own.length > ITEM_ID_MAX) {
         return walk_failed(walk, "the name of its thing is too long");
@@ -327,8 +352,8 @@ static bool add_row(struct taking *taking, struct text item)
     struct walk *walk = &taking->walk;
     struct text id = walk->id;
     struct offer *row = &taking->batch->offers[taking->batch->count];
-    char *at = arena_alloc_raw(&taking->batch->arena,
-                               id.length + item.length + taking->json->length + taking->item_json->length + 1);
+    char *at = arena_alloc_raw(&taking->batch->arena, id.length + item.length + taking->json->length +
+                                                          taking->item_json->length + taking->hidden->length + 1);
 
     if (at == NULL) {
         return false;
@@ -339,6 +364,13 @@ static bool add_row(struct taking *taking, struct text item)
     row->head_length = (uint32_t)taking->head_length;
     if (taking->item_json->length > 0) {
         row->item_json = place(&at, buffer_text(taking->item_json));
+    }
+    row->price = (struct text){ row->json.data + taking->price_at, taking->price_length };
+    if (taking->expires_at > 0) {
+        row->expires_at = (struct text){ row->json.data + taking->expires_at, taking->expires_length };
+    }
+    if (taking->hidden->length > 0) {
+        row->hidden = place(&at, buffer_text(taking->hidden));
     }
     *at = '\0';
     row->total_micros = walk->shown_micros;
@@ -378,6 +410,8 @@ static bool take_offer(struct taking *taking, const struct value *source, int nu
     walk->steps[walk->depth++] = (struct walk_step){ NULL, number };
     buffer_clear(taking->json);
     buffer_clear(taking->item_json);
+    buffer_clear(taking->hidden);
+    taking->expires_at = 0;
     if (source->kind != VALUE_TABLE && source->kind != VALUE_PLANNED) {
         walk_failed(walk, "an offer expected, got %s", value_what(source));
         return drop(taking);
@@ -394,7 +428,7 @@ static bool take_offer(struct taking *taking, const struct value *source, int nu
     if (!write_fields(taking, values) || !walk_mark_lists(walk)) {
         return drop(taking);
     }
-    if (taking->json->is_full || taking->item_json->is_full) {
+    if (taking->json->is_full || taking->item_json->is_full || taking->hidden->is_full) {
         walk_failed(walk, "the offer is larger than 64 KiB");
         return drop(taking);
     }
@@ -403,6 +437,21 @@ static bool take_offer(struct taking *taking, const struct value *source, int nu
         return drop(taking);
     }
     return add_row(taking, identity);
+}
+
+// A failure in place of an offer says why it is none, with a path of the supplier's own.
+static bool is_refused(struct taking *taking, int index)
+{
+    struct walk *walk = &taking->walk;
+    struct script_fail fail;
+
+    if (!bind_fail_read(walk->L, index, &fail)) {
+        return false;
+    }
+    walk_begin(walk);
+    walk->depth = 0;
+    (void)walk_failed(walk, "%s", fail.message != NULL ? fail.message : fail.kind);
+    return drop(taking);
 }
 
 // ---- the answer ----------------------------------------------------------------------------------------------------
@@ -476,7 +525,7 @@ static enum status take_all(struct taking *taking, int list)
         sandbox_stop_here(L);
         lua_rawgeti(L, list, (int)i);
         struct value source = walk_lua_value(L, top + 1, lua_type(L, top + 1));
-        bool has_room = take_offer(taking, &source, (int)i);
+        bool has_room = is_refused(taking, top + 1) || take_offer(taking, &source, (int)i);
         lua_settop(L, top);
         if (!has_room) {
             return STATUS_FULL;
@@ -527,6 +576,7 @@ static void taking_begin(lua_State *L, struct taking *taking, int search_index, 
     taking->walk.readers = lua_gettop(L);
     taking->json = offers_state_scratch(L, 1);
     taking->item_json = offers_state_scratch(L, 2);
+    taking->hidden = offers_state_scratch(L, 3);
     offers_state_observed(L, taking->observed_at);
     memcpy(taking->walk.now, taking->observed_at, sizeof taking->walk.now);
     open_world(L, taking);

@@ -3,6 +3,7 @@
 /// A product declares its offer as data (`offer` in scripts/products/NAME.lua: fields in the order of the reply, their
 /// kinds and what is required); it is compiled once per state and walked here in one pass that checks and writes JSON
 /// at once. A bad offer is dropped, counted and reported with its path; it never takes the others with it.
+/// Neither does a failure in place of an offer (`fail.unexpected(path)`), which a script gives for one that it refuses.
 ///
 /// Threads: a worker's.
 /// Memory:  the schema belongs to the state; the batch is the caller's.

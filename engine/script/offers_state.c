@@ -58,7 +58,7 @@ struct buffer *offers_state_scratch(lua_State *L, int number)
     if (lua_isnil(L, -1)) {
         lua_pop(L, 1);
         lua_newtable(L);
-        for (int i = 1; i <= 2; i++) {
+        for (int i = 1; i <= OFFERS_SCRATCHES; i++) {
             (void)bind_push_buffer(L, OFFER_BYTES_MAX);
             lua_rawseti(L, -2, i);
         }

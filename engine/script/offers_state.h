@@ -11,7 +11,9 @@
 /// The product's schema, or NULL; pushes its readers, or nil.
 const struct schema *offers_state_schema(lua_State *L, const char *product);
 
-/// Buffer 1 or 2: the offer in hand, and its item.
+enum { OFFERS_SCRATCHES = 3 };
+
+/// Buffer 1: the offer in hand; 2: its item; 3: what of it is not shown.
 struct buffer *offers_state_scratch(lua_State *L, int number);
 
 /// The instant that offers_set_observed has set; leaves `observed_at` alone when there is none.

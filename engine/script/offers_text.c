@@ -1,6 +1,7 @@
 // How texts and names of fields are written: the plain ones, which are almost all, eight bytes at a time.
 
 #include "base/json_write.h"
+#include "base/plain.h"
 #include "script/offers_walk.h"
 
 #include <string.h>
@@ -83,6 +84,33 @@ void walk_write_text(struct buffer *out, struct text text)
     *at = '"';
     at[text.length + 1] = '"';
     out->length += text.length + 2;
+}
+
+struct text walk_trimmed(const struct schema_field *field, struct text text)
+{
+    while (field->trims_zeros && text.length > 1 && text.data[0] == '0') {
+        text.data++;
+        text.length--;
+    }
+    return text;
+}
+
+// Printable ASCII, as nearly all texts are, has nothing to take out. Others are looked at in a copy.
+struct text walk_stripped(struct walk *walk, struct text text)
+{
+    size_t plain = 0;
+
+    while (plain < text.length && (unsigned char)(text.data[plain] - ' ') < 0x7F - ' ') {
+        plain++;
+    }
+    if (plain == text.length) {
+        return text;
+    }
+    struct text copy = arena_copy(walk->arena, text);
+    if (copy.data != NULL) {
+        copy.length = plain_strip((char *)(uintptr_t)copy.data, copy.length);
+    }
+    return copy;
 }
 
 // The field's name, colon and what stands before them, where SCHEMA_KEY_ROOM bytes are free: the same few pieces for

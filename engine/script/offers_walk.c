@@ -1,5 +1,6 @@
 #include "script/offers_walk.h"
 
+#include "base/plain.h"
 #include "base/redact.h"
 #include "script/amount.h"
 #include "script/bind_shape.h"
@@ -24,6 +25,7 @@ void walk_begin(struct walk *walk)
     walk->is_in_price = false;
     walk->is_converted = false;
     walk->is_over = false;
+    walk->is_hidden = false;
     walk->id = (struct text){ NULL, 0 };
     walk->currency[0] = '\0';
     walk->taxes_are_included = false;
@@ -47,7 +49,7 @@ void walk_begin(struct walk *walk)
 struct walk_quote walk_quote(struct text text)
 {
     struct walk_quote quote;
-    (void)redact_copy(quote.text, sizeof quote.text, text);
+    quote.text[plain_strip(quote.text, redact_copy(quote.text, sizeof quote.text, text))] = '\0';
     return quote;
 }
 
@@ -125,15 +127,6 @@ static bool has_length(const struct schema_field *field, struct text text)
     return text.length <= (uint64_t)field->max && text.length >= (uint64_t)field->min;
 }
 
-static struct text trimmed(const struct schema_field *field, struct text text)
-{
-    while (field->trims_zeros && text.length > 1 && text.data[0] == '0') {
-        text.data++;
-        text.length--;
-    }
-    return text;
-}
-
 static bool walk_text(struct walk *walk, const struct schema_field *field, const struct value *value)
 {
     struct text text = value_text(value);
@@ -141,11 +134,15 @@ static bool walk_text(struct walk *walk, const struct schema_field *field, const
     if (text.data == NULL) {
         return expected(walk, value, "text");
     }
+    text = field->is_hidden || walk->is_hidden ? text : walk_stripped(walk, text);
+    if (text.data == NULL) {
+        return walk_failed(walk, "there is no memory for it");
+    }
     if (!has_length(field, text)) {
         return walk_failed(walk, "text of %d to %d bytes expected, got %zu", (int)field->min, (int)field->max,
                            text.length);
     }
-    text = trimmed(field, text);
+    text = walk_trimmed(field, text);
     if (field == walk->schema->id) {
         walk->id = text;
     }
@@ -381,7 +378,7 @@ static bool write_plain_text(struct walk *walk, const struct schema_field *field
         !has_length(field, value->text)) {
         return false;
     }
-    struct text text = trimmed(field, value->text);
+    struct text text = walk_trimmed(field, value->text);
     if (!walk_write_plain(walk->out, field, text, is_first)) {
         return false;
     }
@@ -394,7 +391,7 @@ static bool write_plain_text(struct walk *walk, const struct schema_field *field
 static bool mark_plain_text(struct walk *walk, const struct schema_field *field, const struct value *value)
 {
     enter_name(walk, field->name);
-    if (!walk_mark(walk, field->facet, trimmed(field, value->text), true)) {
+    if (!walk_mark(walk, field->facet, walk_trimmed(field, value->text), true)) {
         return false;
     }
     walk->depth--;

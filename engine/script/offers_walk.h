@@ -71,6 +71,7 @@ struct walk {
     // money and time
     struct walk_scope *scope;  // the object in hand
     bool is_in_price;          // within the field `price`
+    bool is_hidden;            // within a field of the root that is never shown: its bytes stay as they are
     bool is_converted;         // the total is shown in the search's currency
     const struct rates *rates; // NULL: nothing is converted
     struct text target;        // the search's currency
@@ -135,6 +136,14 @@ bool walk_failed(struct walk *walk, const char *format, ...) PRINTF_LIKE(2, 3);
 /// The digits of a number, at the end of `room`.
 enum { DIGITS_MAX = 20 };
 struct text walk_digits(uint64_t number, char room[DIGITS_MAX]);
+
+/// Without leading zeros, where the field wants that.
+struct text walk_trimmed(const struct schema_field *field, struct text text);
+
+/// A text of a supplier as a reply may show it: without controls, tabs and ends of lines aside, and without what turns
+/// the direction of writing. It lives as long as the batch where anything was taken out; absent: the
+/// batch is full.
+struct text walk_stripped(struct walk *walk, struct text text);
 
 /// A text as JSON, quotes included; bytes that are not UTF-8 become U+FFFD.
 void walk_write_text(struct buffer *out, struct text text);

@@ -14,9 +14,10 @@
 /// A text is a path from the element in hand; `up(n)` begins n levels of `[]` further out. `{}` stands for the values
 /// of a map with free keys as `[]` does for the elements of a list, and alone both are the key or number of the one in
 /// hand. `of = ref(list, key, path)` means that elements name others, which are in a list or map of the document: it is
-/// one more level; `ref(list, key, path).field` is a leaf of what is named. A function behind paths or terms is given
-/// their values, one that stands alone the element as a table. The plan declares what it reads, so a document is kept
-/// as a tape and nothing becomes a Lua value but what a function of the plan asks for.
+/// one more level; `ref(list, key, path).field` is a leaf of what is named. Where names count within each slice, key
+/// and path are lists of paths; a list may begin at `up(n)`, too, or be one of lists. A function behind paths or terms
+/// is given their values, one that stands alone the element as a table. The plan declares what it reads, so a document
+/// is kept as a tape and nothing becomes a Lua value but what a function of the plan asks for.
 ///
 /// `from = "xml"` reads XML by the same paths (tape_xml.h); `xmlns` says what their prefixes mean (xml_names.h).
 ///
@@ -29,7 +30,7 @@
 
 #include <lua.h>
 
-enum { PLAN_LEVELS_MAX = 32, PLAN_FIELDS_MAX = 64, PLAN_WHENS_MAX = 32, PLAN_STEPS_MAX = 16 };
+enum { PLAN_LEVELS_MAX = 32, PLAN_FIELDS_MAX = 64, PLAN_WHENS_MAX = 32, PLAN_STEPS_MAX = 16, PLAN_KEYS_MAX = 4 };
 
 /// One step of a path: a member's place, or an element's number.
 struct plan_step {
@@ -116,6 +117,15 @@ struct plan_level {
     bool is_self; // `each = "."`: the element further out, once
     bool is_reference;
     struct plan_path key, reference;
+    struct plan_keys *keys; // … of one that is found in another way than by these two; NULL: it is not
+};
+
+/// A reference by several keys, or into lists that are not one list of the document.
+struct plan_keys {
+    uint32_t level, depth; // of the elements that are looked through; how many levels further in than `base` that is
+    uint32_t base;         // the level that their list begins at
+    uint32_t count;
+    struct plan_path key[PLAN_KEYS_MAX], reference[PLAN_KEYS_MAX];
 };
 
 /// In the order in which they are asked: what an answer says wins over what it lacks.

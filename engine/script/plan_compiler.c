@@ -68,7 +68,7 @@ static struct plan_node *compile_argument(struct plan_compiler *compiler, int te
     return node;
 }
 
-static uint32_t outer_level(struct plan_compiler *compiler, uint32_t level, int count)
+uint32_t plan_outer_level(struct plan_compiler *compiler, uint32_t level, int count)
 {
     for (; count > 0; count--) {
         if (level == 0) {
@@ -134,27 +134,13 @@ static void compile_entries(struct plan_compiler *compiler, int term, struct pla
     lua_pop(L, 1);
 }
 
-/// The level of what ref(list, key, path), at `index`, names.
-static uint32_t compile_reference(struct plan_compiler *compiler, int index, uint32_t level)
-{
-    int top = lua_gettop(compiler->L);
-
-    for (int i = 1; i <= 3; i++) {
-        term_push_argument(compiler->L, index, i);
-    }
-    level = plan_compile_reference(compiler, bind_text_at(compiler->L, top + 1), bind_text_at(compiler->L, top + 2),
-                                   bind_text_at(compiler->L, top + 3), level);
-    lua_settop(compiler->L, top);
-    return level;
-}
-
 /// ref(…).field as a leaf.
 static struct plan_node *compile_ref(struct plan_compiler *compiler, int index, uint32_t level)
 {
     lua_State *L = compiler->L;
     struct plan_node *node = make_node(compiler, PLAN_REF);
 
-    node->level = compile_reference(compiler, index, level);
+    node->level = plan_compile_reference(compiler, index, level);
     term_push_argument(L, index, 4);
     node->parts[0] = make_node(compiler, PLAN_PATH);
     plan_compile_path(compiler, lua_objlen(L, -1) > 0 ? bind_text_at(L, lua_gettop(L)) : TEXT("."), node->level,
@@ -198,7 +184,7 @@ static struct plan_node *compile_term(struct plan_compiler *compiler, int index,
         node = make_node(compiler, PLAN_PATH);
         term_push_argument(L, index, 1);
         plan_compile_path(compiler, lua_objlen(L, -1) > 0 ? bind_text_at(L, lua_gettop(L)) : TEXT("."),
-                          outer_level(compiler, level, term->levels), &node->path);
+                          plan_outer_level(compiler, level, term->levels), &node->path);
         lua_pop(L, 1);
         break;
     case TERM_MONEY:
@@ -290,7 +276,7 @@ static uint32_t compile_of(struct plan_compiler *compiler, int table, uint32_t l
     if (lua_objlen(L, -1) > 0) {
         plan_failed(compiler, "`of` is what ref(…) names, without `.%s`", lua_tostring(L, -1));
     }
-    level = compile_reference(compiler, index, level);
+    level = plan_compile_reference(compiler, index, level);
     lua_settop(L, index - 1);
     return level;
 }
@@ -314,7 +300,7 @@ static struct plan_node *compile_values(struct plan_compiler *compiler, int inde
     if (plan_is_values(bind_text_at(L, lua_gettop(L)))) {
         node = make_node(compiler, PLAN_VALUES);
         plan_compile_values(compiler, bind_text_at(L, lua_gettop(L)),
-                            is_up ? outer_level(compiler, level, term->levels) : level, node);
+                            is_up ? plan_outer_level(compiler, level, term->levels) : level, node);
     }
     lua_pop(L, 1);
     return node;
@@ -367,7 +353,7 @@ static uint32_t compile_each(struct plan_compiler *compiler, int index, struct p
     const struct term *term = term_at(L, index);
 
     if (term != NULL && term->op == TERM_UP) {
-        list->outer = outer_level(compiler, list->outer, term->levels);
+        list->outer = plan_outer_level(compiler, list->outer, term->levels);
         term_push_argument(L, index, 1);
     } else if (lua_type(L, index) == LUA_TSTRING) {
         lua_pushvalue(L, index);

@@ -39,10 +39,15 @@ void plan_compile_member(struct plan_compiler *compiler, const struct plan_path 
 /// `hotels[].rooms{}` from the element of `level`: one more level for each `[]` and `{}`. The innermost.
 uint32_t plan_compile_each(struct plan_compiler *compiler, struct text text, uint32_t level);
 
-/// What `path` of the element of `level` names: the element with that `key` in `list` of the document, which is a map
-/// when it ends with `{}`. Its level.
-uint32_t plan_compile_reference(struct plan_compiler *compiler, struct text list, struct text key, struct text path,
-                                uint32_t level);
+/// What ref(list, key, path), the term at `index`, names from the element of `level`: its level.
+uint32_t plan_compile_reference(struct plan_compiler *compiler, int index, uint32_t level);
+
+/// The level `count` further out.
+uint32_t plan_outer_level(struct plan_compiler *compiler, uint32_t level, int count);
+
+/// What the elements of the list or map `node` are, by the brackets in hand.
+struct declared *plan_declare_elements(struct plan_compiler *compiler, struct declared *node, struct text brackets,
+                                       const char *path);
 
 /// Is it a path to the values of a list or map: `amounts[]`, `rooms{}.total`?
 bool plan_is_values(struct text text);

@@ -11,6 +11,7 @@
 #include "script/trouble.h"
 #include "script/trouble_line.h"
 #include "script/xml_keys.h"
+#include "script/xml_lists.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -186,18 +187,47 @@ static void note_line(struct failure *why, lua_State *L, const struct plan *plan
     }
 }
 
+/// Does the plan look for an envelope of SOAP in an answer that has none?
+static bool lacks_envelope(struct text body, const char *path)
+{
+    size_t first = strcspn(path, ".[");
+    const char *local = memchr(path, ':', first);
+    size_t skipped = local != NULL ? (size_t)(local + 1 - path) : 0;
+
+    return first - skipped == strlen("Envelope") && strncmp(path + skipped, "Envelope", strlen("Envelope")) == 0 &&
+           memmem(body.data, body.length, "Envelope", strlen("Envelope")) == NULL;
+}
+
+/// What an answer of XML has instead of the list at `path`.
+static void note_xml(struct plan_row *row, const char *path)
+{
+    struct failure *why = &row->drop->why;
+    char where[WHERE_SIZE], lists[XML_LISTS_SIZE] = "";
+
+    (void)snprintf(where, sizeof where, "body.%s", path);
+    note_xml_names(why, row->plan, row->drop->body, where);
+    if (row->drop->is_watched) {
+        xml_lists(row->drop->body, &row->plan->names, lists);
+    }
+    if (lists[0] != '\0') {
+        failure_note(why, "%s", lists);
+    }
+    if (lacks_envelope(row->drop->body, path)) {
+        failure_help(
+            why, "the answer has no envelope, for libraries save the body alone; put it back around it: %s",
+            "<e:Envelope xmlns:e=\"http://schemas.xmlsoap.org/soap/envelope/\"><e:Body>…</e:Body></e:Envelope>");
+    }
+}
+
 void plan_drop_refuse(struct plan_row *row, const char *place, const char *path)
 {
-    char where[WHERE_SIZE];
-
     if (row->drop != NULL) {
         row->drop->why = (struct failure){ .code = CODE_UNPARSABLE };
         note_line(&row->drop->why, row->L, row->plan, place);
         failure_help(&row->drop->why,
                      "`each` names the list of offers, from the outside to the inside: data[].offers[]");
         if (row->plan->is_xml) { // of JSON the sentence tells the lists
-            (void)snprintf(where, sizeof where, "body.%s", path);
-            note_xml_names(&row->drop->why, row->plan, row->drop->body, where);
+            note_xml(row, path);
         }
     }
 }

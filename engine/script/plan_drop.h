@@ -12,6 +12,7 @@ struct walk; // script/offers_walk.h
 
 struct plan_drop {
     struct text body;
+    bool is_watched;    // an author looks on, for whom the answer may be read once more
     struct failure why; // CODE_NONE: nothing is told; its sentence is the caller's
 };
 

@@ -208,6 +208,9 @@ void plan_compile_path(struct plan_compiler *compiler, struct text text, uint32_
         plan_failed(compiler, "`{}` is the key of an element of a map, `[]` the number of one of a list; this is no %s",
                     text.data[0] == '{' ? "map's" : "list's");
     }
+    if (is_key && !is_of_map && compiler->plan->levels[level].keys != NULL) {
+        plan_failed(compiler, "`[]` is no number of what this ref(…) names%s", "");
+    }
     reader_begin(&reader, compiler, text, compiler->plan->levels[level].element);
     if (!is_key && !text_equals_c(text, ".") && read_steps(&reader, text).length > 0) {
         plan_failed(compiler, "`%s`: lists of lists belong into `each`", text.data);
@@ -229,9 +232,8 @@ void plan_compile_member(struct plan_compiler *compiler, const struct plan_path 
     reader_end(&reader, path->text, path->level, made);
 }
 
-/// What the elements of the list or map `node` are, by the brackets in hand.
-static struct declared *declare_elements(struct plan_compiler *compiler, struct declared *node, struct text brackets,
-                                         const char *path)
+struct declared *plan_declare_elements(struct plan_compiler *compiler, struct declared *node, struct text brackets,
+                                       const char *path)
 {
     struct declared *element = NULL;
     enum declared_kind kind = brackets.data[0] == '{' ? DECLARED_MAP : DECLARED_LIST;
@@ -285,7 +287,7 @@ uint32_t plan_compile_each(struct plan_compiler *compiler, struct text text, uin
         }
         struct plan_level *made = &plan->levels[plan->level_count];
         made->outer = level;
-        made->element = declare_elements(compiler, reader.node, behind, text.data);
+        made->element = plan_declare_elements(compiler, reader.node, behind, text.data);
         made->is_map = behind.data[0] == '{';
         reader_end(&reader, text, level, &made->list);
         level = plan->level_count++;
@@ -313,38 +315,9 @@ void plan_compile_values(struct plan_compiler *compiler, struct text text, uint3
     struct declared *list = reader.node;
     reader_end(&reader, text, level, &node->path);
     struct text behind = text_behind(brackets, 2);
-    reader_begin(&reader, compiler, text, declare_elements(compiler, list, brackets, text.data));
+    reader_begin(&reader, compiler, text, plan_declare_elements(compiler, list, brackets, text.data));
     if (behind.length > 0 && (behind.data[0] != '.' || read_steps(&reader, text_behind(behind, 1)).length > 0)) {
         plan_failed(compiler, "`%s`: a list of values has one [] or {}, then a path", text.data);
     }
     reader_end(&reader, text, level, &node->inner);
-}
-
-uint32_t plan_compile_reference(struct plan_compiler *compiler, struct text list, struct text key, struct text path,
-                                uint32_t level)
-{
-    struct plan *plan = compiler->plan;
-    struct plan_level *made = &plan->levels[plan->level_count];
-    bool is_map = list.length > 2 && text_equals_c(text_behind(list, list.length - 2), "{}");
-
-    if (plan->level_count == PLAN_LEVELS_MAX) {
-        plan_failed(compiler, "`%s`: too many levels", list.data);
-    }
-    if (list.length > 2 && text_equals_c(text_behind(list, list.length - 2), "[]")) {
-        plan_failed(compiler, "ref: `%s`: the list that is looked through is named without its []", list.data);
-    }
-    made->outer = level;
-    made->is_reference = true;
-    made->is_map = is_map;
-    plan_compile_path(compiler, is_map ? plan_copy(compiler, (struct text){ list.data, list.length - 2 }) : list, 0,
-                      &made->list);
-    made->element = declare_elements(compiler, made->list.declared, is_map ? TEXT("{}") : TEXT("[]"), list.data);
-    made->list.text = plan_copy(compiler, list);
-    plan->level_count++;
-    plan_compile_path(compiler, key, plan->level_count - 1, &made->key);
-    if (made->key.is_key && !is_map) {
-        plan_failed(compiler, "ref: `[]` is no key%s", "");
-    }
-    plan_compile_path(compiler, path, level, &made->reference);
-    return plan->level_count - 1;
 }

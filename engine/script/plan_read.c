@@ -4,6 +4,7 @@
 #include "script/bind_shape.h"
 #include "script/bind_support.h"
 #include "script/offers_walk.h"
+#include "script/plan_keys.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -207,24 +208,35 @@ static struct value money_value(struct plan_row *row, const struct plan_node *no
 /// Why a reference names nothing.
 static struct value dangling_value(struct plan_row *row, const struct plan_level *level)
 {
-    const struct tape_node *name = plan_find(row, &level->reference);
-    struct text id = plan_is_name(name) ? name->text : TEXT("?");
     size_t room = sizeof row->scratch - row->scratch_used;
-
     char shown[NUMBER_MAX + 1];
-    (void)redact_copy(shown, sizeof shown, id);
+
+    if (level->keys != NULL) {
+        plan_keys_print(row, level->keys, shown, sizeof shown);
+    } else {
+        const struct tape_node *name = plan_find(row, &level->reference);
+        (void)redact_copy(shown, sizeof shown, plan_is_name(name) ? name->text : TEXT("?"));
+    }
     (void)snprintf(row->scratch + row->scratch_used, room, "a reference to %s, which is not in %.60s", shown,
                    level->list.text.data);
     return room > 1 ? other(row->scratch + row->scratch_used) : other("a reference to nothing");
+}
+
+static bool has_reference(const struct plan_row *row, const struct plan_level *level)
+{
+    if (level->keys != NULL) {
+        return plan_keys_are_there(row, level->keys);
+    }
+    const struct tape_node *name = plan_find(row, &level->reference);
+    return name != NULL && name->kind != TAPE_NONE && name->kind != TAPE_NULL;
 }
 
 /// What the reference names, or nothing when there is no reference.
 static struct value referred_value(struct plan_row *row, const struct plan_node *node, bool wants_text)
 {
     const struct plan_level *level = &row->plan->levels[node->level];
-    const struct tape_node *name = plan_find(row, &level->reference);
 
-    if (name == NULL || name->kind == TAPE_NONE || name->kind == TAPE_NULL) {
+    if (!has_reference(row, level)) {
         return ABSENT;
     }
     bool is_found = plan_row_refer(row, node->level) != 0;

@@ -23,6 +23,8 @@ struct plan_row {
     uint32_t found[PLAN_LEVELS_MAX];     // of a level of references: the element found last
     uint32_t slots[PLAN_LEVELS_MAX];     // … where its index begins in the tape's slots
     uint32_t mask[PLAN_LEVELS_MAX];      // … and its size less 1; 0: there is none yet
+    uint32_t based[PLAN_LEVELS_MAX];     // … of one by plan_keys: the element that its list begins at; 0: none yet
+    uint32_t room[PLAN_LEVELS_MAX];      // … and how many slots it has taken
     const struct plan_node *unmapped;    // the map that lacked a key last, in this offer; NULL: none
     struct text unmapped_key;            // … and the key
     const struct plan_node *unasked;     // the map with an `otherwise` that had no value to ask about last; NULL: none

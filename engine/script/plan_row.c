@@ -1,5 +1,6 @@
 // The levels of a plan over a document: stepping through lists and maps, following references and paths.
 
+#include "script/plan_keys.h"
 #include "script/plan_read.h"
 
 #include "script/sandbox.h"
@@ -16,6 +17,8 @@ void plan_row_init(struct plan_row *row, lua_State *L, const struct plan *plan, 
     memset(row->has_table, 0, sizeof row->has_table);
     memset(row->found, 0, sizeof row->found);
     memset(row->mask, 0, sizeof row->mask);
+    memset(row->based, 0, sizeof row->based);
+    memset(row->room, 0, sizeof row->room);
     tape->slot_count = 0;
     row->dangling = NULL;
     row->search = 0;
@@ -145,6 +148,10 @@ static uint32_t look_up(struct plan_row *row, uint32_t level, const struct tape_
 uint32_t plan_row_refer(struct plan_row *row, uint32_t level)
 {
     const struct plan_level *this = &row->plan->levels[level];
+
+    if (this->keys != NULL) {
+        return plan_keys_find(row, level);
+    }
     const struct tape_node *name = plan_find(row, &this->reference);
     const struct tape_node *list = plan_find(row, &this->list);
 

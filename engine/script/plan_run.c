@@ -73,6 +73,23 @@ static void read_document(lua_State *L, struct run_response *view, const struct 
     }
 }
 
+/// Does an author look on?
+static bool is_watched(const struct run_response *view)
+{
+    return view->unread.seen != NULL && view->unread.seen->reading != NULL;
+}
+
+/// For an author who looks on: a status has decided, so the answer is read only to know which of the plan's paths it
+/// has.
+static void look_anyway(lua_State *L, const struct run_response *view, const struct plan *plan, struct tape *tape)
+{
+    char sentence[XML_SENTENCE_MAX];
+
+    if (is_watched(view) && view->body.length > 0 && read_once(L, view, plan, tape, sentence) == TAPE_OK) {
+        drift_look(view->unread.seen, plan->root, tape);
+    }
+}
+
 /// What the plan says of this answer: the marker of no offers, a failure, or what a function of the script returns.
 static int act(lua_State *L, struct run_response *view, const struct plan_when *when, int kept)
 {
@@ -209,11 +226,10 @@ static int run(lua_State *L)
     lua_getfenv(L, lua_upvalueindex(1));
     view->taken = STATUS_OK;
     const struct plan_when *when = find_status(plan, view->status);
-    if (when != NULL) {
-        return act(L, view, when, 4);
-    }
-    if (view->status < 200 || view->status > 299) {
-        return give_marker(L, view); // nothing to say: the status decides
+    bool is_fine = view->status >= 200 && view->status <= 299;
+    if (when != NULL || !is_fine) {
+        look_anyway(L, view, plan, tape);
+        return when != NULL ? act(L, view, when, 4) : give_marker(L, view); // nothing to say: the status decides
     }
     read_document(L, view, plan, tape);
     struct plan_row row;
@@ -222,6 +238,7 @@ static int run(lua_State *L)
     row.search = 2;
     row.drop = &view->drop;
     view->drop.body = view->body;
+    view->drop.is_watched = is_watched(view);
     trouble_set_row(L, &row);
     when = find_condition(plan, &row);
     if (when != NULL) {

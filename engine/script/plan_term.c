@@ -138,7 +138,32 @@ int term_const(lua_State *L)
     return 1;
 }
 
-/// ref(list, key, path): the element of the document's list or map whose `key` is what `path` says.
+/// A path: a text, or one from further out.
+static bool is_path(lua_State *L, int index)
+{
+    const struct term *term = term_at(L, index);
+    return lua_type(L, index) == LUA_TSTRING || (term != NULL && term->op == TERM_UP);
+}
+
+/// A list of paths, as many as there may be.
+static bool is_paths(lua_State *L, int index)
+{
+    int top = lua_gettop(L);
+
+    if (!freeze_is_table(L, index) || !freeze_raw(L, index)) {
+        return false;
+    }
+    size_t count = lua_objlen(L, -1);
+    bool is = count > 0 && count <= PLAN_KEYS_MAX;
+    for (size_t i = 1; is && i <= count; i++) {
+        lua_rawgeti(L, top + 1, (int)i);
+        is = is_path(L, lua_gettop(L));
+    }
+    lua_settop(L, top);
+    return is;
+}
+
+/// ref(list, key, path): the element of a list or map whose `key` is what `path` says; of several, all.
 int term_ref(lua_State *L)
 {
     bind_at_most(L, 3);
@@ -148,8 +173,8 @@ int term_ref(lua_State *L)
         lua_replace(L, 3);
     }
     for (int i = 1; i <= 3; i++) {
-        if (lua_type(L, i) != LUA_TSTRING) {
-            return bind_expected(L, i, "a path");
+        if (!is_path(L, i) && (i == 1 || !is_paths(L, i))) {
+            return bind_expected(L, i, freeze_is_table(L, i) && i > 1 ? "one to four paths" : "a path");
         }
     }
     lua_pushliteral(L, ""); // … and a path from what is named

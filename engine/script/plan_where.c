@@ -53,6 +53,8 @@ static void tell_level(struct where *where, uint32_t level)
     uint32_t depth = 0;
 
     for (; level != 0 && depth < PLAN_LEVELS_MAX; level = plan->levels[level].list.level) {
+        const struct plan_keys *keys = plan->levels[level].keys;
+        level = keys != NULL ? keys->level : level;
         chain[depth++] = level; // a reference's list begins elsewhere than the reference
     }
     tell_text(where, "body", TEXT(""));

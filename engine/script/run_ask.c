@@ -351,7 +351,10 @@ static void ask_commit(struct ask_work *work, struct ask_call *call)
     work->request = NULL;
     if (work->what == ASK_REVALIDATE_READ) {
         call->result = block_from_buffer(&work->result);
-        call->verdict = call->result == NULL ? SCRIPT_MEMORY : SCRIPT_OK;
+        bool has_hidden = work->batch->count == 1 && work->batch->offers[0].hidden.length > 0;
+        call->hidden = has_hidden ? block_create(work->batch->offers[0].hidden) : NULL;
+        bool is_whole = call->result != NULL && (call->hidden != NULL || !has_hidden);
+        call->verdict = is_whole ? SCRIPT_OK : SCRIPT_MEMORY;
     }
 }
 

@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { TOO_MANY_REQUESTS = 429 };
+enum { TOO_MANY_REQUESTS = 429, UNAVAILABLE = 503 };
 
 static const char response_table_key; // registry: the frozen table
 static const char response_state_key; // registry: light userdata, the state
@@ -281,8 +281,9 @@ uint64_t run_response_retry_after_ms(const struct http_response *response, enum 
                                      uint64_t wall_us)
 {
     bool is_quota = verdict == SCRIPT_FAIL_QUOTA || response->status == TOO_MANY_REQUESTS;
+    bool is_busy = verdict == SCRIPT_FAIL_BUSY || response->status == UNAVAILABLE;
 
-    return is_quota ? wait_left_ms(wait_of_text(http_response_header(response, "retry-after")), wall_us) : 0;
+    return is_quota || is_busy ? wait_left_ms(wait_of_text(http_response_header(response, "retry-after")), wall_us) : 0;
 }
 
 void run_response_forget(struct state *state)

@@ -54,8 +54,8 @@ bool run_response_reread(lua_State *L, struct run_response *view);
 /// In a section: raises an error that, unless the script catches it, ends the call as unparsable.
 int run_response_unparsable(lua_State *L, struct run_response *view, const char *sentence);
 
-/// How long the header Retry-After of a 429, or of what the script calls a quota, says to leave the supplier alone; 0:
-/// it does not.
+/// How long the header Retry-After of a 429 or 503, or of what the script calls a quota or busy, says to leave the
+/// supplier alone; 0: it does not.
 uint64_t run_response_retry_after_ms(const struct http_response *response, enum script_verdict verdict,
                                      uint64_t wall_us);
 

@@ -3,6 +3,7 @@
 
 #include "script/sandbox.h"
 #include "base/clock.h"
+#include "base/plain.h"
 #include "base/redact.h"
 #include "script/freeze.h"
 #include "script/sandbox_globals.h"
@@ -238,7 +239,8 @@ void sandbox_copy_message(lua_State *L, char *place, size_t size, const char *me
         }
     }
     memcpy(place, message, length);
-    place[redact_apply(place, length, message[length] != '\0')] = '\0'; // while what was cut can still be told
+    length = redact_apply(place, length, message[length] != '\0'); // while what was cut can still be told
+    place[plain_strip(place, length)] = '\0';
 }
 
 uint32_t sandbox_nest(lua_State *L, const char *what)

@@ -519,6 +519,7 @@ static bool find_roles(struct compiler *compiler)
 
     schema->id = find_role(&schema->root, "id", SCHEMA_TEXT);
     schema->price = find_role(&schema->root, "price", SCHEMA_OBJECT);
+    schema->expires_at = find_role(&schema->root, "expires_at", SCHEMA_UTC_TIME);
     const struct schema_object *price = schema->price != NULL ? schema->price->object : NULL;
     schema->total = find_role(price, "total", SCHEMA_MONEY);
     schema->currency = find_role(price, "currency", SCHEMA_CURRENCY);

@@ -73,7 +73,7 @@ struct schema {
     struct schema_object root;
     struct text item_prefix;
     const struct schema_field *id, *price, *total, *currency;
-    const struct schema_field *taxes_included, *stand_in, *due_later, *due_amount; // may be NULL
+    const struct schema_field *taxes_included, *stand_in, *due_later, *due_amount, *expires_at; // may be NULL
     struct text facets[FACETS_MAX];
     size_t facet_count;
 };

@@ -4,6 +4,8 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 // Instants before September 2001 are no resets, and numbers from 5138 on are milliseconds.
 #define INSTANT_LEAST_S 1e9
@@ -65,12 +67,35 @@ static struct wait wait_of_instant(struct text text)
     return (struct wait){ 0 };
 }
 
+/// Seconds as a plain number: digits, perhaps with a fraction, which standards do not know and suppliers send.
+static bool is_plain_number(struct text text)
+{
+    size_t digits = 0, points = 0;
+
+    for (size_t i = 0; i < text.length; i++) {
+        digits += text.data[i] >= '0' && text.data[i] <= '9';
+        points += text.data[i] == '.';
+    }
+    return digits > 0 && points <= 1 && digits + points == text.length;
+}
+
 struct wait wait_of_text(struct text text)
 {
-    int64_t seconds = 0;
+    char number[HTTP_TEXT_MAX] = "";
 
     text = text_trim(text);
-    return text_to_whole(text, TEXT_DOUBLE_DIGITS, &seconds) ? wait_of_seconds((double)seconds) : wait_of_instant(text);
+    if (!is_plain_number(text)) {
+        struct text rest, first = text_trim(text_split(text, ',', &rest)); // said several times: the first counts
+        if (!is_plain_number(first)) {
+            return wait_of_instant(text);
+        }
+        text = first;
+    }
+    if (text.length >= sizeof(number)) {
+        return wait_of_seconds(WAIT_MAX_S); // whatever it is, it is far away, or was not meant
+    }
+    memcpy(number, text.data, text.length);
+    return wait_of_seconds(strtod(number, NULL));
 }
 
 struct wait wait_of_reset(double number)

@@ -66,17 +66,24 @@ static void tell_other(struct xml_keys *keys, const struct xml_node *from, const
     }
 }
 
-static void add_name(struct body_keys *found, const struct xml_names *names, const char *mark,
-                     const struct xml_name *name)
+void xml_keys_spell(const struct xml_names *names, const struct xml_name *name, char *out, size_t size)
 {
-    char spelled[BODY_KEY_SIZE * 2];
     struct text prefix = TEXT("");
 
     for (size_t i = 0; i < names->count; i++) {
         prefix = text_equals(names->uris[i], name->uri) ? names->prefixes[i] : prefix;
     }
-    (void)snprintf(spelled, sizeof spelled, "%s%.*s%s%.*s", mark, TEXT_ARGS(prefix), prefix.length > 0 ? ":" : "",
-                   TEXT_ARGS(name->local));
+    (void)snprintf(out, size, "%.*s%s%.*s", TEXT_ARGS(prefix), prefix.length > 0 ? ":" : "", TEXT_ARGS(name->local));
+}
+
+static void add_name(struct body_keys *found, const struct xml_names *names, const char *mark,
+                     const struct xml_name *name)
+{
+    char spelled[BODY_KEY_SIZE * 2];
+    size_t length = strlen(mark);
+
+    (void)snprintf(spelled, sizeof spelled, "%s", mark);
+    xml_keys_spell(names, name, spelled + length, sizeof spelled - length);
     body_keys_add(found, text_of(spelled));
 }
 

@@ -9,6 +9,7 @@
 
 #include "script/body_keys.h"
 #include "script/xml_names.h"
+#include "script/xml_reader.h"
 
 enum { XML_KEYS_OTHER_SIZE = 400 };
 
@@ -19,3 +20,6 @@ struct xml_keys {
 
 /// Follows `body.s:Envelope.s:Body.a:Answer[1].@id` as the names of the plan mean it; false: the body cannot be read.
 MUST_CHECK bool xml_keys_find(struct text body, struct text path, const struct xml_names *names, struct xml_keys *keys);
+
+/// A name as the plan would write it, with its prefix for the namespace, if it has one.
+void xml_keys_spell(const struct xml_names *names, const struct xml_name *name, char *out, size_t size);

@@ -56,9 +56,45 @@ static void write_suppliers(const struct search *search, const struct coverage *
     json_end_array(json);
 }
 
+enum { TOKEN_MAX = 64 << 10 };
+
+/// Makes the token of an offer in `token`. False: it has none.
+static bool seal_pick(const struct search *search, const struct merge_pick *pick, struct buffer *token)
+{
+    struct search_seal seal = { .supplier = pick->attempt->supplier,
+                                .account = pick->attempt->account,
+                                .facts = block_text(search->facts),
+                                .offer = pick->offer };
+
+    buffer_clear(token);
+    return search->options.on_seal != NULL && search->facts != NULL &&
+           search->options.on_seal(search->options.owner, &seal, token) && !token->is_full;
+}
+
+/// The tokens of what counts, by the offers' ids.
+static void write_tokens(const struct search *search, const struct merge_result *merged, struct json_writer *json)
+{
+    struct buffer token;
+
+    buffer_init(&token, TOKEN_MAX);
+    json_key(json, "tokens");
+    json_begin_object(json);
+    for (size_t i = 0; i < merged->pick_count; i++) {
+        const struct merge_pick *pick = &merged->picks[i];
+        if (seal_pick(search, pick, &token)) {
+            shown_write_id_key(json, pick->attempt->supplier, pick->offer, search->options.detail);
+            json_text(json, buffer_text(&token));
+        }
+    }
+    json_end_object(json);
+    buffer_fini(&token);
+}
+
 static void write_offers(const struct search *search, const struct merge_result *merged, struct json_writer *json)
 {
+    static const struct text NO_TOKEN = { NULL, 0 };
     enum reply_detail detail = search->options.detail;
+    struct buffer token;
 
     json_key(json, "items");
     json_begin_object(json);
@@ -72,9 +108,14 @@ static void write_offers(const struct search *search, const struct merge_result 
     json_end_object(json);
     json_key(json, "offers");
     json_begin_array(json);
+    buffer_init(&token, TOKEN_MAX);
     for (size_t i = 0; i < merged->pick_count; i++) {
-        shown_write_offer(json, merged->picks[i].attempt->supplier, merged->picks[i].offer, detail);
+        const struct merge_pick *pick = &merged->picks[i];
+        bool has_token = seal_pick(search, pick, &token);
+        shown_write_offer(json, pick->attempt->supplier, pick->offer, has_token ? buffer_text(&token) : NO_TOKEN,
+                          detail);
     }
+    buffer_fini(&token);
     json_end_array(json);
 }
 
@@ -89,6 +130,18 @@ static void write_order(const struct search *search, const struct merge_result *
     json_end_array(json);
 }
 
+/// About what a token takes, or nothing.
+static size_t token_room(const struct search *search, const struct offer *offer)
+{
+    enum { TOKEN_BESIDES = 512, TOKEN_HIDDEN_MOST = 1024 };
+
+    if (search->options.on_seal == NULL) {
+        return 0;
+    }
+    size_t hidden = offer->hidden.length < TOKEN_HIDDEN_MOST ? offer->hidden.length : TOKEN_HIDDEN_MOST;
+    return (block_text(search->facts).length + offer->id.length + offer->price.length + hidden + TOKEN_BESIDES) * 4 / 3;
+}
+
 /// Room for everything at once, so that a large reply is not copied while it grows.
 static size_t answer_room(const struct search *search, const struct merge_result *merged)
 {
@@ -101,6 +154,7 @@ static size_t answer_room(const struct search *search, const struct merge_result
     for (size_t i = 0; i < merged->pick_count; i++) {
         room += merged->picks[i].offer->json.length + 1;
         room += shown_room(merged->picks[i].attempt->supplier, search->options.detail);
+        room += token_room(search, merged->picks[i].offer);
     }
     return room;
 }
@@ -118,6 +172,7 @@ static void answer_fit(const struct search *search, struct merge_result *merged)
         const struct offer *offer = merged->picks[picks].offer;
         bool is_new = items < merged->item_count && merged->items[items].offer == offer;
         used += offer->json.length + 1 + shown_room(merged->picks[picks].attempt->supplier, search->options.detail);
+        used += token_room(search, offer);
         used += is_new ? offer->item.length * ANSWER_ESCAPED + offer->item_json.length + ANSWER_ITEM_ROOM : 0;
         if (used > left) {
             break;
@@ -196,6 +251,9 @@ void answer_build(struct search *search, struct search_reply *reply)
     write_suppliers(search, &coverage, &merged, &json);
     if (status == 200 && is_stream) {
         write_order(search, &merged, &json);
+        if (search->options.on_seal != NULL) {
+            write_tokens(search, &merged, &json);
+        }
     } else if (status == 200) {
         write_offers(search, &merged, &json);
     }

@@ -1,6 +1,7 @@
 #include "search/attempt.h"
 
 #include "policy/ceiling.h"
+#include "search/auth.h"
 #include "search/say.h"
 #include "search/search_internal.h"
 #include "search/verdict.h"
@@ -73,8 +74,10 @@ static void attempt_tell_health(struct attempt *attempt, enum health_end end)
         .pending_us = attempt->outcome == OUTCOME_CUT ? attempt->pending_us : 0,
         .value = (double)attempt->stock.live,
         .has_answered = attempt->arrived_us != 0,
+        .was_asked = attempt->began_us != 0,
     };
 
+    auth_settle(attempt);
     if (attempt->has_pass) {
         attempt->has_pass = false;
         world->ops->health_tell(world, attempt->account, &result);
@@ -100,6 +103,19 @@ void attempt_close_unasked(struct attempt *attempt, enum outcome outcome, struct
 {
     attempt_say(attempt, why);
     attempt_close(attempt, outcome);
+}
+
+bool attempt_close_switched_off(struct attempt *attempt)
+{
+    struct world *world = attempt_world(attempt);
+    char why[sizeof(attempt->end.detail)];
+
+    if (world->ops->is_switched_off == NULL ||
+        !world->ops->is_switched_off(world, attempt->supplier, attempt->account, why, sizeof(why))) {
+        return false;
+    }
+    attempt_close_unasked(attempt, OUTCOME_DISABLED, text_of(why));
+    return true;
 }
 
 /// Did anything of it get past the limits of its account?
@@ -396,13 +412,17 @@ void attempt_ask(struct attempt *attempt, struct start_candidate *candidate)
     attempt_on_part_ended(attempt); // the start's own count
 }
 
-/// Does its supplier's breaker let it ask? False: it is closed, and a probe may have gone out instead.
+/// Do its credentials and its supplier's breaker let it ask? False: it is closed, and a probe may have gone out
+/// instead.
 static bool attempt_passes(struct attempt *attempt, struct start_candidate *candidate)
 {
     struct world *world = attempt_world(attempt);
     struct breaker_pass pass;
     uint64_t wait_us = 0;
 
+    if (!auth_admits(attempt)) {
+        return false;
+    }
     if (world->ops->health_ask == NULL) {
         return true;
     }
@@ -458,9 +478,18 @@ void attempt_start(struct attempt *attempt, struct start_candidate *candidate)
         attempt_close_unasked(attempt, verdict_outcome(candidate->verdict), candidate->message);
         return;
     }
-    if (attempt_passes(attempt, candidate)) {
+    if (!attempt_close_switched_off(attempt) && attempt_passes(attempt, candidate)) {
         attempt_ask(attempt, candidate);
     }
+}
+
+enum outcome attempt_spoiled(const struct attempt *attempt)
+{
+    bool is_in_part = attempt->is_partial && attempt->trouble != NULL;
+    enum outcome spoiled = is_in_part ? attempt->end.outcome : attempt->outcome;
+    bool is_spoiled = attempt->state == ATTEMPT_CLOSED && outcome_row(spoiled)->breaker == BREAKER_SCRIPT;
+
+    return is_spoiled ? spoiled : OUTCOME_COUNT;
 }
 
 void attempt_init(struct attempt *attempt, struct search *search, const struct catalogue_supplier *supplier)

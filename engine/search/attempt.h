@@ -20,6 +20,14 @@ enum attempt_state { ATTEMPT_WAITING, ATTEMPT_ASKING, ATTEMPT_CLOSED };
 
 enum { ATTEMPT_MAX_PARTS = 16 };
 
+/// What one that lingers was in its search; all zero of a probe, but for the mode.
+struct attempt_was {
+    enum mode mode;
+    enum bound bound;
+    uint64_t cut_us;
+    uint32_t requests; // that stand in the search's record
+};
+
 struct attempt {
     struct search *search;
     const struct catalogue_supplier *supplier;
@@ -36,9 +44,12 @@ struct attempt {
 
     struct breaker_pass pass; // of its account's breaker
     bool has_pass;            // which it tells when it closes
+    struct auth_pass auth;    // of its account's credentials
+    bool has_auth;            // likewise
     bool is_lingering;        // its search does not know of it (search/linger.h)
     bool is_probe;
     uint32_t linger_parts; // how many were open when it was cut, and go on
+    struct attempt_was was;
     struct attempt *next_lingering;
 
     struct allocation allocation;
@@ -76,6 +87,9 @@ void attempt_start(struct attempt *attempt, struct start_candidate *candidate);
 /// For probes: takes the requests of a candidate and sends them, or closes.
 void attempt_ask(struct attempt *attempt, struct start_candidate *candidate);
 
+/// Has an operator switched its supplier off, or its account, as far as that is known? True: it has closed as disabled.
+MUST_CHECK bool attempt_close_switched_off(struct attempt *attempt);
+
 /// Closes without having been asked (disabled), saying why.
 void attempt_close_unasked(struct attempt *attempt, enum outcome outcome, struct text why);
 
@@ -110,6 +124,9 @@ void attempt_note_pending(struct attempt *attempt, uint64_t pending_us);
 /// For the first part, when its attempt had no login to build requests with: takes the requests of the others, and
 /// sends them all. The attempt may be gone afterwards.
 void attempt_on_built(struct attempt *attempt, struct part *first, struct http_request **others);
+
+/// The outcome by which its own script spoiled it, once closed, or a part of it; OUTCOME_COUNT: it did not.
+enum outcome attempt_spoiled(const struct attempt *attempt);
 
 /// Releases everything; what still runs is cancelled without a verdict.
 void attempt_fini(struct attempt *attempt);

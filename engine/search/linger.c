@@ -1,5 +1,6 @@
 #include "search/linger.h"
 
+#include "search/late.h"
 #include "search/search_internal.h"
 
 // An attempt that goes on is a new one: it has the parts, their fetches, calls and timers, which stay where they are in
@@ -51,8 +52,9 @@ static bool linger_is_chosen(const struct search *search, const struct attempt *
 {
     struct world *world = search->options.world;
 
-    return !attempt->is_lingering && search->options.catalogue->linger_us > 0 && world->lingering < LINGER_MOST &&
-           world->ops->linger_wants != NULL && world->ops->linger_wants(world, attempt->account, attempt->open_parts);
+    return !attempt->is_lingering && !world->is_ending && search->options.catalogue->linger_us > 0 &&
+           world->lingering < LINGER_MOST && world->ops->linger_wants != NULL &&
+           world->ops->linger_wants(world, attempt->account, attempt->open_parts);
 }
 
 static uint64_t linger_end(const struct search *search, uint64_t began_us)
@@ -83,6 +85,9 @@ static struct attempt *linger_make(struct search *search, const struct attempt *
     live->began_us = attempt->began_us;
     live->arrived_us = attempt->arrived_us;
     live->pending_us = attempt->pending_us;
+    live->was = (struct attempt_was){ .mode = attempt->mode,
+                                      .bound = attempt->bound,
+                                      .cut_us = search->options.world->ops->now_us(search->options.world) };
     return live;
 }
 
@@ -108,10 +113,13 @@ bool linger_begin(struct search *search, struct attempt *attempt, enum outcome o
     live->open_parts = attempt->open_parts;
     live->pass = attempt->pass;
     live->has_pass = attempt->has_pass;
-    attempt->has_pass = false; // who goes on tells
+    live->auth = attempt->auth;
+    live->has_auth = attempt->has_auth;
+    attempt->has_pass = attempt->has_auth = false; // who goes on tells
     for (uint32_t i = 0; i < attempt->part_count; i++) {
         struct part *part = &attempt->parts[i];
         frozen[i] = part_as_ended(part, outcome);
+        live->was.requests += frozen[i].requests;
         if (part->state == PART_ENDED) { // its words are for the reply
             frozen[i].trouble = part->trouble;
             part->trouble = NULL;
@@ -138,6 +146,7 @@ void linger_probe(struct search *search, const struct attempt *attempt, struct s
     probe->pass = pass;
     probe->has_pass = true;
     probe->is_probe = true;
+    probe->was.mode = attempt->mode;
     linger_enlist(search, probe);
     // At least as long as its search would have waited: else one that is slower than the limit never came back.
     uint64_t now_us = world->ops->now_us(world), end_us = linger_end(search, now_us);
@@ -149,9 +158,61 @@ void linger_probe(struct search *search, const struct attempt *attempt, struct s
 void linger_on_closed(struct search *search, struct attempt *attempt)
 {
     linger_delist(search, attempt);
+    if (!search->is_over) { // what it would have added, the reply will tell
+        attempt->next_lingering = search->lingered;
+        search->lingered = attempt;
+        return;
+    }
+    late_tell(search, attempt);
     attempt_fini(attempt);
-    if (search->lingering == NULL && search->is_over) {
+    if (search->lingering == NULL) {
         search_free(search);
+    }
+}
+
+/// Those that ended before their search.
+static void linger_settle(struct search *search)
+{
+    while (search->lingered != NULL) {
+        struct attempt *attempt = search->lingered;
+        search->lingered = attempt->next_lingering;
+        late_tell(search, attempt);
+        attempt_fini(attempt);
+    }
+}
+
+void linger_note_reply(struct search *search)
+{
+    if (search->lingering != NULL || search->lingered != NULL) {
+        late_items_of(&search->found, search);
+    }
+}
+
+static void drop_switched_off(struct search *search)
+{
+    struct world *world = search->options.world;
+    struct attempt *next;
+
+    for (struct attempt *attempt = search->lingering; attempt != NULL; attempt = next) {
+        next = attempt->next_lingering;
+        if (world->ops->is_switched_off != NULL &&
+            world->ops->is_switched_off(world, attempt->supplier, attempt->account, NULL, 0)) {
+            linger_delist(search, attempt);
+            attempt_fini(attempt);
+        }
+    }
+}
+
+void linger_drop_switched_off(struct world *world)
+{
+    struct search *next;
+
+    for (struct search *search = world->over; search != NULL; search = next) {
+        next = search->next_over;
+        drop_switched_off(search);
+        if (search->lingering == NULL) {
+            search_free(search);
+        }
     }
 }
 
@@ -159,6 +220,8 @@ bool linger_outlives(struct search *search)
 {
     struct world *world = search->options.world;
 
+    drop_switched_off(search);
+    linger_settle(search);
     if (search->lingering == NULL) {
         return false;
     }
@@ -178,9 +241,12 @@ void linger_fini(struct search *search)
 
     while (search->lingering != NULL) {
         struct attempt *attempt = search->lingering;
+        late_tell(search, attempt);
         linger_delist(search, attempt);
         attempt_fini(attempt);
     }
+    linger_settle(search);
+    late_items_fini(&search->found);
     if (!search->is_over) {
         return;
     }
@@ -208,7 +274,7 @@ void linger_drop_former(struct world *world, const struct catalogue *current)
 
 void linger_stop(struct world *world)
 {
-    world->lingering += LINGER_MOST; // full for good
+    world->is_ending = true;
     while (world->over != NULL) {
         search_free(world->over);
     }

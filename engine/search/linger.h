@@ -27,6 +27,9 @@ bool linger_begin(struct search *search, struct attempt *attempt, enum outcome o
 void linger_probe(struct search *search, const struct attempt *attempt, struct start_candidate *candidate,
                   struct breaker_pass pass);
 
+/// The search replies now, and knows what it found: what comes later is compared with it.
+void linger_note_reply(struct search *search);
+
 /// One that went on has closed; the search may be gone afterwards.
 void linger_on_closed(struct search *search, struct attempt *attempt);
 
@@ -37,6 +40,10 @@ void linger_fini(struct search *search);
 
 /// What goes on of searches that are over ends now, without a verdict, but for those that stand on this catalogue.
 void linger_drop_former(struct world *world, const struct catalogue *current);
+
+/// What goes on of suppliers that an operator has switched off ends now, without a verdict; of a search that is not
+/// over yet, when it is.
+void linger_drop_switched_off(struct world *world);
 
 /// All that goes on in this world ends now, without a verdict, and nothing begins to.
 void linger_stop(struct world *world);

@@ -94,6 +94,10 @@ static void part_on_pause_over(struct timer *timer)
     struct part *part = CONTAINER_OF(timer, struct part, pause);
     struct world *world = attempt_world(part->attempt);
 
+    if (part->state == PART_QUEUED) {
+        part_on_queue_due(part);
+        return;
+    }
     if (world->ops->now_us(world) >= part->attempt->allocation.end_us) {
         part->end.phase = PHASE_PAUSE; // the loop was late: there is no time left to send in
         part_finish(part, OUTCOME_CUT);
@@ -254,18 +258,14 @@ static void part_on_fetched(struct fetch *fetch)
         part_start_normalise(part);
         return;
     }
+    if (fetch->result == FETCH_CONNECT_FAILED) {
+        permit_strained(attempt_world(part->attempt), part->attempt->account);
+    }
     if (fetch->result == FETCH_ENDED && is_in_network(fetch->phase)) {
         attempt_note_pending(part->attempt, fetch->done_us - fetch->started_us);
     }
     part->end.phase = fetch->phase;
     part_finish_saying(part, verdict_of_fetch(fetch->result), fetch->detail);
-}
-
-/// The limits of its account stand against its next request.
-static void part_refuse(struct part *part, const struct permit_refusal *refusal)
-{
-    part->end.retry_after_ms = refusal->retry_after_ms;
-    part_finish_saying(part, refusal->outcome, refusal->detail);
 }
 
 void part_start(struct part *part)
@@ -304,7 +304,8 @@ void part_fetch(struct part *part)
     struct permit_refusal refusal;
 
     if (world->ops->now_us(world) >= part->attempt->allocation.end_us) {
-        part->end.phase = PHASE_SCRIPT; // the worker was late: there is no time left to send in
+        bool was_queued = part->state == PART_QUEUED;
+        part->end.phase = was_queued ? PHASE_QUEUE : PHASE_SCRIPT; // there is no time left to send in
         part_finish(part, OUTCOME_CUT);
         return;
     }
@@ -317,10 +318,11 @@ void part_fetch(struct part *part)
         .on_done = part_on_fetched,
     };
     part->end.http_status = 0;
-    if (!permit_take(&part->permit, world, part->attempt->account, &refusal)) {
-        part_refuse(part, &refusal);
+    if (!permit_try(&part->permit, world, part->attempt->account, &refusal)) {
+        part_queue(part, &refusal);
         return;
     }
+    part->queue_end_us = 0;
     if (world->ops->fetch_start(world, &part->fetch) != STATUS_OK) {
         permit_return(&part->permit, world);
         part_finish_saying(part, OUTCOME_FAILED, "the request could not be started");
@@ -341,6 +343,8 @@ enum phase part_phase(const struct part *part)
     case PART_BUILDING:
     case PART_SIGNING:
         return world->ops->script_has_begun(world, part->making) ? PHASE_SCRIPT : PHASE_SCRIPT_QUEUE;
+    case PART_QUEUED:
+        return PHASE_QUEUE;
     case PART_FETCHING:
         return world->ops->fetch_phase(world, (struct fetch *)&part->fetch);
     case PART_NORMALISING:
@@ -377,6 +381,9 @@ static void part_stop(struct part *part)
 
     if (timer_is_running(&part->pause)) {
         world->ops->timer_cancel(world, &part->pause);
+    }
+    if (part->state == PART_QUEUED) {
+        permit_give_up(world, part->attempt->account);
     }
     if (part->state == PART_FETCHING) {
         world->ops->fetch_cancel(world, &part->fetch);

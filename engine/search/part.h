@@ -26,6 +26,7 @@ enum part_state {
     PART_LOGGING_IN,
     PART_BUILDING, // its request anew, with another login
     PART_SIGNING,
+    PART_QUEUED, // for a place among the requests of its account that are under way
     PART_FETCHING,
     PART_NORMALISING,
     PART_PAUSED,
@@ -41,7 +42,8 @@ struct part {
     struct fetch fetch;
     struct permit permit;             // while FETCHING
     struct normalise_call *normalise; // while NORMALISING
-    struct timer pause;               // while PAUSED
+    struct timer pause;               // while PAUSED or QUEUED
+    uint64_t queue_end_us;            // it waits for a place until then; 0: it has not had to
     struct next_step next;            // while PAUSED
     struct block *state_block;        // ctx.state of this step
     bool has_answered;                // a step of it was normalised

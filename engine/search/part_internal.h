@@ -16,8 +16,12 @@ void part_finish_saying(struct part *part, enum outcome outcome, const char *det
 
 /// Sends its request, signed; the part may be gone afterwards.
 void part_send(struct part *part);
-/// Sends it as it is.
+/// Sends it as it is, once there is a place for it.
 void part_fetch(struct part *part);
+/// Waits a while for a place among the requests under way, which `refusal` denied it; then it is refused. The part may
+/// be gone afterwards.
+void part_queue(struct part *part, const struct permit_refusal *refusal);
+void part_on_queue_due(struct part *part);
 
 /// Waits for a login other than the one of number `refused` (0: any), then builds the request and sends it.
 void part_log_in(struct part *part, uint64_t refused);

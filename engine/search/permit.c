@@ -1,7 +1,7 @@
 #include "search/permit.h"
 
-bool permit_take(struct permit *permit, struct world *world, const struct script_account *account,
-                 struct permit_refusal *refusal)
+bool permit_try(struct permit *permit, struct world *world, const struct script_account *account,
+                struct permit_refusal *refusal)
 {
     static const struct {
         enum outcome outcome;
@@ -30,6 +30,31 @@ bool permit_take(struct permit *permit, struct world *world, const struct script
     return false;
 }
 
+void permit_give_up(struct world *world, const struct script_account *account)
+{
+    if (world->ops->permit_given_up != NULL) {
+        world->ops->permit_given_up(world, account);
+    }
+}
+
+bool permit_take(struct permit *permit, struct world *world, const struct script_account *account,
+                 struct permit_refusal *refusal)
+{
+    bool is_taken = permit_try(permit, world, account, refusal);
+
+    if (!is_taken && refusal->outcome == OUTCOME_SATURATED) {
+        permit_give_up(world, account);
+    }
+    return is_taken;
+}
+
+void permit_strained(struct world *world, const struct script_account *account)
+{
+    if (world->ops->account_strained != NULL) {
+        world->ops->account_strained(world, account);
+    }
+}
+
 void permit_return(struct permit *permit, struct world *world)
 {
     if (permit->account != NULL) {
@@ -50,6 +75,10 @@ uint64_t permit_block(struct world *world, const struct script_account *account,
 uint64_t permit_learn(struct world *world, const struct normalise_call *answer, enum rejection rejection)
 {
     if (rejection == REJECTION_QUOTA) {
+        permit_strained(world, answer->account);
+        return permit_block(world, answer->account, answer->retry_after_ms);
+    }
+    if (answer->retry_after_ms > 0) { // it is busy, and said for how long
         return permit_block(world, answer->account, answer->retry_after_ms);
     }
     if (answer->is_quota_used) {

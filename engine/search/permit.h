@@ -19,11 +19,19 @@ struct permit_refusal {
     const char *detail;
 };
 
-/// False: it was not taken, and `refusal` says why.
+/// False: it was not taken, and `refusal` says why. Of one that is OUTCOME_SATURATED somebody may wait and try again;
+/// who does not any more gives up.
+MUST_CHECK bool permit_try(struct permit *permit, struct world *world, const struct script_account *account,
+                           struct permit_refusal *refusal);
+void permit_give_up(struct world *world, const struct script_account *account);
+/// The same for who does not wait.
 MUST_CHECK bool permit_take(struct permit *permit, struct world *world, const struct script_account *account,
                             struct permit_refusal *refusal);
 /// Gives it back, if it is held.
 void permit_return(struct permit *permit, struct world *world);
+
+/// A request met a sign that its supplier is strained: a 429, a refused connection.
+void permit_strained(struct world *world, const struct script_account *account);
 
 /// The supplier wants no requests of the account for so long; 0: it did not say how long. In how many ms it is asked
 /// again: what it said has an upper end, and an earlier, longer word of it stands.

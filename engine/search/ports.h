@@ -12,11 +12,15 @@
 #include "model/exchange.h"
 #include "model/knowledge.h"
 #include "model/script_call.h"
+#include "model/search_record.h"
+#include "policy/admission.h"
+#include "policy/auth_park.h"
 #include "policy/health.h"
 #include "policy/quota.h"
 #include "search/part_end.h"
 
 struct world;
+struct catalogue_supplier; // model/catalogue.h
 
 enum login_state {
     LOGIN_HERE,
@@ -69,6 +73,25 @@ struct world_ops {
     /// The supplier wants no request of this account for so long; 0: it did not say how long. How long it is left
     /// alone from now on.
     uint64_t (*account_block)(struct world *world, const struct script_account *account, uint64_t wait_us);
+    /// Has an operator switched this supplier off, or this account of it (NULL: is not known yet)? If so `why` says who
+    /// and why, for people; it may be NULL. NULL: nobody can.
+    bool (*is_switched_off)(struct world *world, const struct catalogue_supplier *supplier,
+                            const struct script_account *account, char *why, size_t size);
+    /// A request that was refused as one too many at once goes on waiting for its place no longer. NULL: not counted.
+    void (*permit_given_up)(struct world *world, const struct script_account *account);
+    /// A request met a sign that its supplier is strained. NULL: nobody learns of it.
+    void (*account_strained)(struct world *world, const struct script_account *account);
+    /// May an attempt use this account's credentials now? If so, auth_tell is called once; else `*wait_us` is as
+    /// auth_park_ask says. Of a login `pass` is NULL. NULL, both: nobody's are parked.
+    MUST_CHECK bool (*auth_ask)(struct world *world, const struct script_account *account, struct auth_pass *pass,
+                                uint64_t *wait_us);
+    void (*auth_tell)(struct world *world, const struct script_account *account, const struct auth_pass *pass,
+                      enum auth_end end);
+    /// How far an overload has come; NULL: there is none, ever. What share of a search's suppliers is left out, and
+    /// what this account's answers are worth, on any scale; NULL: as much as any other's.
+    enum overload_level (*overload)(struct world *world);
+    double (*shed_share)(struct world *world);
+    double (*worth)(struct world *world, const struct script_account *account);
     /// What is known of accounts; NULL, all three: this world knows nothing.
     /// May an attempt ask this account now? Whatever is not refused is told by health_tell, once. Else `*wait_us` is
     /// how long it is refused; 0: nobody knows.
@@ -84,6 +107,10 @@ struct world_ops {
     /// `parts` of it are under way. NULL, both: none goes on.
     bool (*linger_wants)(struct world *world, const struct script_account *account, uint32_t parts);
     void (*linger_ended)(struct world *world, const struct script_account *account, uint32_t parts);
+    /// An attempt that went on, or a probe, has ended: its record is the world's. `spoiled`: how a script of it failed,
+    /// and what a person is told of that, which may be NULL; OUTCOME_COUNT: none did. NULL: nobody wants to know.
+    void (*late_ended)(struct world *world, struct search_record *record, enum outcome spoiled,
+                       const struct failure *trouble);
     /// The login of an account for a start call, as it is now; nobody has used it yet. Whoever gets it drops it.
     struct login (*login_peek)(struct world *world, const struct script_account *account);
     /// The login to use now; login number `refused` (0: none) is given up if it is still the current one. LOGIN_HERE:
@@ -105,4 +132,11 @@ struct world {
     const struct world_ops *ops;
     struct search *over; // searches that have replied, and of which attempts go on (search/linger.h)
     uint32_t lingering;  // of those that were cut
+    bool is_ending;      // the engine ends: none begins to linger
 };
+
+/// Whoever could do without something asks here first.
+static inline enum overload_level world_overload(struct world *world)
+{
+    return world->ops->overload != NULL ? world->ops->overload(world) : OVERLOAD_NONE;
+}

@@ -17,6 +17,16 @@ static struct text account_of(const struct attempt *attempt)
     return account != NULL ? account->name : (struct text){ NULL, 0 };
 }
 
+static size_t entry_text_room(const struct attempt *attempt)
+{
+    size_t room = attempt->supplier->name.length + account_of(attempt).length + attempt->supplier->script.length;
+
+    for (size_t i = 0; i < CEILING_RULES_MAX && attempt->ceiling.rules[i] != NULL; i++) {
+        room += attempt->ceiling.rules[i]->place.length;
+    }
+    return room + strlen(attempt->end.code) + strlen(attempt->end.detail);
+}
+
 static size_t text_room(const struct search *search, size_t attempt_count)
 {
     const struct search_options *options = &search->options;
@@ -25,12 +35,7 @@ static size_t text_room(const struct search *search, size_t attempt_count)
 
     room += search->deadline_rule != NULL ? search->deadline_rule->place.length : 0;
     for (size_t i = 0; i < attempt_count; i++) {
-        const struct attempt *attempt = &search->attempts[i];
-        for (size_t j = 0; j < CEILING_RULES_MAX && attempt->ceiling.rules[j] != NULL; j++) {
-            room += attempt->ceiling.rules[j]->place.length;
-        }
-        room += attempt->supplier->name.length + account_of(attempt).length + attempt->supplier->script.length;
-        room += strlen(attempt->end.code) + strlen(attempt->end.detail);
+        room += entry_text_room(&search->attempts[i]);
     }
     return room;
 }
@@ -161,4 +166,29 @@ struct search_record *search_record_gone(const struct search *search)
 {
     struct world *world = search->options.world;
     return make_record(search, search->attempt_count, world->ops->now_us(world));
+}
+
+struct search_record *search_record_late(const struct search *search, const struct attempt *attempt)
+{
+    const struct search_options *options = &search->options;
+    uint64_t now_us = options->world->ops->now_us(options->world);
+    uint64_t ended_us = attempt->state == ATTEMPT_CLOSED ? attempt->closed_us : now_us;
+    struct search_record *record =
+        search_record_create(1, options->search_id.length + options->product.length + entry_text_room(attempt));
+
+    if (record == NULL) {
+        return NULL;
+    }
+    record->kind = attempt->is_probe ? RECORD_PROBE : RECORD_LATE;
+    record->search_id = search_record_keep(record, options->search_id);
+    record->product = search_record_keep(record, options->product);
+    record->generation = options->catalogue->generation;
+    record->arrival_wall_us = options->arrival_wall_us;
+    record->took_us = ended_us - options->arrival_us;
+    record->late.late_us = attempt->is_probe ? 0 : ended_us - attempt->was.cut_us;
+    fill_entry(record, search, attempt, &record->entries[0], now_us);
+    record->entries[0].mode = attempt->was.mode;
+    record->entries[0].bound = attempt->was.bound;
+    record->entries[0].requests -= attempt->was.requests;
+    return record;
 }

@@ -7,5 +7,10 @@
 #include "model/search_record.h"
 #include "search/search.h"
 
+struct attempt;
+
+/// Of an attempt that went on and has ended, or is given up now. NULL without memory.
+MUST_CHECK struct search_record *search_record_late(const struct search *search, const struct attempt *attempt);
+
 /// Of a search that replies now; a refused one has no attempts to tell of. NULL without memory.
 MUST_CHECK struct search_record *search_record_of(const struct search *search, const struct search_reply *reply);

@@ -112,6 +112,7 @@ static void destroy(struct revalidation *self)
     http_response_destroy(&self->fetch.response);
     login_drop(&self->login);
     block_release(&self->end.result);
+    block_release(&self->end.hidden);
     block_release(&self->options.facts);
     block_release(&self->options.offer);
     free(self->trouble);
@@ -250,7 +251,9 @@ static void on_read(struct script_call *call)
     self->end.end.http_status = ask->response->status;
     if (verdict == SCRIPT_OK) { // what a script makes of a status is its own to say
         self->end.result = ask->result;
+        self->end.hidden = ask->hidden;
         ask->result = NULL;
+        ask->hidden = NULL;
         script_call_destroy(call);
         end(self, OUTCOME_ANSWERED, NULL);
         return;

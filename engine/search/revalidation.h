@@ -17,9 +17,10 @@ struct revalidation;
 
 struct revalidation_end {
     struct block
-        *result;         // what `read` said, as JSON {status, offer?, now?, expires_at?, handoff?}; NULL: nothing. Lent
-    struct part_end end; // OUTCOME_ANSWERED, with a result, or why there is none
-    uint64_t took_us;    // since its arrival
+        *result; // what `read` said, as JSON {status, offer?, now?, expires_at?, handoff?}; NULL: nothing. Lent
+    struct block *hidden; // of its offer: what is not shown, as in struct offer; NULL: nothing. Lent
+    struct part_end end;  // OUTCOME_ANSWERED, with a result, or why there is none
+    uint64_t took_us;     // since its arrival
     const struct failure
         *trouble; // what a person is told of an error that the script raised; NULL: it raised none. Lent
 };

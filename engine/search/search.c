@@ -3,6 +3,7 @@
 #include "model/ground.h"
 #include "policy/ceiling.h"
 #include "search/answer.h"
+#include "search/cull.h"
 #include "search/record.h"
 #include "search/search_internal.h"
 #include "search/verdict.h"
@@ -130,6 +131,7 @@ static void search_deliver(struct search *search, struct search_reply *reply, ui
     reply->assemble_us = world->ops->now_us(world) - began_us;
     search->options.on_reply(search->options.owner, reply);
     block_release(&reply->body);
+    linger_note_reply(search);
     search_destroy(search);
 }
 
@@ -232,10 +234,9 @@ void search_on_attempt_closed(struct search *search, struct attempt *attempt)
         linger_on_closed(search, attempt);
         return;
     }
-    bool is_spoiled_in_part = attempt->is_partial && attempt->trouble != NULL;
-    enum outcome spoiled = is_spoiled_in_part ? attempt->end.outcome : attempt->outcome;
+    enum outcome spoiled = attempt_spoiled(attempt);
 
-    if (outcome_row(spoiled)->breaker == BREAKER_SCRIPT && options->on_script_trouble != NULL) {
+    if (spoiled != OUTCOME_COUNT && options->on_script_trouble != NULL) {
         options->on_script_trouble(options->owner, attempt->supplier, spoiled, attempt->end.detail, attempt->trouble);
     }
     if (attempt_is_dark(attempt)) {
@@ -320,6 +321,7 @@ static void search_on_started(struct script_call *call)
     if (stream_is_on(&search->stream)) {
         stream_began(&search->stream, search);
     }
+    cull_least(search, start);
     for (size_t i = 0; i < search->attempt_count; i++) {
         struct attempt *attempt = &search->attempts[i];
         if (attempt->state == ATTEMPT_WAITING && !start->candidates[attempt->candidate].is_dark) {
@@ -370,6 +372,9 @@ static bool search_close_unwanted(struct search *search, struct attempt *attempt
 
     if (!supplier->is_enabled) {
         attempt_close_unasked(attempt, OUTCOME_DISABLED, supplier->because);
+        return true;
+    }
+    if (attempt_close_switched_off(attempt)) {
         return true;
     }
     if (supplier->mode == MODE_TEST && !search->options.is_test) {
@@ -547,6 +552,7 @@ void search_end(struct search **ended, uint64_t grace_us)
     uint64_t now_us = world->ops->now_us(world);
 
     *ended = NULL;
+    world->is_ending = true;       // what is cut now would be given up at once
     if (now_us < search->end_us) { // else it ends by itself at this very moment
         uint64_t left_us = search->deadline_us - now_us;
         options->reserve_us = grace_us < left_us ? grace_us : left_us;

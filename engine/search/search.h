@@ -37,6 +37,14 @@ struct search_reply {
     struct search_record *record; // `wants_record`: whoever gets the reply owns it; NULL without memory
 };
 
+/// What a token is made of; all borrowed for the call.
+struct search_seal {
+    const struct catalogue_supplier *supplier;
+    const struct script_account *account;
+    struct text facts; // of the search, JSON
+    const struct offer *offer;
+};
+
 struct search_options {
     struct world *world;
     const struct catalogue *catalogue; // its ground, if any, is held by the caller until search_start returns
@@ -66,6 +74,8 @@ struct search_options {
                               const char *detail, const struct failure *trouble);
     /// Exactly once, never from inside search_start; the search is gone afterwards.
     void (*on_reply)(void *owner, const struct search_reply *reply);
+    /// NULL, or makes the token of each offer that is returned: appends its letters. False: it has none.
+    bool (*on_seal)(void *owner, const struct search_seal *seal, struct buffer *token);
     void *owner;
 };
 
@@ -75,7 +85,8 @@ MUST_CHECK enum status search_start(const struct search_options *options, struct
 /// memory.
 MUST_CHECK struct search_record *search_record_gone(const struct search *search);
 /// The engine ends: so does the search, now, as if its deadline had come, which leaves `grace_us` for the way of its
-/// reply (or what is left of it, if that is less). on_reply comes from inside, and the search is gone.
+/// reply (or what is left of it, if that is less). on_reply comes from inside, and the search is gone. From then on no
+/// attempt begins to linger in its world.
 void search_end(struct search **search, uint64_t grace_us);
 /// The caller left: everything pending is cancelled, on_reply does not come, the search is gone.
 void search_cancel(struct search **search);

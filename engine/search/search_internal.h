@@ -6,6 +6,7 @@
 
 #include "search/attempt.h"
 #include "search/dark.h"
+#include "search/late.h"
 #include "search/linger.h"
 #include "search/patience.h"
 #include "search/reask.h"
@@ -36,6 +37,8 @@ struct search {
     bool has_begun; // the start call is back and the query good
     bool is_over;   // nobody waits for it; it stays for those that linger
     struct attempt *lingering;
+    struct attempt *lingered; // have closed meanwhile
+    struct late_items found;
     struct search *next_over, *previous_over; // of its world
     struct stream stream;
 };

@@ -57,6 +57,17 @@ void shown_write_id(struct json_writer *json, const struct catalogue_supplier *s
     buffer_fini(&scratch);
 }
 
+void shown_write_id_key(struct json_writer *json, const struct catalogue_supplier *supplier, const struct offer *offer,
+                        enum reply_detail detail)
+{
+    struct buffer scratch;
+
+    begin(&scratch, supplier, offer->id);
+    json_key_text(json, join(&scratch, shown_name(supplier, detail), offer->id));
+    json->out->is_full = json->out->is_full || scratch.is_full;
+    buffer_fini(&scratch);
+}
+
 void shown_write_item_key(struct json_writer *json, const struct catalogue_supplier *supplier,
                           const struct offer *offer, enum reply_detail detail)
 {
@@ -69,12 +80,17 @@ void shown_write_item_key(struct json_writer *json, const struct catalogue_suppl
 }
 
 void shown_write_offer(struct json_writer *json, const struct catalogue_supplier *supplier, const struct offer *offer,
-                       enum reply_detail detail)
+                       struct text token, enum reply_detail detail)
 {
     struct buffer scratch;
 
     if (is_shown_as_it_is(supplier, detail) || offer->head_length == 0) { // without a head nobody is named
-        json_raw(json, offer->json);
+        json_raw(json, token.data == NULL ? offer->json : (struct text){ offer->json.data, offer->json.length - 1 });
+        if (token.data != NULL) {
+            buffer_append_text(json->out, TEXT(",\"token\":\"")); // of letters that need no escapes
+            buffer_append_text(json->out, token);
+            buffer_append_text(json->out, TEXT("\"}"));
+        }
         return;
     }
     json_begin_object(json);
@@ -88,6 +104,9 @@ void shown_write_offer(struct json_writer *json, const struct catalogue_supplier
     buffer_fini(&scratch);
     // The rest begins with its comma, and its brace is the object's.
     buffer_append(json->out, offer->json.data + offer->head_length, offer->json.length - offer->head_length - 1);
+    if (token.data != NULL) {
+        json_field_text(json, "token", token);
+    }
     json_end_object(json);
 }
 

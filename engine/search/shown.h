@@ -17,11 +17,14 @@ struct text shown_name(const struct catalogue_supplier *supplier, enum reply_det
 /// "supplier:id" as a value.
 void shown_write_id(struct json_writer *json, const struct catalogue_supplier *supplier, const struct offer *offer,
                     enum reply_detail detail);
+/// The same as a key.
+void shown_write_id_key(struct json_writer *json, const struct catalogue_supplier *supplier, const struct offer *offer,
+                        enum reply_detail detail);
 /// The offer's item as a key.
 void shown_write_item_key(struct json_writer *json, const struct catalogue_supplier *supplier,
                           const struct offer *offer, enum reply_detail detail);
-/// The whole offer.
+/// The whole offer, with its token; absent: it has none.
 void shown_write_offer(struct json_writer *json, const struct catalogue_supplier *supplier, const struct offer *offer,
-                       enum reply_detail detail);
+                       struct text token, enum reply_detail detail);
 /// At most so many more bytes are written of an offer and its item than its own.
 size_t shown_room(const struct catalogue_supplier *supplier, enum reply_detail detail);

@@ -158,7 +158,8 @@ void stream_offers(struct stream *stream, const struct attempt *attempt, const s
     json_begin_array(json);
     for (size_t i = 0; i < batch->count; i++) {
         if (!stock_is_gone(held, i)) {
-            shown_write_offer(json, attempt->supplier, &batch->offers[i], search->options.detail);
+            shown_write_offer(json, attempt->supplier, &batch->offers[i], (struct text){ NULL, 0 },
+                              search->options.detail);
         }
     }
     json_end_array(json);

@@ -25,11 +25,19 @@
 
 enum { ATTRIBUTION_QUEUE = 1024, ATTRIBUTION_KEEP = 1024, ATTRIBUTION_NICE = 19, ATTRIBUTION_MODE = 0640 };
 
+enum { ATTRIBUTION_JOIN = 64 }; // records of what went on that are shown with their search
+
 static const uint64_t complain_every_us = 60 * UINT64_C(1000000);
 
 struct attribution_slot {
     atomic_size_t sequence;
     struct search_record *record;
+};
+
+/// The newest ones.
+struct attribution_ring {
+    struct search_record **records;
+    size_t size, next, count;
 };
 
 struct attribution {
@@ -50,9 +58,8 @@ struct attribution {
 
     pthread_mutex_t lock;
     pthread_cond_t settled;
-    struct search_record **kept; // a ring; under lock
-    size_t keep, kept_next, kept_count;
-    size_t done; // tickets that are through
+    struct attribution_ring searches, afterwards; // what went on beside them; under lock
+    size_t done;                                  // tickets that are through
 
     atomic_uint_fast64_t taken, written, dropped, failed;
 };
@@ -165,12 +172,15 @@ static void redact_record(struct search_record *record)
 
 static void keep(struct attribution *attribution, struct search_record *record)
 {
+    bool is_search = record->kind == RECORD_SEARCH;
+
     pthread_mutex_lock(&attribution->lock);
-    struct search_record **place = &attribution->kept[attribution->kept_next];
+    struct attribution_ring *ring = is_search ? &attribution->searches : &attribution->afterwards;
+    struct search_record **place = &ring->records[ring->next];
     struct search_record *oldest = *place;
     *place = record;
-    attribution->kept_next = (attribution->kept_next + 1) % attribution->keep;
-    attribution->kept_count += oldest == NULL ? 1 : 0;
+    ring->next = (ring->next + 1) % ring->size;
+    ring->count += oldest == NULL ? 1 : 0;
     pthread_mutex_unlock(&attribution->lock);
     if (oldest != NULL) {
         search_record_destroy(&oldest);
@@ -287,24 +297,43 @@ void attribution_settle(struct attribution *attribution)
     pthread_mutex_unlock(&attribution->lock);
 }
 
-/// The kept record `age` places back from the newest; under lock.
-static const struct search_record *kept_at(const struct attribution *attribution, size_t age)
+/// The record `age` places back from the newest; under lock.
+static const struct search_record *ring_at(const struct attribution_ring *ring, size_t age)
 {
-    return attribution->kept[(attribution->kept_next + attribution->keep - 1 - age) % attribution->keep];
+    return ring->records[(ring->next + ring->size - 1 - age) % ring->size];
+}
+
+/// With what is kept of its attempts that went on, the first one first; under lock.
+static bool render_joined(const struct attribution *attribution, const struct search_record *record, struct buffer *out)
+{
+    const struct attribution_ring *ring = &attribution->afterwards;
+    const struct search_record *found[ATTRIBUTION_JOIN];
+    struct json_writer json;
+    size_t count = 0;
+
+    for (size_t age = ring->count; age-- > 0 && count < ATTRIBUTION_JOIN;) {
+        if (text_equals(ring_at(ring, age)->search_id, record->search_id)) {
+            found[count++] = ring_at(ring, age);
+        }
+    }
+    json_writer_init(&json, out);
+    search_record_write_joined(record, found, count, &json);
+    return !out->is_full;
 }
 
 struct block *attribution_find(struct attribution *attribution, struct text search_id)
 {
+    const struct attribution_ring *ring = &attribution->searches;
     struct buffer out;
     struct block *found = NULL;
 
     buffer_init(&out, SEARCH_RECORD_LINE_MAX);
     attribution_settle(attribution);
     pthread_mutex_lock(&attribution->lock);
-    for (size_t age = 0; age < attribution->kept_count; age++) {
-        const struct search_record *record = kept_at(attribution, age);
+    for (size_t age = 0; age < ring->count; age++) {
+        const struct search_record *record = ring_at(ring, age);
         if (text_equals(record->search_id, search_id)) {
-            found = render(record, &out) ? block_from_buffer(&out) : NULL;
+            found = render_joined(attribution, record, &out) ? block_from_buffer(&out) : NULL;
             break;
         }
     }
@@ -340,8 +369,8 @@ void attribution_write_latest(struct attribution *attribution, size_t most, stru
     json_begin_array(json);
     attribution_settle(attribution);
     pthread_mutex_lock(&attribution->lock);
-    for (size_t age = 0; age < attribution->kept_count && age < most; age++) {
-        write_summary(kept_at(attribution, age), json);
+    for (size_t age = 0; age < attribution->searches.count && age < most; age++) {
+        write_summary(ring_at(&attribution->searches, age), json);
     }
     pthread_mutex_unlock(&attribution->lock);
     json_end_array(json);
@@ -350,7 +379,7 @@ void attribution_write_latest(struct attribution *attribution, size_t most, stru
 void attribution_counts(struct attribution *attribution, struct attribution_counts *counts)
 {
     pthread_mutex_lock(&attribution->lock);
-    size_t kept = attribution->kept_count;
+    size_t kept = attribution->searches.count;
     pthread_mutex_unlock(&attribution->lock);
     *counts = (struct attribution_counts){
         .taken = atomic_load(&attribution->taken),
@@ -363,11 +392,24 @@ void attribution_counts(struct attribution *attribution, struct attribution_coun
 
 // --------------------------------------------------------------------------------------------------- birth and death
 
+static bool ring_init(struct attribution_ring *ring, size_t size)
+{
+    *ring = (struct attribution_ring){ .records = calloc(size, sizeof(struct search_record *)), .size = size };
+    return ring->records != NULL;
+}
+
+static void ring_fini(struct attribution_ring *ring)
+{
+    for (size_t i = 0; ring->records != NULL && i < ring->size; i++) {
+        search_record_destroy(&ring->records[i]);
+    }
+    free(ring->records);
+}
+
 static void attribution_free(struct attribution *attribution)
 {
-    for (size_t i = 0; attribution->kept != NULL && i < attribution->keep; i++) {
-        search_record_destroy(&attribution->kept[i]);
-    }
+    ring_fini(&attribution->searches);
+    ring_fini(&attribution->afterwards);
     if (attribution->fd >= 0) {
         close(attribution->fd);
     }
@@ -375,7 +417,6 @@ static void attribution_free(struct attribution *attribution)
     pthread_cond_destroy(&attribution->settled);
     sem_destroy(&attribution->wake);
     buffer_fini(&attribution->line);
-    free(attribution->kept);
     free(attribution->slots);
     free(attribution->path);
     free(attribution);
@@ -390,15 +431,15 @@ static struct attribution *attribution_make(const struct attribution_options *op
     }
     made->fd = -1;
     made->slot_count = options->queue > 0 ? options->queue : ATTRIBUTION_QUEUE;
-    made->keep = options->keep > 0 ? options->keep : ATTRIBUTION_KEEP;
+    size_t keep_count = options->keep > 0 ? options->keep : ATTRIBUTION_KEEP;
     made->slots = calloc(made->slot_count, sizeof(*made->slots));
-    made->kept = calloc(made->keep, sizeof(struct search_record *));
+    bool has_rings = ring_init(&made->searches, keep_count) && ring_init(&made->afterwards, keep_count);
     made->path = options->path != NULL ? strdup(options->path) : NULL;
     buffer_init(&made->line, SEARCH_RECORD_LINE_MAX);
     pthread_mutex_init(&made->lock, NULL);
     pthread_cond_init(&made->settled, NULL);
     (void)sem_init(&made->wake, 0, 0);
-    if (made->slots == NULL || made->kept == NULL || (options->path != NULL && made->path == NULL)) {
+    if (made->slots == NULL || !has_rings || (options->path != NULL && made->path == NULL)) {
         attribution_free(made);
         return NULL;
     }

@@ -1,5 +1,8 @@
 /// Attribution: what became of each search, written down by a thread of its own and kept for a while to be asked for.
 ///
+/// What goes on beside a search has records of its own: lines of their own in the file, with the search's id, and shown
+/// with the search while both are kept.
+///
 /// A record is handed over by pointer; the writer (nice 19) takes the secrets out, appends it to the file as one line
 /// of JSON, and keeps the newest ones. Nobody ever waits for it: when it cannot keep up, records are dropped and
 /// counted. A disk that fails costs lines, is counted, and is told in the log once a minute.
@@ -18,7 +21,7 @@ struct attribution;
 struct attribution_options {
     const char *path; // NULL: no file, records are only kept
     size_t queue;     // records that may wait; 0: 1,024
-    size_t keep;      // records that are kept; 0: 1,024
+    size_t keep;      // records of searches that are kept, and as many of what went on; 0: 1,024
 };
 
 struct attribution_counts {
@@ -47,7 +50,7 @@ void attribution_reopen(struct attribution *attribution);
 /// Waits until everything submitted so far is written and kept. For threads that may wait.
 void attribution_settle(struct attribution *attribution);
 
-/// The record as JSON, while it is kept; NULL: not here (any more), or no memory.
+/// A search's record as JSON, while it is kept; NULL: not here (any more), or no memory.
 MUST_CHECK struct block *attribution_find(struct attribution *attribution, struct text search_id);
 
 /// An array of the newest `most`, the newest first: who they are and how they ended.

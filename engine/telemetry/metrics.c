@@ -281,8 +281,34 @@ static void count_entry(struct metrics *metrics, size_t supplier, const struct s
     cell_add(metrics, METRIC_OFFERS_UNMAPPED, supplier, entry->unmapped);
 }
 
+/// What went on beside a search: its requests are of the supplier, its outcome counts apart.
+static void count_late(struct metrics *metrics, const struct search_record *record)
+{
+    const struct search_record_entry *entry = &record->entries[0];
+    const struct search_record_late *late = &record->late;
+    size_t supplier = supplier_index(metrics, entry->name);
+    bool is_answer = entry->outcome == OUTCOME_ANSWERED || entry->outcome == OUTCOME_EMPTY;
+
+    cell_add(metrics, METRIC_SUPPLIER_REQUESTS, supplier, entry->requests);
+    if (record->kind == RECORD_PROBE) {
+        cell_add(metrics, METRIC_PROBES, supplier * OUTCOME_COUNT + (size_t)entry->outcome, 1);
+        return;
+    }
+    cell_add(metrics, METRIC_LINGERED, supplier * OUTCOME_COUNT + (size_t)entry->outcome, 1);
+    if (is_answer) {
+        histogram_observe(metrics, METRIC_LATE_BY, supplier, late->late_us);
+    }
+    cell_add(metrics, METRIC_LATE_OFFERS, supplier, entry->offers);
+    cell_add(metrics, METRIC_LATE_NEW_ITEMS, supplier, late->is_compared ? late->new_items : 0);
+    cell_add(metrics, METRIC_LATE_CHEAPEST, supplier, late->is_compared ? late->cheapest_items : 0);
+}
+
 void metrics_count_search(struct metrics *metrics, const struct search_record *record)
 {
+    if (record->kind != RECORD_SEARCH) {
+        count_late(metrics, record);
+        return;
+    }
     size_t caller = caller_index(metrics, record->caller);
     cell_add(metrics, METRIC_SEARCHES, caller * METRIC_STATUSES + status_index(record->status), 1);
     cell_add(metrics, METRIC_SEARCHES_LATE, 0, search_record_is_late(record) ? 1 : 0);

@@ -46,7 +46,7 @@ void metrics_destroy(struct metrics **metrics);
 /// From here on these are the names; new ones get lines, or count among the others without memory or room.
 void metrics_name(struct metrics *metrics, enum metric_names_kind kind, const struct text *names, size_t count);
 
-/// Counts a search that is over and sent, with all its attempts.
+/// Counts a search that is over and sent, with all its attempts; or, by its record, what went on beside one.
 void metrics_count_search(struct metrics *metrics, const struct search_record *record);
 
 /// Counts a request that was answered with this error and never became a search.

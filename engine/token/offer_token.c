@@ -1,25 +1,13 @@
 #include "token/offer_token.h"
 #include "token/base64url.h"
 
-enum { VERSION = 1, HEAD = 1 + TOKEN_KEY_ID, BEFORE_SEALED = HEAD + SEAL_NONCE, TEXTS = 12 };
+enum { VERSION = 1, HEAD = 1 + TOKEN_KEY_ID, BEFORE_SEALED = HEAD + SEAL_NONCE, TEXTS = 7 };
 
 // The order in which the texts stand in a token; another order is another version.
 static void claims_texts(struct offer_claims *claims, struct text *texts[TEXTS])
 {
-    struct text *order[TEXTS] = {
-        &claims->product,
-        &claims->supplier,
-        &claims->account,
-        &claims->offer,
-        &claims->query,
-        &claims->total,
-        &claims->currency,
-        &claims->supplier_total,
-        &claims->supplier_currency,
-        &claims->handoff,
-        &claims->ref,
-        &claims->ref_key,
-    };
+    struct text *order[TEXTS] = { &claims->product, &claims->supplier, &claims->account,   &claims->facts,
+                                  &claims->offer,   &claims->hidden,   &claims->hidden_key };
     memcpy(texts, order, sizeof order);
 }
 
@@ -84,7 +72,7 @@ enum status offer_token_write(const struct token_ring *ring, const struct offer_
     if (ring->count[TOKEN_OFFER] == 0) {
         return STATUS_NOT_FOUND;
     }
-    if (claims->ref.length > OFFER_TOKEN_REF_MAX) {
+    if (claims->hidden.length > OFFER_TOKEN_HIDDEN_MAX) {
         return STATUS_INVALID;
     }
     const struct token_key *key = &ring->keys[TOKEN_OFFER][0];

@@ -11,22 +11,20 @@
 #include "token/token_fault.h"
 #include "token/token_ring.h"
 
-enum { OFFER_TOKEN_REF_MAX = 1024, OFFER_TOKEN_MAX = 32 * 1024 };
+enum { OFFER_TOKEN_HIDDEN_MAX = 1024, OFFER_TOKEN_MAX = 32 * 1024 };
 
-/// Texts may be absent. `query` is the search's whole query as the product derived it, canonical JSON; `handoff` and
-/// `ref` are JSON.
+/// Texts may be absent. `facts` are the search's, `offer` is what the script gets of it again, `hidden` what it left in
+/// `ref` and `handoff`; all JSON.
 struct offer_claims {
-    struct text product, supplier, account, offer;
-    struct text query;
-    struct text total, currency;                   // as shown
-    struct text supplier_total, supplier_currency; // as the supplier said it
-    struct text handoff;
-    struct text ref;                  // at most OFFER_TOKEN_REF_MAX
-    struct text ref_key;              // or under which key the store has it
+    struct text product, supplier, account;
+    struct text facts;
+    struct text offer;
+    struct text hidden;               // at most OFFER_TOKEN_HIDDEN_MAX
+    struct text hidden_key;           // or under which name it is kept
     uint64_t observed_ms, expires_ms; // since 1970; `expires_ms` is when the token's time is over
 };
 
-/// Appends the token. STATUS_INVALID: a ref too large, or claims that make a token above OFFER_TOKEN_MAX;
+/// Appends the token. STATUS_INVALID: `hidden` is too large, or claims that make a token above OFFER_TOKEN_MAX;
 /// STATUS_NOT_FOUND: no key; STATUS_FULL: no room in `out`; STATUS_IO, STATUS_NO_MEMORY: libcrypto refused.
 MUST_CHECK enum status offer_token_write(const struct token_ring *ring, const struct offer_claims *claims,
                                          struct buffer *out);

@@ -22,7 +22,8 @@ struct change {
     double numbers[BEHAVIOUR_FIELDS]; // by behaviour_field()
     double delay_ms, seed, revoke;
     int model, mode, fault, outage; // a fault of FAULT_COUNT: "mix"
-    bool has_field;
+    bool has_field, has_retry_after;
+    char retry_after[sizeof(((struct behaviour *)0)->retry_after)];
     char field[64];
 };
 
@@ -277,6 +278,11 @@ static bool change_read_word(struct change *change, struct text key, struct text
     if (text_equals_c(key, "mode")) {
         return (change->mode = change_find_word(key, value, modes, COUNT_OF(modes), sentence)) >= 0;
     }
+    if (text_equals_c(key, "retry_after")) {
+        change->has_retry_after = true;
+        snprintf(change->retry_after, sizeof(change->retry_after), "%.*s", TEXT_ARGS(value));
+        return true;
+    }
     if (text_equals_c(key, "field")) {
         change->has_field = true;
         snprintf(change->field, sizeof(change->field), "%.*s", TEXT_ARGS(value));
@@ -312,7 +318,7 @@ static double *change_find_number(struct change *change, struct text key, double
 static bool change_read_member(struct change *change, struct text key, enum json_token token, struct text value,
                                struct buffer *sentence)
 {
-    static const char *const words[] = { "fault", "model", "mode", "outage", "field" };
+    static const char *const words[] = { "fault", "model", "mode", "outage", "field", "retry_after" };
     double most;
 
     for (size_t i = 0; i < COUNT_OF(words); i++) {
@@ -332,7 +338,8 @@ static bool change_read_member(struct change *change, struct text key, enum json
         buffer_printf(sentence, "\"%.*s\" takes a number from 0 to %.0f", TEXT_ARGS(key), most);
         return false;
     }
-    buffer_printf(sentence, "\"%.*s\" is unknown; there are fault, model, mode, outage, field", TEXT_ARGS(key));
+    buffer_printf(sentence, "\"%.*s\" is unknown; there are fault, model, mode, outage, field, retry_after",
+                  TEXT_ARGS(key));
     for (size_t i = 0; i < BEHAVIOUR_FIELDS; i++) {
         buffer_printf(sentence, ", %s", behaviour_field(i)->name);
     }
@@ -399,6 +406,9 @@ static void change_supplier(struct connection *connection, struct supplier *supp
     struct failure why = { 0 };
     const int faults[] = { change->fault, change->outage };
 
+    if (change->has_retry_after) {
+        snprintf(supplier->now.retry_after, sizeof(supplier->now.retry_after), "%s", change->retry_after);
+    }
     if (change->has_field) {
         memcpy(supplier->now.field, change->field, sizeof(change->field));
     }

@@ -55,12 +55,30 @@ static struct text write_head(char *out, size_t size, const struct connection *c
 
 static void send_fixed(struct connection *connection, const struct fixed_answer *answer)
 {
-    char head[512];
+    char head[1024];
     size_t length = strlen(answer->body);
 
     connection_send(connection,
                     write_head(head, sizeof(head), connection, answer->status, answer->type, answer->extra, length),
                     (struct text){ answer->body, length });
+}
+
+/// A 429 or 503 with the wait that the supplier was told to tell, once or several times.
+static void send_waiting(struct connection *connection, const struct fixed_answer *answer)
+{
+    struct fixed_answer waiting = *answer;
+    struct text rest = text_of(connection->supplier->now.retry_after);
+    char extra[400];
+    size_t length = 0;
+
+    while (rest.length > 0 && length < sizeof(extra)) {
+        struct text value = text_split(rest, '|', &rest);
+        length += (size_t)snprintf(extra + length, sizeof(extra) - length, "Retry-After: %.*s\r\n", TEXT_ARGS(value));
+    }
+    if (length > 0 && length < sizeof(extra)) {
+        waiting.extra = extra;
+    }
+    send_fixed(connection, &waiting);
 }
 
 static void refuse(struct connection *connection, const char *status, const char *why)
@@ -282,7 +300,8 @@ void play_answer(struct connection *connection)
         return;
     }
     if (fixed_answers[fault].status != NULL) {
-        send_fixed(connection, &fixed_answers[fault]);
+        bool waits = fault == FAULT_STATUS_429 || fault == FAULT_STATUS_503;
+        (waits ? send_waiting : send_fixed)(connection, &fixed_answers[fault]);
         return;
     }
     static const struct recorded_answer made = { "200 OK", "application/json", "", { NULL, 0 } };

@@ -66,9 +66,10 @@ struct behaviour {
     enum fault outage;                                 // what all answers of the window play; FAULT_NONE: no outage
     double name_delay_ms;                              // of the name server about its name
     double shares[FAULT_COUNT];
-    char field[64];      // that FAULT_RENAME_FIELD and FAULT_DROP_FIELD are about; empty: none
-    bool closes;         // closes the connection after each answer
-    bool has_no_tickets; // no TLS session to resume
+    char retry_after[160]; // of a 429 or 503: values of the header, apart by |; empty: the fault's own
+    char field[64];        // that FAULT_RENAME_FIELD and FAULT_DROP_FIELD are about; empty: none
+    bool closes;           // closes the connection after each answer
+    bool has_no_tickets;   // no TLS session to resume
 };
 
 /// One of the numbers above, by its name in populations and at the admin endpoint.

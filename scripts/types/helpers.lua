@@ -412,10 +412,11 @@ function up(levels) end
 ---@param value PlanConstant
 ---@return PlanTerm
 function const(value) end
----`of = ref("segments", "id", "segmentId")`: what the elements of `each` name; with fields behind it a leaf.
----@param list string path of a list, or of a map with {} behind it, from the document
----@param key string path in its elements; "{}" is the key of a map's
----@param path? string where the element in hand says the name; without it the element is the name
+---`of = ref("segments", "id", "segmentId")`: what the elements of `each` name; with fields behind it a leaf. Several
+---keys want as many paths: ref("slices[].flights", { up(1).number, "id" }, { "slice", "flight" }).
+---@param list string|PlanPath path of a list, or of a map with {} behind it, from the document or up(n)
+---@param key string|PlanPath|(string|PlanPath)[] path in its elements; "{}" is the key of a map, "[]" a place in a list
+---@param path? string|PlanPath|(string|PlanPath)[] where the element in hand says the name; without it it is the name
 ---@return PlanReference
 function ref(list, key, path) end
 

@@ -161,6 +161,7 @@ static void connection_done(struct client *client, struct connection *connection
 
     sample->status = reply->status;
     sample->body_bytes = (uint32_t)reply->body_bytes;
+    sample->percent = reply_percent(reply);
     sample->done_us = is_whole ? clock_now_us() : 0;
     connection->sample = NO_SAMPLE;
     connection->next_idle = client->idle;

@@ -29,6 +29,7 @@ struct client_sample {
     enum caller_kind kind;
     uint16_t status;
     uint32_t body_bytes;
+    int percent; // of its coverage; -1: it told none
 };
 
 struct client_result {

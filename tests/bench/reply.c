@@ -13,6 +13,7 @@ void reply_init(struct reply *reply)
     reply->left = 0;
     reply->line_length = 0;
     reply->tail_length = 0;
+    reply->lead_length = 0;
     reply->head_length = 0;
 }
 
@@ -56,10 +57,31 @@ static void reply_take_body(struct reply *reply, struct text *bytes)
 {
     size_t length = bytes->length < reply->left ? bytes->length : (size_t)reply->left;
 
+    size_t room = REPLY_LEAD - reply->lead_length, lead = length < room ? length : room;
+    memcpy(reply->lead + reply->lead_length, bytes->data, lead);
+    reply->lead_length += lead;
     reply_look(reply, (struct text){ bytes->data, length });
     reply->body_bytes += length;
     reply->left -= length;
     *bytes = text_skip(*bytes, length);
+}
+
+int reply_percent(const struct reply *reply)
+{
+    static const char KEY[] = "\"percent\":";
+    const char *found = memmem(reply->lead, reply->lead_length, KEY, sizeof KEY - 1);
+    int percent = 0;
+
+    if (found == NULL) {
+        return -1;
+    }
+    for (const char *at = found + sizeof KEY - 1; at < reply->lead + reply->lead_length; at++) {
+        if (*at < '0' || *at > '9') {
+            return percent;
+        }
+        percent = percent * 10 + (*at - '0');
+    }
+    return -1;
 }
 
 /// One byte of a chunk's head: hexadecimal digits up to the end of the line. False: it is none.

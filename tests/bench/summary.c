@@ -46,13 +46,14 @@ static int64_t column_quantile(const struct column *column, double quantile)
 
 void summary_of_client(struct summary *summary, const struct client_result *result, uint64_t budget_us)
 {
-    struct column lateness, streams, start;
-    double bytes = 0;
+    struct column lateness, streams, start, refusals;
+    double bytes = 0, covered = 0;
     size_t singles = 0;
 
     column_init(&lateness, result->count);
     column_init(&streams, result->count);
     column_init(&start, result->count);
+    column_init(&refusals, result->count);
     for (size_t i = 0; i < result->count; i++) {
         const struct client_sample *sample = &result->samples[i];
         summary->searches++;
@@ -64,7 +65,16 @@ void summary_of_client(struct summary *summary, const struct client_result *resu
         summary->status_200 += sample->status == 200;
         summary->status_504 += sample->status == 504;
         summary->status_other += sample->status != 200 && sample->status != 504;
+        if (sample->status == 503) {
+            summary->refused++;
+            refusals.values[refusals.count++] = (int64_t)(sample->done_us - sample->intended_us);
+            continue;
+        }
         int64_t late_us = (int64_t)sample->done_us - (int64_t)sample->intended_us - (int64_t)budget_us;
+        double share = sample->status == 200 && sample->percent >= 0 ? sample->percent / 100.0 : 0;
+        summary->on_time += late_us <= 0;
+        summary->goodput += late_us <= 0 ? share : 0;
+        covered += share;
         lateness.values[lateness.count++] = late_us;
         if (sample->kind == CALLER_SINGLE) {
             bytes += sample->body_bytes;
@@ -76,6 +86,11 @@ void summary_of_client(struct summary *summary, const struct client_result *resu
     column_sort(&lateness);
     column_sort(&streams);
     column_sort(&start);
+    column_sort(&refusals);
+    summary->coverage = summary->status_200 > 0 ? covered / (double)summary->status_200 : 0;
+    summary->refusal_p50_us = (uint64_t)column_quantile(&refusals, 0.5);
+    summary->refusal_p99_us = (uint64_t)column_quantile(&refusals, 0.99);
+    summary->refusal_max_us = (uint64_t)column_quantile(&refusals, 1);
     summary->client_p50_us = column_quantile(&lateness, 0.5);
     summary->client_p99_us = column_quantile(&lateness, 0.99);
     summary->client_p999_us = column_quantile(&lateness, 0.999);
@@ -87,6 +102,7 @@ void summary_of_client(struct summary *summary, const struct client_result *resu
     free(lateness.values);
     free(streams.values);
     free(start.values);
+    free(refusals.values);
 }
 
 /// The columns over the engine's own records.
@@ -212,6 +228,13 @@ static void print_client(const struct summary *summary, struct json_writer *json
     json_field_u64(json, "status_200", summary->status_200);
     json_field_u64(json, "status_504", summary->status_504);
     json_field_u64(json, "status_other", summary->status_other);
+    json_field_u64(json, "refused", summary->refused);
+    json_field_u64(json, "on_time", summary->on_time);
+    field_share(json, "goodput", summary->goodput);
+    field_share(json, "coverage", summary->coverage);
+    json_field_u64(json, "refusal_p50_us", summary->refusal_p50_us);
+    json_field_u64(json, "refusal_p99_us", summary->refusal_p99_us);
+    json_field_u64(json, "refusal_max_us", summary->refusal_max_us);
     field_i64(json, "client_p50_us", summary->client_p50_us);
     field_i64(json, "client_p99_us", summary->client_p99_us);
     field_i64(json, "client_p999_us", summary->client_p999_us);

@@ -18,6 +18,11 @@ struct summary {
     bool has_witness;
     // of the client
     size_t searches, lost, status_200, status_504, status_other;
+    // of a load that may be too much: goodput is the sum of the shares of suppliers that answered within replies whose
+    // last byte came in time: so many whole searches
+    size_t refused, on_time;  // 503s; of the others, those that came in time, whatever they said
+    double goodput, coverage; // coverage: mean of all 200s
+    uint64_t refusal_p50_us, refusal_p99_us, refusal_max_us; // from the intended start, as the client saw it
     int64_t client_p50_us, client_p99_us, client_p999_us, client_max_us; // lateness; negative: early
     uint64_t start_late_p99_us;                                          // the load's own lateness in sending
     double body_bytes;                                                   // mean, of single replies

@@ -32,6 +32,35 @@ local LATENESS = {
   { "witness", function(row) return row.witness .. "/" .. us(row.witness_worst_us) end },
 }
 
+local OVERLOAD = {
+  { "variant", function(row) return row.variant end },
+  { "load", function(row) return row.load .. " %" end },
+  { "offered/s", function(row) return string.format("%.1f", row.searches / bench.seconds) end },
+  { "admitted/s", function(row)
+    return string.format("%.1f", (row.searches - row.refused) / bench.seconds)
+  end },
+  { "refused", function(row) return row.refused end },
+  { "ref p50", function(row) return us(row.refusal_p50_us) end },
+  { "ref p99", function(row) return us(row.refusal_p99_us) end },
+  { "ref max", function(row) return us(row.refusal_max_us) end },
+  { "on time %", function(row)
+    local admitted = row.searches - row.refused
+    return string.format("%.2f", admitted > 0 and 100 * row.on_time / admitted or 100)
+  end },
+  { "goodput/s", function(row) return string.format("%.1f", row.goodput / bench.seconds) end },
+  { "coverage %", function(row) return string.format("%.1f", row.coverage * 100) end },
+  { "504", function(row) return row.status_504 end },
+  { "lost", function(row) return row.lost end },
+  { "late", function(row) return row.late end },
+  { "excused", function(row) return row.excused end },
+  { "slow", function(row) return row.client_slow end },
+  { "eng max", function(row) return us(row.engine_max_us) end },
+  { "cli p99.9", function(row) return us(row.client_p999_us) end },
+  { "start p99", function(row) return us(row.start_late_p99_us) end },
+  { "cpu %", function(row) return string.format("%.0f", row.engine_share * 100) end },
+  { "farm %", function(row) return string.format("%.0f", row.farm_share * 100) end },
+}
+
 local COST = {
   { "program", function(row) return row.variant end },
   { "searches", function(row) return row.searches end },
@@ -119,6 +148,20 @@ if bench.bench == "lateness" then
   print("times in ms; eng: sent - deadline, cli: last byte - intended start - budget, str: cli of the streams,")
   print("tmr: timer after its plan; slow readers: searches sent in advance / known to the engine / with a full socket")
   print_table(LATENESS, bench.rows)
+elseif bench.bench == "overload" then
+  print("times in ms; ref: a refusal from its intended start, as the client saw it; goodput: whole searches' worth of")
+  print("answers within replies that came in time; late: sent after the deadline, as the engine says; start: how late the")
+  print("load itself sent")
+  print_table(OVERLOAD, bench.rows)
+  local peak, last = 0, nil
+  for _, row in ipairs(bench.rows) do
+    if row.variant == "admission" then
+      peak, last = math.max(peak, row.goodput), row
+    end
+  end
+  if last then
+    print(string.format("goodput at %d %%: %.0f %% of its peak", last.load, peak > 0 and 100 * last.goodput / peak or 0))
+  end
 elseif bench.bench == "decode" then
   print("times in ms of CPU, medians; whole, shape: our decoder, which checks UTF-8 and the grammar; cjson: lua-cjson,")
   print("which does not; check: our reader alone")

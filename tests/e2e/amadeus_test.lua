@@ -5,6 +5,7 @@ package.path = "./?.lua;" .. package.path
 local world = require("tests.e2e.world")
 local recorded = require("tests.e2e.recorded")
 local readings = require("tests.e2e.readings")
+local mutations = require("tests.e2e.mutations")
 local reading = require("tests.e2e.amadeus_reading")
 local test, equal, answered, ended = world.test, world.equal, recorded.answered, recorded.ended
 
@@ -32,10 +33,16 @@ local function return_trip(from, to, travellers, currency)
   }
 end
 local FAMILY = return_trip("GIG", "MAD", { { type = "adult" }, { type = "child", age = 9 } }, "USD")
+local TO_MADRID = {
+  slices = { { origin = "NYC", destination = "MAD", date = day(60) } },
+  travellers = { { type = "adult" } },
+  currency = "USD",
+}
 local COUPLE_OF_FLIGHTS = return_trip("SYD", "DMK", { { type = "adult" } }, "EUR")
 
 local r = recorded.new {
   supplier = "amadeus",
+  any_day = true,
   folder = "amadeus_selfservice",
   environment = { AMADEUS_CLIENT_ID = "us", AMADEUS_CLIENT_SECRET = SECRET },
   query = ONE_WAY,
@@ -56,6 +63,7 @@ local TOKEN = reading.decode(r:read("oauth2-token.200.json")).access_token
 r:answers_everywhere(LOGIN, "200 OK", "oauth2-token.200.json")
 r:answers("amadeus", SEARCH, "200 OK", GET)
 r:answers("a_post", SEARCH, "200 OK", POST)
+r:set_query("a_post", TO_MADRID)
 r:answers("a_priced", SEARCH, "200 OK", PRICED)
 r:answers("a_requested", SEARCH, "200 OK", REQUESTED)
 r:answers("a_none", SEARCH, "200 OK", "{\"meta\": {\"count\": 0}, \"data\": []}")
@@ -99,14 +107,16 @@ local FIELDS = { "price.grandTotal", "price.total", "price.currency", "data[].pr
 local LISTS = { "data[].itineraries", "itineraries[1].segments", "data[].travelerPricings", "data" }
 local MUTATED = {
   { r:mutated("m_get", GET, { fields = FIELDS, lists = LISTS }, with "200 OK") },
-  { r:mutated("m_post", POST, { fields = FIELDS, lists = LISTS }, with "200 OK"), { currency = "USD" } },
-  { r:mutated("m_priced", PRICED, { lists = LISTS, fields = { "travelerPricings[2].price", "price.base",
+  { r:mutated("m_post", POST, { query = TO_MADRID, fields = FIELDS, lists = LISTS }, with "200 OK"),
+    { currency = "USD" } },
+  { r:mutated("m_priced", PRICED, { file = "flight-offers-pricing.200.json", lists = LISTS, fields = { "travelerPricings[2].price", "price.base",
     "segments[].id", "segments[].duration", "price.grandTotal", "data[].price" } }, with "200 OK"),
     { query = FAMILY } },
-  { r:mutated("m_requested", REQUESTED, { lists = LISTS, fields = { "price.total", "segments[].carrierCode",
+  { r:mutated("m_requested", REQUESTED, { file = "flight-offers-pricing.request.json", lists = LISTS, fields = { "price.total", "segments[].carrierCode",
     "segments[].number", "fareDetailsBySegment[].cabin", "departure.at" } }, with "200 OK"),
     { query = COUPLE_OF_FLIGHTS } },
-  { r:mutated("m_token", "oauth2-token.200.json", { fields = { "access_token", "expires_in" } }, function(alias, body)
+  { r:mutated("m_token", "oauth2-token.200.json", { fields = { "access_token", "expires_in" },
+    whole = true }, function(alias, body)
     r:answers(alias, LOGIN, "200 OK", body)
     r:answers(alias, SEARCH, "200 OK", GET)
   end) },
@@ -114,7 +124,8 @@ local MUTATED = {
     lists = { "errors" }, no_offers = true }, with "400 Bad Request") },
   { r:mutated("m_500", "flight-offers.500.json", { fields = { "errors[].code", "errors[].title", "errors" },
     lists = { "errors" }, no_offers = true }, with "500 Internal Server Error") },
-  { r:mutated("m_401", "oauth2-token.401.json", { fields = { "error", "error_description" }, no_offers = true },
+  { r:mutated("m_401", "oauth2-token.401.json", { fields = { "error", "error_description" }, no_offers = true,
+    whole = true },
     function(alias, body)
       r:answers(alias, LOGIN, "401 Unauthorized", body)
     end) },
@@ -268,6 +279,9 @@ for _, mutated in ipairs(MUTATED) do
   r:never_wrong(mutated[1], mutated[2])
 end
 
+test("flight-destinations.404.json: mutations of each kind", function()
+  mutations.tell("flight-destinations.404.json", NOTHING)
+end)
 for _, mutation in ipairs(NOTHING) do
   -- A number as text is still that number.
   local is_told = mutation.name == "errors[].code retyped"
@@ -301,10 +315,11 @@ test("an offer keeps its bytes and goes back to be priced with them; another one
   local request = "{\"data\":{\"type\":\"flight-offers-pricing\",\"flightOffers\":[" .. offer .. "]}}"
   local documented = reading.decode(r:read("flight-offers-pricing.request.json"))
   readings.same(documented, reading.decode(request), "request")
-  local function fixture(name, query, body, expect, revalidate)
-    query.slices[1].date, query.slices[2].date = "2027-03-01", "2027-03-05"
+  -- days: of both flights, and of the search.
+  local function fixture(name, query, days, body, expect, revalidate)
+    query.slices[1].date, query.slices[2].date = days[1], days[2]
     world.write_file(("%s/amadeus.test/%s.json"):format(folder, name), world.json.encode {
-      about = "the published documents of pricing", now = "2027-02-01T09:00:00Z", login = "token-1",
+      about = "the published documents of pricing", now = days[3] .. "T09:00:00Z", login = "token-1",
       secrets = { AMADEUS_CLIENT_ID = "us", AMADEUS_CLIENT_SECRET = "test-secret" },
       search = { product = "flights", query = query },
       exchanges = { { response = body } }, expect = expect, revalidate = revalidate,
@@ -312,9 +327,12 @@ test("an offer keeps its bytes and goes back to be priced with them; another one
   end
   world.shell(("rm -rf %s && mkdir -p %s/amadeus.test"):format(folder, folder))
   world.write_file(folder .. "/amadeus.lua", script_that_tells())
-  fixture("ok-kept", return_trip("SYD", "DMK", { { type = "adult" } }, "EUR"), { body = REQUESTED },
-    { outcome = "answered", offers = 1, first = { brand = digest(offer), price = { total = "546.70" } } })
-  fixture("ok-priced", return_trip("GIG", "MAD", FAMILY.travellers, "USD"),
+  local kept_days = { "2021-02-01", "2021-02-05", "2021-01-05" }
+  local priced_days = { "2020-03-01", "2020-03-05", "2020-02-01" }
+  fixture("ok-kept", return_trip("SYD", "DMK", { { type = "adult" } }, "EUR"), kept_days,
+    { body = REQUESTED }, { outcome = "answered", offers = 1,
+    first = { brand = digest(offer), price = { total = "546.70" } } })
+  fixture("ok-priced", return_trip("GIG", "MAD", FAMILY.travellers, "USD"), priced_days,
     { status = 404, body = r:read("flight-destinations.404.json") }, { outcome = "empty" }, { {
       offer = { id = "1", price = { total = "546.70", currency = "EUR" } }, ref = offer,
       exchanges = { { expect_request = { body = request },

@@ -6,8 +6,9 @@ local world = require("tests.e2e.world")
 local test, equal, requests, wait_until = world.test, world.equal, world.farm_requests, world.wait_until
 
 local SETTINGS = world.folder .. "/breaker.yaml"
+-- No cut attempt goes on: what was never answered stays unknown.
 local function write_settings(extra)
-  world.write_file(SETTINGS, "breaker: { enabled: true }\nlinger: { limit: 6s }\n" .. (extra or ""))
+  world.write_file(SETTINGS, "breaker: { enabled: true }\nlinger: { learn: 0%, limit: 6s }\n" .. (extra or ""))
 end
 write_settings()
 
@@ -43,14 +44,20 @@ test("a supplier that cannot be reached is left alone after five connects", func
   for number = 1, 5 do
     equal("failed", (ask("s01")).outcome, "call " .. number)
   end
+  -- On a busy machine the first wait of a second may be over by now: then probes are out, and fail, too.
   local entry, told, reply = ask("s01")
   equal("breaker_open", entry.outcome, told)
-  equal("failed too often", entry.detail, told)
-  assert(entry.retry_in_ms > 0 and entry.retry_in_ms <= 1250, told)
+  assert(entry.detail == "failed too often" or entry.detail == "failed too often; it is being tried out", told)
+  assert(not entry.retry_in_ms or (entry.retry_in_ms > 0 and entry.retry_in_ms <= 10000), told)
   equal(nil, entry.took_ms, "it was not asked")
   equal("breaker_open", reply.json.coverage.reasons[1], "reason")
   equal(false, reply.json.coverage.complete, "complete")
-  equal(1, breaker("s01").trips, "trips")
+  assert(breaker("s01").trips >= 1, "trips")
+  wait_until("it says for how long", function()
+    entry, told = ask("s01")
+    equal("breaker_open", entry.outcome, told)
+    return entry.retry_in_ms and entry.detail == "failed too often"
+  end)
   equal(1, w:metric("supplier_breakers_not_closed", "s01"), "not closed, in metrics")
   equal(0, w:metric("supplier_breakers_not_closed", "s02"), "s02 is closed, in metrics")
 end)
@@ -100,11 +107,17 @@ test("a reload keeps what is known", function()
 end)
 
 test("one that is only cut by short budgets never is left alone, and is known well", function()
-  world.farm("s04", { model = "constant", median_ms = 400 })
-  for _ = 1, 120 do
+  world.farm("s04", { model = "constant", median_ms = 4000 })
+  local cuts = 0
+  for _ = 1, 2000 do -- few of them are too late to ask, but for a machine that is very busy
     local entry, told = ask("s04", 150)
-    equal("cut", entry.outcome, told)
+    assert(entry.outcome == "cut" or entry.outcome == "too_late", told)
+    cuts = cuts + (entry.outcome == "cut" and 1 or 0)
+    if cuts == 120 then
+      break
+    end
   end
+  equal(120, cuts, "cuts")
   equal("closed", breaker("s04").state, "state")
   equal(0, breaker("s04").trips, "trips")
   local latency = w:account("s04").latency
@@ -114,16 +127,20 @@ end)
 
 test("one that hangs is left alone, though every cut was the budget's", function()
   world.farm("s05", { model = "constant", median_ms = 20 })
+  local longest_ms = 0
   for number = 1, 60 do
-    equal("answered", (ask("s05")).outcome, "call " .. number)
+    local entry = ask("s05")
+    equal("answered", entry.outcome, "call " .. number)
+    longest_ms = math.max(longest_ms, entry.took_ms)
   end
+  -- They are forgotten by half in five minutes.
   local latency = w:account("s05").latency
   assert(latency.samples > 30 and latency.p50_ms >= 15, world.json.encode(latency))
   world.farm("s05", { fault = "hang_answer" })
-  -- Twenty times its usual time, and more than it ever took on a busy machine.
-  local _, entry = ask_until("s05", "breaker_open", 200, math.max(400, 4 * latency.p95_ms))
+  -- Longer than it ever took, however busy the machine was then.
+  local _, entry = ask_until("s05", "breaker_open", 200, 2 * longest_ms + 400)
   assert(entry.retry_in_ms == nil or entry.retry_in_ms <= 1250)
-  equal(1, breaker("s05").trips, "trips")
+  assert(breaker("s05").trips >= 1, "trips")
 end)
 
 test("the others never moved", function()

@@ -212,7 +212,10 @@ test("what only a refusal or an answer of nothing has was seen all the same", fu
   equal(1, #findings, author.show_all(findings))
   local gone = find(findings, "E0212", "`gone`")
   at(gone, bench.script, '["gone:present"]')
-  equal(true, author.holds(gone.help, "of status 2xx: of others a plan reads the status only"), gone.help)
+  equal(true, author.holds(gone.help, "Else add a fixture that has it"), gone.help)
+  odd("gone", 410, '{ "gone": true }', '"rejected"')
+  findings = bench:run("check --strict")
+  equal(0, #findings, author.show_all(findings))
 end)
 
 -- ---- names that are nearly right
@@ -221,6 +224,11 @@ test("a misspelt field of an expected offer is told with the one that is meant",
   bench:write { fixture = with(author.fixture, '"price": { "total": "101.00"', '"price": { "totl": "101.00"') }
   local finding = find(bench:run("test"), "E0306", "expect.first.price.totl")
   equal(true, author.holds(finding.help, "did you mean `total`?"), finding.help)
+  bench:write {
+    fixture = with(author.fixture, '"price": { "total": "101.00"', '"slices": [], "price": { "total": "101.00"'),
+  }
+  finding = find(bench:run("test"), "E0306", "expect.first.slices")
+  equal(true, author.holds(finding.help, "`slices` stands within `item`"), finding.help)
 end)
 
 test("a misspelt field of a progress is told with the one that is meant", function()

@@ -11,6 +11,7 @@ local TOKEN = "duffel_test_not-for-anybodys-eyes"
 
 local r = recorded.new {
   supplier = "duffel",
+  any_day = true,
   environment = { DUFFEL_TOKEN = TOKEN },
   query = {
     slices = { { origin = "SYD", destination = "MEL", date = "2030-04-16" } },
@@ -35,9 +36,18 @@ local page = reading.decode("offers.list.page.json")
 local cursor = page.meta.after
 local shown = assert(r:read("offers.show.json"):match("\"data\":%s*(%b{})"))
 
+local function query_of(origin, destination)
+  return { slices = { { origin = origin, destination = destination, date = "2030-04-16" } },
+    travellers = world.query.travellers, currency = "GBP" }
+end
+local ACROSS, WEST = query_of("LHR", "JFK"), query_of("CHI", "QLA")
+
 r:answers("duffel", CREATE, "200 OK", "offer_requests.create_with_offers.json")
 local SMALL = "offer_requests.create.small.json"
 r:answers("d_small", CREATE, "201 Created", SMALL)
+for _, name in ipairs { "d_small", "d_strict", "d_last", "d_left", "d_twice" } do
+  r:set_query(name, ACROSS)
+end
 r:answers("d_packed", CREATE, "201 Created", "offer_requests.create_with_offers.json", { gzip = true })
 local small = r:read(SMALL)
 -- The same fare, but not given back.
@@ -52,12 +62,17 @@ r:answers("d_places", CREATE, "200 OK", "airports.list.json")
 
 local FIRST = "GET /air/offers?offer_request_id=orq_1&limit=50&sort=total_amount"
 local NEXT = FIRST .. "&after=" .. cursor
-local PAGED = { "d_pages", "d_circle", "d_lost", "d_unpaged", "d_refused" }
+local PAGED = { "d_pages", "d_shown", "d_circle", "d_lost", "d_unpaged", "d_refused" }
 for _, name in ipairs(PAGED) do
+  r:set_query(name, name == "d_shown" and WEST or ACROSS)
   r:set_options(name, { page_size = 50 })
   r:answers(name, CREATE .. "?return_offers=false", "201 Created", CREATED)
 end
-r:answers("d_pages", NEXT, "200 OK", "{\"meta\": {\"after\": null, \"limit\": 50}, \"data\": [" .. shown .. "]}")
+-- The second page has one offer: the first one of the first page, under another id.
+local first_offer = assert(r:read("offers.list.page.json"):match("\"data\":%s*%[%s*(%b{})"))
+local again = first_offer:gsub(page.data[1].id, "off_again")
+r:answers("d_pages", NEXT, "200 OK", "{\"meta\": {\"after\": null, \"limit\": 50}, \"data\": [" .. again .. "]}")
+r:answers("d_shown", FIRST, "200 OK", "{\"meta\": {\"after\": null, \"limit\": 50}, \"data\": [" .. shown .. "]}")
 r:answers("d_pages", FIRST, "200 OK", "offers.list.page.json")
 r:answers("d_circle", FIRST, "200 OK", "offers.list.page.json")
 r:answers("d_lost", NEXT, "503 Service Unavailable", "error.gateway.html")
@@ -129,15 +144,16 @@ local MUTATED = {
       "segments[].departing_at", "data.offers", "data.offers[3]" },
     lists = { "offers[].slices", "slices[].segments", "segments[].passengers" }, nothing = { "data.offers" },
   }, at_once),
-  r:mutated("m_small", "offer_requests.create.small.json", {
+  r:mutated("m_small", "offer_requests.create.small.json", { query = ACROSS,
     fields = { "offers[1].total_amount", "segments[].origin", "tax_amount" }, ids = { "offers[].id" },
     lists = { "offers[].slices", "slices[].segments" }, nothing = { "data.offers" },
   }, at_once),
-  r:mutated("m_page", "offers.list.page.json", {
+  r:mutated("m_page", "offers.list.page.json", { query = ACROSS,
     fields = { "data[].total_amount", "data[7].total_currency", "segments[].arriving_at", "meta.after", "data" },
     lists = { "data[].slices", "slices[].segments" },
   }, by_pages),
   r:mutated("m_show", "{\"meta\": {\"after\": null}, \"data\": [" .. shown .. "]}", {
+    query = WEST, file = "offers.show.json",
     fields = { "data[].total_amount", "segments[].marketing_carrier", "data" },
     lists = { "data[].slices", "segments[].passengers" }, nothing = { "data" },
   }, by_pages),
@@ -157,6 +173,17 @@ for kind, status in pairs(STATUSES) do
     r:answers(alias, CREATE, status, body)
   end)
 end
+
+local GATEWAY = r:read("error.gateway.html")
+MUTATED[#MUTATED + 1] = r:mutated("m_gateway", "error.gateway.html", { no_offers = true, made = {
+  { name = "h1 renamed", text = (GATEWAY:gsub("h1>", "b>")) },
+  { name = "h1 null", text = (GATEWAY:gsub("<h1>.-</h1>", "<h1></h1>")) },
+  { name = "all retyped", text = "[502]" },
+  { name = "all emptied", text = "" },
+  { name = "cut in half", text = GATEWAY:sub(1, math.floor(#GATEWAY / 2)) },
+} }, function(alias, body)
+  r:answers(alias, CREATE, "502 Bad Gateway", body, { type = "text/html" })
+end)
 
 local w = r:start()
 
@@ -214,7 +241,8 @@ test("ten values read by hand", function()
 end)
 
 test("offers of each file read by hand, line by line", function()
-  local files = { duffel = { by_hand.all }, d_small = { by_hand.small }, d_pages = { by_hand.page, by_hand.show } }
+  local files = { duffel = { by_hand.all }, d_small = { by_hand.small }, d_pages = { by_hand.page },
+    d_shown = { by_hand.show } }
   for name, lists in pairs(files) do
     local reply = r:search { name }
     local offers = recorded.offers_of(reply, name)
@@ -269,7 +297,7 @@ test("pages: times across zones, journeys of more than a day, one stop each", fu
   for i, offer in ipairs(page.data) do
     offers[i] = offer
   end
-  offers[#offers + 1] = reading.decode("offers.show.json").data
+  offers[#offers + 1] = world.json.decode(again)
   local by_id, wrong = reading.read(offers)
   local reply = r:search { "d_pages" }
   local entry = answered(reply, "d_pages", #offers, wrong)

@@ -471,7 +471,8 @@ static void the_admin_endpoint_counts_and_refuses_what_it_does_not_know(void **s
     assert_int_equal(admin("/supplier/quick", "{\"median_ms\":-1}", &body), 422);
     assert_non_null(strstr(body, "\\\"median_ms\\\" takes a number from 0 to 600000"));
     assert_int_equal(admin("/supplier/quick", "{\"fautl\":\"none\"}", &body), 422);
-    assert_non_null(strstr(body, "\\\"fautl\\\" is unknown; there are fault, model, mode, outage, field, median_ms"));
+    assert_non_null(
+        strstr(body, "\\\"fautl\\\" is unknown; there are fault, model, mode, outage, field, retry_after, median_ms"));
     assert_int_equal(admin("/names", "{\"delay_ms\":0}", &body), 200);
     assert_string_equal(body, "{\"seed\":5,\"names\":{\"mode\":\"answer\",\"delay_ms\":0}}\n");
     assert_int_equal(admin("/supplier/slow", "{\"fault\":\"hang_tls\"}", &body), 422);

@@ -4,6 +4,7 @@
 package.path = "./?.lua;" .. package.path
 local world = require("tests.e2e.world")
 local recorded = require("tests.e2e.recorded")
+local mutations = require("tests.e2e.mutations")
 local reading = require("tests.e2e.hotelbeds_reading")
 local test, equal = world.test, world.equal
 
@@ -359,6 +360,7 @@ test("a check whose answer is changed shows no wrong price, and confirms nothing
       "rates[].cancellationPolicies", "cancellationPolicies[].from" },
     lists = { "hotel.rooms", "rooms[].rates", "rates[].cancellationPolicies", "hotel" },
   })
+  mutations.tell(CHECKED, list)
   local asked = {}
   for i, mutation in ipairs(list) do
     asked[i] = { about = mutation.name, offer = TWIN, ref = REF, expect = { status = "sold_out" },

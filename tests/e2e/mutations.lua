@@ -287,9 +287,9 @@ local function change(text, spans, kind)
 end
 
 --- places: fields (renamed, null, absent, of another type), ids (likewise, of fields that ids of offers come from),
---- lists (emptied), nothing (lists that are empty when there is nothing for sale: emptied too, and the answer then says
---- "empty"). The last one is cut in half. Each has `name`, `text`, `says_nothing`, `is_of_ids`. What is the same as
---- before is left out.
+--- lists (emptied), nothing (lists that are empty when there is nothing for sale: emptied too, and the answer then
+--- says "empty"), whole (true: all of it emptied, for an answer without lists). The last one is cut in half. Each has
+--- `name`, `text`, `says_nothing`, `is_of_ids`. What is the same as before is left out.
 function M.of(text, places)
   local all, list = {}, {}
   for _, kind in ipairs { "fields", "ids", "lists", "nothing" } do
@@ -325,8 +325,30 @@ function M.of(text, places)
   for _, place in ipairs(places.nothing or {}) do
     add(place, "emptied", "says_nothing")
   end
+  if places.whole then
+    list[#list + 1] = { name = "all emptied", text = "{}" }
+  end
   list[#list + 1] = { name = "cut in half", text = text:sub(1, math.floor(#text / 2)) }
   return list
+end
+
+-- What every file has: a name in place of another, nothing, another type, a list without elements, half of it.
+local NEEDED = { "renamed", "null", "retyped", "emptied", "cut in half" }
+
+--- Prints how many mutations of each kind there are of a file; raises when one of the five kinds is missing.
+function M.tell(file, list)
+  local counts, words = {}, {}
+  for _, mutation in ipairs(list) do
+    local kind = mutation.name:match("(cut in half)$") or mutation.name:match("%S+$")
+    counts[kind] = (counts[kind] or 0) + 1
+  end
+  for _, kind in ipairs { "renamed", "null", "absent", "retyped", "emptied", "cut in half" } do
+    words[#words + 1] = ("%d %s"):format(counts[kind] or 0, kind)
+  end
+  print(("# file %s: %d mutations: %s"):format(file, #list, table.concat(words, ", ")))
+  for _, kind in ipairs(NEEDED) do
+    assert(counts[kind], ("%s: nothing is %s"):format(file, kind))
+  end
 end
 
 return M

@@ -268,6 +268,22 @@ local DIGEST = ([[<w:Security xmlns:w="%s" xmlns:u="urn:u"><w:UsernameToken u:Id
   <w:Nonce>PZgFvh5439plJpKpIyf5ucmXhNU=</w:Nonce><w:Password Type="#PasswordDigest">ic3AOJElVpvkz9ZBKd105Siry28=</w:Password>
   <u:Created>2013-01-11T09:41:03Z</u:Created></w:UsernameToken></w:Security>]]):format(WSSE)
 
+test("an id of the message's own and when it was sent are made anew, without being secrets", function()
+  project()
+  local told = paste("ota", [[curl https://o.example/avail -H 'Content-Type: text/xml' -d '<OTA_HotelAvailRQ
+    EchoToken="a7b8c9d0e1f2a3b4c5d6e7" TimeStamp="2027-06-01T09:00:00Z" Version="1" xmlns="urn:o">
+    <HotelRef HotelCityCode="LON"/><StayDateRange Start="2027-06-01" End="2027-06-03"/></OTA_HotelAvailRQ>']])
+  says(told, "guessed  body OTA_HotelAvailRQ.@EchoToken: a new one for each request")
+  says(told, "guessed  body OTA_HotelAvailRQ.@TimeStamp: a new one for each request")
+  local script = read("suppliers/ota.lua")
+  says(script, "EchoToken = crypto.uuid(),")
+  says(script, "TimeStamp = ctx.now.iso,")
+  says(script, "Start = search.query.check_in")
+  says(script, "End = search.query.check_out")
+  assert(not script:find("secrets = { \"", 1, true), script)
+  says(passes("test ota"), "passed")
+end)
+
 test("a paste of SOAP is built by elements, its header is made anew, and its answer is read as XML", function()
   project()
   local told = paste("soap_air", soap_call(DIGEST, [[<Shop xmlns="urn:shop"><unit><n>200</n></unit>

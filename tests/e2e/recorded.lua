@@ -25,9 +25,9 @@ local FIRST_ADDRESS = 41 -- the population has those before
 --- supplier: the file of suppliers/. folder: of shared/payloads (default: the supplier). product ("flights"), query,
 --- environment (of the engine), rates ({ base, rates }), more (settings as YAML), settings (files instead of our own,
 --- that know suppliers_dir), population ("instant"), options (what an alias' options are but base_url; or a function of
---- url and alias that gives all of them), budget_ms.
+--- url and alias that gives all of them), any_day (true: what was recorded has other days than the query), budget_ms.
 function M.new(options)
-  local r = { all = options, aliases = {}, lines = {}, everywhere = {}, options = {}, texts = 0 }
+  local r = { all = options, aliases = {}, lines = {}, everywhere = {}, options = {}, queries = {}, texts = 0 }
   r.supplier = assert(options.supplier, "which supplier?")
   r.folder = world.shared .. "/payloads/" .. (options.folder or options.supplier) .. "/"
   r.out = world.folder .. "/" .. r.supplier .. "-"
@@ -118,17 +118,25 @@ function Recorded:set_options(alias, options)
   self.options[alias] = options
 end
 
+--- What an alias is asked, where its answer is one to another query than the usual one.
+function Recorded:set_query(alias, query)
+  self.queries[alias] = query
+end
+
 --- Makes an alias for the answer itself (PREFIX_0) and for each mutation of it (mutations.lua). body: a file of the
 --- folder, or a text. `register(alias, text)` says what the alias answers. places.no_offers: the answer has none (an
---- error), and neither may those that are made of it.
+--- error), and neither may those that are made of it. places.query: what they are asked. places.file: the
+--- file that a text is made of. places.made: mutations ({ name, text }) of what no mutation can be made of.
 function Recorded:mutated(prefix, body, places, register)
   local text = is_text(body) and body or self:read(body)
-  local list = mutations.of(text, places)
+  local list = places.made or mutations.of(text, places)
   list.sound, list.no_offers = prefix .. "_0", places.no_offers
-  list.what = is_text(body) and prefix or body
+  list.what = places.file or is_text(body) and prefix or body
   register(list.sound, text)
+  self:set_query(list.sound, places.query)
   for i, mutation in ipairs(list) do
     mutation.alias = prefix .. "_" .. i
+    self:set_query(mutation.alias, places.query)
     register(mutation.alias, mutation.text)
     mutation.text = nil
   end
@@ -170,7 +178,7 @@ function Recorded:write_lines()
 end
 
 function Recorded:options_of(alias, url)
-  local options = { base_url = url }
+  local options = { base_url = url, any_day = self.all.any_day }
   local all = self.all.options
   if type(all) == "function" then
     options = all(url, alias)
@@ -251,7 +259,7 @@ end
 
 -- ---- searches ------------------------------------------------------------------------------------------------------
 
---- Asks these suppliers. fields: of the search's body; `query` instead of the usual one, and the query's `currency`.
+--- Asks these suppliers. fields: of the search's body; `query` instead of the first one's, and the query's `currency`.
 function Recorded:search(suppliers, fields)
   local body = { product = self.all.product, suppliers = suppliers, budget_ms = self.all.budget_ms or 60000,
     max_items = 10000, max_offers_per_item = 1000 }
@@ -259,7 +267,7 @@ function Recorded:search(suppliers, fields)
     body[name] = value
   end
   local query = {}
-  for name, value in pairs(body.query or self.all.query or world.query) do
+  for name, value in pairs(body.query or self.queries[suppliers[1]] or self.all.query or world.query) do
     query[name] = value
   end
   query.currency = body.currency or query.currency
@@ -379,6 +387,9 @@ function Recorded:never_wrong(list, fields, on_entry)
     sound = M.offers_of(reply, list.sound)
     equal(not list.no_offers, outcome == "answered", outcome .. ", an answer")
     equal(not list.no_offers, next(sound) ~= nil, "there are offers")
+  end)
+  world.test(list.what .. ": mutations of each kind", function()
+    mutations.tell(list.what, list)
   end)
   for _, mutation in ipairs(list) do
     world.test(("%s: %s shows no wrong price and loses nothing in silence"):format(list.what, mutation.name), function()

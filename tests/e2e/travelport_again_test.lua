@@ -139,6 +139,9 @@ test("a refusal is one here, too, and an answer to another question is none", fu
   end
 end)
 
+test(PRICED .. ": mutations of each kind", function()
+  mutations.tell(PRICED, changed)
+end)
 for _, mutation in ipairs(changed) do
   test(PRICED .. ": " .. mutation.name .. " confirms no wrong price", function()
     local came, told = result_of(mutation.name_of_case)

@@ -15,6 +15,7 @@ local PRICED = "AirPriceRsp.IEV-PAR.xml"
 
 local r = recorded.new {
   supplier = "travelport",
+  any_day = true,
   folder = "travelport_uapi",
   environment = { TRAVELPORT_USER = "uAPI-12345", TRAVELPORT_PASSWORD = PASSWORD },
   options = { target_branch = "P1234567" },
@@ -117,6 +118,11 @@ for i, file in ipairs(NONE) do
   end
   MUTATED[#MUTATED + 1] = list
 end
+
+MUTATED[#MUTATED + 1] = r:mutated("m_parsed", "fault.no-solutions.parsed.json", { no_offers = true,
+  fields = { "faultcode", "faultstring", "detail" }, lists = { "detail" } }, function(alias, body)
+  r:answers(alias, ASK, FAULT, body)
+end)
 
 local round, contradicted = reading.read((r:read(ROUND)))
 local parts = reading.read((r:read(PARTS)))

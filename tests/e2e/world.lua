@@ -153,7 +153,7 @@ M.wait_for = wait_for
 
 -- options: population (name under examples/farm/populations, or a path), seed, overlay (YAML text read last),
 -- settings (list of files instead of examples/farm/lastcall.yaml), files (farm --file arguments), environment, no_farm,
--- no_engine,
+-- no_engine, farm_arguments (more words for the farm's command line),
 -- before_engine (called between the two), log (where the engine's output goes)
 function M.start(options)
   local w = setmetatable({ options = options, port = options.port or M.port }, World)
@@ -191,6 +191,7 @@ function World:start_farm()
     M.build .. "/examples/farm/farm --network " .. M.network .. " --population " .. population,
     "--seed " .. (options.seed or 1),
     "--tls-dir " .. self.folder .. "/tls",
+    options.farm_arguments,
   }
   for _, file in ipairs(options.files or {}) do
     command[#command + 1] = "--file " .. file
@@ -226,7 +227,7 @@ function World:start_engine()
   command[#command + 1] = "-c " .. overlay
   self.engine_log = options.log or self.folder .. "/engine.log"
   self.engine_pid = spawn(table.concat(command, " "), self.engine_log)
-  wait_for("the engine", 20, function()
+  wait_for("the engine", 60, function()
     return M.http("GET", self.url .. "/readyz").status == 200
   end, self.engine_pid, self.engine_log)
 end

@@ -91,7 +91,7 @@ describe("Duffel", function()
       asked.query.travellers[i] = { type = "adult" }
     end
     for i = 1, #(offer.slices or { {} }) do
-      asked.query.slices[i] = { origin = "SYD", destination = "MEL" }
+      asked.query.slices[i] = { origin = "SYD", destination = "MEL", date = "2027-06-05" }
     end
     return normalise(200, { data = { offers = { offer } } }, nil, nil, asked)[1]
   end

@@ -1,6 +1,8 @@
 -- Support: the helpers that the modules under test use, in plain Lua, as far as they use them. The real ones are C and
 -- have tests of their own; script_offers_test runs the flights product over them.
 
+local cjson = require("cjson")
+
 local M = {}
 
 local function days_of(date)
@@ -49,6 +51,11 @@ function M.install()
   _G.json = {
     array = function(list)
       return list or {}
+    end,
+    encode = cjson.encode,
+    decode = function(text)
+      local is_json, value = pcall(cjson.decode, text)
+      return is_json and value or nil
     end,
   }
   _G.sorted_pairs = function(fields)

@@ -237,6 +237,19 @@ static void fill_mode(struct dice *dice, struct play_supplier *supplier)
     supplier->traffic = one_in(dice, 2) ? between(dice, 0, TRAFFIC_ALL) : TRAFFIC_ALL;
 }
 
+/// Credentials that were refused before: three times, and the account is left alone, or tried out now.
+static void fill_auth(struct dice *dice, struct play_supplier *supplier)
+{
+    struct virtual_supplier *behaviour = &supplier->behaviour;
+
+    behaviour->auth_refusals = (uint32_t)between(dice, 1, AUTH_PARK_REFUSALS);
+    behaviour->is_tried_out = one_in(dice, 2);
+    if (behaviour->auth_refusals == AUTH_PARK_REFUSALS && !behaviour->is_tried_out) {
+        supplier->expected = supplier->expected == OUTCOME_COUNT ? OUTCOME_COUNT : OUTCOME_REJECTED;
+        supplier->is_in_time = false;
+    }
+}
+
 static void fill_supplier(struct dice *dice, const struct habits *habits, struct play *play, const char *name)
 {
     struct play_supplier *supplier = play_add_supplier(play, name);
@@ -279,10 +292,18 @@ static void fill_supplier(struct dice *dice, const struct habits *habits, struct
         supplier->expected = supplier->expected == OUTCOME_COUNT ? OUTCOME_COUNT : OUTCOME_BREAKER_OPEN;
         supplier->is_in_time = false;
     }
+    if (behaviour->start == SCRIPT_OK && one_in(dice, 8)) {
+        fill_auth(dice, supplier);
+    }
+    behaviour->worth = (uint32_t)between(dice, 0, 3);
     supplier->display = one_in(dice, 3) ? DISPLAYS[name[0] - 'a'] : NULL;
     if (one_in(dice, 20)) {
         supplier->is_disabled = true;
         supplier->expected = OUTCOME_DISABLED;
+    } else if (one_in(dice, 20)) {
+        behaviour->off = "by somebody";
+        behaviour->off_after_us = one_in(dice, 2) ? 0 : between(dice, 1, 500000);
+        supplier->expected = behaviour->off_after_us == 0 ? OUTCOME_DISABLED : OUTCOME_COUNT;
     }
 }
 
@@ -304,6 +325,7 @@ static void fill_machine(struct dice *dice, struct play *play, bool is_on_grid)
         machine->long_turn_us = between(dice, 0, reserve_us / 5);
         machine->script_percent = (uint32_t)between(dice, 0, 100);
     }
+    machine->rung = one_in(dice, 6) ? (uint32_t)between(dice, 1, ADMISSION_RUNGS) : 0;
     machine->offer_ns = between(dice, 0, reserve_us / 10);
     machine->byte_ns = between(dice, 0, 2);
     if (one_in(dice, 8)) {
@@ -407,6 +429,11 @@ void chance_fill(struct play *play, uint64_t seed)
     size_t count = one_in(&dice, 50) ? COUNT_OF(NAMES) : between(&dice, 0, 9);
     for (size_t i = 0; i < count; i++) {
         fill_supplier(&dice, &habits, play, NAMES[i]);
+    }
+    for (size_t i = 0; i < play->supplier_count && play->machine.rung >= ADMISSION_SHEDS_AT; i++) {
+        struct play_supplier *supplier = &play->suppliers[i];
+        bool may_be_shed = supplier->behaviour.start == SCRIPT_OK && !supplier->is_disabled;
+        supplier->expected = may_be_shed ? OUTCOME_COUNT : supplier->expected;
     }
     if (one_in(&dice, 4)) {
         fill_rules(&dice, &habits, play);

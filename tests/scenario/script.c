@@ -4,6 +4,7 @@
 #include "policy/traffic.h"
 #include "scenario/allocations.h"
 #include "scenario/play.h"
+#include "scenario/script_account.h"
 #include "scenario/script_health.h"
 #include "scenario/script_patience.h"
 #include "scenario/script_rules.h"
@@ -149,22 +150,6 @@ static void read_step(lua_State *lua, struct play *play)
     step->refused_logins = (uint32_t)get_number(lua, "refused_logins", 0);
 }
 
-static void read_limits(lua_State *lua, struct virtual_supplier *behaviour)
-{
-    behaviour->used = (uint32_t)get_number(lua, "used", 0);
-    behaviour->blocked_us = get_number(lua, "blocked_us", 0);
-    lua_getfield(lua, -1, "limits");
-    if (lua_istable(lua, -1)) {
-        behaviour->limits = (struct request_limits){
-            .per_second = (uint32_t)get_number(lua, "rps", 0),
-            .per_minute = (uint32_t)get_number(lua, "per_minute", 0),
-            .per_day = (uint32_t)get_number(lua, "per_day", 0),
-            .concurrent = (uint32_t)get_number(lua, "concurrent", 0),
-        };
-    }
-    lua_pop(lua, 1);
-}
-
 /// The list at `again`: what the ceiling says when it is asked again.
 static void read_again(lua_State *lua, struct play_supplier *supplier)
 {
@@ -201,10 +186,12 @@ static void read_supplier(lua_State *lua, struct play *play)
     behaviour->minutes = (uint32_t)get_number(lua, "minutes", 0);
     behaviour->flag = (uint32_t)get_number(lua, "flag", 0);
     behaviour->is_odd = get_flag(lua, "is_odd");
-    read_limits(lua, behaviour);
+    script_read_account(lua, behaviour);
     behaviour->breaker = (enum breaker_state)get_named(lua, "breaker", name_of_breaker);
     behaviour->lingers = get_flag(lua, "lingers");
     script_read_past(lua, supplier);
+    behaviour->off = get_string(lua, "off");
+    behaviour->off_after_us = get_number(lua, "off_after_us", 0);
     behaviour->logs_in = get_flag(lua, "logs_in");
     behaviour->has_login = get_flag(lua, "has_login");
     behaviour->login_hangs = get_flag(lua, "login_hangs");
@@ -239,6 +226,7 @@ static void read_machine(lua_State *lua, struct virtual_machine *machine)
     machine->event_byte_ns = get_number(lua, "event_byte_ns", 0);
     machine->script_percent = (uint32_t)get_number(lua, "script_percent", 0);
     machine->fetch_ends_first = get_flag(lua, "fetch_ends_first");
+    machine->rung = (uint32_t)get_number(lua, "rung", 0);
     machine->refused_call = (uint32_t)get_number(lua, "refused_call", 0);
     machine->refused_fetch = (uint32_t)get_number(lua, "refused_fetch", 0);
     machine->refused_timer = (uint32_t)get_number(lua, "refused_timer", 0);

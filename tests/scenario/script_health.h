@@ -1,12 +1,12 @@
-/// Script health: what was told of each supplier's health in a play, as a Lua table; inside of script.
+/// Script health: what a play tells of the health of its suppliers, and of what went on of them, as Lua tables.
 ///
 /// Threads: one.
-/// Memory:  owns nothing.
+/// Memory:  nothing is kept.
 #pragma once
 
 #include "scenario/play.h"
 
 #include <lua.h>
 
-/// Sets `health` of the table on top: by supplier what was told last; absent: nothing was.
+/// Fills `health` and `late` of the table on top.
 void script_set_health(lua_State *lua, const struct play *play, const struct play_result *result);

@@ -141,7 +141,9 @@ static void check_entry(struct stage *stage, const struct search_record_entry *e
         (supplier->is_in_time || !is_from_time(entry->outcome)) && !is_from_refusal(machine, entry->outcome)) {
         play_blame(result, "%s is %s, not %s", supplier->behaviour.name, outcome, outcome_name(supplier->expected));
     }
-    if (supplier->is_disabled != (entry->outcome == OUTCOME_DISABLED)) {
+    bool may_be_off = supplier->behaviour.off != NULL && supplier->behaviour.off_after_us > 0;
+    bool is_off = supplier->is_disabled || supplier->behaviour.off != NULL;
+    if (!may_be_off && is_off != (entry->outcome == OUTCOME_DISABLED)) {
         play_blame(result, "%s is %s", supplier->behaviour.name, outcome);
     }
 }

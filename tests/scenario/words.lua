@@ -47,7 +47,9 @@ local SUPPLIER = {
   minutes = "number", flag = "number", login = "ms", login_life = "ms", login_ends = "string", login_hangs = "boolean",
   warm = "boolean", signs = "boolean", rebuilds = "string", rebuild = "ms",
   limits = "table", used = "number", blocked = "ms", breaker = "string", lingers = "boolean",
+  off = "string", off_after = "ms",
   past = "table", weight = "number", again = "list", mode = "string", account = "string", traffic = "number",
+  auth_refusals = "number", tried_out = "boolean", worth = "number",
 }
 local AGAIN = { after = "ms", offers = "number", answered = "number", ceiling = "ms", fails = "boolean" }
 local MODES = { live = true, dark = true, test = true }
@@ -57,7 +59,7 @@ for word, kind in pairs(EXCHANGE) do
 end
 local MACHINE = {
   workers = "number", queue = "ms", start = "ms", exact = "boolean", product = "string", late = "ms", turn = "ms",
-  refuses_call = "number", refuses_fetch = "number", refuses_timer = "number", reask = "ms",
+  refuses_call = "number", refuses_fetch = "number", refuses_timer = "number", reask = "ms", rung = "number",
 }
 local REPLY = {
   status = "number", complete = "boolean", percent = "number", eligible = "number", answered = "number",
@@ -77,11 +79,15 @@ local OUTCOME = {
 local FINALLY = {
   references = "number", memory = "number", fetches = "number", timers = "number", calls = "number",
   breaker = "table", outcomes = "table", replies = "number", requests = "number", logins = "number", reasks = "number",
-  permits = "number", health = "table",
+  permits = "number", health = "table", late = "table",
+}
+local LATE = {
+  [1] = "string", line = "string", times = "number", after = "ms", bound = "string", offers = "number",
+  requests = "number", new = "number", cheapest = "number", mode = "string",
 }
 local HEALTH = {
-  [1] = "string", times = "number", pending = "ms", value = "number", noted = "number", items = "number",
-  won = "boolean",
+  [1] = "string", times = "number", pending = "ms", value = "number", refusals = "number", parks = "number",
+  noted = "number", items = "number", won = "boolean",
 }
 local HEALTH_ENDS = { good = true, bad = true, unreachable = true, cut = true, ours = true, untold = true }
 local LINES = {
@@ -271,7 +277,10 @@ local function read_supplier(play, where, given)
     name = given.supplier, ceiling_us = us(given.ceiling), rule_us = us(given.rule), item = given.item,
     cheapest = given.cheapest, minutes = given.minutes, flag = given.flag, display = given.display,
     breaker = given.breaker, lingers = given.lingers, limits = given.limits, used = given.used,
-    blocked_us = us(given.blocked), past = read_past(where, given.past), weight = given.weight,
+    past = read_past(where, given.past), weight = given.weight,
+    blocked_us = us(given.blocked), off = given.off, off_after_us = us(given.off_after),
+    blocked_us = us(given.blocked), auth_refusals = given.auth_refusals, is_tried_out = given.tried_out,
+    worth = given.worth,
     is_odd = given.odd, is_disabled = given.disabled ~= nil,
     because = given.disabled or given.skips, again = read_again(where, given.again), mode = given.mode,
     account = given.account, traffic = given.traffic and given.traffic * 10000,
@@ -475,6 +484,7 @@ local function table_of(play, machine)
   copy(machine, full)
   full.seed = machine.seed or 1
   full.workers = own.workers
+  full.rung = own.rung
   full.refused_call, full.refused_fetch, full.refused_timer = own.refuses_call, own.refuses_fetch, own.refuses_timer
   full.late_us = us(own.late) or machine.late_us
   full.turn_us = us(own.turn) or machine.turn_us
@@ -710,13 +720,28 @@ local function compare_health(differ, where, name, told, wanted)
   check_words(where, "the health of " .. name, wanted, HEALTH)
   one_of(where, "health", wanted[1], HEALTH_ENDS)
   compare(differ, where, "health of " .. name, told and told["end"] or "untold", wanted[1])
-  for _, word in ipairs { "times", "value", "noted", "items", "won" } do
+  for _, word in ipairs { "times", "value", "refusals", "parks", "noted", "items", "won" } do
     if wanted[word] ~= nil then
       compare(differ, where, word .. " of the health of " .. name, told and told[word], wanted[word])
     end
   end
   if wanted.pending and not (told and told.pending_us >= us(wanted.pending)) then
     differ[#differ + 1] = ("%s: the fetch of %s was out for less than %s ms"):format(where, name, wanted.pending)
+  end
+end
+
+--- The record of what went on of a supplier, the last one.
+local function compare_late(differ, where, name, told, wanted)
+  check_words(where, "what went on of " .. name, wanted, LATE)
+  compare(differ, where, "outcome of what went on of " .. name, told and told.outcome or "none", wanted[1])
+  for word, value in pairs(wanted) do
+    if word == "after" then
+      if not (told and told.late_us >= us(value)) then
+        differ[#differ + 1] = ("%s: what went on of %s was late by less than %s ms"):format(where, name, value)
+      end
+    elseif word ~= 1 then
+      compare(differ, where, word .. " of what went on of " .. name, told and told[word], value)
+    end
   end
 end
 
@@ -734,6 +759,10 @@ local function compare_finally(differ, play, run, memory)
     elseif word == "health" then
       for name, wanted in pairs(value) do
         compare_health(differ, where, name, result.health[name], type(wanted) == "table" and wanted or { wanted })
+      end
+    elseif word == "late" then
+      for name, wanted in pairs(value) do
+        compare_late(differ, where, name, result.late[name], type(wanted) == "table" and wanted or { wanted })
       end
     else
       compare(differ, where, word, result[word], value)

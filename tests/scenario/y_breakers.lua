@@ -25,7 +25,9 @@ by(200)   { expect_reply = { status = 200, complete = false, offers = 3, missing
                                                     detail = "failed too often; it is being tried out" },
                                           sound = "answered" } } }
 finally   { references = 0, memory = 0, fetches = 0, timers = 0, permits = 0, requests = 2,
-            health = { tried = { "good", times = 1, value = 3 } } }
+            health = { tried = { "good", times = 1, value = 3 } },
+            late = { tried = { "answered", line = "probe", times = 1, offers = 3, requests = 1, new = 3,
+                               cheapest = 0 } } }
 
 scenario "all parts and steps of it are tried out"
 
@@ -37,7 +39,8 @@ at(0)     { supplier = "tried", breaker = "half_open",
 
 by(200)   { expect_reply = { status = 504, complete = false, outcomes = { tried = "breaker_open" } } }
 finally   { references = 0, memory = 0, fetches = 0, timers = 0, permits = 0, requests = 3,
-            health = { tried = { "good", times = 1, value = 8 } } }
+            health = { tried = { "good", times = 1, value = 8 } },
+            late = { tried = { "answered", line = "probe", times = 1, offers = 8, requests = 3 } } }
 
 scenario "one that hangs when it is tried out is slow"
 
@@ -132,7 +135,9 @@ by(1000)  { expect_reply = { status = 200, complete = false, offers = 3, missing
                              reasons = { "budget" },
                              outcomes = { late = { "cut", bound = "budget", phase = "first_byte", offers = 0 } } } }
 finally   { references = 0, memory = 0, fetches = 0, timers = 0, permits = 0, requests = 2,
-            health = { late = { "good", times = 1, value = 3 } } }
+            health = { late = { "good", times = 1, value = 3 } },
+            late = { late = { "answered", line = "late", bound = "budget", times = 1, after = 380, offers = 3,
+                              requests = 0, new = 3, cheapest = 0 } } }
 
 scenario "what came in time of one that goes on is in the reply"
 
@@ -147,7 +152,8 @@ by(1000)  { expect_reply = { status = 200, complete = false, offers = 5, cut_by_
                              outcomes = { pages = { "answered", partial = true, offers = 5, parts = 2, ok = 1,
                                                     failed = 1, requests = 3 } } } }
 finally   { references = 0, memory = 0, fetches = 0, timers = 0, permits = 0, requests = 4,
-            health = { pages = { "good", times = 1, value = 6 } } }
+            health = { pages = { "good", times = 1, value = 6 } },
+            late = { pages = { "answered", times = 1, after = 580, offers = 6, requests = 1, new = 6 } } }
 
 scenario "one that is cut by its ceiling may go on beside its search"
 
@@ -158,7 +164,61 @@ at(0)     { supplier = "slow", answers = "offers_3", after = 800 }
 by(1000)  { expect_reply = { status = 200, complete = false, offers = 3,
                              outcomes = { late = { "cut", bound = "ceiling", offers = 0 }, slow = "answered" } } }
 finally   { references = 0, memory = 0, fetches = 0, timers = 0, permits = 0,
-            health = { late = { "good", times = 1, value = 3 }, slow = "good" } }
+            health = { late = { "good", times = 1, value = 3 }, slow = "good" },
+            late = { late = { "answered", bound = "ceiling", times = 1, after = 180, offers = 3, new = 3,
+                              cheapest = 0 } } }
+
+scenario "what came too late is compared with all that the reply had, also when it came before it"
+
+at(0)     { search = { budget = 1000 } }
+at(0)     { supplier = "dear", answers = "offers_4", after = 800, item = "i", cheapest = 70 }
+at(0)     { supplier = "early", answers = "offers_6", after = 500, ceiling = 300, lingers = true, item = "i",
+            cheapest = 50 }
+at(0)     { supplier = "late", answers = "offers_6", after = 1400, lingers = true, item = "i", cheapest = 60 }
+at(0)     { supplier = "night", answers = "offers_6", after = 100, mode = "dark", item = "i", cheapest = 10 }
+
+by(1000)  { expect_reply = { status = 200, complete = false, offers = 4,
+                             outcomes = { early = "cut", late = "cut", dear = "answered" } } }
+finally   { references = 0, memory = 0, fetches = 0, timers = 0, permits = 0,
+            late = { early = { "answered", bound = "ceiling", offers = 6, new = 2, cheapest = 4 },
+                     late = { "answered", bound = "budget", offers = 6, new = 2, cheapest = 4, requests = 0 } } }
+
+scenario "and is nothing new when it is dearer"
+
+at(0)     { search = { budget = 1000 } }
+at(0)     { supplier = "cheap", answers = "offers_6", after = 100, item = "i", cheapest = 50 }
+at(0)     { supplier = "late", answers = "offers_6", after = 1400, lingers = true, item = "i", cheapest = 60 }
+at(0)     { supplier = "taxed", answers = "offers_6", after = 1400, lingers = true, item = "i", cheapest = 10,
+            flag = 1 }
+
+by(1000)  { expect_reply = { status = 200, complete = false, offers = 6 } }
+finally   { references = 0, memory = 0, fetches = 0, timers = 0, permits = 0,
+            late = { late = { "answered", offers = 6, new = 0, cheapest = 0 },
+                     taxed = { "answered", offers = 6, new = 0, cheapest = 0 } } }
+
+scenario "nothing is compared when the caller has left"
+
+at(0)     { search = { budget = 1000 } }
+at(0)     { supplier = "late", answers = "offers_3", after = 500, ceiling = 300, lingers = true }
+at(0)     { supplier = "slow", answers = "offers_3", after = 800 }
+at(400)   { caller = "leaves" }
+
+by(1000)  { expect_no_reply = true }
+finally   { references = 0, memory = 0, fetches = 0, timers = 0, permits = 0,
+            late = { late = { "answered", bound = "ceiling", offers = 3 } } }
+
+scenario "one that fails in the end says how"
+
+at(0)     { search = { budget = 1000 } }
+at(0)     { supplier = "broken", answers = "script_error", after = 1400, lingers = true }
+at(0)     { supplier = "hidden", answers = "unparsable", after = 1400, lingers = true, mode = "dark" }
+at(0)     { supplier = "hung", hangs = true, phase = "first_byte", lingers = true }
+at(0)     { supplier = "reset", fails = "body", after = 1400, lingers = true }
+
+by(1000)  { expect_reply = { status = 504, complete = false } }
+finally   { references = 0, memory = 0, fetches = 0, timers = 0, permits = 0,
+            late = { broken = { "script_error", times = 1, offers = 0 }, hung = { "cut", after = 1900 },
+                     reset = "failed" } }
 
 scenario "it ends at the limit, in the middle of whatever it does"
 

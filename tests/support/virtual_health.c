@@ -1,8 +1,12 @@
 #include "support/virtual_health.h"
 
+#include "policy/shed.h"
 #include "support/virtual_supplier.h"
 #include "support/virtual_world.h"
 
+#include "model/catalogue.h"
+
+#include <stdio.h>
 #include <stdlib.h>
 
 // The dice of a play fall in the middle: what waits, waits as long as it says.
@@ -22,6 +26,12 @@ void virtual_health_init(struct virtual_world *virtual)
     virtual->health = calloc(virtual->supplier_count + 1, sizeof(*virtual->health));
     require(virtual->health != NULL);
     for (size_t i = 0; i < virtual->supplier_count; i++) {
+        struct auth_park *auth = &virtual->health[i].auth;
+        auth_park_init(auth);
+        for (uint32_t refusal = 0; refusal < virtual->suppliers[i].auth_refusals; refusal++) {
+            (void)auth_park_tell(auth, NULL, AUTH_REFUSED, virtual->now_us);
+        }
+        auth->until_us = virtual->suppliers[i].is_tried_out && auth->until_us != 0 ? virtual->now_us : auth->until_us;
         enum breaker_state state = virtual->suppliers[i].breaker;
         if (state == BREAKER_CLOSED) {
             continue;
@@ -93,6 +103,30 @@ void virtual_health_remember(struct virtual_world *virtual)
     }
 }
 
+void virtual_health_watch(struct virtual_world *virtual, uint64_t seed)
+{
+    breaker_guard_init(&virtual->guard, (uint32_t) virtual->supplier_count);
+    virtual->health_dice = seed | 1;
+    for (size_t i = 0; i < virtual->supplier_count; i++) {
+        struct virtual_health *health = &virtual->health[i];
+        if (health->known == NULL) {
+            health->known = calloc(1, sizeof(*health->known));
+            require(health->known != NULL);
+            health_init(health->known, SETTINGS, virtual->now_us);
+        }
+        health->known->breaker.supplier = i + 1;
+    }
+}
+
+static uint32_t roll(struct virtual_world *virtual)
+{
+    if (virtual->health_dice == 0) {
+        return MIDDLE;
+    }
+    virtual->health_dice = virtual->health_dice * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (uint32_t)(virtual->health_dice >> 32);
+}
+
 void virtual_health_fini(struct virtual_world *virtual)
 {
     for (size_t i = 0; i < virtual->supplier_count; i++) {
@@ -112,7 +146,7 @@ enum breaker_answer virtual_health_ask(struct world *world, const struct script_
     *pass = (struct breaker_pass){ .epoch = 1 };
     *wait_us = 0;
     if (health->known != NULL) {
-        answer = health_ask(health->known, MIDDLE, virtual->now_us, pass);
+        answer = health_ask(health->known, roll(virtual), virtual->now_us, pass);
         *wait_us = breaker_refuses_us(&health->known->breaker, virtual->now_us);
     }
     health->asked += answer != BREAKER_REFUSE;
@@ -135,7 +169,8 @@ void virtual_health_tell(struct world *world, const struct script_account *accou
         virtual_world_blame(virtual, "an attempt took less time than its fetch");
     }
     if (health->known != NULL) {
-        (void)health_tell(health->known, NULL, result, MIDDLE, virtual->now_us);
+        struct breaker_guard *guard = virtual->health_dice != 0 ? &virtual->guard : NULL;
+        (void)health_tell(health->known, guard, result, roll(virtual), virtual->now_us);
         if (health->known->fits != health->fits) {
             publish(virtual, health);
         }
@@ -160,13 +195,81 @@ void virtual_worth_tell(struct world *world, const struct script_account *accoun
     worth_note(&health->worth, kind, items, has_won, virtual->now_us);
 }
 
+bool virtual_is_switched_off(struct world *world, const struct catalogue_supplier *supplier,
+                             const struct script_account *account, char *why, size_t size)
+{
+    struct virtual_world *virtual = virtual_of(world);
+    const struct virtual_supplier *
+        behaviour = &virtual->suppliers[virtual_supplier_index(virtual, account != NULL ? account : supplier->account)];
+
+    if (behaviour->off == NULL || virtual->now_us < virtual->began_us + behaviour->off_after_us) {
+        return false;
+    }
+    if (why != NULL) {
+        (void)snprintf(why, size, "%s", behaviour->off);
+    }
+    return true;
+}
+
+bool virtual_auth_ask(struct world *world, const struct script_account *account, struct auth_pass *pass,
+                      uint64_t *wait_us)
+{
+    struct virtual_world *virtual = virtual_of(world);
+    struct virtual_health *health = &virtual->health[virtual_supplier_index(virtual, account)];
+    bool may_go = auth_park_ask(&health->auth, virtual->now_us, pass, wait_us);
+
+    health->auth_asked += may_go;
+    return may_go;
+}
+
+void virtual_auth_tell(struct world *world, const struct script_account *account, const struct auth_pass *pass,
+                       enum auth_end end)
+{
+    struct virtual_world *virtual = virtual_of(world);
+    struct virtual_health *health = &virtual->health[virtual_supplier_index(virtual, account)];
+
+    health->auth_told += pass != NULL;
+    if (health->auth_told > health->auth_asked) {
+        virtual_world_blame(virtual, "what became of an attempt's credentials was told twice");
+    }
+    (void)auth_park_tell(&health->auth, pass, end, virtual->now_us);
+}
+
+void virtual_health_deny_login(struct virtual_world *virtual, const struct virtual_supplier *supplier)
+{
+    struct auth_park *auth = &virtual->health[supplier - virtual->suppliers].auth;
+    (void)auth_park_tell(auth, NULL, AUTH_REFUSED, virtual->now_us);
+}
+
+enum overload_level virtual_overload(struct world *world)
+{
+    struct admission admission = { .rung = virtual_of(world)->machine.rung };
+    return admission_level(&admission);
+}
+
+double virtual_shed_share(struct world *world)
+{
+    return shed_share(virtual_of(world)->machine.rung);
+}
+
+double virtual_worth(struct world *world, const struct script_account *account)
+{
+    struct virtual_world *virtual = virtual_of(world);
+    uint32_t worth = virtual->suppliers[virtual_supplier_index(virtual, account)].worth;
+
+    return worth != 0 ? worth : 1;
+}
+
 bool virtual_linger_wants(struct world *world, const struct script_account *account, uint32_t parts)
 {
     struct virtual_world *virtual = virtual_of(world);
     size_t index = virtual_supplier_index(virtual, account);
+    bool is_off = virtual_is_switched_off(world, NULL, account, NULL, 0);
+    bool is_wanted = virtual->suppliers[index].lingers && !is_off;
 
-    virtual->health[index].lingering += virtual->suppliers[index].lingers ? parts : 0;
-    return virtual->suppliers[index].lingers;
+    is_wanted = is_wanted && virtual_overload(world) == OVERLOAD_NONE;
+    virtual->health[index].lingering += is_wanted ? parts : 0;
+    return is_wanted;
 }
 
 void virtual_linger_ended(struct world *world, const struct script_account *account, uint32_t parts)
@@ -180,12 +283,37 @@ void virtual_linger_ended(struct world *world, const struct script_account *acco
     health->lingering -= parts;
 }
 
+void virtual_late_ended(struct world *world, struct search_record *record, enum outcome spoiled,
+                        const struct failure *trouble)
+{
+    struct virtual_world *virtual = virtual_of(world);
+    const struct search_record_entry *entry = &record->entries[0];
+
+    (void)trouble;
+    if ((spoiled != OUTCOME_COUNT) && outcome_row(spoiled)->breaker != BREAKER_SCRIPT) {
+        virtual_world_blame(virtual, "a script is blamed for what it did not do");
+    }
+    for (size_t i = 0; i < virtual->supplier_count; i++) {
+        struct virtual_health *health = &virtual->health[i];
+        if (text_equals_c(entry->name, virtual->suppliers[i].name)) {
+            health->lates++;
+            health->late_kind = record->kind;
+            health->late = record->late;
+            health->late_entry = *entry;
+        }
+    }
+    virtual->late_requests += entry->requests;
+    search_record_destroy(&record);
+}
+
 size_t virtual_health_untold(const struct virtual_world *virtual)
 {
     size_t untold = 0;
 
     for (size_t i = 0; i < virtual->supplier_count; i++) {
-        untold += virtual->health[i].asked - virtual->health[i].told + virtual->health[i].lingering;
+        const struct virtual_health *health = &virtual->health[i];
+        untold += health->asked - health->told + health->lingering;
+        untold += health->auth_asked - health->auth_told + health->auth.is_probing;
     }
     return untold;
 }

@@ -37,6 +37,9 @@ static void login_fail(struct virtual_login *login, bool is_late)
         (struct part_end){ .outcome = is_late ? OUTCOME_FAILED : supplier->login_outcome, .phase = PHASE_LOGIN };
     login->end.rejection = login->end.outcome == OUTCOME_REJECTED ? REJECTION_AUTH : REJECTION_NONE;
     snprintf(login->end.detail, sizeof(login->end.detail), "no login");
+    if (login->end.rejection == REJECTION_AUTH) {
+        virtual_health_deny_login(login->virtual, supplier);
+    }
 }
 
 static struct login login_give(const struct virtual_login *login)

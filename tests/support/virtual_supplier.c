@@ -354,7 +354,9 @@ static struct offer_batch *make_offers(struct virtual_world *virtual, const stru
 
 static void fill_words(struct normalise_call *normalise, const struct virtual_step *step)
 {
-    normalise->retry_after_ms = step->retry_after_ms;
+    bool says_when = normalise->verdict == SCRIPT_FAIL_QUOTA || normalise->verdict == SCRIPT_FAIL_BUSY ||
+                     step->status == 429 || step->status == 503; // as scripts and headers do
+    normalise->retry_after_ms = says_when ? step->retry_after_ms : 0;
     normalise->is_told_empty = step->is_told_empty;
     normalise->is_quota_used = step->is_quota_used;
     normalise->quota_wait_ms = step->is_quota_used ? step->retry_after_ms : 0;

@@ -367,6 +367,12 @@ static void virtual_permit_end(struct world *world, const struct script_account 
     quota_end(quota);
 }
 
+static void virtual_account_strained(struct world *world, const struct script_account *account)
+{
+    struct virtual_world *virtual = virtual_of(world);
+    quota_strained(quota_of(virtual, account), virtual->now_us);
+}
+
 static uint64_t virtual_account_block(struct world *world, const struct script_account *account, uint64_t wait_us)
 {
     struct virtual_world *virtual = virtual_of(world);
@@ -411,12 +417,20 @@ void virtual_world_init(struct virtual_world *virtual, const struct virtual_supp
         .permit_begin = virtual_permit_begin,
         .permit_end = virtual_permit_end,
         .account_block = virtual_account_block,
+        .is_switched_off = virtual_is_switched_off,
+        .account_strained = virtual_account_strained,
+        .auth_ask = virtual_auth_ask,
+        .auth_tell = virtual_auth_tell,
+        .overload = virtual_overload,
+        .shed_share = virtual_shed_share,
+        .worth = virtual_worth,
         .health_ask = virtual_health_ask,
         .health_tell = virtual_health_tell,
         .knowledge = virtual_knowledge,
         .worth_tell = virtual_worth_tell,
         .linger_wants = virtual_linger_wants,
         .linger_ended = virtual_linger_ended,
+        .late_ended = virtual_late_ended,
         .login_peek = virtual_login_peek,
         .login_take = virtual_login_take,
         .login_start = virtual_login_start,
@@ -426,6 +440,7 @@ void virtual_world_init(struct virtual_world *virtual, const struct virtual_supp
     *virtual = (struct virtual_world){
         .world = { .ops = &OPS },
         .now_us = 1000000,
+        .began_us = 1000000,
         .suppliers = suppliers,
         .supplier_count = count,
         .start_us = 1000,
@@ -451,6 +466,16 @@ static void event_drop(struct virtual_event *event)
     free(event);
 }
 
+void virtual_world_forget(struct virtual_world *virtual)
+{
+    while (virtual->block_count > 0) {
+        block_release(&virtual->blocks[--virtual->block_count]);
+    }
+    while (virtual->batch_count > 0) {
+        offer_batch_release(&virtual->batches[--virtual->batch_count]);
+    }
+}
+
 void virtual_world_fini(struct virtual_world *virtual)
 {
     for (size_t i = 0; i < virtual->timers.count; i++) {
@@ -464,12 +489,7 @@ void virtual_world_fini(struct virtual_world *virtual)
         event_drop(event);
     }
     virtual_logins_fini(virtual);
-    for (size_t i = 0; i < virtual->block_count; i++) {
-        block_release(&virtual->blocks[i]);
-    }
-    for (size_t i = 0; i < virtual->batch_count; i++) {
-        offer_batch_release(&virtual->batches[i]);
-    }
+    virtual_world_forget(virtual);
     virtual_health_fini(virtual);
     free(virtual->quotas);
     free(virtual->blocks);

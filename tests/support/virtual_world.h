@@ -86,9 +86,14 @@ struct virtual_supplier {
     struct request_limits limits;
     enum breaker_state breaker; // of its account, when the play begins: closed, open for long, half-open
     struct virtual_past past;
-    bool lingers;        // each attempt of it that is cut goes on
-    uint32_t used;       // requests that count in its windows when the play begins
-    uint64_t blocked_us; // the supplier wants no requests for so long from then on; 0: it takes them
+    bool lingers;               // each attempt of it that is cut goes on
+    const char *off;            // an operator switches it off, and says so; NULL: none does
+    uint64_t off_after_us;      // so long after the play begins
+    uint32_t auth_refusals;     // of its credentials, in a row, when the play begins; three park it
+    bool is_tried_out;          // its park is over
+    uint32_t worth;             // of its answers; 0 reads as 1
+    uint32_t used;              // requests that count in its windows when the play begins
+    uint64_t blocked_us;        // the supplier wants no requests for so long from then on; 0: it takes them
     // of its logins
     bool logs_in;
     bool has_login; // there is one when the search comes
@@ -113,6 +118,7 @@ struct virtual_machine {
     uint64_t event_byte_ns;     // writing an event of a stream
     uint32_t script_percent;    // script calls take up to this longer
     bool fetch_ends_first;      // a fetch notices its end before the search's timers do
+    uint32_t rung;              // of the engine's admission: how overloaded it is
     uint32_t refused_call;      // the ports that refuse, the Nth time from 1 on; 0: never
     uint32_t refused_fetch;
     uint32_t refused_timer;
@@ -123,7 +129,7 @@ struct virtual_login;
 
 struct virtual_world {
     struct world world;
-    uint64_t now_us;
+    uint64_t now_us, began_us;
     struct timer_heap timers;
     double held_cost; // as in struct patience_settings
     bool learns;      // of all its accounts, from what becomes of their attempts; set before the first search
@@ -152,6 +158,9 @@ struct virtual_world {
     uint64_t draws, turns;
     struct quota *quotas;          // of the accounts, beside `suppliers`
     struct virtual_health *health; // likewise
+    struct breaker_guard guard;    // of those whose breakers are in force
+    uint64_t health_dice;          // 0: what waits, waits as long as it says
+    size_t late_requests;          // that the records of attempts that went on, and of probes, tell of
     struct block **blocks;         // held to the end
     struct offer_batch **batches;
     size_t block_count, block_capacity, batch_count, batch_capacity;
@@ -164,6 +173,9 @@ void virtual_world_fini(struct virtual_world *virtual); // calls and fetches und
 void virtual_world_blame(struct virtual_world *virtual, const char *rule);
 /// For what begins: notes the rule when the search is over.
 void virtual_world_check_begin(struct virtual_world *virtual, const char *rule);
+
+/// Lets go of the blocks and batches made so far, for a world that many searches come to.
+void virtual_world_forget(struct virtual_world *virtual);
 
 /// When the next event is due; UINT64_MAX: never.
 uint64_t virtual_world_next_us(const struct virtual_world *virtual);

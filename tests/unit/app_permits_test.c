@@ -354,6 +354,11 @@ static void an_accounts_limits_stand_in_for_the_scripts_one_by_one(void **state)
 
 enum { ACCOUNTS = STAGE_ACCOUNTS };
 
+static uint64_t stand_still(void)
+{
+    return UINT64_C(3600000000);
+}
+
 static void fail_to_connect(struct permits *permits, const struct script_account *account)
 {
     struct health_result result = { .end = HEALTH_UNREACHABLE };
@@ -445,6 +450,29 @@ static void what_lingers_takes_a_quarter_of_an_account_at_most(void **state)
     }
 }
 
+// Twenty within a moment, of which the curve that decides was read after the first one or none.
+static void a_look_tells_all_that_was_told(void **state)
+{
+    (void)state;
+    struct permits *permits = NULL;
+    struct stage *stage = stage_make();
+    const struct script_account *account = stage_add(stage, "acme", "main", "{}");
+    struct health_result result = { .end = HEALTH_GOOD, .took_us = 200000, .value = 1 };
+    uint64_t wait_us = 0;
+
+    assert_int_equal(permits_create(&stage->catalogue, &permits), STATUS_OK);
+    permits_set_clock(permits, stand_still);
+    for (int i = 0; i < 20; i++) {
+        assert_int_equal(permits_ask(permits, account, &result.pass, &wait_us), BREAKER_PASS);
+        permits_tell(permits, account, &result);
+    }
+    assert_int_equal((int)(looked(permits, account).samples + 0.5), 20);
+    assert_in_range(looked(permits, account).median_us, 190000, 210000);
+    permits_leave(permits, &stage->catalogue);
+    permits_destroy(&permits);
+    stage_free(&stage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -458,6 +486,7 @@ int main(void)
         cmocka_unit_test(the_guard_counts_those_that_are_asked),
         cmocka_unit_test(accounts_of_one_supplier_are_one_to_the_guard),
         cmocka_unit_test(what_lingers_takes_a_quarter_of_an_account_at_most),
+        cmocka_unit_test(a_look_tells_all_that_was_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -148,6 +148,7 @@ static const char EVERYTHING[] =
     "}\n"
     "reply: { token_env: R }\nscripts: { build_limit: 7ms, normalise_limit: 70ms, memory: 20MiB }\n"
     "max_body: 1MiB\nlog_level: debug\ntiming_file: t\nreload: { watch: false, settle: 400ms, scan: 6s }\n"
+    "tokens: { enabled: true, offer_keys: [A], booking_keys: [B] }\n"
     "drain: 1s\ncallers: [web]\nsecrets_dir: /run/secrets\n"; // these three do not wait
 
 static void what_waits_for_a_restart_is_named_with_its_line_and_keeps_its_value(void **state)

@@ -46,6 +46,28 @@ static void words_of_any_language_stay(void **state)
     assert_cleaned("cut \xE6\x9D", "cut ??");
 }
 
+static void assert_stripped(const char *words, size_t length, const char *wanted)
+{
+    char bytes[128];
+
+    memcpy(bytes, words, length);
+    size_t left = plain_strip(bytes, length);
+    assert_int_equal(left, strlen(wanted));
+    assert_memory_equal(bytes, wanted, left);
+}
+
+static void what_may_not_be_shown_is_taken_out_but_for_tabs_and_ends_of_lines(void **state)
+{
+    (void)state;
+    assert_stripped("ZZ\0\a\r\n\t\x7f", 8, "ZZ\n\t");
+    assert_stripped("a\xE2\x80\xAE"
+                    "b\xE2\x81\xA6\xC2\x9B"
+                    "c",
+                    11, "abc");
+    assert_stripped("caf\xC3\xA9 \xFF", 7, "caf\xC3\xA9 \xFF");
+    assert_stripped("", 0, "");
+}
+
 static void a_failure_keeps_its_notes_apart(void **state)
 {
     (void)state;
@@ -67,6 +89,7 @@ int main(void)
         cmocka_unit_test(what_a_terminal_obeys_is_not_shown),
         cmocka_unit_test(what_turns_or_ends_a_line_is_not_shown),
         cmocka_unit_test(words_of_any_language_stay),
+        cmocka_unit_test(what_may_not_be_shown_is_taken_out_but_for_tabs_and_ends_of_lines),
         cmocka_unit_test(a_failure_keeps_its_notes_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

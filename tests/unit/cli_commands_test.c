@@ -154,6 +154,39 @@ static void a_code_is_explained_without_an_engine(void **state)
     assert_says(printed.out, "\n  E0501  timeout ");
 }
 
+static void each_word_of_replies_that_one_code_is_about_is_explained(void **state)
+{
+    static const struct {
+        const char *word, *begins;
+    } words[] = {
+        { "script_error", "E0401 raised: " },
+        { "script_timeout", "E0501 timeout: " },
+        { "script_memory", "E0502 memory: " },
+        { "too_large", "E0505 body_too_large: " },
+        { "failed", "E0607 transport: " },
+        { "rejected", "E0704 refused: " },
+        { "unparsable", "E0701 unparsable: " },
+        { "offers_dropped", "E0702 offer_dropped: " },
+        { "bad_query", "E0803 search_invalid: " },
+        { "e0421", "E0421 nil_field: " },
+        { "421", "E0421 nil_field: " },
+        { "cut", NULL },
+        { "script_timeouts", NULL },
+    };
+    char line[64];
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(words); i++) {
+        (void)snprintf(line, sizeof line, "explain %s", words[i].word);
+        if (words[i].begins == NULL) {
+            assert_int_equal(lastcall(line), CLI_USAGE);
+            continue;
+        }
+        assert_int_equal(lastcall(line), CLI_OK);
+        assert_memory_equal(printed.out, words[i].begins, strlen(words[i].begins));
+    }
+}
+
 static void the_guide_has_the_page_of_codes(void **state)
 {
     (void)state;
@@ -423,6 +456,7 @@ int main(void)
         cmocka_unit_test(an_unknown_command_gets_a_suggestion),
         cmocka_unit_test(an_unknown_option_gets_a_suggestion),
         cmocka_unit_test(a_code_is_explained_without_an_engine),
+        cmocka_unit_test(each_word_of_replies_that_one_code_is_about_is_explained),
         cmocka_unit_test(the_guide_has_the_page_of_codes),
         cmocka_unit_test(a_failure_is_told_with_code_and_notes),
         cmocka_unit_test(values_of_options_are_checked),

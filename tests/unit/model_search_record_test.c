@@ -208,6 +208,66 @@ static void texts_are_copied_into_the_record_and_cut_to_its_room(void **state)
     assert_null(search_record_create(1, SIZE_MAX));
 }
 
+static struct search_record *make_late(enum search_record_kind kind)
+{
+    struct search_record *record = make(1, 64);
+
+    record->kind = kind;
+    record->search_id = search_record_keep(record, TEXT("01LATE"));
+    record->product = search_record_keep(record, TEXT("flights"));
+    record->generation = 3;
+    record->took_us = 1140000;
+    record->late = (struct search_record_late){ 140000, true, 3, 1 };
+    record->entries[0].name = search_record_keep(record, TEXT("acme"));
+    record->entries[0].outcome = OUTCOME_ANSWERED;
+    record->entries[0].bound = BOUND_BUDGET;
+    record->entries[0].offers = 12;
+    record->entries[0].was_asked = true;
+    record->entries[0].took_us = 1130000;
+    return record;
+}
+
+static void what_went_on_is_a_line_of_its_own_with_the_searchs_id(void **state)
+{
+    (void)state;
+    struct search_record *record = make_late(RECORD_LATE);
+
+    assert_has(render(record), "{\"line\":\"late\",\"search_id\":\"01LATE\",\"product\":\"flights\",\"generation\":3,"
+                               "\"at\":\"1970-01-01T00:00:01.140Z\",\"late_ms\":140,\"new_items\":3,"
+                               "\"cheapest_items\":1,\"supplier\":{\"name\":\"acme\",\"outcome\":\"answered\",");
+    assert_has(render(record), "\"bound\":\"budget\",\"offers\":12,\"began_ms\":0,\"took_ms\":1130,\"requests\":0");
+    record->late.is_compared = false;
+    assert_lacks(render(record), "items");
+    record->late.is_compared = true;
+    record->entries[0].outcome = OUTCOME_CUT;
+    assert_lacks(render(record), "items");
+    record->kind = RECORD_PROBE;
+    assert_has(render(record), "{\"line\":\"probe\",");
+    assert_lacks(render(record), "late_ms");
+    search_record_destroy(&record);
+}
+
+static void a_search_is_told_with_what_went_on_of_it(void **state)
+{
+    (void)state;
+    struct search_record *search = make(0, 64);
+    struct search_record *afterwards[] = { make_late(RECORD_PROBE), make_late(RECORD_LATE) };
+    struct buffer out;
+    struct json_writer json;
+
+    buffer_init(&out, 4096);
+    json_writer_init(&json, &out);
+    search_record_write_joined(search, (const struct search_record *const *)afterwards, 2, &json);
+    assert_true(buffer_append_byte(&out, '\0'));
+    assert_has(out.data, "\"suppliers\":[],\"afterwards\":[{\"line\":\"probe\",\"at\":");
+    assert_has(out.data, "{\"line\":\"late\",\"at\":\"1970-01-01T00:00:01.140Z\",\"late_ms\":140,");
+    assert_lacks(render(search), "afterwards");
+    buffer_fini(&out);
+    search_record_destroy(&search);
+    search_record_destroy(&afterwards[0]);
+    search_record_destroy(&afterwards[1]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -215,6 +275,8 @@ int main(void)
         cmocka_unit_test(a_field_that_is_not_known_is_absent),
         cmocka_unit_test(a_caller_who_left_has_no_status),
         cmocka_unit_test(a_slow_reader_does_not_make_a_reply_late),
+        cmocka_unit_test(what_went_on_is_a_line_of_its_own_with_the_searchs_id),
+        cmocka_unit_test(a_search_is_told_with_what_went_on_of_it),
         cmocka_unit_test(texts_are_copied_into_the_record_and_cut_to_its_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -254,12 +254,70 @@ static void one_probe_at_a_time_and_a_lost_one_frees_itself(void **state)
     }
     now += BREAKER_LEASE_US;
     assert_int_equal(breaker_ask(&breaker, 0, now, &next), BREAKER_PROBE);
-    (void)breaker_tell(&breaker, NULL, lost, BREAKER_WAS_GOOD, MIDDLE, now); // too late: it is nobody's any more
+    assert_int_equal(breaker.probes_bad, 1);
+    (void)breaker_tell(&breaker, NULL, lost, BREAKER_WAS_SLOW, MIDDLE, now); // it was counted already
+    (void)breaker_tell(&breaker, NULL, lost, BREAKER_WAS_GOOD, MIDDLE, now); // told twice counts once
+    assert_int_equal(breaker.probes_bad, 1);
     assert_int_equal(breaker.probes_good, 0);
     assert_int_equal(breaker_ask(&breaker, 0, now, &third), BREAKER_REFUSE);
     (void)breaker_tell(&breaker, NULL, next, BREAKER_WAS_GOOD, MIDDLE, now);
-    (void)breaker_tell(&breaker, NULL, next, BREAKER_WAS_GOOD, MIDDLE, now); // told twice counts once
+    (void)breaker_tell(&breaker, NULL, next, BREAKER_WAS_GOOD, MIDDLE, now);
     assert_int_equal(breaker.probes_good, 1);
+}
+
+// Each probe is out for longer than its lease, which counts as bad: so they get rarer, like any that fail.
+static void probes_that_never_come_back_open_it_for_longer_each_time(void **state)
+{
+    (void)state;
+    static const uint64_t seconds[] = { 2, 4, 8, 8, 8 };
+    struct breaker_pass pass;
+    uint64_t now = START;
+
+    breaker_init(&breaker, USUAL, now);
+    trip_it(now);
+    now += breaker_refuses_us(&breaker, now);
+    for (size_t i = 0; i < COUNT_OF(seconds); i++) {
+        for (int probe = 0; probe < 3; probe++, now += BREAKER_LEASE_US) {
+            assert_int_equal(breaker_ask(&breaker, MIDDLE, now, &pass), BREAKER_PROBE);
+            assert_int_equal(breaker_ask(&breaker, MIDDLE, now + BREAKER_LEASE_US - 1, &pass), BREAKER_REFUSE);
+        }
+        assert_int_equal(breaker_ask(&breaker, MIDDLE, now, &pass), BREAKER_REFUSE);
+        assert_int_equal(breaker.state, BREAKER_OPEN);
+        assert_int_equal(breaker.openings, i + 2);
+        uint64_t wait = breaker_refuses_us(&breaker, now);
+        assert_true(llabs((long long)(wait - seconds[i] * SECOND)) < 10);
+        now += wait;
+    }
+    now += HOUR; // nobody looked when the last lease ended
+    assert_int_equal(breaker_ask(&breaker, MIDDLE, now, &pass), BREAKER_PROBE);
+}
+
+// Its answers take longer than a lease: it comes back all the same, if a little later.
+static void a_supplier_slower_than_a_lease_comes_back(void **state)
+{
+    (void)state;
+    static const uint64_t takes[] = { 11 * SECOND, 15 * SECOND, 20 * SECOND, 25 * SECOND, 29 * SECOND };
+
+    for (size_t i = 0; i < COUNT_OF(takes); i++) {
+        struct breaker_pass out[8];
+        uint64_t due[8], now = START;
+        size_t lent = 0, told = 0;
+
+        breaker_init(&breaker, USUAL, now);
+        trip_it(now);
+        now += breaker_refuses_us(&breaker, now);
+        for (; breaker.state == BREAKER_HALF_OPEN || breaker.state == BREAKER_OPEN; now += 100 * MS) {
+            if (breaker_ask(&breaker, MIDDLE, now, &out[lent]) == BREAKER_PROBE) {
+                due[lent++] = now + takes[i];
+                assert_true(lent < COUNT_OF(out));
+            }
+            for (; told < lent && due[told] <= now; told++) {
+                (void)breaker_tell(&breaker, NULL, out[told], BREAKER_WAS_GOOD, MIDDLE, now);
+            }
+        }
+        assert_int_equal(breaker.state, BREAKER_RAMP);
+        assert_int_equal(breaker.openings, 1);
+    }
 }
 
 static void results_from_before_the_trip_change_nothing(void **state)
@@ -471,6 +529,8 @@ int main(void)
         cmocka_unit_test(a_ramp_that_fails_opens_again),
         cmocka_unit_test(three_good_of_five_suffice),
         cmocka_unit_test(one_probe_at_a_time_and_a_lost_one_frees_itself),
+        cmocka_unit_test(probes_that_never_come_back_open_it_for_longer_each_time),
+        cmocka_unit_test(a_supplier_slower_than_a_lease_comes_back),
         cmocka_unit_test(results_from_before_the_trip_change_nothing),
         cmocka_unit_test(a_day_of_flapping_is_capped_and_is_forgotten),
         cmocka_unit_test(an_operator_closes_and_trips_it),

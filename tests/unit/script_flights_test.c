@@ -78,11 +78,23 @@ static char *read_payload(const char *name)
     return bytes;
 }
 
+// The flights of the answer leave on a day that is over; nobody can ask for it.
+static void put_forward(char *body)
+{
+    for (char *at = body; (at = strstr(at, "\"2022-04-16T")) != NULL; at++) {
+        memcpy(at, "\"2030", 5);
+    }
+}
+
 static void duffels_recorded_answer_becomes_its_68_offers(void **state)
 {
     (void)state;
     char *body = read_payload("duffel/offer_requests.create_with_offers.json");
-    struct start_call *start = support_start_body(&world, TEXT("flights"), search_body);
+    put_forward(body);
+    struct start_call *start = support_start_body(
+        &world, TEXT("flights"),
+        "{\"query\":{\"slices\":[{\"origin\":\"SYD\",\"destination\":\"MEL\",\"date\":\"2030-04-16\"}],"
+        "\"travellers\":[{\"type\":\"adult\"}],\"market\":\"GB\",\"currency\":\"GBP\"}}");
     support_run(&pool, &start->call);
     struct normalise_call *call = support_normalise(&world, 0, start->facts, 201, body);
     free(body);

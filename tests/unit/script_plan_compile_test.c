@@ -131,6 +131,29 @@ static void leaves_are_terms(void **state)
     assert_refused("{ offer = { name = function() end, { } } }", "offer: fields with names expected");
 }
 
+static void references_are_refused_that_cannot_be(void **state)
+{
+    (void)state;
+    assert_leaf_refused("ref('x', { 'a', 'b' }, { 'c' }).n",
+                        "offer.box.label: ref: `x`: there must be as many paths as keys, one for each");
+    assert_leaf_refused("ref('x', { 'a', 'b' }).n", "offer.box.label: ref: `x`: there must be as many paths as keys");
+    assert_leaf_refused("ref('x[].y[]', 'a').n",
+                        "offer.box.label: ref: `x[].y[]`: the list that is looked through is named without its []");
+    assert_leaf_refused("ref(up(1)['x[]'], 'a').n", "offer.box.label: ref: `x[]`: the list that is looked through");
+    assert_leaf_refused("ref(up(3).x, 'a').n", "offer.box.label: up(n) goes further out than the document");
+    assert_leaf_refused("ref('x', 'a', up(3)).n", "offer.box.label: up(n) goes further out than the document");
+    assert_leaf_refused("ref('x[].y', { up(3).a, 'b' }, { 'c', 'd' }).n",
+                        "offer.box.label: up(n) goes further out than the document");
+    assert_leaf_refused("ref('x[].y', 'a', 'b')['[]']", "offer.box.label: `[]` is no number of what this ref(…) names");
+    assert_found(HEAD "normalise = ref('x', {}, {}) }", "acme.lua:2: bad argument #2 to 'ref' (one to four paths");
+    assert_found(HEAD "normalise = ref('x', { 'a', 'b', 'c', 'd', 'e' }) }",
+                 "acme.lua:2: bad argument #2 to 'ref' (one to four paths");
+    assert_found(HEAD "normalise = ref('x', 'a', { 'b', 7 }) }",
+                 "acme.lua:2: bad argument #3 to 'ref' (one to four paths");
+    assert_found(HEAD "normalise = ref({ 'x' }, 'a') }", "acme.lua:2: bad argument #1 to 'ref' (a path expected");
+    assert_found(HEAD "normalise = ref(const 'x', 'a') }", "acme.lua:2: bad argument #1 to 'ref' (a path expected");
+}
+
 static void terms_check_what_they_are_given(void **state)
 {
     (void)state;
@@ -264,6 +287,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plans_have_their_parts),
         cmocka_unit_test(leaves_are_terms),
+        cmocka_unit_test(references_are_refused_that_cannot_be),
         cmocka_unit_test(terms_check_what_they_are_given),
         cmocka_unit_test(conditions_are_statuses_and_paths),
         cmocka_unit_test(what_is_refused_stands_at_its_own_line),

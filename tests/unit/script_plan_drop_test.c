@@ -62,6 +62,57 @@ static void the_element_is_the_one_that_was_bad(void **state)
     assert_told(CODE_OFFER_DROPPED, 8, "body.data[1].list[3] is { m }", "");
 }
 
+static void the_place_within_what_a_reference_names_is_that_of_the_list(void **state)
+{
+    static const char body[] = "{\"data\":[{\"id\":1,\"total\":2,\"legs\":[{\"slice\":\"b\",\"at\":7}]}],\"slices\":["
+                               "{\"nr\":\"a\",\"of\":[]},{\"nr\":\"b\",\"of\":[{\"id\":6},{\"id\":7,\"m\":1}]}]}";
+
+    (void)state;
+    run_plan("      parts = { each = 'legs[]', of = ref('slices[].of', { up(1).nr, 'id' }, { 'slice', 'at' }), name = "
+             "'n' },",
+             body);
+    assert_told(CODE_OFFER_DROPPED, 8, "`offer.parts.name` reads body.slices[2].of[2].n", "");
+    run_plan("      parts = { each = 'legs[]', of = ref('slices[].of', { up(1).nr, 'id' }, { 'slice', 'at' }), name = "
+             "'n' },",
+             body);
+    assert_told(CODE_OFFER_DROPPED, 8, "body.slices[2].of[2] is { id, m }", "");
+}
+
+/// An author looks on.
+static void assert_xml_refused(const char *each, const char *body, const char *note, const char *help)
+{
+    char source[1024];
+
+    memset(&stage, 0, sizeof stage);
+    support_open(&stage.world);
+    (void)snprintf(
+        source, sizeof source,
+        "return { name = 'acme', product = 'things', owner = 'o', hosts = {}, build_request = function() end,\n"
+        "  normalise = plan { from = 'xml', xmlns = { s = 'urn:s' },\n    each = '%s',\n"
+        "    offer = { id = '@id', price = { total = money(asked 'currency', '@total') } } } }",
+        each);
+    support_add_source(&stage.world, "acme", source);
+    stage_open(&stage, "tests/unit/data/plan/scripts", "{\"product\":\"things\",\"currency\":\"EUR\",\"query\":{}}");
+    stage.is_watched = true;
+    (void)stage_normalise(
+        &stage, 0,
+        &(struct stage_answer){ .status = 200, .body = text_of(body), .header = "content-type", .value = "text/xml" });
+    assert_told(CODE_UNPARSABLE, 3, note, help);
+}
+
+static void an_answer_of_xml_is_told_with_its_lists(void **state)
+{
+    (void)state;
+    assert_xml_refused("Found.Fare[]", "<Found><Way><o/><o/></Way><Offer/><Offer/></Found>",
+                       "Found has the lists Offer[], Way.o[]", "`each` names the list");
+    assert_xml_refused("s:Envelope.s:Body.Found.Offer[]", "<Found><Offer/><Offer/></Found>",
+                       "Found has the lists Offer[]", "the answer has no envelope");
+    assert_xml_refused("Envelope.Body.Found.Offer[]", "<Found><Offer/></Found>", "", "the answer has no envelope");
+    assert_xml_refused("s:Envelope.s:Body.Found.Fare[]",
+                       "<Envelope xmlns='urn:s'><Body><Found xmlns=''><Offer/><Offer/></Found></Body></Envelope>",
+                       "s:Envelope.s:Body.Found has the lists Offer[]", "`each` names the list");
+}
+
 static void a_function_that_is_given_a_list_is_told_of(void **state)
 {
     (void)state;
@@ -153,6 +204,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_leaf_that_finds_nothing_is_told_with_its_line_and_the_names_that_are_there),
         cmocka_unit_test(the_element_is_the_one_that_was_bad),
+        cmocka_unit_test(the_place_within_what_a_reference_names_is_that_of_the_list),
+        cmocka_unit_test(an_answer_of_xml_is_told_with_its_lists),
         cmocka_unit_test(a_function_that_is_given_a_list_is_told_of),
         cmocka_unit_test(a_duration_is_told_its_helper),
         cmocka_unit_test(otherwise_is_for_unknown_values_and_the_message_says_so),

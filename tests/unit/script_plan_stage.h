@@ -24,6 +24,7 @@ struct plan_stage {
     struct block *facts;
     struct normalise_call *call;
     uint64_t limit_us; // 0: a minute
+    bool is_watched;   // by an author
 };
 
 static inline void stage_on_watch(void *context, uint64_t check_us)
@@ -88,6 +89,7 @@ static inline const struct normalise_call *stage_normalise(struct plan_stage *st
     stage->call->call.set = stage->world.set;
     stage->call->account = &stage->world.accounts[supplier];
     stage->call->body_cap = STAGE_BODY_CAP;
+    stage->call->wants_notes = stage->is_watched;
     stage->call->times = (struct script_times){ now_us, now_us + STAGE_LIMIT_US, clock_wall_us() };
     stage->call->allocation_end_us = stage->call->times.end_us;
     stage->run.normalise_limit_us = limit_us;

@@ -29,6 +29,20 @@ static void every_spelling_of_a_wait_is_read_and_nonsense_was_not_said(void **st
         { "Fri, 31 Dec 99999 23:59:59 GMT", DAY_MS, 0 }, // far away
         { "Wed, 29 Feb 100000 23:59:59 GMT", DAY_MS, 0 },
         { "999999999999999", DAY_MS, 0 },
+        { "9223372036854775808", DAY_MS, 0 },
+        { "18446744073709551616000000000000000000000000000000000000000000", DAY_MS, 0 },
+        { "1.5", 1500, 0 },
+        { "0.0001", 1, 0 },
+        { ".5", 500, 0 },
+        { "1.5.2", 0, 0 },
+        { ".", 0, 0 },
+        { "-0.5", 0, 0 },
+        { "nan", 0, 0 },
+        { "inf", 0, 0 },
+        { "0x10", 0, 0 },
+        { "1, 5", 1000, 0 },
+        { "20, x", 20000, 0 },
+        { ", 5", 0, 0 },
         { "0", 0, 0 },
         { "-1", 0, 0 },
         { "2abc", 0, 0 },
@@ -215,7 +229,9 @@ static void a_refusal_by_quota_waits_as_its_script_says_or_else_its_header(void 
     assert_int_equal(tell(429, NULL, "{\"fail\":true}").retry_after_ms, 0);
     assert_int_equal(tell(429, "9", "{\"is_empty\":true}").retry_after_ms, 9000); // the script looked at no status
     assert_int_equal(tell(429, "9", "no JSON").retry_after_ms, 9000);
-    assert_int_equal(tell(503, "9", "{\"is_empty\":true}").retry_after_ms, 0); // no quota
+    assert_int_equal(tell(503, "9", "{\"is_empty\":true}").retry_after_ms, 9000); // busy
+    assert_int_equal(tell(500, "9", "{\"is_empty\":true}").retry_after_ms, 0);    // neither
+    assert_int_equal(tell(200, "9", "{\"is_empty\":true}").retry_after_ms, 0);
     // dates, against the search's own clock
     assert_int_equal(
         tell(429, NULL, "{\"fail\":true,\"retry_after\":\"Fri, 31 Dec 9999 23:59:59 GMT\"}").retry_after_ms, DAY_MS);

@@ -372,6 +372,24 @@ static void steps_of_c_end_a_call_when_nobody_else_does(void **state)
     assert_next_is_fine();
 }
 
+static void a_stop_tells_the_line_that_ran(void **state)
+{
+    struct job loop = { .source =
+                            "local n = 0\nlocal function f()\n  while true do n = n + 1 end\nend\nf()\nreturn n" };
+    struct job tail = { .source = "return ('a'):rep(60):find(('a*'):rep(60) .. 'b')" }; // leaves no line behind
+
+    (void)state;
+    assert_int_equal(run_limited(&loop), SANDBOX_STOPPED);
+    assert_string_equal(sandbox->stopped_at, "t.lua:3");
+    assert_next_is_fine();
+    sandbox->end_cpu_us = 1;
+    enum sandbox_result result = sandbox_call(sandbox, run_chunk, on_error, &tail);
+    sandbox->end_cpu_us = 0;
+    assert_int_equal(result, SANDBOX_STOPPED);
+    assert_string_equal(sandbox->stopped_at, "in a tail call");
+    assert_next_is_fine();
+}
+
 static int open_all(void **state)
 {
     struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
@@ -390,13 +408,14 @@ static int close_all(void **state)
 
 int main(void)
 {
-    struct CMUnitTest tests[COUNT_OF(rows) + 3] = {
+    struct CMUnitTest tests[COUNT_OF(rows) + 4] = {
         cmocka_unit_test(two_suppliers_do_not_meet_in_a_module),
         cmocka_unit_test(a_call_logs_twenty_lines_and_the_rest_is_counted),
         cmocka_unit_test(steps_of_c_end_a_call_when_nobody_else_does),
+        cmocka_unit_test(a_stop_tells_the_line_that_ran),
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        tests[3 + i] = (struct CMUnitTest){ .name = rows[i].name,
+        tests[4 + i] = (struct CMUnitTest){ .name = rows[i].name,
                                             .test_func = run_row,
                                             .initial_state = (void *)(uintptr_t)&rows[i] };
     }

@@ -425,6 +425,27 @@ static void told_to_end_it_replies_with_what_it_has(void **state)
     play_finish(&play, 1);
 }
 
+static void told_to_end_nothing_of_it_begins_to_linger(void **state)
+{
+    (void)state;
+    for (int is_told = 0; is_told < 2; is_told++) {
+        struct play play;
+        play_init(&play);
+        play_add(&play, "hung", 0, 0)->hangs = true;
+        play.suppliers[0].lingers = true;
+        uint64_t start = play_start(&play);
+        play.catalogue.linger_us = 3000 * MS;
+        play_search(&play);
+        virtual_world_run(&play.virtual, start + (is_told ? 150 : 2000) * MS);
+        if (is_told) {
+            search_end(&play.search, 500 * MS);
+        }
+        assert_int_equal(play.replies, 1);
+        assert_int_equal(play.virtual.fetches_running, is_told ? 0 : 1);
+        play_finish(&play, 1);
+    }
+}
+
 static void told_to_end_shortly_before_its_deadline_it_keeps_it(void **state)
 {
     struct play play;
@@ -548,6 +569,7 @@ int main(void)
         cmocka_unit_test(the_fold_holds_when_suppliers_describe_an_item_differently),
         cmocka_unit_test(a_caller_who_leaves_at_any_moment_leaves_nothing_behind),
         cmocka_unit_test(told_to_end_it_replies_with_what_it_has),
+        cmocka_unit_test(told_to_end_nothing_of_it_begins_to_linger),
         cmocka_unit_test(told_to_end_shortly_before_its_deadline_it_keeps_it),
         cmocka_unit_test(told_to_end_at_any_time_it_replies_once_and_leaves_nothing),
         cmocka_unit_test(a_refused_start_is_a_status_and_leaves_nothing),

@@ -29,7 +29,7 @@ static void assert_written(struct offer offer, enum reply_detail detail, const c
     buffer_init(&out, 4096);
     json_writer_init(&json, &out);
     json_begin_array(&json);
-    shown_write_offer(&json, &sunny, &offer, detail);
+    shown_write_offer(&json, &sunny, &offer, (struct text){ NULL, 0 }, detail);
     shown_write_id(&json, &sunny, &offer, detail);
     json_begin_object(&json);
     shown_write_item_key(&json, &sunny, &offer, detail);
@@ -65,6 +65,29 @@ static void a_stranger_reads_the_display_name_only(void **state)
                    "\"Sunny \\\"Air\\\":o\\\"1\",{\"acme_ukx\":1}]");
 }
 
+// To both kinds of callers it is the last member.
+static void a_token_stands_in_its_offer(void **state)
+{
+    (void)state;
+    static const char *const EXPECTED[] = {
+        [REPLY_FULL] = HEAD("fl_1") ",\"price\":1,\"token\":\"abc\"}",
+        [REPLY_PUBLIC] = "{\"id\":\"Sunny \\\"Air\\\":o\\\"1\",\"supplier\":\"Sunny \\\"Air\\\"\",\"item\":\"fl_1\","
+                         "\"price\":1,\"token\":\"abc\"}",
+    };
+    struct offer offer = offer_of("fl_1", HEAD("fl_1") ",\"price\":1}", HEAD("fl_1"));
+
+    for (int detail = REPLY_FULL; detail <= REPLY_PUBLIC; detail++) {
+        struct json_writer json;
+        struct buffer out;
+        buffer_init(&out, 4096);
+        json_writer_init(&json, &out);
+        shown_write_offer(&json, &sunny, &offer, TEXT("abc"), (enum reply_detail)detail);
+        buffer_append_byte(&out, '\0');
+        assert_string_equal(out.data, EXPECTED[detail]);
+        buffer_fini(&out);
+    }
+}
+
 static void display_names_are_told_apart(void **state)
 {
     struct catalogue_supplier suppliers[] = {
@@ -89,6 +112,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_offer_is_told_as_it_is_where_everything_is_told),
         cmocka_unit_test(a_stranger_reads_the_display_name_only),
+        cmocka_unit_test(a_token_stands_in_its_offer),
         cmocka_unit_test(display_names_are_told_apart),
     };
 

@@ -335,6 +335,48 @@ static void secrets_are_taken_out_at_the_sink(void **state)
     attribution_destroy(&attribution);
 }
 
+static bool search_has(struct attribution *attribution, const char *id, const char *part)
+{
+    struct block *found = attribution_find(attribution, text_of(id));
+    assert_non_null(found);
+    bool has = memmem(block_text(found).data, block_text(found).length, part, strlen(part)) != NULL;
+    block_release(&found);
+    return has;
+}
+
+static struct search_record *late_of(const char *id, const char *detail)
+{
+    struct search_record *record = record_with(id, detail);
+    record->kind = RECORD_LATE;
+    return record;
+}
+
+static void what_went_on_joins_its_search_before_it_or_after(void **state)
+{
+    struct place *place = *state;
+    struct attribution *attribution = start(place->file, 0, 4);
+    assert_int_equal(redact_add(TEXT("s3cr3t")), STATUS_OK);
+
+    attribution_submit(attribution, late_of("first", "before"));
+    attribution_submit(attribution, record_with("first", ""));
+    attribution_submit(attribution, record_with("other", ""));
+    attribution_submit(attribution, late_of("first", "key=s3cr3t"));
+    assert_true(search_has(attribution, "first", "\"afterwards\":[{\"line\":\"late\""));
+    assert_true(search_has(attribution, "first", "\"detail\":\"before\""));
+    assert_true(search_has(attribution, "first", "\"detail\":\"key=***\""));
+    assert_false(search_has(attribution, "other", "afterwards"));
+    assert_int_equal(lines_of(place->file, NULL), 4);
+    assert_false(file_has(place->file, "s3cr3t"));
+    for (int i = 0; i < 100; i++) { // they push out one another, never a search
+        attribution_submit(attribution, late_of("another", ""));
+        attribution_settle(attribution);
+    }
+    assert_false(search_has(attribution, "first", "afterwards"));
+    assert_int_equal(counts_of(attribution).kept, 2);
+    assert_null(attribution_find(attribution, TEXT("another")));
+    attribution_destroy(&attribution);
+}
+
 static void the_newest_records_can_be_asked_for_without_a_file(void **state)
 {
     (void)state;
@@ -418,6 +460,7 @@ int main(void)
         PLAY(a_pipe_that_nobody_reads_holds_nobody),
         cmocka_unit_test(a_file_that_cannot_be_opened_is_told_at_the_start),
         PLAY(secrets_are_taken_out_at_the_sink),
+        PLAY(what_went_on_joins_its_search_before_it_or_after),
         cmocka_unit_test(the_newest_records_can_be_asked_for_without_a_file),
         PLAY(several_threads_lose_nothing_uncounted),
     };

@@ -495,6 +495,41 @@ static void naming_disturbs_no_counting(void **state)
     assert_int_equal(metrics_sum(*state, METRIC_ATTEMPTS), ROUNDS);
 }
 
+static void what_went_on_counts_apart_but_for_its_requests(void **state)
+{
+    struct search_record *record = search_record_create(1, 64);
+
+    assert_non_null(record);
+    record->kind = RECORD_LATE;
+    record->late = (struct search_record_late){ 140000, true, 3, 1 };
+    record->entries[0].name = search_record_keep(record, TEXT("acme"));
+    record->entries[0].outcome = OUTCOME_ANSWERED;
+    record->entries[0].offers = 12;
+    record->entries[0].requests = 2;
+    record->entries[0].was_asked = true;
+    metrics_count_search(*state, record);
+    record->late.is_compared = false;
+    record->entries[0].outcome = OUTCOME_EMPTY;
+    record->entries[0].offers = 0;
+    metrics_count_search(*state, record);
+    record->entries[0].outcome = OUTCOME_CUT;
+    metrics_count_search(*state, record);
+    record->kind = RECORD_PROBE;
+    metrics_count_search(*state, record);
+    assert_line(*state, "lastcall_supplier_requests_total{supplier=\"acme\"} 8");
+    assert_line(*state, "lastcall_attempts_lingered_total{supplier=\"acme\",outcome=\"answered\"} 1");
+    assert_line(*state, "lastcall_attempts_lingered_total{supplier=\"acme\",outcome=\"cut\"} 1");
+    assert_line(*state, "lastcall_supplier_probes_total{supplier=\"acme\",outcome=\"cut\"} 1");
+    assert_line(*state, "lastcall_attempts_late_by_seconds_count{supplier=\"acme\"} 2");
+    assert_line(*state, "lastcall_late_offers_total{supplier=\"acme\"} 12");
+    assert_line(*state, "lastcall_late_new_items_total{supplier=\"acme\"} 3");
+    assert_line(*state, "lastcall_late_cheapest_items_total{supplier=\"acme\"} 1");
+    assert_int_equal(metrics_sum(*state, METRIC_ATTEMPTS), 0);
+    assert_int_equal(metrics_sum(*state, METRIC_SEARCHES), 0);
+    assert_int_equal(metrics_sum(*state, METRIC_OFFERS), 0);
+    search_record_destroy(&record);
+}
+
 #define PLAY(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
@@ -502,6 +537,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         PLAY(misses_are_told_by_table),
         PLAY(each_attempt_counts_once_by_its_outcome),
+        PLAY(what_went_on_counts_apart_but_for_its_requests),
         PLAY(a_histogram_is_cumulative_and_in_seconds),
         PLAY(late_slow_lost_and_cancelled_are_told_apart),
         PLAY(searches_are_counted_by_the_callers_that_are_known),

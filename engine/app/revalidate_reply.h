@@ -1,0 +1,24 @@
+/// Revalidate reply: what becomes of a revalidation's end: one of six statuses, and what may come with it.
+///
+/// Threads: the I/O thread's.
+/// Memory:  writes into the caller's buffer.
+#pragma once
+
+#include "app/settings.h"
+#include "app/tokens.h"
+#include "search/revalidation.h"
+#include "token/offer_token.h"
+
+struct revalidate_subject {
+    struct tokens *tokens;
+    const struct settings *settings;
+    const struct catalogue_supplier *supplier;
+    const struct script_account *account;
+    const struct offer_claims *claims;
+    struct text hidden; // of the offer that was asked for: members of JSON, each behind a comma; absent: none
+    uint64_t now_ms;
+};
+
+/// Writes the whole body. `end` NULL: nobody was asked, because of `why` (an outcome's name or a word of our own).
+void revalidate_reply_write(const struct revalidate_subject *subject, const struct revalidation_end *end,
+                            const char *why, struct buffer *out);

@@ -1,0 +1,98 @@
+-- Revalidates by a second search of the farm; what it then says is an option of its account.
+
+local farm = require("farm")
+
+-- What is left in an offer for the day when it is asked for again; a long one is too large for a token.
+local function reference(offer)
+  return #offer.brand % 2 == 0 and offer.id or offer.id .. (" "):rep(3000)
+end
+
+-- The price of the offer now, of an answer of the farm.
+local function price_of(response, id)
+  local body = response:json {
+    currency = text,
+    offers = { { id = text, price = { total = decimal, scale = integer } } },
+  }
+  local found = first(body.offers or {}, function(offer)
+    return offer.id == id
+  end)
+  assert(found, "the farm sells " .. id .. " no more")
+  return money.scaled(found.price.total, found.price.scale, body.currency), body.currency
+end
+
+local function told(says, offer, total, currency, ctx)
+  local handoff = { url = "https://book.example/" .. offer.id .. "/now" }
+  if says == "confirmed" then
+    assert(offer.ref:gsub(" +$", "") == offer.id, "the reference is another one")
+    return { status = "confirmed", now = { total = total, currency = currency }, handoff = handoff }
+  elseif says == "plain" then
+    return { status = "confirmed" } -- the hand-off is the one that the search left
+  elseif says == "dearer" then
+    local dearer = money.sum({ total, money.parse("1.00", currency) }, currency)
+    return { status = "confirmed", now = { total = dearer, currency = currency }, handoff = handoff }
+  elseif says == "short" then
+    return { status = "confirmed", expires_at = time.iso(ctx.now.s + 60), handoff = handoff }
+  elseif says == "over" then
+    return { status = "confirmed", expires_at = "2020-01-01T00:00:00Z", handoff = handoff }
+  elseif says == "busy" then
+    return fail.busy("not now")
+  elseif says == "bug" then
+    error("a bug")
+  end
+  return { status = says }
+end
+
+---@type Supplier
+return {
+  name = "asked_again",
+  product = "flights",
+  owner = "tests@example.com",
+  hosts = {},
+  options = { base_url = "http://s01.farm.test:8080", says = "confirmed" },
+
+  build_request = function(search, ctx)
+    return { method = "POST", path = "/v1/offers", json = farm.ask(search, ctx) }
+  end,
+
+  normalise = plan {
+    each = "offers[]",
+    offer = {
+      id = "id",
+      price = { total = money(up(1).currency, "price.total", "price.scale"), taxes_included = const "yes" },
+      slices = {
+        each = "slices[]",
+        duration_min = "minutes",
+        segments = {
+          each = "segments[]",
+          carrier = "carrier",
+          number = "number",
+          origin = "from",
+          destination = "to",
+          departs = { ["local"] = "departs" },
+          arrives = { ["local"] = "arrives" },
+          duration_min = "minutes",
+          cabin = up(2).cabin,
+        },
+      },
+      brand = "brand",
+      ref = reference,
+      handoff = {
+        url = function(offer)
+          return "https://book.example/" .. offer.id
+        end,
+      },
+    },
+    when = farm.refusals("offers"),
+  },
+
+  revalidate = {
+    build_request = function(offer, ctx)
+      local search = { query = offer.query, currency = offer.price.currency }
+      return { method = "POST", path = "/v1/offers", json = farm.ask(search, ctx) }
+    end,
+    read = function(response, offer, ctx)
+      local total, currency = price_of(response, offer.id)
+      return told(ctx.options.says, offer, total, currency, ctx)
+    end,
+  },
+}
