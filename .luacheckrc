@@ -35,6 +35,7 @@ files["tests/bench/decode_shapes.lua"] = { std = "sandbox" }
 files["tests/e2e/hog"] = { std = "sandbox" }
 files["tests/e2e/revalidators"] = { std = "sandbox" }
 files["tests/e2e/logins"] = { std = "sandbox" }
+files["tests/e2e/strained"] = { std = "sandbox" }
 files["tests/e2e/stuck"] = { std = "sandbox" }
 files["tests/e2e/leaky"] = { std = "sandbox" }
 files["tests/e2e/gate"] = { std = "sandbox" }

@@ -14,6 +14,7 @@
 --   codes        what this airline's errors mean, over those of CODES: "NDC_248=empty WS_1111=busy"
 --   trips_max    for an airline that prices each journey by itself: how many whole trips are made of its offers, the
 --                cheapest ones, each the sum of offers that stand alone. With 0 none, for half a trip is no answer.
+--   any_day      true for a sandbox that answers with what was recorded once: flights of other days are kept
 --
 -- Left out, since an offer has no place for it: services for sale, seat maps, fare bases, penalties in money,
 -- commissions, payment terms but for their time limit. Services within an item count as bags only where they name an

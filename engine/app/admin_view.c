@@ -162,6 +162,35 @@ static void write_auth(const struct permits_view *view, struct json_writer *json
     json_end_object(json);
 }
 
+static void write_kinds(struct json_writer *json, const char *name, const uint64_t *counts)
+{
+    json_key(json, name);
+    json_begin_object(json);
+    for (enum extra_kind kind = EXTRA_RETRY; kind < EXTRA_KINDS; kind++) {
+        json_field_u64(json, extra_kind_name(kind), counts[kind]);
+    }
+    json_end_object(json);
+}
+
+/// Calls that were made twice, and why others were not.
+static void write_extra(const struct extra_counts *counts, struct json_writer *json)
+{
+    json_key(json, "extra_calls");
+    json_begin_object(json);
+    write_kinds(json, "sent", counts->sent);
+    write_kinds(json, "won", counts->won);
+    write_kinds(json, "wasted", counts->wasted);
+    json_key(json, "refused");
+    json_begin_object(json);
+    for (enum extra_answer answer = EXTRA_YES + 1; answer <= EXTRA_ALLOWANCE; answer++) {
+        if (counts->refused[answer] > 0) {
+            json_field_u64(json, extra_answer_name(answer), counts->refused[answer]);
+        }
+    }
+    json_end_object(json);
+    json_end_object(json);
+}
+
 /// What an account may be asked, how much of it is used, and until when the supplier wants nothing of it.
 static void write_account(struct engine *engine, const struct catalogue_supplier *supplier,
                           const struct script_account *account, struct json_writer *json)
@@ -175,6 +204,7 @@ static void write_account(struct engine *engine, const struct catalogue_supplier
     (void)suppliers_view_switch(engine, supplier->name, account->name, json);
     suppliers_view_health(&view, json);
     write_auth(&view, json);
+    write_extra(&view.extra, json);
     json_key(json, "limits");
     json_begin_object(json);
     write_count(json, "rps", view.limits.per_second);
@@ -385,7 +415,7 @@ static void sample_limits(struct engine *engine, const struct catalogue *catalog
     }
 }
 
-enum { SUPPLIER_SAMPLES = 13 };
+enum { SUPPLIER_SAMPLES = 17 };
 static const enum metric SUPPLIER_ROWS[SUPPLIER_SAMPLES] = {
     METRIC_SCRIPT_CPU,
     METRIC_SCRIPT_PUT_BACK,
@@ -400,6 +430,10 @@ static const enum metric SUPPLIER_ROWS[SUPPLIER_SAMPLES] = {
     METRIC_AUTH_PARKED,
     METRIC_AUTH_PARKS,
     METRIC_LOOKS,
+    METRIC_EXTRA_SENT,
+    METRIC_EXTRA_WON,
+    METRIC_EXTRA_WASTED,
+    METRIC_EXTRA_REFUSED,
 };
 
 /// What a supplier's script has used, whether it is in quarantine, and how its accounts stand; beside SUPPLIER_ROWS.
@@ -423,9 +457,10 @@ static void sample_supplier(struct engine *engine, const struct catalogue *catal
         values[5] = view.blocked_us > values[5] ? view.blocked_us : values[5];
         values[7] += view.breaker != BREAKER_CLOSED;
         values[8] += view.breaker_trips;
-        values[9] += view.is_parked;
-        values[10] += view.auth_parks;
-        values[11] += view.looks;
+        values[10] += view.is_parked;
+        values[11] += view.auth_parks;
+        values[12] += view.looks;
+        extra_counts_sum(&view.extra, &values[13]);
     }
 }
 

@@ -220,6 +220,7 @@ static enum status make_supplier(struct generation_builder *builder, const struc
                                              .is_enabled = is_wanted,
                                              .wants_client = script->want_count > 0,
                                              .signs = script->signs,
+                                             .extra = &script->extra,
                                              .body_cap = script->body_cap,
                                              .ceiling_us = settings == NULL ? 0 : settings->ceiling_us,
                                              .weight = settings == NULL ? 0 : settings->weight };
@@ -246,6 +247,13 @@ static struct breaker_settings breaker_of(const struct settings *settings)
                                       .failure_share = (double)settings->breaker_failure_share / 1e6 };
 }
 
+static struct admission_settings admission_of(const struct settings *settings)
+{
+    return (struct admission_settings){ .is_on = settings->admission_is_on,
+                                        .target_us = settings->admission_target_us,
+                                        .interval_us = settings->admission_interval_us };
+}
+
 static struct patience_settings patience_of(const struct settings *settings)
 {
     return (struct patience_settings){ .finishes_early = settings->patience_finishes_early,
@@ -255,11 +263,11 @@ static struct patience_settings patience_of(const struct settings *settings)
                                        .held_cost = (double)settings->patience_held_cost / 1e6 };
 }
 
-static struct admission_settings admission_of(const struct settings *settings)
+static struct extra_settings extra_of(const struct settings *settings)
 {
-    return (struct admission_settings){ .is_on = settings->admission_is_on,
-                                        .target_us = settings->admission_target_us,
-                                        .interval_us = settings->admission_interval_us };
+    return (struct extra_settings){ .is_on = settings->extra_is_on,
+                                    .per_supplier = (double)settings->extra_per_supplier / 1e6,
+                                    .engine = (double)settings->extra_engine / 1e6 };
 }
 
 static enum status fill_catalogue(struct generation_builder *builder, const struct generation_sources *sources,
@@ -313,8 +321,9 @@ static enum status fill_catalogue(struct generation_builder *builder, const stru
                                                 .deadline_min_us = settings->deadline_min_us,
                                                 .deadline_max_us = settings->deadline_max_us,
                                                 .breaker = breaker_of(settings),
-                                                .patience = patience_of(settings),
                                                 .admission = admission_of(settings),
+                                                .patience = patience_of(settings),
+                                                .extra = extra_of(settings),
                                                 .linger_learn = settings->linger_learn,
                                                 .linger_us = lingers ? settings->linger_limit_us : 0 };
     return STATUS_OK;

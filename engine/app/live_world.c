@@ -1,5 +1,6 @@
 #include "app/live_world.h"
 
+#include "app/permits_extra.h"
 #include "base/clock.h"
 
 static struct live_world *live_of(struct world *world)
@@ -243,6 +244,29 @@ static void live_late_ended(struct world *world, struct search_record *record, e
     live->on_late(live->late_owner, record, spoiled, trouble);
 }
 
+static struct extra_times live_extra_call(struct world *world, const struct script_account *account,
+                                          const struct extra_call *call)
+{
+    return permits_extra_call(live_of(world)->permits, account, call);
+}
+
+static void live_extra_connected(struct world *world, const struct script_account *account, uint64_t us)
+{
+    permits_extra_connected(live_of(world)->permits, account, us);
+}
+
+static enum extra_answer live_extra_ask(struct world *world, const struct script_account *account,
+                                        const struct extra_question *question)
+{
+    return permits_extra_ask(live_of(world)->permits, account, question);
+}
+
+static void live_extra_tell(struct world *world, const struct script_account *account,
+                            const struct extra_result *result)
+{
+    permits_extra_tell(live_of(world)->permits, account, result);
+}
+
 static struct login live_login_peek(struct world *world, const struct script_account *account)
 {
     return login_desk_peek(&live_of(world)->logins, account);
@@ -308,6 +332,10 @@ void live_world_init(struct live_world *live, struct loop *loop, struct fetch_po
         .linger_wants = live_linger_wants,
         .linger_ended = live_linger_ended,
         .late_ended = live_late_ended,
+        .extra_call = live_extra_call,
+        .extra_connected = live_extra_connected,
+        .extra_ask = live_extra_ask,
+        .extra_tell = live_extra_tell,
         .login_peek = live_login_peek,
         .login_take = live_login_take,
         .login_start = live_login_start,

@@ -27,6 +27,7 @@ struct permit_entry {
     uint64_t refused[QUOTA_CONCURRENT + 1]; // by the answer
     uint64_t refused_others;
     struct health health;
+    struct extra_book extra;
     struct auth_park auth;
     uint64_t credentials; // hash of what they are; 0: not known yet
     uint64_t auth_parks, looks;
@@ -47,6 +48,8 @@ struct permits {
     uint64_t (*now_us)(void);
     pthread_mutex_t guard_lock; // taken under an entry's, for a moment: it is one for all
     struct breaker_guard guard;
+    pthread_mutex_t extra_lock; // likewise
+    struct extra_engine extra;
 };
 
 static uint64_t entry_hash(struct text supplier, struct text account)
@@ -87,6 +90,7 @@ static struct permit_entry *permits_add(struct permits *permits, struct text sup
     entry->owner = permits;
     require(pthread_mutex_init(&entry->lock, NULL) == 0);
     health_init(&entry->health, (struct breaker_settings){ .is_on = false }, permits->now_us());
+    extra_book_init(&entry->extra);
     entry->health.breaker.supplier = text_hash(supplier) | 1;
     entry->dice = entry->hash | 1;
     knowledge_shelf_init(&entry->shelf);
@@ -223,6 +227,9 @@ static void put_in_force(struct permits *permits, const struct catalogue *catalo
     pthread_mutex_lock(&permits->guard_lock);
     permits->guard.suppliers = asked;
     pthread_mutex_unlock(&permits->guard_lock);
+    pthread_mutex_lock(&permits->extra_lock);
+    extra_engine_set(&permits->extra, catalogue->extra);
+    pthread_mutex_unlock(&permits->extra_lock);
     LIST_FOR_EACH (node, &permits->entries) {
         struct permit_entry *entry = CONTAINER_OF(node, struct permit_entry, node);
         if (!entry->is_now) {
@@ -269,6 +276,8 @@ enum status permits_create(const struct catalogue *catalogue, struct permits **p
     }
     require(pthread_mutex_init(&made->lock, NULL) == 0);
     require(pthread_mutex_init(&made->guard_lock, NULL) == 0);
+    require(pthread_mutex_init(&made->extra_lock, NULL) == 0);
+    extra_engine_init(&made->extra);
     list_init(&made->entries);
     made->now_us = clock_now_us;
     enum status status = catalogue == NULL ? STATUS_OK : permits_move(made, catalogue);
@@ -297,6 +306,7 @@ void permits_destroy(struct permits **permits)
         permits_drop(gone, CONTAINER_OF(node, struct permit_entry, node));
     }
     pthread_mutex_destroy(&gone->guard_lock);
+    pthread_mutex_destroy(&gone->extra_lock);
     pthread_mutex_destroy(&gone->lock);
     free(gone);
 }
@@ -395,6 +405,7 @@ uint64_t permits_block(struct permits *permits, const struct script_account *acc
     uint64_t now_us = permits->now_us();
 
     quota_block(&found->quota, now_us, wait_us);
+    extra_book_quota(&found->extra, now_us);
     uint64_t blocked_us = quota_blocked_us(&found->quota, now_us);
     pthread_mutex_unlock(&found->lock);
     return blocked_us;
@@ -455,11 +466,14 @@ void permits_tell(struct permits *permits, const struct script_account *account,
     (void)health_judge(&found->health, &permits->guard, result->pass, verdict, dice, now_us);
     bool is_alarmed = permits->guard.alarm_us != alarm_us;
     pthread_mutex_unlock(&permits->guard_lock);
-    tell_change(found, before);
+    if (result->end == HEALTH_GOOD) {
+        extra_book_value(&found->extra, result->value);
+    }
     if (found->health.fits != fits) {
         fits = found->health.fits;
         known = knowledge_shelf_make(&found->health.curve); // without memory the former one stays
     }
+    tell_change(found, before);
     pthread_mutex_unlock(&found->lock);
     if (known != NULL) {
         knowledge_shelf_put(&found->shelf, known, fits);
@@ -488,6 +502,26 @@ void permits_note_worth(const struct permits *permits, const struct script_accou
                         double items, bool has_won)
 {
     knowledge_shelf_note(shelf_of(permits, account), kind, items, has_won, clock_now_us());
+}
+
+void permits_visit(struct permits *permits, const struct script_account *account, permits_visitor visit, void *context)
+{
+    uint64_t now_us = clock_now_us();
+    struct permit_entry *found = permits_lock(permits, account);
+    const struct permits_account view = { &found->extra, &permits->extra, &found->health.latency, &found->health,
+                                          &found->quota };
+
+    pthread_mutex_lock(&permits->extra_lock);
+    visit(&view, now_us, context);
+    pthread_mutex_unlock(&permits->extra_lock);
+    pthread_mutex_unlock(&found->lock);
+}
+
+void permits_set_overloaded(struct permits *permits, bool is_overloaded)
+{
+    pthread_mutex_lock(&permits->extra_lock);
+    permits->extra.is_overloaded = is_overloaded;
+    pthread_mutex_unlock(&permits->extra_lock);
 }
 
 /// How many of its parts may linger at once.
@@ -570,6 +604,7 @@ void permits_look(struct permits *permits, const struct script_account *account,
                                    .breaker_percent = breaker_share_percent(&found->health.breaker),
                                    .breaker_refuses_us = breaker_refuses_us(&found->health.breaker, now_us),
                                    .breaker_trips = found->health.breaker.openings,
+                                   .extra = found->extra.counts,
                                    .samples = curve.samples,
                                    .concurrency = concurrency_cap(&found->quota.concurrency, now_us),
                                    .parked_us = auth_park_left_us(&found->auth, now_us),

@@ -11,6 +11,7 @@
 
 #include "model/catalogue.h"
 #include "policy/auth_park.h"
+#include "policy/extra_book.h"
 #include "policy/health.h"
 #include "policy/quota.h"
 
@@ -57,22 +58,35 @@ double permits_worth(struct permits *permits, const struct script_account *accou
 MUST_CHECK enum breaker_answer permits_ask(struct permits *permits, const struct script_account *account,
                                            struct breaker_pass *pass, uint64_t *wait_us);
 void permits_tell(struct permits *permits, const struct script_account *account, const struct health_result *result);
-/// A hold on what is known of the account; NULL: nothing is.
-struct knowledge *permits_knowledge(const struct permits *permits, const struct script_account *account);
-/// As worth_note, with the clock's time.
-void permits_note_worth(const struct permits *permits, const struct script_account *account, uint64_t kind,
-                        double items, bool has_won);
 /// An operator's word: its breaker opens, or closes as new.
 void permits_set_breaker(struct permits *permits, const struct script_account *account, bool is_open);
 /// Attempts of this account that have begun and not ended, counted by who lets them pass; no lock.
 void permits_note_begun(const struct script_account *account);
 void permits_note_ended(const struct script_account *account, enum health_end end);
+/// A hold on what is known of the account; NULL: nothing is.
+struct knowledge *permits_knowledge(const struct permits *permits, const struct script_account *account);
+/// As worth_note, with the clock's time.
+void permits_note_worth(const struct permits *permits, const struct script_account *account, uint64_t kind,
+                        double items, bool has_won);
 /// Is a cut attempt among those that go on? One in a hundred or what the settings say, five times as many while little
 /// is known. Never more parts of an account at once than PERMITS_LINGER, nor than a quarter of its `concurrent`: those
 /// that somebody waits for need the others. If so, its end is told, once.
 enum { PERMITS_LINGER = 32 };
 MUST_CHECK bool permits_want_linger(struct permits *permits, const struct script_account *account, uint32_t parts);
 void permits_end_linger(struct permits *permits, const struct script_account *account, uint32_t parts);
+
+/// Extra calls of all accounts, for app/permits_extra.c: what a visitor finds, under its locks.
+struct permits_account {
+    struct extra_book *book;
+    struct extra_engine *engine;
+    struct latency *latency;
+    const struct health *health;
+    const struct quota *quota;
+};
+typedef void (*permits_visitor)(const struct permits_account *found, uint64_t now_us, void *context);
+void permits_visit(struct permits *permits, const struct script_account *account, permits_visitor visit, void *context);
+/// While we are overloaded no extra call is granted.
+void permits_set_overloaded(struct permits *permits, bool is_overloaded);
 
 /// How an account stands now.
 struct permits_view {
@@ -87,8 +101,9 @@ struct permits_view {
     uint32_t breaker_percent;    // of calls that it lets through
     uint64_t breaker_refuses_us; // for so long from now; 0: it does not, or nobody knows
     uint64_t breaker_trips;      // since it was first in use
-    uint32_t concurrency;        // that its supplier bears, as far as is known; 0: any
-    uint64_t parked_us;          // by refused credentials, for so long from now; 0: it is not, or is tried out
+    struct extra_counts extra;
+    uint32_t concurrency; // that its supplier bears, as far as is known; 0: any
+    uint64_t parked_us;   // by refused credentials, for so long from now; 0: it is not, or is tried out
     bool is_parked;
     uint64_t auth_parks; // since it was first in use
     uint64_t looks;      // attempts that asked, since it was first in use

@@ -164,11 +164,13 @@ struct settings {
     uint64_t breaker_failure_share; // millionths
     uint64_t linger_learn;          // millionths; 0: none
     uint64_t linger_limit_us;
+    bool admission_is_on;
+    uint64_t admission_target_us, admission_interval_us;
     bool patience_finishes_early;
     uint64_t patience_delay_cost, patience_least_gain, patience_held_cost; // millionths
     uint32_t patience_novelty;
-    bool admission_is_on;
-    uint64_t admission_target_us, admission_interval_us;
+    bool extra_is_on;
+    uint64_t extra_per_supplier, extra_engine; // millionths
     struct text log_level;
     struct text timing_file; // absent: none
     struct text fx_file;     // the table of exchange rates; absent: nothing is converted

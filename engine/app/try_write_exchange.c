@@ -386,6 +386,7 @@ static const char *result_name(const struct try_view *view, const struct tap_exc
         [FETCH_TOO_LARGE] = "too_large",
         [FETCH_REFUSED] = "refused",
         [FETCH_ENDED] = "cut",
+        [FETCH_LOST] = "lost",
         [FETCH_NO_MEMORY] = "out_of_memory",
     };
     bool is_missing = !view->run->is_live && exchange->fetch.result == FETCH_CONNECT_FAILED;

@@ -19,7 +19,7 @@ void transfer_begin(struct transfer *transfer)
     transfer->taken_before = 0;
     transfer->opened_count = 0;
     transfer->is_requested = transfer->is_doomed = transfer->is_flooded = false;
-    transfer->is_address_refused = transfer->is_resend_refused = transfer->has_tunnel = false;
+    transfer->is_address_refused = transfer->is_resend_refused = transfer->has_tunnel = transfer->has_lost = false;
     transfer->error[0] = '\0';
 }
 
@@ -50,9 +50,21 @@ bool transfer_may_open(struct transfer *transfer, const struct sockaddr *address
     return true;
 }
 
+// Of two that race to connect the first one sends.
+static bool transfer_wins_race(struct transfer *transfer)
+{
+    struct fetch_race *race = transfer->fetch->race;
+
+    if (race != NULL && race->winner == NULL) {
+        race->winner = transfer->fetch;
+    }
+    transfer->has_lost = race != NULL && race->winner != transfer->fetch;
+    return !transfer->has_lost;
+}
+
 bool transfer_may_send(struct transfer *transfer, struct list *sending)
 {
-    if (transfer_is_orphan(transfer) || !transfer_may_repeat(transfer)) {
+    if (transfer_is_orphan(transfer) || !transfer_may_repeat(transfer) || !transfer_wins_race(transfer)) {
         return false;
     }
     transfer->is_requested = true;
@@ -135,6 +147,9 @@ bool transfer_has_fault(struct transfer *transfer, bool is_ok, bool is_connect_e
 
     if (transfer->is_doomed || assembly->fault == ASSEMBLY_NO_MEMORY) {
         return fetch_fails(fetch, FETCH_NO_MEMORY, "no memory");
+    }
+    if (transfer->has_lost) {
+        return fetch_fails(fetch, FETCH_LOST, "another connection was there first");
     }
     if (transfer->is_resend_refused) {
         return fetch_fails(fetch, FETCH_RECEIVE_FAILED,

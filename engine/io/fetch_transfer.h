@@ -49,6 +49,7 @@ struct transfer {
     bool has_tunnel;                 // its proxy has answered, so that what follows is between the peer and us
     bool is_address_refused;
     bool is_resend_refused;
+    bool has_lost;   // its race
     bool is_doomed;  // its socket cannot be watched
     bool is_flooded; // by bytes that are neither head nor body
     char error[256];

@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "model/admission_settings.h"
 #include "model/breaker_settings.h"
+#include "model/extra_terms.h"
 #include "model/patience_settings.h"
 #include "model/rule.h"
 #include "model/script_call.h"
@@ -27,6 +28,7 @@ struct catalogue_supplier {
     const struct script_account *shadow;  // beside `account`, as its shadow has them; NULL: it has no shadow
     enum mode mode;                       // that all its accounts have; LIVE when they differ
     uint64_t weight;                      // of what its answers add, in millionths; 0 is 1
+    const struct extra_terms *extra;      // what its script says of calls made twice; NULL: nothing
     uint64_t traffic;                     // the share of searches that reach a dark account of it; millionths
 };
 
@@ -46,8 +48,9 @@ struct catalogue {
     size_t product_count;
     uint64_t deadline_default_us, deadline_min_us, deadline_max_us;
     struct breaker_settings breaker;
-    struct patience_settings patience;
     struct admission_settings admission;
+    struct patience_settings patience;
+    struct extra_settings extra;
     uint64_t linger_us; // how long an attempt may go on for nobody, from its begin; 0: none does, nor is there a probe
     uint64_t linger_learn;    // the share of cut attempts that do, so that one learns; millionths
     const struct text *hosts; // names to keep resolved: of the suppliers that are on, without ports, no literals

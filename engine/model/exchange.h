@@ -75,6 +75,14 @@ enum fetch_result {
     FETCH_REFUSED,        // address not allowed, URL not usable: nothing was sent
     FETCH_ENDED,          // its end time came first
     FETCH_NO_MEMORY,
+    FETCH_LOST, // the other of its race sent its request first: nothing of this one went out
+};
+
+struct fetch;
+
+/// Two fetches of one request, of which only the one that is connected first sends it. Its owner outlives both.
+struct fetch_race {
+    const struct fetch *winner; // NULL: nobody is connected yet
 };
 
 /// How requests travel, beside their URL: whose client certificate, over which proxy. Immutable, and there as long as
@@ -97,6 +105,8 @@ struct fetch {
                                         // is held by the fetcher's transport for a while yet, and then it, too
     uint64_t end_us;                    // absolute; the fetcher ends it with FETCH_ENDED then
     uint64_t body_cap;                  // bytes on the wire
+    struct fetch_race *race;            // borrowed likewise; NULL: none. It may be given until the request is sent
+    bool is_fresh;                      // over no kept connection
     void (*on_done)(struct fetch *fetch);
 
     enum fetch_result result;

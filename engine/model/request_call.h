@@ -22,6 +22,8 @@ struct request_call {
     uint64_t allocation_end_us;
     struct login login;
     uint32_t part, parts, step;
+    uint32_t attempt; // which try it is; 0 is 1
+    bool is_hedge;    // it goes out beside another one
     // in and out
     struct http_request *request; // to sign; then what came of it, parts chained; owned by the call until taken
     // out

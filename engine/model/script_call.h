@@ -145,6 +145,8 @@ struct normalise_call {
     uint64_t took_us;               // of the fetch
     uint64_t body_cap;              // after decompression
     uint32_t part, parts, step;     // each from 1 on
+    uint32_t attempt;               // which try of the request was answered; 0 is 1
+    bool is_hedge;                  // one that went out beside another
     struct block *state;            // what the step before left; NULL: none
     struct login login;
     bool wants_notes; // `reads` and `drops`, for an author who looks on

@@ -131,6 +131,18 @@ static void write_rules(const struct search_record_entry *entry, struct json_wri
     json_end_array(json);
 }
 
+static void write_extra(const struct search_record_entry *entry, struct json_writer *json)
+{
+    field_count(json, "retries", entry->retries);
+    if (entry->has_hedge) {
+        json_key(json, "hedge");
+        json_begin_object(json);
+        field_ms(json, "sent_at_ms", entry->hedge_us);
+        json_field_bool(json, "won", entry->has_hedge_won);
+        json_end_object(json);
+    }
+}
+
 static void write_entry(const struct search_record_entry *entry, struct json_writer *json)
 {
     json_begin_object(json);
@@ -146,6 +158,7 @@ static void write_entry(const struct search_record_entry *entry, struct json_wri
         field_ms(json, "began_ms", entry->began_us);
         field_ms(json, "took_ms", entry->took_us);
         json_field_u64(json, "requests", entry->requests);
+        write_extra(entry, json);
     }
     if (entry->allocated_us > 0) {
         field_ms(json, "allocated_ms", entry->allocated_us);

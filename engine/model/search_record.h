@@ -50,6 +50,9 @@ struct search_record_entry {
     uint32_t unmapped; // offers whose item is the supplier's own name for it
     uint32_t parts_sent, parts_ok, parts_failed;
     uint32_t requests; // that went out whole over the wire
+    uint32_t retries;  // of them, after one that failed at once
+    uint64_t hedge_us; // when a second one was sent beside the first; since the search's arrival
+    bool has_hedge, has_hedge_won;
 };
 
 struct search_record {

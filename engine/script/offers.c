@@ -177,27 +177,6 @@ static void write_status(struct taking *taking)
     write_flags(taking);
 }
 
-// What is due later is part of the total: a supplier that leaves it out would look cheaper than it is.
-static bool due_is_within_total(struct walk *walk)
-{
-    if (walk->due_count == 0 && walk->due_micros == 0) {
-        return true;
-    }
-    int decimals = amount_exponent(walk->is_converted ? walk->target : text_of(walk->currency));
-    int64_t unit_micros = 1000000;
-
-    for (; decimals > 0 && unit_micros > 1; decimals--) {
-        unit_micros /= 10;
-    }
-    // In another currency each amount was rounded on its own, and so was the total.
-    bool is_within = walk->due_shown_micros - walk->shown_micros <= (int64_t)(walk->due_count + 1) * unit_micros;
-    if (walk->due_micros <= walk->total_micros && is_within) {
-        return true;
-    }
-    walk->steps[walk->depth++] = (struct walk_step){ walk->schema->due_later->name, 0 };
-    return walk_failed(walk, "what is due later is part of the total, but more than it");
-}
-
 // Where that is which is wanted again, when somebody revalidates the offer; what is not shown is kept aside.
 static void note_field(struct taking *taking, const struct schema_field *field, size_t start, size_t value_at)
 {
@@ -237,7 +216,7 @@ static bool write_fields(struct taking *taking, const struct value *values)
         walk->steps[walk->depth++] = (struct walk_step){ field->name, 0 };
         walk->is_in_price = field == walk->schema->price;
         walk->is_hidden = field->is_hidden;
-        if (!walk_value(walk, field, &values[i], -1) || (field == walk->schema->price && !due_is_within_total(walk))) {
+        if (!walk_value(walk, field, &values[i], -1) || (field == walk->schema->price && !price_has_due(walk))) {
             return false;
         }
         walk->depth--;
@@ -292,7 +271,7 @@ static bool own_identity(struct taking *taking, const struct value *values, char
     }
     memcpy(out, taking->supplier.data, length);
     out[length++] = ':';
-    if (own.length > 0) {
+    if (own.data != NULL) {
         memcpy(out + length, own.data, own.length);
     }
     *identity = (struct text){ out, length + own.length };

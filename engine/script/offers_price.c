@@ -143,3 +143,24 @@ void price_leave(struct walk *walk, const struct walk_scope *scope)
         buffer_append_text(walk->out, rates_json(walk->rates));
     }
 }
+
+// What is due later is part of the total: a supplier that leaves it out would look cheaper than it is.
+bool price_has_due(struct walk *walk)
+{
+    if (walk->due_count == 0 && walk->due_micros == 0) {
+        return true;
+    }
+    int decimals = amount_exponent(walk->is_converted ? walk->target : text_of(walk->currency));
+    int64_t unit_micros = 1000000;
+
+    for (; decimals > 0 && unit_micros > 1; decimals--) {
+        unit_micros /= 10;
+    }
+    // In another currency each amount was rounded on its own, and so was the total.
+    bool is_within = walk->due_shown_micros - walk->shown_micros <= (int64_t)(walk->due_count + 1) * unit_micros;
+    if (walk->due_micros <= walk->total_micros && is_within) {
+        return true;
+    }
+    walk->steps[walk->depth++] = (struct walk_step){ walk->schema->due_later->name, 0 };
+    return walk_failed(walk, "what is due later is part of the total, but more than it");
+}

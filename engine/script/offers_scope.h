@@ -38,6 +38,8 @@ bool price_is_reserved(const struct walk *walk, const struct schema_object *obje
 /// Decides how the money of the scope is shown; writes what stands behind it.
 void price_enter(struct walk *walk, struct walk_scope *scope);
 void price_leave(struct walk *walk, const struct walk_scope *scope);
+/// Behind the price: what is due later is within the total. False: a finding.
+MUST_CHECK bool price_has_due(struct walk *walk);
 
 /// A time at a place.
 MUST_CHECK bool times_walk(struct walk *walk, const struct schema_field *field, const struct value *value);

@@ -392,7 +392,9 @@ void run_push_context(lua_State *L, struct state *state, const struct run_contex
     lua_setfield(L, -2, "now");
     run_set_number(L, "remaining_ms", context->remaining_us / 1000);
     run_set_number(L, "elapsed_ms", context->elapsed_us / 1000);
-    run_set_number(L, "attempt", 1);
+    run_set_number(L, "attempt", context->attempt != 0 ? context->attempt : 1);
+    lua_pushboolean(L, context->is_hedge);
+    lua_setfield(L, -2, "hedge");
     run_set_number(L, "part", context->part);
     run_set_number(L, "parts", context->parts);
     run_set_number(L, "step", context->step);

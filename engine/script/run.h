@@ -85,6 +85,8 @@ struct run_context {
     uint64_t elapsed_us;
     uint64_t remaining_us;
     uint32_t part, parts, step;
+    uint32_t attempt; // 0 is 1
+    bool is_hedge;
     struct text state; // JSON that the step before left; absent: none
     struct text login; // JSON; absent: none
 };

@@ -413,6 +413,8 @@ bool run_normalise(struct run *run, struct normalise_call *call)
                      .part = call->part,
                      .parts = call->parts,
                      .step = call->step,
+                     .attempt = call->attempt,
+                     .is_hedge = call->is_hedge,
                      .state = block_text(call->state),
                      .login = block_text(call->login.value) },
         .call = call,

@@ -285,7 +285,7 @@ static int globals_refuse_field(lua_State *L, const char *module, const char *fi
     if (nearest != NULL) {
         return luaL_error(L, "there is no %s.%s: did you mean %s.%s?", module, field, module, nearest);
     }
-    return luaL_error(L, "there is no %s.%s", module, field);
+    return luaL_error(L, "there is no %s.%s: scripts/README.md has what there is in %s", module, field, module);
 }
 
 void sandbox_globals_check_field(lua_State *L, const char *module, const char *field)

@@ -43,7 +43,7 @@ static const struct check_field supplier_fields[] = {
     { "skip", LUA_TFUNCTION, CHECK_OPTIONAL },
     { "ceiling", LUA_TFUNCTION, CHECK_OPTIONAL },
     { "sells", LUA_TTABLE, CHECK_OPTIONAL },
-    { "endpoints", LUA_TTABLE, CHECK_UNSUPPORTED },
+    { "endpoints", LUA_TTABLE, CHECK_OPTIONAL },
     { "sign", LUA_TFUNCTION, CHECK_OPTIONAL },
     { "login", LUA_TTABLE, CHECK_OPTIONAL },
     { "revalidate", LUA_TTABLE, CHECK_OPTIONAL },
@@ -454,6 +454,7 @@ static int check_supplier_call(lua_State *L)
                &job->supplier->secret_count);
     check_list(L, job, "wants", check_is_want, "\"client\"", &job->supplier->wants, &job->supplier->want_count);
     script_check_limits(L, job->check, job->file, job->supplier);
+    script_check_endpoints(L, job->check, job->file, job->supplier);
     if (is_product_known) {
         sells_check(L, job->check, job->file, job->supplier);
     }

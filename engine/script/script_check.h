@@ -54,6 +54,11 @@ void script_check_plans(lua_State *L, struct script_check *check, const struct s
 /// In a protected call: reads `limits` of the supplier's table at index 1.
 void script_check_limits(lua_State *L, struct script_check *check, const struct script_file *file,
                          struct script_supplier *supplier);
+/// Likewise: `endpoints`; and one entry of `limits`, whose value is on top of the stack. False: it is another one's.
+void script_check_endpoints(lua_State *L, struct script_check *check, const struct script_file *file,
+                            struct script_supplier *supplier);
+bool script_check_extra_limit(lua_State *L, struct script_check *check, const struct script_file *file,
+                              struct script_supplier *supplier, const char *key, uint32_t line);
 
 /// In a protected call: the field of the supplier's table at 1, when there is one, is a table of exactly these
 /// functions.

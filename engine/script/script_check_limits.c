@@ -16,7 +16,7 @@ enum { NOT_STORED = -1 };
 static const struct {
     const char *name;
     int offset;    // of a number in struct request_limits
-    uint32_t most; // 0: not supported yet
+    uint32_t most; // 0: read by script_check_extra.c
 } LIMITS[] = {
     { "rps", offsetof(struct request_limits, per_second), REQUEST_LIMIT_RPS_MAX },
     { "per_minute", offsetof(struct request_limits, per_minute), REQUEST_LIMIT_MINUTE_MAX },
@@ -121,10 +121,8 @@ static void take_limit(struct limits_check *limits, const char *key)
     }
     if (row == COUNT_OF(LIMITS)) {
         find_unknown(limits, key);
-    } else if (LIMITS[row].most == 0) {
-        script_check_report(limits->check, limits->file, script_check_line_of(limits->file, key, limits->line),
-                            CODE_FIELD_UNKNOWN, "leave it out", "field `limits.%s` is not supported by this version",
-                            key);
+    } else if (script_check_extra_limit(limits->L, limits->check, limits->file, limits->supplier, key, limits->line)) {
+        return;
     } else if (LIMITS[row].offset == NOT_STORED) {
         take_body(limits);
     } else {
@@ -139,6 +137,7 @@ void script_check_limits(lua_State *L, struct script_check *check, const struct 
 
     supplier->body_cap = BODY_CAP;
     supplier->limits = (struct request_limits){ 0 };
+    supplier->extra = (struct extra_terms){ .may_hedge = false };
     lua_getfield(L, 1, "limits");
     (void)bind_unwrap(L, lua_gettop(L));
     if (lua_istable(L, -1)) {

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "base/arena.h"
+#include "model/extra_terms.h"
 #include "model/request_limits.h"
 #include "script/script_life.h"
 #include "script/script_shelf.h"
@@ -45,6 +46,7 @@ struct script_supplier {
     bool has_made_docs;       // … as `lastcall new` made it up
     bool has_made_owner;      // likewise
     bool signs;               // it has `sign`
+    struct extra_terms extra; // of calls made twice
     bool logs_in;             // it has `login`
     struct text options;      // JSON object of defaults
     struct sells_term *sells; // what it sells (script/sells.h); none: everything

@@ -67,10 +67,11 @@ static void attempt_tell_health(struct attempt *attempt, enum health_end end)
     struct world *world = attempt_world(attempt);
     uint64_t ended_us =
         end == HEALTH_GOOD && attempt->arrived_us != 0 ? attempt->arrived_us : world->ops->now_us(world);
+    uint64_t began_us = end == HEALTH_GOOD && attempt->answer_us != 0 ? attempt->answer_us : attempt->began_us;
     struct health_result result = {
         .pass = attempt->pass,
         .end = attempt->began_us != 0 ? end : HEALTH_OURS,
-        .took_us = ended_us > attempt->began_us ? ended_us - attempt->began_us : 0,
+        .took_us = ended_us > began_us ? ended_us - began_us : 0,
         .pending_us = attempt->outcome == OUTCOME_CUT ? attempt->pending_us : 0,
         .value = (double)attempt->stock.live,
         .has_answered = attempt->arrived_us != 0,

@@ -55,6 +55,7 @@ struct attempt {
     struct allocation allocation;
     uint64_t began_us;   // 0: never asked
     uint64_t arrived_us; // the last body of it so far; 0: none
+    uint64_t answer_us;  // when the call that answered was sent, if that was not its first; 0: it was
     uint64_t pending_us; // how long a fetch of it was out when it was cut, the longest; 0: none was in the network
     uint64_t closed_us;
     struct ceiling ceiling;

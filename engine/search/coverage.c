@@ -168,6 +168,22 @@ static void write_parts(const struct attempt *attempt, struct json_writer *json)
     }
 }
 
+static void write_extra(const struct attempt *attempt, uint64_t arrival_us, struct json_writer *json)
+{
+    struct extra_told told = extra_told_of(attempt);
+
+    if (told.retries > 0) {
+        json_field_u64(json, "retries", told.retries);
+    }
+    if (told.has_hedge) {
+        json_key(json, "hedge");
+        json_begin_object(json);
+        json_field_u64(json, "sent_at_ms", clock_us_to_ms(told.hedge_us - arrival_us));
+        json_field_bool(json, "won", told.has_won);
+        json_end_object(json);
+    }
+}
+
 static void write_why(const struct attempt *attempt, struct json_writer *json)
 {
     const struct part_end *end = &attempt->end;
@@ -236,6 +252,7 @@ void coverage_write_attempt(const struct attempt *attempt, uint64_t arrival_us, 
         json_field_u64(json, "offers_unmapped", attempt->unmapped);
     }
     write_times(attempt, arrival_us, json);
+    write_extra(attempt, arrival_us, json);
     json_field_text(json, "script", attempt->supplier->script);
     json_end_object(json);
 }

@@ -41,6 +41,7 @@ static struct part part_as_ended(const struct part *part, enum outcome outcome)
     frozen.is_incomplete = part->is_incomplete;
     frozen.requests = part_requests(part);
     frozen.is_redone = part->is_redone;
+    frozen.told = part->told;
     if (part->state != PART_ENDED) {
         frozen.end.phase = part_phase(part);
         frozen.end.outcome = outcome;

@@ -28,9 +28,14 @@ static bool is_in_network(enum phase phase)
 }
 
 /// The whole request is out, in one fetch, when it stands here.
-static bool has_gone_out(enum phase phase)
+bool part_has_gone_out(enum phase phase)
 {
     return phase == PHASE_FIRST_BYTE || phase == PHASE_BODY;
+}
+
+bool part_has_sent(const struct fetch *fetch)
+{
+    return fetch->result == FETCH_OK || part_has_gone_out(fetch->phase);
 }
 
 static void part_say(struct part *part, const char *detail)
@@ -40,6 +45,8 @@ static void part_say(struct part *part, const char *detail)
 
 void part_finish(struct part *part, enum outcome outcome)
 {
+    extra_stop(part);
+    part_cancel_fetch(part);
     part_enter(part, PART_ENDED);
     part->end.outcome = outcome;
     attempt_on_part_ended(part->attempt);
@@ -150,9 +157,18 @@ static void part_take_answer(struct part *part, struct normalise_call *normalise
     if (answer.outcome == OUTCOME_CUT) {
         part->end.phase = PHASE_SCRIPT_QUEUE;
     }
-    if (normalise->verdict == SCRIPT_FAIL_LOGIN && part_redo(part)) {
-        script_call_destroy(&normalise->call);
+    bool is_login_refused = normalise->verdict == SCRIPT_FAIL_LOGIN && !part->reads_extra;
+    if (!is_good && !is_login_refused && extra_waits(part, answer.outcome)) {
+        script_call_destroy(&normalise->call); // the part may be gone, its answer not
         return;
+    }
+    answer.outcome = is_good || is_login_refused ? answer.outcome : part->end.outcome;
+    if (normalise->verdict == SCRIPT_FAIL_LOGIN) {
+        extra_stop(part);
+        if (part_redo(part)) {
+            script_call_destroy(&normalise->call);
+            return;
+        }
     }
     if (is_good && !attempt_take_offers(part->attempt, part->index, normalise)) {
         is_good = false;
@@ -160,6 +176,7 @@ static void part_take_answer(struct part *part, struct normalise_call *normalise
         part_say(part, "out of memory");
     }
     if (is_good) {
+        extra_settle(part, true);
         part->has_answered = true;
         part->is_incomplete = normalise->is_incomplete;
     }
@@ -216,26 +233,31 @@ static void part_on_normalised(struct script_call *call)
     part_take_answer(part, CONTAINER_OF(call, struct normalise_call, call));
 }
 
-static void part_start_normalise(struct part *part)
+void part_start_normalise(struct part *part, bool is_extra)
 {
     struct attempt *attempt = part->attempt;
-    struct normalise_call *call = search_normalise_call(attempt->search, attempt->supplier, part->fetch.response);
+    struct fetch *fetch = is_extra ? &part->extra->fetch : &part->fetch;
+    struct normalise_call *call = search_normalise_call(attempt->search, attempt->supplier, fetch->response);
 
-    part->end.http_status = part->fetch.response->status;
+    part->reads_extra = is_extra;
+    part->end.http_status = fetch->response->status;
+    attempt->arrived_us = fetch->done_us;
     if (call == NULL) {
-        http_response_destroy(&part->fetch.response);
+        http_response_destroy(&fetch->response);
         part_finish_saying(part, OUTCOME_FAILED, "out of memory");
         return;
     }
-    part->fetch.response = NULL;
+    fetch->response = NULL;
     call->account = attempt->account;
     call->call.is_last = attempt->is_lingering;
     call->allocation_end_us = attempt->allocation.end_us;
-    call->took_us = part->fetch.done_us - part->fetch.started_us;
+    call->took_us = fetch->done_us - fetch->started_us;
     call->body_cap = attempt_body_cap(attempt);
     call->part = part->index;
     call->parts = attempt->part_count;
     call->step = part->step;
+    call->attempt = part->attempt_number;
+    call->is_hedge = is_extra && part->extra->kind == EXTRA_HEDGE;
     call->state = block_acquire(part->state_block);
     call->login = login_hold(&part->login);
     if (!part_submit(part, &call->call, part_on_normalised)) {
@@ -247,15 +269,46 @@ static void part_start_normalise(struct part *part)
 
 // --------------------------------------------------------------------------------------------------------------- fetch
 
+void part_cancel_fetch(struct part *part)
+{
+    struct world *world = attempt_world(part->attempt);
+
+    if (!part->is_out) {
+        return;
+    }
+    part->requests += part_has_gone_out(world->ops->fetch_phase(world, &part->fetch)) ? 1 : 0;
+    world->ops->fetch_cancel(world, &part->fetch);
+    part->is_out = false;
+    permit_return(&part->permit, world);
+}
+
+bool part_is_connecting(const struct part *part)
+{
+    struct world *world = attempt_world(part->attempt);
+    enum phase phase = part->is_out ? world->ops->fetch_phase(world, (struct fetch *)&part->fetch) : PHASE_NONE;
+
+    return phase == PHASE_CONNECT || phase == PHASE_TLS;
+}
+
+void part_finish_fetch(struct part *part, const struct fetch *fetch)
+{
+    part->end.phase = fetch->phase;
+    part_finish_saying(part, verdict_of_fetch(fetch->result), fetch->detail);
+}
+
 static void part_on_fetched(struct fetch *fetch)
 {
     struct part *part = CONTAINER_OF(fetch, struct part, fetch);
+    bool reads_other = part->state == PART_NORMALISING; // the answer of its second call
 
+    part->is_out = false;
     permit_return(&part->permit, attempt_world(part->attempt));
-    part->requests += fetch->result == FETCH_OK || has_gone_out(fetch->phase) ? 1 : 0;
+    part->requests += part_has_sent(fetch) ? 1 : 0;
+    extra_note_connect(part);
     if (fetch->result == FETCH_OK) {
-        part->attempt->arrived_us = fetch->done_us;
-        part_start_normalise(part);
+        if (!reads_other && !extra_retry_status(part)) {
+            part_start_normalise(part, false);
+        }
         return;
     }
     if (fetch->result == FETCH_CONNECT_FAILED) {
@@ -264,8 +317,16 @@ static void part_on_fetched(struct fetch *fetch)
     if (fetch->result == FETCH_ENDED && is_in_network(fetch->phase)) {
         attempt_note_pending(part->attempt, fetch->done_us - fetch->started_us);
     }
+    if (reads_other) {
+        return; // that answer decides
+    }
     part->end.phase = fetch->phase;
-    part_finish_saying(part, verdict_of_fetch(fetch->result), fetch->detail);
+    part->end.outcome = verdict_of_fetch(fetch->result);
+    part_say(part, fetch->detail);
+    if (extra_hold(part) || extra_retry_failed(part)) {
+        return;
+    }
+    part_finish_fetch(part, fetch);
 }
 
 void part_start(struct part *part)
@@ -315,6 +376,7 @@ void part_fetch(struct part *part)
         .ground = part->attempt->search->ground,
         .end_us = part_fetch_end_us(part->attempt),
         .body_cap = attempt_body_cap(part->attempt),
+        .is_fresh = part->is_retrying, // the one that failed may be kept
         .on_done = part_on_fetched,
     };
     part->end.http_status = 0;
@@ -328,7 +390,10 @@ void part_fetch(struct part *part)
         part_finish_saying(part, OUTCOME_FAILED, "the request could not be started");
         return;
     }
+    part->is_out = true;
+    part->is_retrying = false;
     part_enter(part, PART_FETCHING);
+    extra_watch(part);
 }
 
 // ----------------------------------------------------------------------------------------------------------------- end
@@ -346,7 +411,10 @@ enum phase part_phase(const struct part *part)
     case PART_QUEUED:
         return PHASE_QUEUE;
     case PART_FETCHING:
-        return world->ops->fetch_phase(world, (struct fetch *)&part->fetch);
+        if (!part->is_out && part->extra != NULL && part->extra->is_out) {
+            return world->ops->fetch_phase(world, &part->extra->fetch);
+        }
+        return part->is_out ? world->ops->fetch_phase(world, (struct fetch *)&part->fetch) : PHASE_SCRIPT_QUEUE;
     case PART_NORMALISING:
         return world->ops->script_has_begun(world, &part->normalise->call) ? PHASE_SCRIPT : PHASE_SCRIPT_QUEUE;
     case PART_PAUSED:
@@ -361,7 +429,7 @@ enum phase part_phase(const struct part *part)
 uint64_t part_pending_us(const struct part *part)
 {
     struct world *world = attempt_world(part->attempt);
-    enum phase phase = part->state == PART_FETCHING ? part_phase(part) : PHASE_NONE;
+    enum phase phase = part->is_out ? world->ops->fetch_phase(world, (struct fetch *)&part->fetch) : PHASE_NONE;
 
     if (!is_in_network(phase) || part->fetch.started_us == 0) {
         return 0; // with us
@@ -371,7 +439,14 @@ uint64_t part_pending_us(const struct part *part)
 
 uint32_t part_requests(const struct part *part)
 {
-    return part->requests + (part->state == PART_FETCHING && has_gone_out(part_phase(part)) ? 1 : 0);
+    struct world *world = attempt_world(part->attempt);
+    struct extra *extra = part->extra;
+    uint32_t count = part->requests;
+
+    count += part->is_out && part_has_gone_out(world->ops->fetch_phase(world, (struct fetch *)&part->fetch)) ? 1 : 0;
+    bool has_extra = part->state != PART_ENDED && extra != NULL && extra->is_out;
+    count += has_extra && part_has_gone_out(world->ops->fetch_phase(world, &extra->fetch)) ? 1 : 0;
+    return count;
 }
 
 /// Stops whatever still runs; nothing of it calls back afterwards.
@@ -385,10 +460,8 @@ static void part_stop(struct part *part)
     if (part->state == PART_QUEUED) {
         permit_give_up(world, part->attempt->account);
     }
-    if (part->state == PART_FETCHING) {
-        world->ops->fetch_cancel(world, &part->fetch);
-        permit_return(&part->permit, world);
-    }
+    extra_stop(part);
+    part_cancel_fetch(part);
     if (part->state == PART_LOGGING_IN) {
         world->ops->login_cancel(world, &part->wait);
     }
@@ -405,7 +478,6 @@ static void part_stop(struct part *part)
 
 void part_cut(struct part *part)
 {
-    part->requests = part_requests(part);
     part->end.phase = part_phase(part);
     part->end.outcome = OUTCOME_CUT;
     part_stop(part);

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "model/request_call.h"
+#include "search/extra.h"
 #include "search/permit.h"
 #include "search/ports.h"
 
@@ -40,7 +41,8 @@ struct part {
     enum part_state state;
     struct http_request *request;
     struct fetch fetch;
-    struct permit permit;             // while FETCHING
+    bool is_out;                      // that fetch is under way
+    struct permit permit;             // while it is
     struct normalise_call *normalise; // while NORMALISING
     struct timer pause;               // while PAUSED or QUEUED
     uint64_t queue_end_us;            // it waits for a place until then; 0: it has not had to
@@ -51,6 +53,12 @@ struct part {
     struct part_end end;              // once ENDED
     struct failure *trouble;          // what a person is told of its script's error; owned; NULL: nothing
     uint32_t requests;                // that went out whole; of ended fetches
+
+    struct extra *extra;     // its second call; NULL: none was thought of
+    bool reads_extra;        // the answer that is read, or was last, is that call's
+    bool is_retrying;        // its request is made or signed once more, and did not go out yet
+    uint32_t attempt_number; // of its request: 2 once it is a retry; 0 reads as 1
+    struct extra_told told;
 
     struct login login;           // that its request was made with
     bool is_redone;               // a login was refused to it already

@@ -23,6 +23,22 @@ void part_fetch(struct part *part);
 void part_queue(struct part *part, const struct permit_refusal *refusal);
 void part_on_queue_due(struct part *part);
 
+/// Its own fetch, if it is under way, is given up.
+void part_cancel_fetch(struct part *part);
+/// Ends it as a fetch without an answer did; the attempt may be gone afterwards.
+void part_finish_fetch(struct part *part, const struct fetch *fetch);
+/// Reads the answer of its own fetch, or of its second call.
+void part_start_normalise(struct part *part, bool is_extra);
+/// Its own fetch has sent nothing yet.
+bool part_is_connecting(const struct part *part);
+/// The whole request is out, in a fetch that stands here, or is over.
+bool part_has_gone_out(enum phase phase);
+bool part_has_sent(const struct fetch *fetch);
+/// Builds its first request once more, and sends it.
+void part_build_again(struct part *part);
+/// Fills what scripts are told of the request.
+void part_describe_request(const struct part *part, struct request_call *call);
+
 /// Waits for a login other than the one of number `refused` (0: any), then builds the request and sends it.
 void part_log_in(struct part *part, uint64_t refused);
 

@@ -44,6 +44,16 @@ static void part_take_verdict(struct part *part, enum script_verdict verdict, co
     part_finish_saying(part, verdict_outcome(verdict), message);
 }
 
+void part_describe_request(const struct part *part, struct request_call *call)
+{
+    call->account = account_of(part);
+    call->allocation_end_us = part->attempt->allocation.end_us;
+    call->part = part->index;
+    call->parts = part->attempt->part_count;
+    call->step = part->step;
+    call->attempt = part->attempt_number;
+}
+
 static void part_submit_request(struct part *part, struct request_call *call, enum part_state state,
                                 void (*on_done)(struct script_call *call))
 {
@@ -51,11 +61,7 @@ static void part_submit_request(struct part *part, struct request_call *call, en
         part_finish_saying(part, OUTCOME_FAILED, "out of memory");
         return;
     }
-    call->account = account_of(part);
-    call->allocation_end_us = part->attempt->allocation.end_us;
-    call->part = part->index;
-    call->parts = part->attempt->part_count;
-    call->step = part->step;
+    part_describe_request(part, call);
     if (part_submit(part, &call->call, on_done)) {
         part->making = &call->call;
         part_enter(part, state);
@@ -171,6 +177,11 @@ static void part_make(struct part *part)
     struct request_call *call =
         search_request_call(attempt->search, attempt->supplier, REQUEST_BUILD, &part->login, NULL);
     part_submit_request(part, call, PART_BUILDING, part_on_built);
+}
+
+void part_build_again(struct part *part)
+{
+    part_make(part);
 }
 
 // --------------------------------------------------------------------------------------------------------------- login

@@ -11,6 +11,10 @@ enum { QUEUE_MOST_US = 30000, QUEUE_LOOK_US = 3000 };
 /// The limits of its account stand against its request.
 static void part_refuse(struct part *part, const struct permit_refusal *refusal)
 {
+    if (extra_take_held(part)) {
+        part_finish(part, part->end.outcome);
+        return;
+    }
     if (refusal->outcome == OUTCOME_SATURATED) {
         permit_give_up(attempt_world(part->attempt), part->attempt->account);
     }

@@ -15,6 +15,7 @@
 #include "model/search_record.h"
 #include "policy/admission.h"
 #include "policy/auth_park.h"
+#include "policy/extra_book.h"
 #include "policy/health.h"
 #include "policy/quota.h"
 #include "search/part_end.h"
@@ -111,6 +112,16 @@ struct world_ops {
     /// and what a person is told of that, which may be NULL; OUTCOME_COUNT: none did. NULL: nobody wants to know.
     void (*late_ended)(struct world *world, struct search_record *record, enum outcome spoiled,
                        const struct failure *trouble);
+    /// Extra calls; NULL, all four: this world makes none.
+    /// An ordinary request goes out: when to ask for a second one.
+    struct extra_times (*extra_call)(struct world *world, const struct script_account *account,
+                                     const struct extra_call *call);
+    /// A new connection of an ordinary request took so long.
+    void (*extra_connected)(struct world *world, const struct script_account *account, uint64_t us);
+    /// May this extra call go out? What is granted is told by extra_tell, once.
+    MUST_CHECK enum extra_answer (*extra_ask)(struct world *world, const struct script_account *account,
+                                              const struct extra_question *question);
+    void (*extra_tell)(struct world *world, const struct script_account *account, const struct extra_result *result);
     /// The login of an account for a start call, as it is now; nobody has used it yet. Whoever gets it drops it.
     struct login (*login_peek)(struct world *world, const struct script_account *account);
     /// The login to use now; login number `refused` (0: none) is given up if it is still the current one. LOGIN_HERE:

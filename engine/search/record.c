@@ -42,6 +42,12 @@ static size_t text_room(const struct search *search, size_t attempt_count)
 
 static void fill_parts(const struct attempt *attempt, struct search_record_entry *entry)
 {
+    struct extra_told told = extra_told_of(attempt);
+
+    entry->retries = told.retries;
+    entry->has_hedge = told.has_hedge;
+    entry->has_hedge_won = told.has_won;
+    entry->hedge_us = told.has_hedge ? told.hedge_us - attempt->search->options.arrival_us : 0;
     entry->parts_sent = attempt->part_count;
     entry->parts_ok = attempt->parts_ok;
     entry->parts_failed = attempt->parts_failed;

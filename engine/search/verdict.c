@@ -104,6 +104,7 @@ enum outcome verdict_of_fetch(enum fetch_result result)
     case FETCH_RECEIVE_FAILED:
     case FETCH_REFUSED:
     case FETCH_NO_MEMORY:
+    case FETCH_LOST:
         return OUTCOME_FAILED;
     }
     return OUTCOME_FAILED;

@@ -7,12 +7,13 @@
 ---@field owner string whom to write to
 ---@field hosts string[] where requests may go, "host" or "host:port"
 ---@field build_request fun(search: Search, ctx: Context): Request|Request[] a list: parts, side by side, at most 16
----@field normalise fun(response: Response, search: Search, ctx: Context): (table[]|PlanGiven|Failure|"empty"), Details?
+---@field normalise fun(response: Response, search: Search, ctx: Context): (Offers|PlanGiven|Failure|"empty"), Details?
 ---@field docs? string
 ---@field display_name? string
 ---@field secrets? string[]
 ---@field options? table<string, string|number|boolean>
 ---@field limits? Limits
+---@field endpoints? string[] origins that answer the same requests: where a second one may go
 ---@field wants? "client"[] extras of the search: who asks
 ---@field skip? fun(search: Search, ctx: Context): string? a reason to leave it out
 ---@field sells? table<string, number|(string|number|boolean)[]> plurals of segments, max_ and min_; else it is skipped
@@ -57,6 +58,8 @@
 ---@field expires_at? string
 ---@field handoff? { url?: string, ref?: string }
 
+---@alias Offers (table|Failure)[] a failure in place of an offer drops that one, and says why
+
 ---What `normalise` may say beside its offers.
 ---@class Details
 ---@field next? NextStep a poll, a page, a look-up: the engine waits, sends, and calls `normalise` again
@@ -82,6 +85,9 @@
 ---@field per_day? integer
 ---@field concurrent? integer requests that may be under way at once
 ---@field body? string "2MiB", after decompression
+---@field hedge? boolean true: a request that is likely to be late may be sent a second time
+---@field call_cost? number what such a request costs, in offers; 1 unless said
+---@field retry_on? integer[] statuses that are asked once more at once; { 503, 504 } unless said
 
 ---@class Progress read-only; whoever reads a field is asked again when it has changed
 ---@field elapsed_ms number since arrival
@@ -118,7 +124,8 @@
 ---@field options table<string, any>
 ---@field remaining_ms number of its allocation
 ---@field elapsed_ms number since arrival
----@field attempt integer
+---@field attempt integer 2: the request is made once more, for the first one failed at once
+---@field hedge boolean it goes out beside another one that is likely to be late
 ---@field part integer
 ---@field parts integer
 ---@field step integer

@@ -150,8 +150,8 @@ if bench.bench == "lateness" then
   print_table(LATENESS, bench.rows)
 elseif bench.bench == "overload" then
   print("times in ms; ref: a refusal from its intended start, as the client saw it; goodput: whole searches' worth of")
-  print("answers within replies that came in time; late: sent after the deadline, as the engine says; start: how late the")
-  print("load itself sent")
+  print("answers within replies that came in time; late: sent after the deadline, as the engine says; start: how late")
+  print("the load itself sent")
   print_table(OVERLOAD, bench.rows)
   local peak, last = 0, nil
   for _, row in ipairs(bench.rows) do
@@ -160,7 +160,8 @@ elseif bench.bench == "overload" then
     end
   end
   if last then
-    print(string.format("goodput at %d %%: %.0f %% of its peak", last.load, peak > 0 and 100 * last.goodput / peak or 0))
+    local share = peak > 0 and 100 * last.goodput / peak or 0
+    print(string.format("goodput at %d %%: %.0f %% of its peak", last.load, share))
   end
 elseif bench.bench == "decode" then
   print("times in ms of CPU, medians; whole, shape: our decoder, which checks UTF-8 and the grammar; cjson: lua-cjson,")

@@ -109,10 +109,12 @@ local MUTATED = {
   { r:mutated("m_get", GET, { fields = FIELDS, lists = LISTS }, with "200 OK") },
   { r:mutated("m_post", POST, { query = TO_MADRID, fields = FIELDS, lists = LISTS }, with "200 OK"),
     { currency = "USD" } },
-  { r:mutated("m_priced", PRICED, { file = "flight-offers-pricing.200.json", lists = LISTS, fields = { "travelerPricings[2].price", "price.base",
+  { r:mutated("m_priced", PRICED, { file = "flight-offers-pricing.200.json", lists = LISTS, fields = {
+    "travelerPricings[2].price", "price.base",
     "segments[].id", "segments[].duration", "price.grandTotal", "data[].price" } }, with "200 OK"),
     { query = FAMILY } },
-  { r:mutated("m_requested", REQUESTED, { file = "flight-offers-pricing.request.json", lists = LISTS, fields = { "price.total", "segments[].carrierCode",
+  { r:mutated("m_requested", REQUESTED, { file = "flight-offers-pricing.request.json", lists = LISTS, fields = {
+    "price.total", "segments[].carrierCode",
     "segments[].number", "fareDetailsBySegment[].cabin", "departure.at" } }, with "200 OK"),
     { query = COUPLE_OF_FLIGHTS } },
   { r:mutated("m_token", "oauth2-token.200.json", { fields = { "access_token", "expires_in" },

@@ -25,6 +25,7 @@ local FAULTS = {
 }
 
 local w = world.start {
+  without_breakers = true,
   population = "brief",
   overlay = "attribution: { file: " .. FILE .. " }",
   before_engine = function()

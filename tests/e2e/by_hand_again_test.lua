@@ -1,11 +1,13 @@
 -- The recorded answers to an offer that is asked for again, held against values that were read from their files by
--- hand. An engine does not ask yet: fixtures do, which are made here. What an item has is not told by them (flights,
--- their times, the hotel's name): by_hand_values.lua has those values for whoever asks over HTTP.
+-- hand: by fixtures, which are made here, and over HTTP where the farm can tell that request from a search. What an
+-- item has (flights, their times, the hotel's name) is told by neither.
 -- variants: release asan
 package.path = "./?.lua;" .. package.path
 local world = require("tests.e2e.world")
+local recorded = require("tests.e2e.recorded")
 local files = require("tests.e2e.by_hand_values")
 local amadeus_reading = require("tests.e2e.amadeus_reading")
+local hotelbeds_reading = require("tests.e2e.hotelbeds_reading")
 local test, equal = world.test, world.equal
 
 local LEAST = 10 -- of a file
@@ -178,4 +180,87 @@ for _, file in ipairs { AMADEUS, TRAVELPORT, HOTELBEDS } do
 end
 
 os.execute("rm -rf '" .. ROOT .. "'")
+
+-- ---- over HTTP -----------------------------------------------------------------------------------------------------
+
+-- An offer of a search, asked for again by its token: the reply, and the offer.
+local function revalidated(r, alias, id)
+  local found = r:search { alias }
+  local offer = assert(recorded.offers_of(found, alias)[id], id .. " is missing: " .. found.raw:sub(1, 400))
+  local reply = world.http("POST", r.world.url .. "/v1/revalidate", { body = world.json.encode { token = offer.token },
+    headers = { "Content-Type: application/json" }, max_time = 60 })
+  equal(200, reply.status, reply.raw)
+  return reply.json, offer
+end
+
+-- Starts a world of the supplier that gives tokens; `register` says what the farm answers.
+local function with_tokens(file, options, register)
+  options.supplier, options.folder = file.supplier, file.folder
+  options.more = "tokens: { enabled: true, offer_keys: [OFFER_KEY], booking_keys: [BOOKING_KEY] }"
+  options.environment.OFFER_KEY = ("00112233445566778899aabbccddeeff"):rep(4)
+  options.environment.BOOKING_KEY = ("0f1e2d3c4b5a69788796a5b4c3d2e1f0"):rep(2)
+  local r = recorded.new(options)
+  register(r)
+  r:start()
+  return r
+end
+
+local SOON, LATER = os.date("!%Y-%m-%d", os.time() + 60 * 86400), os.date("!%Y-%m-%d", os.time() + 64 * 86400)
+
+do
+  local r = with_tokens(AMADEUS, {
+    any_day = true, environment = { AMADEUS_CLIENT_ID = "us", AMADEUS_CLIENT_SECRET = "amadeus-secret-of-nobody" },
+    query = { slices = slices("GIG-MAD " .. SOON, "MAD-GIG " .. LATER), currency = "USD",
+      travellers = { { type = "adult" }, { type = "child", age = 9 } } },
+  }, function(r)
+    r:answers("amadeus", "POST /v1/security/oauth2/token", "200 OK", "oauth2-token.200.json")
+    r:answers("amadeus", "POST /v1/shopping/flight-offers/pricing", "200 OK", AMADEUS.file)
+    r:answers("amadeus", "POST /v2/shopping/flight-offers", "200 OK", amadeus_reading.as_search(payload(AMADEUS)))
+  end)
+  test(AMADEUS.file .. " over HTTP: the offer that is priced is the one that was found", function()
+    local values = AMADEUS.offers[1][2]
+    local told = revalidated(r, "amadeus", "1")
+    equal("confirmed", told.status, world.json.encode(told))
+    for _, price in ipairs { told.was, told.now } do
+      equal(values["price.total"] .. " " .. values["price.currency"], price.total .. " " .. price.currency)
+    end
+  end)
+  r:stop()
+end
+
+-- The recorded days are over: the same stay six years later.
+local function put_forward(text)
+  return (text:gsub("\"2024%-", "\"2030-"))
+end
+
+do
+  local SEARCHED = file_named("availability.200.json")
+  local twin -- with breakfast: the rate that was checked, by its key of the search
+  for _, room in ipairs(world.json.decode(payload(SEARCHED)).hotels.hotels[1].rooms) do
+    twin = room.code == "TWN.ST" and room.rates[3].rateKey or twin
+  end
+  local id = hotelbeds_reading.ids({ twin })[1]
+  local r = with_tokens(HOTELBEDS, {
+    product = "hotels",
+    environment = { HOTELBEDS_KEY = "hotelbeds-key-of-nobody", HOTELBEDS_SECRET = "hotelbeds-secret-of-nobody" },
+    query = { place = { geo = { lat = 51.5, lon = -0.16 }, radius_km = 5 }, check_in = "2030-04-02",
+      check_out = "2030-04-03", rooms = { { adults = 1 } }, market = "GB", currency = "EUR" },
+  }, function(r)
+    r:answers("hotelbeds", "POST /hotel-api/1.0/checkrates", "200 OK", put_forward(payload(HOTELBEDS)))
+    r:answers("hotelbeds", "POST /hotel-api/1.0/hotels", "200 OK", put_forward(payload(SEARCHED)))
+  end)
+  test(HOTELBEDS.file .. " over HTTP: the rate that is checked costs what its file says", function()
+    local values = HOTELBEDS.offers[1][2]
+    local told, offer = revalidated(r, "hotelbeds", id)
+    equal(offer.price.total == values["price.total"] and "confirmed" or "price_changed", told.status,
+      world.json.encode(told))
+    equal(values["price.total"] .. " " .. values["price.currency"], told.now.total .. " " .. told.now.currency)
+    for _, name in ipairs { "room", "board", "pay", "supplier_hotel_id" } do
+      equal(values[name], offer[name], name)
+    end
+    equal((values["refund.free_until"]:gsub("2024", "2030")), offer.refund.free_until)
+  end)
+  r:stop()
+end
+
 world.finish()

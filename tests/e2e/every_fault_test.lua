@@ -77,6 +77,7 @@ local function play_phase(phase)
 end
 
 local w = world.start {
+  without_breakers = true,
   population = POPULATION,
   settings = { "examples/farm/lastcall.yaml", SETTINGS },
   seed = 11,

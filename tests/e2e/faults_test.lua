@@ -51,6 +51,7 @@ end)
 -- Faults at the door need new connections: a new engine has no kept ones.
 w:stop()
 w = world.start {
+  without_breakers = true,
   population = "healthy",
   settings = SETTINGS,
   before_engine = function()
@@ -94,6 +95,7 @@ local NAMES = {
 }
 
 local names = world.start {
+  without_breakers = true,
   population = "healthy",
   settings = SETTINGS,
   before_engine = function()

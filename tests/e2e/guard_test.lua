@@ -1,5 +1,5 @@
--- Our side fails: the name server, the network. The guard sees that many suppliers fail at once, most of them stay asked,
--- and when it is over all of them come back without anybody's help.
+-- Our side fails: the name server, the network. The guard sees that many suppliers fail at once, most of them stay
+-- asked, and when it is over all of them come back without anybody's help.
 -- variants: release asan
 package.path = "./?.lua;" .. package.path
 local world = require("tests.e2e.world")

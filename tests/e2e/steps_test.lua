@@ -15,6 +15,7 @@ assert(code == 0, printed)
 world.write_file(SETTINGS, printed .. "\n")
 
 local w = world.start {
+  without_breakers = true,
   population = POPULATION,
   settings = { world.settings_without_ceilings(), SETTINGS },
   overlay = "attribution: { file: " .. FILE .. " }",

@@ -16,6 +16,7 @@ os.execute("mkdir -p " .. world.build .. "/e2e && rm -f " .. FILE)
 
 -- A search that nobody ends goes on for five minutes, and so would the drain: what is left behind is seen.
 local w = world.start {
+  without_breakers = true,
   population = "hanging8",
   overlay = "attribution: { file: " .. FILE .. " }\ndeadline: { default: 2s, min: 100ms, max: 5min }\ndrain: 5min\n"
     .. "reply: { max_items: 10000, max_offers_per_item: 1000 }",

@@ -62,6 +62,7 @@ local ADMIN = "http://" .. world.network .. ".254:9999"
 local PLAIN, OVER_TLS, FIRST = "s05", "s25", "s01"
 
 local w = world.start {
+  without_breakers = true,
   population = "instant",
   settings = { world.settings_without_ceilings() },
   -- So that what AddressSanitizer keeps of freed memory does not look like growth.

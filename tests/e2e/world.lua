@@ -154,6 +154,7 @@ M.wait_for = wait_for
 -- options: population (name under examples/farm/populations, or a path), seed, overlay (YAML text read last),
 -- settings (list of files instead of examples/farm/lastcall.yaml), files (farm --file arguments), environment, no_farm,
 -- no_engine, farm_arguments (more words for the farm's command line),
+-- without_breakers (for tests of something else whose suppliers fail again and again),
 -- before_engine (called between the two), log (where the engine's output goes)
 function M.start(options)
   local w = setmetatable({ options = options, port = options.port or M.port }, World)
@@ -211,12 +212,13 @@ function World:start_engine()
   if read_file(self.folder .. "/tls/ca.pem") then
     authority = ", ca_file: " .. self.folder .. "/tls/ca.pem"
   end
+  local without = options.without_breakers and "breaker: { enabled: false }\nlinger: { learn: 0% }\n" or ""
   local settings = {
     ("listen: 127.0.0.1:%d"):format(self.port),
     ("admin: { listen: \"127.0.0.1:%d\" }"):format(self.port + 1000),
     ("network: { allow_private: [%s.0/24]%s }"):format(M.network, authority),
     ("dns: { servers: [\"%s.253:5300\"] }"):format(M.network),
-    options.overlay or "",
+    without .. (options.overlay or ""),
     "",
   }
   write_file(overlay, table.concat(settings, "\n"))

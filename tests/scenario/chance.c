@@ -106,6 +106,23 @@ static uint64_t some_time(struct dice *dice, const struct habits *habits)
 }
 
 /// Fills one exchange; returns what it comes to.
+/// A second request of the exchange fares in its own way.
+static void fill_second(struct dice *dice, const struct habits *habits, struct virtual_second *second)
+{
+    const struct exchange *exchange =
+        one_in(dice, 3) ? &BAD[roll(dice) % COUNT_OF(BAD)] : &GOOD[roll(dice) % COUNT_OF(GOOD)];
+
+    second->is_given = true;
+    second->result = exchange->result;
+    second->phase = exchange->phase;
+    second->status = exchange->status;
+    second->normalise = exchange->verdict;
+    second->after_us = some_time(dice, habits) / 2;
+    second->connect_us = one_in(dice, 3) ? second->after_us / 2 : 0;
+    second->hangs = one_in(dice, 12);
+    second->offers = (uint32_t)between(dice, 1, 6);
+}
+
 static enum outcome fill_step(struct dice *dice, const struct habits *habits, struct virtual_step *step)
 {
     bool is_bad = one_in(dice, habits->bad_in);
@@ -128,6 +145,10 @@ static enum outcome fill_step(struct dice *dice, const struct habits *habits, st
     step->warnings = one_in(dice, 10) ? 1 : 0;
     step->message = one_in(dice, 4) ? "words of the supplier" : NULL;
     step->refused_logins = one_in(dice, 5) ? (uint32_t)between(dice, 1, 3) : 0;
+    step->connect_us = one_in(dice, 6) ? step->after_us / 2 : 0;
+    if (one_in(dice, 2)) {
+        fill_second(dice, habits, &step->second);
+    }
     return exchange->outcome;
 }
 
@@ -226,6 +247,28 @@ static void fill_again(struct dice *dice, const struct habits *habits, struct pl
             .fails = one_in(dice, 6),
         };
     }
+}
+
+/// What is known of it, and what it says of calls made twice. How it ends when one is made is not foretold.
+static void fill_extra(struct dice *dice, const struct habits *habits, struct play_supplier *supplier)
+{
+    struct virtual_supplier *behaviour = &supplier->behaviour;
+
+    behaviour->terms.may_hedge = one_in(dice, 2);
+    behaviour->terms.call_cost = one_in(dice, 4) ? (double)between(dice, 1, 12) : 0;
+    behaviour->extra = (struct virtual_extra_given){
+        .is_known = !one_in(dice, 4),
+        .median_us = some_time(dice, habits) / 4 + 1,
+        .connect_us = one_in(dice, 2) ? some_time(dice, habits) / 8 + 1 : 0,
+        .value = (double)between(dice, 1, 20),
+        .calls = (uint32_t)between(dice, 1, 120),
+        .has_quota = one_in(dice, 8),
+        .is_not_closed = one_in(dice, 8),
+        .running = one_in(dice, 8) ? (uint32_t)between(dice, 1, 3) : 0,
+    };
+    behaviour->extra.late_us = behaviour->extra.median_us * between(dice, 1, 3);
+    supplier->expected = OUTCOME_COUNT;
+    supplier->is_in_time = false;
 }
 
 static void fill_mode(struct dice *dice, struct play_supplier *supplier)
@@ -434,6 +477,13 @@ void chance_fill(struct play *play, uint64_t seed)
         struct play_supplier *supplier = &play->suppliers[i];
         bool may_be_shed = supplier->behaviour.start == SCRIPT_OK && !supplier->is_disabled;
         supplier->expected = may_be_shed ? OUTCOME_COUNT : supplier->expected;
+    }
+    if (one_in(&dice, 2)) {
+        play->extra = (struct extra_settings){ .is_on = true, .per_supplier = 0.03, .engine = 0.1 };
+        play->is_overloaded = one_in(&dice, 10);
+        for (size_t i = 0; i < count; i++) {
+            fill_extra(&dice, &habits, &play->suppliers[i]);
+        }
     }
     if (one_in(&dice, 4)) {
         fill_rules(&dice, &habits, play);

@@ -18,6 +18,8 @@ void play_init(struct play *play)
     play->step_count = 0;
     play->moment_count = 0;
     play->segment_count = 0;
+    play->extra = (struct extra_settings){ .is_on = false };
+    play->is_overloaded = false;
     play->rule_count = 0;
     play->reserve_wish_us = 0;
     play->has_default_budget = false;
@@ -204,6 +206,7 @@ static void stage_fill(struct stage *stage)
             .script = TEXT("x@1"),
             .is_enabled = !supplier->is_disabled,
             .signs = supplier->behaviour.signs,
+            .extra = &stage->behaviours[i].terms,
             .because = text_of(supplier->behaviour.because),
             .body_cap = 1 << 20,
             .ceiling_us = supplier->rule_us,
@@ -214,6 +217,7 @@ static void stage_fill(struct stage *stage)
         };
     }
     virtual_world_init(&stage->virtual, stage->behaviours, play->supplier_count);
+    virtual_extra_begin(&stage->virtual, play->extra, play->is_overloaded);
     stage->virtual.machine = play->machine;
     stage->virtual.product = play->product;
     stage->virtual.start_us = play->start_us;
@@ -232,6 +236,7 @@ static void stage_fill(struct stage *stage)
         .supplier_count = play->supplier_count,
         .linger_us = PLAY_LINGER_US,
         .patience = play->patience,
+        .extra = play->extra,
     };
 }
 
@@ -317,6 +322,15 @@ static void stage_count(struct stage *stage)
         play_blame(result, "%u attempts that linger are still counted", virtual->world.lingering);
     }
     result->untold = virtual_health_untold(virtual);
+    result->extra_untold = virtual_extra_untold(virtual);
+    for (size_t i = 0; i < stage->play->supplier_count; i++) {
+        const struct virtual_extra *extra = &virtual->extra[i];
+        struct play_extra *kept = &result->extra[i];
+        memcpy(kept->granted, extra->granted, sizeof(kept->granted));
+        memcpy(kept->told, extra->told, sizeof(kept->told));
+        kept->loser_us = extra->loser_us;
+        kept->refused = extra->refused;
+    }
     memcpy(result->health, virtual->health, stage->play->supplier_count * sizeof(*result->health));
     for (size_t i = 0; i < stage->play->supplier_count; i++) {
         result->health[i].known = NULL; // the world's

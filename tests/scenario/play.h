@@ -60,6 +60,9 @@ struct play {
     struct play_rule rules[PLAY_RULES_MAX];
     size_t rule_count;
 
+    struct extra_settings extra;
+    bool is_overloaded; // no extra calls
+
     uint64_t budget_us, reserve_us;
     uint64_t reserve_wish_us; // 0: reserve_us
     bool has_default_budget;  // the caller names none
@@ -109,6 +112,12 @@ struct play_result {
     size_t fetches, timers, calls, references, permits;
     size_t untold; // attempts that asked, and of which health was not told
     struct virtual_health health[PLAY_SUPPLIERS_MAX];
+    size_t extra_untold; // extra calls of which nothing was told
+    struct play_extra {
+        uint32_t granted[EXTRA_KINDS], told[EXTRA_KINDS][EXTRA_NOT_SENT + 1];
+        uint64_t loser_us;
+        enum extra_answer refused;
+    } extra[PLAY_SUPPLIERS_MAX];
     struct buffer violations;
 };
 

@@ -80,6 +80,7 @@ static const char *result_name(int number)
         [FETCH_REFUSED] = "refused",
         [FETCH_ENDED] = "ended",
         [FETCH_NO_MEMORY] = "no_memory",
+        [FETCH_LOST] = "lost",
     };
     return number < (int)COUNT_OF(NAMES) ? NAMES[number] : "unknown";
 }
@@ -122,6 +123,26 @@ static int get_named(lua_State *lua, const char *key, name_function name_of)
     return 0;
 }
 
+/// The table at `second`: how the second request of an exchange fares.
+static void read_second(lua_State *lua, struct virtual_second *second)
+{
+    lua_getfield(lua, -1, "second");
+    if (lua_istable(lua, -1)) {
+        *second = (struct virtual_second){
+            .is_given = true,
+            .result = (enum fetch_result)get_named(lua, "result", result_name),
+            .status = (uint16_t)get_number(lua, "status", 200),
+            .phase = (enum phase)get_named(lua, "phase", name_of_phase),
+            .after_us = get_number(lua, "after_us", 0),
+            .connect_us = get_number(lua, "connect_us", 0),
+            .hangs = get_flag(lua, "hangs"),
+            .normalise = (enum script_verdict)get_named(lua, "verdict", verdict_name),
+            .offers = (uint32_t)get_number(lua, "offers", 0),
+        };
+    }
+    lua_pop(lua, 1);
+}
+
 static void read_step(lua_State *lua, struct play *play)
 {
     uint32_t part = (uint32_t)get_number(lua, "part", 1);
@@ -148,6 +169,36 @@ static void read_step(lua_State *lua, struct play *play)
     step->code = get_string(lua, "code");
     step->message = get_string(lua, "message");
     step->refused_logins = (uint32_t)get_number(lua, "refused_logins", 0);
+    step->connect_us = get_number(lua, "connect_us", 0);
+    step->says_wait = get_flag(lua, "says_wait");
+    read_second(lua, &step->second);
+}
+
+/// What is known of a supplier, and what it says of calls made twice.
+static void read_extra(lua_State *lua, struct virtual_supplier *behaviour)
+{
+    behaviour->terms.may_hedge = get_flag(lua, "hedge");
+    behaviour->terms.call_cost = (double)get_number(lua, "call_cost", 0);
+    uint64_t status = get_number(lua, "retry_on", 0);
+    if (status != 0) {
+        behaviour->terms.has_retry_on = true;
+        behaviour->terms.retry_on[behaviour->terms.retry_on_count++] = (uint16_t)status;
+    }
+    lua_getfield(lua, -1, "known");
+    if (lua_istable(lua, -1)) {
+        behaviour->extra = (struct virtual_extra_given){
+            .is_known = !get_flag(lua, "unknown"),
+            .median_us = get_number(lua, "median_us", 0),
+            .late_us = get_number(lua, "late_us", get_number(lua, "median_us", 0)),
+            .connect_us = get_number(lua, "connect_us", 0),
+            .value = (double)get_number(lua, "value", 0),
+            .calls = (uint32_t)get_number(lua, "calls", 0),
+            .has_quota = get_flag(lua, "quota"),
+            .is_not_closed = get_flag(lua, "breaker"),
+            .running = (uint32_t)get_number(lua, "running", 0),
+        };
+    }
+    lua_pop(lua, 1);
 }
 
 /// The list at `again`: what the ceiling says when it is asked again.
@@ -189,9 +240,10 @@ static void read_supplier(lua_State *lua, struct play *play)
     script_read_account(lua, behaviour);
     behaviour->breaker = (enum breaker_state)get_named(lua, "breaker", name_of_breaker);
     behaviour->lingers = get_flag(lua, "lingers");
-    script_read_past(lua, supplier);
     behaviour->off = get_string(lua, "off");
     behaviour->off_after_us = get_number(lua, "off_after_us", 0);
+    read_extra(lua, behaviour);
+    script_read_past(lua, supplier);
     behaviour->logs_in = get_flag(lua, "logs_in");
     behaviour->has_login = get_flag(lua, "has_login");
     behaviour->login_hangs = get_flag(lua, "login_hangs");
@@ -272,6 +324,10 @@ static void read_play(lua_State *lua, struct play *play)
     play->queue_us = get_number(lua, "queue_us", 0);
     play->product = (enum script_verdict)get_named(lua, "product", verdict_name);
     play->has_default_budget = get_flag(lua, "has_default_budget");
+    play->extra = (struct extra_settings){ .is_on = get_flag(lua, "has_extra"),
+                                           .per_supplier = (double)get_number(lua, "extra_per_supplier", 3) / 100,
+                                           .engine = (double)get_number(lua, "extra_engine", 10) / 100 };
+    play->is_overloaded = get_flag(lua, "is_overloaded");
     read_machine(lua, &play->machine);
     script_read_patience(lua, play);
     read_lists(lua, play);
@@ -393,6 +449,8 @@ static void push_entry(lua_State *lua, const struct search_record_entry *entry)
     set_number(lua, "http_status", entry->http_status);
     set_number(lua, "retry_ms", entry->retry_after_ms);
     set_number(lua, "requests", entry->requests);
+    set_number(lua, "retries", entry->retries);
+    set_name(lua, "hedge", !entry->has_hedge ? "none" : entry->has_hedge_won ? "won" : "lost");
     set_number(lua, "parts", entry->parts_sent);
     set_number(lua, "ok", entry->parts_ok);
     set_number(lua, "failed", entry->parts_failed);
@@ -444,6 +502,27 @@ static void set_lists(lua_State *lua, const struct play *play, const struct play
     lua_setfield(lua, -2, "events");
 }
 
+/// Extra calls of each supplier: what became of the last kind, and why the last was refused.
+static void set_extra(lua_State *lua, const struct play *play, const struct play_result *result)
+{
+    static const char *const FATES[] = { "won", "wasted", "late", "not_sent" };
+
+    lua_newtable(lua);
+    for (size_t i = 0; i < play->supplier_count; i++) {
+        const struct play_extra *extra = &result->extra[i];
+        lua_newtable(lua);
+        for (enum extra_kind kind = EXTRA_RETRY; kind < EXTRA_KINDS; kind++) {
+            for (enum extra_fate fate = EXTRA_WON; fate <= EXTRA_NOT_SENT; fate++) {
+                set_name(lua, extra_kind_name(kind), extra->told[kind][fate] > 0 ? FATES[fate] : NULL);
+            }
+        }
+        set_name(lua, "refused", extra->refused != EXTRA_YES ? extra_answer_name(extra->refused) : NULL);
+        set_number(lua, "loser_us", extra->loser_us);
+        lua_setfield(lua, -2, play->suppliers[i].behaviour.name);
+    }
+    lua_setfield(lua, -2, "extra");
+}
+
 static void push_result(lua_State *lua, const struct play *play, const struct play_result *result)
 {
     lua_newtable(lua);
@@ -464,6 +543,7 @@ static void push_result(lua_State *lua, const struct play *play, const struct pl
     set_number(lua, "references", result->references);
     set_number(lua, "permits", result->permits);
     script_set_health(lua, play, result);
+    set_extra(lua, play, result);
     set_json(lua, "body", result->body);
     set_lists(lua, play, result);
     struct text violations = buffer_text(&result->violations);

@@ -21,23 +21,36 @@ static const char *name_of_health(enum health_end end)
     return names[end];
 }
 
+static void push_health(lua_State *lua, const struct virtual_health *health)
+{
+    const struct {
+        const char *name;
+        double value;
+    } numbers[] = {
+        { "times", health->told },       { "pending_us", (double)health->pending_us },
+        { "value", health->value },      { "noted", health->noted },
+        { "items", health->items },      { "refusals", health->auth.refusals },
+        { "parks", health->auth.parks },
+    };
+
+    lua_newtable(lua);
+    for (size_t i = 0; i < COUNT_OF(numbers); i++) {
+        lua_pushnumber(lua, numbers[i].value);
+        lua_setfield(lua, -2, numbers[i].name);
+    }
+    lua_pushboolean(lua, health->has_won);
+    lua_setfield(lua, -2, "won");
+    lua_pushstring(lua, name_of_health(health->last));
+    lua_setfield(lua, -2, "end");
+}
+
 /// What was told of each supplier's health, last; absent: nothing.
 static void set_health(lua_State *lua, const struct play *play, const struct play_result *result)
 {
     lua_newtable(lua);
     for (size_t i = 0; i < play->supplier_count; i++) {
         if (result->health[i].told > 0) {
-            lua_newtable(lua);
-            set_name(lua, "end", name_of_health(result->health[i].last));
-            set_number(lua, "times", result->health[i].told);
-            set_number(lua, "pending_us", result->health[i].pending_us);
-            set_number(lua, "refusals", result->health[i].auth.refusals);
-            set_number(lua, "parks", result->health[i].auth.parks);
-            set_number(lua, "value", (uint64_t)result->health[i].value);
-            set_number(lua, "noted", result->health[i].noted);
-            set_number(lua, "items", (uint64_t)result->health[i].items);
-            lua_pushboolean(lua, result->health[i].has_won);
-            lua_setfield(lua, -2, "won");
+            push_health(lua, &result->health[i]);
             lua_setfield(lua, -2, play->suppliers[i].behaviour.name);
         }
     }

@@ -322,6 +322,8 @@ void stage_check(struct stage *stage)
         play_blame(result, "after the end %zu wait for a login", result->waits);
     } else if (result->untold > 0) {
         play_blame(result, "of %zu attempts nobody was told what became of them", result->untold);
+    } else if (result->extra_untold > 0) {
+        play_blame(result, "of %zu extra calls nobody was told what became of them", result->extra_untold);
     } else if (result->references > 0) {
         play_blame(result, "%zu references were lost", result->references);
     }

@@ -37,8 +37,15 @@ local RULE = {
 local EXCHANGE = {
   answers = "string", after = "ms", hangs = "boolean", phase = "string", fails = "string", status = "number",
   script = "ms", from = "number", dropped = "number", warnings = "number", retry_after = "ms", code = "string",
-  says = "string", refuses = "number", quota_used = "boolean", told = "boolean",
+  says = "string", refuses = "number", quota_used = "boolean", told = "boolean", connect = "ms",
+  says_wait = "boolean", second = "table",
 }
+local KNOWN = {
+  median = "ms", late = "ms", connect = "ms", value = "number", calls = "number", quota = "boolean",
+  breaker = "boolean", running = "number", unknown = "boolean",
+}
+local EXTRA = { per_supplier = "number", engine = "number", overloaded = "boolean" }
+local TOLD = { retry = "string", connect = "string", hedge = "string", refused = "string", loser = "ms" }
 local LIMITS = { rps = "number", per_minute = "number", per_day = "number", concurrent = "number" }
 local STEP = { merge = "string", complete = "boolean", next = "ms" }
 local SUPPLIER = {
@@ -49,6 +56,7 @@ local SUPPLIER = {
   limits = "table", used = "number", blocked = "ms", breaker = "string", lingers = "boolean",
   off = "string", off_after = "ms",
   past = "table", weight = "number", again = "list", mode = "string", account = "string", traffic = "number",
+  known = "table", hedge = "boolean", call_cost = "number", retry_on = "number",
   auth_refusals = "number", tried_out = "boolean", worth = "number",
 }
 local AGAIN = { after = "ms", offers = "number", answered = "number", ceiling = "ms", fails = "boolean" }
@@ -74,12 +82,12 @@ local OUTCOME = {
   [1] = "string", bound = "string", phase = "string", kind = "string", partial = "boolean", offers = "number",
   http_status = "number", requests = "number", parts = "number", ok = "number", failed = "number", code = "string",
   detail = "string", ceiling = "number", ceiling_from = "string", dropped = "number", retry = "ms", breaker = "string",
-  asked = "boolean", rules = "list", mode = "string",
+  asked = "boolean", rules = "list", mode = "string", retries = "number", hedge = "string",
 }
 local FINALLY = {
   references = "number", memory = "number", fetches = "number", timers = "number", calls = "number",
   breaker = "table", outcomes = "table", replies = "number", requests = "number", logins = "number", reasks = "number",
-  permits = "number", health = "table", late = "table",
+  permits = "number", health = "table", late = "table", extra = "table",
 }
 local LATE = {
   [1] = "string", line = "string", times = "number", after = "ms", bound = "string", offers = "number",
@@ -92,7 +100,7 @@ local HEALTH = {
 local HEALTH_ENDS = { good = true, bad = true, unreachable = true, cut = true, ours = true, untold = true }
 local LINES = {
   search = "table", supplier = "string", machine = "table", caller = "string", expect_outcome = "table",
-  expect_reply = "table", expect_events = "list", expect_no_reply = "boolean", rules = "list",
+  expect_reply = "table", expect_events = "list", expect_no_reply = "boolean", rules = "list", extra = "table",
 }
 
 local VERDICTS = {
@@ -208,15 +216,21 @@ local function read_answer(where, answers, step)
   step.verdict = one_of(where, "answers", answers, known)
 end
 
-local function read_exchange(where, given, part, number)
+local read_exchange
+function read_exchange(where, given, part, number)
   local step = {
     part = part, step = number, after_us = us(given.after), hangs = given.hangs, phase = given.phase,
     status = given.status, script_us = us(given.script), first_id = given.from, dropped = given.dropped,
     warnings = given.warnings, retry_ms = given.retry_after, code = given.code, message = given.says,
     refused_logins = given.refuses,
     merge = given.merge, is_incomplete = given.complete == false, next_us = us(given.next),
-    is_told_empty = given.told, is_quota_used = given.quota_used,
+    is_told_empty = given.told, is_quota_used = given.quota_used, connect_us = us(given.connect),
+    says_wait = given.says_wait,
   }
+  if given.second then
+    check_words(where, "a second request", given.second, EXCHANGE)
+    step.second = read_exchange(where, given.second, part, number)
+  end
   one_of(where, "phase", given.phase, PHASES)
   one_of(where, "merge", given.merge, { add = true, replace = true, keep = true })
   if given.fails then
@@ -269,6 +283,15 @@ local function read_past(where, given)
   }
 end
 
+--- What is known of a supplier when the play begins.
+local function read_known(where, known)
+  if not known then
+    return nil
+  end
+  check_words(where, "what is known", known, KNOWN)
+  return copy(known, { median_us = us(known.median), late_us = us(known.late), connect_us = us(known.connect) })
+end
+
 local function read_supplier(play, where, given)
   check_words(where, "a supplier", given, SUPPLIER)
   one_of(where, "mode", given.mode, MODES)
@@ -277,10 +300,9 @@ local function read_supplier(play, where, given)
     name = given.supplier, ceiling_us = us(given.ceiling), rule_us = us(given.rule), item = given.item,
     cheapest = given.cheapest, minutes = given.minutes, flag = given.flag, display = given.display,
     breaker = given.breaker, lingers = given.lingers, limits = given.limits, used = given.used,
-    past = read_past(where, given.past), weight = given.weight,
     blocked_us = us(given.blocked), off = given.off, off_after_us = us(given.off_after),
-    blocked_us = us(given.blocked), auth_refusals = given.auth_refusals, is_tried_out = given.tried_out,
-    worth = given.worth,
+    past = read_past(where, given.past), weight = given.weight,
+    auth_refusals = given.auth_refusals, is_tried_out = given.tried_out, worth = given.worth,
     is_odd = given.odd, is_disabled = given.disabled ~= nil,
     because = given.disabled or given.skips, again = read_again(where, given.again), mode = given.mode,
     account = given.account, traffic = given.traffic and given.traffic * 10000,
@@ -288,6 +310,8 @@ local function read_supplier(play, where, given)
     login_life_us = us(given.login_life), login_outcome = given.login_ends, has_login = given.warm, signs = given.signs,
     rebuild_us = us(given.rebuild),
     rebuilt = given.rebuilds and one_of(where, "rebuilds", given.rebuilds, VERDICTS),
+    known = read_known(where, given.known), hedge = given.hedge, call_cost = given.call_cost,
+    retry_on = given.retry_on,
   }
   check_words(where, "limits", given.limits or {}, LIMITS)
   one_of(where, "breaker", given.breaker, { open = true, half_open = true })
@@ -358,6 +382,10 @@ local function read_line(play, ms, where, given)
   check_words(where, "a line", given, LINES)
   if given.search then
     read_search(play, where, given.search)
+  end
+  if given.extra then
+    check_words(where, "extra calls", given.extra, EXTRA)
+    play.extra = given.extra
   end
   if given.rules then
     read_rules(play, where, given.rules)
@@ -478,6 +506,9 @@ local function table_of(play, machine)
     moments = play.moments, start_us = us(own.start), queue_us = us(own.queue), product = products[own.product],
   }
   local numbers
+  local extra = play.extra or {}
+  full.has_extra, full.is_overloaded = play.extra ~= nil, extra.overloaded
+  full.extra_per_supplier, full.extra_engine = extra.per_supplier, extra.engine
   full.has_default_budget = search.budget == nil
   full.facts, numbers = facts_of(search)
   full.rules = rules_of(play, numbers)
@@ -745,6 +776,17 @@ local function compare_late(differ, where, name, told, wanted)
   end
 end
 
+--- What became of extra calls, and why the last one was refused; words that are not there are nil.
+local function compare_extra(differ, where, name, told, wanted)
+  check_words(where, "the extra calls of " .. name, wanted, TOLD)
+  for _, word in ipairs { "retry", "connect", "hedge", "refused" } do
+    compare(differ, where, word .. " of the extra calls of " .. name, told[word], wanted[word])
+  end
+  if wanted.loser and told.loser_us < us(wanted.loser) then
+    differ[#differ + 1] = ("%s: the loser of %s was out for less than %s ms"):format(where, name, wanted.loser)
+  end
+end
+
 local function compare_finally(differ, play, run, memory)
   local where, given, result = play.finally_where, play.finally, run.result
   for word, value in pairs(given) do
@@ -756,6 +798,10 @@ local function compare_finally(differ, play, run, memory)
       end
     elseif word == "outcomes" then
       compare_outcomes(differ, where, result.entries, value, true)
+    elseif word == "extra" then
+      for name, wanted in pairs(value) do
+        compare_extra(differ, where, name, result.extra[name], wanted)
+      end
     elseif word == "health" then
       for name, wanted in pairs(value) do
         compare_health(differ, where, name, result.health[name], type(wanted) == "table" and wanted or { wanted })

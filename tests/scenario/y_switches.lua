@@ -69,3 +69,14 @@ at(0)     { supplier = "sound", answers = "offers_3", after = 50, display = "Sou
 by(200)   { expect_reply = { status = 200, complete = true,
                              seen = { ["Off Air"] = "unavailable", Sound = "answered" } } }
 finally   { references = 0, memory = 0, fetches = 0, timers = 0, permits = 0 }
+
+scenario "its scripts do not run either"
+
+at(0)     { search = { budget = 1000 } }
+at(0)     { supplier = "fails", starts = "script_timeout", off = "by ann" }
+at(0)     { supplier = "skips", skips = "not sold", off = "by ann" }
+at(0)     { supplier = "sound", answers = "offers_3", after = 50 }
+
+by(200)   { expect_reply = { status = 200, complete = true, eligible = 1, troubles = 0,
+                             outcomes = { fails = "disabled", skips = "disabled", sound = "answered" } } }
+finally   { references = 0, memory = 0, fetches = 0, timers = 0, permits = 0, requests = 1 }

@@ -49,6 +49,30 @@ void virtual_health_init(struct virtual_world *virtual)
     }
 }
 
+void virtual_health_watch(struct virtual_world *virtual, uint64_t seed)
+{
+    breaker_guard_init(&virtual->guard, (uint32_t) virtual->supplier_count);
+    virtual->health_dice = seed | 1;
+    for (size_t i = 0; i < virtual->supplier_count; i++) {
+        struct virtual_health *health = &virtual->health[i];
+        if (health->known == NULL) {
+            health->known = calloc(1, sizeof(*health->known));
+            require(health->known != NULL);
+            health_init(health->known, SETTINGS, virtual->now_us);
+        }
+        health->known->breaker.supplier = i + 1;
+    }
+}
+
+static uint32_t roll(struct virtual_world *virtual)
+{
+    if (virtual->health_dice == 0) {
+        return MIDDLE;
+    }
+    virtual->health_dice = virtual->health_dice * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (uint32_t)(virtual->health_dice >> 32);
+}
+
 /// What it is read to be now is what searches see from now on.
 static void publish(const struct virtual_world *virtual, struct virtual_health *health)
 {
@@ -101,30 +125,6 @@ void virtual_health_remember(struct virtual_world *virtual)
             remember(virtual, past, health);
         }
     }
-}
-
-void virtual_health_watch(struct virtual_world *virtual, uint64_t seed)
-{
-    breaker_guard_init(&virtual->guard, (uint32_t) virtual->supplier_count);
-    virtual->health_dice = seed | 1;
-    for (size_t i = 0; i < virtual->supplier_count; i++) {
-        struct virtual_health *health = &virtual->health[i];
-        if (health->known == NULL) {
-            health->known = calloc(1, sizeof(*health->known));
-            require(health->known != NULL);
-            health_init(health->known, SETTINGS, virtual->now_us);
-        }
-        health->known->breaker.supplier = i + 1;
-    }
-}
-
-static uint32_t roll(struct virtual_world *virtual)
-{
-    if (virtual->health_dice == 0) {
-        return MIDDLE;
-    }
-    virtual->health_dice = virtual->health_dice * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (uint32_t)(virtual->health_dice >> 32);
 }
 
 void virtual_health_fini(struct virtual_world *virtual)

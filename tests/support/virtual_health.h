@@ -34,21 +34,21 @@ struct virtual_health {
 };
 
 void virtual_health_init(struct virtual_world *virtual);
+/// The breakers of all accounts are in force from now on, and a guard; `seed` decides their dice.
+void virtual_health_watch(struct virtual_world *virtual, uint64_t seed);
 /// What was seen of suppliers before the play (`past`) becomes knowledge, by the world's `held_cost`; with `learns`
 /// that of all others begins.
 void virtual_health_remember(struct virtual_world *virtual);
-/// The breakers of all accounts are in force from now on, and a guard; `seed` decides their dice.
-void virtual_health_watch(struct virtual_world *virtual, uint64_t seed);
 void virtual_health_fini(struct virtual_world *virtual);
 
 enum breaker_answer virtual_health_ask(struct world *world, const struct script_account *account,
                                        struct breaker_pass *pass, uint64_t *wait_us);
 void virtual_health_tell(struct world *world, const struct script_account *account, const struct health_result *result);
+bool virtual_is_switched_off(struct world *world, const struct catalogue_supplier *supplier,
+                             const struct script_account *account, char *why, size_t size);
 struct knowledge *virtual_knowledge(struct world *world, const struct script_account *account);
 void virtual_worth_tell(struct world *world, const struct script_account *account, uint64_t kind, double items,
                         bool has_won);
-bool virtual_is_switched_off(struct world *world, const struct catalogue_supplier *supplier,
-                             const struct script_account *account, char *why, size_t size);
 bool virtual_linger_wants(struct world *world, const struct script_account *account, uint32_t parts);
 void virtual_linger_ended(struct world *world, const struct script_account *account, uint32_t parts);
 

@@ -149,8 +149,11 @@ static void note_batch(struct virtual_world *virtual, struct offer_batch *batch)
 }
 
 void virtual_supplier_respond(struct virtual_world *virtual, const struct virtual_supplier *supplier,
-                              const struct virtual_step *step, struct fetch *fetch)
+                              const struct virtual_step *step, uint32_t number, struct fetch *fetch)
 {
+    char body[URL_MAX];
+    char *at = body;
+
     fetch->response = http_response_create();
     require(fetch->response != NULL);
     uint16_t status = step->status != 0 ? step->status : supplier->status;
@@ -158,7 +161,35 @@ void virtual_supplier_respond(struct virtual_world *virtual, const struct virtua
     struct text rest = { fetch->request->url.data + 9, fetch->request->url.length - 9 };
     (void)read_number(&rest);
     (void)read_number(&rest);
-    fetch->response->body = make_block(virtual, rest);
+    memcpy(at, rest.data, rest.length);
+    at += rest.length;
+    *at++ = '/';
+    at = write_number(at, number);
+    fetch->response->body = make_block(virtual, (struct text){ body, (size_t)(at - body) });
+    if (step->says_wait) {
+        fetch->response->headers = calloc(1, sizeof(*fetch->response->headers));
+        require(fetch->response->headers != NULL);
+        fetch->response->headers[0] = (struct header){ TEXT("retry-after"), TEXT("1") };
+        fetch->response->header_count = 1;
+    }
+}
+
+void virtual_step_take_number(struct virtual_step *step, uint32_t number)
+{
+    const struct virtual_second *second = &step->second;
+
+    if (number < 2 || !second->is_given) {
+        return;
+    }
+    step->result = second->result;
+    step->status = second->status;
+    step->phase = second->phase;
+    step->after_us = second->after_us;
+    step->connect_us = second->connect_us;
+    step->hangs = second->hangs;
+    step->normalise = second->normalise;
+    step->offers = second->offers;
+    step->says_wait = false;
 }
 
 /// What its ceiling reads of the progress: all that its conditions ask for, else the time.
@@ -377,15 +408,16 @@ static void virtual_supplier_normalise(struct virtual_world *virtual, struct nor
     const struct virtual_supplier *supplier = supplier_find(virtual, normalise->account->name);
     struct virtual_step step = step_of(supplier, normalise->part, normalise->step);
 
-    normalise->verdict = step.normalise;
-    normalise->merge = step.merge;
-    normalise->is_incomplete = step.is_incomplete;
-    fill_words(normalise, &step);
     struct text rest = block_text(normalise->response->body);
     if (read_number(&rest) != normalise->step) {
         virtual_world_blame(virtual, "an answer to another step was normalised");
     }
     uint32_t login = read_number(&rest);
+    virtual_step_take_number(&step, read_number(&rest));
+    normalise->verdict = step.normalise;
+    normalise->merge = step.merge;
+    normalise->is_incomplete = step.is_incomplete;
+    fill_words(normalise, &step);
     if (supplier->logs_in && login <= step.refused_logins) {
         normalise->verdict = SCRIPT_FAIL_LOGIN;
         return;

@@ -10,8 +10,10 @@
 const struct virtual_supplier *virtual_supplier_of(const struct virtual_world *virtual,
                                                    const struct http_request *request, struct virtual_step *step);
 
+/// What the Nth request of an exchange finds, from 1 on.
+void virtual_step_take_number(struct virtual_step *step, uint32_t number);
 void virtual_supplier_respond(struct virtual_world *virtual, const struct virtual_supplier *supplier,
-                              const struct virtual_step *step, struct fetch *fetch);
+                              const struct virtual_step *step, uint32_t number, struct fetch *fetch);
 /// Runs a call of any kind.
 void virtual_supplier_run(struct virtual_world *virtual, struct script_call *call);
 

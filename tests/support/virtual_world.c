@@ -16,7 +16,11 @@ struct virtual_event {
     struct virtual_world *virtual;
     struct script_call *call;
     struct fetch *fetch;
-    bool is_end; // of a fetch that does not answer by then
+    uint32_t number;       // of the request, among those of its exchange
+    uint64_t connected_us; // the fetch's
+    uint64_t answer_us;
+    enum phase phase; // once it is connected
+    bool is_end;      // of a fetch that does not answer by then
     struct virtual_event *next;
 };
 
@@ -109,26 +113,103 @@ static void virtual_timer_cancel(struct world *world, struct timer *timer)
 
 // ------------------------------------------------------------------------------------------------------------- fetches
 
-static void virtual_on_fetched(struct timer *timer)
+/// Which request of its exchange this one is, from 1 on.
+static uint32_t count_asked(struct virtual_world *virtual, const struct virtual_supplier *supplier,
+                            const struct virtual_step *step)
 {
-    struct virtual_event *event = event_of(timer);
+    for (size_t i = 0; i < virtual->asked_count; i++) {
+        struct virtual_asked *asked = &virtual->asked[i];
+        if (asked->supplier == supplier && asked->part == step->part && asked->step == step->step) {
+            return ++asked->times;
+        }
+    }
+    virtual->asked = realloc(virtual->asked, (virtual->asked_count + 1) * sizeof(*virtual->asked));
+    require(virtual->asked != NULL);
+    virtual->asked[virtual->asked_count++] = (struct virtual_asked){ supplier, step->part, step->step, 1 };
+    return 1;
+}
+
+/// Of two that race to connect the first one goes on.
+static bool has_lost_race(const struct virtual_event *event)
+{
+    struct fetch_race *race = event->fetch->race;
+
+    if (race != NULL && race->winner == NULL) {
+        race->winner = event->fetch;
+    }
+    return race != NULL && race->winner != event->fetch;
+}
+
+static void fetch_end(struct virtual_event *event, enum fetch_result result)
+{
     struct virtual_world *virtual = event->virtual;
     struct fetch *fetch = event->fetch;
     struct virtual_step step;
 
     const struct virtual_supplier *supplier = virtual_supplier_of(virtual, fetch->request, &step);
-    bool is_end = event->is_end || virtual->now_us >= fetch->end_us;
+    virtual_step_take_number(&step, event->number);
     virtual->fetches_running--;
     virtual->fetches_done++;
     fetch->impl = NULL;
     fetch->done_us = virtual->now_us;
-    fetch->result = is_end ? FETCH_ENDED : step.result;
+    fetch->result = result;
     if (fetch->result == FETCH_OK) {
         fetch->phase = PHASE_NONE;
-        virtual_supplier_respond(virtual, supplier, &step, fetch);
+        virtual_supplier_respond(virtual, supplier, &step, event->number, fetch);
     }
     free(event);
     fetch->on_done(fetch);
+}
+
+static void virtual_on_fetched(struct timer *timer)
+{
+    struct virtual_event *event = event_of(timer);
+    struct virtual_step step;
+
+    (void)virtual_supplier_of(event->virtual, event->fetch->request, &step);
+    virtual_step_take_number(&step, event->number);
+    bool is_end = event->is_end || event->virtual->now_us >= event->fetch->end_us;
+    fetch_end(event, is_end ? FETCH_ENDED : step.result);
+}
+
+static void virtual_on_connected(struct timer *timer)
+{
+    struct virtual_event *event = event_of(timer);
+
+    if (event->virtual->now_us >= event->fetch->end_us) {
+        fetch_end(event, FETCH_ENDED);
+    } else if (has_lost_race(event)) {
+        fetch_end(event, FETCH_LOST);
+    } else {
+        event->fetch->connected_us = event->virtual->now_us;
+        event->fetch->phase = event->phase;
+        event_at(event, event->answer_us, virtual_on_fetched);
+    }
+}
+
+/// What is known of it when it starts: when it is connected, when it ends.
+static void fetch_plan(struct virtual_world *virtual, const struct virtual_supplier *supplier,
+                       const struct virtual_step *step, struct virtual_event *event)
+{
+    struct fetch *fetch = event->fetch;
+    uint64_t at_us = step->hangs ? UINT64_MAX - 1 : virtual->now_us + step->after_us;
+    enum phase phase = step->phase != PHASE_NONE ? step->phase : supplier->phase;
+
+    event->is_end = virtual->machine.fetch_ends_first && at_us >= fetch->end_us;
+    event->answer_us = event->is_end ? fetch->end_us - 1 : at_us;
+    event->connected_us = step->connect_us > 0 ? virtual->now_us + step->connect_us : 0;
+    fetch->started_us = virtual->now_us;
+    fetch->phase = phase != PHASE_NONE ? phase : PHASE_FIRST_BYTE;
+    event->phase = fetch->phase;
+    if (event->connected_us > 0 && event->connected_us < event->answer_us) {
+        fetch->phase = PHASE_CONNECT;
+        event_at(event, event->connected_us, virtual_on_connected);
+    } else {
+        if (fetch->phase > PHASE_TLS) {
+            (void)has_lost_race(event); // it is connected at once
+        }
+        event_at(event, event->answer_us, virtual_on_fetched);
+    }
 }
 
 static enum status virtual_fetch_start(struct world *world, struct fetch *fetch)
@@ -146,21 +227,17 @@ static enum status virtual_fetch_start(struct world *world, struct fetch *fetch)
         return STATUS_NO_MEMORY;
     }
     const struct virtual_supplier *supplier = virtual_supplier_of(virtual, fetch->request, &step);
-    uint64_t at_us = step.hangs ? UINT64_MAX - 1 : virtual->now_us + step.after_us;
-    bool is_end = virtual->machine.fetch_ends_first && at_us >= fetch->end_us;
-    if (is_end) {
-        at_us = fetch->end_us - 1;
-    }
     uint64_t signed_us = fetch->request->signed_us;
     if (supplier->signs && (signed_us == 0 || virtual->now_us > signed_us + PART_SIGNED_FRESH_US)) {
         virtual_world_blame(virtual, "a request was sent without a fresh signature");
     }
-    enum phase phase = step.phase != PHASE_NONE ? step.phase : supplier->phase;
-    fetch->started_us = virtual->now_us;
-    fetch->phase = phase != PHASE_NONE ? phase : PHASE_FIRST_BYTE;
-    struct virtual_event *event = event_start(virtual, at_us, virtual_on_fetched);
+    struct virtual_event *event = calloc(1, sizeof(*event));
+    require(event != NULL);
+    event->virtual = virtual;
     event->fetch = fetch;
-    event->is_end = is_end;
+    event->number = count_asked(virtual, supplier, &step);
+    virtual_step_take_number(&step, event->number);
+    fetch_plan(virtual, supplier, &step, event);
     fetch->impl = event;
     virtual->fetches_running++;
     return STATUS_OK;
@@ -431,6 +508,10 @@ void virtual_world_init(struct virtual_world *virtual, const struct virtual_supp
         .linger_wants = virtual_linger_wants,
         .linger_ended = virtual_linger_ended,
         .late_ended = virtual_late_ended,
+        .extra_call = virtual_extra_call,
+        .extra_connected = virtual_extra_connected,
+        .extra_ask = virtual_extra_ask,
+        .extra_tell = virtual_extra_tell,
         .login_peek = virtual_login_peek,
         .login_take = virtual_login_take,
         .login_start = virtual_login_start,
@@ -448,13 +529,15 @@ void virtual_world_init(struct virtual_world *virtual, const struct virtual_supp
     timer_heap_init(&virtual->timers);
     quotas_open(virtual);
     virtual_health_init(virtual);
+    virtual_extra_init(virtual);
     virtual_logins_init(virtual);
 }
 
 static bool is_own(const struct timer *timer)
 {
-    return timer->on_due == virtual_on_fetched || timer->on_due == virtual_on_call_queued ||
-           timer->on_due == virtual_on_call_done || timer->on_due == virtual_on_call_dropped;
+    return timer->on_due == virtual_on_fetched || timer->on_due == virtual_on_connected ||
+           timer->on_due == virtual_on_call_queued || timer->on_due == virtual_on_call_done ||
+           timer->on_due == virtual_on_call_dropped;
 }
 
 /// A call nobody gave up belongs to a search that is lost; its memory is left for the leak checks to find.
@@ -491,6 +574,8 @@ void virtual_world_fini(struct virtual_world *virtual)
     virtual_logins_fini(virtual);
     virtual_world_forget(virtual);
     virtual_health_fini(virtual);
+    virtual_extra_fini(virtual);
+    free(virtual->asked);
     free(virtual->quotas);
     free(virtual->blocks);
     free(virtual->batches);

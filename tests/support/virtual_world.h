@@ -13,7 +13,20 @@
 #include "base/list.h"
 #include "model/ceiling_call.h"
 #include "search/ports.h"
+#include "support/virtual_extra.h"
 #include "support/virtual_health.h"
+
+/// How a second request of the same exchange fares.
+struct virtual_second {
+    bool is_given; // false: as the first
+    enum fetch_result result;
+    uint16_t status;
+    enum phase phase;
+    uint64_t after_us, connect_us;
+    bool hangs;
+    enum script_verdict normalise;
+    uint32_t offers;
+};
 
 /// One exchange of a supplier that has several parts or steps.
 struct virtual_step {
@@ -36,6 +49,9 @@ struct virtual_step {
     bool is_quota_used;         // the account's quota is used up, as the script reads it
     const char *code, *message; // NULL: none
     uint32_t refused_logins;    // requests that were made with the first so many logins are answered by fail.login
+    uint64_t connect_us;        // of after_us: until it is connected
+    bool says_wait;             // with a Retry-After header
+    struct virtual_second second;
 };
 
 /// What a supplier's ceiling says once all conditions that are not 0 hold; of several the last one.
@@ -86,23 +102,25 @@ struct virtual_supplier {
     struct request_limits limits;
     enum breaker_state breaker; // of its account, when the play begins: closed, open for long, half-open
     struct virtual_past past;
-    bool lingers;               // each attempt of it that is cut goes on
-    const char *off;            // an operator switches it off, and says so; NULL: none does
-    uint64_t off_after_us;      // so long after the play begins
-    uint32_t auth_refusals;     // of its credentials, in a row, when the play begins; three park it
-    bool is_tried_out;          // its park is over
-    uint32_t worth;             // of its answers; 0 reads as 1
-    uint32_t used;              // requests that count in its windows when the play begins
-    uint64_t blocked_us;        // the supplier wants no requests for so long from then on; 0: it takes them
+    bool lingers;           // each attempt of it that is cut goes on
+    const char *off;        // an operator switches it off, and says so; NULL: none does
+    uint64_t off_after_us;  // so long after the play begins
+    uint32_t auth_refusals; // of its credentials, in a row, when the play begins; three park it
+    bool is_tried_out;      // its park is over
+    uint32_t worth;         // of its answers; 0 reads as 1
+    uint32_t used;          // requests that count in its windows when the play begins
+    uint64_t blocked_us;    // the supplier wants no requests for so long from then on; 0: it takes them
     // of its logins
     bool logs_in;
     bool has_login; // there is one when the search comes
     bool login_hangs;
     uint64_t login_after_us;
-    uint64_t login_life_us;      // 0: it lasts
-    enum outcome login_outcome;  // OUTCOME_ANSWERED: it is granted
-    uint32_t refused_logins;     // without steps: as there
-    bool signs;                  // its requests are signed
+    uint64_t login_life_us;     // 0: it lasts
+    enum outcome login_outcome; // OUTCOME_ANSWERED: it is granted
+    uint32_t refused_logins;    // without steps: as there
+    bool signs;                 // its requests are signed
+    struct virtual_extra_given extra;
+    struct extra_terms terms;
     enum script_verdict rebuilt; // how building or signing a request apart from the start call ends
     uint64_t rebuild_us;
 };
@@ -122,6 +140,12 @@ struct virtual_machine {
     uint32_t refused_call;      // the ports that refuse, the Nth time from 1 on; 0: never
     uint32_t refused_fetch;
     uint32_t refused_timer;
+};
+
+/// How often one exchange was asked for.
+struct virtual_asked {
+    const struct virtual_supplier *supplier;
+    uint32_t part, step, times;
 };
 
 struct virtual_event;
@@ -161,7 +185,11 @@ struct virtual_world {
     struct breaker_guard guard;    // of those whose breakers are in force
     uint64_t health_dice;          // 0: what waits, waits as long as it says
     size_t late_requests;          // that the records of attempts that went on, and of probes, tell of
-    struct block **blocks;         // held to the end
+    struct virtual_extra *extra;   // likewise
+    struct extra_engine extra_engine;
+    struct virtual_asked *asked;
+    size_t asked_count;
+    struct block **blocks; // held to the end
     struct offer_batch **batches;
     size_t block_count, block_capacity, batch_count, batch_capacity;
 };

@@ -132,7 +132,7 @@ static const struct error_case ERRORS[] = {
     { "suppliers:\n  acme: { accounts: { main: { options: { K: [1] } } } }\n", 2, 45, "one value, not a list", NULL },
     // what later versions act on
     { "fx: { max_age: 0s }\n", 1, 16, "out of range", NULL },
-    { "state_dir: here\n", 1, 1, "`state_dir` is not supported by this version", NULL },
+    { "last_known: here\n", 1, 1, "`last_known` is not supported by this version", NULL },
     { "rules: [{ weight: much }]\n", 1, 19, "`rules.1.weight` is `much`, which is not a number",
       "write it like 2 or 0.5" },
     { "patience: { delay_cost: -1 }\n", 1, 25, "is negative", "write it like 2 or 0.5" },

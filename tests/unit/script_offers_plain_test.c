@@ -139,6 +139,8 @@ static void words_of_any_language_and_what_is_never_shown_stay_as_they_are(void 
     assert_int_equal(fixture->batch->count, 1);
     assert_text(fixture->batch->offers[0].item_json, "{\"name\":\"caf\xC3\xA9\"}");
     assert_holds(fixture->batch->offers[0].json, "\"note\":\"\xE6\x9D\xB1 \xE2\x80\xA6\"");
+    assert_holds(fixture->batch->offers[0].hidden, "\"\\u0001\"");
+    assert_holds(fixture->batch->offers[0].hidden, "\"a\\u0000\"");
 }
 
 static void what_is_quoted_of_a_bad_value_has_none_either(void **state)

@@ -155,7 +155,7 @@ static void fields_of_helpers_that_are_not_there_are_found_likewise(void **state
                  "skip = f }",
                  "acme.lua:3: there is no time.localtime (did you mean time.local_time?)");
     assert_finds("local f = function() return math.random(6) end\n" ACME "skip = f }",
-                 "acme.lua:1: there is no math.random");
+                 "acme.lua:1: there is no math.random: scripts/README.md has what there is in math");
     assert_finds(ACME "secrets = { 'ACME_KEY' },\nskip = function(_, ctx) return ctx.secret.ACME_KYE == 1 end }",
                  "acme.lua:4: there is no secret \"ACME_KYE\" (did you mean \"ACME_KEY\"?)");
     // While the file is loaded they raise.
