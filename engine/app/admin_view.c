@@ -418,13 +418,13 @@ static void sample_limits(struct engine *engine, const struct catalogue *catalog
 }
 
 enum { SUPPLIER_SAMPLES = 13 };
-static const enum metric SUPPLIER_ROWS[SUPPLIER_SAMPLES] = { METRIC_SCRIPT_CPU,           METRIC_SCRIPT_PUT_BACK,
-                                                             METRIC_SCRIPT_IN_QUARANTINE, METRIC_SUPPLIER_RUNNING,
-                                                             METRIC_SUPPLIER_KEPT_IN,     METRIC_SUPPLIER_BLOCKED,
-                                                             METRIC_SCRIPT_DRIFT,         METRIC_BREAKER_OPEN,
-                                                             METRIC_BREAKER_TRIPS,        METRIC_EXTRA_SENT,
-                                                             METRIC_EXTRA_WON,            METRIC_EXTRA_WASTED,
-                                                             METRIC_EXTRA_REFUSED };
+static const enum metric SUPPLIER_ROWS[SUPPLIER_SAMPLES] = {
+    METRIC_SCRIPT_CPU,       METRIC_SCRIPT_PUT_BACK,  METRIC_SCRIPT_IN_QUARANTINE,
+    METRIC_SUPPLIER_RUNNING, METRIC_SUPPLIER_KEPT_IN, METRIC_SUPPLIER_BLOCKED,
+    METRIC_SCRIPT_DRIFT,     METRIC_BREAKER_OPEN,     METRIC_BREAKER_TRIPS,
+    METRIC_EXTRA_SENT,       METRIC_EXTRA_WON,        METRIC_EXTRA_WASTED,
+    METRIC_EXTRA_REFUSED
+};
 
 /// What a supplier's script has used, whether it is in quarantine, and how its accounts stand; beside SUPPLIER_ROWS.
 static void sample_supplier(struct engine *engine, const struct catalogue *catalogue, size_t index,

@@ -76,7 +76,7 @@ struct permits_view {
     uint64_t breaker_refuses_us; // for so long from now; 0: it does not, or nobody knows
     uint64_t breaker_trips;      // since it was first in use
     struct extra_counts extra;
-    double samples;              // of its latency, of the last minutes
-    uint64_t median_us, p95_us;  // 0: not known
+    double samples;             // of its latency, of the last minutes
+    uint64_t median_us, p95_us; // 0: not known
 };
 void permits_look(struct permits *permits, const struct script_account *account, struct permits_view *view);

@@ -366,8 +366,8 @@ static bool transfer_set_options(struct transfer *transfer)
         is_ok = is_ok && SET(NOBODY, 1L);
     }
     return is_ok && SET(URL, wire_request_url(request)) && SET(CUSTOMREQUEST, wire_request_method(request)) &&
-           SET(FRESH_CONNECT, transfer->fetch->is_fresh ? 1L : 0L) && SET(MAXFILESIZE_LARGE, most) && transfer_set_lines(transfer) && transfer_set_route(transfer) &&
-           transfer_set_session_share(transfer);
+           SET(FRESH_CONNECT, transfer->fetch->is_fresh ? 1L : 0L) && SET(MAXFILESIZE_LARGE, most) &&
+           transfer_set_lines(transfer) && transfer_set_route(transfer) && transfer_set_session_share(transfer);
 }
 
 static void transfer_clear_options(struct transfer *transfer)

@@ -92,7 +92,8 @@ static void each_breach_of_the_contract_is_a_finding_with_its_line(void **state)
     assert_finds("return {\n  name = \"acme\" }", "acme.lua:2: field `product` is missing");
     assert_finds(ACME "ceilling = 3 }", "acme.lua:3: unknown field `ceilling` (did you mean `ceiling`?)");
     assert_finds(ACME "skip = 3 }", "acme.lua:3: field `skip` must be a function, not a number");
-    assert_finds(ACME "endpoints = { \"https://b.acme.example/v2\" } }", "acme.lua:3: endpoints names what is no origin");
+    assert_finds(ACME "endpoints = { \"https://b.acme.example/v2\" } }",
+                 "acme.lua:3: endpoints names what is no origin");
     assert_finds(ACME "endpoints = { 7 } }", "acme.lua:3: endpoints names what is no origin");
     assert_finds(ACME "sign = {} }", "acme.lua:3: field `sign` must be a function, not a table");
     assert_finds(ACME "login = function() end }", "acme.lua:3: field `login` must be a table, not a function");
