@@ -289,7 +289,9 @@ local function read_known(where, known)
     return nil
   end
   check_words(where, "what is known", known, KNOWN)
-  return copy(known, { early_us = us(known.early), median_us = us(known.median), late_us = us(known.late), connect_us = us(known.connect) })
+  return copy(known, {
+    early_us = us(known.early), median_us = us(known.median), late_us = us(known.late), connect_us = us(known.connect),
+  })
 end
 
 local function read_supplier(play, where, given)

@@ -26,7 +26,7 @@ static int make_folder(void **state)
 
 static int remove_folder(void **state)
 {
-    char command[128];
+    char command[256];
 
     (void)state;
     (void)snprintf(command, sizeof(command), "chmod -R u+rwx %s && rm -r %s", folder, folder);
