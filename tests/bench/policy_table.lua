@@ -243,7 +243,12 @@ end
 function CLAIMS.dead(rows)
   local spare = {}
   for _, seed in ipairs(bench.seeds) do
-    spare[#spare + 1] = 30 - rows.ours.seeds[seed].recovery_s
+    local figures = rows.ours.seeds[seed]
+    if figures.watched_s < 30 then
+      print("back within 30 s: NOT MEASURED, too few searches: they end before it could be seen")
+      return
+    end
+    spare[#spare + 1] = 30 - figures.recovery_s
   end
   tell("asked by every search within 30 s of being back; seconds to spare", spare, 0, 1, " s")
 end

@@ -133,6 +133,7 @@ static enum status play_search(const struct trace *trace, const struct row *row,
     figures->hedges = (double)stage->sums.hedges / (double)count;
     figures->refused = (double)stage->sums.refused / (double)count;
     figures->recovery_s = (double)stage_recovery_us(stage) / 1e6;
+    figures->watched_s = (double)stage_watched_us(stage) / 1e6;
     stage_destroy(&stage);
     return STATUS_OK;
 }
@@ -189,6 +190,7 @@ void figures_write(const struct figures *figures, struct json_writer *json)
         { "early", figures->early },
         { "refused", figures->refused },
         { "recovery_s", figures->recovery_s },
+        { "watched_s", figures->watched_s },
     };
 
     for (size_t i = 0; i < COUNT_OF(columns); i++) {

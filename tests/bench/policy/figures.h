@@ -19,7 +19,7 @@ struct figures {
     double late_p99, late_p999, late_max;                  // past the deadline; on time is 0
     double connection_s, requests, extra, retries, hedges; // a search
     double early, refused;                                 // suppliers a search: not waited for, not asked
-    double recovery_s;
+    double recovery_s, watched_s;                          // watched: so long searches came after the dead one was back
     uint64_t searches;
 };
 

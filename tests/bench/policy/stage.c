@@ -443,3 +443,12 @@ uint64_t stage_recovery_us(const struct stage *stage)
     }
     return stage->known[population->dead].refused_at_us - back_us;
 }
+
+uint64_t stage_watched_us(const struct stage *stage)
+{
+    const struct trace *trace = stage->trace;
+    uint64_t back_us = trace->incident_us + trace->population->dead_us;
+    uint64_t last_us = trace->arrival_us[trace->count - 1];
+
+    return trace->population->dead < trace->population->count && last_us > back_us ? last_us - back_us : 0;
+}

@@ -86,3 +86,5 @@ void stage_destroy(struct stage **stage);
 
 /// How long after the dead supplier was back some search was still refused it; 0: none was.
 uint64_t stage_recovery_us(const struct stage *stage);
+/// For how long searches still came after it was back; 0: none did, so nothing is known of that.
+uint64_t stage_watched_us(const struct stage *stage);
