@@ -84,6 +84,13 @@ static bool turn(struct row *row, const char *line, double knob)
         snprintf(row->name, sizeof(row->name), "ours, delay %g", knob);
         return true;
     }
+    if (strcmp(line, "delay_without_ceilings") == 0) {
+        *row = without(CEILINGS);
+        row->group = "delay_without_ceilings";
+        row->delay = knob / 1000;
+        snprintf(row->name, sizeof(row->name), "- ceilings, delay %g", knob);
+        return true;
+    }
     if (strcmp(line, "held") == 0) {
         *row = OURS_WHOLE;
         row->group = "held";
