@@ -15,7 +15,7 @@ static bool is_allowed(const struct part *part)
     struct world *world = attempt_world(attempt);
 
     return attempt->search->options.catalogue->extra.is_on && world->ops->extra_ask != NULL &&
-           !attempt_is_dark(attempt) && !attempt->is_lingering;
+           !attempt_is_dark(attempt) && !attempt->is_lingering && world_overload(world) == OVERLOAD_NONE;
 }
 
 static const struct extra_terms *terms_of(const struct part *part)

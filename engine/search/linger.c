@@ -198,6 +198,7 @@ static void drop_switched_off(struct search *search)
         next = attempt->next_lingering;
         if (world->ops->is_switched_off != NULL &&
             world->ops->is_switched_off(world, attempt->supplier, attempt->account, NULL, 0)) {
+            late_tell(search, attempt);
             linger_delist(search, attempt);
             attempt_fini(attempt);
         }

@@ -152,7 +152,7 @@ bool search_fill_knowledge(const struct search *search, struct start_call *start
     if (world->ops->knowledge == NULL) {
         return true;
     }
-    candidate->knowledges = arena_alloc_array(&start->memory, count, sizeof(*candidate->knowledges));
+    candidate->knowledges = arena_alloc_array(&start->memory, count, sizeof(void *));
     if (candidate->knowledges == NULL) {
         return false;
     }

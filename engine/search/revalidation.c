@@ -414,6 +414,20 @@ static bool passes(struct revalidation *self)
     return false;
 }
 
+/// True: an operator has said so, and it ends.
+static bool is_switched_off(struct revalidation *self)
+{
+    struct world *world = world_of(self);
+    char why[sizeof(self->end.end.detail)];
+
+    if (world->ops->is_switched_off == NULL ||
+        !world->ops->is_switched_off(world, self->options.supplier, self->options.account, why, sizeof(why))) {
+        return false;
+    }
+    end(self, OUTCOME_DISABLED, why);
+    return true;
+}
+
 enum status revalidation_start(const struct revalidation_options *options, struct revalidation **revalidation)
 {
     struct world *world = options->world;
@@ -433,7 +447,7 @@ enum status revalidation_start(const struct revalidation_options *options, struc
     self->options.facts = block_acquire(options->facts);
     self->options.offer = block_acquire(options->offer);
     *revalidation = self;
-    if (!passes(self)) {
+    if (is_switched_off(self) || !passes(self)) {
         return STATUS_OK;
     }
     if (options->account->login != 0) {

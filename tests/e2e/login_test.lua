@@ -29,6 +29,7 @@ local TELLER = [[
 ]]
 
 local w = world.start {
+  without_breakers = true,
   population = "gates",
   settings = { "examples/farm/gates.yaml" },
   environment = "FARM_SECRET=farm-secret-of-all WRONG_SECRET=not-the-secret",

@@ -185,8 +185,11 @@ local ONE = { from = "MAD", to = "LHR", day = "2027-05-12", party = { { age = 30
 -- ---- an engine over it --------------------------------------------------------------------------------------------
 
 local function with_engine(settings, body)
-  local log = FOLDER .. "/engine.log"
-  local pid = world.spawn((". %s.env && exec %s serve -c %s -c %s"):format(settings, LASTCALL, BASE, settings), log)
+  local log, days = FOLDER .. "/engine.log", FOLDER .. "/days.yaml"
+  -- A fixture's flights are of its own day, whatever day is asked for.
+  world.write_file(days, "suppliers: { duffel: { accounts: { main: { options: { any_day: true } } } } }\n")
+  local pid = world.spawn((". %s.env && exec %s serve -c %s -c %s -c %s"):format(settings, LASTCALL, BASE, settings,
+    days), log)
   local url = ("http://127.0.0.1:%d"):format(world.port)
   local is_fine, why = xpcall(function()
     world.wait_for("the engine", 60, function()

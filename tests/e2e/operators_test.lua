@@ -476,7 +476,7 @@ end)
 
 test("without state_dir it says that a restart forgets it", function()
   restart("TERM", function()
-    w.options.overlay = "reload: { watch: false }\n"
+    w.options.overlay = "reload: { watch: false }\nbreaker: { enabled: false }\n"
     w.options.settings = { world.settings_without_ceilings() }
   end)
   local out = fine("disable s19 --why 'for now'")

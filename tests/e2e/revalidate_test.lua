@@ -192,6 +192,23 @@ test("a supplier that hangs ends with the budget, one that refuses at once", fun
   world.farm(FARM.re_plain, { fault = "none" })
 end)
 
+test("a supplier that an operator has switched off is not asked again either", function()
+  local offer = search("re_plain").json.offers[1]
+  local before = world.farm_requests(FARM.re_plain)
+  local function switch(action)
+    return world.http("POST", w.admin_url .. "/admin/v1/suppliers/re_plain/" .. action,
+      { body = '{"why":"by hand"}', headers = { "Content-Type: application/json" }, max_time = 60 }).status
+  end
+  equal(200, switch("disable"))
+  local reply = revalidate(offer.token)
+  equal("retry", reply.json.status, reply.raw)
+  equal("disabled", reply.json.because, reply.raw)
+  assert(not reply.raw:find("by hand", 1, true), "strangers are not told why")
+  equal(before, world.farm_requests(FARM.re_plain), "requests")
+  equal(200, switch("enable"))
+  assert(revalidate(offer.token).json.because ~= "disabled")
+end)
+
 test("nobody is asked for a token whose time is over", function()
   local settings = world.folder .. "/overlay.yaml"
   local before = world.read_file(settings)

@@ -23,7 +23,8 @@ at(0)     { supplier = "sound", answers = "offers_3", after = 50 }
 
 by(400)   { expect_reply = { status = 200, complete = true, offers = 3, eligible = 1, requests = 1,
                              outcomes = { off = { "disabled", asked = false, requests = 0, detail = "by ann" } } } }
-finally   { references = 0, memory = 0, fetches = 0, timers = 0, permits = 0, requests = 1, health = { off = "untold" } }
+finally   { references = 0, memory = 0, fetches = 0, timers = 0, permits = 0, requests = 1,
+            health = { off = "untold" } }
 
 scenario "what is under way when it is switched off ends as ever"
 

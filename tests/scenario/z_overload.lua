@@ -131,3 +131,14 @@ at(0)     { supplier = "weak", limits = { concurrent = 4 },
 by(500)   { expect_reply = { complete = false, requests = 4,
                              outcomes = { weak = { "answered", partial = true, ok = 2, failed = 2 } } } }
 finally   { references = 0, memory = 0, fetches = 0, timers = 0, permits = 0 }
+
+scenario "under pressure nothing is asked for twice"
+
+at(0)     { machine = { rung = 1 } }
+at(0)     { extra = {} }
+at(0)     { search = { budget = 1000 } }
+at(0)     { supplier = "busy", answers = "unparsable", status = 503, after = 20,
+            second = { answers = "offers_3", after = 30 } }
+
+by(200)   { expect_reply = { status = 504, requests = 1, outcomes = { busy = "failed" } } }
+finally   { references = 0, memory = 0, fetches = 0, timers = 0, permits = 0 }
