@@ -105,7 +105,7 @@ static void it_is_cut_once_in_the_time_of_a_search(void **state)
     uint32_t most = admission_most(&admission);
     assert_int_equal(most, 80);
     for (int i = 0; i < 20; i++) { // two seconds
-        (void)admission_admit(&admission, most, now);
+        (void)!admission_admit(&admission, most, now);
         now = press(105 * MS, 1, now);
         cuts += admission_most(&admission) < most;
         most = admission_most(&admission);

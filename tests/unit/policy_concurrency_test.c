@@ -19,7 +19,7 @@ static void begin_with(uint32_t most)
 // All of it is used, for one window.
 static uint64_t use_window(uint64_t now_us)
 {
-    (void)concurrency_allows(&concurrency, concurrency_cap(&concurrency, now_us), now_us);
+    (void)!concurrency_allows(&concurrency, concurrency_cap(&concurrency, now_us), now_us);
     return now_us + CONCURRENCY_WINDOW_US;
 }
 
@@ -42,7 +42,7 @@ static void strain_takes_three_tenths_once_a_window(void **state)
 
     begin_with(100);
     for (size_t i = 0; i < COUNT_OF(CAPS); i++) {
-        (void)concurrency_allows(&concurrency, concurrency_cap(&concurrency, now_us), now_us);
+        (void)!concurrency_allows(&concurrency, concurrency_cap(&concurrency, now_us), now_us);
         for (int burst = 0; burst < 50; burst++) {
             concurrency_strained(&concurrency, 0, now_us);
         }

@@ -436,7 +436,7 @@ static void told_to_end_nothing_of_it_begins_to_linger(void **state)
         uint64_t start = play_start(&play);
         play.catalogue.linger_us = 3000 * MS;
         play_search(&play);
-        virtual_world_run(&play.virtual, start + (is_told ? 150 : 2000) * MS);
+        virtual_world_run(&play.virtual, start + (is_told ? 150U : 2000U) * MS);
         if (is_told) {
             search_end(&play.search, 500 * MS);
         }
