@@ -246,7 +246,9 @@ local FOUND = [[
   DepartureTime="2030-11-11T16:15:00.000+02:00" ArrivalTime="2030-11-11T18:45:00.000+01:00" FlightTime="210">
   <air:AirAvailInfo ProviderCode="1G"/></air:AirSegment>
 </air:AirSegmentList>
-<air:FareInfoList><air:FareInfo Key="f1" FareBasis="PGONE" PassengerTypeCode="ADT" Amount="EUR10.00"/></air:FareInfoList>
+<air:FareInfoList>
+<air:FareInfo Key="f1" FareBasis="PGONE" PassengerTypeCode="ADT" Amount="EUR10.00"/>
+</air:FareInfoList>
 <air:AirPricePointList><air:AirPricePoint Key="pp1" TotalPrice="EUR60.00" BasePrice="EUR10.00" Taxes="EUR50.00"
   CompleteItinerary="true">
 <air:AirPricingInfo Key="pi1" TotalPrice="EUR60.00" LatestTicketingTime="2030-11-10" ProviderCode="1G">
@@ -280,8 +282,8 @@ do
   test(TRAVELPORT.file .. " over HTTP: the fare that took the place of one that is gone", function()
     local found = r:search { "travelport" }
     local offer = assert(found.json and found.json.offers and found.json.offers[1], found.raw)
-    local reply = world.http("POST", r.world.url .. "/v1/revalidate",
-      { body = world.json.encode { token = offer.token }, headers = { "Content-Type: application/json" }, max_time = 60 })
+    local reply = world.http("POST", r.world.url .. "/v1/revalidate", { body = world.json.encode { token = offer.token },
+      headers = { "Content-Type: application/json" }, max_time = 60 })
     equal("changed", reply.json and reply.json.status, reply.raw)
     local new, item = reply.json.offer, found.json.items[offer.item]
     equal(offer.item, new.item, "other flights")
