@@ -282,8 +282,9 @@ do
   test(TRAVELPORT.file .. " over HTTP: the fare that took the place of one that is gone", function()
     local found = r:search { "travelport" }
     local offer = assert(found.json and found.json.offers and found.json.offers[1], found.raw)
-    local reply = world.http("POST", r.world.url .. "/v1/revalidate", { body = world.json.encode { token = offer.token },
-      headers = { "Content-Type: application/json" }, max_time = 60 })
+    local body = world.json.encode { token = offer.token }
+    local reply = world.http("POST", r.world.url .. "/v1/revalidate",
+      { body = body, headers = { "Content-Type: application/json" }, max_time = 60 })
     equal("changed", reply.json and reply.json.status, reply.raw)
     local new, item = reply.json.offer, found.json.items[offer.item]
     equal(offer.item, new.item, "other flights")
