@@ -261,6 +261,20 @@ static const struct cli_command commands[] = {
       .least_arguments = 1,
       .most_arguments = 2,
       .run = cmd_breaker },
+    { .name = "ceiling",
+      .usage = "NAME TIME|none --for TIME --why TEXT [--admin URL]",
+      .summary = "wait longer or shorter for a supplier of a running engine, for a time",
+      .example = "lastcall ceiling acme 900ms --for 2h --why \"their deploy\"",
+      .help = "Its answers are worth waiting for so long after a search's arrival, whatever rules, settings and\n"
+              "script say; scale and limit of rules still apply, and `ceiling_from` in replies is `override`. It\n"
+              "ends by itself, or with none. What shall stay belongs into the settings. A token is taken from\n"
+              "LASTCALL_ADMIN_TOKEN.\n",
+      .options = "json no-color admin width why for",
+      .arguments = "suppliers none",
+      .exits = "45",
+      .least_arguments = 2,
+      .most_arguments = 2,
+      .run = cmd_ceiling },
     { .name = "completion",
       .usage = "bash|zsh",
       .summary = "print what completes commands, options and names in a shell",

@@ -78,6 +78,9 @@ struct world_ops {
     /// and why, for people; it may be NULL. NULL: nobody can.
     bool (*is_switched_off)(struct world *world, const struct catalogue_supplier *supplier,
                             const struct script_account *account, char *why, size_t size);
+    /// How long an operator wants this supplier to be waited for, whatever others say; 0: he has not said. NULL: nobody
+    /// can.
+    uint64_t (*ceiling_override)(struct world *world, const struct catalogue_supplier *supplier);
     /// A request that was refused as one too many at once goes on waiting for its place no longer. NULL: not counted.
     void (*permit_given_up)(struct world *world, const struct script_account *account);
     /// A request met a sign that its supplier is strained. NULL: nobody learns of it.
