@@ -57,7 +57,7 @@ local function write_settings(extra)
 end
 write_settings("enabled: true, per_supplier: 50%, engine: 50%")
 
-local w = world.start { population = POPULATION, settings = { SETTINGS } }
+local w = world.start { population = POPULATION, settings = { SETTINGS }, without_breakers = true }
 
 local function reload()
   local reply = world.http("POST", w.admin_url .. "/admin/v1/reload", { max_time = 120 })
