@@ -67,7 +67,7 @@ local function sum_of(row, word)
   return sum
 end
 
--- ---------------------------------------------------------------------------------------------------------- credentials
+-- --------------------------------------------------------------------------------------------------------- credentials
 
 test("three refusals of the credentials park the account", function()
   world.farm("s01", { fault = "status_503" })
@@ -117,7 +117,7 @@ test("other options end it", function()
   equal(0, w:metric("supplier_auth_parked", "refusing"), "parked, in metrics")
 end)
 
--- ---------------------------------------------------------------------------------------------------------- Retry-After
+-- --------------------------------------------------------------------------------------------------------- Retry-After
 
 -- What the supplier says, and for how long at the most and the least its account is left alone, in ms; nil: not at all.
 local WAITS = {
@@ -187,7 +187,7 @@ test("a supplier that refuses bears fewer at once", function()
   end)
 end)
 
--- ------------------------------------------------------------------------------------------------------------- pressure
+-- ------------------------------------------------------------------------------------------------------------ pressure
 
 local function heavies()
   local names = {}
