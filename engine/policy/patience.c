@@ -47,7 +47,7 @@ uint64_t patience_ceiling(const struct latency_curve *curve, double price_per_s)
         }
         double steepest = corners > 0 ? slope(here, hull[corners - 1]) : 0;
         bool is_dear = steepest <= price_per_s * (double)curve->unresolved[i] || steepest <= 0;
-        if (is_dear && is_end(curve, i, price_per_s)) {
+        if (is_dear && (i == 0 || is_end(curve, i, price_per_s))) {
             ceiling = i;
         }
         hull[corners++] = here;
