@@ -185,7 +185,7 @@ static int setup_with(void **state, uint32_t idle_timeout_s, uint32_t max_connec
                                            .idle_timeout_s = idle_timeout_s,
                                            .max_connections = max_connections };
     struct http_server_handlers handlers = { handle_request, handle_gone,    handle_sent,
-                                             world,          common_headers, handle_malformed };
+                                             world,          common_headers, handle_malformed, NULL };
     struct failure why;
 
     world->big = block_of(BIG, 'b');
@@ -267,5 +267,5 @@ void await_descriptors(int expected)
 }
 
 const struct http_server_handlers server_world_handlers = {
-    handle_request, handle_gone, handle_sent, NULL, NULL, NULL
+    handle_request, handle_gone, handle_sent, NULL, NULL, NULL, NULL
 };
