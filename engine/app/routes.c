@@ -154,8 +154,7 @@ static void routes_on_malformed(void *context, uint16_t status)
 /// Only searches are.
 static const struct http_reply *routes_turn_away(void *context, const struct http_call *call)
 {
-    bool is_search =
-        text_equals_c(http_call_path(call), "/v1/search") && text_equals_c(http_call_method(call), "POST");
+    bool is_search = text_equals_c(http_call_path(call), "/v1/search") && text_equals_c(http_call_method(call), "POST");
 
     return is_search ? search_refusal_ask(context, call) : NULL;
 }

@@ -1,5 +1,5 @@
-/// Search refusal: whether a search can begin on this loop now, and what its caller is told else: 503, when to come back,
-/// and his trace.
+/// Search refusal: whether a search can begin on this loop now, and what its caller is told else: 503, when to come
+/// back, and his trace.
 ///
 /// It is asked while the request is still being read (routes.c), so that who is turned away costs next to nothing and
 /// waits for nobody, and again when the search is to begin: others of the same turn may have taken the last place.

@@ -60,9 +60,11 @@ static bool outlook_add(struct outlook *outlook, const struct search *search, co
         return false;
     }
     (void)worth_expect(&known->worth, search->kind, &items);
-    outlook->pending[outlook->count++] = (struct pending){
-        .curve = &known->curve, .elapsed_us = elapsed_us, .value = items * patience_weight(attempt->terms.weight, attempt->supplier), .end_us = until_us
-    };
+    outlook->pending[outlook->count++] =
+        (struct pending){ .curve = &known->curve,
+                          .elapsed_us = elapsed_us,
+                          .value = items * patience_weight(attempt->terms.weight, attempt->supplier),
+                          .end_us = until_us };
     outlook->last_end_us = end_us > outlook->last_end_us ? end_us : outlook->last_end_us;
     return true;
 }
