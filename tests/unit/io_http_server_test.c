@@ -232,23 +232,6 @@ static void a_body_over_the_cap_gets_413(void **state)
     close(fd);
 }
 
-static void who_is_turned_away_is_told_so_and_may_go_on(void **state)
-{
-    struct server_world *world = *state;
-    int fd = caller_connect(http_server_port(world->server));
-
-    caller_send(fd, "POST /full HTTP/1.1\r\nHost: test\r\nContent-Length: 4\r\n\r\n");
-    caller_send(fd, "body"); // it is not answered before it is whole: the connection could not live on
-    caller_expect(fd, 503, "");
-    caller_send(fd, "POST /full HTTP/1.1\r\nHost: test\r\nContent-Length: 4\r\n\r\nbody" GET("/echo"));
-    caller_expect(fd, 503, "");
-    caller_expect(fd, 200, "");
-    server_world_await(&world->sent, 3); // each is told
-    assert_int_equal(world->requests, 1);
-    assert_int_equal(world->gone, 0);
-    close(fd);
-}
-
 static void an_announced_flood_is_refused_before_it_is_sent(void **state)
 {
     struct server_world *world = *state;
@@ -577,7 +560,6 @@ static void two_loops_can_share_a_port(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_SERVER(who_is_turned_away_is_told_so_and_may_go_on),
         WITH_SERVER(two_requests_use_one_connection),
         WITH_SERVER(pipelined_requests_are_answered_in_order),
         WITH_SERVER(a_body_may_come_in_slow_pieces),
