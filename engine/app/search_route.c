@@ -309,30 +309,19 @@ static void search_route_start(struct io_thread *thread, struct http_call *call,
     http_call_set_owner(call, &mine->route);
 }
 
-/// The trace goes on unless its caller gives two.
-static void read_trace(const struct http_call *call, struct trace *trace)
-{
-    bool is_one = http_call_header_nth(call, "traceparent", 1).data == NULL;
-    trace_continue(trace, is_one ? http_call_header(call, "traceparent") : (struct text){ NULL, 0 });
-}
-
 void search_route_handle(struct io_thread *thread, struct http_call *call)
 {
+    const struct http_reply *refusal = search_refusal_ask(thread, call);
     struct search_request request;
     struct problem problem;
     struct trace trace;
 
-    read_trace(call, &trace);
-    if (atomic_load(&thread->engine->refuses_searches)) {
-        refuse_busy(call, &trace, "draining", "This engine is about to stop");
+    if (refusal != NULL) {
+        http_call_reply(call, refusal);
         return;
     }
+    trace_of_call(&trace, call);
     struct generation *generation = engine_generation(thread->engine); // one for all that follows
-    if (!gate_admits(&thread->gate, generation_catalogue(generation)->admission)) {
-        refuse_busy(call, &trace, "overloaded", "This engine is overloaded");
-        generation_release(&generation);
-        return;
-    }
     search_request_init(&request);
     if (search_request_read(&request, thread->engine, generation, call, &problem)) {
         search_route_start(thread, call, &request, generation, &trace);

@@ -92,7 +92,7 @@ struct world_ops {
     void (*auth_tell)(struct world *world, const struct script_account *account, const struct auth_pass *pass,
                       enum auth_end end);
     /// How far an overload has come; NULL: there is none, ever. What share of a search's suppliers is left out, and
-    /// what this account's answers are worth, on any scale; NULL: as much as any other's.
+    /// how likely an answer of this account is, on any scale; NULL: as likely as any other's.
     enum overload_level (*overload)(struct world *world);
     double (*shed_share)(struct world *world);
     double (*worth)(struct world *world, const struct script_account *account);
