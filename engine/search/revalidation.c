@@ -76,7 +76,9 @@ static void tell_health(struct revalidation *self, enum health_end end)
     struct health_result result = {
         .pass = self->pass,
         .end = self->began_us == 0 || end == HEALTH_GOOD ? HEALTH_OURS : end,
-        .took_us = end == HEALTH_BAD ? now_us(self) - self->began_us : 0,
+        .took_us = end == HEALTH_BAD   ? now_us(self) - self->began_us
+                   : end == HEALTH_CUT ? self->pending_us
+                                       : 0,
         .pending_us = end == HEALTH_CUT ? self->pending_us : 0,
         .has_answered = self->arrived_us != 0,
     };

@@ -4,7 +4,8 @@ local world = require("tests.e2e.world")
 local test, equal, json = world.test, world.equal, world.json
 
 local LONG_MS = 9000
-local SAYS = { "confirmed", "plain", "dearer", "short", "over", "sold_out", "expired", "retry", "busy", "bug" }
+local SAYS = { "confirmed", "plain", "dearer", "short", "over", "sold_out", "expired", "retry", "busy", "bug",
+  "over_elsewhere", "whenever", "quota", "denied" }
 
 local overlay = { "suppliers_dir: [suppliers, examples/farm/suppliers, tests/e2e/revalidators]", "io_threads: 2",
   "tokens: { enabled: true, offer_keys: [OFFER_NEW, OFFER_OLD], booking_keys: [BOOKING_KEY] }", "suppliers:" }
@@ -161,7 +162,7 @@ test("what the supplier says ends a booking token", function()
   equal("expired", again("re_over").status)
 end)
 
-for _, says in ipairs { "over", "sold_out", "expired", "retry", "busy", "bug" } do
+for _, says in ipairs { "over", "sold_out", "expired", "retry", "busy", "bug", "over_elsewhere", "whenever" } do
   test("re_" .. says .. " gives no way to a booking", function()
     local told = again("re_" .. says)
     assert(told.status ~= "confirmed" and told.status ~= "price_changed", told.status)
@@ -178,6 +179,60 @@ test("what goes wrong is a retry, and says why", function()
   told = again("re_bug")
   equal("retry", told.status)
   equal("script_error", told.because)
+end)
+
+local function metric(name)
+  local lines = world.http("GET", w.admin_url .. "/metrics").raw
+  return tonumber(lines:match("lastcall_" .. name:gsub("[{}]", "%%%0") .. " (%d+)")) or 0
+end
+
+test("an end in another zone is an end, and one that nobody can read confirms nothing", function()
+  equal("expired", again("re_over_elsewhere").status)
+  local told = again("re_whenever")
+  equal("retry", told.status)
+  equal("unparsable", told.because)
+end)
+
+test("the supplier's word on its quota holds for searches, too", function()
+  local told = again("re_quota")
+  equal("rejected", told.because)
+  assert(told.retry_in_ms > 30000 and told.retry_in_ms <= 37000, json.encode(told))
+  local reply = w:search { suppliers = { "re_quota" }, budget_ms = LONG_MS }
+  equal("rate_limited", reply.json.suppliers[1].outcome, reply.raw)
+end)
+
+test("refused credentials park the account, and nobody is asked then", function()
+  local offer = search("re_denied").json.offers[1]
+  for _ = 1, 3 do
+    equal("rejected", revalidate(offer.token).json.because)
+  end
+  local before = world.farm_requests(FARM.re_denied)
+  local told = revalidate(offer.token).json
+  equal("rejected", told.because)
+  assert(told.retry_in_ms > 30000, json.encode(told))
+  equal(before, world.farm_requests(FARM.re_denied), "requests")
+end)
+
+test("a supplier that cannot be asked again is told apart from one whose script is wrong", function()
+  local offer = search("s30").json.offers[1]
+  local errors = metric("script_errors_total")
+  local told = revalidate(offer.token).json
+  equal("retry", told.status)
+  equal("not_revalidated", told.because)
+  equal(errors, metric("script_errors_total"), "errors of scripts")
+end)
+
+test("revalidations and their requests are counted, and told in the log", function()
+  local offer = search("re_plain").json.offers[1]
+  local confirmed = metric("revalidations_total{status=\"confirmed\"}")
+  local requests = metric("supplier_requests_total{supplier=\"re_plain\"}")
+  equal("confirmed", revalidate(offer.token).json.status)
+  equal(confirmed + 1, metric("revalidations_total{status=\"confirmed\"}"))
+  equal(requests + 1, metric("supplier_requests_total{supplier=\"re_plain\"}"))
+  world.wait_until("it is in the log", function()
+    return w:engine_output():find("supplier=re_plain account=main status=confirmed because=answered", 1, true)
+  end)
+  assert(not w:engine_output():find("book.example", 1, true), "a hand-off is in the log")
 end)
 
 test("a supplier that hangs ends with the budget, one that refuses at once", function()
