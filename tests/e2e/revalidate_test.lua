@@ -334,10 +334,72 @@ test("callers who leave take their revalidations with them", function()
   equal("confirmed", revalidate(offer.token).json.status)
 end)
 
-test("it ends as it should", function()
+-- Four callers who ask again and again, while scripts change and suppliers go, until the engine ends under them.
+test("revalidations go on over reloads and switches, and end with the engine", function()
+  local token = search("re_plain").json.offers[1].token
+  local asks = {}
+  for number = 1, 4 do
+    local folder = ("%s/again%d"):format(world.folder, number)
+    asks[number] = folder
+    os.execute("rm -rf " .. folder .. " && mkdir -p " .. folder)
+    world.write_file(folder .. "/body", json.encode { token = token })
+    world.write_file(folder .. "/run", ([[i=0
+while [ ! -e %s/stop ] && [ $i -lt 3000 ]; do
+  i=$((i + 1))
+  curl -s -m 60 -H 'Content-Type: application/json' -d @%s/body -w '\n' %s/v1/revalidate >>%s/replies || echo gone >>%s/replies
+done
+touch %s/over
+]]):format(folder, folder, w.url, folder, folder, folder))
+    os.execute("sh " .. folder .. "/run &")
+  end
+  local function said()
+    local all = ""
+    for _, folder in ipairs(asks) do
+      all = all .. (world.read_file(folder .. "/replies") or "")
+    end
+    return all
+  end
+  local function post_admin(path, body)
+    return world.http("POST", w.admin_url .. "/admin/v1/" .. path, { body = body or "{}",
+      headers = { "Content-Type: application/json" }, max_time = 120 })
+  end
+  for _ = 1, 3 do
+    os.execute("touch tests/e2e/revalidators/asked_again.lua")
+    equal(200, post_admin("reload").status)
+    equal(200, post_admin("suppliers/re_plain/disable", '{"why":"by hand"}').status)
+    world.wait_until("somebody is refused", function()
+      local all = said()
+      os.execute(("for f in %s; do : >$f/replies; done"):format(table.concat(asks, " ")))
+      return all:find('"because":"disabled"', 1, true)
+    end)
+    equal(200, post_admin("suppliers/re_plain/enable").status)
+    world.wait_until("somebody is confirmed", function()
+      return said():find('"status":"confirmed"', 1, true)
+    end)
+  end
   w:signal("TERM")
+  for _, folder in ipairs(asks) do
+    os.execute("touch " .. folder .. "/stop")
+  end
+  world.wait_until("they are over", function()
+    for _, folder in ipairs(asks) do
+      if not world.read_file(folder .. "/over") then
+        return false
+      end
+    end
+    return true
+  end)
+  for line in said():gmatch("[^\n]+") do
+    local told = line ~= "gone" and json.decode(line) or { status = "gone" }
+    assert(told.status == "confirmed" or told.status == "retry" or told.status == 503 or told.status == "gone", line)
+    assert((told.booking_token ~= nil) == (told.status == "confirmed"), line)
+  end
+end)
+
+test("it ends as it should", function()
   w:wait_engine(60)
   equal(0, w:exit_code(), w:engine_output())
+  assert(not w:engine_output():match("Sanitizer"), w:engine_output())
 end)
 
 w:stop()
