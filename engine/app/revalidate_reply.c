@@ -196,6 +196,7 @@ static void write_offer(const struct revalidate_subject *subject, const struct r
         .expires_at = json_tree_text(offer, "expires_at"),
         .hidden = end->hidden != NULL ? block_text(end->hidden) : (struct text){ NULL, 0 },
     };
+    size_t room = HIDDEN_SHELF_OF_REPLY;
     struct search_seal seal = { subject->supplier, subject->account, subject->claims->facts, &made };
 
     const struct json_node *item = json_tree_member(offer, "item");
@@ -204,7 +205,8 @@ static void write_offer(const struct revalidate_subject *subject, const struct r
     }
     buffer_init(&token, OFFER_TOKEN_MAX);
     json_key(json, "offer");
-    bool is_sealed = tokens_seal(subject->tokens, &seal, subject->now_ms, subject->settings->offer_life_us, &token);
+    bool is_sealed =
+        tokens_seal(subject->tokens, &seal, subject->now_ms, subject->settings->offer_life_us, &room, &token);
     shown_write_offer(json, subject->supplier, &made, is_sealed ? buffer_text(&token) : (struct text){ NULL, 0 },
                       subject->detail);
     buffer_fini(&token);

@@ -129,17 +129,22 @@ static void write_offer(const struct offer *offer, uint64_t now_ms, struct buffe
     json_end_object(&json);
 }
 
-static bool claims_hide(struct tokens *tokens, struct text hidden, struct offer_claims *claims, char name[HIDDEN_NAME])
+static bool claims_hide(struct tokens *tokens, struct text hidden, size_t *room, struct offer_claims *claims,
+                        char name[HIDDEN_NAME])
 {
     if (hidden.length <= OFFER_TOKEN_HIDDEN_MAX) {
         claims->hidden = hidden;
         return true;
     }
+    if (hidden.length > *room) {
+        return false;
+    }
+    *room -= hidden.length;
     claims->hidden_key = (struct text){ name, HIDDEN_NAME };
     return hidden_shelf_keep(tokens->shelf, hidden, claims->expires_ms, name) == STATUS_OK;
 }
 
-bool tokens_seal(struct tokens *tokens, const struct search_seal *seal, uint64_t now_ms, uint64_t life_us,
+bool tokens_seal(struct tokens *tokens, const struct search_seal *seal, uint64_t now_ms, uint64_t life_us, size_t *room,
                  struct buffer *out)
 {
     const struct offer *offer = seal->offer;
@@ -167,7 +172,7 @@ bool tokens_seal(struct tokens *tokens, const struct search_seal *seal, uint64_t
         .observed_ms = now_ms,
         .expires_ms = expires_ms,
     };
-    bool is_sealed = !again.is_full && claims_hide(tokens, offer->hidden, &claims, name) &&
+    bool is_sealed = !again.is_full && claims_hide(tokens, offer->hidden, room, &claims, name) &&
                      offer_token_write(&tokens->ring, &claims, out) == STATUS_OK;
     buffer_fini(&again);
     return is_sealed;

@@ -227,14 +227,35 @@ static void an_offer_without_a_readable_end_has_no_token(void **state)
     struct search_seal seal = { &desk->supplier, &desk->account, TEXT("{}"), &offer };
     struct offer_claims claims;
     struct buffer token;
+    size_t room = 0;
 
     buffer_init(&token, OFFER_TOKEN_MAX);
-    assert_true(tokens_seal(&desk->tokens, &seal, NOW_MS, desk->settings.offer_life_us, &token));
+    assert_true(tokens_seal(&desk->tokens, &seal, NOW_MS, desk->settings.offer_life_us, &room, &token));
     assert_int_equal(offer_token_read(&desk->tokens.ring, buffer_text(&token), NOW_MS, &desk->arena, &claims),
                      TOKEN_GENUINE);
     assert_int_equal(claims.expires_ms, NOW_MS + 9250);
     offer.expires_at = TEXT("2027-01-15 at nine");
-    assert_false(tokens_seal(&desk->tokens, &seal, NOW_MS, desk->settings.offer_life_us, &token));
+    assert_false(tokens_seal(&desk->tokens, &seal, NOW_MS, desk->settings.offer_life_us, &room, &token));
+    buffer_fini(&token);
+}
+
+static void a_reply_has_so_much_room_on_the_shelf_and_no_more(void **state)
+{
+    static char large[2000];
+    struct desk *desk = *state;
+    struct offer offer = { .id = TEXT("o1"), .price = TEXT(EUR("1.00")), .hidden = { large, sizeof large } };
+    struct search_seal seal = { &desk->supplier, &desk->account, TEXT("{}"), &offer };
+    struct buffer token;
+    size_t room = 2 * sizeof large + 1;
+
+    memset(large, 'x', sizeof large);
+    buffer_init(&token, OFFER_TOKEN_MAX);
+    assert_true(tokens_seal(&desk->tokens, &seal, NOW_MS, desk->settings.offer_life_us, &room, &token));
+    assert_true(tokens_seal(&desk->tokens, &seal, NOW_MS, desk->settings.offer_life_us, &room, &token));
+    assert_int_equal(room, 1);
+    assert_false(tokens_seal(&desk->tokens, &seal, NOW_MS, desk->settings.offer_life_us, &room, &token));
+    offer.hidden = TEXT(",\"ref\":\"small\""); // needs none
+    assert_true(tokens_seal(&desk->tokens, &seal, NOW_MS, desk->settings.offer_life_us, &room, &token));
     buffer_fini(&token);
 }
 
@@ -252,6 +273,7 @@ int main(void)
                                         close_desk),
         cmocka_unit_test_setup_teardown(those_who_may_know_are_told_the_account, open_desk, close_desk),
         cmocka_unit_test_setup_teardown(an_offer_without_a_readable_end_has_no_token, open_desk, close_desk),
+        cmocka_unit_test_setup_teardown(a_reply_has_so_much_room_on_the_shelf_and_no_more, open_desk, close_desk),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
