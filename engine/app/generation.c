@@ -220,6 +220,7 @@ static enum status make_supplier(struct generation_builder *builder, const struc
                                              .is_enabled = is_wanted,
                                              .wants_client = script->want_count > 0,
                                              .signs = script->signs,
+                                             .revalidates = script->revalidates,
                                              .extra = &script->extra,
                                              .body_cap = script->body_cap,
                                              .ceiling_us = settings == NULL ? 0 : settings->ceiling_us,

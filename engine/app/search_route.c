@@ -25,6 +25,7 @@ struct search_call {
     struct trace trace;
     uint64_t replied_us;
     struct timing_record timing;
+    size_t shelf_room;            // what its reply may still put on the shelf of the tokens
     struct search_record *record; // its attribution, once it has replied
     struct search_stream stream;  // format STREAM_NONE: a single reply
 };
@@ -226,10 +227,10 @@ static const struct route_call_kind SEARCH_CALL = { search_route_on_gone, search
 
 static bool search_route_on_seal(void *owner, const struct search_seal *seal, struct buffer *token)
 {
-    const struct search_call *mine = owner;
+    struct search_call *mine = owner;
 
     return tokens_seal(&mine->thread->engine->tokens, seal, clock_wall_us() / 1000,
-                       generation_settings(mine->generation)->offer_life_us, token);
+                       generation_settings(mine->generation)->offer_life_us, &mine->shelf_room, token);
 }
 
 static struct search_options make_options(struct search_call *mine, const struct search_request *request)
@@ -281,6 +282,7 @@ static void search_route_start(struct io_thread *thread, struct http_call *call,
     }
     mine->thread = thread;
     mine->call = call;
+    mine->shelf_room = HIDDEN_SHELF_OF_REPLY;
     mine->generation = generation;
     mine->trace = *trace;
     search_id_make(mine->search_id, http_call_arrival_wall_us(call));

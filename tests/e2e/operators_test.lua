@@ -513,6 +513,26 @@ test("where nothing can be written it is done all the same, and said", function(
   equal(true, get("suppliers").kept.over_restarts, "kept again")
 end)
 
+-- As on a disk that is full, or under a limit of files: a write past it raises SIGXFSZ, which ends a process by default.
+test("where no file may grow it goes on, and says what is not kept", function()
+  local function limit(bytes)
+    local output, code = world.shell(("prlimit --pid %d --fsize=%s:unlimited"):format(w.engine_pid, bytes))
+    equal(0, code, output)
+  end
+  fine("disable s17 --why 'before it'")
+  local before = world.read_file(FILE)
+  limit(0)
+  local answer = post("suppliers/s18/disable", { why = "a full disk" })
+  equal(200, answer.status, answer.raw)
+  equal(false, answer.json.kept.over_restarts, answer.raw)
+  expect_off("s18", "a full disk")
+  equal(before, world.read_file(FILE), "what was kept before")
+  limit("unlimited")
+  fine("enable s18")
+  fine("enable s17")
+  equal(true, get("suppliers").kept.over_restarts, "kept again")
+end)
+
 test("without state_dir it says that a restart forgets it", function()
   restart("TERM", function()
     w.options.overlay = "reload: { watch: false }\nbreaker: { enabled: false }\n"
