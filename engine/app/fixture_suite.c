@@ -210,7 +210,7 @@ static void run_supplier(struct fixture_suite *suite, const struct fixture_subje
 
     if (count < 0 && errno != ENOENT) {
         suite_find(suite, folder, CODE_FIXTURE_UNREADABLE, "", "the fixtures cannot be read: %s", strerror(errno));
-    } else if (count <= 0 && suite->name_count > 0 && !suite->is_lenient) {
+    } else if (count <= 0 && suite->name_count > 0 && !suite->is_lenient && !suite->allows_bare) {
         suite_find(suite, folder, CODE_FIXTURE_MISSING, "a fixture is ok-….json or odd-….json in this folder",
                    "`%.*s` has no fixtures", TEXT_ARGS(subject->script->name));
     }
@@ -242,12 +242,12 @@ static void run_supplier(struct fixture_suite *suite, const struct fixture_subje
 
 // ---- all of them
 
-static bool is_wanted(const struct fixture_suite *suite, struct text name)
+bool fixture_suite_is_named(const char *const *names, size_t count, struct text name)
 {
-    bool is_named = suite->name_count == 0;
+    bool is_named = count == 0;
 
-    for (size_t i = 0; i < suite->name_count && !is_named; i++) {
-        is_named = text_equals_c(name, suite->names[i]);
+    for (size_t i = 0; i < count && !is_named; i++) {
+        is_named = text_equals_c(name, names[i]);
     }
     return is_named;
 }
@@ -375,7 +375,8 @@ static void run_all(struct fixture_suite *suite, struct worker_pool *workers)
 
     for (size_t i = 0; i < script_set_supplier_count(catalogue->set); i++) {
         const struct script_supplier *script = script_set_supplier(catalogue->set, i);
-        if (!is_wanted(suite, script->name) || !fixture_folder_of(script, folder)) {
+        if (!fixture_suite_is_named(suite->names, suite->name_count, script->name) ||
+            !fixture_folder_of(script, folder)) {
             continue;
         }
         const struct fixture_subject subject = {

@@ -383,7 +383,7 @@ struct plan_node *plan_compile_table(struct plan_compiler *compiler, int index, 
         level = node->level;
         node->only = plan_only_compile(compiler, table, level);
     }
-    size_t keywords = (node->op == PLAN_LIST ? 1 : 0) + (node->only != NULL ? 1 : 0); // each, only …
+    size_t keywords = (node->op == PLAN_LIST ? 1U : 0U) + (node->only != NULL ? 1U : 0U); // each, only …
     lua_getfield(L, table, "of");
     keywords += node->op == PLAN_LIST && !lua_isnil(L, -1) ? 1 : 0; // … and of
     lua_rawgeti(L, table, 1);
