@@ -30,16 +30,20 @@ static const struct cli_command commands[] = {
       .most_arguments = 1,
       .run = cmd_search },
     { .name = "check",
-      .usage = "[-c FILE]... [--secrets] [--strict]",
+      .usage = "[NAME]... [-c FILE]... [--secrets] [--strict]",
       .summary = "load settings and all scripts, open no socket, report every finding",
-      .example = "lastcall check --secrets",
+      .example = "lastcall check --secrets\nlastcall check acme",
       .help = "Settings, rules, scripts, plans, ceilings and fixtures: all findings at once, each with file and line,\n"
               "and exit code 1; 3 when the settings cannot be read, or a file ran for too long while it was loaded.\n"
+              "With names, what these suppliers need is looked at and nothing else: what is wrong elsewhere is a\n"
+              "warning at most. Before they go live, check without names.\n"
               "--secrets makes a finding of each secret that is not set. --strict makes findings of warnings, too,\n"
               "of suppliers without fixtures, without an odd-… one or without `docs`, and of what is declared and\n"
               "never used.\n",
       .options = "config json no-color secrets strict",
+      .arguments = "suppliers",
       .exits = "13",
+      .most_arguments = CLI_MAX_ARGUMENTS,
       .run = cmd_check },
     { .name = "new",
       .usage = "NAME [--product flights|hotels] [--from CURL.txt] [-c FILE]...",
