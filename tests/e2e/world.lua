@@ -253,7 +253,7 @@ function World:search(fields, headers)
     all[#all + 1] = header
   end
   return M.http("POST", self.url .. "/v1/search", { body = json.encode(body), headers = all,
-    max_time = 20 + math.ceil((tonumber(body.budget_ms) or 0) / 1000) })
+    max_time = 20 + math.max(0, math.ceil((tonumber(body.budget_ms) or 0) / 1000)) })
 end
 
 -- Changes a supplier of the farm while it runs.
