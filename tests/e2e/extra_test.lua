@@ -71,6 +71,15 @@ local function ask(name, budget_ms)
   return entry, world.json.encode(entry)
 end
 
+-- So many equal searches at the same time; what was replied, one after the other.
+local function ask_at_once(name, count, budget_ms)
+  local body = world.folder .. "/equal.json"
+  world.write_file(body, world.json.encode { product = "flights", query = world.query, suppliers = { name },
+    budget_ms = budget_ms })
+  return (world.shell(("for i in $(seq %d); do curl -sS --max-time 60 -H 'Content-Type: application/json' " ..
+    "--data-binary @%s %s/v1/search & done; wait"):format(count, body, w.url)))
+end
+
 -- Asks until a reply is as wanted; how many were asked.
 local function ask_until(what, name, is_wanted)
   for number = 1, 200 do
@@ -80,16 +89,6 @@ local function ask_until(what, name, is_wanted)
     end
   end
   error("never: " .. what)
-end
-
--- So many searches, eight at once: a permit is good for ten seconds, in which one after the other may be too few on a
--- busy machine. Their replies.
-local function ask_many(count, name, budget_ms)
-  local body = world.folder .. "/many.json"
-  world.write_file(body, world.json.encode { product = "flights", query = world.query, suppliers = { name },
-    budget_ms = budget_ms })
-  return (world.shell(("seq %d | xargs -P 8 -I {} curl -sS --max-time 60 -H 'Content-Type: application/json' " ..
-    "--data-binary @%s %s/v1/search"):format(count, body, w.url)))
 end
 
 local function counts(name)
@@ -187,25 +186,32 @@ test("when it is quick again, the first answers", function()
   equal("answered", entry.outcome, told)
 end)
 
-test("a supplier that is five times slower gets no more than its allowance", function()
+test("a supplier that is slow all at once gets no more than its allowance", function()
   write_settings("enabled: true")
   reload()
   world.farm("s05", { model = "constant", median_ms = 100 })
   local before, calls = requests("s05"), 0
-  local replies = ask_many(120, "heavy", 20000)
-  calls = calls + 120
-  local _, answered = replies:gsub('"outcome":"answered"', "")
-  equal(120, answered, replies)
+  for _ = 1, 120 do
+    equal("answered", (ask("heavy")).outcome)
+    calls = calls + 1
+  end
   -- From now on each of them is late: all it could be asked again for is worth it, and nothing of it comes in time.
-  world.farm("s05", { model = "constant", median_ms = 500 })
-  ask_many(120, "heavy", 400)
-  calls = calls + 120
-  local tried = counts("heavy")
+  -- Many at once, for what calls earn is good for ten seconds, however slow the machine is.
+  world.farm("s05", { model = "constant", median_ms = 5000 })
+  local tried, granted
+  for _ = 1, 4 do
+    ask_at_once("heavy", 60, 3000)
+    calls = calls + 60
+    tried = counts("heavy")
+    granted = tried.sent.hedge + tried.sent.retry + tried.sent.connect
+    if granted >= 1 and tried.refused.allowance then
+      break
+    end
+  end
   local sent = requests("s05") - before - calls
   assert(sent <= calls * 0.03, ("%d extra calls of %d"):format(sent, calls))
-  local granted = tried.sent.hedge + tried.sent.retry + tried.sent.connect
   assert(granted >= 1 and granted <= calls * 0.03, world.json.encode(tried))
-  assert(tried.refused.allowance > 0, world.json.encode(tried))
+  assert((tried.refused.allowance or 0) > 0, world.json.encode(tried))
 end)
 
 test("switched off, there are none", function()
@@ -225,11 +231,7 @@ test("equal searches at the same time are one request, and each is answered", fu
   reload()
   world.farm("s03", { model = "constant", median_ms = 3000 })
   local before = requests("s03")
-  local body = world.folder .. "/equal.json"
-  world.write_file(body, world.json.encode { product = "flights", query = world.query, suppliers = { "slow" },
-    budget_ms = 20000 })
-  local replies = world.shell(("for i in 1 2 3 4; do curl -sS --max-time 60 -H 'Content-Type: application/json' " ..
-    "--data-binary @%s %s/v1/search & done; wait"):format(body, w.url))
+  local replies = ask_at_once("slow", 4, 20000)
   local _, answered = replies:gsub('"outcome":"answered"', "")
   equal(4, answered, replies)
   equal(1, requests("s03") - before, "requests")

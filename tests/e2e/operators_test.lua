@@ -513,7 +513,8 @@ test("where nothing can be written it is done all the same, and said", function(
   equal(true, get("suppliers").kept.over_restarts, "kept again")
 end)
 
--- As under a limit of files, or on a full disk: a write past it raises SIGXFSZ, which ends a process by default.
+-- As on a disk that is full, or under a limit of files: a write past it raises SIGXFSZ, which ends a process by
+-- default.
 test("where no file may grow it goes on, and says what is not kept", function()
   local function limit(bytes)
     local output, code = world.shell(("prlimit --pid %d --fsize=%s:unlimited"):format(w.engine_pid, bytes))

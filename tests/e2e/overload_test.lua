@@ -65,8 +65,8 @@ end
 -- The lines of a metric together, of those whose labels have that word.
 local function sum_of(row, word)
   local sum = 0
-  local page = world.http("GET", w.admin_url .. "/metrics").raw
-  for labels, value in page:gmatch("\nlastcall_" .. row .. "({[^}]*}) (%d+)") do
+  local metrics = world.http("GET", w.admin_url .. "/metrics").raw
+  for labels, value in metrics:gmatch("\nlastcall_" .. row .. "({[^}]*}) (%d+)") do
     sum = sum + (labels:find(word or "", 1, true) and tonumber(value) or 0)
   end
   return sum

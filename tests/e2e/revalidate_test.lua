@@ -346,8 +346,8 @@ test("revalidations go on over reloads and switches, and end with the engine", f
     world.write_file(folder .. "/run", ([[i=0
 while [ ! -e %s/stop ] && [ $i -lt 3000 ]; do
   i=$((i + 1))
-  curl -s -m 60 -H 'Content-Type: application/json' -d @%s/body -w '\n' %s/v1/revalidate >>%s/replies \
-    || echo gone >>%s/replies
+  curl -s -m 60 -H 'Content-Type: application/json' -d @%s/body -w '\n' %s/v1/revalidate >>%s/replies ||
+    echo gone >>%s/replies
 done
 touch %s/over
 ]]):format(folder, folder, w.url, folder, folder, folder))

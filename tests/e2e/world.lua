@@ -252,7 +252,8 @@ function World:search(fields, headers)
   for _, header in ipairs(headers or {}) do
     all[#all + 1] = header
   end
-  return M.http("POST", self.url .. "/v1/search", { body = json.encode(body), headers = all })
+  return M.http("POST", self.url .. "/v1/search", { body = json.encode(body), headers = all,
+    max_time = 20 + math.max(0, math.ceil((tonumber(body.budget_ms) or 0) / 1000)) })
 end
 
 -- Changes a supplier of the farm while it runs.
