@@ -113,7 +113,13 @@ test("requests are those that the farm saw on the wire", function()
 end)
 
 test("lastcall explain draws the record, and prints it as it is", function()
-  local id = records[#records - 4].search_id
+  local id
+  for _, record in ipairs(records) do -- on a busy machine not in each of them
+    for _, supplier in ipairs(record.suppliers) do
+      id = supplier.name == "s40" and supplier.outcome == "failed" and record.search_id or id
+    end
+  end
+  assert(id, "s40 failed in none")
   local explain = world.build .. "/lastcall explain %s --admin " .. w.admin_url
   local text, code = world.shell(explain:format(id) .. " --width 120")
   equal(0, code, "exit code: " .. text)
@@ -144,7 +150,7 @@ test("after SIGUSR1 records go into a new file", function()
   assert(os.rename(FILE, MOVED))
   w:signal("USR1")
   world.sleep_ms(200)
-  local reply = w:search { budget_ms = 300, suppliers = { "s10" } }
+  local reply = w:search { budget_ms = 5000, suppliers = { "s10" } }
   equal(200, reply.status, "status")
   world.http("GET", w.admin_url .. "/admin/v1/searches")
   equal(before, #ledger.read_lines(MOVED), "lines of the old file")
