@@ -140,7 +140,8 @@ test("a search that is skipped says that nothing was tried, with an exit code of
 end)
 
 test("a ceiling that reads what is not known yet is told what there is, with an exit code of a mistake", function()
-  local told = "progress has elapsed_ms, remaining_ms, offers, answered, eligible, cheapest; what is not known yet"
+  local told = "progress has elapsed_ms, remaining_ms, offers, answered, eligible, cheapest, latency, win_rate, " ..
+    "chance, worth_waiting; what is not known yet"
   for wrong, code in pairs { ["100 * progress.cheapest"] = "E0423", ["progress.latency.p50"] = "E0421" } do
     bench:write { script = author.with(author.with(author.script, "ceiling = function(search)",
       "ceiling = function(search, progress)"), 'search.query.cabin == "business" and 1500 or 1200', wrong) }
