@@ -209,7 +209,7 @@ end)
 
 test("check counts rows and keys, and finds the table that a script misses", function()
   local site = w.folder .. "/hotels-check.yaml"
-  world.write_file(site, DATA)
+  world.write_file(site, DATA .. ("network: { ca_file: %s }\n"):format(world.authority))
   local command = world.build .. "/lastcall check -c examples/farm/hotels.yaml -c " .. site
   local text, exit = world.shell(command)
   equal(0, exit, text)
@@ -217,7 +217,8 @@ test("check counts rows and keys, and finds the table that a script misses", fun
   assert(text:match("properties_in_city: 100000 rows, 1000 keys, 1000 of them with several rows, at most 152"), text)
   assert(text:match("properties: [^\n]*; fixtures: %d+ look%-ups, 1 miss %(h01/P9999999%)"), text)
   local settings = world.read_file("examples/farm/hotels.yaml"):gsub("  properties_of_hotel:", "  property_of_hotel:")
-  world.write_file(site, (settings:gsub("%.build/farm/properties%.tsv", properties)))
+  settings = settings:gsub("%.build/farm/properties%.tsv", properties):gsub("%.build/farm/ca%.pem", world.authority)
+  world.write_file(site, settings)
   text, exit = world.shell(world.build .. "/lastcall check -c " .. site)
   equal(1, exit, text)
   assert(text:match("farm_hotels.lua:%d+"), text)

@@ -179,7 +179,8 @@ end)
 
 test("check prints the rules and warns of ceilings that cannot cut", function()
   local path = w.folder .. "/never.yaml"
-  world.write_file(path, "rules:\n  - { when: { device: app }, supplier: s01, ceiling: 10s }\n")
+  world.write_file(path, ("rules:\n  - { when: { device: app }, supplier: s01, ceiling: 10s }\n" ..
+    "network: { ca_file: %s }\n"):format(world.authority))
   local text, code = world.shell(("%s/lastcall check -c examples/farm/lastcall.yaml -c %s"):format(world.build, path))
   equal(0, code, text)
   assert(text:find("rules      1", 1, true), text)
