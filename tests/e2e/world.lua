@@ -234,10 +234,6 @@ function World:start_engine()
   end, self.engine_pid, self.engine_log)
 end
 
--- Certificates that are on every machine. For a check of the examples' settings: the farm that made what they name need
--- never have run in this tree.
-M.authority = "/etc/ssl/certs/ca-certificates.crt"
-
 -- The example's settings in a file, with ceilings so high that only budgets end what is slow on a busy machine.
 function M.settings_without_ceilings()
   local path = M.folder .. "/without_ceilings.yaml"

@@ -217,7 +217,7 @@ static void status_and_metrics_tell_how_much_of_an_account_is_used(void **state)
     assert_int_equal(permits_begin(permits, account, &wait_us), QUOTA_FREE);
     assert_int_equal(permits_begin(permits, account, &wait_us), QUOTA_FREE);
     assert_int_equal(permits_begin(permits, account, &wait_us), QUOTA_CONCURRENT);
-    permits_give_up(permits, account); // until then it waits for its turn
+    permits_give_up(permits, account); // it found no place
     permits_end(permits, account);
     assert_int_equal(ask(world, GET("/admin/v1/status")), 200);
     assert_body("\"accounts\":[{\"name\":\"main\",\"breaker\":{\"state\":\"closed\"");

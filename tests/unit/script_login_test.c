@@ -179,10 +179,11 @@ static void a_login_answered_429_or_503_says_how_long_to_wait(void **state)
         { 429, "120", "return fail.quota{ retry_after = 7 }", 7000 },
         { 400, "120", "return fail.quota{}", 120000 },
         { 400, "120", "return fail.busy 'no'", 120000 },
+        { 400, "120", "return fail.supplier{ code = 'X1', message = 'no' }", 0 }, // neither too many nor busy
         { 429, "2abc", "return fail.quota{}", 0 },
+        { 503, "120", "return fail.supplier{ code = 'X1', message = 'no' }", 120000 },
         { 503, "120", "return fail.busy 'no'", 120000 },
-        { 503, "120", "error('odd')", 120000 },
-        { 400, "120", "return fail.supplier{ code = 'E1' }", 0 },
+        { 503, "2abc", "return fail.busy 'no'", 0 },
     };
     char source[2000];
     (void)state;
