@@ -2,6 +2,7 @@
 
 #include "model/exchange_note.h"
 #include "model/ground.h"
+#include "policy/quota.h"
 #include "search/say.h"
 #include "search/verdict.h"
 
@@ -83,6 +84,8 @@ static void errand_on_read(struct script_call *call)
         end.rejection = answer.rejection;
         if (answer.rejection == REJECTION_QUOTA) {
             end.retry_after_ms = permit_block(errand->world, errand->account, read->retry_after_ms);
+        } else if (read->retry_after_ms > 0) { // it is busy; who holds a login still goes on with it
+            end.retry_after_ms = quota_block_us(read->retry_after_ms * 1000) / 1000;
         }
         block_release(&value);
         errand_fail(errand, &end, answer.outcome, "the login was not granted");

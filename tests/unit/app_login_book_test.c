@@ -226,15 +226,15 @@ static void a_pause_after_a_failure_goes_on(void **state)
     scene_close(scene);
 }
 
-/// The login's answer is a refusal for want of quota.
-static void refuse_quota(struct counter *counter, uint64_t wait_ms)
+/// The login's answer is a refusal that says for how long.
+static void refuse_for(struct counter *counter, enum script_verdict verdict, uint64_t wait_ms)
 {
     go_out(counter);
     struct script_call *call = counter->calls[0];
     struct login_call *read = CONTAINER_OF(call, struct login_call, call);
 
     take_call(counter, call);
-    read->verdict = SCRIPT_FAIL_QUOTA;
+    read->verdict = verdict;
     read->retry_after_ms = wait_ms;
     call->on_done(call);
     turn(counter);
@@ -249,11 +249,28 @@ static void a_login_that_is_refused_for_a_while_is_not_fetched_for_so_long(void 
     struct login login = { 0 };
 
     assert_int_equal(login_desk_start(&scene->counter.desk, &first.wait), STATUS_OK);
-    refuse_quota(&scene->counter, 86400000);
+    refuse_for(&scene->counter, SCRIPT_FAIL_QUOTA, 86400000);
     assert_int_equal(first.told, 1);
     assert_int_equal(first.wait.end.outcome, OUTCOME_REJECTED);
     assert_int_equal(first.wait.end.rejection, REJECTION_QUOTA);
     assert_in_range(first.wait.end.retry_after_ms, 3500000, 3600000); // what it said has an upper end
+    assert_int_equal(login_desk_take(&scene->counter.desk, old_of(scene), 0, &login, &end), LOGIN_FAILED);
+    assert_in_range(end.retry_after_ms, 3500000, first.wait.end.retry_after_ms);
+    scene_close(scene);
+}
+
+static void a_login_that_is_busy_for_a_day_is_fetched_again_within_the_hour(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_open("{1}", "acme", "main", "{1}");
+    struct waiting first = wait_for(old_of(scene));
+    struct part_end end = { 0 };
+    struct login login = { 0 };
+
+    assert_int_equal(login_desk_start(&scene->counter.desk, &first.wait), STATUS_OK);
+    refuse_for(&scene->counter, SCRIPT_FAIL_BUSY, 86400000);
+    assert_int_equal(first.told, 1);
+    assert_in_range(first.wait.end.retry_after_ms, 3500000, 3600000);
     assert_int_equal(login_desk_take(&scene->counter.desk, old_of(scene), 0, &login, &end), LOGIN_FAILED);
     assert_in_range(end.retry_after_ms, 3500000, first.wait.end.retry_after_ms);
     scene_close(scene);
@@ -295,6 +312,7 @@ int main(void)
         cmocka_unit_test(who_waits_at_another_desk_is_told_when_the_one_that_fetches_closes),
         cmocka_unit_test(a_pause_after_a_failure_goes_on),
         cmocka_unit_test(a_login_that_is_refused_for_a_while_is_not_fetched_for_so_long),
+        cmocka_unit_test(a_login_that_is_busy_for_a_day_is_fetched_again_within_the_hour),
         cmocka_unit_test(an_errand_holds_the_ground_of_its_generation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
