@@ -238,6 +238,29 @@ $ curl -sSL -G "http://user1:pa%24sw@api.doc.example:8443/flights/offers" --data
   equal(1, code, found)
 end)
 
+test("places as fly_from and fly_to, and days as people write them", function()
+  project()
+  local told = paste("kestrel", "curl 'https://api.kestrel.example/search?fly_from=MAD&fly_to=JFK&date_from=12/05/2030"
+    .. "&return_from=19/05/2030&adults=1'\n")
+  for _, guess in ipairs { "query fly_from: the origin", "query fly_to: the destination",
+    "query date_from: the day of the first slice, day first", "query return_from: the day of the way back, day first" } do
+    says(told, guess)
+  end
+  local fixture = fixture_of("kestrel")
+  equal("2030-05-12", fixture.search.query.slices[1].date, "the first day")
+  equal("2030-05-19", fixture.search.query.slices[2].date, "the second day")
+  equal("https://api.kestrel.example/search?adults=1&date_from=12%2F05%2F2030&fly_from=MAD&fly_to=JFK"
+    .. "&return_from=19%2F05%2F2030", fixture.exchanges[1].expect_request.url, "as it was pasted")
+  says(passes("test kestrel"), "0 findings")
+  -- One day above 12 in the second place, and all of them begin with the month.
+  told = paste("merlin", "curl 'https://api.merlin.example/search?flyFrom=MAD&flyTo=JFK&departDate=05.12.2030"
+    .. "&returnDate=05.19.2030'\n")
+  says(told, "query departDate: the day of the first slice, month first")
+  equal("2030-05-12", fixture_of("merlin").search.query.slices[1].date, "month first")
+  equal("https://api.merlin.example/search?departDate=05.12.2030&flyFrom=MAD&flyTo=JFK&returnDate=05.19.2030",
+    fixture_of("merlin").exchanges[1].expect_request.url, "as it was pasted")
+end)
+
 test("a form, a body of XML, and what Windows makes of quotes", function()
   project()
   paste("formed", "curl https://f.example/login -d 'grant_type=password&username=joe.bloggs&password=hunter2222&x=a+b%26c'")
