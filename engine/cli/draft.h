@@ -98,6 +98,10 @@ struct text draft_secret_of(struct draft *draft, const char *suffix, struct text
 bool draft_take_secret(struct draft *draft, const struct draft_value *value);
 /// The Lua expression that says the value by the search; absent: nothing does. Tells the guess.
 struct text draft_take_field(struct draft *draft, const struct draft_value *value);
+/// The same where the value spells a day.
+struct text draft_take_date(struct draft *draft, const struct draft_value *value);
+/// A copy in the draft's memory.
+struct text draft_keep(struct draft *draft, const char *text);
 /// Is the key one of an airport that a slice leaves from, or arrives at?
 bool draft_is_origin(struct text key);
 bool draft_is_destination(struct text key);

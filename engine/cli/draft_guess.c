@@ -1,58 +1,12 @@
 // What a value of a pasted call is: by the key that it stands at, and by how it looks.
 
 #include "cli/draft.h"
+#include "cli/draft_key.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { KEY_SIZE = 64, SECRET_LENGTH_MIN = 20, NAME_SECRET_MIN = 16, PATH_SHOWN = 120 };
-
-/// "X-Api-Key" -> "xapikey"
-static void plain_key(struct text key, char out[KEY_SIZE])
-{
-    size_t length = 0;
-
-    for (size_t i = 0; i < key.length && length + 1 < KEY_SIZE; i++) {
-        char c = key.data[i];
-        if (c >= 'A' && c <= 'Z') {
-            out[length++] = (char)(c | 0x20);
-        } else if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) {
-            out[length++] = c;
-        }
-    }
-    out[length] = '\0';
-}
-
-static bool has_any(const char *key, const char *const *parts, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (strstr(key, parts[i]) != NULL) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool is_any(const char *key, const char *const *words, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(key, words[i]) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool ends_with(const char *key, const char *end)
-{
-    size_t length = strlen(key), end_length = strlen(end);
-    return length >= end_length && strcmp(key + length - end_length, end) == 0;
-}
-
-static bool begins_with(const char *key, const char *begin)
-{
-    return strncmp(key, begin, strlen(begin)) == 0;
-}
+enum { SECRET_LENGTH_MIN = 20, NAME_SECRET_MIN = 16, PATH_SHOWN = 120 };
 
 /// A line on a value, once in the list; a name that is a secret is not told.
 static void note_value(struct draft *draft, const struct draft_value *value, const char *what, struct text *lines,
@@ -104,13 +58,6 @@ void draft_tell_literal(struct draft *draft, const struct draft_value *value)
     }
 }
 
-static struct text keep(struct draft *draft, const char *text)
-{
-    struct text kept = arena_copy(draft->arena, text_of(text));
-    draft->is_out_of_memory = draft->is_out_of_memory || kept.data == NULL;
-    return kept;
-}
-
 // ------------------------------------------------------------------------------------------------------------- secrets
 
 static bool is_secret_key(const char *key)
@@ -123,8 +70,8 @@ static bool is_secret_key(const char *key)
     static const char *const WORDS[] = { "key",  "sig",   "sid",  "user", "username", "login",     "userid",  "pin",
                                          "auth", "xauth", "hash", "pass", "appid",    "accountid", "agentid", "pcc" };
 
-    return has_any(key, PARTS, COUNT_OF(PARTS)) || is_any(key, WORDS, COUNT_OF(WORDS)) ||
-           (ends_with(key, "key") && strlen(key) <= 16);
+    return draft_key_has_any(key, PARTS, COUNT_OF(PARTS)) || draft_key_is_any(key, WORDS, COUNT_OF(WORDS)) ||
+           (draft_key_ends_with(key, "key") && strlen(key) <= 16);
 }
 
 /// Long, of letters and digits mixed, and no word, path or type.
@@ -157,9 +104,9 @@ static bool is_truth(struct text value)
 }
 
 /// "x-api-key" of acme -> "ACME_API_KEY"; "acme-key" -> "ACME_KEY"
-static void secret_name(const struct draft *draft, const char *suffix, char out[2 * KEY_SIZE])
+static void secret_name(const struct draft *draft, const char *suffix, char out[2 * DRAFT_KEY_SIZE])
 {
-    char plain[KEY_SIZE] = { 0 };
+    char plain[DRAFT_KEY_SIZE] = { 0 };
     size_t length = 0;
 
     for (const char *at = suffix; *at != '\0' && length + 1 < sizeof(plain); at++) {
@@ -175,14 +122,14 @@ static void secret_name(const struct draft *draft, const char *suffix, char out[
     }
     length -= length > 0 && plain[length - 1] == '_' ? 1 : 0;
     plain[length] = '\0';
-    char prefix[KEY_SIZE + 1];
+    char prefix[DRAFT_KEY_SIZE + 1];
     (void)snprintf(prefix, sizeof(prefix), "%.*s_", TEXT_ARGS(draft->name));
     for (char *at = prefix; *at != '\0'; at++) {
         *at = *at >= 'a' && *at <= 'z' ? (char)(*at - 'a' + 'A') : *at;
     }
-    const char *rest = begins_with(plain, "X_") ? plain + 2 : plain;
-    rest += begins_with(rest, prefix) ? strlen(prefix) : 0;
-    (void)snprintf(out, 2 * KEY_SIZE, "%s%s", prefix, rest[0] == '\0' ? "SECRET" : rest);
+    const char *rest = draft_key_begins_with(plain, "X_") ? plain + 2 : plain;
+    rest += draft_key_begins_with(rest, prefix) ? strlen(prefix) : 0;
+    (void)snprintf(out, 2 * DRAFT_KEY_SIZE, "%s%s", prefix, rest[0] == '\0' ? "SECRET" : rest);
 }
 
 static bool is_name_taken(const struct draft *draft, const char *name)
@@ -197,7 +144,7 @@ static bool is_name_taken(const struct draft *draft, const char *name)
 
 struct text draft_secret_of(struct draft *draft, const char *suffix, struct text value)
 {
-    char name[2 * KEY_SIZE], numbered[2 * KEY_SIZE + 8];
+    char name[2 * DRAFT_KEY_SIZE], numbered[2 * DRAFT_KEY_SIZE + 8];
 
     for (size_t i = 0; i < draft->secret_count; i++) {
         if (text_equals(draft->secrets[i].value, value)) {
@@ -214,16 +161,16 @@ struct text draft_secret_of(struct draft *draft, const char *suffix, struct text
         (void)snprintf(numbered, sizeof(numbered), "%s_%u", name, i);
     }
     struct draft_secret *secret = &draft->secrets[draft->secret_count++];
-    *secret = (struct draft_secret){ keep(draft, numbered), value };
+    *secret = (struct draft_secret){ draft_keep(draft, numbered), value };
     return secret->name;
 }
 
 bool draft_take_secret(struct draft *draft, const struct draft_value *value)
 {
-    char key[KEY_SIZE], suffix[KEY_SIZE];
+    char key[DRAFT_KEY_SIZE], suffix[DRAFT_KEY_SIZE];
     bool is_path = value->where == DRAFT_PATH || value->key.length == 0;
 
-    plain_key(value->key, key);
+    draft_key_plain(value->key, key);
     if (is_truth(value->value) || (value->is_number && value->value.length < 6) ||
         (!is_secret_key(key) && !looks_secret(value->value))) {
         return false;
@@ -253,163 +200,21 @@ bool draft_is_airport(struct text value)
 bool draft_is_origin(struct text word)
 {
     static const char *const WORDS[] = { "dep", "src", "source", "org" };
-    char key[KEY_SIZE];
+    char key[DRAFT_KEY_SIZE];
 
-    plain_key(word, key);
-    return strstr(key, "orig") != NULL || strstr(key, "depart") != NULL || begins_with(key, "from") ||
-           is_any(key, WORDS, COUNT_OF(WORDS));
+    draft_key_plain(word, key);
+    return draft_key_ends_with_word(word, "from") || strstr(key, "orig") != NULL || strstr(key, "depart") != NULL ||
+           draft_key_begins_with(key, "from") || draft_key_is_any(key, WORDS, COUNT_OF(WORDS));
 }
 
 bool draft_is_destination(struct text word)
 {
     static const char *const WORDS[] = { "arr", "dst" };
-    char key[KEY_SIZE];
+    char key[DRAFT_KEY_SIZE];
 
-    plain_key(word, key);
-    return strstr(key, "dest") != NULL || strstr(key, "arriv") != NULL || begins_with(key, "to") ||
-           is_any(key, WORDS, COUNT_OF(WORDS));
-}
-
-/// "2026-12-20", "2026-12-20T00:00:00", "20261220": the day as ISO; `*rest` what follows it. False: no day.
-static bool read_day(struct draft *draft, struct text value, struct text *day, struct text *rest, bool *is_compact)
-{
-    static const char ISO[] = "dddd-dd-dd", COMPACT[] = "dddddddd";
-    char written[11];
-
-    *is_compact = value.length == 8;
-    const char *form = *is_compact ? COMPACT : ISO;
-    size_t length = strlen(form);
-    if (value.length < length || value.length > 32 || (value.length > length && value.data[length] != 'T')) {
-        return false;
-    }
-    for (size_t i = 0; i < length; i++) {
-        bool is_digit = value.data[i] >= '0' && value.data[i] <= '9';
-        if (form[i] == 'd' ? !is_digit : value.data[i] != form[i]) {
-            return false;
-        }
-    }
-    const char *d = value.data;
-    (void)snprintf(written, sizeof(written), "%.4s-%.2s-%.2s", d, d + (*is_compact ? 4 : 5), d + (*is_compact ? 6 : 8));
-    bool is_possible = written[0] == '2' && written[1] == '0' && strncmp(written + 5, "01", 2) >= 0 &&
-                       strncmp(written + 5, "12", 2) <= 0 && strncmp(written + 8, "01", 2) >= 0 &&
-                       strncmp(written + 8, "31", 2) <= 0;
-    *day = keep(draft, written);
-    *rest = (struct text){ value.data + length, value.length - length };
-    return is_possible;
-}
-
-static bool is_digits(struct text value)
-{
-    for (size_t i = 0; i < value.length; i++) {
-        if (value.data[i] < '0' || value.data[i] > '9') {
-            return false;
-        }
-    }
-    return true;
-}
-
-/// "150117", where the names speak of a day: as ddmmyy, else as yymmdd.
-static bool read_short_day(struct draft *draft, const struct draft_value *value, struct text *day, bool *is_year_first)
-{
-    char key[KEY_SIZE], parent[KEY_SIZE], written[11];
-    const char *d = value->value.data;
-
-    plain_key(value->key, key);
-    plain_key(value->parent, parent);
-    bool is_named = strstr(key, "date") != NULL || strstr(key, "day") != NULL || strstr(parent, "date") != NULL;
-    if (!is_named || value->value.length != 6 || !is_digits(value->value)) {
-        return false;
-    }
-    *is_year_first = memcmp(d, "31", 2) > 0 || memcmp(d, "00", 2) == 0 || memcmp(d + 2, "12", 2) > 0;
-    const char *month = d + 2, *last = *is_year_first ? d + 4 : d, *year = *is_year_first ? d : d + 4;
-    (void)snprintf(written, sizeof(written), "20%.2s-%.2s-%.2s", year, month, last);
-    *day = keep(draft, written);
-    return memcmp(month, "01", 2) >= 0 && memcmp(month, "12", 2) <= 0 && memcmp(last, "01", 2) >= 0 &&
-           memcmp(last, "31", 2) <= 0;
-}
-
-/// Which of the two days of a search it is, 0 or 1; 2: of neither.
-static size_t which_day(struct draft *draft, const struct draft_value *value, struct text day)
-{
-    static const char *const SECOND[] = { "return", "inbound", "back", "checkout", "until", "end" };
-    static const char *const FIRST[] = { "checkin", "outbound", "depart", "start" };
-    static const char *const OTHER[] = { "birth", "dob", "expir", "version", "issued", "created", "timestamp" };
-    char key[KEY_SIZE], parent[KEY_SIZE];
-
-    plain_key(value->key, key);
-    plain_key(value->parent, parent);
-    if (has_any(key, OTHER, COUNT_OF(OTHER))) {
-        return 2;
-    }
-    bool is_second = has_any(key, SECOND, COUNT_OF(SECOND)) || has_any(parent, SECOND, COUNT_OF(SECOND));
-    bool is_first = has_any(key, FIRST, COUNT_OF(FIRST));
-    if (draft->is_hotels) { // a guest arrives first and departs at the end
-        is_second =
-            (is_second || strstr(key, "depart") != NULL || begins_with(key, "to")) && strstr(key, "start") == NULL;
-        is_first = has_any(key, FIRST, COUNT_OF(FIRST)) && strstr(key, "depart") == NULL;
-    }
-    size_t index = is_second                                                                         ? 1
-                   : is_first || value->slice != NULL                                                ? value->index
-                   : draft->search.dates[0].data == NULL || text_equals(draft->search.dates[0], day) ? 0
-                                                                                                     : 1;
-    bool is_free =
-        index < 2 && (draft->search.dates[index].data == NULL || text_equals(draft->search.dates[index], day));
-    return is_free ? index : 2;
-}
-
-static struct text take_date(struct draft *draft, const struct draft_value *value)
-{
-    char expression[160], what[80];
-    struct text day, rest = { 0 };
-    bool is_compact = false, is_year_first = false, is_short = false;
-
-    if (value->where == DRAFT_HEADER) {
-        return (struct text){ 0 };
-    }
-    if (!read_day(draft, value->value, &day, &rest, &is_compact)) {
-        is_short = read_short_day(draft, value, &day, &is_year_first);
-        rest = (struct text){ 0 };
-        if (!is_short) {
-            return (struct text){ 0 };
-        }
-    }
-    size_t index = which_day(draft, value, day);
-    if (index > 1) {
-        draft_tell(draft, value, "a date that stays as it is");
-        return (struct text){ 0 };
-    }
-    draft->search.dates[index] = day;
-    const char *field = draft->is_hotels ? (index == 0 ? "search.query.check_in" : "search.query.check_out")
-                        : index == 0     ? "search.query.slices[1].date"
-                                         : "search.query.slices[2].date";
-    if (value->slice != NULL) {
-        field = "slice.date";
-    } else {
-        draft->uses_second_slice = draft->uses_second_slice || (index == 1 && !draft->is_hotels);
-    }
-    (void)snprintf(expression, sizeof(expression), is_compact ? "(%s:gsub(\"-\", \"\"))" : "%s", field);
-    if (is_short) {
-        (void)snprintf(expression, sizeof(expression), "(%s:gsub(\"^..(..)-(..)-(..)$\", \"%s\"))", field,
-                       is_year_first ? "%1%2%3" : "%3%2%1");
-    }
-    if (rest.length > 0) {
-        (void)snprintf(expression, sizeof(expression), "%s .. \"%.*s\"", field, TEXT_ARGS(rest));
-        for (size_t i = 0; i < rest.length; i++) {
-            if (strchr("T0123456789:.+-Z", rest.data[i]) == NULL) {
-                return (struct text){ 0 };
-            }
-        }
-    }
-    (void)snprintf(what, sizeof(what), "%s%s",
-                   draft->is_hotels       ? (index == 0 ? "the day of check-in" : "the day of check-out")
-                   : value->slice != NULL ? "the day of the slice"
-                   : index == 0           ? "the day of the first slice"
-                                          : "the day of the way back",
-                   !is_short       ? ""
-                   : is_year_first ? ", as yymmdd"
-                                   : ", as ddmmyy");
-    draft_tell(draft, value, what);
-    return keep(draft, expression);
+    draft_key_plain(word, key);
+    return draft_key_ends_with_word(word, "to") || strstr(key, "dest") != NULL || strstr(key, "arriv") != NULL ||
+           draft_key_begins_with(key, "to") || draft_key_is_any(key, WORDS, COUNT_OF(WORDS));
 }
 
 static struct text take_airport(struct draft *draft, const struct draft_value *value)
@@ -465,11 +270,11 @@ static struct text take_party(struct draft *draft, const struct draft_value *val
     };
     static const char *const GUESTS[] = { "occupancy", "guests", "guestcount", "pax", "persons" };
     struct draft_search *search = &draft->search;
-    char key[KEY_SIZE];
+    char key[DRAFT_KEY_SIZE];
     uint64_t count;
     const char *expression = NULL, *what = NULL;
 
-    plain_key(value->key, key);
+    draft_key_plain(value->key, key);
     if (!text_to_u64(value->value, &count) || count > 9 || value->where == DRAFT_HEADER || value->where == DRAFT_PATH) {
         return (struct text){ 0 };
     }
@@ -486,27 +291,27 @@ static struct text take_party(struct draft *draft, const struct draft_value *val
     } else if ((strstr(key, "infant") != NULL || strcmp(key, "inf") == 0) && !draft->is_hotels) {
         what = "how many infants on a lap";
         expression = count <= 1 && take_count(&search->infants, count) ? "count(search, \"infant_lap\")" : NULL;
-    } else if (is_any(key, EVERYBODY, COUNT_OF(EVERYBODY)) && !draft->is_hotels) {
+    } else if (draft_key_is_any(key, EVERYBODY, COUNT_OF(EVERYBODY)) && !draft->is_hotels) {
         what = "how many travellers";
         expression = count > 0 && take_count(&search->adults, count) ? "#search.query.travellers" : NULL;
-    } else if (is_any(key, GUESTS, COUNT_OF(GUESTS)) && draft->is_hotels) {
+    } else if (draft_key_is_any(key, GUESTS, COUNT_OF(GUESTS)) && draft->is_hotels) {
         what = "how many adults";
         expression = count > 0 && take_count(&search->adults, count) ? "search.query.rooms[1].adults" : NULL;
-    } else if (begins_with(key, "room") && draft->is_hotels) {
+    } else if (draft_key_begins_with(key, "room") && draft->is_hotels) {
         what = "how many rooms";
         expression = count > 0 && take_count(&search->rooms, count) ? "#search.query.rooms" : NULL;
     }
     if (expression == NULL) {
         return (struct text){ 0 };
     }
-    draft->counts_travellers = draft->counts_travellers || begins_with(expression, "count(");
+    draft->counts_travellers = draft->counts_travellers || draft_key_begins_with(expression, "count(");
     draft_tell(draft, value, what);
     if (value->is_number || value->where != DRAFT_JSON) {
-        return keep(draft, expression);
+        return draft_keep(draft, expression);
     }
     char as_text[80];
     (void)snprintf(as_text, sizeof(as_text), "tostring(%s)", expression);
-    return keep(draft, as_text);
+    return draft_keep(draft, as_text);
 }
 
 static bool is_capitals(struct text value, size_t length)
@@ -547,9 +352,9 @@ static struct text take_word(struct draft *draft, const struct draft_value *valu
         "dest", "destination", "destinationcode", "location", "locationcode", "place"
     };
     struct draft_search *search = &draft->search;
-    char key[KEY_SIZE];
+    char key[DRAFT_KEY_SIZE];
 
-    plain_key(value->key, key);
+    draft_key_plain(value->key, key);
     if (value->is_number) {
         return (struct text){ 0 };
     }
@@ -557,7 +362,7 @@ static struct text take_word(struct draft *draft, const struct draft_value *valu
         draft_tell(draft, value, "the currency");
         return TEXT("search.currency");
     }
-    if (is_any(key, MARKETS, COUNT_OF(MARKETS)) && is_capitals(value->value, 2) &&
+    if (draft_key_is_any(key, MARKETS, COUNT_OF(MARKETS)) && is_capitals(value->value, 2) &&
         take_text(&search->market, value->value)) {
         draft_tell(draft, value, "the market");
         return TEXT("search.market");
@@ -569,7 +374,7 @@ static struct text take_word(struct draft *draft, const struct draft_value *valu
         draft_tell(draft, value, "the cabin (premium may have another name there)");
         return TEXT("search.query.cabin");
     }
-    if (draft->is_hotels && (strstr(key, "city") != NULL || is_any(key, PLACES, COUNT_OF(PLACES))) &&
+    if (draft->is_hotels && (strstr(key, "city") != NULL || draft_key_is_any(key, PLACES, COUNT_OF(PLACES))) &&
         is_code(value->value) && take_text(&search->city, value->value)) {
         draft_tell(draft, value, "the city");
         return TEXT("search.query.place.city");
@@ -579,8 +384,9 @@ static struct text take_word(struct draft *draft, const struct draft_value *valu
 
 struct text draft_take_field(struct draft *draft, const struct draft_value *value)
 {
-    struct text (*const TAKES[])(struct draft * draft, const struct draft_value *value) = { take_date, take_airport,
-                                                                                            take_party, take_word };
+    struct text (*const TAKES[])(struct draft * draft, const struct draft_value *value) = { draft_take_date,
+                                                                                            take_airport, take_party,
+                                                                                            take_word };
 
     for (size_t i = 0; i < COUNT_OF(TAKES); i++) {
         struct text expression = TAKES[i](draft, value);

@@ -846,7 +846,7 @@ test("a recorded fixture expects all that an offer says, and notices when it say
   equal("120.50", first.price.total, "price")
   equal("now", first.pay, "pay")
   equal(nil, first.observed_at, "what the engine adds")
-  equal("h1", first.item.supplier_hotel_id, "hotel")
+  equal("h1", first.supplier_hotel_id, "hotel")
   equal("Double", first.room, "room")
   equal("room_only", first.board, "board")
   local path = SUPPLIERS .. "/careless.lua"
