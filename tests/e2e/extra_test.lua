@@ -57,7 +57,8 @@ local function write_settings(extra)
 end
 write_settings("enabled: true, per_supplier: 50%, engine: 50%")
 
-local w = world.start { population = POPULATION, settings = { SETTINGS } }
+-- Some of them fail each time: a breaker would end that.
+local w = world.start { population = POPULATION, settings = { SETTINGS }, without_breakers = true }
 
 local function reload()
   local reply = world.http("POST", w.admin_url .. "/admin/v1/reload", { max_time = 120 })
@@ -79,6 +80,16 @@ local function ask_until(what, name, is_wanted)
     end
   end
   error("never: " .. what)
+end
+
+-- So many searches, eight at once: a permit is good for ten seconds, in which one after the other may be too few on a
+-- busy machine. Their replies.
+local function ask_many(count, name, budget_ms)
+  local body = world.folder .. "/many.json"
+  world.write_file(body, world.json.encode { product = "flights", query = world.query, suppliers = { name },
+    budget_ms = budget_ms })
+  return (world.shell(("seq %d | xargs -P 8 -I {} curl -sS --max-time 60 -H 'Content-Type: application/json' " ..
+    "--data-binary @%s %s/v1/search"):format(count, body, w.url)))
 end
 
 local function counts(name)
@@ -181,16 +192,14 @@ test("a supplier that is five times slower gets no more than its allowance", fun
   reload()
   world.farm("s05", { model = "constant", median_ms = 100 })
   local before, calls = requests("s05"), 0
-  for _ = 1, 120 do
-    equal("answered", (ask("heavy")).outcome)
-    calls = calls + 1
-  end
+  local replies = ask_many(120, "heavy", 20000)
+  calls = calls + 120
+  local _, answered = replies:gsub('"outcome":"answered"', "")
+  equal(120, answered, replies)
   -- From now on each of them is late: all it could be asked again for is worth it, and nothing of it comes in time.
   world.farm("s05", { model = "constant", median_ms = 500 })
-  for _ = 1, 120 do
-    ask("heavy", 400)
-    calls = calls + 1
-  end
+  ask_many(120, "heavy", 400)
+  calls = calls + 120
   local tried = counts("heavy")
   local sent = requests("s05") - before - calls
   assert(sent <= calls * 0.03, ("%d extra calls of %d"):format(sent, calls))
