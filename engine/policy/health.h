@@ -8,7 +8,7 @@
 /// is slow only by a 99 % that holds even if all that was not followed had come.
 ///
 /// Threads: one owner; the caller holds the account's lock.
-/// Memory:  a plain value to embed (about 31 KiB); nothing to free.
+/// Memory:  a plain value to embed (about 34 KiB); nothing to free.
 /// Time:    never reads the clock, every call takes `now_us`, which does not go back.
 #pragma once
 

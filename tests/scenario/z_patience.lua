@@ -281,7 +281,9 @@ finally   { references = 0, memory = 0, fetches = 0, timers = 0, permits = 0 }
 scenario "somebody who often comes just before the end is waited for until then"
 
 at(0)     { search = { budget = 2000, patience = { early = true } } }
+at(0)     { supplier = "failed", fails = "first_byte", after = 1945, past = { from = 1500, to = 2100 } }
 at(0)     { supplier = "late", answers = "offers_3", after = 1982, past = { from = 1500, to = 2100 } }
 
-by(2000)  { expect_reply = { complete = true, offers = 3, early = false, outcomes = { late = "answered" } } }
+by(2000)  { expect_reply = { complete = false, offers = 3, early = false,
+                             outcomes = { failed = "failed", late = "answered" } } }
 finally   { references = 0, memory = 0, fetches = 0, timers = 0, permits = 0 }

@@ -126,8 +126,6 @@ static void cuts_do_not_make_a_supplier_look_quick(void **state)
 static void inside_a_bucket_the_curve_goes_straight(void **state)
 {
     (void)state;
-    static struct latency latency;
-    static struct latency_curve curve;
     uint32_t bucket = latency_bucket(1980 * MS);
     uint64_t begin = latency_bucket_us(bucket), end = latency_bucket_us(bucket + 1);
 
@@ -148,8 +146,6 @@ static void inside_a_bucket_the_curve_goes_straight(void **state)
 static void attempts_that_we_cut_are_not_followed_behind_it(void **state)
 {
     (void)state;
-    static struct latency latency;
-    static struct latency_curve curve;
 
     latency_init(&latency);
     for (uint32_t i = 0; i < 100; i++) {

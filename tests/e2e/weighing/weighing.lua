@@ -15,8 +15,8 @@ return {
     if not progress.latency then
       return 15000
     end
-    local longest = progress.worth_waiting { value = 10, delay_cost = 1 }
-    return longest and longest + 1000 * (progress.chance(60000) or 0)
+    local longest = progress.worth_waiting { value = 10, delay_cost = 40 }
+    return longest and longest + 1000 * (progress.chance(60000) or 0) or 15000
   end,
 
   build_request = function(search, ctx)
