@@ -96,9 +96,9 @@ struct plan_node {
     struct plan_entry *entries; // of a map, sorted by key
     size_t entry_count;
     int function;
-    uint32_t level;       // of a list: the level of its elements; of a function: the level of its row
-    uint32_t outer;       // of a list: the level that it begins at
-    uint32_t first_level; // … and the first one further in
+    uint32_t level;         // of a list: the level of its elements; of a function: the level of its row
+    uint32_t outer;         // of a list: the level that it begins at
+    uint32_t first_level;   // … and the first one further in
     struct plan_only *only; // of a list: which of its elements are meant; NULL: all (plan_only.h)
     struct plan_node **fields;
     size_t field_count;

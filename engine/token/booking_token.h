@@ -16,7 +16,7 @@
 enum { BOOKING_TOKEN_MAX = 8 * 1024 };
 
 struct booking_claims {
-    struct text id; // made by booking_token_write
+    struct text id;                                // made by booking_token_write
     struct text product, supplier, account, offer; // `account` may be absent: the caller is not to know it
     struct text total, currency;
     struct text search;
