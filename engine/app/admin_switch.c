@@ -93,43 +93,68 @@ static const char *read_state(void *context, const struct json_node *value)
     return "expected \"open\", \"close\" or \"reset\"";
 }
 
+/// "900ms", or "none": as it was.
+static const char *read_ceiling(void *context, const struct json_node *value)
+{
+    struct admin_switch *asked = context;
+    struct value_problem problem = { "is not a duration", "write it like 900ms or 2s, or \"none\"" };
+
+    if (value->kind == JSON_STRING && text_equals_c(value->text, "none")) {
+        asked->request.action = SWITCH_DROP_CEILING;
+        return NULL;
+    }
+    if (value->kind == JSON_STRING && switch_read_ceiling(value->text, &asked->request.ceiling_us, &problem)) {
+        asked->request.action = SWITCH_SET_CEILING;
+        return NULL;
+    }
+    (void)snprintf(asked->sentence, sizeof(asked->sentence), "%s: %s", problem.sentence, problem.help);
+    return asked->sentence;
+}
+
 static const struct admin_field FIELDS[] = {
     { "who", read_who }, { "why", read_why }, { "account", read_account }, { "for", read_for }, { "state", read_state },
 };
+static const struct admin_field CEILING_FIELDS[] = {
+    { "who", read_who }, { "why", read_why }, { "for", read_for }, { "ceiling", read_ceiling }
+};
 
-/// One row, one action; `fields` are the first of FIELDS.
+/// One row, one action; `count` are the first of `fields`. Without an action of its own a field says it: `said_by`.
 static const struct action_row {
     const char *name;
     enum switch_action action;
-    size_t fields;
-    bool is_of_breaker;
+    const struct admin_field *fields;
+    size_t count;
+    const char *said_by, *says;
 } ACTIONS[] = {
-    { "enable", SWITCH_ENABLE, 3, false },
-    { "disable", SWITCH_DISABLE, 4, false },
-    { "drain", SWITCH_DRAIN, 4, false },
-    { "breaker", SWITCH_RESET, 5, true },
+    { "enable", SWITCH_ENABLE, FIELDS, 3, NULL, NULL },
+    { "disable", SWITCH_DISABLE, FIELDS, 4, NULL, NULL },
+    { "drain", SWITCH_DRAIN, FIELDS, 4, NULL, NULL },
+    { "breaker", SWITCH_ACTION_COUNT, FIELDS, 5, "/state", "say \"open\", \"close\" or \"reset\"" },
+    { "ceiling", SWITCH_ACTION_COUNT, CEILING_FIELDS, 4, "/ceiling", "say how long, or \"none\"" },
 };
 
 /// Whoever finds a supplier switched off wants to know why.
 static bool needs_why(const struct switch_request *request)
 {
-    return request->action == SWITCH_DISABLE || request->action == SWITCH_OPEN || request->action == SWITCH_CLOSE;
+    return request->action == SWITCH_DISABLE || request->action == SWITCH_OPEN || request->action == SWITCH_CLOSE ||
+           request->action == SWITCH_SET_CEILING;
 }
 
 static bool read_body(struct admin_switch *asked, struct http_call *call, struct problem *problem)
 {
     const struct action_row *row = asked->row;
-    enum switch_action none = (enum switch_action)(SWITCH_RESET + 1);
-
-    asked->request.action = row->is_of_breaker ? none : row->action;
-    if (!admin_body_read(call, &asked->arena, FIELDS, row->fields, asked, problem)) {
+    asked->request.action = row->action;
+    if (!admin_body_read(call, &asked->arena, row->fields, row->count, asked, problem)) {
         return false;
     }
-    if (asked->request.action == none) {
-        problem_add(problem, "/state", "required", "say \"open\", \"close\" or \"reset\"");
+    if (asked->request.action == SWITCH_ACTION_COUNT) {
+        problem_add(problem, row->said_by, "required", "%s", row->says);
+    } else if (asked->request.action == SWITCH_SET_CEILING && asked->request.for_us == 0) {
+        problem_add(problem, "/for", "required", "say for how long: what shall stay belongs into the settings");
     } else if (needs_why(&asked->request) && !asked->has_why) {
         problem_add(problem, "/why", "required", "say why: whoever finds it so wants to know");
-    } else if (asked->request.action == SWITCH_RESET && asked->request.for_us != 0) {
+    } else if ((asked->request.action == SWITCH_RESET || asked->request.action == SWITCH_DROP_CEILING) &&
+               asked->request.for_us != 0) {
         problem_add(problem, "/for", "not_supported", "what is as new has no end");
     }
     return problem->error_count == 0;
@@ -146,7 +171,7 @@ static void refuse_action(struct http_call *call, struct text action)
         names[i] = ACTIONS[i].name;
     }
     const char *nearest = text_nearest(action, names, COUNT_OF(names));
-    problem_init(&problem, 404, "not_found", "A supplier takes enable, disable, drain and breaker");
+    problem_init(&problem, 404, "not_found", "A supplier takes enable, disable, drain, breaker and ceiling");
     if (nearest != NULL) {
         problem_add(&problem, "", "unknown_action", "did you mean `%s`?", nearest);
     }

@@ -350,6 +350,7 @@ static void block_signals(sigset_t *signals)
     sigaddset(signals, SIGNAL_FREE);
     pthread_sigmask(SIG_BLOCK, signals, NULL);
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); // a file that may not grow is a write that fails
 }
 
 /// What is kept beside generations; what operators have said of suppliers is known before the first search.

@@ -320,6 +320,9 @@ static void read_fields(struct fixture *fixture)
     fixture->expect = take(fixture, root, "expect", JSON_BEGIN_OBJECT, "an object");
     fixture->ceilings = take(fixture, root, "ceilings", JSON_BEGIN_ARRAY, "a list");
     fixture->revalidate = take(fixture, root, "revalidate", JSON_BEGIN_ARRAY, "a list");
+    struct text about = json_tree_text(root, "about"), end = TEXT(FIXTURE_INVENTED);
+    fixture->is_invented =
+        about.length >= end.length && memcmp(about.data + about.length - end.length, end.data, end.length) == 0;
     read_now(fixture);
     (void)!fixture_read_exchanges(fixture, root, &fixture->exchanges);
 }
@@ -364,6 +367,21 @@ bool fixture_read(struct fixture *fixture, const char *path, settings_finding re
         return false;
     }
     return take_bytes(fixture);
+}
+
+static void ignore_finding(void *context, const struct failure *failure)
+{
+    (void)context;
+    (void)failure;
+}
+
+bool fixture_is_invented_at(const char *path)
+{
+    struct fixture fixture;
+    bool is_invented = fixture_read(&fixture, path, ignore_finding, NULL) && fixture.is_invented;
+
+    fixture_fini(&fixture);
+    return is_invented;
 }
 
 bool fixture_read_text(struct fixture *fixture, const char *path, struct text json, settings_finding report,

@@ -43,6 +43,7 @@ struct fixture {
     struct buffer bytes;
     const struct json_node *root;
     bool must_not_fail;             // ok-…
+    bool is_invented;               // its answer is nobody's: FIXTURE_INVENTED
     uint64_t wall_us;               // `now`
     const struct json_node *search; // the others may be NULL
     const struct json_node *secrets, *options, *login, *expect, *ceilings, *revalidate;
@@ -62,6 +63,12 @@ struct fixture {
     enum code bug_code;            // of its kind, when nothing better is known
     const struct failure *trouble; // what a person is told of the bug; NULL: its words are all there is
 };
+
+/// How `about` ends of a fixture whose answer nobody ever gave: `lastcall new` writes it.
+#define FIXTURE_INVENTED "the answer is invented"
+
+/// Is the answer of the fixture of that path invented? What cannot be read is not.
+bool fixture_is_invented_at(const char *path);
 
 /// Reads the file; `path` is copied. False: it cannot be played, and a finding says why. fixture_fini either way.
 MUST_CHECK bool fixture_read(struct fixture *fixture, const char *path, settings_finding report, void *context);

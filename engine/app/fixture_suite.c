@@ -97,6 +97,20 @@ static void fill_bug(const struct supplier_findings *found, struct text detail, 
     }
 }
 
+/// What is found out about an answer that nobody ever gave says so, with the remedy.
+static void note_invented(const struct supplier_findings *found, const struct fixture *fixture, struct failure *failure)
+{
+    const char *slash = strrchr(fixture->path.data, '/');
+    const char *file = slash == NULL ? fixture->path.data : slash + 1;
+
+    if (fixture->is_invented) {
+        failure_note(failure,
+                     "the answer of this fixture is invented, by `lastcall new`: delete it, or put a real answer in "
+                     "its place with `lastcall record %.*s … --as %.*s --force`",
+                     TEXT_ARGS(found->script->name), (int)strcspn(file, "."), file);
+    }
+}
+
 /// Its words, or, where the script itself raised it, all that was found out there.
 static void describe_bug(const struct supplier_findings *found, const struct fixture *fixture, struct failure *failure)
 {
@@ -113,6 +127,7 @@ static void describe_bug(const struct supplier_findings *found, const struct fix
         }
     }
     failure_note(failure, "first met in %.*s", TEXT_ARGS(fixture->path));
+    note_invented(found, fixture, failure);
 }
 
 static void keep_bug(struct supplier_findings *found, const struct fixture *fixture)
@@ -159,6 +174,7 @@ static void run_file(struct fixture_suite *suite, const struct fixture_subject *
                      struct supplier_findings *found)
 {
     struct fixture fixture;
+    size_t before = found->other_count;
 
     suite->fixtures++;
     if (fixture_read(&fixture, path, keep_finding, found)) {
@@ -170,6 +186,9 @@ static void run_file(struct fixture_suite *suite, const struct fixture_subject *
         } else if (fixture.edit_count > 0 && fixture_save(&fixture)) {
             suite->updated++;
         }
+    }
+    for (size_t i = before; i < found->other_count; i++) {
+        note_invented(found, &fixture, &found->others[i]);
     }
     suite->failed += fixture.findings > 0;
     if (suite->on_fixture != NULL) {
@@ -210,7 +229,7 @@ static void run_supplier(struct fixture_suite *suite, const struct fixture_subje
 
     if (count < 0 && errno != ENOENT) {
         suite_find(suite, folder, CODE_FIXTURE_UNREADABLE, "", "the fixtures cannot be read: %s", strerror(errno));
-    } else if (count <= 0 && suite->name_count > 0 && !suite->is_lenient) {
+    } else if (count <= 0 && suite->name_count > 0 && !suite->is_lenient && !suite->allows_bare) {
         suite_find(suite, folder, CODE_FIXTURE_MISSING, "a fixture is ok-….json or odd-….json in this folder",
                    "`%.*s` has no fixtures", TEXT_ARGS(subject->script->name));
     }
@@ -242,12 +261,12 @@ static void run_supplier(struct fixture_suite *suite, const struct fixture_subje
 
 // ---- all of them
 
-static bool is_wanted(const struct fixture_suite *suite, struct text name)
+bool fixture_suite_is_named(const char *const *names, size_t count, struct text name)
 {
-    bool is_named = suite->name_count == 0;
+    bool is_named = count == 0;
 
-    for (size_t i = 0; i < suite->name_count && !is_named; i++) {
-        is_named = text_equals_c(name, suite->names[i]);
+    for (size_t i = 0; i < count && !is_named; i++) {
+        is_named = text_equals_c(name, names[i]);
     }
     return is_named;
 }
@@ -375,7 +394,8 @@ static void run_all(struct fixture_suite *suite, struct worker_pool *workers)
 
     for (size_t i = 0; i < script_set_supplier_count(catalogue->set); i++) {
         const struct script_supplier *script = script_set_supplier(catalogue->set, i);
-        if (!is_wanted(suite, script->name) || !fixture_folder_of(script, folder)) {
+        if (!fixture_suite_is_named(suite->names, suite->name_count, script->name) ||
+            !fixture_folder_of(script, folder)) {
             continue;
         }
         const struct fixture_subject subject = {

@@ -23,6 +23,7 @@ struct fixture_suite {
     size_t name_count;
     bool is_updating;         // writes what came in place of what was expected
     bool is_lenient;          // names without a file and suppliers without fixtures are no findings
+    bool allows_bare;         // suppliers without fixtures are no findings
     uint64_t supplier_max_us; // what runs longer is cut with a finding: of one supplier, and of all; 0: never
     uint64_t all_max_us;
     settings_finding report;
@@ -42,6 +43,9 @@ struct fixture_suite {
 
 /// Runs them; every finding is reported. A bug of the script that ends several fixtures is one, before the others.
 void fixture_suite_run(struct fixture_suite *suite);
+
+/// Is it one of the names? Of none everything is.
+bool fixture_suite_is_named(const char *const *names, size_t count, struct text name);
 
 /// Appends "; no fixtures for acme, bedstone" when there are suppliers without fixtures.
 void fixture_suite_tell_bare(const struct fixture_suite *suite, struct buffer *out);

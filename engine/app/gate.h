@@ -39,7 +39,7 @@ void gate_fini(struct gate *gate); // before its loop is destroyed
 void gate_note_out(struct gate *gate, const struct script_call *call);
 void gate_note_call(struct gate *gate, const struct script_call *call);
 
-/// May a search begin, by these settings? False: it is to be refused at once.
+/// May a search begin, by these settings? False: it is to be refused at once. It may be asked more than once.
 MUST_CHECK bool gate_admits(struct gate *gate, struct admission_settings settings);
 /// One that was admitted has begun; it is over, that long after its arrival.
 void gate_enter(struct gate *gate);

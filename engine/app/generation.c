@@ -220,6 +220,7 @@ static enum status make_supplier(struct generation_builder *builder, const struc
                                              .is_enabled = is_wanted,
                                              .wants_client = script->want_count > 0,
                                              .signs = script->signs,
+                                             .revalidates = script->revalidates,
                                              .extra = &script->extra,
                                              .body_cap = script->body_cap,
                                              .ceiling_us = settings == NULL ? 0 : settings->ceiling_us,
@@ -555,23 +556,43 @@ const struct text *generation_hosts(const struct generation *generation, size_t 
     return generation->hosts;
 }
 
+static void tell_missing(const struct generation *generation, const struct missing_secret *missing,
+                         settings_finding report, void *context)
+{
+    struct failure failure = { .code = CODE_SECRET_MISSING };
+    ptrdiff_t script = script_set_find_supplier(generation->set, missing->supplier);
+    uint32_t line = missing->line;
+
+    if (line == 0 && script >= 0) { // it stands in no settings
+        line = script_check_line_of(script_set_supplier_file(generation->set, (size_t)script), "secrets", 1);
+    }
+    if (missing->file.data != NULL) {
+        failure_at(&failure, missing->file.data, line, missing->column);
+    }
+    failure_set(&failure, "supplier `%.*s`, account `%.*s`: secret %.*s %.*s", TEXT_ARGS(missing->supplier),
+                TEXT_ARGS(missing->account), TEXT_ARGS(missing->secret), TEXT_ARGS(missing->why));
+    failure_help(&failure, "%.*s, or switch the supplier off with `enabled: false`", TEXT_ARGS(missing->help));
+    report(context, &failure);
+}
+
+size_t generation_missing_secrets_of(const struct generation *generation, struct text supplier, settings_finding report,
+                                     void *context)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < generation->missing_count; i++) {
+        if (text_equals(generation->missing[i].supplier, supplier)) {
+            tell_missing(generation, &generation->missing[i], report, context);
+            count++;
+        }
+    }
+    return count;
+}
+
 size_t generation_missing_secrets(const struct generation *generation, settings_finding report, void *context)
 {
     for (size_t i = 0; i < generation->missing_count; i++) {
-        const struct missing_secret *missing = &generation->missing[i];
-        struct failure failure = { .code = CODE_SECRET_MISSING };
-        ptrdiff_t script = script_set_find_supplier(generation->set, missing->supplier);
-        uint32_t line = missing->line;
-        if (line == 0 && script >= 0) { // it stands in no settings
-            line = script_check_line_of(script_set_supplier_file(generation->set, (size_t)script), "secrets", 1);
-        }
-        if (missing->file.data != NULL) {
-            failure_at(&failure, missing->file.data, line, missing->column);
-        }
-        failure_set(&failure, "supplier `%.*s`, account `%.*s`: secret %.*s %.*s", TEXT_ARGS(missing->supplier),
-                    TEXT_ARGS(missing->account), TEXT_ARGS(missing->secret), TEXT_ARGS(missing->why));
-        failure_help(&failure, "%.*s, or switch the supplier off with `enabled: false`", TEXT_ARGS(missing->help));
-        report(context, &failure);
+        tell_missing(generation, &generation->missing[i], report, context);
     }
     return generation->missing_count;
 }

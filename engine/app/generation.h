@@ -81,3 +81,7 @@ const struct text *generation_hosts(const struct generation *generation, size_t 
 
 /// Reports a finding for each secret that a supplier misses, unless the settings switch it off; returns how many.
 size_t generation_missing_secrets(const struct generation *generation, settings_finding report, void *context);
+
+/// The same of one supplier, of whichever account.
+size_t generation_missing_secrets_of(const struct generation *generation, struct text supplier, settings_finding report,
+                                     void *context);

@@ -12,6 +12,9 @@
 
 enum { HIDDEN_SHELF_BYTES = 64 << 20, HIDDEN_SHELF_COUNT = 1 << 16, HIDDEN_NAME = 16 };
 
+/// What one reply may put here: it is copied on a loop, and must not drive out what all others have put here.
+enum { HIDDEN_SHELF_OF_REPLY = HIDDEN_SHELF_BYTES / 8 };
+
 struct hidden_shelf;
 
 /// NULL without memory.

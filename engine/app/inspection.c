@@ -1,5 +1,6 @@
 #include "app/inspection.h"
 
+#include "app/fixture_suite.h"
 #include "script/drift.h"
 #include "script/script_check.h"
 #include "script/script_uses.h"
@@ -61,6 +62,11 @@ void inspection_tell(const struct inspection *inspection, enum inspection_weight
     va_end(arguments);
     failure_at(&failure, place.file, place.line, place.column);
     inspection->tell(inspection->context, weight, &failure);
+}
+
+bool inspection_is_about(const struct inspection *inspection, struct text name)
+{
+    return fixture_suite_is_named(inspection->names, inspection->name_count, name);
 }
 
 struct settings_place inspection_place(const struct inspection *inspection, size_t index, const char *word)
@@ -254,7 +260,7 @@ void inspection_run(const struct inspection *inspection)
     inspection_run_secrets(inspection);
     for (size_t i = 0; i < script_set_supplier_count(set); i++) {
         const struct script_supplier *script = script_set_supplier(set, i);
-        if (is_alias(script)) {
+        if (is_alias(script) || !inspection_is_about(inspection, script->name)) {
             continue;
         }
         tell_tests(inspection, i, script);

@@ -27,6 +27,8 @@ struct inspection_seen {
 struct inspection {
     const struct settings *settings;
     const struct catalogue *catalogue;
+    const char *const *names; // of suppliers; none: all
+    size_t name_count;
     void (*tell)(void *context, enum inspection_weight weight, const struct failure *failure);
     void *context;
     struct inspection_seen *seen; // by the script's index in its set
@@ -49,6 +51,8 @@ void inspection_run(const struct inspection *inspection);
 /// Tells one thing at a place; `file` absent: none.
 void inspection_tell(const struct inspection *inspection, enum inspection_weight weight, enum code code,
                      struct settings_place place, const char *help, const char *format, ...) PRINTF_LIKE(6, 7);
+/// Is it about the supplier of this name?
+bool inspection_is_about(const struct inspection *inspection, struct text name);
 /// The line of the script's file that first assigns `word`.
 struct settings_place inspection_place(const struct inspection *inspection, size_t index, const char *word);
 /// What the settings say of a supplier; NULL: nothing.

@@ -113,6 +113,7 @@ void inspection_run_addresses(const struct inspection *inspection)
         const struct catalogue_supplier *supplier = &catalogue->suppliers[i];
         const struct settings_supplier *settings = inspection_settings_of(inspection, supplier->name);
         bool is_wanted = settings == NULL || settings->is_enabled; // off for want of a secret it is mended soon
+        is_wanted = is_wanted && inspection_is_about(inspection, supplier->name);
         for (size_t j = 0; is_wanted && j < catalogue_account_count(supplier); j++) {
             inspect_account(inspection, i, &supplier->account[j]);
         }

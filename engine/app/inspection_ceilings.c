@@ -140,11 +140,13 @@ void inspection_run_ceilings(const struct inspection *inspection)
 {
     const struct rule_set *rules = inspection->catalogue->rules;
 
-    for (size_t i = 0; rules != NULL && i < rules->rule_count; i++) {
+    for (size_t i = 0; rules != NULL && inspection->name_count == 0 && i < rules->rule_count; i++) {
         inspect_rule(inspection, &rules->rules[i]);
     }
     for (size_t i = 0; i < inspection->catalogue->supplier_count; i++) {
-        inspect_supplier(inspection, i);
-        inspect_script(inspection, i);
+        if (inspection_is_about(inspection, inspection->catalogue->suppliers[i].name)) {
+            inspect_supplier(inspection, i);
+            inspect_script(inspection, i);
+        }
     }
 }

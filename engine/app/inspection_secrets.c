@@ -32,7 +32,8 @@ void inspection_run_secrets(const struct inspection *inspection)
     const struct catalogue *catalogue = inspection->catalogue;
 
     for (size_t i = 0; i < catalogue->supplier_count; i++) {
-        for (size_t j = 0; j < catalogue_account_count(&catalogue->suppliers[i]); j++) {
+        bool is_wanted = inspection_is_about(inspection, catalogue->suppliers[i].name);
+        for (size_t j = 0; is_wanted && j < catalogue_account_count(&catalogue->suppliers[i]); j++) {
             tell_account(inspection, i, &catalogue->suppliers[i].account[j]);
         }
     }

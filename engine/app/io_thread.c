@@ -288,6 +288,7 @@ static enum status io_thread_open(struct io_thread *thread, struct failure *why)
     live_world_init(&thread->live, thread->loop, thread->fetches, thread->engine->workers, thread->engine->permits);
     gate_init(&thread->gate, thread->loop, (unsigned)(thread - thread->engine->threads));
     thread->live.gate = &thread->gate;
+    search_refusal_init(&thread->refusal);
     thread->live.shadows.shadows = thread->engine->shadows;
     thread->live.on_late = search_route_on_late;
     thread->live.late_owner = thread;
@@ -361,6 +362,7 @@ void io_thread_fini(struct io_thread *thread)
         loop_run(thread->loop); // one pass: messages already posted are received
     }
     gate_fini(&thread->gate);
+    search_refusal_fini(&thread->refusal);
     if (thread->loop != NULL) {
         loop_timer_cancel(thread->loop, &thread->drain_timer);
         loop_timer_cancel(thread->loop, &thread->drain_poll);

@@ -6,6 +6,7 @@
 
 #include "app/engine.h"
 #include "app/live_world.h"
+#include "app/search_refusal.h"
 #include "io/http_server.h"
 #include "policy/budget.h"
 
@@ -24,6 +25,7 @@ struct io_thread {
     struct live_world live;
     struct reserve reserve;
     struct gate gate;
+    struct search_refusal refusal;
     struct list calls;         // open struct search_call of search_route.c
     struct list revalidations; // open struct revalidate_call of revalidate_route.c
     struct timer drain_timer;

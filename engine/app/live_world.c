@@ -125,6 +125,18 @@ static bool live_is_switched_off(struct world *world, const struct catalogue_sup
     return true;
 }
 
+static uint64_t live_ceiling_override(struct world *world, const struct catalogue_supplier *supplier)
+{
+    struct switch_item found;
+
+    if (switches_are_none(live_of(world)->switches) ||
+        !switches_find(live_of(world)->switches, SWITCH_ABOUT_CEILING, supplier->name, (struct text){ 0 },
+                       clock_now_us(), &found)) {
+        return 0;
+    }
+    return found.ceiling_us;
+}
+
 /// An operator holds it open or closed? What passes so teaches the breaker nothing: its epoch is none.
 static bool live_breaker_is_held(struct live_world *live, const struct script_account *account,
                                  enum breaker_answer *answer, struct breaker_pass *pass, uint64_t *wait_us)
@@ -318,6 +330,7 @@ void live_world_init(struct live_world *live, struct loop *loop, struct fetch_po
         .permit_end = live_permit_end,
         .account_block = live_account_block,
         .is_switched_off = live_is_switched_off,
+        .ceiling_override = live_ceiling_override,
         .permit_given_up = live_permit_given_up,
         .account_strained = live_account_strained,
         .auth_ask = live_auth_ask,

@@ -85,8 +85,6 @@ struct permits_account {
 };
 typedef void (*permits_visitor)(const struct permits_account *found, uint64_t now_us, void *context);
 void permits_visit(struct permits *permits, const struct script_account *account, permits_visitor visit, void *context);
-/// While we are overloaded no extra call is granted.
-void permits_set_overloaded(struct permits *permits, bool is_overloaded);
 
 /// How an account stands now.
 struct permits_view {

@@ -208,13 +208,6 @@ void permits_visit(struct permits *permits, const struct script_account *account
     pthread_mutex_unlock(&found->lock);
 }
 
-void permits_set_overloaded(struct permits *permits, bool is_overloaded)
-{
-    pthread_mutex_lock(&permits->extra_lock);
-    permits->extra.is_overloaded = is_overloaded;
-    pthread_mutex_unlock(&permits->extra_lock);
-}
-
 /// How many of its parts may linger at once.
 static uint32_t linger_most(const struct permit_entry *entry)
 {

@@ -2,6 +2,7 @@
 
 #include "base/json_tree.h"
 #include "base/json_write.h"
+#include "search/shown.h"
 #include "token/booking_token.h"
 
 enum { REPLY_ARENA = 4 << 20 };
@@ -9,7 +10,7 @@ enum { REPLY_ARENA = 4 << 20 };
 // What the supplier said, taken apart.
 struct reading {
     struct arena arena;
-    struct text status;
+    enum revalidation_status status;
     const struct json_node *was, *now, *offer, *handoff; // NULL: not there
     uint64_t expires_ms;                                 // of the confirmed price; UINT64_MAX: it does not say
 };
@@ -44,36 +45,69 @@ static struct json_node *read_hidden(struct reading *reading, struct text hidden
     return root;
 }
 
-static bool is_same_price(const struct json_node *a, const struct json_node *b)
+static bool is_same(const struct json_node *a, const char *amount_of_a, const struct json_node *b,
+                    const char *amount_of_b)
 {
-    return text_equals(json_tree_text(a, "total"), json_tree_text(b, "total")) &&
+    return text_equals(json_tree_text(a, amount_of_a), json_tree_text(b, amount_of_b)) &&
            text_equals(json_tree_text(a, "currency"), json_tree_text(b, "currency"));
 }
 
-static bool is_sold(struct text status)
+// A total that was converted says nothing of the supplier's price by itself: two of his prices may round to one total,
+// and one of his prices becomes another total with other rates.
+static bool is_same_price(const struct json_node *was, const struct json_node *now)
 {
-    return text_equals_c(status, "confirmed") || text_equals_c(status, "price_changed");
+    const struct json_node *own_was = json_tree_member(was, "supplier_price");
+    const struct json_node *own_now = json_tree_member(now, "supplier_price");
+
+    if (own_was != NULL && own_now == NULL) { // now may be told in his currency, or as it was shown
+        return is_same(own_was, "amount", now, "total") || (was == now);
+    }
+    if (own_was == NULL && own_now != NULL) {
+        return is_same(was, "total", own_now, "amount");
+    }
+    return is_same(was, "total", now, "total") && (own_was == NULL || is_same(own_was, "amount", own_now, "amount"));
 }
 
-// The price that holds now, in the supplier's own currency where he says it so: what `confirmed` confirms is the price
-// that was shown, and another one is no confirmation whatever it is called.
-static void settle_price(struct reading *reading)
+static bool is_sold(enum revalidation_status status)
+{
+    return status == REVALIDATION_CONFIRMED || status == REVALIDATION_PRICE_CHANGED;
+}
+
+// "supplier:id" without the supplier. Absent: it is not one of his.
+static struct text id_of_offer(const struct revalidate_subject *subject, const struct json_node *offer)
+{
+    struct text id = json_tree_text(offer, "id"), name = subject->supplier->name;
+
+    if (id.length <= name.length || !text_starts_with(id, name) || id.data[name.length] != ':') {
+        return (struct text){ 0 };
+    }
+    return (struct text){ id.data + name.length + 1, id.length - name.length - 1 };
+}
+
+// The price that holds now, in the supplier's own currency where he says it so: what `confirmed` confirms is the offer
+// and the price that were shown; another price is no confirmation and another offer no change of price, whatever they
+// are called.
+static void settle(const struct revalidate_subject *subject, struct reading *reading)
 {
     const struct json_node *of_offer = json_tree_member(reading->offer, "price");
 
-    reading->now = reading->now != NULL ? reading->now : of_offer;
-    if (reading->now == NULL && text_equals_c(reading->status, "confirmed")) {
-        reading->now = reading->was;
-    }
     if (!is_sold(reading->status)) {
         return;
     }
-    const struct json_node *own = json_tree_member(reading->was, "supplier_price");
-    bool is_own_price = own != NULL &&
-                        text_equals(json_tree_text(own, "amount"), json_tree_text(reading->now, "total")) &&
-                        text_equals(json_tree_text(own, "currency"), json_tree_text(reading->now, "currency"));
-    bool is_same = is_same_price(reading->was, reading->now) || is_own_price;
-    reading->status = is_same ? TEXT("confirmed") : TEXT("price_changed");
+    if (reading->offer != NULL &&
+        !text_equals(id_of_offer(subject, reading->offer), json_tree_text(reading->was->parent, "id"))) {
+        reading->status = REVALIDATION_CHANGED;
+        return;
+    }
+    reading->now = reading->now != NULL ? reading->now : of_offer;
+    if (reading->now == NULL && reading->status == REVALIDATION_CONFIRMED) {
+        reading->now = reading->was;
+    }
+    if (reading->now == NULL) { // the script's side does not let it through
+        reading->status = REVALIDATION_RETRY;
+        return;
+    }
+    reading->status = is_same_price(reading->was, reading->now) ? REVALIDATION_CONFIRMED : REVALIDATION_PRICE_CHANGED;
 }
 
 static void read_end(const struct revalidate_subject *subject, const struct revalidation_end *end,
@@ -83,13 +117,13 @@ static void read_end(const struct revalidate_subject *subject, const struct reva
     const struct json_node *root =
         end == NULL || end->result == NULL ? NULL : read_tree(reading, block_text(end->result));
 
-    reading->status = TEXT("retry");
+    reading->status = REVALIDATION_RETRY;
     reading->expires_ms = UINT64_MAX;
     reading->was = json_tree_member(shown, "price");
     if (root == NULL || reading->was == NULL) {
         return;
     }
-    reading->status = json_tree_text(root, "status");
+    reading->status = revalidation_status_of(json_tree_text(root, "status"));
     reading->now = json_tree_member(root, "now");
     reading->offer = json_tree_member(root, "offer");
     reading->handoff = json_tree_member(root, "handoff");
@@ -97,12 +131,17 @@ static void read_end(const struct revalidate_subject *subject, const struct reva
     if (expires.data == NULL) {
         expires = json_tree_text(reading->offer, "expires_at");
     }
-    if (expires.data != NULL && tokens_read_time(expires, &reading->expires_ms) &&
-        reading->expires_ms <= subject->now_ms) {
-        reading->status = TEXT("expired");
+    if (expires.data != NULL && !tokens_read_time(expires, &reading->expires_ms)) {
+        reading->status = REVALIDATION_RETRY; // nobody could tell when it is over
         return;
     }
-    settle_price(reading);
+    // A booking token counts in seconds: what is left must be one, or it would be over when it comes.
+    if (reading->expires_ms / 1000 <= subject->now_ms / 1000 &&
+        (is_sold(reading->status) || reading->status == REVALIDATION_CHANGED)) {
+        reading->status = REVALIDATION_EXPIRED;
+        return;
+    }
+    settle(subject, reading);
     if (reading->handoff == NULL) {
         reading->handoff = json_tree_member(
             read_hidden(reading, end->hidden != NULL ? block_text(end->hidden) : subject->hidden), "handoff");
@@ -120,8 +159,8 @@ static bool write_booking(const struct revalidate_subject *subject, const struct
     struct buffer token, search;
     struct booking_claims claims = {
         .product = subject->claims->product,
-        .supplier = subject->claims->supplier,
-        .account = subject->claims->account,
+        .supplier = shown_name(subject->supplier, subject->detail),
+        .account = subject->detail == REPLY_FULL ? subject->claims->account : (struct text){ NULL, 0 },
         .offer = json_tree_text(shown, "id"),
         .total = json_tree_text(reading->now, "total"),
         .currency = json_tree_text(reading->now, "currency"),
@@ -149,31 +188,45 @@ static void write_offer(const struct revalidate_subject *subject, const struct r
                         const struct json_node *offer, struct json_writer *json)
 {
     struct buffer token;
-    struct text id = json_tree_text(offer, "id");
-    size_t head = subject->supplier->name.length + 1;
     struct offer made = {
-        .id = { id.data + head, id.length - head }, // "supplier:id"
+        .id = id_of_offer(subject, offer),
+        .json = offer->source,
+        .item = json_tree_text(offer, "item"),
         .price = json_tree_member(offer, "price")->source,
         .expires_at = json_tree_text(offer, "expires_at"),
         .hidden = end->hidden != NULL ? block_text(end->hidden) : (struct text){ NULL, 0 },
     };
+    size_t room = HIDDEN_SHELF_OF_REPLY;
     struct search_seal seal = { subject->supplier, subject->account, subject->claims->facts, &made };
 
+    const struct json_node *item = json_tree_member(offer, "item");
+    if (item != NULL) { // it is the third: what stands before its end is the head
+        made.head_length = (uint32_t)(item->source.data + item->source.length - offer->source.data);
+    }
     buffer_init(&token, OFFER_TOKEN_MAX);
     json_key(json, "offer");
-    if (tokens_seal(subject->tokens, &seal, subject->now_ms, subject->settings->offer_life_us, &token)) {
-        json_raw(json, (struct text){ offer->source.data, offer->source.length - 1 });
-        buffer_append_text(json->out, TEXT(",\"token\":\""));
-        buffer_append_text(json->out, buffer_text(&token));
-        buffer_append_text(json->out, TEXT("\"}"));
-    } else {
-        json_raw(json, offer->source);
-    }
+    bool is_sealed =
+        tokens_seal(subject->tokens, &seal, subject->now_ms, subject->settings->offer_life_us, &room, &token);
+    shown_write_offer(json, subject->supplier, &made, is_sealed ? buffer_text(&token) : (struct text){ NULL, 0 },
+                      subject->detail);
     buffer_fini(&token);
 }
 
-static void write_why(const struct revalidation_end *end, const char *why, struct json_writer *json)
+// How an outcome looks to a stranger, as in a search's reply.
+static const char *seen_of(const struct revalidation_end *end)
 {
+    return seen_name(end != NULL && end->result == NULL ? outcome_row(end->end.outcome)->seen : SEEN_UNAVAILABLE);
+}
+
+static void write_why(const struct revalidate_subject *subject, const struct revalidation_end *end, const char *why,
+                      struct json_writer *json)
+{
+    bool is_ours = end == NULL && (strcmp(why, "draining") == 0 || strcmp(why, "out_of_memory") == 0 ||
+                                   strcmp(why, "forgotten") == 0); // says nothing of a supplier
+    if (subject->detail == REPLY_PUBLIC && !is_ours) {
+        json_field_c(json, "because", seen_of(end));
+        return;
+    }
     if (end == NULL) {
         json_field_c(json, "because", why);
         return;
@@ -184,8 +237,8 @@ static void write_why(const struct revalidation_end *end, const char *why, struc
     }
 }
 
-void revalidate_reply_write(const struct revalidate_subject *subject, const struct revalidation_end *end,
-                            const char *why, struct buffer *out)
+enum revalidation_status revalidate_reply_write(const struct revalidate_subject *subject,
+                                                const struct revalidation_end *end, const char *why, struct buffer *out)
 {
     struct reading reading = { 0 };
     struct json_writer json, sold;
@@ -193,20 +246,20 @@ void revalidate_reply_write(const struct revalidate_subject *subject, const stru
 
     arena_init(&reading.arena, REPLY_ARENA);
     read_end(subject, end, &reading);
-    buffer_init(&members, BOOKING_TOKEN_MAX);
+    buffer_init(&members, 2 * BOOKING_TOKEN_MAX);
     json_writer_init(&sold, &members);
     json_begin_object(&sold);
     if (is_sold(reading.status) && !write_booking(subject, &reading, &sold)) {
-        reading.status = TEXT("retry");
+        reading.status = REVALIDATION_RETRY;
         why = "out_of_memory";
         end = NULL;
     }
     json_end_object(&sold);
     json_writer_init(&json, out);
     json_begin_object(&json);
-    json_field_text(&json, "status", reading.status);
-    if (text_equals_c(reading.status, "retry") && (end == NULL || end->result == NULL)) {
-        write_why(end, why, &json);
+    json_field_c(&json, "status", revalidation_status_name(reading.status));
+    if (reading.status == REVALIDATION_RETRY && (end == NULL || end->result == NULL)) {
+        write_why(subject, end, why, &json);
     }
     if (reading.was != NULL) {
         json_key(&json, "was");
@@ -221,10 +274,11 @@ void revalidate_reply_write(const struct revalidate_subject *subject, const stru
         }
         buffer_append_byte(out, ','); // the members of the object above
         buffer_append(out, members.data + 1, members.length - 2);
-    } else if (text_equals_c(reading.status, "changed")) {
+    } else if (reading.status == REVALIDATION_CHANGED) {
         write_offer(subject, end, reading.offer, &json);
     }
     json_end_object(&json);
     buffer_fini(&members);
     arena_fini(&reading.arena);
+    return reading.status;
 }

@@ -6,7 +6,9 @@
 
 #include "app/settings.h"
 #include "app/tokens.h"
+#include "model/revalidation_status.h"
 #include "search/revalidation.h"
+#include "search/search.h"
 #include "token/offer_token.h"
 
 struct revalidate_subject {
@@ -15,10 +17,13 @@ struct revalidate_subject {
     const struct catalogue_supplier *supplier;
     const struct script_account *account;
     const struct offer_claims *claims;
-    struct text hidden; // of the offer that was asked for: members of JSON, each behind a comma; absent: none
+    struct text hidden;       // of the offer that was asked for: members of JSON, each behind a comma; absent: none
+    enum reply_detail detail; // strangers are told neither how it went wrong nor which account it is of
     uint64_t now_ms;
 };
 
-/// Writes the whole body. `end` NULL: nobody was asked, because of `why` (an outcome's name or a word of our own).
-void revalidate_reply_write(const struct revalidate_subject *subject, const struct revalidation_end *end,
-                            const char *why, struct buffer *out);
+/// Writes the whole body. `end` NULL: nobody was asked, because of `why` (an outcome's name or a word of our own). What
+/// its status is.
+enum revalidation_status revalidate_reply_write(const struct revalidate_subject *subject,
+                                                const struct revalidation_end *end, const char *why,
+                                                struct buffer *out);

@@ -5,10 +5,12 @@
 #include "app/problem.h"
 #include "app/revalidate_reply.h"
 #include "app/route_call.h"
+#include "app/search_request.h"
 #include "base/clock.h"
 #include "base/json_tree.h"
 #include "base/json_write.h"
 #include "base/log.h"
+#include "telemetry/metrics.h"
 #include "token/booking_token.h"
 
 #include <stdio.h>
@@ -27,6 +29,7 @@ struct revalidate_call {
     struct arena arena;                // of the claims
     struct offer_claims claims;
     struct block *kept; // what the shelf has of it; NULL: all is in the claims
+    enum reply_detail detail;
     const struct catalogue_supplier *supplier;
     const struct script_account *account;
 };
@@ -49,7 +52,23 @@ static struct text hidden_of(const struct revalidate_call *mine)
     return mine->kept != NULL ? block_text(mine->kept) : mine->claims.hidden;
 }
 
-static void reply(struct revalidate_call *mine, const struct revalidation_end *end, const char *why)
+/// Counted, and told in the log: who was asked, what it came to, how long it took.
+static void note(struct revalidate_call *mine, enum revalidation_status status, const struct revalidation_end *end,
+                 const char *why, uint32_t requests)
+{
+    struct text supplier = mine->supplier != NULL ? mine->supplier->name : (struct text){ NULL, 0 };
+    uint64_t took_us = clock_now_us() - http_call_arrival_us(mine->call);
+    const char *because = end != NULL ? outcome_name(end->end.outcome) : why;
+    const char *phase = end != NULL ? phase_name(end->end.phase) : NULL;
+
+    metrics_count_revalidation(mine->thread->engine->metrics, status, supplier, requests);
+    log_line(LOG_INFO, "revalidation",
+             "supplier=%.*s account=%.*s status=%s because=%s phase=%s requests=%u took_ms=%llu",
+             TEXT_ARGS(mine->claims.supplier), TEXT_ARGS(mine->claims.account), revalidation_status_name(status),
+             because, phase != NULL ? phase : "none", requests, (unsigned long long)(took_us / 1000));
+}
+
+static void reply(struct revalidate_call *mine, const struct revalidation_end *end, const char *why, uint32_t requests)
 {
     struct revalidate_subject subject = {
         .tokens = &mine->thread->engine->tokens,
@@ -58,12 +77,14 @@ static void reply(struct revalidate_call *mine, const struct revalidation_end *e
         .account = mine->account,
         .claims = &mine->claims,
         .hidden = hidden_of(mine),
+        .detail = mine->detail,
         .now_ms = clock_wall_us() / 1000,
     };
     struct buffer body;
 
     buffer_init(&body, REPLY_MAX);
-    revalidate_reply_write(&subject, end, why, &body);
+    enum revalidation_status status = revalidate_reply_write(&subject, end, why, &body);
+    note(mine, status, end, why, requests);
     reply_json(mine->call, &body);
     buffer_fini(&body);
 }
@@ -71,7 +92,7 @@ static void reply(struct revalidate_call *mine, const struct revalidation_end *e
 static void call_free(struct revalidate_call *mine)
 {
     if (mine->revalidation != NULL) {
-        revalidation_cancel(&mine->revalidation);
+        note(mine, REVALIDATION_CANCELLED, NULL, "caller_left", revalidation_cancel(&mine->revalidation));
     }
     generation_release(&mine->generation);
     block_release(&mine->kept);
@@ -89,11 +110,16 @@ static void on_gone(struct io_thread *thread, struct route_call *route)
 
 static void on_sent(struct io_thread *thread, struct route_call *route, uint64_t sent_us, bool was_sent, bool was_slow)
 {
-    (void)thread;
+    struct revalidate_call *mine = CONTAINER_OF(route, struct revalidate_call, route);
+    uint16_t status = http_call_status(mine->call);
+
     (void)sent_us;
     (void)was_sent;
     (void)was_slow;
-    call_free(CONTAINER_OF(route, struct revalidate_call, route));
+    if (status >= 400) { // it never became a revalidation
+        metrics_count_refusal(thread->engine->metrics, status);
+    }
+    call_free(mine);
 }
 
 static const struct route_call_kind REVALIDATE_CALL = { on_gone, on_sent };
@@ -102,13 +128,16 @@ static void on_end(void *owner, const struct revalidation_end *end)
 {
     struct revalidate_call *mine = owner;
 
+    uint64_t kept_quiet = 0;
+
     mine->revalidation = NULL;
-    if (end->trouble != NULL) {
-        log_line(LOG_WARNING, "script", "supplier `%.*s`: %s: %s", TEXT_ARGS(mine->supplier->name),
-                 outcome_name(end->end.outcome), end->end.detail);
+    if (end->trouble != NULL &&
+        complaints_admit(&mine->thread->engine->complaints, mine->supplier->script, clock_now_us(), &kept_quiet)) {
+        log_line(LOG_WARNING, "script", "supplier `%.*s`: %s: %s kept_quiet=%llu", TEXT_ARGS(mine->supplier->name),
+                 outcome_name(end->end.outcome), end->end.detail, (unsigned long long)kept_quiet);
         log_failure(LOG_WARNING, "script", end->trouble);
     }
-    reply(mine, end, NULL);
+    reply(mine, end, NULL, end->requests);
 }
 
 void revalidate_route_end_all(struct io_thread *thread)
@@ -119,8 +148,8 @@ void revalidate_route_end_all(struct io_thread *thread)
         struct revalidate_call *mine = CONTAINER_OF(node, struct revalidate_call, node);
         next = node->next;
         if (mine->revalidation != NULL) {
-            revalidation_cancel(&mine->revalidation);
-            reply(mine, NULL, "draining"); // its call stays until the reply is sent
+            uint32_t requests = revalidation_cancel(&mine->revalidation);
+            reply(mine, NULL, "draining", requests); // its call stays until the reply is sent
         }
     }
 }
@@ -189,7 +218,9 @@ static bool find_subject(struct revalidate_call *mine)
 
     for (size_t i = 0; i < catalogue->supplier_count && mine->supplier == NULL; i++) {
         const struct catalogue_supplier *supplier = &catalogue->suppliers[i];
-        if (text_equals(supplier->name, mine->claims.supplier) && supplier->is_enabled) {
+        bool is_it = text_equals(supplier->name, mine->claims.supplier) &&
+                     text_equals(supplier->product, mine->claims.product); // another one may have its name by now
+        if (is_it && supplier->is_enabled) {
             mine->supplier = supplier;
         }
     }
@@ -257,7 +288,7 @@ static void start(struct revalidate_call *mine, uint64_t end_us)
     };
 
     if (facts == NULL || offer == NULL || revalidation_start(&options, &mine->revalidation) != STATUS_OK) {
-        reply(mine, NULL, "out_of_memory");
+        reply(mine, NULL, "out_of_memory", 0);
     }
     block_release(&facts);
     block_release(&offer);
@@ -276,12 +307,16 @@ static void begin(struct revalidate_call *mine)
         mine->kept =
             hidden_shelf_find(mine->thread->engine->tokens.shelf, mine->claims.hidden_key, clock_wall_us() / 1000);
         if (mine->kept == NULL) {
-            reply(mine, NULL, "forgotten");
+            reply(mine, NULL, "forgotten", 0);
             return;
         }
     }
     if (!find_subject(mine)) {
-        reply(mine, NULL, "disabled");
+        reply(mine, NULL, "disabled", 0);
+        return;
+    }
+    if (!mine->supplier->revalidates) { // by its nature, and no error of its script
+        reply(mine, NULL, "not_revalidated", 0);
         return;
     }
     start(mine, end_us);
@@ -297,6 +332,7 @@ static struct revalidate_call *call_create(struct io_thread *thread, struct http
         mine->thread = thread;
         mine->call = call;
         mine->generation = engine_generation(thread->engine);
+        mine->detail = search_request_detail(thread->engine, generation_settings(mine->generation), call);
         list_append(&thread->revalidations, &mine->node);
         http_call_set_owner(call, &mine->route);
     }
@@ -340,6 +376,7 @@ void revalidate_route_handle(struct io_thread *thread, struct http_call *call)
         struct buffer body;
         buffer_init(&body, REPLY_MAX);
         buffer_append_text(&body, TEXT("{\"status\":\"expired\",\"because\":\"token_expired\"}"));
+        note(mine, REVALIDATION_EXPIRED, NULL, "token_expired", 0);
         reply_json(call, &body);
         buffer_fini(&body);
     } else if (fault != TOKEN_GENUINE) {
@@ -358,7 +395,9 @@ static void write_claims(const struct booking_claims *claims, struct json_writer
     json_field_text(json, "id", claims->id);
     json_field_text(json, "product", claims->product);
     json_field_text(json, "supplier", claims->supplier);
-    json_field_text(json, "account", claims->account);
+    if (claims->account.length > 0) {
+        json_field_text(json, "account", claims->account);
+    }
     json_field_text(json, "offer", claims->offer);
     json_key(json, "price");
     json_begin_object(json);

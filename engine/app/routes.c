@@ -151,6 +151,14 @@ static void routes_on_malformed(void *context, uint16_t status)
     metrics_count_refusal(thread->engine->metrics, status);
 }
 
+/// Only searches are.
+static const struct http_reply *routes_turn_away(void *context, const struct http_call *call)
+{
+    bool is_search = text_equals_c(http_call_path(call), "/v1/search") && text_equals_c(http_call_method(call), "POST");
+
+    return is_search ? search_refusal_ask(context, call) : NULL;
+}
+
 struct http_server_handlers routes_handlers(struct io_thread *thread)
 {
     return (struct http_server_handlers){
@@ -160,5 +168,6 @@ struct http_server_handlers routes_handlers(struct io_thread *thread)
         .context = thread,
         .common_headers = routes_common_headers,
         .on_malformed = routes_on_malformed,
+        .turn_away = routes_turn_away,
     };
 }

@@ -129,6 +129,14 @@ static bool replies_are_full(const struct engine *engine, const struct settings 
                                                          : text_equals_c(settings->reply_detail, "full");
 }
 
+enum reply_detail search_request_detail(const struct engine *engine, const struct settings *settings,
+                                        const struct http_call *call)
+{
+    bool is_told = replies_are_full(engine, settings) || bearer_is_given(engine->reply_token, call);
+
+    return is_told ? REPLY_FULL : REPLY_PUBLIC;
+}
+
 void search_request_init(struct search_request *request)
 {
     memset(request, 0, sizeof *request);
@@ -155,8 +163,8 @@ bool search_request_read(struct search_request *request, const struct engine *en
     if (!envelope_read(&request->envelope, block_text(http_call_body(call)), problem) && problem->status != 422) {
         return false;
     }
-    bool is_stranger = !replies_are_full(engine, settings) && !bearer_is_given(engine->reply_token, call);
-    request->detail = is_stranger ? REPLY_PUBLIC : REPLY_FULL;
+    request->detail = search_request_detail(engine, settings, call);
+    bool is_stranger = request->detail == REPLY_PUBLIC;
     request->format = stream_format_of(http_call_header(call, "accept"));
     check_names(catalogue, &request->envelope, is_stranger, problem);
     if (request->envelope.whole_or_nothing && request->format != STREAM_NONE) {

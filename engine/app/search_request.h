@@ -11,6 +11,7 @@
 
 struct engine;
 struct generation;
+struct settings;
 
 struct search_request {
     struct envelope envelope;
@@ -22,6 +23,10 @@ struct search_request {
 
 void search_request_init(struct search_request *request);
 void search_request_fini(struct search_request *request);
+
+/// How much the caller of this request is told of suppliers.
+enum reply_detail search_request_detail(const struct engine *engine, const struct settings *settings,
+                                        const struct http_call *call);
 
 /// What it may ask, the generation says on which the search will be. False: `problem` says everything that is wrong.
 MUST_CHECK bool search_request_read(struct search_request *request, const struct engine *engine,

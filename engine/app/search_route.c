@@ -25,6 +25,7 @@ struct search_call {
     struct trace trace;
     uint64_t replied_us;
     struct timing_record timing;
+    size_t shelf_room;            // what its reply may still put on the shelf of the tokens
     struct search_record *record; // its attribution, once it has replied
     struct search_stream stream;  // format STREAM_NONE: a single reply
 };
@@ -226,10 +227,10 @@ static const struct route_call_kind SEARCH_CALL = { search_route_on_gone, search
 
 static bool search_route_on_seal(void *owner, const struct search_seal *seal, struct buffer *token)
 {
-    const struct search_call *mine = owner;
+    struct search_call *mine = owner;
 
     return tokens_seal(&mine->thread->engine->tokens, seal, clock_wall_us() / 1000,
-                       generation_settings(mine->generation)->offer_life_us, token);
+                       generation_settings(mine->generation)->offer_life_us, &mine->shelf_room, token);
 }
 
 static struct search_options make_options(struct search_call *mine, const struct search_request *request)
@@ -281,6 +282,7 @@ static void search_route_start(struct io_thread *thread, struct http_call *call,
     }
     mine->thread = thread;
     mine->call = call;
+    mine->shelf_room = HIDDEN_SHELF_OF_REPLY;
     mine->generation = generation;
     mine->trace = *trace;
     search_id_make(mine->search_id, http_call_arrival_wall_us(call));
@@ -309,30 +311,19 @@ static void search_route_start(struct io_thread *thread, struct http_call *call,
     http_call_set_owner(call, &mine->route);
 }
 
-/// The trace goes on unless its caller gives two.
-static void read_trace(const struct http_call *call, struct trace *trace)
-{
-    bool is_one = http_call_header_nth(call, "traceparent", 1).data == NULL;
-    trace_continue(trace, is_one ? http_call_header(call, "traceparent") : (struct text){ NULL, 0 });
-}
-
 void search_route_handle(struct io_thread *thread, struct http_call *call)
 {
+    const struct http_reply *refusal = search_refusal_ask(thread, call);
     struct search_request request;
     struct problem problem;
     struct trace trace;
 
-    read_trace(call, &trace);
-    if (atomic_load(&thread->engine->refuses_searches)) {
-        refuse_busy(call, &trace, "draining", "This engine is about to stop");
+    if (refusal != NULL) {
+        http_call_reply(call, refusal);
         return;
     }
+    trace_of_call(&trace, call);
     struct generation *generation = engine_generation(thread->engine); // one for all that follows
-    if (!gate_admits(&thread->gate, generation_catalogue(generation)->admission)) {
-        refuse_busy(call, &trace, "overloaded", "This engine is overloaded");
-        generation_release(&generation);
-        return;
-    }
     search_request_init(&request);
     if (search_request_read(&request, thread->engine, generation, call, &problem)) {
         search_route_start(thread, call, &request, generation, &trace);

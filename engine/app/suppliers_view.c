@@ -62,6 +62,7 @@ bool suppliers_view_switch(struct engine *engine, struct text supplier, struct t
     bool is_off = write_switch(engine, "switch", SWITCH_ABOUT_ASKING, supplier, account, json);
 
     (void)write_switch(engine, "breaker_held", SWITCH_ABOUT_BREAKER, supplier, account, json);
+    (void)write_switch(engine, "ceiling_override", SWITCH_ABOUT_CEILING, supplier, account, json);
     return is_off;
 }
 

@@ -164,8 +164,17 @@ static bool take_back(struct switch_desk *desk, const struct switch_request *req
 
 static enum switch_about about_of(enum switch_action action)
 {
-    return action == SWITCH_OPEN || action == SWITCH_CLOSE || action == SWITCH_RESET ? SWITCH_ABOUT_BREAKER
-                                                                                     : SWITCH_ABOUT_ASKING;
+    switch (action) {
+    case SWITCH_OPEN:
+    case SWITCH_CLOSE:
+    case SWITCH_RESET:
+        return SWITCH_ABOUT_BREAKER;
+    case SWITCH_SET_CEILING:
+    case SWITCH_DROP_CEILING:
+        return SWITCH_ABOUT_CEILING;
+    default:
+        return SWITCH_ABOUT_ASKING;
+    }
 }
 
 static bool look(struct switch_desk *desk, const struct switch_request *request, struct switch_item *item)
@@ -176,7 +185,9 @@ static bool look(struct switch_desk *desk, const struct switch_request *request,
 
 static void put(struct switch_desk *desk, struct switch_request *request, enum switch_kind kind)
 {
-    struct switch_item item = { .kind = kind, .since_wall_us = clock_wall_us(), .until_us = SWITCH_NEVER };
+    struct switch_item item = {
+        .kind = kind, .since_wall_us = clock_wall_us(), .ceiling_us = request->ceiling_us, .until_us = SWITCH_NEVER
+    };
 
     (void)snprintf(item.supplier, sizeof(item.supplier), "%s", request->supplier);
     (void)snprintf(item.account, sizeof(item.account), "%s", request->account);
@@ -253,6 +264,14 @@ static void act(struct switch_desk *desk, struct switch_request *request, const 
     case SWITCH_RESET:
         do_breaker(desk, request, catalogue, supplier);
         break;
+    case SWITCH_SET_CEILING:
+        put(desk, request, SWITCH_CEILING);
+        break;
+    case SWITCH_DROP_CEILING:
+        request->end = take_back(desk, request, SWITCH_ABOUT_CEILING) ? SWITCH_DONE : SWITCH_UNCHANGED;
+        break;
+    case SWITCH_ACTION_COUNT:
+        break;
     }
 }
 
@@ -281,7 +300,8 @@ static bool is_known(struct switch_desk *desk, const struct switch_request *requ
         is_found = is_found || (strcmp(desk->items[i].supplier, request->supplier) == 0 &&
                                 (request->account[0] == '\0' || strcmp(desk->items[i].account, request->account) == 0));
     }
-    return is_found && (request->action == SWITCH_ENABLE || request->action == SWITCH_RESET);
+    return is_found && (request->action == SWITCH_ENABLE || request->action == SWITCH_RESET ||
+                        request->action == SWITCH_DROP_CEILING);
 }
 
 static void finish(struct switch_desk *desk, struct switch_request *request, const struct catalogue_supplier *supplier)

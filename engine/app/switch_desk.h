@@ -23,6 +23,9 @@ enum switch_action {
     SWITCH_OPEN, // the breaker: with an end it is held so, without one it opens and tries the supplier out as ever
     SWITCH_CLOSE,
     SWITCH_RESET, // likewise as new, and held no more
+    SWITCH_SET_CEILING,
+    SWITCH_DROP_CEILING,
+    SWITCH_ACTION_COUNT,
 };
 
 enum switch_end {
@@ -47,6 +50,7 @@ struct switch_request {
     char supplier[SWITCH_NAME_SIZE], account[SWITCH_NAME_SIZE]; // no account: all
     char who[SWITCH_WHO_SIZE], why[SWITCH_WHY_SIZE];            // without secrets
     uint64_t for_us;                                            // 0: until it is taken back
+    uint64_t ceiling_us;                                        // of SWITCH_SET_CEILING
     /// On the desk's thread, exactly once.
     void (*on_done)(struct switch_request *request);
 

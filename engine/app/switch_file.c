@@ -147,6 +147,13 @@ static enum status read_item(const struct reading *reading, const struct json_no
     if (status == STATUS_OK) {
         status = read_number(reading, object, "since_us", true, &item->since_wall_us);
     }
+    if (status == STATUS_OK && item->kind == SWITCH_CEILING) {
+        status = read_number(reading, object, "ceiling_us", true, &item->ceiling_us);
+        bool is_one = item->ceiling_us > 0 && item->ceiling_us <= SWITCH_CEILING_MOST_US;
+        if (status == STATUS_OK && !is_one) {
+            return refuse(reading, json_tree_member(object, "ceiling_us"), "`ceiling_us` is none or above 5 minutes");
+        }
+    }
     return status == STATUS_OK ? read_end(reading, object, item) : status;
 }
 
@@ -302,6 +309,9 @@ static void write_item(const struct switch_item *item, uint64_t now_us, struct j
         json_field_c(json, "account", item->account);
     }
     json_field_c(json, "state", switch_kind_name(item->kind));
+    if (item->kind == SWITCH_CEILING) {
+        json_field_u64(json, "ceiling_us", item->ceiling_us);
+    }
     if (item->who[0] != '\0') {
         json_field_c(json, "who", item->who);
     }

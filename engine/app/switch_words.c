@@ -13,6 +13,8 @@ static const struct {
     [SWITCH_OPEN] = { "open", "has its breaker open" },
     [SWITCH_CLOSE] = { "close", "has its breaker closed" },
     [SWITCH_RESET] = { "reset", "has its breaker as new" },
+    [SWITCH_SET_CEILING] = { "ceiling", "has another ceiling" },
+    [SWITCH_DROP_CEILING] = { "ceiling", "has its own ceiling again" },
 };
 
 static void put_account(const char *account, char *place, size_t size)
@@ -40,6 +42,7 @@ void switch_words_of_over(const struct switch_item *over, struct failure *senten
         [SWITCH_DRAINING] = "is asked again",
         [SWITCH_BREAKER_OPEN] = "has its breaker held open no more",
         [SWITCH_BREAKER_CLOSED] = "has its breaker held closed no more",
+        [SWITCH_CEILING] = "has its own ceiling again",
     };
     struct switch_item said = *over;
     char words[SWITCH_WHO_SIZE + SWITCH_WHY_SIZE + 64];

@@ -30,6 +30,7 @@ static const struct {
     [SWITCH_DRAINING] = { "draining", SWITCH_ABOUT_ASKING },
     [SWITCH_BREAKER_OPEN] = { "breaker_open", SWITCH_ABOUT_BREAKER },
     [SWITCH_BREAKER_CLOSED] = { "breaker_closed", SWITCH_ABOUT_BREAKER },
+    [SWITCH_CEILING] = { "ceiling", SWITCH_ABOUT_CEILING },
 };
 
 const char *switch_kind_name(enum switch_kind kind)
@@ -242,6 +243,19 @@ bool switch_read_for(struct text words, uint64_t *for_us, struct value_problem *
     return true;
 }
 
+bool switch_read_ceiling(struct text words, uint64_t *ceiling_us, struct value_problem *problem)
+{
+    if (!value_duration(words, ceiling_us, problem)) {
+        *problem = (struct value_problem){ "is not a duration", "write it like 900ms or 2s" };
+        return false;
+    }
+    if (*ceiling_us < 1000 || *ceiling_us > SWITCH_CEILING_MOST_US) {
+        *problem = (struct value_problem){ "is too short or too long", "from 1ms to 5min" };
+        return false;
+    }
+    return true;
+}
+
 // ------------------------------------------------------------------------------------------------------------- telling
 
 static uint64_t left_us(const struct switch_item *item, uint64_t now_us)
@@ -267,6 +281,9 @@ void switch_write(const struct switch_item *item, uint64_t now_us, uint64_t wall
 
     json_begin_object(json);
     json_field_c(json, "state", switch_kind_name(item->kind));
+    if (item->kind == SWITCH_CEILING) {
+        json_field_u64(json, "ceiling_ms", item->ceiling_us / 1000);
+    }
     if (item->account[0] != '\0') {
         json_field_c(json, "account", item->account);
     }

@@ -1,9 +1,10 @@
-/// Switches: what operators have said of suppliers while the engine runs: not to be asked, or a breaker held open or
-/// closed.
+/// Switches: what operators have said of suppliers while the engine runs: not to be asked, a breaker held open or
+/// closed, a ceiling.
 ///
 /// They are known by the names of supplier and account, so they stay whatever generation comes, and wait for a supplier
 /// that is gone to come back. Of a supplier, and of each account, there is at most one for each thing: whether it is
-/// asked, and its breaker. One with an end is over by the monotonic clock, whatever is done to the time of day.
+/// asked, its breaker, its ceiling. One with an end is over by the monotonic clock, whatever is done to the time of
+/// day.
 ///
 /// Threads: find from any, which costs a read while there is none, and a short lock else; all the rest from one.
 /// Memory:  SWITCHES_MAX of them in one block.
@@ -26,20 +27,22 @@ enum switch_kind {
     SWITCH_DRAINING, // likewise; it was said with the wish that nothing of it is under way any more
     SWITCH_BREAKER_OPEN,
     SWITCH_BREAKER_CLOSED,
+    SWITCH_CEILING, // how long it is waited for, whoever says otherwise
     SWITCH_KIND_COUNT,
 };
-/// "disabled", "draining", "breaker_open", "breaker_closed".
+/// "disabled", "draining", "breaker_open", "breaker_closed", "ceiling".
 const char *switch_kind_name(enum switch_kind kind);
 /// False: it is none.
 MUST_CHECK bool switch_kind_read(struct text name, enum switch_kind *kind);
 
 /// What a switch is about: one takes the place of another about the same.
-enum switch_about { SWITCH_ABOUT_ASKING, SWITCH_ABOUT_BREAKER };
+enum switch_about { SWITCH_ABOUT_ASKING, SWITCH_ABOUT_BREAKER, SWITCH_ABOUT_CEILING };
 enum switch_about switch_about_of(enum switch_kind kind);
 
 /// The longest that one may last, as one with an end.
 #define SWITCH_LONGEST_US (UINT64_C(366) * 86400 * 1000000)
 #define SWITCH_NEVER UINT64_MAX
+#define SWITCH_CEILING_MOST_US (UINT64_C(300) * 1000000)
 
 struct switch_item {
     enum switch_kind kind;
@@ -48,6 +51,7 @@ struct switch_item {
     char who[SWITCH_WHO_SIZE];      // empty: nobody said
     char why[SWITCH_WHY_SIZE];      // likewise; both without secrets
     uint64_t since_wall_us;         // when it was said
+    uint64_t ceiling_us;            // of SWITCH_CEILING
     uint64_t until_us;              // monotonic; SWITCH_NEVER: until somebody takes it back
 };
 
@@ -80,6 +84,9 @@ uint64_t switches_next_us(struct switches *switches);
 
 /// "30m", "90s", "2h", "7d": from a second to a year. False: `problem` says what is wrong with it.
 MUST_CHECK bool switch_read_for(struct text words, uint64_t *for_us, struct value_problem *problem);
+
+/// "900ms", "2s": from a millisecond to five minutes. False: `problem` says what is wrong with it.
+MUST_CHECK bool switch_read_ceiling(struct text words, uint64_t *ceiling_us, struct value_problem *problem);
 
 /// For people: "by ann@gateway until 2026-11-30T21:00:00.000Z: it answers nonsense", as much of it as is known;
 /// terminated, cut to `size`.

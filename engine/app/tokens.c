@@ -83,26 +83,30 @@ void tokens_print_time(uint64_t ms, char out[TOKENS_TIME_SIZE])
 
 bool tokens_read_time(struct text text, uint64_t *ms)
 {
-    static const char LAYOUT[] = "dddd-dd-ddTdd:dd:ddZ";
-    char copy[TIME_LENGTH + 1];
+    static const char WHOLE[] = "dddd-dd-ddTdd:dd:ddZ", THOUSANDTHS[] = "dddd-dd-ddTdd:dd:dd.dddZ";
+    const char *layout = text.length == sizeof WHOLE - 1 ? WHOLE : THOUSANDTHS;
+    char copy[TIME_LENGTH] = { 0 };
     struct tm tm = { 0 };
 
-    if (text.length != TIME_LENGTH) {
+    if (text.length != strlen(layout)) {
         return false;
     }
-    for (size_t i = 0; i < TIME_LENGTH; i++) {
+    for (size_t i = 0; i < text.length; i++) {
         bool is_digit = text.data[i] >= '0' && text.data[i] <= '9';
-        if (LAYOUT[i] == 'd' ? !is_digit : text.data[i] != LAYOUT[i]) {
+        if (layout[i] == 'd' ? !is_digit : text.data[i] != layout[i]) {
             return false;
         }
     }
-    memcpy(copy, text.data, TIME_LENGTH);
-    copy[TIME_LENGTH] = '\0';
-    if (strptime(copy, "%Y-%m-%dT%H:%M:%SZ", &tm) == NULL) {
+    memcpy(copy, text.data, TIME_LENGTH - 1);
+    if (strptime(copy, "%Y-%m-%dT%H:%M:%S", &tm) == NULL) {
         return false;
     }
     int64_t seconds = timegm(&tm);
     *ms = seconds > 0 ? (uint64_t)seconds * 1000 : 0;
+    for (size_t i = 0; seconds > 0 && layout == THOUSANDTHS && i < 3; i++) {
+        static const uint64_t WORTH[] = { 100, 10, 1 };
+        *ms += (uint64_t)(text.data[TIME_LENGTH + i] - '0') * WORTH[i];
+    }
     return true;
 }
 
@@ -125,17 +129,22 @@ static void write_offer(const struct offer *offer, uint64_t now_ms, struct buffe
     json_end_object(&json);
 }
 
-static bool claims_hide(struct tokens *tokens, struct text hidden, struct offer_claims *claims, char name[HIDDEN_NAME])
+static bool claims_hide(struct tokens *tokens, struct text hidden, size_t *room, struct offer_claims *claims,
+                        char name[HIDDEN_NAME])
 {
     if (hidden.length <= OFFER_TOKEN_HIDDEN_MAX) {
         claims->hidden = hidden;
         return true;
     }
+    if (hidden.length > *room) {
+        return false;
+    }
+    *room -= hidden.length;
     claims->hidden_key = (struct text){ name, HIDDEN_NAME };
     return hidden_shelf_keep(tokens->shelf, hidden, claims->expires_ms, name) == STATUS_OK;
 }
 
-bool tokens_seal(struct tokens *tokens, const struct search_seal *seal, uint64_t now_ms, uint64_t life_us,
+bool tokens_seal(struct tokens *tokens, const struct search_seal *seal, uint64_t now_ms, uint64_t life_us, size_t *room,
                  struct buffer *out)
 {
     const struct offer *offer = seal->offer;
@@ -143,7 +152,10 @@ bool tokens_seal(struct tokens *tokens, const struct search_seal *seal, uint64_t
     struct buffer again;
     char name[HIDDEN_NAME];
 
-    if (offer->expires_at.length > 0 && tokens_read_time(offer->expires_at, &offer_ms) && offer_ms < expires_ms) {
+    if (offer->expires_at.length > 0 && !tokens_read_time(offer->expires_at, &offer_ms)) {
+        return false; // nobody could tell when it is over
+    }
+    if (offer->expires_at.length > 0 && offer_ms < expires_ms) {
         expires_ms = offer_ms;
     }
     if (expires_ms <= now_ms || offer->price.data == NULL) {
@@ -160,7 +172,7 @@ bool tokens_seal(struct tokens *tokens, const struct search_seal *seal, uint64_t
         .observed_ms = now_ms,
         .expires_ms = expires_ms,
     };
-    bool is_sealed = !again.is_full && claims_hide(tokens, offer->hidden, &claims, name) &&
+    bool is_sealed = !again.is_full && claims_hide(tokens, offer->hidden, room, &claims, name) &&
                      offer_token_write(&tokens->ring, &claims, out) == STATUS_OK;
     buffer_fini(&again);
     return is_sealed;

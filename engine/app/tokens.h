@@ -24,14 +24,16 @@ struct tokens {
 MUST_CHECK enum status tokens_open(struct tokens *tokens, const struct settings *settings, struct failure *why);
 void tokens_close(struct tokens *tokens);
 
-/// Appends the token of an offer; `life_us` is how long it may be used, unless the offer expires before. False: it has
-/// none: it has expired, or there was no memory.
-bool tokens_seal(struct tokens *tokens, const struct search_seal *seal, uint64_t now_ms, uint64_t life_us,
+/// Appends the token of an offer; `life_us` is how long it may be used, unless the offer expires before. `room` is what
+/// its reply may still put on the shelf, at first HIDDEN_SHELF_OF_REPLY. False: it has none: it has expired, there was
+/// no memory, or no such room.
+bool tokens_seal(struct tokens *tokens, const struct search_seal *seal, uint64_t now_ms, uint64_t life_us, size_t *room,
                  struct buffer *out);
 
 /// ms since 1970 as "2026-11-30T12:00:00Z".
 enum { TOKENS_TIME_SIZE = 32 };
 void tokens_print_time(uint64_t ms, char out[TOKENS_TIME_SIZE]);
 
-/// The same as ms since 1970. False: it is no such text.
+/// The same as ms since 1970, with or without thousandths ("12:00:00.250Z"), as offers have it. False: it is no such
+/// text.
 MUST_CHECK bool tokens_read_time(struct text text, uint64_t *ms);

@@ -91,3 +91,10 @@ void trace_continue(struct trace *trace, struct text traceparent)
     snprintf(trace->parent, sizeof trace->parent, "00-%s-%s-%02x", trace->id, parent_id,
              goes_on && is_sampled(traceparent) ? FLAG_SAMPLED : 0);
 }
+
+void trace_of_call(struct trace *trace, const struct http_call *call)
+{
+    bool is_one = http_call_header_nth(call, "traceparent", 1).data == NULL;
+
+    trace_continue(trace, is_one ? http_call_header(call, "traceparent") : (struct text){ NULL, 0 });
+}

@@ -4,7 +4,7 @@
 /// Memory:  nothing to free.
 #pragma once
 
-#include "base/text.h"
+#include "io/http_server.h"
 
 enum { TRACE_ID_LENGTH = 32, TRACE_PARENT_LENGTH = 55 };
 
@@ -16,3 +16,5 @@ struct trace {
 /// `traceparent` is the request's. Of one that is absent or no traceparent nothing is kept: the trace is new, and not
 /// sampled.
 void trace_continue(struct trace *trace, struct text traceparent);
+/// That of a request: its trace goes on unless its caller gives two.
+void trace_of_call(struct trace *trace, const struct http_call *call);

@@ -519,6 +519,9 @@ static bool record_held(struct try_recording *recording, struct failure *why)
     if (recording->is_kept && recording->is_forced) {
         remove_old_bodies(&making);
     }
+    if (recording->is_kept && strncmp(recording->name, "ok-", 3) == 0) {
+        try_record_find_invented(recording);
+    }
     if (!is_made && why->message[0] == '\0') {
         failure_set(why, "the fixture could not be made: out of memory");
     }

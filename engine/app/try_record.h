@@ -25,6 +25,7 @@ struct try_recording {
     char path[TRY_PATH_SIZE];
     size_t findings;
     bool is_kept;
+    char invented[TRY_PATH_SIZE]; // an ok fixture beside it whose answer is invented; empty: there is none
 };
 
 /// Is it a name for a fixture of this supplier, and one that is not taken? To be asked before anybody is called; fills
@@ -47,6 +48,9 @@ void try_record_undo(const char *path);
 void try_record_settle(const char *path);
 /// The bodies that a fixture of this name may have, from 0 on, "ok-one-way.2.body.json". False: there are no more.
 MUST_CHECK bool try_record_body_path(const struct try_recording *recording, size_t number, char path[TRY_PATH_SIZE]);
+
+/// Looks for an ok fixture in the folder whose answer is invented.
+void try_record_find_invented(struct try_recording *recording);
 
 /// Writes what a request is to look like, as `expect_request`; `*has_form`: a form stands there empty.
 void try_record_request(const struct http_request *request, struct buffer *out, bool *has_form);

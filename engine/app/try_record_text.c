@@ -79,19 +79,51 @@ static bool is_alone(const struct json_node *offer)
     return next.data == NULL || !text_equals(total, next);
 }
 
-static void write_first(const struct json_node *offer, struct json_writer *json)
+static bool is_among(struct text name, const char *const *names, size_t count)
 {
-    const struct json_node *price = json_tree_member(offer, "price");
-    static const char *const MEMBERS[] = { "total", "currency" };
+    for (size_t i = 0; i < count; i++) {
+        if (text_equals_c(name, names[i])) {
+            return true;
+        }
+    }
+    return false;
+}
 
-    if (offer == NULL) {
+/// What somebody would look at: not what the engine adds to a local time.
+static void write_value(const struct json_node *node, struct json_writer *json)
+{
+    static const char *const ADDED[] = { "zone", "utc" };
+
+    if (node->kind != JSON_BEGIN_OBJECT && node->kind != JSON_BEGIN_ARRAY) {
+        json_raw(json, node->source);
         return;
     }
-    json_key(json, "first");
-    json_begin_object(json);
-    if (is_alone(offer)) {
-        json_field_text(json, "id", json_tree_text(offer, "id"));
+    bool is_object = node->kind == JSON_BEGIN_OBJECT;
+    if (is_object) {
+        json_begin_object(json);
+    } else {
+        json_begin_array(json);
     }
+    for (const struct json_node *at = node->first; at != NULL; at = at->next) {
+        if (is_object && is_among(at->key, ADDED, COUNT_OF(ADDED))) {
+            continue;
+        }
+        if (is_object) {
+            json_key_text(json, at->key);
+        }
+        write_value(at, json);
+    }
+    if (is_object) {
+        json_end_object(json);
+    } else {
+        json_end_array(json);
+    }
+}
+
+static void write_price(const struct json_node *price, struct json_writer *json)
+{
+    static const char *const MEMBERS[] = { "total", "currency" };
+
     json_key(json, "price");
     json_begin_object(json);
     for (size_t i = 0; i < COUNT_OF(MEMBERS); i++) {
@@ -102,6 +134,40 @@ static void write_first(const struct json_node *offer, struct json_writer *json)
         }
     }
     json_end_object(json);
+}
+
+/// All that the script said of it, and its item's fields in place of the item's id.
+static void write_whole(const struct json_node *offer, const struct json_node *item, struct json_writer *json)
+{
+    static const char *const LEFT_OUT[] = { "supplier", "item", "price_status", "observed_at", "expires_at", "token" };
+
+    for (const struct json_node *at = offer->first; at != NULL; at = at->next) {
+        if (!is_among(at->key, LEFT_OUT, COUNT_OF(LEFT_OUT))) {
+            json_key_text(json, at->key);
+            write_value(at, json);
+        }
+    }
+    if (item != NULL) {
+        json_key(json, "item");
+        write_value(item, json);
+    }
+}
+
+static void write_first(const struct json_node *root, struct json_writer *json)
+{
+    const struct json_node *offer = json_tree_element(json_tree_member(root, "offers"), 0);
+
+    if (offer == NULL) {
+        return;
+    }
+    json_key(json, "first");
+    json_begin_object(json);
+    if (is_alone(offer)) {
+        struct text id = json_tree_text(offer, "item");
+        write_whole(offer, id.data == NULL ? NULL : json_tree_member_text(json_tree_member(root, "items"), id), json);
+    } else {
+        write_price(json_tree_member(offer, "price"), json);
+    }
     json_end_object(json);
 }
 
@@ -121,6 +187,6 @@ void try_record_expect(const struct try_run *run, struct buffer *out)
             json_raw(&json, member->source);
         }
     }
-    write_first(json_tree_element(json_tree_member(run->root, "offers"), 0), &json);
+    write_first(run->root, &json);
     json_end_object(&json);
 }

@@ -30,16 +30,20 @@ static const struct cli_command commands[] = {
       .most_arguments = 1,
       .run = cmd_search },
     { .name = "check",
-      .usage = "[-c FILE]... [--secrets] [--strict]",
+      .usage = "[NAME]... [-c FILE]... [--secrets] [--strict]",
       .summary = "load settings and all scripts, open no socket, report every finding",
-      .example = "lastcall check --secrets",
+      .example = "lastcall check --secrets\nlastcall check acme",
       .help = "Settings, rules, scripts, plans, ceilings and fixtures: all findings at once, each with file and line,\n"
               "and exit code 1; 3 when the settings cannot be read, or a file ran for too long while it was loaded.\n"
+              "With names, what these suppliers need is looked at and nothing else: what is wrong elsewhere is a\n"
+              "warning at most. Before they go live, check without names.\n"
               "--secrets makes a finding of each secret that is not set. --strict makes findings of warnings, too,\n"
               "of suppliers without fixtures, without an odd-… one or without `docs`, and of what is declared and\n"
               "never used.\n",
       .options = "config json no-color secrets strict",
+      .arguments = "suppliers",
       .exits = "13",
+      .most_arguments = CLI_MAX_ARGUMENTS,
       .run = cmd_check },
     { .name = "new",
       .usage = "NAME [--product flights|hotels] [--from CURL.txt] [-c FILE]...",
@@ -261,6 +265,20 @@ static const struct cli_command commands[] = {
       .least_arguments = 1,
       .most_arguments = 2,
       .run = cmd_breaker },
+    { .name = "ceiling",
+      .usage = "NAME TIME|none --for TIME --why TEXT [--admin URL]",
+      .summary = "wait longer or shorter for a supplier of a running engine, for a time",
+      .example = "lastcall ceiling acme 900ms --for 2h --why \"their deploy\"",
+      .help = "Its answers are worth waiting for so long after a search's arrival, whatever rules, settings and\n"
+              "script say; scale and limit of rules still apply, and `ceiling_from` in replies is `override`. It\n"
+              "ends by itself, or with none. What shall stay belongs into the settings. A token is taken from\n"
+              "LASTCALL_ADMIN_TOKEN.\n",
+      .options = "json no-color admin width why for",
+      .arguments = "suppliers none",
+      .exits = "45",
+      .least_arguments = 2,
+      .most_arguments = 2,
+      .run = cmd_ceiling },
     { .name = "completion",
       .usage = "bash|zsh",
       .summary = "print what completes commands, options and names in a shell",

@@ -37,11 +37,21 @@ struct check_counts {
     size_t products, suppliers, on, accounts;
 };
 
-static struct check_counts check_count(const struct catalogue *catalogue)
+/// Is it one of those that are to be looked at?
+static bool check_is_about(const struct check *check, const struct catalogue_supplier *supplier)
 {
-    struct check_counts counts = { .products = catalogue->product_count, .suppliers = catalogue->supplier_count };
+    return fixture_suite_is_named(check->options->arguments, check->options->argument_count, supplier->name);
+}
+
+static struct check_counts check_count(const struct check *check, const struct catalogue *catalogue)
+{
+    struct check_counts counts = { .products = catalogue->product_count };
 
     for (size_t i = 0; i < catalogue->supplier_count; i++) {
+        if (!check_is_about(check, &catalogue->suppliers[i])) {
+            continue;
+        }
+        counts.suppliers++;
         counts.on += catalogue->suppliers[i].is_enabled;
         counts.accounts += catalogue->suppliers[i].account_count;
     }
@@ -157,7 +167,7 @@ static void check_write_warnings(const struct check *check, struct json_writer *
 
 static void check_print(const struct check *check, const struct catalogue *catalogue, struct buffer *out)
 {
-    struct check_counts counts = check_count(catalogue);
+    struct check_counts counts = check_count(check, catalogue);
 
     buffer_printf(out, "products   %zu:", counts.products);
     for (size_t i = 0; i < catalogue->product_count; i++) {
@@ -167,7 +177,7 @@ static void check_print(const struct check *check, const struct catalogue *catal
                   counts.suppliers - counts.on);
     for (size_t i = 0; i < catalogue->supplier_count; i++) {
         const struct catalogue_supplier *supplier = &catalogue->suppliers[i];
-        if (!supplier->is_enabled) {
+        if (!supplier->is_enabled && check_is_about(check, supplier)) {
             buffer_printf(out, "           off: %.*s%s%.*s\n", TEXT_ARGS(supplier->name),
                           supplier->because.length > 0 ? ", " : "", TEXT_ARGS(supplier->because));
         }
@@ -175,7 +185,7 @@ static void check_print(const struct check *check, const struct catalogue *catal
     buffer_printf(out, "accounts   %zu\n", counts.accounts);
     check_print_tables(catalogue->data, out);
     check_print_rates(catalogue->rates, out);
-    if (catalogue->rules != NULL) {
+    if (catalogue->rules != NULL && check->options->argument_count == 0) {
         buffer_printf(out, "rules      %zu\n", catalogue->rules->rule_count);
     }
     check_print_warnings(check, out);
@@ -183,7 +193,7 @@ static void check_print(const struct check *check, const struct catalogue *catal
 
 static void check_write(const struct check *check, const struct catalogue *catalogue, struct json_writer *json)
 {
-    struct check_counts counts = check_count(catalogue);
+    struct check_counts counts = check_count(check, catalogue);
 
     json_key(json, "products");
     json_begin_array(json);
@@ -195,6 +205,9 @@ static void check_write(const struct check *check, const struct catalogue *catal
     json_begin_array(json);
     for (size_t i = 0; i < catalogue->supplier_count; i++) {
         const struct catalogue_supplier *supplier = &catalogue->suppliers[i];
+        if (!check_is_about(check, supplier)) {
+            continue;
+        }
         json_begin_object(json);
         json_field_text(json, "name", supplier->name);
         json_field_text(json, "product", supplier->product);
@@ -245,6 +258,9 @@ static void check_inspect(struct check *check, const struct settings *settings, 
 {
     check->suite = (struct fixture_suite){ .settings = settings,
                                            .catalogue = catalogue,
+                                           .names = check->options->arguments,
+                                           .name_count = check->options->argument_count,
+                                           .allows_bare = true,
                                            .report = check_report,
                                            .on_fixture = check_on_fixture,
                                            .context = check };
@@ -253,6 +269,8 @@ static void check_inspect(struct check *check, const struct settings *settings, 
         check_report(check, &why);
         return;
     }
+    check->inspection.names = check->options->arguments;
+    check->inspection.name_count = check->options->argument_count;
     check->inspection.tell = check_tell;
     check->inspection.context = check;
     fixture_suite_run(&check->suite);
@@ -260,20 +278,35 @@ static void check_inspect(struct check *check, const struct settings *settings, 
     inspection_fini(&check->inspection);
 }
 
+static void check_secrets(struct check *check, const struct generation *generation)
+{
+    const struct cli_options *options = check->options;
+
+    for (size_t i = 0; i < options->argument_count; i++) {
+        (void)generation_missing_secrets_of(generation, text_of(options->arguments[i]), check_report, check);
+    }
+    if (options->argument_count == 0) {
+        (void)generation_missing_secrets(generation, check_report, check);
+    }
+}
+
 /// What can be loaded is also tested.
 static void check_run(struct check *check, struct settings **settings, struct generation **generation)
 {
     const struct cli_options *options = check->options;
 
-    enum status status = cli_load(options, check_report, check, settings, generation);
+    enum status status =
+        cli_load_for(options, options->arguments, options->argument_count, check_report, check, settings, generation);
     if (status != STATUS_OK) {
         check->is_overdue = status == STATUS_TIMEOUT;
         return;
     }
-    startup_check(*settings, check_report, check);
+    if (options->argument_count == 0) {
+        startup_check(*settings, check_report, check);
+    }
     check_inspect(check, *settings, generation_catalogue(*generation));
     if (options->has_secrets) {
-        (void)generation_missing_secrets(*generation, check_report, check);
+        check_secrets(check, *generation);
     }
 }
 

@@ -33,6 +33,13 @@ static void print_cautions(const struct record *record, struct buffer *out)
     if (logins > 0) {
         buffer_append_c(out, "look at the bodies before others see them: the answer to a login may name the account\n");
     }
+    if (record->recording.invented[0] != '\0') {
+        const char *name = strrchr(record->recording.invented, '/') + 1;
+        buffer_printf(out,
+                      "%s is still the one that `lastcall new` invented: delete it, or record over it with --as %.*s "
+                      "--force\n",
+                      record->recording.invented, (int)strcspn(name, "."), name);
+    }
     if (run->unused > 0) {
         buffer_printf(out, "%zu --body %s not asked for: the script sends fewer requests\n", run->unused,
                       run->unused == 1 ? "was" : "were");
@@ -94,6 +101,9 @@ static int make(struct record *record)
         json_end_array(&json);
         json_field_c(&json, "fixture", record->recording.path);
         json_field_bool(&json, "kept", record->recording.is_kept);
+        if (record->recording.invented[0] != '\0') {
+            json_field_c(&json, "invented", record->recording.invented);
+        }
         json_field_text(&json, "outcome", try_outcome(&record->trying.run));
         json_field_u64(&json, "exchanges", record->trying.run.tap.count);
         json_end_object(&json);

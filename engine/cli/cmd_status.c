@@ -12,6 +12,7 @@ enum { STATUS_OUTPUT_CAP = 1024 * 1024, STATUS_NAME_COLUMNS = 20, STATUS_ARENA =
 struct status_view {
     struct text version, because, file;
     struct text generation, uptime_s, searches, workers, lost, quarantined, queued, written, dropped, failed, kept;
+    struct text level, refused, most; // of an overload
     bool is_ready, is_draining;
 };
 
@@ -23,6 +24,7 @@ enum status_part {
     STATUS_ACCOUNTS,
     STATUS_LIMITS,
     STATUS_LOGIN,
+    STATUS_AUTH,
     STATUS_PARTS
 };
 
@@ -30,6 +32,7 @@ struct status_supplier {
     struct text name, script, because, quarantined, mode;
     struct text path, since;            // of what drifts
     struct text kept_in, blocked_until; // of an account
+    struct text state, retry_in_ms;     // of its credentials
     bool is_enabled;
     struct json_reader parts[STATUS_PARTS]; // where each begins that it has
     bool has[STATUS_PARTS];
@@ -67,6 +70,9 @@ static const struct place view_places[] = {
     VALUE(status_view, "dropped", dropped),
     VALUE(status_view, "failed", failed),
     VALUE(status_view, "kept", kept),
+    VALUE(status_view, "level", level),
+    VALUE(status_view, "refused", refused),
+    VALUE(status_view, "most_at_once", most),
 };
 
 static const struct place supplier_places[] = {
@@ -75,6 +81,7 @@ static const struct place supplier_places[] = {
     VALUE(status_supplier, "path", path),       VALUE(status_supplier, "since", since),
     VALUE(status_supplier, "mode", mode),       FLAG(status_supplier, "enabled", is_enabled),
     VALUE(status_supplier, "kept_in", kept_in), VALUE(status_supplier, "blocked_until", blocked_until),
+    VALUE(status_supplier, "state", state),     VALUE(status_supplier, "retry_in_ms", retry_in_ms),
 };
 
 static const struct {
@@ -84,6 +91,7 @@ static const struct {
     [STATUS_SWITCH] = { "switch", JSON_BEGIN_OBJECT }, [STATUS_TRIAL] = { "trial", JSON_BEGIN_OBJECT },
     [STATUS_DRIFT] = { "drift", JSON_BEGIN_ARRAY },    [STATUS_ACCOUNTS] = { "accounts", JSON_BEGIN_ARRAY },
     [STATUS_LIMITS] = { "limits", JSON_BEGIN_OBJECT }, [STATUS_LOGIN] = { "login", JSON_BEGIN_OBJECT },
+    [STATUS_AUTH] = { "auth", JSON_BEGIN_OBJECT },
 };
 
 /// Values stay escaped: the page shows them, nothing is decided by them.
@@ -119,10 +127,40 @@ static void print_drift(struct paint *paint, const struct status_supplier *drift
     buffer_append_byte(paint->out, '\n');
 }
 
+/// An account that is left alone because its credentials were refused.
+static void print_park(struct paint *paint, const struct status_supplier *account)
+{
+    struct json_reader auth = account->parts[STATUS_AUTH];
+    struct status_supplier park = { 0 };
+    uint64_t retry_in_ms = 0;
+
+    while (account->has[STATUS_AUTH] && json_next(&auth) == JSON_KEY) {
+        struct text key = auth.value;
+        take_value(&auth, json_next(&auth), key, supplier_places, COUNT_OF(supplier_places), &park);
+    }
+    if (park.state.length == 0 || text_equals_c(park.state, "taken")) {
+        return;
+    }
+    paint_spaces(paint, STATUS_NAME_COLUMNS + 8);
+    buffer_append_c(paint->out, "account ");
+    paint_text(paint, account->name, STATUS_NAME_COLUMNS);
+    paint_on(paint, PAINT_YELLOW);
+    if (text_to_u64(park.retry_in_ms, &retry_in_ms)) {
+        buffer_printf(paint->out, ": parked, its credentials were refused; tried out in %llu s",
+                      (unsigned long long)(retry_in_ms / 1000 + 1));
+    } else {
+        buffer_append_c(paint->out, ": parked, its credentials were refused; they are being tried out");
+    }
+    paint_off(paint, PAINT_YELLOW);
+    buffer_append_byte(paint->out, '\n');
+}
+
 /// An account whose requests were kept in by its limits, or by what its supplier said of a quota.
 static void print_account(struct paint *paint, const struct status_supplier *account)
 {
     uint64_t kept_in = 0;
+
+    print_park(paint, account);
 
     if (account->blocked_until.length == 0 && (!text_to_u64(account->kept_in, &kept_in) || kept_in == 0)) {
         return;
@@ -305,6 +343,27 @@ static void print_uptime(struct buffer *out, struct text uptime_s)
     }
 }
 
+/// Only while there is one, or when searches were refused.
+static void print_overload(struct paint *paint, const struct status_view *view)
+{
+    bool is_calm = view->level.length == 0 || text_equals_c(view->level, "none");
+    bool has_refused = view->refused.length > 0 && !text_equals_c(view->refused, "0");
+    enum paint_colour colour = is_calm ? PAINT_DIM : PAINT_YELLOW;
+
+    if (is_calm && !has_refused) {
+        return;
+    }
+    buffer_append_c(paint->out, "overload: ");
+    paint_on(paint, colour);
+    paint_text(paint, view->level, 20);
+    paint_off(paint, colour);
+    buffer_printf(paint->out, ", %.*s searches refused", TEXT_ARGS(view->refused));
+    if (view->most.length > 0) {
+        buffer_printf(paint->out, ", at most %.*s at once now", TEXT_ARGS(view->most));
+    }
+    buffer_append_byte(paint->out, '\n');
+}
+
 static void print_view(struct paint *paint, const struct status_view *view)
 {
     const char *state = view->is_draining ? "draining" : view->is_ready ? "ready" : "not ready";
@@ -333,7 +392,9 @@ static void print_view(struct paint *paint, const struct status_view *view)
     } else {
         buffer_append_c(paint->out, "no file");
     }
-    buffer_append_c(paint->out, "\n\n");
+    buffer_append_byte(paint->out, '\n');
+    print_overload(paint, view);
+    buffer_append_byte(paint->out, '\n');
 }
 
 /// What runs and what is on the disk; it is read apart, for it has rows within rows.

@@ -1,6 +1,10 @@
-// disable, enable, drain: whether a supplier is asked.
+// disable, enable, drain: whether a supplier is asked; ceiling: how long it is waited for.
 
+#include "app/switches.h"
 #include "cli/switch_send.h"
+
+#include <stdio.h>
+#include <string.h>
 
 static int check_why(const struct cli_options *options)
 {
@@ -24,4 +28,23 @@ int cmd_enable(const struct cli_options *options)
 int cmd_drain(const struct cli_options *options)
 {
     return switch_send(options, "drain", NULL);
+}
+
+int cmd_ceiling(const struct cli_options *options)
+{
+    const char *value = options->arguments[1];
+    bool is_taken_back = strcmp(value, "none") == 0;
+    struct value_problem problem = { "", "" };
+    uint64_t us = 0;
+
+    if (!is_taken_back && !switch_read_ceiling(text_of(value), &us, &problem)) {
+        char sentence[160];
+        (void)snprintf(sentence, sizeof(sentence), "`%.40s` %s", value, problem.sentence);
+        return switch_misused(options, sentence, problem.help);
+    }
+    if (!is_taken_back && options->lasts == NULL) {
+        return switch_misused(options, "it has no end", "say --for 2h: what shall stay belongs into the settings");
+    }
+    int code = is_taken_back ? CLI_OK : check_why(options);
+    return code == CLI_OK ? switch_send(options, "ceiling", value) : code;
 }

@@ -2,6 +2,7 @@
 
 #include "cli/draft.h"
 
+#include "app/fixture.h"
 #include "base/json_write.h"
 
 #include <stdio.h>
@@ -379,9 +380,9 @@ void draft_write_fixture(const struct draft *draft, bool is_odd, struct buffer *
     json_writer_init(&json, out);
     json_begin_object(&json);
     json_field_c(&json, "about",
-                 is_odd && draft->is_soap ? "the first draft: a fault; the answer is invented"
-                 : is_odd                 ? "the first draft: the key is refused; the answer is invented"
-                                          : "the first draft: the request is the script's, the answer is invented");
+                 is_odd && draft->is_soap ? "the first draft: a fault; " FIXTURE_INVENTED
+                 : is_odd                 ? "the first draft: the key is refused; " FIXTURE_INVENTED
+                                          : "the first draft: the request is the script's, " FIXTURE_INVENTED);
     write_search(draft, &json);
     // Before every day that the search names, and not by more than a year.
     bool is_set = draft->search.dates[0].data != NULL || draft->search.dates[1].data != NULL;

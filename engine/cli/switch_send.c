@@ -48,7 +48,7 @@ static int check_words(const struct cli_options *options)
     return cli_fail(options, &why, CLI_USAGE);
 }
 
-static void write_body(const struct cli_options *options, const char *state, struct buffer *body)
+static void write_body(const struct cli_options *options, const char *action, const char *value, struct buffer *body)
 {
     struct json_writer json;
 
@@ -61,8 +61,8 @@ static void write_body(const struct cli_options *options, const char *state, str
     if (options->lasts != NULL) {
         json_field_c(&json, "for", options->lasts);
     }
-    if (state != NULL) {
-        json_field_c(&json, "state", state);
+    if (value != NULL) {
+        json_field_c(&json, strcmp(action, "ceiling") == 0 ? "ceiling" : "state", value);
     }
     json_end_object(&json);
 }
@@ -102,6 +102,19 @@ static void print_line(struct paint *paint, const char *before, struct text word
     buffer_append_c(paint->out, after);
 }
 
+/// "ceiling of 900 ms ", "disabled ".
+static void print_switch(struct paint *paint, const struct json_node *item)
+{
+    struct text ceiling_ms = json_tree_text(item, "ceiling_ms");
+
+    print_line(paint, "", json_tree_text(item, "state"), " ");
+    if (ceiling_ms.length > 0) {
+        print_line(paint, "of ", ceiling_ms, " ms ");
+    }
+    switch_print_words(paint, item);
+    buffer_append_byte(paint->out, '\n');
+}
+
 /// "acme, account uk, is disabled by …": what is in force now, and what was before.
 static void print_state(struct paint *paint, const struct json_node *root)
 {
@@ -114,17 +127,15 @@ static void print_state(struct paint *paint, const struct json_node *root)
         print_line(paint, ", account ", account, "");
     }
     if (now != NULL) {
-        print_line(paint, ": ", json_tree_text(now, "state"), " ");
-        switch_print_words(paint, now);
-        buffer_append_byte(paint->out, '\n');
+        buffer_append_c(paint->out, ": ");
+        print_switch(paint, now);
     } else {
         print_line(paint, ": ", json_tree_text(root, "action"),
                    json_tree_member(root, "changed")->kind == JSON_TRUE ? ", done\n" : ", nothing to do\n");
     }
     if (was != NULL) {
-        print_line(paint, "before: ", json_tree_text(was, "state"), " ");
-        switch_print_words(paint, was);
-        buffer_append_byte(paint->out, '\n');
+        buffer_append_c(paint->out, "before: ");
+        print_switch(paint, was);
     }
 }
 
@@ -281,7 +292,7 @@ static int print_answer(const struct cli_options *options, const struct http_res
     return code;
 }
 
-int switch_send(const struct cli_options *options, const char *action, const char *state)
+int switch_send(const struct cli_options *options, const char *action, const char *value)
 {
     struct http_response *response = NULL;
     struct buffer body;
@@ -292,7 +303,7 @@ int switch_send(const struct cli_options *options, const char *action, const cha
         return code;
     }
     buffer_init(&body, SEND_BODY_CAP);
-    write_body(options, state, &body);
+    write_body(options, action, value, &body);
     (void)snprintf(path, sizeof(path), "/admin/v1/suppliers/%s/%s", options->arguments[0], action);
     code = admin_switch_ask(options, path, buffer_text(&body), &response);
     if (code == CLI_OK) {

@@ -6,9 +6,9 @@
 
 #include "cli/cli.h"
 
-/// POSTs `action` for the supplier that the first argument names, and prints what became of it. `state` is what a
-/// breaker shall be; NULL: it is about no breaker.
-MUST_CHECK int switch_send(const struct cli_options *options, const char *action, const char *state);
+/// POSTs `action` for the supplier that the first argument names, and prints what became of it. `value` is what a
+/// breaker or a ceiling shall be; NULL: it is about neither.
+MUST_CHECK int switch_send(const struct cli_options *options, const char *action, const char *value);
 
 /// How many attempts of the supplier are out now, of the account that was asked for or of all. False: it was told why
 /// that is not known, and `*code` is the exit code.

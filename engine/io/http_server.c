@@ -25,6 +25,7 @@ enum {
     SERVER_PIECE = 4096,   // of a stream to a caller that knows no chunks
     SERVER_PASSES = 16,    // of libmicrohttpd in one turn, while it has something at hand
     SERVER_PAUSE_US = 100, // when that was not enough
+    SERVER_LOOK_US = 1000, // of others' work in a turn of the loop; then it looks whether somebody has come
 };
 
 void http_server_forget(struct http_call *call)
@@ -149,6 +150,16 @@ static enum MHD_Result call_queue(struct http_call *call)
     return result;
 }
 
+/// Within libmicrohttpd, so at once: the connection need not rest, nor be watched.
+static enum MHD_Result call_refuse_with(struct http_call *call, const struct http_reply *reply)
+{
+    http_server_sender_owes_nothing(connection_sender(call->connection));
+    call->state = CALL_REFUSED;
+    call->status = reply->status;
+    call->response = call_make_response(call, reply);
+    return call_queue(call);
+}
+
 static enum MHD_Result call_refuse(struct http_call *call)
 {
     struct block *body = http_server_body_problem(&call->incoming);
@@ -163,43 +174,9 @@ static enum MHD_Result call_refuse(struct http_call *call)
                                 .headers = headers,
                                 .header_count = is_ambiguous ? 2 : 1 };
 
-    http_server_sender_owes_nothing(connection_sender(call->connection));
-    call->state = CALL_REFUSED;
-    call->status = reply.status;
-    call->response = body == NULL ? NULL : call_make_response(call, &reply);
+    enum MHD_Result result = call_refuse_with(call, &reply);
     block_release(&body);
-    return call_queue(call);
-}
-
-/// No answer will come: tells the user, if he knows of the call, and lets the connection go.
-static void call_give_up(struct http_call *call)
-{
-    struct http_server *server = call->server;
-    bool is_known = call->state == CALL_WAITING;
-
-    http_server_unwatch(call);
-    list_remove(&call->event);
-    call->state = CALL_GONE;
-    if (is_known) {
-        server->handlers.on_gone(server->handlers.context, call);
-    }
-    MHD_resume_connection(call->connection); // suspended ones at the stop are fatal to libmicrohttpd
-}
-
-static void call_on_socket(void *owner, int fd, unsigned events)
-{
-    struct http_call *call = owner;
-    struct http_server *server = call->server;
-
-    (void)fd;
-    if ((events & (LOOP_DISCONNECT | LOOP_ERROR)) != 0) {
-        if (call->state == CALL_STREAMING) {
-            http_server_cut(call);
-        } else {
-            call_give_up(call);
-        }
-        http_server_run(server);
-    }
+    return result;
 }
 
 /// The whole request is there: the connection rests until the answer, and we look for its end ourselves.
@@ -210,6 +187,11 @@ static enum MHD_Result call_arrive(struct http_call *call)
     if (call->incoming.is_too_large) {
         return call_refuse(call);
     }
+    const struct http_server_handlers *handlers = &server->handlers;
+    const struct http_reply *no = handlers->turn_away != NULL ? handlers->turn_away(handlers->context, call) : NULL;
+    if (no != NULL) {
+        return call_refuse_with(call, no);
+    }
     call->body = http_server_body_take(&call->incoming);
     if (call->body == NULL && call->incoming.received > 0) {
         return MHD_NO;
@@ -219,7 +201,7 @@ static enum MHD_Result call_arrive(struct http_call *call)
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(call->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
     if (info != NULL) {
         call->fd = info->connect_fd;
-        call->watch = loop_watch(server->loop, call->fd, LOOP_DISCONNECT, call_on_socket, call);
+        call->watch = loop_watch(server->loop, call->fd, LOOP_DISCONNECT, http_server_on_socket, call);
     }
     call->state = CALL_ARRIVED;
     list_append(&server->events, &call->event);
@@ -396,6 +378,17 @@ static void server_on_timer(struct timer *timer)
     http_server_deliver(server);
 }
 
+/// In the midst of a long turn of the loop.
+static void server_on_long_turn(void *context)
+{
+    struct http_server *server = context;
+
+    if (!server->is_running) {
+        http_server_run(server);
+        http_server_deliver(server);
+    }
+}
+
 static void server_on_deliver(struct timer *timer)
 {
     http_server_deliver(CONTAINER_OF(timer, struct http_server, deliver_timer));
@@ -467,6 +460,7 @@ enum status http_server_create(struct loop *loop, const struct http_server_optio
         goto fail;
     }
     http_server_run(created); // puts the listening socket into its epoll set
+    loop_on_long_turn(loop, SERVER_LOOK_US, server_on_long_turn, created);
     *server = created;
     return STATUS_OK;
 
@@ -495,11 +489,12 @@ void http_server_destroy(struct http_server **server)
         return;
     }
     require(!ending->is_running && !ending->is_delivering);
+    loop_on_long_turn(ending->loop, 0, NULL, NULL);
     ending->is_delivering = true;
     LIST_FOR_EACH (node, &ending->calls) {
         struct http_call *call = CONTAINER_OF(node, struct http_call, node);
         if (call->state == CALL_ARRIVED || call->state == CALL_WAITING) {
-            call_give_up(call);
+            http_server_give_up(call);
         } else if (call->state == CALL_STREAMING) {
             http_server_cut(call);
         }

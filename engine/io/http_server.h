@@ -42,8 +42,8 @@ struct http_server_handlers {
     /// (do not answer it).
     void (*on_gone)(void *context, struct http_call *call);
     /// The kernel took the last byte (or the connection broke: `was_sent` false). `was_slow`: it took more than one go
-    /// (a stream: after its end). It comes too for a request that the server refused itself (too large, ambiguous), of
-    /// which on_request never told.
+    /// (a stream: after its end). It comes too for a request that the server refused itself (too large, ambiguous), or
+    /// that was turned away, of which on_request never told.
     void (*on_sent)(void *context, struct http_call *call, uint64_t sent_us, bool was_sent, bool was_slow);
     void *context;
     /// NULL, or fills in what every reply to this request carries, be it the user's or the server's own, and returns
@@ -53,6 +53,10 @@ struct http_server_handlers {
     /// NULL, or told of what libmicrohttpd answers by itself with this status, in words of its own, because it is no
     /// HTTP: nobody else knows of it. Called from inside the server: it only counts.
     void (*on_malformed)(void *context, uint16_t status);
+    /// NULL, or asked of a whole request before on_request is told: NULL: it goes on; else it is answered by this at
+    /// once, which costs less, and waits for no turn of the loop (the server reads it before it asks again). Called
+    /// from inside the server: it only reads the call.
+    const struct http_reply *(*turn_away)(void *context, const struct http_call *call);
 };
 
 MUST_CHECK enum status http_server_create(struct loop *loop, const struct http_server_options *options,

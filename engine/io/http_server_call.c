@@ -84,6 +84,36 @@ void http_server_cut(struct http_call *call)
     }
 }
 
+void http_server_give_up(struct http_call *call)
+{
+    struct http_server *server = call->server;
+    bool is_known = call->state == CALL_WAITING;
+
+    http_server_unwatch(call);
+    list_remove(&call->event);
+    call->state = CALL_GONE;
+    if (is_known) {
+        server->handlers.on_gone(server->handlers.context, call);
+    }
+    http_server_resume(call); // suspended ones at the stop are fatal to libmicrohttpd
+}
+
+void http_server_on_socket(void *owner, int fd, unsigned events)
+{
+    struct http_call *call = owner;
+    struct http_server *server = call->server;
+
+    (void)fd;
+    if ((events & (LOOP_DISCONNECT | LOOP_ERROR)) != 0) {
+        if (call->state == CALL_STREAMING) {
+            http_server_cut(call);
+        } else {
+            http_server_give_up(call);
+        }
+        http_server_run(server);
+    }
+}
+
 static void call_tell(struct http_call *call)
 {
     const struct http_server_handlers *handlers = &call->server->handlers;

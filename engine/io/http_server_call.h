@@ -24,7 +24,7 @@ struct MHD_Response;
 //       |            |         |                       |
 //       |            |         +------> GONE <---------+        the caller left; it was told to the user
 //       |            +----------------> GONE                    nobody knew of it yet
-//       +--> REFUSED --> DONE                                   too large: the server answers itself
+//       +--> REFUSED --> DONE                                   too large, turned away: answered at once
 //
 // From ARRIVED to ANSWERED, CUT or GONE its socket is watched. The connection is suspended until the answer, and in a
 // stream whenever there is nothing to send.
@@ -102,6 +102,11 @@ void http_server_finish(struct http_call *call);
 
 /// Ends a stream and its connection with a reset, at once in the next run; on_gone is due.
 void http_server_cut(struct http_call *call);
+
+/// No answer will come: tells the user, if he knows of the call, and lets the connection go.
+void http_server_give_up(struct http_call *call);
+/// What befalls the socket of a call (its owner) while it is watched.
+void http_server_on_socket(void *owner, int fd, unsigned events);
 
 /// Hands head or reply to libmicrohttpd and runs it. The state tells whether it is a stream.
 void http_server_answer(struct http_call *call, const struct http_reply *reply);

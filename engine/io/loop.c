@@ -49,6 +49,11 @@ struct loop {
     struct loop_stats stats;
     void (*observe_lateness)(void *context, uint64_t late_us);
     void *observe_context;
+    void (*look)(void *context); // in a long turn
+    void *look_context;
+    uint64_t look_every_us;
+    uint64_t look_us; // the next one; UINT64_MAX: the poll comes first
+    bool is_looking;
 };
 
 // ------------------------------------------------------------------------------------------------------------ timers
@@ -63,13 +68,32 @@ void loop_timer_cancel(struct loop *loop, struct timer *timer)
     timer_heap_cancel(&loop->timers, timer);
 }
 
+void loop_on_long_turn(struct loop *loop, uint64_t every_us, void (*look)(void *context), void *context)
+{
+    loop->look_every_us = every_us;
+    loop->look = look;
+    loop->look_context = context;
+}
+
+static void loop_look(struct loop *loop, uint64_t now_us)
+{
+    if (now_us < loop->look_us || loop->look == NULL || loop->is_looking) {
+        return;
+    }
+    loop->is_looking = true;
+    loop->look(loop->look_context);
+    loop->is_looking = false;
+    loop->look_us = loop->look_us == UINT64_MAX ? UINT64_MAX : clock_now_us() + loop->look_every_us;
+}
+
 void loop_breathe(struct loop *loop)
 {
     for (int i = 0; i < LOOP_FIRES_PER_BREATH; i++) {
         uint64_t due_us = timer_heap_next_us(&loop->timers);
-        uint64_t now_us = due_us != UINT64_MAX ? clock_now_us() : 0;
+        uint64_t now_us = due_us != UINT64_MAX || loop->look != NULL ? clock_now_us() : 0;
 
         if (due_us > now_us) {
+            loop_look(loop, now_us);
             return;
         }
         loop->stats.timers_fired++;
@@ -118,6 +142,7 @@ static void loop_note_poll(struct loop *loop)
 {
     if (!loop->is_polled_fresh) {
         loop->polled_us = clock_now_us();
+        loop->look_us = loop->polled_us + loop->look_every_us;
         loop->is_polled_fresh = true;
     }
 }
@@ -324,6 +349,7 @@ static void loop_on_prepare(uv_prepare_t *prepare)
     struct loop *loop = prepare->data;
 
     loop->stats.turns++;
+    loop->look_us = UINT64_MAX; // the poll is next
     loop_breathe(loop);
     if (list_is_empty(&loop->deferred)) {
         uv_idle_stop(&loop->idle);
@@ -397,7 +423,7 @@ enum status loop_create(struct loop **loop)
     timer_heap_init(&made->timers);
     list_init(&made->deferred);
     made->timer_fd = made->inbox_fd = -1;
-    made->armed_us = UINT64_MAX;
+    made->armed_us = made->look_us = UINT64_MAX;
     made->polled_us = clock_now_us();
     uv_prepare_init(&made->uv, &made->prepare);
     uv_check_init(&made->uv, &made->check);

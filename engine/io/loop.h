@@ -36,6 +36,10 @@ void loop_timer_cancel(struct loop *loop, struct timer *timer);
 /// Fires the timers that are due. Call it between the pieces of a long job, where reentry is harmless.
 void loop_breathe(struct loop *loop);
 
+/// For whom a turn may be too long: called between its pieces, wherever the loop breathes, each time that it has gone
+/// on for `every_us` more since its poll. It must bear being called wherever a timer may fire. NULL: nobody any more.
+void loop_on_long_turn(struct loop *loop, uint64_t every_us, void (*look)(void *context), void *context);
+
 /// The clock as read after the latest poll of this loop: when the event being handled was seen.
 uint64_t loop_polled_us(const struct loop *loop);
 

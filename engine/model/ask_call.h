@@ -31,7 +31,8 @@ struct ask_call {
     struct block *result;         // of READ: JSON {status, offer?, now?, expires_at?, handoff?}, checked
     struct block *hidden;         // of the new offer: what is not shown of it, as in struct offer; NULL: nothing
     char message[256];
-    char code[64]; // of fail.supplier
+    char code[64];           // of fail.supplier
+    uint64_t retry_after_ms; // how long the supplier wants to be left alone; 0: it did not say
 };
 
 /// Acquires facts and input, takes the response (which may be NULL). NULL without memory; the response is then still

@@ -20,6 +20,7 @@ struct catalogue_supplier {
     bool is_enabled;
     bool wants_client;                    // its scripts see who asks
     bool signs;                           // its requests are signed when they are sent
+    bool revalidates;                     // its offers can be asked for again
     struct text because;                  // why not
     uint64_t body_cap;                    // bytes on the wire, and after decompression
     uint64_t ceiling_us;                  // from its settings, over the script's, under rules; 0: the script's own

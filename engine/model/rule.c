@@ -107,7 +107,7 @@ const char *ceiling_from_name(enum ceiling_from from)
 {
     static const char *const names[] = {
         [CEILING_FROM_NOBODY] = "nobody", [CEILING_FROM_SCRIPT] = "script",     [CEILING_FROM_SETTINGS] = "settings",
-        [CEILING_FROM_RULE] = "rule",     [CEILING_FROM_BUILT_IN] = "built_in",
+        [CEILING_FROM_RULE] = "rule",     [CEILING_FROM_BUILT_IN] = "built_in", [CEILING_FROM_OVERRIDE] = "override",
     };
     return names[from];
 }

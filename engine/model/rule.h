@@ -85,11 +85,13 @@ enum ceiling_from {
     CEILING_FROM_SETTINGS,
     CEILING_FROM_RULE,
     CEILING_FROM_BUILT_IN, // read from what is known of the supplier
+    CEILING_FROM_OVERRIDE, // an operator's word, for a time
 };
 const char *ceiling_from_name(enum ceiling_from from);
 
 /// What bears on the ceiling of one supplier within one search, but for its script.
 struct ceiling_terms {
+    uint64_t override_us;     // an operator's word, which wins; 0: none
     uint64_t settings_us;     // of the supplier's own settings; 0: none
     const struct rule *rule;  // the first with RULE_CEILING; NULL: none
     const struct rule *scale; // with RULE_CEILING_SCALE
@@ -101,7 +103,7 @@ struct ceiling_terms {
 /// A script is asked only when nobody else says how long.
 static inline bool ceiling_terms_ask_script(const struct ceiling_terms *terms)
 {
-    return terms->rule == NULL && terms->settings_us == 0;
+    return terms->override_us == 0 && terms->rule == NULL && terms->settings_us == 0;
 }
 
 enum { CEILING_RULES_MAX = 2 };

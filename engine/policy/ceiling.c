@@ -21,7 +21,10 @@ static struct ceiling ceiling_base(const struct ceiling_terms *terms, uint64_t s
 {
     struct ceiling ceiling = { .us = UINT64_MAX, .from = CEILING_FROM_NOBODY };
 
-    if (terms->rule != NULL) {
+    if (terms->override_us != 0) {
+        ceiling.us = terms->override_us;
+        ceiling.from = CEILING_FROM_OVERRIDE;
+    } else if (terms->rule != NULL) {
         ceiling.us = terms->rule->values[RULE_CEILING];
         ceiling.from = CEILING_FROM_RULE;
         note_rule(&ceiling, terms->rule);

@@ -1,7 +1,8 @@
 /// Ceiling: how long after arrival a supplier's answer is worth waiting for, by all who have a say.
 ///
-/// The number is the rule's, else the settings' of the supplier, which rank as a rule without conditions behind all
-/// others, else the script's, else the built-in one. Then it is scaled, then it is limited (contract.md section 6).
+/// The number is an operator's, else the rule's, else the settings' of the supplier, which rank as a rule without
+/// conditions behind all others, else the script's, else the built-in one. Then it is scaled, then it is limited
+/// (contract.md section 6).
 ///
 /// Threads: any; plain values.
 /// Memory:  nothing to free; rules are borrowed.

@@ -29,7 +29,7 @@ void extra_counts_sum(const struct extra_counts *counts, uint64_t sums[4])
 
 void extra_engine_init(struct extra_engine *engine)
 {
-    *engine = (struct extra_engine){ .is_overloaded = false };
+    *engine = (struct extra_engine){ .settings = { .is_on = false } };
     allowance_init(&engine->allowance, 0);
 }
 
@@ -165,7 +165,7 @@ enum extra_answer extra_book_ask(struct extra_book *book, struct extra_engine *e
                                    .running = state->running,
                                    .most = state->most,
                                    .quota_us = book->has_quota ? now_us - book->quota_us : UINT64_MAX,
-                                   .is_overloaded = engine->is_overloaded };
+                                   .is_overloaded = question->is_overloaded };
     enum extra_answer answer = decide(book, &target, state, question);
 
     if (answer == EXTRA_YES && !spend(book, engine, now_us)) {

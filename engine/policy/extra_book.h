@@ -22,7 +22,6 @@ const char *extra_kind_name(enum extra_kind kind);
 struct extra_engine {
     struct extra_settings settings;
     struct allowance allowance;
-    bool is_overloaded; // no extra calls
 };
 
 struct extra_counts {
@@ -64,6 +63,7 @@ struct extra_question {
     uint64_t elapsed_us; // since the start of the call that failed or is out
     uint64_t left_us;    // until the end of the allocation
     double call_cost;
+    bool is_overloaded; // who asks is: there are no extra calls
 };
 
 /// When to ask for an extra call, since a call's start; UINT64_MAX: never.

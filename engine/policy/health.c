@@ -43,6 +43,18 @@ static uint64_t slow_of(const struct latency_curve *day)
     return us;
 }
 
+/// The same, if those that were not followed until they were slow anyway had all come in the end.
+static uint64_t sure_slow_of(const struct latency_curve *day)
+{
+    double arrive = (double)day->delivered[LATENCY_BUCKETS];
+    uint64_t us = 0;
+
+    if (day->known_us < HEALTH_SLOW_US) {
+        arrive += latency_unresolved(day, day->known_us);
+    }
+    return latency_quantile(day, arrive * SLOW_QUANTILE, &us) ? us : 0;
+}
+
 static void health_read(struct health *health, uint64_t now_us)
 {
     struct latency_curve day;
@@ -55,8 +67,16 @@ static void health_read(struct health *health, uint64_t now_us)
     if (!is_known || now_us >= health->day_read_us + HEALTH_DAY_US) {
         latency_fit_day(&health->latency, now_us, &day);
         health->slow_us = slow_of(&day);
+        health->sure_slow_us = health->slow_us != 0 ? sure_slow_of(&day) : 0;
         health->day_read_us = now_us;
     }
+}
+
+static bool is_slow(const struct health *health, const struct health_result *result)
+{
+    uint64_t slow_us = result->by_built_in ? health->sure_slow_us : health->slow_us;
+
+    return result->pending_us > (slow_us != 0 ? slow_us : HEALTH_SLOW_US);
 }
 
 static enum breaker_verdict verdict_of(const struct health *health, const struct health_result *result)
@@ -69,8 +89,7 @@ static enum breaker_verdict verdict_of(const struct health *health, const struct
     case HEALTH_UNREACHABLE:
         return BREAKER_WAS_UNREACHABLE;
     case HEALTH_CUT:
-        return result->pending_us > (health->slow_us != 0 ? health->slow_us : HEALTH_SLOW_US) ? BREAKER_WAS_SLOW
-                                                                                              : BREAKER_WAS_OURS;
+        return is_slow(health, result) ? BREAKER_WAS_SLOW : BREAKER_WAS_OURS;
     case HEALTH_OURS:
         break;
     }

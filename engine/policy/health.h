@@ -4,7 +4,8 @@
 /// Whoever calls asks first and tells afterwards, once. What we ended ourselves is never held against the supplier, but
 /// for this: a phase of the network that was pending longer than 99 % of its answers of the day took, or 5 s while that
 /// is not known, is slow, whichever bound ended it. So a supplier that hangs opens its breaker, and a healthy one that
-/// is cut a thousand times does not.
+/// is cut a thousand times does not. A built-in ceiling is read from those answers and cuts the later ones: what it cut
+/// is slow only by a 99 % that holds even if all that was not followed had come.
 ///
 /// Threads: one owner; the caller holds the account's lock.
 /// Memory:  a plain value to embed (about 31 KiB); nothing to free.
@@ -34,6 +35,7 @@ struct health_result {
     enum health_end end;
     uint64_t took_us;    // since it began: until the body was here, or it failed, or was cut
     uint64_t pending_us; // cut in a phase of the network: since that fetch began; 0: in another one
+    bool by_built_in;    // cut by the built-in ceiling
     double value;        // of an answer: its offers
     bool has_answered;   // a whole answer came, whatever it said
     bool was_asked;      // something of it went out, or could have
@@ -45,6 +47,7 @@ struct health {
     struct latency_curve curve; // of the last minutes
     uint32_t fits;              // how often it was read
     uint64_t slow_us;           // 99 % of the day's answers were here by then; 0: not known
+    uint64_t sure_slow_us;      // the same, if all that was not followed had come as well; 0: not known
     uint64_t day_read_us;
 };
 

@@ -27,11 +27,13 @@ static bool known_chance(const struct knowledge *knowledge, uint64_t elapsed_us,
     return true;
 }
 
-/// Nothing is worth waiting for: that is no ceiling, for a supplier that is never asked can never do better.
+/// Nothing is worth waiting for: that is no ceiling, for a supplier that is never asked can never do better. And where
+/// waiting has no end that is known there is none.
 static bool known_ceiling(const struct known *known, double price, uint64_t *us)
 {
     *us = patience_ceiling(&known->curve, price);
-    return *us > latency_bucket_us(0) && latency_unresolved(&known->curve, *us) <= UNRESOLVED_MOST;
+    return *us > latency_bucket_us(0) && *us < latency_bucket_us(LATENCY_BUCKETS) &&
+           latency_unresolved(&known->curve, *us) <= UNRESOLVED_MOST;
 }
 
 static bool known_worth_waiting(const struct knowledge *knowledge, double value, double delay_cost, uint64_t *us)

@@ -32,6 +32,17 @@ uint32_t latency_bucket(uint64_t us)
     return bucket < LATENCY_BUCKETS ? (uint32_t)bucket : LATENCY_BUCKETS;
 }
 
+struct latency_place latency_place(uint64_t us)
+{
+    double buckets = us > LEAST_US ? log((double)us / (double)LEAST_US) / LN_WIDTH + 1e-9 : 0;
+
+    if (buckets >= LATENCY_BUCKETS) {
+        return (struct latency_place){ .bucket = LATENCY_BUCKETS };
+    }
+    uint32_t bucket = (uint32_t)buckets;
+    return (struct latency_place){ .bucket = bucket, .part = (float)(buckets - bucket) };
+}
+
 uint64_t latency_bucket_us(uint32_t bucket)
 {
     return (uint64_t)ceil((double)LEAST_US * exp(LN_WIDTH * bucket) - 1e-6);
@@ -219,20 +230,22 @@ static void counts_shrink(struct latency_counts *counts, uint64_t now_us)
     }
 }
 
-/// Up to where the curve rests on what was followed in the last minutes. An attempt that was cut says nothing of what
-/// comes behind; one that ended needs no following. So those still at risk are compared with the share still out.
-static uint64_t known_until(const struct latency_counts *counts, double factor, const struct latency_curve *curve)
+/// How many were followed, and up to where the curve rests on them. An attempt that was cut says nothing of what comes
+/// behind; one that ended needs no following. So those still at risk are compared with the share still out.
+static void fill_followed(const struct latency_counts *counts, double factor, struct latency_curve *curve)
 {
     double at_risk = totals_of(counts).all * factor;
 
+    curve->known_us = UINT64_MAX;
     for (uint32_t i = 0; i < LATENCY_BUCKETS; i++) {
-        if (at_risk + ROUNDING < LATENCY_FOLLOWED * (double)curve->unresolved[i]) {
-            return latency_bucket_us(i);
+        curve->followed[i] = (float)at_risk;
+        if (curve->known_us == UINT64_MAX && at_risk + ROUNDING < LATENCY_FOLLOWED * (double)curve->unresolved[i]) {
+            curve->known_us = latency_bucket_us(i);
         }
         at_risk -= ((double)counts->arrivals[i] + (double)counts->errors[i] + (double)counts->censored[i]) * factor;
         at_risk = at_risk > (double)DUST ? at_risk : 0;
     }
-    return UINT64_MAX;
+    curve->followed[LATENCY_BUCKETS] = 0;
 }
 
 void latency_look(const struct latency *latency, uint64_t now_us, struct latency_curve *curve)
@@ -245,7 +258,7 @@ void latency_look(const struct latency *latency, uint64_t now_us, struct latency
     read_curve(latency, lasting, prior, curve);
     curve->samples = totals_of(&latency->lasting).all * lasting;
     curve->day_samples = day_samples;
-    curve->known_us = known_until(&latency->lasting, lasting, curve);
+    fill_followed(&latency->lasting, lasting, curve);
 }
 
 bool latency_fit(struct latency *latency, uint64_t now_us, struct latency_curve *curve)
@@ -269,8 +282,8 @@ void latency_fit_day(const struct latency *latency, uint64_t now_us, struct late
 
     read_curve(latency, 0, 1 / weight, curve);
     curve->samples = 0;
-    curve->known_us = 0;
     curve->day_samples = totals_of(&latency->day).all / weight;
+    fill_followed(&latency->day, 1 / weight, curve);
 }
 
 void latency_curve_init(struct latency_curve *curve)
@@ -283,23 +296,24 @@ void latency_curve_init(struct latency_curve *curve)
 
 double latency_unresolved(const struct latency_curve *curve, uint64_t us)
 {
-    return (double)curve->unresolved[latency_bucket(us)];
+    return latency_read(curve->unresolved, latency_place(us));
 }
 
 double latency_delivered(const struct latency_curve *curve, uint64_t us)
 {
-    return (double)curve->delivered[latency_bucket(us)];
+    return latency_read(curve->delivered, latency_place(us));
 }
 
 double latency_chance(const struct latency_curve *curve, uint64_t elapsed_us, uint64_t until_us)
 {
-    uint32_t from = latency_bucket(elapsed_us), to = latency_bucket(until_us);
-    double unresolved = (double)curve->unresolved[from];
+    struct latency_place from = latency_place(elapsed_us);
+    double unresolved = latency_read(curve->unresolved, from);
 
-    if (to <= from || unresolved < 1e-6) {
+    if (until_us <= elapsed_us || unresolved < 1e-6) {
         return 0;
     }
-    return fmin(((double)curve->delivered[to] - (double)curve->delivered[from]) / unresolved, 1);
+    double gain = latency_read(curve->delivered, latency_place(until_us)) - latency_read(curve->delivered, from);
+    return fmin(fmax(gain, 0) / unresolved, 1);
 }
 
 bool latency_quantile(const struct latency_curve *curve, double quantile, uint64_t *us)

@@ -28,9 +28,10 @@ enum {
 struct latency_curve {
     float unresolved[LATENCY_BUCKETS + 1]; // S: share of attempts that are neither here nor failed, by a bucket's begin
     float delivered[LATENCY_BUCKETS + 1];  // G: share of an answer's mean value that is here by then; may end below 1
+    float followed[LATENCY_BUCKETS + 1];   // attempts that were still out by then, and that we had not cut before
     double samples;                        // of the last minutes, decayed; without the day's
     double day_samples;
-    uint64_t known_us; // up to here enough attempts of the last minutes were followed to their end
+    uint64_t known_us; // up to here enough of the attempts it is read from were followed to their end
 };
 
 struct latency_counts {
@@ -72,7 +73,8 @@ void latency_fit_day(const struct latency *latency, uint64_t now_us, struct late
 /// Of nothing: no attempt ever ends.
 void latency_curve_init(struct latency_curve *curve);
 
-/// S and G after `us`.
+/// S and G after `us`. Inside a bucket they are taken to go straight from its begin to its end: near 2 s it is 40 ms
+/// wide, and steps of that width would say that nothing comes in the last of them.
 double latency_unresolved(const struct latency_curve *curve, uint64_t us);
 double latency_delivered(const struct latency_curve *curve, uint64_t us);
 
@@ -82,6 +84,22 @@ double latency_chance(const struct latency_curve *curve, uint64_t elapsed_us, ui
 
 /// The time by which the share `quantile` (0..1) is here. False: nobody knows, for too few ever were.
 MUST_CHECK bool latency_quantile(const struct latency_curve *curve, double quantile, uint64_t *us);
+
+/// A time as a curve has it: its bucket, and the part of the bucket that is over by then.
+struct latency_place {
+    uint32_t bucket;
+    float part;
+};
+
+struct latency_place latency_place(uint64_t us);
+
+/// S, G: at a place.
+static inline double latency_read(const float *values, struct latency_place place)
+{
+    double here = (double)values[place.bucket];
+
+    return place.part > 0 ? here + ((double)values[place.bucket + 1] - here) * (double)place.part : here;
+}
 
 /// The bucket that a time falls in, and where it begins; LATENCY_BUCKETS: beyond the last.
 uint32_t latency_bucket(uint64_t us);

@@ -4,6 +4,9 @@
 
 enum { TOGETHER_OF_A_STEP = 16 };
 
+// Of n of whom none came, no more than 3/n do, and that is right 19 times of 20.
+static const double UNSEEN = 3;
+
 // ---- the ceiling
 
 struct point {
@@ -20,6 +23,16 @@ static double slope(struct point from, struct point to)
     return (to.delivered - from.delivered) / (to.at_s - from.at_s);
 }
 
+/// Would the most that can have escaped us, in as long again as has been waited so far, still be worth less than its
+/// wait? A flat end that rests on a few attempts, or on none because we cut them all, is no end.
+static bool is_end(const struct latency_curve *curve, uint32_t bucket, double price_per_s)
+{
+    uint64_t wait_us = latency_bucket_us(bucket);
+    double followed = (double)curve->followed[latency_bucket(2 * wait_us)];
+
+    return UNSEEN <= followed * price_per_s * (double)wait_us / 1e6;
+}
+
 /// Some horizon u of t is worth its wait when (G(u) - G(t)) / (u - t) > price * S(t). The steepest such line from t
 /// goes to the next corner of the upper hull of what lies behind t, so that one pass from the end finds all of them.
 uint64_t patience_ceiling(const struct latency_curve *curve, double price_per_s)
@@ -33,7 +46,8 @@ uint64_t patience_ceiling(const struct latency_curve *curve, double price_per_s)
             corners--;
         }
         double steepest = corners > 0 ? slope(here, hull[corners - 1]) : 0;
-        if (steepest <= price_per_s * (double)curve->unresolved[i] || steepest <= 0) {
+        bool is_dear = steepest <= price_per_s * (double)curve->unresolved[i] || steepest <= 0;
+        if (is_dear && (i == 0 || is_end(curve, i, price_per_s))) {
             ceiling = i;
         }
         hull[corners++] = here;
@@ -51,11 +65,16 @@ static bool is_together(uint64_t elapsed_us, uint64_t other_us, uint64_t left_us
     return apart_us <= left_us / PATIENCE_HORIZONS / TOGETHER_OF_A_STEP;
 }
 
+static bool is_before(struct latency_place place, struct latency_place other)
+{
+    return place.bucket != other.bucket ? place.bucket < other.bucket : place.part < other.part;
+}
+
 double patience_gain(const struct pending *pending, size_t count, uint64_t left_us, double cost_per_s,
                      uint64_t *until_us)
 {
     double gains[PATIENCE_HORIZONS] = { 0 };
-    uint32_t buckets[PATIENCE_HORIZONS] = { 0 };
+    struct latency_place places[PATIENCE_HORIZONS] = { 0 };
     uint64_t elapsed_us = 0;
     double best = 0;
 
@@ -65,18 +84,20 @@ double patience_gain(const struct pending *pending, size_t count, uint64_t left_
         if (i == 0 || !is_together(pending[i].elapsed_us, elapsed_us, left_us)) {
             elapsed_us = pending[i].elapsed_us;
             for (uint32_t h = 0; h < PATIENCE_HORIZONS; h++) {
-                buckets[h] = latency_bucket(elapsed_us + left_us * (h + 1) / PATIENCE_HORIZONS);
+                places[h] = latency_place(elapsed_us + left_us * (h + 1) / PATIENCE_HORIZONS);
             }
         }
-        uint32_t now = latency_bucket(pending[i].elapsed_us);
-        double unresolved = (double)curve->unresolved[now], delivered = (double)curve->delivered[now];
+        struct latency_place now = latency_place(pending[i].elapsed_us);
+        double unresolved = latency_read(curve->unresolved, now), delivered = latency_read(curve->delivered, now);
         double worth = unresolved > 1e-6 ? pending[i].value / unresolved : 0;
-        uint32_t last = pending[i].end_us != 0 ? latency_bucket(pending[i].end_us) : LATENCY_BUCKETS;
-        last = last > now ? last : now;
+        struct latency_place last = { .bucket = LATENCY_BUCKETS };
+        if (pending[i].end_us != 0) {
+            last = is_before(latency_place(pending[i].end_us), now) ? now : latency_place(pending[i].end_us);
+        }
         for (uint32_t h = 0; h < PATIENCE_HORIZONS; h++) {
-            uint32_t then = buckets[h] < last ? buckets[h] : last;
+            struct latency_place then = is_before(places[h], last) ? places[h] : last;
             then = h + 1 == PATIENCE_HORIZONS && pending[i].end_us != 0 ? last : then; // to the very end
-            gains[h] += worth * ((double)curve->delivered[then] - delivered);
+            gains[h] += worth * fmax(latency_read(curve->delivered, then) - delivered, 0);
         }
     }
     for (uint32_t h = 0; h < PATIENCE_HORIZONS; h++) {

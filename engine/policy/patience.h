@@ -17,7 +17,8 @@ enum { PATIENCE_HORIZONS = 20 };
 
 /// The built-in ceiling: the least t from which on no horizon u is worth its wait,
 ///   max over u > t of (G(u) - G(t)) / S(t) - price * (u - t) <= 0,
-/// `price` of a held connection in shares of the supplier's mean value a second. Not above 60 s, where curves end.
+/// `price` of a held connection in shares of the supplier's mean value a second, and on which as many attempts were
+/// followed for as long again as say that what was not seen is not worth it either. Else 60 s, where curves end.
 uint64_t patience_ceiling(const struct latency_curve *curve, double price_per_s);
 
 /// One that is still out.

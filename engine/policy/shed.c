@@ -2,10 +2,7 @@
 
 double shed_share(uint32_t rung)
 {
-    if (rung < ADMISSION_SHEDS_AT) {
-        return 0;
-    }
-    return rung == ADMISSION_SHEDS_AT ? 0.25 : 0.5;
+    return rung < ADMISSION_SHEDS_AT ? 0 : 0.25;
 }
 
 size_t shed_choose(const double *values, size_t count, double share, size_t turn, bool *is_shed)

@@ -8,7 +8,7 @@
 #include "script/offers_state.h"
 #include "script/offers_walk.h"
 #include "script/plan_drop.h"
-#include "script/plan_read.h"
+#include "script/plan_only.h"
 #include "script/sandbox.h"
 
 #include <stdio.h>
@@ -514,7 +514,7 @@ static enum status take_all(struct taking *taking, int list)
     return STATUS_OK;
 }
 
-// Each element of the plan's level is an offer; without `each` the document is one.
+// Each element of the plan's level that `only` means is an offer; without `each` the document is one.
 static enum status take_planned(struct taking *taking, struct plan_row *row)
 {
     const struct plan *plan = row->plan;
@@ -531,16 +531,19 @@ static enum status take_planned(struct taking *taking, struct plan_row *row)
     if (!open_batch(taking, most)) {
         return STATUS_FULL;
     }
-    for (size_t i = 1; i <= most && (plan->offer_level == 0 || plan_row_next(row, plan->offer_level, 0)); i++) {
-        sandbox_stop_here(L);
-        plan_row_renew(row);
-        bool has_room = take_offer(taking, &source, (int)i);
+    size_t meant = 0;
+    int number = 0;
+    struct value bad = { .kind = VALUE_ABSENT };
+    for (; meant < most && plan_only_next_offer(row, &number, &bad); meant++) {
+        bool has_room = take_offer(taking, bad.kind == VALUE_ABSENT ? &source : &bad, number);
         lua_settop(L, top);
         if (!has_room) {
             return STATUS_FULL;
         }
     }
-    close_batch(taking, count);
+    for (; plan->only != NULL && meant >= most && plan_only_next_offer(row, &number, &bad); meant++) {
+    }
+    close_batch(taking, plan->only != NULL ? meant : count);
     return STATUS_OK;
 }
 

@@ -6,7 +6,7 @@
 #include "script/bind_shape.h"
 #include "script/calendar.h"
 #include "script/offers_scope.h"
-#include "script/plan_read.h"
+#include "script/plan_only.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -516,8 +516,9 @@ static bool walk_table_list(struct walk *walk, const struct schema_field *field,
 static bool walk_planned_list(struct walk *walk, const struct schema_field *field, const struct plan_node *list,
                               size_t *count)
 {
-    while (plan_row_next(walk->row, list->level, list->outer)) {
-        struct value value = plan_element(walk->row, list, plan_wants_text(field->element->kind));
+    struct value value;
+
+    while (plan_only_next(walk->row, list, plan_wants_text(field->element->kind), &value)) {
         if (++*count <= (size_t)field->max && !walk_element(walk, field, &value, *count)) {
             plan_row_note_failed(walk->row);
             plan_row_leave(walk->row, list);

@@ -3,6 +3,7 @@
 #include "script/bind_support.h"
 #include "script/freeze.h"
 #include "script/plan_compiler.h"
+#include "script/plan_only.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -105,7 +106,7 @@ static void compile_whens(struct plan_compiler *compiler, int table)
 
 static void check_keys(struct plan_compiler *compiler, int table)
 {
-    static const char *const known[] = { "each", "offer", "when", "from", "xmlns", "lenient" };
+    static const char *const known[] = { "each", "only", "offer", "when", "from", "xmlns", "lenient" };
     lua_State *L = compiler->L;
 
     for (lua_pushnil(L); lua_next(L, table) != 0; lua_pop(L, 1)) {
@@ -115,7 +116,7 @@ static void check_keys(struct plan_compiler *compiler, int table)
             is_known = is_known || text_equals_c(key, known[i]);
         }
         if (!is_known) {
-            plan_failed(compiler, "there are each, offer, when, from, xmlns and lenient, but no %s",
+            plan_failed(compiler, "there are each, only, offer, when, from, xmlns and lenient, but no %s",
                         key.data != NULL ? key.data : "list");
         }
     }
@@ -179,6 +180,10 @@ static void compile_plan(struct plan_compiler *compiler, int table)
         mark_main(plan);
     } else if (!lua_isnil(L, -1)) {
         plan_failed(compiler, "`each` is the path of a list, not a %s", luaL_typename(L, -1));
+    }
+    plan->only = plan_only_compile(compiler, table, plan->offer_level);
+    if (plan->only != NULL && plan->offer_level == 0) {
+        plan_failed(compiler, "`only` goes with `each`, whose elements it is about%s", "");
     }
     (void)snprintf(compiler->place, sizeof compiler->place, "offer");
     lua_getfield(L, table, "offer");

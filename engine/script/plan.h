@@ -16,7 +16,8 @@
 /// hand. `of = ref(list, key, path)` means that elements name others, which are in a list or map of the document: it is
 /// one more level; `ref(list, key, path).field` is a leaf of what is named. Where names count within each slice, key
 /// and path are lists of paths; a list may begin at `up(n)`, too, or be one of lists. A function behind paths or terms
-/// is given their values, one that stands alone the element as a table. The plan declares what it reads, so a document
+/// is given their values, one that stands alone the element as a table. `only` beside `each` says which elements are
+/// meant (plan_only.h). The plan declares what it reads, so a document
 /// is kept as a tape and nothing becomes a Lua value but what a function of the plan asks for.
 ///
 /// `from = "xml"` reads XML by the same paths (tape_xml.h); `xmlns` says what their prefixes mean (xml_names.h).
@@ -98,6 +99,7 @@ struct plan_node {
     uint32_t level;       // of a list: the level of its elements; of a function: the level of its row
     uint32_t outer;       // of a list: the level that it begins at
     uint32_t first_level; // … and the first one further in
+    struct plan_only *only; // of a list: which of its elements are meant; NULL: all (plan_only.h)
     struct plan_node **fields;
     size_t field_count;
     const void *bound;           // the schema object that `by_field` and `bounds` belong to
@@ -151,6 +153,7 @@ struct plan {
     struct plan_level levels[PLAN_LEVELS_MAX];
     uint32_t level_count; // [0] is the document
     uint32_t offer_level;
+    struct plan_only *only; // which of its elements are offers; NULL: all
     struct plan_node *offer;
     struct plan_when whens[PLAN_WHENS_MAX];
     size_t when_count;

@@ -4,6 +4,7 @@
 
 #include "script/bind_support.h"
 #include "script/freeze.h"
+#include "script/plan_only.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -82,7 +83,7 @@ static size_t enter(struct checking *checking, const char *name)
 {
     size_t before = strlen(checking->place);
 
-    (void)snprintf(checking->place + before, sizeof checking->place - before, ".%s", name);
+    (void)snprintf(checking->place + before, sizeof checking->place - before, before > 0 ? ".%s" : "%s", name);
     return before;
 }
 
@@ -298,6 +299,18 @@ static void check_path_asked(struct checking *checking, const struct plan_node *
     lua_settop(L, top);
 }
 
+static void check_asked(struct checking *checking, const struct plan_node *node);
+
+static void check_only(struct checking *checking, const struct plan_only *only)
+{
+    size_t before = enter(checking, "only");
+
+    if (only != NULL) {
+        check_asked(checking, only->leaf);
+    }
+    leave(checking, before);
+}
+
 static void check_asked(struct checking *checking, const struct plan_node *node)
 {
     size_t before = strlen(checking->place);
@@ -316,6 +329,7 @@ static void check_asked(struct checking *checking, const struct plan_node *node)
             check_asked(checking, node->parts[i]);
         }
     }
+    check_only(checking, node->only);
     leave(checking, before);
 }
 
@@ -330,5 +344,7 @@ void plan_check(lua_State *L, const struct plan *plan, const struct schema *sche
     if (search != 0) {
         luaL_checkstack(L, 32, "a plan's check");
         check_asked(&checking, plan->offer);
+        checking.place[0] = '\0';
+        check_only(&checking, plan->only);
     }
 }

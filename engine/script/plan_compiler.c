@@ -4,15 +4,13 @@
 
 #include "script/bind_support.h"
 #include "script/freeze.h"
+#include "script/plan_only.h"
 #include "script/plan_term.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { PLAN_DEPTH_MAX = 12, PLAN_ENTRIES_MAX = 4096 };
-
-static struct plan_node *compile_leaf(struct plan_compiler *compiler, int index, uint32_t level);
 
 int plan_keep(struct plan_compiler *compiler, int index)
 {
@@ -41,7 +39,7 @@ static struct plan_node *make_node(struct plan_compiler *compiler, enum plan_op 
     return node;
 }
 
-static struct plan_constant compile_constant(struct plan_compiler *compiler, int index)
+struct plan_constant plan_compile_constant(struct plan_compiler *compiler, int index)
 {
     lua_State *L = compiler->L;
     int type = lua_type(L, index);
@@ -63,7 +61,7 @@ static struct plan_node *compile_argument(struct plan_compiler *compiler, int te
     lua_State *L = compiler->L;
 
     term_push_argument(L, term, number);
-    struct plan_node *node = lua_isnil(L, -1) ? NULL : compile_leaf(compiler, lua_gettop(L), level);
+    struct plan_node *node = lua_isnil(L, -1) ? NULL : plan_compile_leaf(compiler, lua_gettop(L), level);
     lua_pop(L, 1);
     return node;
 }
@@ -118,7 +116,7 @@ static void compile_entries(struct plan_compiler *compiler, int term, struct pla
     for (lua_pushnil(L); lua_next(L, table) != 0; lua_pop(L, 1)) {
         struct plan_entry *entry = &node->entries[node->entry_count++];
         entry->key = compile_key(compiler, lua_gettop(L) - 1);
-        entry->value = compile_constant(compiler, lua_gettop(L));
+        entry->value = plan_compile_constant(compiler, lua_gettop(L));
     }
     qsort(node->entries, node->entry_count, sizeof(struct plan_entry), compare_entries);
     for (size_t i = 1; i < node->entry_count; i++) {
@@ -129,7 +127,7 @@ static void compile_entries(struct plan_compiler *compiler, int term, struct pla
     lua_pop(L, 2);
     term_push_argument(L, term, 3);
     if (!lua_isnil(L, -1)) {
-        node->value = compile_constant(compiler, lua_gettop(L));
+        node->value = plan_compile_constant(compiler, lua_gettop(L));
     }
     lua_pop(L, 1);
 }
@@ -177,7 +175,7 @@ static struct plan_node *compile_term(struct plan_compiler *compiler, int index,
     case TERM_CONST:
         node = make_node(compiler, PLAN_CONST);
         term_push_argument(L, index, 1);
-        node->value = compile_constant(compiler, lua_gettop(L));
+        node->value = plan_compile_constant(compiler, lua_gettop(L));
         lua_pop(L, 1);
         break;
     case TERM_UP:
@@ -204,7 +202,7 @@ static struct plan_node *compile_term(struct plan_compiler *compiler, int index,
     case TERM_ASKED:
         node = make_node(compiler, PLAN_ASKED);
         term_push_argument(L, index, 1);
-        node->value = compile_constant(compiler, lua_gettop(L));
+        node->value = plan_compile_constant(compiler, lua_gettop(L));
         lua_pop(L, 1);
         break;
     case TERM_TIME:
@@ -235,7 +233,8 @@ static void compile_fields(struct plan_compiler *compiler, int table, uint32_t l
             plan_failed(compiler, "fields with names expected, got an item of a list%s", "");
         }
         struct text name = bind_text_at(L, lua_gettop(L) - 1);
-        if (text_equals_c(name, "each") || (node->op == PLAN_LIST && text_equals_c(name, "of"))) {
+        if (text_equals_c(name, "each") ||
+            (node->op == PLAN_LIST && (text_equals_c(name, "of") || text_equals_c(name, "only")))) {
             continue;
         }
         if (count == PLAN_FIELDS_MAX) {
@@ -246,10 +245,10 @@ static void compile_fields(struct plan_compiler *compiler, int table, uint32_t l
     qsort(names, count, sizeof names[0], compare_names);
     node->fields = plan_alloc(compiler, count + 1, sizeof(struct plan_node *));
     for (size_t i = 0; i < count; i++) {
-        (void)snprintf(compiler->place + before, sizeof compiler->place - before, ".%.*s", TEXT_ARGS(names[i]));
+        plan_enter(compiler, names[i].data);
         bind_push_text(L, names[i]);
         lua_rawget(L, table);
-        struct plan_node *field = compile_leaf(compiler, lua_gettop(L), level);
+        struct plan_node *field = plan_compile_leaf(compiler, lua_gettop(L), level);
         field->name = plan_copy(compiler, names[i]);
         node->fields[node->field_count++] = field;
         lua_pop(L, 1);
@@ -324,7 +323,7 @@ static void compile_call(struct plan_compiler *compiler, int table, uint32_t lev
             if (lua_type(L, index) != LUA_TSTRING && term_at(L, index) == NULL) {
                 plan_failed(compiler, "before its function stand paths and terms, not a %s", luaL_typename(L, index));
             }
-            node->fields[i - 1] = compile_leaf(compiler, index, level);
+            node->fields[i - 1] = plan_compile_leaf(compiler, index, level);
         }
         lua_pop(L, 1);
     }
@@ -382,13 +381,14 @@ struct plan_node *plan_compile_table(struct plan_compiler *compiler, int index, 
         level = compile_each(compiler, lua_gettop(L), node);
         node->level = compile_of(compiler, table, level);
         level = node->level;
+        node->only = plan_only_compile(compiler, table, level);
     }
-    size_t keywords = node->op == PLAN_LIST ? 1 : 0; // each …
+    size_t keywords = (node->op == PLAN_LIST ? 1U : 0U) + (node->only != NULL ? 1U : 0U); // each, only …
     lua_getfield(L, table, "of");
     keywords += node->op == PLAN_LIST && !lua_isnil(L, -1) ? 1 : 0; // … and of
     lua_rawgeti(L, table, 1);
     if (!lua_isnil(L, -1) && node->op == PLAN_LIST && count_keys(L, table) == keywords + 1) {
-        node->parts[0] = compile_leaf(compiler, lua_gettop(L), level);
+        node->parts[0] = plan_compile_leaf(compiler, lua_gettop(L), level);
     } else if (node->op != PLAN_LIST && is_call(L, table) && count_keys(L, table) == lua_objlen(L, table)) {
         compile_call(compiler, table, level, node);
     } else {
@@ -398,7 +398,7 @@ struct plan_node *plan_compile_table(struct plan_compiler *compiler, int index, 
     return node;
 }
 
-static struct plan_node *compile_leaf(struct plan_compiler *compiler, int index, uint32_t level)
+struct plan_node *plan_compile_leaf(struct plan_compiler *compiler, int index, uint32_t level)
 {
     lua_State *L = compiler->L;
     struct plan_node *node = NULL;
@@ -415,7 +415,7 @@ static struct plan_node *compile_leaf(struct plan_compiler *compiler, int index,
         plan_compile_path(compiler, bind_text_at(L, index), level, &node->path);
     } else if (lua_type(L, index) == LUA_TNUMBER || lua_type(L, index) == LUA_TBOOLEAN) {
         node = make_node(compiler, PLAN_CONST);
-        node->value = compile_constant(compiler, index);
+        node->value = plan_compile_constant(compiler, index);
     } else if (lua_type(L, index) == LUA_TFUNCTION) {
         node = make_node(compiler, PLAN_CALL);
         node->function = plan_keep(compiler, index);

@@ -18,12 +18,21 @@ struct plan_compiler {
 /// Raises an error with the place in the plan.
 _Noreturn void plan_failed(struct plan_compiler *compiler, const char *format, const char *word);
 
+/// Adds a name to the place; the caller cuts it off again.
+void plan_enter(struct plan_compiler *compiler, const char *name);
+
 /// Zeroed memory of the plan; raises when there is none.
 void *plan_alloc(struct plan_compiler *compiler, size_t count, size_t size);
 struct text plan_copy(struct plan_compiler *compiler, struct text text);
 
 /// Keeps the value at `index` in the environment; its number there.
 int plan_keep(struct plan_compiler *compiler, int index);
+
+/// Whatever may stand for a field, at `index`, from the element of `level`.
+struct plan_node *plan_compile_leaf(struct plan_compiler *compiler, int index, uint32_t level);
+
+/// The text, number or flag at `index`; raises when it is none.
+struct plan_constant plan_compile_constant(struct plan_compiler *compiler, int index);
 
 /// The table at `index`, from the element of `level`: an object, or with `each` a list of objects or of what its one
 /// item says, or a function with what it is given.

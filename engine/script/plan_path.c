@@ -5,6 +5,7 @@
 #include "script/plan_source.h"
 #include "script/trouble.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,6 +38,13 @@ void plan_failed(struct plan_compiler *compiler, const char *format, const char 
     trouble_code(L, CODE_PLAN);
     lua_error(L);
     abort();
+}
+
+void plan_enter(struct plan_compiler *compiler, const char *name)
+{
+    size_t length = strlen(compiler->place);
+
+    (void)snprintf(compiler->place + length, sizeof compiler->place - length, length > 0 ? ".%s" : "%s", name);
 }
 
 void *plan_alloc(struct plan_compiler *compiler, size_t count, size_t size)

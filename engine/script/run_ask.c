@@ -6,6 +6,7 @@
 #include "script/amount.h"
 #include "script/bind.h"
 #include "script/bind_support.h"
+#include "script/calendar.h"
 #include "script/freeze.h"
 #include "script/offers.h"
 #include "script/progress.h"
@@ -209,17 +210,40 @@ static void ask_write_offer(lua_State *L, struct ask_work *work, struct json_wri
     lua_settop(L, list - 1);
 }
 
-/// The member of that name, when there is one, as JSON.
-static void ask_write_plain(lua_State *L, int result, const char *name, struct json_writer *json)
+/// Until when the price holds, as an instant: one that nobody can compare would never be over.
+static void ask_write_expiry(lua_State *L, struct ask_work *work, int result, struct json_writer *json)
+{
+    struct moment moment, utc;
+    char out[CALENDAR_TEXT_MAX];
+
+    lua_getfield(L, result, "expires_at");
+    if (!lua_isnil(L, -1)) {
+        if (lua_type(L, -1) != LUA_TSTRING) {
+            run_breach(L, 2, "revalidate.read: expires_at: a text expected, not a %s", luaL_typename(L, -1));
+        }
+        if (!calendar_parse(bind_to_text(L, -1), &moment) || !moment.has_offset ||
+            !calendar_of_epoch_us(calendar_epoch_us(&moment), &utc)) {
+            ask_refuse(L, work, "expires_at", "a time with Z or an offset expected");
+        }
+        json_field_text(json, "expires_at", (struct text){ out, calendar_write_utc(&utc, out) });
+    }
+    lua_pop(L, 1);
+}
+
+/// The way to book, as JSON.
+static void ask_write_handoff(lua_State *L, int result, struct json_writer *json)
 {
     struct buffer *out = bind_push_buffer(L, ASK_RESULT_MAX);
 
-    lua_getfield(L, result, name);
+    lua_getfield(L, result, "handoff");
     if (!lua_isnil(L, -1)) {
-        if (!bind_json_encode(L, lua_gettop(L), out) || out->is_full) {
-            run_breach(L, 2, "revalidate.read: %s cannot be told as JSON", name);
+        if (!freeze_is_table(L, -1)) {
+            run_breach(L, 2, "revalidate.read: handoff: {url} or {ref} expected, not a %s", luaL_typename(L, -1));
         }
-        json_key(json, name);
+        if (!bind_json_encode(L, lua_gettop(L), out) || out->is_full) {
+            run_breach(L, 2, "revalidate.read: handoff cannot be told as JSON");
+        }
+        json_key(json, "handoff");
         json_raw(json, buffer_text(out));
     }
     bind_drop_buffer(out);
@@ -262,8 +286,8 @@ static void ask_write_result(lua_State *L, int result, struct ask_work *work)
     if (!status->is_sold && (has_offer || has_now)) {
         run_breach(L, 2, "revalidate.read: `%s` has neither `offer` nor `now`", status->name);
     }
-    ask_write_plain(L, result, "expires_at", &json);
-    ask_write_plain(L, result, "handoff", &json);
+    ask_write_expiry(L, work, result, &json);
+    ask_write_handoff(L, result, &json);
     json_end_object(&json);
 }
 
@@ -364,6 +388,7 @@ static void ask_fail(struct run *run, struct ask_call *call)
     call->verdict = run->failure.verdict;
     snprintf(call->message, sizeof call->message, "%s", run->failure.message);
     snprintf(call->code, sizeof call->code, "%s", run->failure.code);
+    call->retry_after_ms = wait_left_ms(run->failure.wait, run_wall_us(run, call->times));
 }
 
 bool run_ask(struct run *run, struct ask_call *call)
@@ -399,6 +424,9 @@ bool run_ask(struct run *run, struct ask_call *call)
         ask_commit(&work, call);
     } else if (end == RUN_FAILED && !is_told) {
         ask_fail(run, call);
+    }
+    if (call->response != NULL && call->retry_after_ms == 0 && end != RUN_LOST) {
+        call->retry_after_ms = run_response_retry_after_ms(call->response, call->verdict, work.context.wall_us);
     }
     if (run->state != NULL) {
         run_response_forget(run->state);

@@ -427,7 +427,9 @@ static void check_logins(lua_State *L, struct check_job *job)
     lua_getfield(L, 1, "sign");
     job->supplier->logs_in = lua_istable(L, -2);
     job->supplier->signs = lua_isfunction(L, -1);
-    lua_pop(L, 2);
+    lua_getfield(L, 1, "revalidate");
+    job->supplier->revalidates = lua_istable(L, -1);
+    lua_pop(L, 3);
 }
 
 static int check_supplier_call(lua_State *L)

@@ -48,6 +48,7 @@ struct script_supplier {
     bool signs;               // it has `sign`
     struct extra_terms extra; // of calls made twice
     bool logs_in;             // it has `login`
+    bool revalidates;         // it has `revalidate`
     struct text options;      // JSON object of defaults
     struct sells_term *sells; // what it sells (script/sells.h); none: everything
     size_t sells_count;

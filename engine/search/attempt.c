@@ -76,6 +76,7 @@ static void attempt_tell_health(struct attempt *attempt, enum health_end end)
         .end = attempt->began_us != 0 ? end : HEALTH_OURS,
         .took_us = ended_us > began_us ? ended_us - began_us : 0,
         .pending_us = attempt->outcome == OUTCOME_CUT ? attempt->pending_us : 0,
+        .by_built_in = attempt->bound == BOUND_CEILING && attempt->ceiling.from == CEILING_FROM_BUILT_IN,
         .value = (double)attempt->stock.live,
         .has_answered = attempt->arrived_us != 0,
         .was_asked = attempt->began_us != 0,

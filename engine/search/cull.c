@@ -1,11 +1,16 @@
 #include "search/cull.h"
 
+#include "policy/known.h"
 #include "policy/shed.h"
 #include "search/search_internal.h"
 
+// The value of an answer is the items that it will add to this kind of search (policy/worth), times the chance that it
+// comes, times the supplier's weight. Of whom nobody knows what he adds is taken to add what the others do on average:
+// who is new is neither kept nor left out for it.
+
 struct cull {
     struct attempt **attempts;
-    double *values;
+    double *values, *items; // items: below 0 are not known
     bool *is_shed;
     size_t count;
 };
@@ -20,6 +25,28 @@ static bool is_asked(const struct attempt *attempt, const struct start_call *sta
     return candidate->verdict == SCRIPT_OK && !candidate->is_dark;
 }
 
+/// Below 0: nobody knows.
+static double items_of(const struct search *search, const struct start_candidate *candidate)
+{
+    double items = 0;
+    bool is_known =
+        candidate->knowledge != NULL && worth_expect(&known_of(candidate->knowledge)->worth, search->kind, &items);
+
+    return is_known ? items : -1;
+}
+
+static double mean_of_known(const struct cull *cull)
+{
+    double sum = 0;
+    size_t known = 0;
+
+    for (size_t i = 0; i < cull->count; i++) {
+        sum += cull->items[i] >= 0 ? cull->items[i] : 0;
+        known += cull->items[i] >= 0;
+    }
+    return known > 0 ? sum / (double)known : 1;
+}
+
 /// False: no memory, and nobody is left out.
 static bool cull_collect(struct cull *cull, struct search *search, const struct start_call *start)
 {
@@ -28,8 +55,9 @@ static bool cull_collect(struct cull *cull, struct search *search, const struct 
 
     cull->attempts = search_alloc(search, most * sizeof(struct attempt *));
     cull->values = search_alloc(search, most * sizeof(*cull->values));
+    cull->items = search_alloc(search, most * sizeof(*cull->items));
     cull->is_shed = search_alloc(search, most * sizeof(*cull->is_shed));
-    if (cull->attempts == NULL || cull->values == NULL || cull->is_shed == NULL) {
+    if (cull->attempts == NULL || cull->values == NULL || cull->items == NULL || cull->is_shed == NULL) {
         return false;
     }
     for (size_t i = 0; i < most; i++) {
@@ -37,9 +65,15 @@ static bool cull_collect(struct cull *cull, struct search *search, const struct 
         if (!is_asked(attempt, start)) {
             continue;
         }
-        const struct script_account *account = start->candidates[attempt->candidate].account;
-        cull->values[cull->count] = world->ops->worth != NULL ? world->ops->worth(world, account) : 1;
+        const struct start_candidate *candidate = &start->candidates[attempt->candidate];
+        double chance = world->ops->worth != NULL ? world->ops->worth(world, candidate->account) : 1;
+        cull->values[cull->count] = chance * patience_weight(candidate->terms.weight, attempt->supplier);
+        cull->items[cull->count] = items_of(search, candidate);
         cull->attempts[cull->count++] = attempt;
+    }
+    double mean = mean_of_known(cull);
+    for (size_t i = 0; i < cull->count; i++) {
+        cull->values[i] *= cull->items[i] >= 0 ? cull->items[i] : mean;
     }
     return true;
 }

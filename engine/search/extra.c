@@ -15,7 +15,7 @@ static bool is_allowed(const struct part *part)
     struct world *world = attempt_world(attempt);
 
     return attempt->search->options.catalogue->extra.is_on && world->ops->extra_ask != NULL &&
-           !attempt_is_dark(attempt) && !attempt->is_lingering && world_overload(world) == OVERLOAD_NONE;
+           !attempt_is_dark(attempt) && !attempt->is_lingering;
 }
 
 static const struct extra_terms *terms_of(const struct part *part)
@@ -97,7 +97,8 @@ static bool extra_ask(struct part *part, enum extra_kind kind, uint64_t began_us
     struct extra_question question = { .kind = kind,
                                        .elapsed_us = now_us > began_us ? now_us - began_us : 0,
                                        .left_us = left_us(part, now_us),
-                                       .call_cost = terms_of(part)->call_cost };
+                                       .call_cost = terms_of(part)->call_cost,
+                                       .is_overloaded = world_overload(world) != OVERLOAD_NONE };
 
     if (question.left_us == 0 || world->ops->extra_ask(world, part->attempt->account, &question) != EXTRA_YES) {
         return false;

@@ -30,10 +30,9 @@ static bool is_arriving(const struct attempt *attempt)
     return false;
 }
 
-static double weight_of(const struct attempt *attempt)
+double patience_weight(const struct rule *rule, const struct catalogue_supplier *supplier)
 {
-    const struct rule *rule = attempt->terms.weight;
-    uint64_t millionths = rule != NULL ? rule->values[RULE_WEIGHT] : attempt->supplier->weight;
+    uint64_t millionths = rule != NULL ? rule->values[RULE_WEIGHT] : supplier->weight;
 
     return millionths != 0 ? (double)millionths * MILLIONTHS : 1;
 }
@@ -61,9 +60,11 @@ static bool outlook_add(struct outlook *outlook, const struct search *search, co
         return false;
     }
     (void)worth_expect(&known->worth, search->kind, &items);
-    outlook->pending[outlook->count++] = (struct pending){
-        .curve = &known->curve, .elapsed_us = elapsed_us, .value = items * weight_of(attempt), .end_us = until_us
-    };
+    outlook->pending[outlook->count++] =
+        (struct pending){ .curve = &known->curve,
+                          .elapsed_us = elapsed_us,
+                          .value = items * patience_weight(attempt->terms.weight, attempt->supplier),
+                          .end_us = until_us };
     outlook->last_end_us = end_us > outlook->last_end_us ? end_us : outlook->last_end_us;
     return true;
 }

@@ -12,6 +12,8 @@
 
 #include <stdbool.h>
 
+struct catalogue_supplier;
+struct rule;
 struct search;
 struct start_call;
 
@@ -30,3 +32,5 @@ void patience_begin(struct patience *patience, struct search *search, const stru
 /// Something of the search has changed. It does not look within the call, but soon.
 void patience_note(struct patience *patience, struct search *search);
 void patience_fini(struct patience *patience, struct search *search);
+/// What an item of a supplier's answer counts: by the rule, NULL: none has said, or its settings; else 1.
+double patience_weight(const struct rule *rule, const struct catalogue_supplier *supplier);

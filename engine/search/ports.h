@@ -78,6 +78,9 @@ struct world_ops {
     /// and why, for people; it may be NULL. NULL: nobody can.
     bool (*is_switched_off)(struct world *world, const struct catalogue_supplier *supplier,
                             const struct script_account *account, char *why, size_t size);
+    /// How long an operator wants this supplier to be waited for, whatever others say; 0: he has not said. NULL: nobody
+    /// can.
+    uint64_t (*ceiling_override)(struct world *world, const struct catalogue_supplier *supplier);
     /// A request that was refused as one too many at once goes on waiting for its place no longer. NULL: not counted.
     void (*permit_given_up)(struct world *world, const struct script_account *account);
     /// A request met a sign that its supplier is strained. NULL: nobody learns of it.
@@ -89,7 +92,7 @@ struct world_ops {
     void (*auth_tell)(struct world *world, const struct script_account *account, const struct auth_pass *pass,
                       enum auth_end end);
     /// How far an overload has come; NULL: there is none, ever. What share of a search's suppliers is left out, and
-    /// what this account's answers are worth, on any scale; NULL: as much as any other's.
+    /// how likely an answer of this account is, on any scale; NULL: as likely as any other's.
     enum overload_level (*overload)(struct world *world);
     double (*shed_share)(struct world *world);
     double (*worth)(struct world *world, const struct script_account *account);

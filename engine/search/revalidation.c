@@ -3,6 +3,7 @@
 #include "model/ask_call.h"
 #include "model/exchange_note.h"
 #include "model/ground.h"
+#include "search/part_internal.h"
 #include "search/permit.h"
 #include "search/say.h"
 #include "search/verdict.h"
@@ -30,6 +31,8 @@ struct revalidation {
     struct fetch fetch;
     struct breaker_pass pass;
     bool has_pass;
+    struct auth_pass auth;
+    bool has_auth;
     uint64_t began_us, arrived_us; // its first fetch began, its last answer came; 0: not
     uint64_t pending_us;           // cut in a phase of the network: since that fetch began
     struct revalidation_end end;
@@ -73,7 +76,9 @@ static void tell_health(struct revalidation *self, enum health_end end)
     struct health_result result = {
         .pass = self->pass,
         .end = self->began_us == 0 || end == HEALTH_GOOD ? HEALTH_OURS : end,
-        .took_us = end == HEALTH_BAD ? now_us(self) - self->began_us : 0,
+        .took_us = end == HEALTH_BAD   ? now_us(self) - self->began_us
+                   : end == HEALTH_CUT ? self->pending_us
+                                       : 0,
         .pending_us = end == HEALTH_CUT ? self->pending_us : 0,
         .has_answered = self->arrived_us != 0,
     };
@@ -81,6 +86,25 @@ static void tell_health(struct revalidation *self, enum health_end end)
     if (self->has_pass) {
         self->has_pass = false;
         world_of(self)->ops->health_tell(world_of(self), self->options.account, &result);
+    }
+}
+
+// What the supplier said of the credentials. A login that was denied has told for itself.
+static enum auth_end auth_of(const struct part_end *end)
+{
+    if (end->outcome == OUTCOME_ANSWERED) {
+        return AUTH_TAKEN;
+    }
+    bool is_refused = end->outcome == OUTCOME_REJECTED && end->rejection == REJECTION_AUTH;
+    return is_refused && end->phase != PHASE_LOGIN ? AUTH_REFUSED : AUTH_UNKNOWN;
+}
+
+static void tell_auth(struct revalidation *self, enum auth_end end)
+{
+    if (self->has_auth) {
+        self->has_auth = false;
+        world_of(self)->ops->auth_tell(world_of(self), self->options.account, &self->auth,
+                                       self->began_us != 0 ? end : AUTH_UNKNOWN);
     }
 }
 
@@ -98,6 +122,7 @@ static void stop(struct revalidation *self)
         self->call = NULL;
     }
     if (self->state == FETCHING) {
+        self->end.requests += part_has_gone_out(world->ops->fetch_phase(world, &self->fetch));
         world->ops->fetch_cancel(world, &self->fetch);
     }
     permit_return(&self->permit, world);
@@ -139,6 +164,7 @@ static void end(struct revalidation *self, enum outcome outcome, const char *wor
     }
     stop(self);
     tell_health(self, health_of(end));
+    tell_auth(self, auth_of(end));
     if (world_of(self)->ops->timer_start(world_of(self), &self->timer, now_us(self)) != STATUS_OK) {
         tell(self); // no memory for a timer: it has none to wait for
     }
@@ -246,6 +272,7 @@ static void on_read(struct script_call *call)
     struct ask_call *ask = CONTAINER_OF(call, struct ask_call, call);
     enum script_verdict verdict = ask->verdict;
     struct verdict_answer answer = verdict_of_answer(verdict, ask->response->status);
+    uint64_t retry_after_ms = ask->retry_after_ms;
 
     self->call = NULL;
     self->end.end.http_status = ask->response->status;
@@ -267,7 +294,10 @@ static void on_read(struct script_call *call)
         return;
     }
     if (answer.rejection == REJECTION_QUOTA) {
-        self->end.end.retry_after_ms = permit_block(world_of(self), self->options.account, 0);
+        permit_strained(world_of(self), self->options.account);
+    }
+    if (answer.rejection == REJECTION_QUOTA || retry_after_ms > 0) {
+        self->end.end.retry_after_ms = permit_block(world_of(self), self->options.account, retry_after_ms);
     }
     end(self, verdict == SCRIPT_DROPPED ? OUTCOME_SHED : answer.outcome, "the answer could not be read");
 }
@@ -280,6 +310,10 @@ static void on_fetched(struct fetch *fetch)
 
     permit_return(&self->permit, world_of(self));
     self->state = READING; // nothing is out any more
+    self->end.requests += part_has_sent(fetch);
+    if (fetch->result == FETCH_CONNECT_FAILED) {
+        permit_strained(world_of(self), self->options.account);
+    }
     if (fetch->result != FETCH_OK) {
         self->end.end.phase = fetch->phase;
         if (fetch->result == FETCH_ENDED) {
@@ -297,11 +331,33 @@ static void on_fetched(struct fetch *fetch)
     submit(self, READING, ask, on_read);
 }
 
+// True: an operator has said so, and it ends.
+static bool is_switched_off(struct revalidation *self)
+{
+    struct world *world = world_of(self);
+    char why[sizeof(self->end.end.detail)];
+
+    if (world->ops->is_switched_off == NULL ||
+        !world->ops->is_switched_off(world, self->options.supplier, self->options.account, why, sizeof(why))) {
+        return false;
+    }
+    end(self, OUTCOME_DISABLED, why);
+    return true;
+}
+
 static void send(struct revalidation *self)
 {
     struct world *world = world_of(self);
     struct permit_refusal refusal;
 
+    if (is_switched_off(self)) { // meanwhile
+        return;
+    }
+    if (now_us(self) >= self->options.end_us) {
+        self->end.end.phase = PHASE_SCRIPT; // there is no time left to send in
+        end(self, OUTCOME_CUT, "its time was over");
+        return;
+    }
     if (!permit_take(&self->permit, world, self->options.account, &refusal)) {
         self->end.end.retry_after_ms = refusal.retry_after_ms;
         end(self, refusal.outcome, refusal.detail);
@@ -395,12 +451,34 @@ static void log_in(struct revalidation *self, uint64_t refused)
 
 // ------------------------------------------------------------------------------------------------------ start and end
 
+// Are its credentials taken, as far as one knows?
+static bool is_admitted(struct revalidation *self)
+{
+    struct world *world = world_of(self);
+    uint64_t wait_us = 0;
+
+    if (world->ops->auth_ask == NULL) {
+        return true;
+    }
+    if (world->ops->auth_ask(world, self->options.account, &self->auth, &wait_us)) {
+        self->has_auth = true;
+        return true;
+    }
+    self->end.end.rejection = REJECTION_AUTH;
+    self->end.end.retry_after_ms = (wait_us + 999) / 1000;
+    end(self, OUTCOME_REJECTED, "its credentials were refused too often");
+    return false;
+}
+
 // A caller's live request is no worse a probe than another: one that is tried out may be asked.
 static bool passes(struct revalidation *self)
 {
     struct world *world = world_of(self);
     uint64_t wait_us = 0;
 
+    if (!is_admitted(self)) {
+        return false;
+    }
     if (world->ops->health_ask == NULL) {
         return true;
     }
@@ -412,20 +490,6 @@ static bool passes(struct revalidation *self)
     self->end.end.retry_after_ms = (wait_us + 999) / 1000;
     end(self, OUTCOME_BREAKER_OPEN, "failed too often");
     return false;
-}
-
-/// True: an operator has said so, and it ends.
-static bool is_switched_off(struct revalidation *self)
-{
-    struct world *world = world_of(self);
-    char why[sizeof(self->end.end.detail)];
-
-    if (world->ops->is_switched_off == NULL ||
-        !world->ops->is_switched_off(world, self->options.supplier, self->options.account, why, sizeof(why))) {
-        return false;
-    }
-    end(self, OUTCOME_DISABLED, why);
-    return true;
 }
 
 enum status revalidation_start(const struct revalidation_options *options, struct revalidation **revalidation)
@@ -458,7 +522,7 @@ enum status revalidation_start(const struct revalidation_options *options, struc
     return STATUS_OK;
 }
 
-void revalidation_cancel(struct revalidation **revalidation)
+uint32_t revalidation_cancel(struct revalidation **revalidation)
 {
     struct revalidation *self = *revalidation;
 
@@ -469,5 +533,8 @@ void revalidation_cancel(struct revalidation **revalidation)
         stop(self);
     }
     tell_health(self, HEALTH_OURS);
+    tell_auth(self, AUTH_UNKNOWN);
+    uint32_t requests = self->end.requests;
     destroy(self);
+    return requests;
 }

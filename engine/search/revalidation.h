@@ -1,8 +1,9 @@
 /// Revalidation: one offer asked for once more, live, before somebody books it.
 ///
 /// Its script makes one request of the offer and reads the answer (`revalidate`); what a search does for a supplier is
-/// done here, too: its breaker is asked, its login waited for, its limits kept, and its health told. There is no last
-/// known answer and no second supplier: what went wrong ends it as an outcome without a result.
+/// done here, too: its breaker and its credentials are asked about, its login waited for, its limits kept, and what
+/// became of it told. There is no last known answer and no second supplier: what went wrong ends it as an outcome
+/// without a result.
 ///
 /// Threads: its world's.
 /// Memory:  one allocation. It holds its generation by the catalogue's ground until its end.
@@ -21,6 +22,7 @@ struct revalidation_end {
     struct block *hidden; // of its offer: what is not shown, as in struct offer; NULL: nothing. Lent
     struct part_end end;  // OUTCOME_ANSWERED, with a result, or why there is none
     uint64_t took_us;     // since its arrival
+    uint32_t requests;    // of it that went out whole
     const struct failure
         *trouble; // what a person is told of an error that the script raised; NULL: it raised none. Lent
 };
@@ -42,5 +44,6 @@ struct revalidation_options {
 /// STATUS_NO_MEMORY: nothing was started.
 MUST_CHECK enum status revalidation_start(const struct revalidation_options *options,
                                           struct revalidation **revalidation);
-/// The caller left: what is pending is given up, on_end does not come, the revalidation is gone.
-void revalidation_cancel(struct revalidation **revalidation);
+/// The caller left: what is pending is given up, on_end does not come, the revalidation is gone. How many requests of
+/// it went out whole, one that is given up among them where it did.
+uint32_t revalidation_cancel(struct revalidation **revalidation);

@@ -442,10 +442,15 @@ bool search_fill_logins(const struct search *search, struct start_call *start, s
 static bool search_fill_candidate(const struct search *search, const struct attempt *attempt, struct start_call *start,
                                   struct start_candidate *candidate)
 {
+    struct world *world = search->options.world;
+
     candidate->account = attempt->supplier->account;
     candidate->account_count = attempt->supplier->account_count;
     candidate->supplier = (uint32_t)(attempt->supplier - search->options.catalogue->suppliers);
     candidate->terms.settings_us = attempt->supplier->ceiling_us;
+    if (world->ops->ceiling_override != NULL) {
+        candidate->terms.override_us = world->ops->ceiling_override(world, attempt->supplier);
+    }
     candidate->is_of_test = search->options.is_test;
     return search_fill_knowledge(search, start, candidate) && search_fill_logins(search, start, candidate);
 }

@@ -45,6 +45,7 @@ size_t metric_kinds(enum metric_labels labels)
     case LABELS_NONE:
     case LABELS_CALLER_STATUS:
     case LABELS_REFUSAL:
+    case LABELS_REVALIDATION_STATUS:
     case LABELS_THREAD:
     case LABELS_TABLE:
     case LABELS_VERSION:
@@ -66,6 +67,8 @@ size_t metric_lines(const struct metrics *metrics, enum metric metric)
         return (size_t)(METRICS_MAX_CALLERS + 1) * METRIC_STATUSES;
     case LABELS_REFUSAL:
         return METRIC_REFUSALS;
+    case LABELS_REVALIDATION_STATUS:
+        return REVALIDATION_STATUS_COUNT;
     case LABELS_SUPPLIER:
     case LABELS_SUPPLIER_OUTCOME:
     case LABELS_SUPPLIER_BOUND_PHASE:
@@ -323,6 +326,15 @@ void metrics_count_search(struct metrics *metrics, const struct search_record *r
     }
     for (size_t i = 0; i < record->entry_count; i++) {
         count_entry(metrics, supplier_index(metrics, record->entries[i].name), &record->entries[i]);
+    }
+}
+
+void metrics_count_revalidation(struct metrics *metrics, enum revalidation_status status, struct text supplier,
+                                uint32_t requests)
+{
+    cell_add(metrics, METRIC_REVALIDATIONS, (size_t)status, 1);
+    if (supplier.length > 0) {
+        cell_add(metrics, METRIC_SUPPLIER_REQUESTS, supplier_index(metrics, supplier), requests);
     }
 }
 

@@ -59,6 +59,9 @@ static void write_labels(const struct metrics *metrics, enum metric_labels label
         write_label("status", metric_statuses[label % METRIC_STATUSES].label, caller == 0, out);
         break;
     }
+    case LABELS_REVALIDATION_STATUS:
+        write_label("status", revalidation_status_name((enum revalidation_status)label), true, out);
+        break;
     case LABELS_REFUSAL:
         write_label("status", metric_refusals[label].label, true, out);
         break;
@@ -166,6 +169,7 @@ static bool is_owned(const struct metrics *metrics, enum metric_labels labels, s
         return name_of(metrics, METRIC_NAMES_TABLES, label) != NULL;
     case LABELS_NONE:
     case LABELS_REFUSAL:
+    case LABELS_REVALIDATION_STATUS:
     case LABELS_THREAD:
     case LABELS_VERSION:
     case LABELS_RELOAD_OUTCOME:

@@ -38,7 +38,9 @@ static void claims_write(const struct booking_claims *claims, struct text id, st
     json_field_u64(&json, "exp", claims->expires_s);
     json_field_text(&json, "product", claims->product);
     json_field_text(&json, "supplier", claims->supplier);
-    json_field_text(&json, "account", claims->account);
+    if (claims->account.length > 0) {
+        json_field_text(&json, "account", claims->account);
+    }
     json_field_text(&json, "offer", claims->offer);
     json_key(&json, "price");
     json_begin_object(&json);

@@ -17,7 +17,7 @@ enum { BOOKING_TOKEN_MAX = 8 * 1024 };
 
 struct booking_claims {
     struct text id; // made by booking_token_write
-    struct text product, supplier, account, offer;
+    struct text product, supplier, account, offer; // `account` may be absent: the caller is not to know it
     struct text total, currency;
     struct text search;
     uint64_t issued_s, expires_s; // since 1970

@@ -130,8 +130,17 @@ void recording_destroy(struct recording **recording)
     *recording = NULL;
 }
 
-static bool has_piece(struct text query, struct text piece)
+// A piece that begins so is looked for in the body.
+static const char IN_BODY[] = "body~";
+
+static bool has_piece(const struct request *request, struct text piece)
 {
+    struct text query = request->query_string;
+
+    if (text_starts_with(piece, text_of(IN_BODY))) {
+        size_t skipped = sizeof(IN_BODY) - 1;
+        return memmem(request->body.data, request->body.length, piece.data + skipped, piece.length - skipped) != NULL;
+    }
     while (query.length > 0) {
         if (text_equals(text_split(query, '&', &query), piece)) {
             return true;
@@ -140,10 +149,10 @@ static bool has_piece(struct text query, struct text piece)
     return false;
 }
 
-static bool has_all_pieces(struct text query, struct text pieces)
+static bool has_all_pieces(const struct request *request, struct text pieces)
 {
     while (pieces.length > 0) {
-        if (!has_piece(query, text_split(pieces, '&', &pieces))) {
+        if (!has_piece(request, text_split(pieces, '&', &pieces))) {
             return false;
         }
     }
@@ -155,7 +164,7 @@ const struct recorded_answer *recording_find(const struct recording *recording, 
     for (size_t i = 0; i < recording->count; i++) {
         const struct line *line = &recording->lines[i];
         if (text_equals(line->method, request->method) && text_equals(line->path, request->path) &&
-            has_all_pieces(request->query_string, line->query)) {
+            has_all_pieces(request, line->query)) {
             return &line->answer;
         }
     }

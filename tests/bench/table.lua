@@ -163,6 +163,16 @@ elseif bench.bench == "overload" then
     local share = peak > 0 and 100 * last.goodput / peak or 0
     print(string.format("goodput at %d %%: %.0f %% of its peak", last.load, share))
   end
+elseif bench.bench == "policies" then
+  print_table(COST, bench.rows)
+  local bare = costs_of("bare")
+  for _, name in ipairs { "usual", "all" } do
+    local more = {}
+    for round, cost in ipairs(costs_of(name)) do
+      more[round] = 100 * (cost / bare[round] - 1)
+    end
+    print(spread(name .. ": more CPU a search than bare", "%.1f %%", more))
+  end
 elseif bench.bench == "decode" then
   print("times in ms of CPU, medians; whole, shape: our decoder, which checks UTF-8 and the grammar; cjson: lua-cjson,")
   print("which does not; check: our reader alone")

@@ -228,9 +228,77 @@ do
   r:stop()
 end
 
--- The recorded days are over: the same stay six years later.
+-- The recorded days are over: the same ones of another year.
 local function put_forward(text)
-  return (text:gsub("\"2024%-", "\"2030-"))
+  return (text:gsub("\"20[12][64]%-", "\"2030-"))
+end
+
+-- A search that found the flights which AirPriceRsp prices, with a fare that is gone since.
+local FOUND = [[
+<SOAP:Envelope xmlns:SOAP="http://schemas.xmlsoap.org/soap/envelope/"><SOAP:Body>
+<air:LowFareSearchRsp xmlns:air="http://www.travelport.com/schema/air_v52_0" TraceId="t" TransactionId="T1"
+  ResponseTime="1" CurrencyType="EUR">
+<air:AirSegmentList>
+<air:AirSegment Key="s1" Group="0" Carrier="A3" FlightNumber="967" Origin="KBP" Destination="ATH"
+  DepartureTime="2030-11-10T18:35:00.000+02:00" ArrivalTime="2030-11-10T21:05:00.000+02:00" FlightTime="150">
+  <air:AirAvailInfo ProviderCode="1G"/></air:AirSegment>
+<air:AirSegment Key="s2" Group="0" Carrier="A3" FlightNumber="614" Origin="ATH" Destination="CDG"
+  DepartureTime="2030-11-11T16:15:00.000+02:00" ArrivalTime="2030-11-11T18:45:00.000+01:00" FlightTime="210">
+  <air:AirAvailInfo ProviderCode="1G"/></air:AirSegment>
+</air:AirSegmentList>
+<air:FareInfoList>
+<air:FareInfo Key="f1" FareBasis="PGONE" PassengerTypeCode="ADT" Amount="EUR10.00"/>
+</air:FareInfoList>
+<air:AirPricePointList><air:AirPricePoint Key="pp1" TotalPrice="EUR60.00" BasePrice="EUR10.00" Taxes="EUR50.00"
+  CompleteItinerary="true">
+<air:AirPricingInfo Key="pi1" TotalPrice="EUR60.00" LatestTicketingTime="2030-11-10" ProviderCode="1G">
+<air:FareInfoRef Key="f1"/><air:PassengerType Code="ADT"/>
+<air:FlightOptionsList><air:FlightOption LegRef="leg-1"><air:Option Key="o1" TravelTime="P1DT1H10M0S">
+<air:BookingInfo BookingCode="P" BookingCount="4" CabinClass="Economy" FareInfoRef="f1" SegmentRef="s1"/>
+<air:BookingInfo BookingCode="P" BookingCount="4" CabinClass="Economy" FareInfoRef="f1" SegmentRef="s2"/>
+</air:Option></air:FlightOption></air:FlightOptionsList>
+</air:AirPricingInfo></air:AirPricePoint></air:AirPricePointList>
+</air:LowFareSearchRsp></SOAP:Body></SOAP:Envelope>]]
+
+-- The value at "price.total" or "slices.1.duration_min" of an offer and its item.
+local function value_at(offer, item, path)
+  local node = path:find("^slices") and item or offer
+  for key in path:gmatch("[^.]+") do
+    node = node and node[tonumber(key) or key]
+  end
+  return node
+end
+
+do
+  local r = with_tokens(TRAVELPORT, {
+    environment = { TRAVELPORT_USER = "travelport-user", TRAVELPORT_PASSWORD = "travelport-password-of-nobody" },
+    options = { target_branch = "P1" },
+    query = { slices = slices("IEV-PAR 2030-11-10"), travellers = { { type = "adult" } }, currency = "EUR" },
+  }, function(r)
+    local target = "POST /B2BGateway/connect/uAPI/AirService"
+    r:answers("travelport", target .. "?body~AirPriceReq", "200 OK", put_forward(payload(TRAVELPORT)))
+    r:answers("travelport", target, "200 OK", FOUND)
+  end)
+  test(TRAVELPORT.file .. " over HTTP: the fare that took the place of one that is gone", function()
+    local found = r:search { "travelport" }
+    local offer = assert(found.json and found.json.offers and found.json.offers[1], found.raw)
+    local body = world.json.encode { token = offer.token }
+    local reply = world.http("POST", r.world.url .. "/v1/revalidate",
+      { body = body, headers = { "Content-Type: application/json" }, max_time = 60 })
+    equal("changed", reply.json and reply.json.status, reply.raw)
+    local new, item = reply.json.offer, found.json.items[offer.item]
+    equal(offer.item, new.item, "other flights")
+    local count = 0
+    for path, value in pairs(TRAVELPORT.offers[1][2]) do
+      local expected = type(value) == "string" and value:gsub("^2016", "2030") or value
+      equal(expected, value_at(new, item, path), path)
+      count = count + 1
+    end
+    print(("# file %s/%s: %d values by hand over HTTP"):format(TRAVELPORT.folder, TRAVELPORT.file, count))
+    assert(count >= LEAST and type(new.token) == "string", reply.raw)
+    equal(nil, reply.json.booking_token)
+  end)
+  r:stop()
 end
 
 do

@@ -301,6 +301,58 @@ test("every link of the guide, the README and the reference leads to a heading t
   assert(count >= 30, "the links were not read")
 end)
 
+-- ---- which fields an offer may have
+
+-- What a field of a product may be, in words.
+local function kind_of_field(field)
+  local kind = field[2]
+  if type(kind) == "table" or kind == "list" and type(field.of) == "table" then
+    return kind == "list" and ("list of %d to %d"):format(field.min or 0, field.max) or "object"
+  elseif kind == "list" then
+    return "list of " .. field.of
+  elseif kind == "enum" then
+    return "`" .. table.concat(field.values, "`, `") .. "`"
+  elseif kind == "text" and field.max then
+    return ("text of at most %d bytes"):format(field.max)
+  elseif kind == "integer" then
+    return ("whole number, %d to %d"):format(field.min or 0, field.max)
+  end
+  return (kind:gsub("_", " "))
+end
+
+local function add_rows(rows, fields, before)
+  for _, field in ipairs(fields) do
+    local path = before .. field[1]
+    rows[#rows + 1] = ("| `%s` | %s%s |"):format(path, kind_of_field(field), field.required and ", required" or "")
+    local inner = type(field[2]) == "table" and field[2] or type(field.of) == "table" and field.of
+    if inner then
+      add_rows(rows, inner, path .. (field[2] == "list" and "[]." or "."))
+    end
+  end
+end
+
+-- The table of a product's file. Its modules need `json` while they are loaded.
+local function table_of(product)
+  local rows = { ("| of %s | is |"):format(product), "|---|---|" }
+  local before = package.path
+  package.path = "scripts/?.lua;" .. before
+  _G.json = _G.json or { array = function(list) return list end } -- luacheck: ignore 122
+  add_rows(rows, dofile(("scripts/products/%s.lua"):format(product)).offer, "")
+  package.path = before
+  return table.concat(rows, "\n")
+end
+
+test("the guide's tables of an offer's fields are the products'", function()
+  for _, product in ipairs { "flights", "hotels" } do
+    local wanted = table_of(product)
+    local begin, finish = ("<!-- %s: begin -->\n"):format(product), ("\n<!-- %s: end -->"):format(product)
+    local _, from = text:find(begin, 1, true)
+    local to = text:find(finish, 1, true)
+    assert(from and to, "no table of " .. product)
+    equal(wanted, text:sub(from + 1, to - 1), "the table of " .. product)
+  end
+end)
+
 test("the README's example of a supplier is the guide's", function()
   local last = {}
   for _, block in ipairs(blocks) do

@@ -75,6 +75,29 @@ for _, case in ipairs { { "acme", "flights", "ok-one-way" }, { "inn", "hotels", 
   end)
 end
 
+test("the answer that was invented is told as such, where it fails and when a real one stands beside it", function()
+  project()
+  passes("new inn --product hotels")
+  says(read("suppliers/inn.test/ok-stay.json"), "the answer is invented")
+  local fixture = world.json.decode(read("suppliers/inn.test/ok-stay.json"))
+  world.write_file(FOLDER .. "/answer.json", world.json.encode(fixture.exchanges[1].response.json))
+  local invented = "ok-stay.json is still the one that `lastcall new` invented: delete it, or record over it with "
+    .. "--as ok-stay --force"
+  local recording = "record inn suppliers/inn.test/ok-stay.json --body answer.json --as ok-real"
+  says(passes(recording), invented)
+  equal(FOLDER .. "/suppliers/inn.test/ok-stay.json", FOLDER .. "/" .. world.json.decode(passes(recording
+    .. " --force --json")).invented, "as JSON")
+  local path = FOLDER .. "/suppliers/inn.test/ok-stay.json"
+  world.write_file(path, (read("suppliers/inn.test/ok-stay.json"):gsub('"offers": 1', '"offers": 7')))
+  local text, code = run("test inn")
+  equal(1, code, text)
+  says(text, "the answer of this fixture is invented, by `lastcall new`")
+  says(text, "lastcall record inn … --as ok-stay --force")
+  world.shell(("rm %s/suppliers/inn.test/ok-stay*"):format(FOLDER))
+  assert(not passes(recording .. " --force"):find("invented", 1, true), "there is none any more")
+  passes("test inn")
+end)
+
 test("the files for editors are written once, and know what a script sees", function()
   project()
   says(passes("new acme"), "wrote .luarc.json")

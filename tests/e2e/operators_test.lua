@@ -411,6 +411,45 @@ test("a breaker that is opened by hand tries its supplier out and comes back", f
   end)
 end)
 
+test("a ceiling is another one for a time, and everybody is told", function()
+  local before = ask("s31")
+  assert(before.ceiling_from ~= "override", json.encode(before))
+  says(fine("ceiling s31 25s --for 1h --why \"their deploy\""), "ceiling of 25000 ms by ")
+  local entry = ask("s31")
+  equal("override", entry.ceiling_from)
+  equal(25000, entry.ceiling_ms)
+  local account = account_of("s31")
+  equal(25000, supplier_of("s31").ceiling_override and supplier_of("s31").ceiling_override.ceiling_ms
+    or account.ceiling_override.ceiling_ms)
+  assert(ask("s29").ceiling_from ~= "override", "another supplier's is changed, too")
+  says(event_of("s31").message, "has another ceiling")
+  restart("TERM")
+  equal("override", ask("s31").ceiling_from, "a restart forgets it")
+  says(fine("ceiling s31 none"), "done")
+  equal(before.ceiling_from, ask("s31").ceiling_from)
+  says(fine("ceiling s31 none"), "nothing to do")
+end)
+
+test("what is wrong with a ceiling is told", function()
+  for _, row in ipairs {
+    { { ceiling = "soon", why = "x", ["for"] = "1h" }, "/ceiling" },
+    { { ceiling = "6min", why = "x", ["for"] = "1h" }, "/ceiling" },
+    { { ceiling = "900ms", why = "x" }, "/for" },
+    { { ceiling = "900ms", ["for"] = "1h" }, "/why" },
+    { { why = "x", ["for"] = "1h" }, "/ceiling" },
+    { { ceiling = "none", ["for"] = "1h" }, "/for" },
+  } do
+    local reply = post("suppliers/s31/ceiling", row[1])
+    equal(422, reply.status, reply.raw)
+    equal(row[2], reply.json.errors[1].pointer, reply.raw)
+  end
+  for _, arguments in ipairs { "ceiling s31 soon --for 1h --why x", "ceiling s31 900ms --why x",
+    "ceiling s31 900ms --for 1h" } do
+    local _, code = run(arguments)
+    equal(2, code, arguments)
+  end
+end)
+
 test("switches are there again after a restart, and after a kill at any time", function()
   says(fine("disable s11 --why 'over a restart' --for 2h"), "by ")
   restart("TERM")
@@ -471,6 +510,26 @@ test("where nothing can be written it is done all the same, and said", function(
   says(fine("enable s18"), "not kept over a restart: ")
   world.shell("rm " .. STATE .. " && mv " .. STATE .. ".away " .. STATE)
   fine("disable s18 --why 'the disk is back'")
+  equal(true, get("suppliers").kept.over_restarts, "kept again")
+end)
+
+-- As under a limit of files, or on a full disk: a write past it raises SIGXFSZ, which ends a process by default.
+test("where no file may grow it goes on, and says what is not kept", function()
+  local function limit(bytes)
+    local output, code = world.shell(("prlimit --pid %d --fsize=%s:unlimited"):format(w.engine_pid, bytes))
+    equal(0, code, output)
+  end
+  fine("disable s17 --why 'before it'")
+  local before = world.read_file(FILE)
+  limit(0)
+  local answer = post("suppliers/s18/disable", { why = "a full disk" })
+  equal(200, answer.status, answer.raw)
+  equal(false, answer.json.kept.over_restarts, answer.raw)
+  expect_off("s18", "a full disk")
+  equal(before, world.read_file(FILE), "what was kept before")
+  limit("unlimited")
+  fine("enable s18")
+  fine("enable s17")
   equal(true, get("suppliers").kept.over_restarts, "kept again")
 end)
 

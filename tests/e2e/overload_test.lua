@@ -53,6 +53,11 @@ local function ask(name)
   return entry, world.json.encode(entry), reply
 end
 
+-- The page of `lastcall status`.
+local function page()
+  return world.shell(("%s/lastcall status --no-color --admin %s"):format(world.build, w.admin_url))
+end
+
 local function overload()
   return world.http("GET", w.admin_url .. "/admin/v1/status").json.overload
 end
@@ -67,7 +72,7 @@ local function sum_of(row, word)
   return sum
 end
 
--- ---------------------------------------------------------------------------------------------------------- credentials
+-- --------------------------------------------------------------------------------------------------------- credentials
 
 test("three refusals of the credentials park the account", function()
   world.farm("s01", { fault = "status_503" })
@@ -92,6 +97,9 @@ test("three refusals of the credentials park the account", function()
   equal("parked", account.auth.state, "state")
   equal(1, account.auth.parks, "parks")
   equal(3, account.looks, "looks")
+  local told = page()
+  assert(told:find("account main: parked, its credentials were refused; tried out in %d+ s\n"), told)
+  assert(not told:find("overload:", 1, true), told)
   equal(1, w:metric("supplier_auth_parked", "refusing"), "parked, in metrics")
   equal(1, w:metric("supplier_auth_parks_total", "refusing"), "parks, in metrics")
   equal(3, w:metric("supplier_looks_total", "refusing"), "looks, in metrics")
@@ -112,12 +120,13 @@ test("other options end it", function()
   values.user = "two"
   reload()
   equal("taken", w:account("refusing").auth.state, "state")
+  assert(not page():find("parked", 1, true), "the page")
   local entry, told = ask("refusing")
   equal("answered", entry.outcome, told)
   equal(0, w:metric("supplier_auth_parked", "refusing"), "parked, in metrics")
 end)
 
--- ---------------------------------------------------------------------------------------------------------- Retry-After
+-- --------------------------------------------------------------------------------------------------------- Retry-After
 
 -- What the supplier says, and for how long at the most and the least its account is left alone, in ms; nil: not at all.
 local WAITS = {
@@ -187,7 +196,7 @@ test("a supplier that refuses bears fewer at once", function()
   end)
 end)
 
--- ------------------------------------------------------------------------------------------------------------- pressure
+-- ------------------------------------------------------------------------------------------------------------ pressure
 
 local function heavies()
   local names = {}
@@ -237,7 +246,7 @@ test("under pressure suppliers are shed, then searches are refused at once", fun
     refused = reply.status == 503 and reply or refused
     return refused and sum_of("attempts_total", "\"shed\"") > 0
   end)
-  local level, searches = overload(), sum_of("overload_refused_total")
+  local level, searches, told = overload(), sum_of("overload_refused_total"), page()
   end_pressure()
   assert(is_fine, why)
   equal("application/problem+json", refused.headers["content-type"], refused.raw)
@@ -245,6 +254,8 @@ test("under pressure suppliers are shed, then searches are refused at once", fun
   equal("overloaded", refused.json.code, refused.raw)
   assert(level.refused > 0 and level.times > 0, world.json.encode(level))
   assert(searches > 0, "refused, in metrics")
+  assert(told:find("\noverload: %S+, [1-9]%d* searches refused"), told)
+  assert(refused.headers.traceparent and refused.headers["cache-control"] == "no-store", refused.raw)
 end)
 
 test("when it is over everything is back", function()

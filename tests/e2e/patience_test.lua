@@ -1,5 +1,5 @@
--- Patience over real sockets: a supplier that is known to hang is not waited for, one that is well again comes back, and
--- whose ceiling nobody gave has one from what is known of it.
+-- Patience over real sockets: a supplier that is known to hang is not waited for, one that is well again comes back,
+-- and whose ceiling nobody gave has one from what is known of it.
 -- variants: release asan
 package.path = "./?.lua;" .. package.path
 local world = require("tests.e2e.world")

@@ -4,7 +4,8 @@ local world = require("tests.e2e.world")
 local test, equal, json = world.test, world.equal, world.json
 
 local LONG_MS = 9000
-local SAYS = { "confirmed", "plain", "dearer", "short", "over", "sold_out", "expired", "retry", "busy", "bug" }
+local SAYS = { "confirmed", "plain", "dearer", "short", "over", "sold_out", "expired", "retry", "busy", "bug",
+  "over_elsewhere", "whenever", "quota", "denied" }
 
 local overlay = { "suppliers_dir: [suppliers, examples/farm/suppliers, tests/e2e/revalidators]", "io_threads: 2",
   "tokens: { enabled: true, offer_keys: [OFFER_NEW, OFFER_OLD], booking_keys: [BOOKING_KEY] }", "suppliers:" }
@@ -161,7 +162,7 @@ test("what the supplier says ends a booking token", function()
   equal("expired", again("re_over").status)
 end)
 
-for _, says in ipairs { "over", "sold_out", "expired", "retry", "busy", "bug" } do
+for _, says in ipairs { "over", "sold_out", "expired", "retry", "busy", "bug", "over_elsewhere", "whenever" } do
   test("re_" .. says .. " gives no way to a booking", function()
     local told = again("re_" .. says)
     assert(told.status ~= "confirmed" and told.status ~= "price_changed", told.status)
@@ -178,6 +179,60 @@ test("what goes wrong is a retry, and says why", function()
   told = again("re_bug")
   equal("retry", told.status)
   equal("script_error", told.because)
+end)
+
+local function metric(name)
+  local lines = world.http("GET", w.admin_url .. "/metrics").raw
+  return tonumber(lines:match("lastcall_" .. name:gsub("[{}]", "%%%0") .. " (%d+)")) or 0
+end
+
+test("an end in another zone is an end, and one that nobody can read confirms nothing", function()
+  equal("expired", again("re_over_elsewhere").status)
+  local told = again("re_whenever")
+  equal("retry", told.status)
+  equal("unparsable", told.because)
+end)
+
+test("the supplier's word on its quota holds for searches, too", function()
+  local told = again("re_quota")
+  equal("rejected", told.because)
+  assert(told.retry_in_ms > 30000 and told.retry_in_ms <= 37000, json.encode(told))
+  local reply = w:search { suppliers = { "re_quota" }, budget_ms = LONG_MS }
+  equal("rate_limited", reply.json.suppliers[1].outcome, reply.raw)
+end)
+
+test("refused credentials park the account, and nobody is asked then", function()
+  local offer = search("re_denied").json.offers[1]
+  for _ = 1, 3 do
+    equal("rejected", revalidate(offer.token).json.because)
+  end
+  local before = world.farm_requests(FARM.re_denied)
+  local told = revalidate(offer.token).json
+  equal("rejected", told.because)
+  assert(told.retry_in_ms > 30000, json.encode(told))
+  equal(before, world.farm_requests(FARM.re_denied), "requests")
+end)
+
+test("a supplier that cannot be asked again is told apart from one whose script is wrong", function()
+  local offer = search("s30").json.offers[1]
+  local errors = metric("script_errors_total")
+  local told = revalidate(offer.token).json
+  equal("retry", told.status)
+  equal("not_revalidated", told.because)
+  equal(errors, metric("script_errors_total"), "errors of scripts")
+end)
+
+test("revalidations and their requests are counted, and told in the log", function()
+  local offer = search("re_plain").json.offers[1]
+  local confirmed = metric("revalidations_total{status=\"confirmed\"}")
+  local requests = metric("supplier_requests_total{supplier=\"re_plain\"}")
+  equal("confirmed", revalidate(offer.token).json.status)
+  equal(confirmed + 1, metric("revalidations_total{status=\"confirmed\"}"))
+  equal(requests + 1, metric("supplier_requests_total{supplier=\"re_plain\"}"))
+  world.wait_until("it is in the log", function()
+    return w:engine_output():find("supplier=re_plain account=main status=confirmed because=answered", 1, true)
+  end)
+  assert(not w:engine_output():find("book.example", 1, true), "a hand-off is in the log")
 end)
 
 test("a supplier that hangs ends with the budget, one that refuses at once", function()
@@ -279,10 +334,77 @@ test("callers who leave take their revalidations with them", function()
   equal("confirmed", revalidate(offer.token).json.status)
 end)
 
-test("it ends as it should", function()
+-- Four callers who ask again and again, while scripts change and suppliers go, until the engine ends under them.
+test("revalidations go on over reloads and switches, and end with the engine", function()
+  local token = search("re_plain").json.offers[1].token
+  local asks = {}
+  for number = 1, 4 do
+    local folder = ("%s/again%d"):format(world.folder, number)
+    asks[number] = folder
+    os.execute("rm -rf " .. folder .. " && mkdir -p " .. folder)
+    world.write_file(folder .. "/body", json.encode { token = token })
+    world.write_file(folder .. "/run", ([[i=0
+while [ ! -e %s/stop ] && [ $i -lt 3000 ]; do
+  i=$((i + 1))
+  curl -s -m 60 -H 'Content-Type: application/json' -d @%s/body -w '\n' %s/v1/revalidate >>%s/replies \
+    || echo gone >>%s/replies
+done
+touch %s/over
+]]):format(folder, folder, w.url, folder, folder, folder))
+    os.execute("sh " .. folder .. "/run &")
+  end
+  local function said()
+    local all = ""
+    for _, folder in ipairs(asks) do
+      all = all .. (world.read_file(folder .. "/replies") or "")
+    end
+    return all
+  end
+  local function post_admin(path, body)
+    return world.http("POST", w.admin_url .. "/admin/v1/" .. path, { body = body or "{}",
+      headers = { "Content-Type: application/json" }, max_time = 120 })
+  end
+  local settings = world.folder .. "/overlay.yaml"
+  local before = world.read_file(settings)
+  for round = 1, 2 do
+    if round == 2 then -- another generation, while they ask
+      world.write_file(settings, (before:gsub("tokens: { ", "%0offer_life: 23s, ")))
+      equal(200, post_admin("reload").status) -- unless the watch over the files was quicker
+    end
+    equal(200, post_admin("suppliers/re_plain/disable", '{"why":"by hand"}').status)
+    world.wait_until("somebody is refused", function()
+      local all = said()
+      os.execute(("for f in %s; do : >$f/replies; done"):format(table.concat(asks, " ")))
+      return all:find('"because":"disabled"', 1, true)
+    end)
+    equal(200, post_admin("suppliers/re_plain/enable").status)
+    world.wait_until("somebody is confirmed", function()
+      return said():find('"status":"confirmed"', 1, true)
+    end)
+  end
   w:signal("TERM")
+  for _, folder in ipairs(asks) do
+    os.execute("touch " .. folder .. "/stop")
+  end
+  world.wait_until("they are over", function()
+    for _, folder in ipairs(asks) do
+      if not world.read_file(folder .. "/over") then
+        return false
+      end
+    end
+    return true
+  end)
+  for line in said():gmatch("[^\n]+") do
+    local told = line ~= "gone" and json.decode(line) or { status = "gone" }
+    assert(told.status == "confirmed" or told.status == "retry" or told.status == 503 or told.status == "gone", line)
+    assert((told.booking_token ~= nil) == (told.status == "confirmed"), line)
+  end
+end)
+
+test("it ends as it should", function()
   w:wait_engine(60)
   equal(0, w:exit_code(), w:engine_output())
+  assert(not w:engine_output():match("Sanitizer"), w:engine_output())
 end)
 
 w:stop()

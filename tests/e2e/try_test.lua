@@ -838,6 +838,33 @@ test("a login of a test is not taken out of everything else", function()
   equal(nil, output:find("0123456789abcdef", 1, true), output)
 end)
 
+test("a recorded fixture expects all that an offer says, and notices when it says something else", function()
+  local output, code = lastcall("record", "careless", STAY, "--body", ROOMS, "--as", "odd-whole")
+  equal(0, code, output)
+  local first = json.decode(world.read_file(SUPPLIERS .. "/careless.test/odd-whole.json")).expect.first
+  equal("careless:a", first.id, "id")
+  equal("120.50", first.price.total, "price")
+  equal("now", first.pay, "pay")
+  equal(nil, first.observed_at, "what the engine adds")
+  equal("h1", first.item.supplier_hotel_id, "hotel")
+  equal("Double", first.room, "room")
+  equal("room_only", first.board, "board")
+  local path = SUPPLIERS .. "/careless.lua"
+  local before = world.read_file(path)
+  world.write_file(path, (before:gsub("const \"room_only\"", "const \"breakfast\"")))
+  output, code = lastcall("test", "careless")
+  world.write_file(path, before)
+  equal(1, code, output)
+  contains(output, "expect.first.board")
+  output, code = record("s01", "ok-whole")
+  equal(0, code, output)
+  local fixture = world.read_file(SUPPLIERS .. "/farm_oauth.test/ok-whole.json")
+  local segment = json.decode(fixture).expect.first.item.slices[1].segments[1]
+  assert(segment.departs["local"], "when it departs")
+  equal(nil, segment.departs.zone, "the zone, which is ours")
+  world.shell(("rm -f %s/careless.test/odd-whole* %s/farm_oauth.test/ok-whole*"):format(SUPPLIERS, SUPPLIERS))
+end)
+
 test("of offers at one price none is expected as the first", function()
   local rooms = json.decode(world.read_file(ROOMS)).rooms
   local path = world.folder .. "/same.json"

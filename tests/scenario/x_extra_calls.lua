@@ -16,7 +16,8 @@ scenario "so is a 504, a refused connect, a reset before the answer and one with
 
 at(0)     { extra = {} }
 at(0)     { search = { budget = 1000 } }
-at(0)     { supplier = "a", answers = "unparsable", status = 504, after = 20, second = { answers = "offers_1", after = 9 } }
+at(0)     { supplier = "a", answers = "unparsable", status = 504, after = 20,
+            second = { answers = "offers_1", after = 9 } }
 at(0)     { supplier = "b", fails = "connect", after = 20, second = { answers = "offers_1", after = 9 } }
 at(0)     { supplier = "c", fails = "first_byte", after = 20, second = { answers = "offers_1", after = 9 } }
 at(0)     { supplier = "d", fails = "body", after = 20, second = { answers = "offers_1", after = 9 } }
@@ -53,7 +54,8 @@ at(0)     { supplier = "a", answers = "unparsable", status = 502, after = 20, re
 at(0)     { supplier = "b", answers = "unparsable", status = 503, after = 20, retry_on = 502 }
 
 by(200)   { expect_reply = { status = 200, offers = 1, requests = 3 } }
-finally   { references = 0, memory = 0, fetches = 0, timers = 0, permits = 0, extra = { a = { retry = "won" }, b = {} } }
+finally   { references = 0, memory = 0, fetches = 0, timers = 0, permits = 0,
+            extra = { a = { retry = "won" }, b = {} } }
 
 scenario "once is enough, and the second failure is told"
 
@@ -119,7 +121,8 @@ scenario "who is hardly called is not called twice"
 
 at(0)     { extra = {} }
 at(0)     { search = { budget = 1000 } }
-at(0)     { supplier = "busy", answers = "unparsable", status = 503, after = 20, known = { unknown = true, calls = 20 } }
+at(0)     { supplier = "busy", answers = "unparsable", status = 503, after = 20,
+            known = { unknown = true, calls = 20 } }
 
 by(400)   { expect_reply = { status = 504, requests = 1 } }
 finally   { references = 0, memory = 0, fetches = 0, timers = 0, permits = 0,
@@ -153,7 +156,8 @@ at(0)     { extra = {} }
 at(0)     { search = { budget = 1000 } }
 at(0)     { supplier = "pages", signs = true, parts = { {
             { answers = "offers_2", after = 20, next = 30 },
-            { answers = "unparsable", status = 503, after = 20, from = 5, second = { answers = "offers_3", after = 30 } },
+            { answers = "unparsable", status = 503, after = 20, from = 5,
+              second = { answers = "offers_3", after = 30 } },
           } } }
 
 by(300)   { expect_reply = { status = 200, complete = true, offers = 5, requests = 3 } }
@@ -163,8 +167,8 @@ scenario "a retry is signed anew, and built with the login that there is"
 
 at(0)     { extra = {} }
 at(0)     { search = { budget = 1000 } }
-at(0)     { supplier = "login", signs = true, login = 20, warm = true, answers = "unparsable", status = 503, after = 150,
-            second = { answers = "offers_3", after = 30 } }
+at(0)     { supplier = "login", signs = true, login = 20, warm = true, answers = "unparsable", status = 503,
+            after = 150, second = { answers = "offers_3", after = 30 } }
 
 by(400)   { expect_reply = { status = 200, complete = true, offers = 3, requests = 2 } }
 finally   { references = 0, memory = 0, fetches = 0, timers = 0, permits = 0, extra = { login = { retry = "won" } } }
@@ -177,7 +181,8 @@ at(0)     { supplier = "busy", answers = "unparsable", status = 503, after = 20,
 
 by(400)   { expect_reply = { status = 504, requests = 1,
                              outcomes = { busy = { "failed", http_status = 503, retries = 0 } } } }
-finally   { references = 0, memory = 0, fetches = 0, timers = 0, permits = 0, extra = { busy = { retry = "not_sent" } } }
+finally   { references = 0, memory = 0, fetches = 0, timers = 0, permits = 0,
+            extra = { busy = { retry = "not_sent" } } }
 
 scenario "a retry that hangs is cut by the budget"
 
@@ -248,7 +253,8 @@ by(900)   { expect_reply = { status = 200, offers = 6, requests = 8,
                                           c = { "failed", http_status = 500, hedge = "lost" },
                                           d = { "failed", phase = "body", hedge = "lost" } } } }
 finally   { references = 0, memory = 0, fetches = 0, timers = 0, permits = 0,
-            extra = { a = { hedge = "won" }, b = { hedge = "won" }, c = { hedge = "wasted" }, d = { hedge = "wasted" } } }
+            extra = { a = { hedge = "won" }, b = { hedge = "won" }, c = { hedge = "wasted" },
+                      d = { hedge = "wasted" } } }
 
 scenario "no hedge: not wanted, too little known, not worth it, no time for it, or vetoed"
 
@@ -260,7 +266,8 @@ at(0)     { supplier = "busy", answers = "offers_1", after = 900, hedge = true, 
             known = { median = 100, late = 150, running = 3 } }
 at(0)     { supplier = "cost", answers = "offers_1", after = 900, hedge = true, call_cost = 100,
             known = { median = 100, late = 150 } }
-at(0)     { supplier = "few", answers = "offers_1", after = 900, hedge = true, known = { median = 100, late = 150, calls = 9 } }
+at(0)     { supplier = "few", answers = "offers_1", after = 900, hedge = true,
+            known = { median = 100, late = 150, calls = 9 } }
 at(0)     { supplier = "long", answers = "offers_1", after = 900, hedge = true, known = { median = 960, late = 980 } }
 at(0)     { supplier = "median", answers = "offers_1", after = 900, hedge = true,
             known = { early = 100, median = 985, late = 20000, value = 1000 } }
@@ -272,8 +279,8 @@ at(0)     { supplier = "unknown", answers = "offers_1", after = 900, hedge = tru
 by(1000)  { expect_reply = { status = 200, requests = 9 } }
 finally   { references = 0, memory = 0, fetches = 0, timers = 0, permits = 0,
             extra = { breaker = { refused = "breaker" }, busy = { refused = "busy" }, cost = {},
-                      few = { refused = "allowance" }, long = {}, median = {}, plain = {}, quota = { refused = "quota" },
-                      unknown = {} } }
+                      few = { refused = "allowance" }, long = {}, median = {}, plain = {},
+                      quota = { refused = "quota" }, unknown = {} } }
 
 scenario "both late: the attempt is cut, and that is learned of pairs"
 
@@ -282,7 +289,8 @@ at(0)     { search = { budget = 600 } }
 at(0)     { supplier = "hangs", hangs = true, phase = "first_byte", hedge = true, known = { median = 100, late = 150 } }
 
 by(600)   { expect_reply = { status = 504, requests = 2,
-                             outcomes = { hangs = { "cut", bound = "budget", phase = "first_byte", hedge = "lost" } } } }
+                             outcomes = { hangs = { "cut", bound = "budget", phase = "first_byte",
+                                                    hedge = "lost" } } } }
 finally   { references = 0, memory = 0, fetches = 0, timers = 0, permits = 0,
             health = { hangs = { "cut", times = 1, pending = 500 } }, extra = { hangs = { hedge = "late" } } }
 
@@ -315,11 +323,12 @@ scenario "a connect that takes longer than nearly all is raced, and only one of 
 
 at(0)     { extra = {} }
 at(0)     { search = { budget = 1000 } }
-at(0)     { supplier = "first", answers = "offers_1", after = 300, connect = 200, known = { unknown = true, connect = 30 },
-            second = { answers = "offers_1", after = 400, connect = 350 } }
+at(0)     { supplier = "first", answers = "offers_1", after = 300, connect = 200,
+            known = { unknown = true, connect = 30 }, second = { answers = "offers_1", after = 400, connect = 350 } }
 at(0)     { supplier = "second", hangs = true, phase = "connect", known = { unknown = true, connect = 30 },
             second = { answers = "offers_1", after = 80, connect = 20 } }
-at(0)     { supplier = "soon", answers = "offers_1", after = 300, connect = 20, known = { unknown = true, connect = 30 } }
+at(0)     { supplier = "soon", answers = "offers_1", after = 300, connect = 20,
+            known = { unknown = true, connect = 30 } }
 at(0)     { supplier = "unknown", answers = "offers_1", after = 300, connect = 200 }
 
 by(900)   { expect_reply = { status = 200, complete = true, offers = 4,
@@ -334,8 +343,8 @@ scenario "when the one that lost the race was the first, the second decides"
 
 at(0)     { extra = {} }
 at(0)     { search = { budget = 1000 } }
-at(0)     { supplier = "fails", answers = "offers_1", after = 300, connect = 100, known = { unknown = true, connect = 30 },
-            second = { fails = "body", after = 200, connect = 20 } }
+at(0)     { supplier = "fails", answers = "offers_1", after = 300, connect = 100,
+            known = { unknown = true, connect = 30 }, second = { fails = "body", after = 200, connect = 20 } }
 
 by(900)   { expect_reply = { status = 504, outcomes = { fails = { "failed", phase = "body", requests = 1 } } } }
 finally   { references = 0, memory = 0, fetches = 0, timers = 0, permits = 0, requests = 2,
@@ -359,7 +368,8 @@ at(0)     { supplier = "busy", answers = "unparsable", status = 503, after = 20,
 
 by(300)   { expect_reply = { status = 504, requests = 1,
                              outcomes = { busy = { "cut", bound = "ceiling", phase = "script", retries = 0 } } } }
-finally   { references = 0, memory = 0, fetches = 0, timers = 0, permits = 0, extra = { busy = { retry = "not_sent" } } }
+finally   { references = 0, memory = 0, fetches = 0, timers = 0, permits = 0,
+            extra = { busy = { retry = "not_sent" } } }
 
 scenario "a retry whose script fails is the script's failure"
 
@@ -368,4 +378,5 @@ at(0)     { search = { budget = 500 } }
 at(0)     { supplier = "busy", answers = "unparsable", status = 503, after = 20, rebuilds = "script_error" }
 
 by(300)   { expect_reply = { status = 504, requests = 1, outcomes = { busy = { "script_error", retries = 0 } } } }
-finally   { references = 0, memory = 0, fetches = 0, timers = 0, permits = 0, extra = { busy = { retry = "not_sent" } } }
+finally   { references = 0, memory = 0, fetches = 0, timers = 0, permits = 0,
+            extra = { busy = { retry = "not_sent" } } }

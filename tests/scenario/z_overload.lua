@@ -29,9 +29,9 @@ by(200)   { expect_reply = { status = 200, complete = false, offers = 3, request
 finally   { references = 0, memory = 0, fetches = 0, timers = 0, permits = 0, requests = 3,
             health = { b = "untold" } }
 
-scenario "above it, half is shed; who would not be asked anyway does not count"
+scenario "on the last rung no more than that; who would not be asked anyway does not count"
 
-at(0)     { machine = { rung = 4 } }
+at(0)     { machine = { rung = 5 } }
 at(0)     { search = { budget = 1000 } }
 at(0)     { supplier = "a", answers = "offers_1", after = 50, worth = 5 }
 at(0)     { supplier = "b", answers = "offers_1", after = 50, worth = 2 }
@@ -40,9 +40,35 @@ at(0)     { supplier = "d", answers = "offers_1", after = 50, worth = 4 }
 at(0)     { supplier = "e", skips = "not sold", worth = 1 }
 at(0)     { supplier = "f", disabled = "off", worth = 1 }
 
-by(200)   { expect_reply = { complete = false, offers = 2,
-                             outcomes = { a = "answered", b = "shed", c = "shed", d = "answered", e = "skipped",
+by(200)   { expect_reply = { complete = false, offers = 3,
+                             outcomes = { a = "answered", b = "shed", c = "answered", d = "answered", e = "skipped",
                                           f = "disabled" } } }
+finally   { references = 0, memory = 0, fetches = 0, timers = 0, permits = 0 }
+
+scenario "what its answers add counts, not only how likely they are"
+
+at(0)     { machine = { rung = 4 } }
+at(0)     { search = { budget = 1000 } }
+at(0)     { supplier = "a", answers = "offers_1", after = 50, worth = 3, past = { from = 40, to = 60, items = 1 } }
+at(0)     { supplier = "b", answers = "offers_1", after = 50, worth = 2, past = { from = 40, to = 60, items = 9 } }
+at(0)     { supplier = "c", answers = "offers_1", after = 50, worth = 3, past = { from = 40, to = 60, items = 5 } }
+at(0)     { supplier = "d", answers = "offers_1", after = 50, worth = 3, past = { from = 40, to = 60, items = 5 } }
+
+by(200)   { expect_reply = { complete = false, offers = 3,
+                             outcomes = { a = "shed", b = "answered", c = "answered", d = "answered" } } }
+finally   { references = 0, memory = 0, fetches = 0, timers = 0, permits = 0 }
+
+scenario "who is new is taken to add as much as the others"
+
+at(0)     { machine = { rung = 4 } }
+at(0)     { search = { budget = 1000 } }
+at(0)     { supplier = "new", answers = "offers_1", after = 50, worth = 3 }
+at(0)     { supplier = "b", answers = "offers_1", after = 50, worth = 3, past = { from = 40, to = 60, items = 9 } }
+at(0)     { supplier = "c", answers = "offers_1", after = 50, worth = 3, past = { from = 40, to = 60, items = 5 } }
+at(0)     { supplier = "d", answers = "offers_1", after = 50, worth = 3, past = { from = 40, to = 60, items = 4 } }
+
+by(200)   { expect_reply = { complete = false, offers = 3,
+                             outcomes = { new = "answered", b = "answered", c = "answered", d = "shed" } } }
 finally   { references = 0, memory = 0, fetches = 0, timers = 0, permits = 0 }
 
 scenario "a search is never left with nobody"
@@ -132,7 +158,7 @@ by(500)   { expect_reply = { complete = false, requests = 4,
                              outcomes = { weak = { "answered", partial = true, ok = 2, failed = 2 } } } }
 finally   { references = 0, memory = 0, fetches = 0, timers = 0, permits = 0 }
 
-scenario "under pressure nothing is asked for twice"
+scenario "under pressure nothing is asked for twice, and that is counted"
 
 at(0)     { machine = { rung = 1 } }
 at(0)     { extra = {} }
@@ -141,4 +167,4 @@ at(0)     { supplier = "busy", answers = "unparsable", status = 503, after = 20,
             second = { answers = "offers_3", after = 30 } }
 
 by(200)   { expect_reply = { status = 504, requests = 1, outcomes = { busy = "failed" } } }
-finally   { references = 0, memory = 0, fetches = 0, timers = 0, permits = 0 }
+finally   { references = 0, memory = 0, fetches = 0, timers = 0, permits = 0, extra = { busy = { refused = "overload" } } }

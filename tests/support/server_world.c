@@ -138,6 +138,15 @@ static size_t common_headers(void *context, const struct http_call *call,
     return 1;
 }
 
+static const struct http_reply *turn_away(void *context, const struct http_call *call)
+{
+    static const struct header_pair LATER = { "Retry-After", "1" };
+    static const struct http_reply FULL = { .status = 503, .headers = &LATER, .header_count = 1 };
+
+    (void)context;
+    return text_equals_c(http_call_path(call), "/full") ? &FULL : NULL;
+}
+
 static void on_stop(struct message *message)
 {
     struct server_world *world = CONTAINER_OF(message, struct server_world, stop);
@@ -184,8 +193,8 @@ static int setup_with(void **state, uint32_t idle_timeout_s, uint32_t max_connec
                                            .body_cap = 64 * 1024,
                                            .idle_timeout_s = idle_timeout_s,
                                            .max_connections = max_connections };
-    struct http_server_handlers handlers = { handle_request, handle_gone,    handle_sent,
-                                             world,          common_headers, handle_malformed };
+    struct http_server_handlers handlers = { handle_request, handle_gone,      handle_sent, world,
+                                             common_headers, handle_malformed, turn_away };
     struct failure why;
 
     world->big = block_of(BIG, 'b');
@@ -266,6 +275,5 @@ void await_descriptors(int expected)
     assert_int_equal(server_world_descriptors(), expected);
 }
 
-const struct http_server_handlers server_world_handlers = {
-    handle_request, handle_gone, handle_sent, NULL, NULL, NULL
-};
+const struct http_server_handlers server_world_handlers = { handle_request, handle_gone, handle_sent, NULL,
+                                                            NULL,           NULL,        NULL };

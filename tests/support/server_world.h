@@ -12,7 +12,7 @@
 enum { BIG = 5 * 1024 * 1024, MIDDLE = 400 * 1000, HELD_MAX = 64 };
 
 /// What the handlers do is told by the path: /echo, /later, /hold, /big, /middle, /header, /many,
-/// /broken, /status/NNN/…; any other path is answered with the body of the request. Every reply carries
+/// /broken, /status/NNN/…; /full is turned away with a 503 before any handler; any other path is answered with the body of the request. Every reply carries
 /// X-Path.
 struct server_world {
     struct loop *loop;

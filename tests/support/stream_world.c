@@ -138,7 +138,7 @@ int stream_world_setup(void **state)
 {
     struct stream_world *world = calloc(1, sizeof(*world));
     struct http_server_options options = { .listen = "127.0.0.1:0" };
-    struct http_server_handlers handlers = { handle_request, handle_gone, handle_sent, world, NULL, NULL };
+    struct http_server_handlers handlers = { handle_request, handle_gone, handle_sent, world, NULL, NULL, NULL };
     struct failure why;
 
     if (loop_create(&world->loop) != STATUS_OK ||

@@ -76,7 +76,7 @@ void virtual_extra_begin(struct virtual_world *virtual, struct extra_settings se
             extra_book_quota(&extra->book, virtual->now_us);
         }
     }
-    virtual->extra_engine.is_overloaded = is_overloaded;
+    virtual->is_extra_overloaded = is_overloaded;
 }
 
 struct extra_times virtual_extra_call(struct world *world, const struct script_account *account,
@@ -112,7 +112,10 @@ enum extra_answer virtual_extra_ask(struct world *world, const struct script_acc
     struct virtual_extra *extra = extra_of(virtual, account);
     struct extra_state state = state_of(virtual, account);
     double had = allowance_left(&extra->book.allowance, virtual->now_us);
-    enum extra_answer answer = extra_book_ask(&extra->book, &virtual->extra_engine, &state, question, virtual->now_us);
+    struct extra_question own = *question;
+
+    own.is_overloaded = own.is_overloaded || virtual->is_extra_overloaded;
+    enum extra_answer answer = extra_book_ask(&extra->book, &virtual->extra_engine, &state, &own, virtual->now_us);
 
     if (answer != EXTRA_YES) {
         extra->refused = answer;

@@ -1,5 +1,6 @@
 #include "support/virtual_supplier.h"
 
+#include "model/ask_call.h"
 #include "model/request_call.h"
 
 #include <stdio.h>
@@ -456,6 +457,28 @@ static void virtual_supplier_rebuild(struct virtual_world *virtual, struct reque
     }
 }
 
+/// The halves of a revalidation: its request is that of the first exchange, its answer is read as that one's is.
+static void virtual_supplier_ask(struct virtual_world *virtual, struct ask_call *ask)
+{
+    const struct virtual_supplier *supplier = supplier_find(virtual, ask->account->name);
+    struct virtual_step step = step_of(supplier, 1, 1);
+
+    require(ask->what != ASK_CEILING);
+    if (ask->what == ASK_REVALIDATE_REQUEST) {
+        ask->verdict = supplier->rebuilt;
+        ask->request = supplier->rebuilt == SCRIPT_OK ? request_make(virtual, supplier, 1, 1, ask->login.number) : NULL;
+        return;
+    }
+    struct text rest = block_text(ask->response->body);
+    (void)read_number(&rest);
+    bool is_refused = supplier->logs_in && read_number(&rest) <= step.refused_logins;
+    ask->verdict = is_refused ? SCRIPT_FAIL_LOGIN : step.normalise;
+    ask->retry_after_ms = step.retry_after_ms;
+    if (ask->verdict == SCRIPT_OK) {
+        ask->result = make_block(virtual, TEXT("{\"status\":\"confirmed\"}"));
+    }
+}
+
 void virtual_supplier_run(struct virtual_world *virtual, struct script_call *call)
 {
     switch (call->kind) {
@@ -471,9 +494,11 @@ void virtual_supplier_run(struct virtual_world *virtual, struct script_call *cal
     case SCRIPT_CALL_CEILING:
         virtual_supplier_ceilings(virtual, CONTAINER_OF(call, struct ceiling_call, call));
         break;
-    case SCRIPT_CALL_LOGIN:
     case SCRIPT_CALL_ASK:
-        require(false); // a virtual login is no script call, and no search asks
+        virtual_supplier_ask(virtual, CONTAINER_OF(call, struct ask_call, call));
+        break;
+    case SCRIPT_CALL_LOGIN:
+        require(false); // a virtual login is no script call
     }
 }
 
@@ -487,6 +512,11 @@ uint64_t virtual_supplier_script_us(const struct virtual_world *virtual, struct 
     }
     if (call->kind == SCRIPT_CALL_CEILING) {
         return virtual->reask_us;
+    }
+    if (call->kind == SCRIPT_CALL_ASK) {
+        const struct ask_call *ask = CONTAINER_OF(call, struct ask_call, call);
+        const struct virtual_supplier *asked = supplier_find(virtual, ask->account->name);
+        return ask->what == ASK_REVALIDATE_REQUEST ? asked->rebuild_us : asked->normalise_us;
     }
     struct normalise_call *normalise = CONTAINER_OF(call, struct normalise_call, call);
     const struct virtual_supplier *supplier = supplier_find(virtual, normalise->account->name);
@@ -504,7 +534,7 @@ void virtual_supplier_drop(struct script_call *call)
         CONTAINER_OF(call, struct request_call, call)->verdict = SCRIPT_DROPPED;
         return;
     }
-    if (call->kind == SCRIPT_CALL_CEILING) {
+    if (call->kind == SCRIPT_CALL_CEILING || call->kind == SCRIPT_CALL_ASK) {
         return; // its questions were born so
     }
     struct start_call *start = CONTAINER_OF(call, struct start_call, call);

@@ -73,6 +73,7 @@ struct virtual_world {
     size_t late_requests;          // that the records of attempts that went on, and of probes, tell of
     struct virtual_extra *extra;   // likewise
     struct extra_engine extra_engine;
+    bool is_extra_overloaded; // for extra calls alone; all else goes by `machine`
     struct virtual_asked {
         const struct virtual_supplier *supplier;
         uint32_t part, step, times;

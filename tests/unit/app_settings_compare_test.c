@@ -147,7 +147,8 @@ static const char EVERYTHING[] =
     "network: { allow_private: [127.0.40.0/24, \"::1/128\"], ca_file: ca.pem }\ndns: { servers: [127.0.0.1, 127.0.0.2] "
     "}\n"
     "reply: { token_env: R }\nscripts: { build_limit: 7ms, normalise_limit: 70ms, memory: 20MiB }\n"
-    "max_body: 1MiB\nlog_level: debug\ntiming_file: t\nstate_dir: s\nreload: { watch: false, settle: 400ms, scan: 6s }\n"
+    "max_body: 1MiB\nlog_level: debug\ntiming_file: t\nstate_dir: s\nreload: { watch: false, settle: 400ms, scan: 6s "
+    "}\n"
     "tokens: { enabled: true, offer_keys: [A], booking_keys: [B] }\n"
     "drain: 1s\ncallers: [web]\nsecrets_dir: /run/secrets\n"; // these three do not wait
 

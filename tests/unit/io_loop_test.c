@@ -374,6 +374,39 @@ static void a_due_timer_fires_between_two_messages_of_one_batch(void **state)
     loop_destroy(&batch.loop);
 }
 
+struct looker {
+    struct slow_batch batch;
+    unsigned looks, looks_within, depth;
+};
+
+static void looker_look(void *context)
+{
+    struct looker *looker = context;
+
+    assert_int_equal(looker->depth++, 0);
+    loop_breathe(looker->batch.loop); // who looks may do something long
+    looker->depth--;
+    looker->looks++;
+    looker->looks_within += looker->batch.done > 0 && looker->batch.done < COUNT_OF(looker->batch.jobs);
+}
+
+static void in_a_long_turn_somebody_may_look_whether_others_wait(void **state)
+{
+    struct looker looker = { .batch = { .loop = make_loop() } };
+    struct slow_batch *batch = &looker.batch;
+    (void)state;
+
+    loop_on_long_turn(batch->loop, 4000, looker_look, &looker);
+    for (size_t i = 0; i < COUNT_OF(batch->jobs); i++) {
+        batch->jobs[i] = (struct slow_job){ { .on_receive = slow_job_on_receive }, batch };
+        loop_post(batch->loop, &batch->jobs[i].message);
+    }
+    run_guarded(batch->loop);
+    assert_true(looker.looks_within > 0);
+    assert_true(looker.looks <= COUNT_OF(batch->jobs) / 2 + 1); // of jobs that take 2 ms each, not before every one
+    loop_destroy(&batch->loop);
+}
+
 // ----------------------------------------------------------------------------------------------------------- watches
 
 struct wire_end {
@@ -478,6 +511,7 @@ int main(void)
         cmocka_unit_test(messages_of_four_threads_come_once_each_and_in_their_order),
         cmocka_unit_test(messages_posted_before_the_stop_are_still_received),
         cmocka_unit_test(a_deferred_message_comes_in_the_next_turn_and_only_once),
+        cmocka_unit_test(in_a_long_turn_somebody_may_look_whether_others_wait),
         cmocka_unit_test(a_due_timer_fires_between_two_messages_of_one_batch),
         cmocka_unit_test(a_peer_that_leaves_is_told_as_a_disconnect),
         cmocka_unit_test(no_event_comes_after_unwatch_even_within_one_poll),

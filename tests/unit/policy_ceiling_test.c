@@ -71,6 +71,27 @@ static void the_first_who_has_a_say_gives_the_number_then_it_is_scaled_then_limi
     }
 }
 
+static void an_operator_wins_over_all_and_is_scaled_and_limited_like_them(void **state)
+{
+    (void)state;
+    struct ceiling_terms terms = { .override_us = 300 * MS, .settings_us = 800 * MS, .rule = &number_900 };
+    struct ceiling ceiling = ceiling_in_force(&terms, 700 * MS);
+
+    assert_int_equal(ceiling.us, 300 * MS);
+    assert_int_equal(ceiling.from, CEILING_FROM_OVERRIDE);
+    assert_null(ceiling.rules[0]);
+    terms.scale = &scale_80;
+    ceiling = ceiling_in_force(&terms, 0);
+    assert_int_equal(ceiling.us, 240 * MS);
+    assert_int_equal(ceiling.from, CEILING_FROM_OVERRIDE);
+    terms.override_us = 900 * MS;
+    terms.max = &max_500;
+    ceiling = ceiling_in_force(&terms, 0);
+    assert_int_equal(ceiling.us, 500 * MS);
+    assert_int_equal(ceiling.from, CEILING_FROM_RULE);
+    assert_false(ceiling_terms_ask_script(&(struct ceiling_terms){ .override_us = 1 }));
+}
+
 static void a_script_is_asked_only_when_nobody_else_gives_the_number(void **state)
 {
     (void)state;
@@ -83,6 +104,7 @@ static void a_script_is_asked_only_when_nobody_else_gives_the_number(void **stat
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_operator_wins_over_all_and_is_scaled_and_limited_like_them),
         cmocka_unit_test(the_first_who_has_a_say_gives_the_number_then_it_is_scaled_then_limited),
         cmocka_unit_test(a_script_is_asked_only_when_nobody_else_gives_the_number),
     };

@@ -15,6 +15,7 @@ static struct extra_engine engine;
 static struct latency latency;
 static struct latency_curve curve;
 static struct extra_state state;
+static bool is_overloaded;
 
 /// Answers of a supplier take `ms`, its calls earn these shares.
 static void begin(uint64_t ms, double per_supplier, double of_engine)
@@ -40,7 +41,9 @@ static struct extra_times call(uint64_t left_ms)
 
 static enum extra_answer ask(enum extra_kind kind, uint64_t elapsed_ms, uint64_t left_ms)
 {
-    struct extra_question question = { .kind = kind, .elapsed_us = elapsed_ms * MS, .left_us = left_ms * MS };
+    struct extra_question question = {
+        .kind = kind, .elapsed_us = elapsed_ms * MS, .left_us = left_ms * MS, .is_overloaded = is_overloaded
+    };
     return extra_book_ask(&book, &engine, &state, &question, NOW);
 }
 
@@ -131,9 +134,10 @@ static void under_pressure_there_are_none(void **given)
     begin(100, 0.5, 0.5);
     (void)call(1000);
     (void)call(1000);
-    engine.is_overloaded = true;
+    is_overloaded = true;
     assert_int_equal(ask(EXTRA_RETRY, 10, 900), EXTRA_OVERLOAD);
-    engine.is_overloaded = false;
+    assert_int_equal(book.counts.refused[EXTRA_OVERLOAD], 1);
+    is_overloaded = false;
     assert_int_equal(ask(EXTRA_RETRY, 10, 900), EXTRA_YES);
 }
 

@@ -82,6 +82,39 @@ static void one_that_hangs_opens_though_every_cut_was_the_budgets(void **state)
     assert_int_equal(health.breaker.state, BREAKER_OPEN);
 }
 
+// Nine of ten answers come by 370 ms, and what does not is cut at 400 by the ceiling that was read from them. Then it
+// is slow for a while: all are cut.
+static void what_its_built_in_ceiling_cut_is_not_slow_by_what_that_ceiling_left(void **state)
+{
+    (void)state;
+    static const struct {
+        bool by_built_in, is_followed, opens;
+    } rows[] = {
+        { true, false, false }, // nobody knows how long those take that we cut
+        { false, false, true }, // by somebody else's bound it is slow
+        { true, true, true },   // of enough it is known that they do not come
+    };
+
+    for (size_t r = 0; r < COUNT_OF(rows); r++) {
+        (void)begin(state);
+        for (uint32_t i = 0; i < 1300; i++) {
+            bool is_here = i < 1000 && i % 10 != 0;
+            uint64_t cut_us = rows[r].is_followed && i < 1000 ? 6 * SECOND : 400 * MS;
+            struct health_result result = { .end = is_here ? HEALTH_GOOD : HEALTH_CUT,
+                                            .took_us = is_here ? (200 + i % 170) * MS : cut_us,
+                                            .pending_us = is_here ? 0 : cut_us,
+                                            .by_built_in = rows[r].by_built_in,
+                                            .value = 1 };
+            now += 100 * MS;
+            if (health_ask(&health, 0, now, &result.pass) != BREAKER_PASS) {
+                break;
+            }
+            (void)health_tell(&health, NULL, &result, 0, now);
+        }
+        assert_int_equal(health.breaker.state, rows[r].opens ? BREAKER_OPEN : BREAKER_CLOSED);
+    }
+}
+
 static void while_its_day_is_not_known_slow_is_five_seconds(void **state)
 {
     (void)state;
@@ -163,6 +196,7 @@ int main(void)
         cmocka_unit_test_setup(a_healthy_supplier_that_is_cut_a_thousand_times_never_opens, begin),
         cmocka_unit_test_setup(nor_when_few_of_its_answers_come_within_the_budget, begin),
         cmocka_unit_test_setup(one_that_hangs_opens_though_every_cut_was_the_budgets, begin),
+        cmocka_unit_test_setup(what_its_built_in_ceiling_cut_is_not_slow_by_what_that_ceiling_left, begin),
         cmocka_unit_test_setup(while_its_day_is_not_known_slow_is_five_seconds, begin),
         cmocka_unit_test_setup(failures_open_it_and_teach_the_curve, begin),
         cmocka_unit_test_setup(results_from_before_the_trip_teach_the_curve_and_not_the_breaker, begin),

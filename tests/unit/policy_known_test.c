@@ -86,8 +86,12 @@ static void where_most_were_cut_by_us_no_end_of_waiting_is_known(void **state)
 
     know(400, 150, 200 * MS, 400 * MS, 410 * MS, 0.5);
     assert_int_equal(known.knowledge.ceiling_us, 0);
-    know(400, 300, 200 * MS, 400 * MS, 410 * MS, 0.5);
-    assert_int_not_equal(known.knowledge.ceiling_us, 0);
+    know(400, 300, 200 * MS, 400 * MS, 410 * MS, 0.5); // nor behind our own cuts, however few they were
+    assert_int_equal(known.knowledge.ceiling_us, 0);
+    know(400, 400, 200 * MS, 400 * MS, 0, 0.5); // nor where nobody was ever out so long
+    assert_int_equal(known.knowledge.ceiling_us, 0);
+    know(400, 300, 200 * MS, 400 * MS, 5 * SECOND, 0.5);
+    assert_in_range(known.knowledge.ceiling_us, 395 * MS, 410 * MS);
 }
 
 static void it_reaches_as_far_as_calls_were_followed(void **state)

@@ -123,6 +123,50 @@ static void cuts_do_not_make_a_supplier_look_quick(void **state)
     assert_near(800e3, (double)us, 20e3);
 }
 
+static void inside_a_bucket_the_curve_goes_straight(void **state)
+{
+    (void)state;
+    static struct latency latency;
+    static struct latency_curve curve;
+    uint32_t bucket = latency_bucket(1980 * MS);
+    uint64_t begin = latency_bucket_us(bucket), end = latency_bucket_us(bucket + 1);
+
+    latency_init(&latency);
+    for (uint32_t i = 0; i < 100; i++) {
+        latency_arrived(&latency, i < 50 ? 1000 * MS : 1980 * MS, 1, 1);
+    }
+    (void)latency_fit(&latency, 1, &curve);
+    assert_near(0.5, latency_delivered(&curve, begin), 0.001);
+    assert_near(0.75, latency_delivered(&curve, (begin + end) / 2), 0.005);
+    assert_near(0.25, latency_unresolved(&curve, (begin + end) / 2), 0.005);
+    assert_near(1, latency_delivered(&curve, end), 0.001);
+    assert_near(0.5, latency_chance(&curve, begin, (begin + end) / 2), 0.01);
+    assert_near(1, latency_chance(&curve, (begin + end) / 2, end), 0.01);
+    assert_near(0, latency_chance(&curve, end, begin), 0);
+}
+
+static void attempts_that_we_cut_are_not_followed_behind_it(void **state)
+{
+    (void)state;
+    static struct latency latency;
+    static struct latency_curve curve;
+
+    latency_init(&latency);
+    for (uint32_t i = 0; i < 100; i++) {
+        if (i < 60) {
+            latency_arrived(&latency, 100 * MS, 1, 1);
+        } else {
+            latency_censored(&latency, i < 90 ? 500 * MS : 5000 * MS, 1);
+        }
+    }
+    (void)latency_fit(&latency, 1, &curve);
+    assert_near(100, (double)curve.followed[0], 0.01);
+    assert_near(40, (double)curve.followed[latency_bucket(400 * MS)], 0.01);
+    assert_near(10, (double)curve.followed[latency_bucket(600 * MS)], 0.01);
+    assert_near(0, (double)curve.followed[latency_bucket(6000 * MS)], 0.01);
+    assert_near(0, (double)curve.followed[LATENCY_BUCKETS], 0);
+}
+
 static void answers_weigh_what_they_are_worth(void **state)
 {
     (void)state;
@@ -279,6 +323,8 @@ int main(void)
         cmocka_unit_test(the_reading_is_that_of_aalen_and_johansen),
         cmocka_unit_test(a_quantile_that_was_never_seen_is_none),
         cmocka_unit_test(cuts_do_not_make_a_supplier_look_quick),
+        cmocka_unit_test(inside_a_bucket_the_curve_goes_straight),
+        cmocka_unit_test(attempts_that_we_cut_are_not_followed_behind_it),
         cmocka_unit_test(answers_weigh_what_they_are_worth),
         cmocka_unit_test(few_samples_lean_on_the_day),
         cmocka_unit_test(what_is_old_is_forgotten),

@@ -167,7 +167,7 @@ static void a_login_that_is_none_is_an_error_with_its_place(void **state)
     support_open(&world);
 }
 
-static void a_login_answered_429_says_how_long_to_wait(void **state)
+static void a_login_answered_429_or_503_says_how_long_to_wait(void **state)
 {
     static const struct {
         uint16_t status;
@@ -178,9 +178,12 @@ static void a_login_answered_429_says_how_long_to_wait(void **state)
         { 429, "120", "error('odd')", 120000 },
         { 429, "120", "return fail.quota{ retry_after = 7 }", 7000 },
         { 400, "120", "return fail.quota{}", 120000 },
-        { 400, "120", "return fail.busy 'no'", 0 },
+        { 400, "120", "return fail.busy 'no'", 120000 },
+        { 400, "120", "return fail.supplier{ code = 'X1', message = 'no' }", 0 }, // neither too many nor busy
         { 429, "2abc", "return fail.quota{}", 0 },
-        { 503, "120", "return fail.busy 'no'", 0 },
+        { 503, "120", "return fail.supplier{ code = 'X1', message = 'no' }", 120000 },
+        { 503, "120", "return fail.busy 'no'", 120000 },
+        { 503, "2abc", "return fail.busy 'no'", 0 },
     };
     char source[2000];
     (void)state;
@@ -313,7 +316,7 @@ static int close_pool(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        PLAY(a_login_answered_429_says_how_long_to_wait),
+        PLAY(a_login_answered_429_or_503_says_how_long_to_wait),
         PLAY(a_login_is_built_of_the_account_alone_and_its_value_is_a_secret),
         PLAY(a_login_may_be_a_table_whose_members_are_secrets_and_may_last),
         PLAY(a_login_that_is_none_is_an_error_with_its_place),

@@ -457,7 +457,8 @@ static void normalise_duffel(lua_State *L, const char *name, int status)
     run(L, "local response = { status = status, headers = { ['ratelimit-reset'] = 'Mon, 03 May 2027 20:05:30 GMT' },"
            "  json = function() local v, why = json.decode(body) if why then error(why, 0) end return v end }"
            "return (dofile('suppliers/duffel.lua').normalise(response, { currency = 'GBP', query = {"
-           "  slices = { { origin = 'SYD', destination = 'MEL', date = '2022-04-16' } }, travellers = { { type = 'adult' } } } },"
+           "  slices = { { origin = 'SYD', destination = 'MEL', date = '2022-04-16' } }, travellers = { { type = "
+           "'adult' } } } },"
            "  { now = { s = time.epoch('2027-05-03T20:05:00Z') }, step = 1, options = { page_size = 0 } }))");
 }
 

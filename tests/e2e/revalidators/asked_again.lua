@@ -34,8 +34,16 @@ local function told(says, offer, total, currency, ctx)
     return { status = "confirmed", expires_at = time.iso(ctx.now.s + 60), handoff = handoff }
   elseif says == "over" then
     return { status = "confirmed", expires_at = "2020-01-01T00:00:00Z", handoff = handoff }
+  elseif says == "over_elsewhere" then
+    return { status = "confirmed", expires_at = "2020-01-01T02:00:00+02:00", handoff = handoff }
+  elseif says == "whenever" then
+    return { status = "confirmed", expires_at = "tomorrow", handoff = handoff }
   elseif says == "busy" then
     return fail.busy("not now")
+  elseif says == "quota" then
+    return fail.quota { retry_after = 37 }
+  elseif says == "denied" then
+    return fail.auth("who are you?")
   elseif says == "bug" then
     error("a bug")
   end
