@@ -82,8 +82,8 @@ local function ask_until(what, name, is_wanted)
   error("never: " .. what)
 end
 
--- So many searches, eight at once unless said: a permit is good for ten seconds, in which one after the other may be too
--- few on a busy machine. Their replies.
+-- So many searches, eight at once unless said: a permit is good for ten seconds, in which one after the other may be
+-- too few on a busy machine. Their replies.
 local function ask_many(count, name, budget_ms, at_once)
   local body = world.folder .. "/many.json"
   world.write_file(body, world.json.encode { product = "flights", query = world.query, suppliers = { name },
