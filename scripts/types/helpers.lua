@@ -393,14 +393,15 @@ function map_of(shape) end
 
 ---@alias PlanLeaf string|number|boolean|PlanTerm|function|table a text is a path
 
----@alias PlanOnly string|PlanTerm|function|table beside any `each`: a path that is there and true, a path and its value or values, or a function
+--- Beside any `each`: a path that is there and true, a path and its value or values, or a function.
+---@alias PlanOnly string|PlanTerm|function|table
 
 ---@class Plan
 ---@field from? "json"|"xml" what the answer is; JSON unless said
 ---@field xmlns? table<string, string> of XML: what prefixes of paths mean; "" for names without one
 ---@field lenient? boolean of XML: see response:xml
 ---@field each? string one offer for each element: "hotels[].rooms{}.rates[]"; without it the document is one
----@field only? PlanOnly which of those are meant: "bookable", { "status", "OK" }, { "status", { "OK", "LIMITED" } }, or a function
+---@field only? PlanOnly which of those: "bookable", { "status", "OK" }, { "status", { "OK", "ON" } }, or a function
 ---@field offer table<string, PlanLeaf> the fields of the product's offer
 ---@field when? table<integer|string, "empty"|Failure|function> a status, "path:=value", "path:absent" or "path:present"
 

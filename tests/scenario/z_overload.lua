@@ -167,4 +167,5 @@ at(0)     { supplier = "busy", answers = "unparsable", status = 503, after = 20,
             second = { answers = "offers_3", after = 30 } }
 
 by(200)   { expect_reply = { status = 504, requests = 1, outcomes = { busy = "failed" } } }
-finally   { references = 0, memory = 0, fetches = 0, timers = 0, permits = 0, extra = { busy = { refused = "overload" } } }
+finally   { references = 0, memory = 0, fetches = 0, timers = 0, permits = 0,
+            extra = { busy = { refused = "overload" } } }

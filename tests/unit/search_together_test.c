@@ -168,7 +168,7 @@ static void live(struct crowd *crowd, uint64_t seed)
         town->budget_us = (roll(crowd, 900) + 60) * MS;
         town->leave_each = roll(crowd, 6);
         town->virtual.machine.rung = one_in(crowd, 8) ? (uint32_t)roll(crowd, ADMISSION_RUNGS) + 1 : 0;
-        town->virtual.extra_engine.is_overloaded = one_in(crowd, 10);
+        town->virtual.is_extra_overloaded = one_in(crowd, 10);
         change(crowd, &town->suppliers[roll(crowd, town->count)]);
         town_run(town, 80 * MS);
         for (uint64_t i = roll(crowd, 4); i > 0; i--) {
