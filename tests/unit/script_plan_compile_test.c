@@ -71,8 +71,9 @@ static void plans_have_their_parts(void **state)
     assert_found(HEAD "normalise = plan(7) }", "acme.lua:2: bad argument #1 to 'plan'");
     assert_refused("{}", "offer: the fields of an offer expected, got a nil");
     assert_refused("{ offer = 'id' }", "offer: the fields of an offer expected, got a string");
-    assert_refused("{ offer = {}, wen = {} }", "there are each, offer, when, from, xmlns and lenient, but no wen");
-    assert_refused("{ 'x', offer = {} }", "there are each, offer, when, from, xmlns and lenient, but no ");
+    assert_refused("{ offer = {}, wen = {} }",
+                   "there are each, only, offer, when, from, xmlns and lenient, but no wen");
+    assert_refused("{ 'x', offer = {} }", "there are each, only, offer, when, from, xmlns and lenient, but no ");
     assert_refused("{ each = 7, offer = {} }", "`each` is the path of a list, not a number");
     assert_refused("{ each = 'offers', offer = {} }", "`each = \"offers\"` must end with [] or {}");
     assert_refused("{ each = '', offer = {} }", "`each = \"\"` must end with [] or {}");

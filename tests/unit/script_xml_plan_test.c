@@ -320,7 +320,7 @@ static void mistakes_in_a_plan_are_findings(void **state)
         { "from = 'xml', offer = { id = 'A.@b.c' }", "`A.@b.c`: nothing stands within an attribute" },
         { "from = 'xml', offer = { id = 'A.#text[1]' }", "`A.#text[1]`: nothing stands within an attribute" },
         { "from = 'xml', each = 'A.@b[]', offer = { id = 'c' }", "`A.@b[]`: nothing stands within an attribute" },
-        { "form = 'xml', offer = {}", "there are each, offer, when, from, xmlns and lenient, but no form" },
+        { "form = 'xml', offer = {}", "there are each, only, offer, when, from, xmlns and lenient, but no form" },
     };
 
     (void)state;
