@@ -16,8 +16,9 @@ lastcall_library(io LINKS model base PkgConfig::UV)
 lastcall_library(script LINKS model base PkgConfig::LUAJIT)
 lastcall_library(telemetry LINKS model base)
 lastcall_library(search LINKS policy model base)
-lastcall_library(app LINKS search policy io script telemetry model base)
+lastcall_library(app LINKS search policy io script telemetry token model base)
 lastcall_library(cli LINKS app)
+lastcall_library(token LINKS model base)
 ]]
 
 local function lines(count)
