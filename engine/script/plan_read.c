@@ -336,6 +336,24 @@ bool plan_is_list(const struct value *value)
     return value->node->op == PLAN_LIST && value->index == 0; // 1: one of its elements
 }
 
+// Of functions and constants only: it is there when a function gives something, or nobody is asked.
+static bool has_any_call(struct plan_row *row, const struct plan_node *object)
+{
+    bool calls = false;
+
+    for (size_t i = 0; i < object->field_count; i++) {
+        const struct plan_node *field = object->fields[i];
+        if (field->op != PLAN_CALL) {
+            continue;
+        }
+        calls = true;
+        if (plan_value(row, field, true).kind != VALUE_ABSENT) {
+            return true;
+        }
+    }
+    return !calls && object->field_count > 0;
+}
+
 static bool has_any(struct plan_row *row, const struct plan_node *object)
 {
     bool asks_document = false;
@@ -350,7 +368,7 @@ static bool has_any(struct plan_row *row, const struct plan_node *object)
             return true;
         }
     }
-    return object->field_count > 0 && !asks_document; // of functions and constants only
+    return !asks_document && has_any_call(row, object);
 }
 
 static bool has_list(const struct plan_row *row, const struct plan_node *list)
