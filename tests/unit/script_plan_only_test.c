@@ -205,9 +205,37 @@ static void mistakes_are_findings_with_their_place(void **state)
                    "plan: `only` asks for \"query.wrod\"");
 }
 
+// A promise that nobody made is none: refund = {} would be one.
+static void an_object_whose_functions_give_nothing_is_absent(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *fields, *members;
+        bool has_lid;
+    } ROWS[] = {
+        { "lid = { label = { 'l', function(l) return l == 'x' and 'y' or nil end } }", "\"l\":\"z\"", false },
+        { "lid = { label = { 'l', function(l) return l == 'x' and 'y' or nil end } }", "\"l\":\"x\"", true },
+        { "lid = { kind = const 'k', label = { 'l', function(l) return l end } }", "\"n\":1", false },
+        { "lid = { kind = const 'k', label = { 'l', function(l) return l end } }", "\"l\":\"x\"", true },
+        { "lid = { kind = const 'k' }", "\"n\":1", true },
+    };
+
+    for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
+        open_plan("", ROWS[i].fields);
+        const struct normalise_call *call = answer(&ROWS[i].members, 1);
+        assert_int_equal(call->verdict, SCRIPT_OK);
+        struct text json = call->offers->offers[0].json;
+        if ((memmem(json.data, json.length, "\"lid\"", 5) != NULL) != ROWS[i].has_lid) {
+            fail_msg("%s of %s: %.*s", ROWS[i].fields, ROWS[i].members, TEXT_ARGS(json));
+        }
+        stage_close(&stage);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_object_whose_functions_give_nothing_is_absent),
         cmocka_unit_test(a_path_means_what_is_there_and_true),
         cmocka_unit_test(a_value_means_what_is_spelt_so),
         cmocka_unit_test(a_function_decides),

@@ -295,11 +295,6 @@ static void objects_without_a_leaf_are_absent(void **state)
     check_offer(fields, "\"b\":{\"w\":4}", "\"box\":{\"width\":4}}");
     check_offer(fields, "\"b\":{\"l\":\"x\"}", "\"box\":{\"label\":\"y\"},\"lid\":{\"kind\":\"k\",\"label\":\"y\"}}");
     check_offer("lid = { kind = const 'k' }", "\"n\":1", "\"lid\":{\"kind\":\"k\"}}");
-    // What its only function does not give is not there: a term that nobody gave is no promise.
-    const char *called = "lid = { kind = const 'k', label = { 'l', function(l) return l == 'x' and 'y' or nil end } }, "
-                         "box = { width = { 'w', function(w) return w and tonumber(w) end } }, count = 'n'";
-    check_offer(called, "\"l\":\"z\",\"n\":1", "\"flags\":[\"taxes_unknown\"],\"count\":1}");
-    check_offer(called, "\"l\":\"x\",\"w\":3", "\"box\":{\"width\":3},\"lid\":{\"kind\":\"k\",\"label\":\"y\"}}");
 }
 
 static void what_is_null_is_absent_and_what_is_wrong_is_named(void **state)
