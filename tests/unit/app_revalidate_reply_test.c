@@ -91,7 +91,8 @@ static enum revalidation_status say(struct desk *desk, const char *was, const ch
     const char *sentence = NULL;
 
     (void)snprintf(shown, sizeof shown, "{\"id\":\"o1\",\"price\":%s}", was);
-    desk->claims.offer = text_of(shown);
+    desk->claims.offer = arena_copy(&desk->arena, text_of(shown));
+    assert_non_null(desk->claims.offer.data);
     buffer_clear(&desk->body);
     enum revalidation_status status = revalidate_reply_write(&desk->subject, &end, NULL, &desk->body);
     block_release(&block);
