@@ -146,8 +146,9 @@ static void print_park(struct paint *paint, const struct status_supplier *accoun
     paint_text(paint, account->name, STATUS_NAME_COLUMNS);
     paint_on(paint, PAINT_YELLOW);
     if (text_to_u64(park.retry_in_ms, &retry_in_ms)) {
+        uint64_t seconds = retry_in_ms / 1000 + 1;
         buffer_printf(paint->out, ": parked, its credentials were refused; tried out in %llu s",
-                      (unsigned long long)(retry_in_ms / 1000 + 1));
+                      (unsigned long long)seconds);
     } else {
         buffer_append_c(paint->out, ": parked, its credentials were refused; they are being tried out");
     }
