@@ -1,4 +1,5 @@
-// `only` of a plan: which elements are meant; and objects of which nothing is given. What is left out is neither an offer nor a dropped one.
+// `only` of a plan: which elements are meant; and objects of which nothing is given. What is left out is neither an
+// offer nor a dropped one.
 
 #include "unit/script_plan_stage.h"
 
