@@ -25,6 +25,7 @@ struct offer {
     struct text json;      // the finished offer object: `id` is "supplier:id"
     uint32_t head_length;  // … so many bytes of it are `id`, `supplier` and `item`, with its first brace
     struct text item_json; // the finished object of what is common to the item; absent: none
+    uint32_t status_at;    // within `json`: where the value of `price_status` begins, behind its quote; 0: not known
     struct text price;     // within `json`: the object
     struct text expires_at;
     struct text hidden;    // what is checked and never shown, as members of JSON, each behind a comma; absent: nothing
