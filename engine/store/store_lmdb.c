@@ -126,6 +126,7 @@ static void serve_note(struct store_lmdb *lmdb, struct lmdb_turn *turn, struct s
     }
     enum status status = lmdb_get(turn, LMDB_NOTES, call->name, &value);
     if (status == STATUS_OK && lmdb_note_read(value, call->now_ms, &says)) {
+        block_release(&call->value);
         call->value = block_create(says);
         call->state = call->value != NULL ? STORE_FOUND : STORE_FAULT;
     } else if (status != STATUS_OK && status != STATUS_NOT_FOUND) {
