@@ -16,8 +16,6 @@ enum { ATTEMPT_DOUBLINGS = 7, GREETING_MAX = 4096 };
 
 static const char *const LOST_BY[] = { "LOADING", "MASTERDOWN", "NOAUTH", "WRONGPASS", "MOVED", "CLUSTERDOWN" };
 
-static void on_timer(struct timer *timer);
-
 static uint64_t now(const struct redis_link *link)
 {
     return link->transport->now_us(link->transport->context);
@@ -130,9 +128,14 @@ static bool on_greeting(struct redis_order *order, const struct redis_reply *rep
 
     if (reply->kind == REDIS_ERROR) {
         bool is_login = link->login.password.length > 0 && link->greeted == 0;
+        struct text said = reply->text;
+        if (is_login &&
+            memmem(said.data, said.length, link->login.password.data, link->login.password.length) != NULL) {
+            said = TEXT("(in words that hold the password)");
+        }
         snprintf(why, sizeof why, "%s: %.*s",
                  is_login ? "it refuses user or password (store.user, store.password_env)" : "it refuses us",
-                 TEXT_ARGS(reply->text));
+                 TEXT_ARGS(said));
         link_fail(link, why);
         return true;
     }
@@ -231,6 +234,7 @@ static void on_bytes(struct transport_peer *peer, struct text bytes)
     char why[REDIS_TROUBLE_MAX];
 
     link->heard_us = now(link);
+    link->is_doubted = false;
     if (!redis_wire_feed(link->wire, bytes)) {
         link_fail(link, "no memory for its replies");
         return;
@@ -257,7 +261,23 @@ static void on_closed(struct transport_peer *peer, const char *why)
     link_fail(CONTAINER_OF(peer, struct redis_link, peer), why);
 }
 
-// ----------------------------------------------------------------------------------------------------------- from above
+// ----------------------------------------------------------------------------------------------------------- from
+// above
+
+static void on_silence(struct redis_link *link)
+{
+    if (link->owed == 0) {
+        return;
+    }
+    if (now(link) < link->heard_us + REDIS_SILENCE_US) {
+        set_timer(link, link->heard_us + REDIS_SILENCE_US);
+    } else if (!link->is_doubted) {
+        link->is_doubted = true; // bytes may lie here unread, because this thread did not get to run
+        set_timer(link, now(link) + REDIS_DOUBT_US);
+    } else {
+        link_fail(link, "it says nothing any more");
+    }
+}
 
 static void on_timer(struct timer *timer)
 {
@@ -275,11 +295,7 @@ static void on_timer(struct timer *timer)
         link_fail(link, "it took the connection and says nothing");
         break;
     case LINK_UP:
-        if (link->owed > 0 && now(link) < link->heard_us + REDIS_SILENCE_US) {
-            set_timer(link, link->heard_us + REDIS_SILENCE_US);
-        } else if (link->owed > 0) {
-            link_fail(link, "it says nothing any more");
-        }
+        on_silence(link);
         break;
     case LINK_ENDED:
         break;
@@ -294,6 +310,7 @@ bool redis_link_send(struct redis_link *link, struct redis_order *order, struct 
     }
     if (link->owed == 0) {
         link->heard_us = now(link);
+        link->is_doubted = false;
     }
     list_append(&link->orders, &order->node);
     link->owed += order->replies;
@@ -330,6 +347,9 @@ void redis_link_start(struct redis_link *link)
 
 void redis_link_stop(struct redis_link *link)
 {
+    if (link->state == LINK_ENDED) {
+        return;
+    }
     hang_up(link);
     link_enter(link, LINK_ENDED);
     lose_orders(link);

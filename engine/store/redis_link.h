@@ -2,8 +2,9 @@
 /// in order, and is opened anew after a while when it was lost.
 ///
 /// While it is down there is nothing to wait for: who asks is told at once. One attempt at a time finds out whether it
-/// can be up again, after a pause that grows from a tenth of a second to ten seconds and is different on each engine; one
-/// connection that has held for a while makes it short again. A peer that says nothing while it owes a reply has lost it.
+/// can be up again, after a pause that grows from a tenth of a second to ten seconds and is different on each engine;
+/// one connection that has held for a while makes it short again. A peer that says nothing while it owes a reply has
+/// lost it.
 ///
 /// Threads: the store's own, but for redis_link_is_up and redis_link_trouble.
 /// Memory:  embedded; borrows the transport.
@@ -18,6 +19,7 @@
 
 enum {
     REDIS_SILENCE_US = 1000000, // without a byte while a reply is owed
+    REDIS_DOUBT_US = 100000,    // and a look whether we were it who did not listen
     REDIS_CONNECT_US = 2000000, // until it has introduced itself
     REDIS_PAUSE_US = 100000,    // before the second attempt; twice as long each time
     REDIS_PAUSE_MAX_US = 10000000,
@@ -56,7 +58,8 @@ struct redis_link {
     uint32_t owed;      // replies
     struct timer timer; // next attempt, end of the attempt, or silence
     uint64_t heard_us;
-    uint64_t up_us; // since when
+    bool is_doubted; // nothing was heard for long
+    uint64_t up_us;  // since when
     unsigned failures;
     uint64_t seed;
     pthread_mutex_t lock;

@@ -162,7 +162,7 @@ struct redis_wire *redis_wire_create(void)
         free(wire);
         return NULL;
     }
-    redisReaderSetPrivdata(wire->reader, wire);
+    wire->reader->privdata = wire;
     return wire;
 }
 

@@ -1,8 +1,8 @@
 /// Redis wire: commands of Redis as bytes, and bytes as its replies.
 ///
 /// The only place that knows hiredis, of which it uses the formatter and the parser. What a hostile peer sends is
-/// bounded: a reply that takes more than REDIS_REPLY_MAX bytes, an array of more than REDIS_ARRAY_MAX, one nested deeper
-/// than SCAN's, and whatever is no reply end the connection.
+/// bounded: a reply that takes more than REDIS_REPLY_MAX bytes, an array of more than REDIS_ARRAY_MAX, one nested
+/// deeper than SCAN's, and whatever is no reply end the connection.
 ///
 /// Threads: one owner.
 /// Memory:  owns what has come of a reply; a reply is the caller's.
@@ -10,7 +10,7 @@
 
 #include "base/buffer.h"
 
-enum { REDIS_REPLY_MAX = 16 << 20, REDIS_ARRAY_MAX = 1 << 16, REDIS_ARGUMENTS_MAX = 8 };
+enum { REDIS_REPLY_MAX = 16 << 20, REDIS_ARRAY_MAX = 1 << 16, REDIS_ARGUMENTS_MAX = 32 };
 
 enum redis_kind { REDIS_BULK, REDIS_ARRAY, REDIS_INTEGER, REDIS_NIL, REDIS_STATUS, REDIS_ERROR };
 

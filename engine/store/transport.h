@@ -38,6 +38,6 @@ struct transport {
 
     /// The store has ended: it uses nothing of this any more, and nothing is posted.
     void (*ended)(void *context);
-    /// Waits for that, and destroys the transport.
+    /// Waits for that, and until the store's thread has left whatever it was in then; destroys the transport.
     void (*join)(void *context);
 };
