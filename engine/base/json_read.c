@@ -449,7 +449,8 @@ static inline const char *json_key_end(const struct json_run *run, struct text s
     if ((size_t)(run->end - at) > length && text_same_bytes(at, spelt.data + run->is_first, length)) {
         return at + length;
     }
-    return json_spaced_key_end(at, run->end, run->is_first, spelt);
+    bool is_over = at < run->end && *at == '}';
+    return is_over ? NULL : json_spaced_key_end(at, run->end, run->is_first, spelt);
 }
 
 struct json_run json_run_begin(const struct json_reader *reader)
