@@ -54,9 +54,9 @@ static inline struct text json_spelt_name(struct text spelt)
 /// it is something else, and nothing has been taken.
 MUST_CHECK bool json_take_key(struct json_reader *reader, struct text spelt);
 
-/// A run over plain members of an object, one behind the other: values that are strings of plain ASCII or whole numbers.
-/// The reader stands still until json_run_end. `json_run_take`: STRING or NUMBER, with what lies between the quotes, or
-/// the literal; END: the member is not called so or is something else, and nothing has been taken.
+/// A run over plain members of an object, one behind the other: values that are strings of plain ASCII or whole
+/// numbers. The reader stands still until json_run_end. `json_run_take`: STRING or NUMBER, with what lies between the
+/// quotes, or the literal; END: the member is not called so or is something else, and nothing has been taken.
 struct json_run {
     const char *at; // NULL: no member can stand here
     const char *end;

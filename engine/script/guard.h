@@ -31,7 +31,7 @@ struct guard {
     struct guard_blame blame;
     uint64_t section; // counts; never 0 while inside
     uint64_t limit_us, begun_us, cpu_begun_us;
-    uint64_t read_us, cpu_read_us; // when the thread's CPU time was asked for last, and what it was
+    uint64_t read_us, cpu_read_us;           // when the thread's CPU time was asked for last, and what it was
     uint64_t signalled_us, cpu_signalled_us; // 0: not yet
     uint64_t check_us;                       // when the watchdog should look
     // what the signal handler reads, on the worker's own thread

@@ -162,8 +162,8 @@ static struct plan_bound bind_leaf(const struct schema_field *field, uint8_t num
                                 .level = leaf->path.level,
                                 .place = leaf->path.place,
                                 .field = number,
-                                .is_member = leaf->op == PLAN_PATH && leaf->path.is_member && !leaf->path.is_key &&
-                                             wants_text,
+                                .is_member =
+                                    leaf->op == PLAN_PATH && leaf->path.is_member && !leaf->path.is_key && wants_text,
                                 .wants_text = wants_text,
                                 .is_certain = leaf->op == PLAN_OBJECT && field->is_required };
 }
