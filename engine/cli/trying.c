@@ -213,8 +213,9 @@ int trying_exit_code(const struct trying *trying)
             return CLI_OK;
         }
     }
-    if (!trying->run.is_live && text_equals(outcome, TEXT("too_large"))) {
-        return CLI_FINDINGS;
+    if (trying->run.is_live) {
+        return CLI_CALL_FAILED;
     }
-    return trying->run.is_live ? CLI_CALL_FAILED : CLI_OK; // a refusal that was meant to be one
+    bool is_finding = text_equals(outcome, TEXT("too_large")) || try_is_untold(&trying->run);
+    return is_finding ? CLI_FINDINGS : CLI_OK; // a refusal that the script tells was meant to be one
 }
