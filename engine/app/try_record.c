@@ -521,6 +521,8 @@ static bool record_held(struct try_recording *recording, struct failure *why)
     }
     if (recording->is_kept && strncmp(recording->name, "ok-", 3) == 0) {
         try_record_find_invented(recording);
+        bool is_replaced = recording->chosen[0] != '\0' && recording->invented[0] != '\0';
+        recording->is_invented_gone = is_replaced && unlink(recording->invented) == 0;
     }
     if (!is_made && why->message[0] == '\0') {
         failure_set(why, "the fixture could not be made: out of memory");

@@ -11,12 +11,12 @@
 
 #include "app/try.h"
 
-enum { TRY_PATH_SIZE = 4096 };
+enum { TRY_PATH_SIZE = 4096, TRY_NAME_SIZE = 64 };
 
 struct try_recording {
     const struct try_subject *subject;
     const struct try_run *run;
-    const char *name;        // "ok-one-way"
+    const char *name;        // "ok-one-way"; NULL: try_record_choose is called after the run
     struct text login;       // as of try_run_answers
     bool is_forced;          // one that does not pass is kept
     settings_finding report; // of what does not pass
@@ -25,11 +25,19 @@ struct try_recording {
     char path[TRY_PATH_SIZE];
     size_t findings;
     bool is_kept;
+    char chosen[TRY_NAME_SIZE];   // the name, where nobody gave one
     char invented[TRY_PATH_SIZE]; // an ok fixture beside it whose answer is invented; empty: there is none
+    bool is_invented_gone;        // … and which this one, whose name was chosen, has replaced
 };
 
-/// Is it a name for a fixture of this supplier, and one that is not taken? To be asked before anybody is called; fills
-/// in the path.
+/// The name that what came of the search has when nobody gives another one: "ok-return", "odd-refused".
+const char *try_record_name_of(const struct try_run *run);
+
+/// Takes that name.
+void try_record_choose(struct try_recording *recording);
+
+/// Is it a name for a fixture of this supplier, and one that is not taken, unless by one whose answer is invented? To
+/// be asked before anybody is called; fills in the path.
 MUST_CHECK bool try_record_check(struct try_recording *recording, struct failure *why);
 
 /// May what came of the search have that name? An ok fixture must not fail. False: `why`, with its cause.
