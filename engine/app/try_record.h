@@ -28,6 +28,7 @@ struct try_recording {
     char chosen[TRY_NAME_SIZE];   // the name, where nobody gave one
     char invented[TRY_PATH_SIZE]; // an ok fixture beside it whose answer is invented; empty: there is none
     bool is_invented_gone;        // … and which this one, whose name was chosen, has replaced
+    size_t renewed;               // odd fixtures beside it that are invented, and now ask for the same
 };
 
 /// The name that what came of the search has when nobody gives another one: "ok-return", "odd-refused".
@@ -57,8 +58,8 @@ void try_record_settle(const char *path);
 /// The bodies that a fixture of this name may have, from 0 on, "ok-one-way.2.body.json". False: there are no more.
 MUST_CHECK bool try_record_body_path(const struct try_recording *recording, size_t number, char path[TRY_PATH_SIZE]);
 
-/// Looks for an ok fixture in the folder whose answer is invented.
-void try_record_find_invented(struct try_recording *recording);
+/// Looks for fixtures in the folder whose answers are invented: an ok one is told, odd ones get the search of this one.
+void try_record_meet_invented(struct try_recording *recording);
 
 /// Writes what a request is to look like, as `expect_request`; `*has_form`: a form stands there empty.
 void try_record_request(const struct http_request *request, struct buffer *out, bool *has_form);

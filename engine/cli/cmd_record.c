@@ -43,6 +43,11 @@ static void print_cautions(const struct record *record, struct buffer *out)
                       "--force\n",
                       record->recording.invented, (int)strcspn(name, "."), name);
     }
+    if (record->recording.renewed > 0) {
+        buffer_printf(out, "%zu odd fixture%s that `lastcall new` invented now ask%s for the same\n",
+                      record->recording.renewed, record->recording.renewed == 1 ? "" : "s",
+                      record->recording.renewed == 1 ? "s" : "");
+    }
     if (run->unused > 0) {
         buffer_printf(out, "%zu --body %s not asked for: the script sends fewer requests\n", run->unused,
                       run->unused == 1 ? "was" : "were");

@@ -217,9 +217,23 @@ bool draft_is_destination(struct text word)
            draft_key_begins_with(key, "to") || draft_key_is_any(key, WORDS, COUNT_OF(WORDS));
 }
 
+/// Where the one who asks is at home: `POS.Source.@AirportCode`.
+static bool is_of_seller(const struct draft_value *value)
+{
+    char name[DRAFT_KEY_SIZE];
+
+    for (struct text rest = value->path; rest.data != NULL && rest.length > 0;) {
+        draft_key_plain(text_split(rest, '.', &rest), name);
+        if (strcmp(name, "pos") == 0 || strcmp(name, "pointofsale") == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static struct text take_airport(struct draft *draft, const struct draft_value *value)
 {
-    if (draft->is_hotels || !draft_is_airport(value->value) || value->where == DRAFT_HEADER) {
+    if (draft->is_hotels || !draft_is_airport(value->value) || value->where == DRAFT_HEADER || is_of_seller(value)) {
         return (struct text){ 0 };
     }
     bool is_origin = draft_is_origin(value->key), is_destination = draft_is_destination(value->key);
@@ -345,6 +359,17 @@ static bool is_code(struct text value)
     return value.length > 0 && value.length <= 40;
 }
 
+/// No word that a search would have for a city: with a digit in it.
+static bool is_their_code(struct text value)
+{
+    bool has_digit = false;
+
+    for (size_t i = 0; i < value.length; i++) {
+        has_digit = has_digit || (value.data[i] >= '0' && value.data[i] <= '9');
+    }
+    return has_digit && is_code(value);
+}
+
 static struct text take_word(struct draft *draft, const struct draft_value *value)
 {
     static const char *const MARKETS[] = { "country", "market", "pos", "pointofsale", "countrycode" };
@@ -355,6 +380,12 @@ static struct text take_word(struct draft *draft, const struct draft_value *valu
     char key[DRAFT_KEY_SIZE];
 
     draft_key_plain(value->key, key);
+    bool is_city = draft->is_hotels && (strstr(key, "city") != NULL || draft_key_is_any(key, PLACES, COUNT_OF(PLACES)));
+    if (is_city && is_their_code(value->value) && take_text(&draft->their_city, value->value)) {
+        draft->is_city_number = value->is_number;
+        draft_tell(draft, value, "the city, by a code of theirs: CITIES has to say which of ours it is");
+        return TEXT("CITIES[search.query.place.city]");
+    }
     if (value->is_number) {
         return (struct text){ 0 };
     }
@@ -374,8 +405,7 @@ static struct text take_word(struct draft *draft, const struct draft_value *valu
         draft_tell(draft, value, "the cabin (premium may have another name there)");
         return TEXT("search.query.cabin");
     }
-    if (draft->is_hotels && (strstr(key, "city") != NULL || draft_key_is_any(key, PLACES, COUNT_OF(PLACES))) &&
-        is_code(value->value) && take_text(&search->city, value->value)) {
+    if (is_city && is_code(value->value) && take_text(&search->city, value->value)) {
         draft_tell(draft, value, "the city");
         return TEXT("search.query.place.city");
     }

@@ -448,6 +448,8 @@ static void write_slices(struct draft *draft, const struct xml_node *first, size
     const struct xml_node *item = first;
 
     place = (struct place){ .slice = "slice", .folded = first, .folded_count = count, .item = first };
+    struct draft_value told = value_of(draft, (struct spot){ .node = first }, &place);
+    draft_tell(draft, &told, "one for each slice of the search");
     draft->uses_number = false;
     buffer_init(&one, DRAFT_FILE_MAX);
     write_element(draft, first, place, indent + 2, &one);
