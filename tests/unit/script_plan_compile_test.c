@@ -112,7 +112,8 @@ static void leaves_are_terms(void **state)
                         "offer.box.label: `a{}.b[].c`: where several lists stand in a path, all are []");
     assert_leaf_refused("{ 'a[].b[].c[].d[].e[]', function() end }",
                         "offer.box.label: `a[].b[].c[].d[].e[]`: more than four lists in a path");
-    assert_leaf_refused("'a[].b'", "a function takes all, { \"a[].b\", function(list) … end }");
+    assert_leaf_refused("'a[].b'", "offer.box.label: `a[].b` is a list, and one value is wanted here: [1] or [-1] in "
+                                   "place of [] names one; a function takes all, { \"a[].b\", function(list) … end }");
     assert_leaf_refused("{ 'a[]b', function() end }", "offer.box.label: `a[]b`: behind [] a point is missing");
     assert_leaf_refused("ref('a[]', 'b').x",
                         "offer.box.label: ref: `a[]`: the list that is looked through is named without its []");
