@@ -171,9 +171,15 @@ bool draft_take_secret(struct draft *draft, const struct draft_value *value)
     bool is_path = value->where == DRAFT_PATH || value->key.length == 0;
 
     draft_key_plain(value->key, key);
+    draft_key_plain(value->parent, suffix);
+    bool is_requestor = strcmp(key, "id") == 0 && strcmp(suffix, "requestorid") == 0 && value->value.length >= 4;
     if (is_truth(value->value) || (value->is_number && value->value.length < 6) ||
-        (!is_secret_key(key) && !looks_secret(value->value))) {
+        (!is_requestor && !is_secret_key(key) && !looks_secret(value->value))) {
         return false;
+    }
+    if (is_requestor) {
+        (void)draft_secret_of(draft, "requestor_id", value->value);
+        return true;
     }
     (void)snprintf(suffix, sizeof(suffix), "%.*s",
                    (int)(is_path                  ? 5
@@ -277,6 +283,17 @@ static bool take_count(uint64_t *known, uint64_t count)
     return true;
 }
 
+/// `<GuestCount Count="2">`: a number of something, by the name around it.
+static bool is_number_of(const struct draft_value *value, const char *what)
+{
+    static const char *const COUNTS[] = { "quantity", "count", "number" };
+    char key[DRAFT_KEY_SIZE], parent[DRAFT_KEY_SIZE];
+
+    draft_key_plain(value->key, key);
+    draft_key_plain(value->parent, parent);
+    return draft_key_is_any(key, COUNTS, COUNT_OF(COUNTS)) && draft_key_begins_with(parent, what);
+}
+
 static struct text take_party(struct draft *draft, const struct draft_value *value)
 {
     static const char *const EVERYBODY[] = {
@@ -311,7 +328,12 @@ static struct text take_party(struct draft *draft, const struct draft_value *val
     } else if (draft_key_is_any(key, GUESTS, COUNT_OF(GUESTS)) && draft->is_hotels) {
         what = "how many adults";
         expression = count > 0 && take_count(&search->adults, count) ? "search.query.rooms[1].adults" : NULL;
-    } else if (draft_key_begins_with(key, "room") && draft->is_hotels) {
+    } else if (draft->is_hotels && is_number_of(value, "guest")) {
+        what = "how many adults";
+        expression = count > 0 && search->adults == UINT64_MAX && take_count(&search->adults, count)
+                         ? "search.query.rooms[1].adults"
+                         : NULL;
+    } else if (draft->is_hotels && (is_number_of(value, "room") || draft_key_begins_with(key, "room"))) {
         what = "how many rooms";
         expression = count > 0 && take_count(&search->rooms, count) ? "#search.query.rooms" : NULL;
     }

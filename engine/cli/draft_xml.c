@@ -211,7 +211,10 @@ static void write_security(struct draft *draft, const struct xml_node *token, co
 
 static void find_at(struct draft *draft, struct spot spot)
 {
-    struct draft_value value = { .where = DRAFT_BODY, .key = name_of(spot), .value = text_at(spot) };
+    struct draft_value value = { .where = DRAFT_BODY,
+                                 .key = name_of(spot),
+                                 .parent = spot.attribute != NULL ? spot.node->name.local : TEXT(""),
+                                 .value = text_at(spot) };
 
     if (value.value.length > 0 && !draft_take_secret(draft, &value)) {
         draft_find_words(draft, value.value);

@@ -304,7 +304,4 @@ void plan_drop_tell(struct walk *walk)
         note_where(why, row, leaf, place);
         memcpy(row->at, at, sizeof at);
     }
-    if (why->help[0] == '\0') {
-        failure_help(why, "mend the path of the leaf, or what the function gives; null and absent are the same");
-    }
 }

@@ -6,6 +6,7 @@
 #include "script/bind.h"
 #include "script/bind_support.h"
 #include "script/drift.h"
+#include "script/drop_words.h"
 #include "script/freeze.h"
 #include "script/offers.h"
 #include "script/plan.h"
@@ -262,6 +263,14 @@ static void normalise_tell_drop(struct normalise_work *work, const char *sentenc
         snprintf(why->file, sizeof why->file, "%.*s", TEXT_ARGS(file->path));
     }
     failure_set(why, "%s", sentence);
+    if (why->help[0] == '\0') {
+        const char *first = work->batch->dropped_first;
+        const struct drop_words *known = drop_words_find(text_of(first));
+        failure_help(why, "%s",
+                     known != NULL
+                         ? known->help
+                         : "mend the path of the leaf, or what the function gives; null and absent are the same");
+    }
 }
 
 /// The script has run to its end; what it gave decides.
