@@ -150,6 +150,11 @@ static int run(struct record *record)
         (void)!try_failure(&trying->run, &trying->subject, &why);
         return cli_fail(trying->options, &why, CLI_USAGE);
     }
+    if (code == CLI_OK && !is_named && try_is_mistake(&trying->run)) {
+        (void)!try_failure(&trying->run, &trying->subject, &why);
+        failure_note(&why, "it is not kept, for it is the script's to mend; --as odd-NAME keeps it all the same");
+        return cli_fail(trying->options, &why, CLI_FINDINGS);
+    }
     if (code == CLI_OK && !is_named) {
         try_record_choose(&record->recording);
         if (!try_record_check(&record->recording, &why)) {

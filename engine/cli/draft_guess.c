@@ -330,9 +330,7 @@ static struct text take_party(struct draft *draft, const struct draft_value *val
         expression = count > 0 && take_count(&search->adults, count) ? "search.query.rooms[1].adults" : NULL;
     } else if (draft->is_hotels && is_number_of(value, "guest")) {
         what = "how many adults";
-        expression = count > 0 && search->adults == UINT64_MAX && take_count(&search->adults, count)
-                         ? "search.query.rooms[1].adults"
-                         : NULL;
+        expression = count > 0 && take_count(&search->adults, count) ? "search.query.rooms[1].adults" : NULL;
     } else if (draft->is_hotels && (is_number_of(value, "room") || draft_key_begins_with(key, "room"))) {
         what = "how many rooms";
         expression = count > 0 && take_count(&search->rooms, count) ? "#search.query.rooms" : NULL;

@@ -138,11 +138,23 @@ static struct text path_of(struct draft *draft, struct spot spot, const struct x
     return cut;
 }
 
+/// OTA counts adults as 10; others are not what a search calls them.
+static bool is_of_no_adults(struct spot spot)
+{
+    for (size_t i = 0; spot.attribute != NULL && i < spot.node->attribute_count; i++) {
+        const struct xml_attribute *attribute = &spot.node->attributes[i];
+        if (text_equals_c(attribute->name.local, "AgeQualifyingCode") && !text_equals_c(attribute->value, "10")) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static struct draft_value value_of(struct draft *draft, struct spot spot, const struct place *place)
 {
     return (struct draft_value){ .where = DRAFT_BODY,
                                  .key = name_of(spot),
-                                 .parent = name_around(spot),
+                                 .parent = is_of_no_adults(spot) ? TEXT("") : name_around(spot),
                                  .path = path_of(draft, spot, place->item),
                                  .value = text_at(spot),
                                  .index = place->index,

@@ -258,6 +258,43 @@ test("the refusal that was invented asks for what was recorded, and passes with 
   says(passes("record webb search.json --body answer.json --status 401"), "odd-key-refused.json: rejected")
 end)
 
+test("what the script cannot read is kept under no name but one that somebody gives it", function()
+  webb()
+  write("other.json", '{ "errors": [{ "code": 7 }] }')
+  local text, code = run("record webb suppliers/webb.test/ok-stay.json --body other.json")
+  equal(1, code, text)
+  says(text, "--as odd-NAME keeps it all the same")
+  equal("odd-key-refused.json\nok-stay.json\n", world.shell("ls " .. FOLDER .. "/suppliers/webb.test"))
+  says(passes("record webb suppliers/webb.test/ok-stay.json --body other.json --as odd-other"), "odd-other.json: unparsable")
+end)
+
+test("a time without an offset says what to do with it", function()
+  webb()
+  write("suppliers/webb.lua", (read("suppliers/webb.lua"):gsub('pay = const "now",', 'pay = const "now", refund = { free_until = "until" },')))
+  write("answer.json", [[{ "hotels": [{ "id": "h", "name": "Sol", "rates": [{ "id": "r", "total": "90.00", "currency": "USD",
+"room": "Twin", "board": "BB", "until": "2030-02-20T18:00:00" }, { "id": "s", "total": "95.00", "currency": "USD", "room": "Twin",
+"board": "BB" }] }] }]])
+  local text, code = run("try webb suppliers/webb.test/ok-stay.json --body answer.json")
+  equal(1, code, text)
+  says(text, "help: it says no offset")
+end)
+
+test("in requests of OTA who asks is a secret, and guests and rooms are counted", function()
+  project()
+  write("ota.txt", [[curl https://a.example/ota -H 'Content-Type: application/xml' -d '<OTA_HotelAvailRQ xmlns="http://www.opentravel.org/OTA/2003/05">
+<POS><Source><RequestorID Type="1" ID="acme-agency" MessagePassword="s3cret-pw"/></Source></POS><StayDateRange Start="2030-03-15" End="2030-03-17"/>
+<RoomStayCandidate Quantity="1"><GuestCounts><GuestCount AgeQualifyingCode="10" Count="2"/></GuestCounts></RoomStayCandidate>
+<HotelRef HotelCityCode="1402"/></OTA_HotelAvailRQ>']])
+  local told = passes("new beds --from ota.txt")
+  says(told, "secret   BEDS_REQUESTOR_ID")
+  local script = read("suppliers/beds.lua")
+  never(script, "acme-agency")
+  says(script, "Count = search.query.rooms[1].adults")
+  says(script, "Quantity = #search.query.rooms")
+  says(script, 'CITIES = { LON = "1402" }')
+  says(passes("test beds"), "2 passed")
+end)
+
 test("a fixture of another search takes the place of the one that was invented, when nobody names it", function()
   project()
   write("curl.txt", [[curl 'https://a.example/s?from=MAD&to=LHR&day=2030-05-12&currency=EUR']])
