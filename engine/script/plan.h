@@ -83,7 +83,10 @@ struct plan_entry {
 /// A leaf and the field of the schema that it is for.
 struct plan_bound {
     const struct plan_node *leaf;
-    uint8_t field;   // its number in its object
+    uint32_t level;  // of a path: its own
+    uint16_t place;  // … and that of its member
+    uint8_t field;   // the number of the field in its object
+    bool is_member;  // the leaf is a path of one step to a member, and wants text, as most are
     bool wants_text; // see plan_value
     bool is_certain; // a required object: it is there, and what it lacks has a path of its own
 };
