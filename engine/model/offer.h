@@ -10,10 +10,14 @@
 #include "base/status.h"
 #include "model/facet.h"
 
-enum { OFFER_MAX_PER_ANSWER = 1000, OFFER_MICROS = 1000000 };
+enum {
+    OFFER_MAX_PER_ANSWER = 1000,
+    OFFER_MAX_PER_BATCH = 2000, // of several answers put together
+    OFFER_MICROS = 1000000,
+};
 
 /// Why an offer may be shown but never wins "cheapest"; 0: comparable.
-enum offer_flag { OFFER_COMPARABLE = 0, OFFER_TAXES_UNCLEAR = 1, OFFER_NOT_CONVERTIBLE = 2 };
+enum offer_flag { OFFER_COMPARABLE = 0, OFFER_TAXES_UNCLEAR = 1, OFFER_NOT_CONVERTIBLE = 2, OFFER_EXPIRED = 4 };
 
 struct offer {
     uint32_t flag;        // sum of enum offer_flag
@@ -25,6 +29,7 @@ struct offer {
     struct text json;      // the finished offer object: `id` is "supplier:id"
     uint32_t head_length;  // … so many bytes of it are `id`, `supplier` and `item`, with its first brace
     struct text item_json; // the finished object of what is common to the item; absent: none
+    uint32_t status_at;    // within `json`: where the value of `price_status` begins, behind its quote; 0: not known
     struct text price;     // within `json`: the object
     struct text expires_at;
     struct text hidden;    // what is checked and never shown, as members of JSON, each behind a comma; absent: nothing

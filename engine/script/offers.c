@@ -31,6 +31,7 @@ struct taking {
     char full_id[FULL_ID_MAX];
     size_t full_id_length;
     size_t head_length;
+    size_t status_at;
     bool is_unmapped;          // the item is known by the supplier's own name for it only
     uint16_t seen[SEEN_SLOTS]; // open hash of ids to row + 1
 };
@@ -169,7 +170,9 @@ static void write_flags(struct taking *taking)
 
 static void write_status(struct taking *taking)
 {
-    buffer_append_text(taking->json, TEXT(",\"price_status\":\"live\""));
+    buffer_append_text(taking->json, TEXT(",\"price_status\":\""));
+    taking->status_at = taking->json->length;
+    buffer_append_text(taking->json, TEXT("live\""));
     if (taking->observed_at[0] != '\0') {
         buffer_append_text(taking->json, TEXT(",\"observed_at\":"));
         walk_write_text(taking->json, text_of(taking->observed_at));
@@ -341,6 +344,7 @@ static bool add_row(struct taking *taking, struct text item)
     row->item = place(&at, item);
     row->json = place(&at, buffer_text(taking->json));
     row->head_length = (uint32_t)taking->head_length;
+    row->status_at = (uint32_t)taking->status_at;
     if (taking->item_json->length > 0) {
         row->item_json = place(&at, buffer_text(taking->item_json));
     }

@@ -31,7 +31,7 @@
 
 #include <lua.h>
 
-enum { PLAN_LEVELS_MAX = 32, PLAN_FIELDS_MAX = 64, PLAN_WHENS_MAX = 32, PLAN_STEPS_MAX = 16, PLAN_KEYS_MAX = 4 };
+enum { PLAN_LEVELS_MAX = 32, PLAN_FIELDS_MAX = 64, PLAN_WHENS_MAX = 32, PLAN_STEPS_MAX = 16, PLAN_KEYS_MAX = 4, PLAN_LISTS_MAX = 3 };
 
 /// One step of a path: a member's place, or an element's number.
 struct plan_step {
@@ -56,7 +56,8 @@ enum { PLAN_YEAR, PLAN_MONTH, PLAN_DAY, PLAN_HOUR, PLAN_MINUTE, PLAN_TIME_PARTS 
 
 enum plan_op {
     PLAN_PATH,
-    PLAN_VALUES, // for a function only: what `inner` names of each element of the list or map at `path`
+    PLAN_VALUES, // for a function only: what `inner` names of each element of the list or map at `path`; of lists in
+                 // them, at `between`, of all their elements
     PLAN_REF,    // parts[0], a path from what the reference of the level `level` names
     PLAN_ASKED,  // a value of the search; `value` is its path
     PLAN_TIME,   // clock time of the `fields` year to minute
@@ -94,6 +95,8 @@ struct plan_node {
     enum plan_op op;
     struct text name; // of the field
     struct plan_path path, inner;
+    struct plan_path between[PLAN_LISTS_MAX]; // from an element of one list to the next list
+    size_t between_count;
     struct plan_constant value;
     struct plan_node *parts[3];
     struct plan_entry *entries; // of a map, sorted by key

@@ -13,6 +13,7 @@
 #include "model/knowledge.h"
 #include "model/script_call.h"
 #include "model/search_record.h"
+#include "model/store_call.h"
 #include "policy/admission.h"
 #include "policy/auth_park.h"
 #include "policy/extra_book.h"
@@ -135,6 +136,11 @@ struct world_ops {
     /// leave.
     MUST_CHECK enum status (*login_start)(struct world *world, struct login_wait *wait);
     void (*login_cancel)(struct world *world, struct login_wait *wait);
+    /// Last known answers; NULL, both: this world keeps none.
+    /// Hands the call over; it comes home through call->on_done, or is gone if it has none.
+    void (*store_submit)(struct world *world, struct store_call *call);
+    /// Gives a submitted call up: on_done will not come, the world frees the call when the store returns it.
+    void (*store_cancel)(struct world *world, struct store_call *call);
     /// A login was refused to a request that had waited for it; `end` is what the supplier said.
     void (*login_refuse)(struct world *world, const struct script_account *account, uint64_t number,
                          const struct part_end *end);

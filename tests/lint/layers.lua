@@ -13,9 +13,10 @@ M.sees = {
   script = { "model", "base" },
   telemetry = { "model", "base" },
   token = { "model", "base" },
+  store = { "model", "base" },
   search = { "policy", "model", "base" },
-  app = { "search", "policy", "io", "script", "telemetry", "token", "model", "base" },
-  cli = { "app", "search", "policy", "io", "script", "telemetry", "token", "model", "base" },
+  app = { "search", "policy", "io", "script", "store", "telemetry", "token", "model", "base" },
+  cli = { "app", "search", "policy", "io", "script", "store", "telemetry", "token", "model", "base" },
 }
 
 --- Sources outside of the folders of engine/, by the longest prefix of their path -> the folders they may include.
@@ -39,9 +40,11 @@ M.foreign = {
   { pattern = "^lua", in_folders = { "script" }, everywhere = { "script" }, headers = { "script" }, package = "LUAJIT" },
   { pattern = "^lauxlib%.h$", in_folders = { "script" }, everywhere = { "script" }, headers = { "script" }, package = "LUAJIT" },
   { pattern = "^expat%.h$", in_folders = { "script" }, package = "EXPAT" },
-  { pattern = "^zlib%.h$", in_folders = { "script", "examples/farm/" }, package = "ZLIB" },
-  { pattern = "^openssl/", in_folders = { "script", "io", "token", "examples/farm/" }, package = "CRYPTO" },
+  { pattern = "^zlib%.h$", in_folders = { "script", "store", "examples/farm/" }, package = "ZLIB" },
+  { pattern = "^openssl/", in_folders = { "script", "io", "token", "store", "examples/farm/" }, package = "CRYPTO" },
   { pattern = "^yaml%.h$", in_folders = { "app" }, package = "YAML" },
+  { pattern = "^lmdb%.h$", in_folders = { "store" }, package = "LMDB" },
+  { pattern = "^hiredis/", in_folders = { "store" }, package = "HIREDIS" },
   -- Of the compiler's sanitizers; there only in their builds.
   { pattern = "^sanitizer/", in_folders = { "script" } },
 }
@@ -53,7 +56,7 @@ M.system = {
   "^pthread%.h$", "^pwd%.h$", "^sched%.h$", "^semaphore%.h$", "^setjmp%.h$", "^signal%.h$", "^stdalign%.h$", "^stdarg%.h$",
   "^stdatomic%.h$", "^stdbool%.h$", "^stddef%.h$", "^stdint%.h$", "^stdio%.h$", "^stdlib%.h$", "^stdnoreturn%.h$",
   "^string%.h$", "^strings%.h$", "^termios%.h$", "^threads%.h$", "^time%.h$", "^unistd%.h$", "^execinfo%.h$",
-  "^ftw%.h$", "^spawn%.h$", "^ucontext%.h$", "^wchar%.h$", "^wctype%.h$",
+  "^endian%.h$", "^ftw%.h$", "^spawn%.h$", "^ucontext%.h$", "^wchar%.h$", "^wctype%.h$",
   "^arpa/", "^linux/", "^net/", "^netinet/", "^sys/",
 }
 
