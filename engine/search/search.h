@@ -23,6 +23,10 @@ struct search;
 /// nothing of bounds, ceilings, breakers, scripts, accounts, and no words of theirs.
 enum reply_detail { REPLY_FULL, REPLY_PUBLIC };
 
+/// Where a caller wants the last known offers of those that brought none: with the end of the reply; of a stream at
+/// once, until live ones land; or nowhere.
+enum indicative { INDICATIVE_AT_END, INDICATIVE_FIRST, INDICATIVE_NONE };
+
 /// The one answer: finished bytes and what the caller of search_start needs beside them.
 struct search_reply {
     uint16_t status;        // 200, or a problem: 422, 500, 503 (out of memory), 504
@@ -61,6 +65,7 @@ struct search_options {
     size_t only_count;
     uint32_t max_items, max_offers_per_item;
     enum sort sort;
+    enum indicative indicative;
     bool whole_or_nothing; // \"partial\": false
     bool is_test;          // \"mode\": \"test\": accounts of that mode are for it, too
     bool wants_record;     // its attribution
