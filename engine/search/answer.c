@@ -221,6 +221,7 @@ void answer_build(struct search *search, struct search_reply *reply)
 
     recall_settle(search);
     coverage_count(&coverage, search->attempts, search->attempt_count);
+    coverage.has_store = search_has_store(search);
     bool has_offers = merge_offers(&search->arena, search->attempts, search->attempt_count, limits, &merged);
     uint16_t status = answer_status(search, &coverage);
     if (has_offers) {

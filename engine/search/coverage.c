@@ -1,7 +1,6 @@
 #include "search/coverage.h"
 
 #include "base/clock.h"
-#include "search/search_internal.h"
 #include "search/shown.h"
 
 static void coverage_add(struct coverage *coverage, const struct attempt *attempt)
@@ -56,7 +55,6 @@ void coverage_count(struct coverage *coverage, const struct attempt *attempts, s
         coverage->is_complete =
             coverage->missing + coverage->indicative + coverage->partial + coverage->pending == 0;
     }
-    coverage->has_store = count > 0 && search_has_store(attempts[0].search);
 }
 
 /// What a caller without details is told: late, unavailable.

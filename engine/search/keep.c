@@ -47,8 +47,8 @@ void keep_answer(const struct search *search, const struct attempt *attempt)
     uint64_t came_us = attempt->arrived_us != 0 ? attempt->arrived_us : attempt->closed_us;
     struct last_known_head *head = &call->entries[0].head;
     head->observed_ms = (options->arrival_wall_us + came_us - options->arrival_us) / 1000;
-    head->until_ms = head->observed_ms +
-                     last_known_max_age_ms(recall_settings(search), recall_terms(attempt), stock->live == 0);
+    head->until_ms =
+        head->observed_ms + last_known_max_age_ms(recall_settings(search), recall_terms(attempt), stock->live == 0);
     call->now_ms = (options->arrival_wall_us + world->ops->now_us(world) - options->arrival_us) / 1000;
     world->ops->store_submit(world, call);
 }

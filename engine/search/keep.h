@@ -2,8 +2,8 @@
 /// absurdly cheap against it (policy.md section 7).
 ///
 /// Kept is what answered whole, or was empty, to a search that may be stored: no part failed, was cut or left out, few
-/// offers were dropped, and no limit of ours was met. An answer that came after its search may be kept too, if the search
-/// had none of its offers.
+/// offers were dropped, and no limit of ours was met. An answer that came after its search may be kept too, if the
+/// search had none of its offers.
 ///
 /// Threads: the search's.
 /// Memory:  the store holds the batches, and packs them on a thread of its own.

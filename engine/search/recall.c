@@ -297,7 +297,8 @@ static void take_head(struct search *search, struct attempt *attempt, const stru
 
     recalled->state = entry->state == STORE_ABSENT ? RECALL_ABSENT : RECALL_FAULT;
     if (entry->state == STORE_FOUND) {
-        bool is_usable = last_known_is_usable(&entry->head, recall_settings(search), recall_terms(attempt), recall_now_ms(search));
+        bool is_usable =
+            last_known_is_usable(&entry->head, recall_settings(search), recall_terms(attempt), recall_now_ms(search));
         recalled->state = is_usable ? RECALL_FOUND : RECALL_ABSENT;
         recalled->head = entry->head;
         recalled->age_ms = last_known_age_ms(&entry->head, recall_now_ms(search));
@@ -328,7 +329,8 @@ static void recall_on_index(struct store_call *call)
         sort_held(search);
     }
     if (recall_wants_indicative(search)) {
-        bool is_all = recall_tells_first(search) || now_us + recall_settings(search)->slice_us >= search->end_us;
+        bool is_all = search->options.indicative == INDICATIVE_FIRST ||
+                      now_us + recall_settings(search)->slice_us >= search->end_us;
         recall_read(search, PRICE_INDICATIVE, is_all ? wants_missing : wants_closed);
     }
     search_let_go(search);

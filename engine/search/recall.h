@@ -1,9 +1,9 @@
 /// Recall: what the store knows of a search's suppliers, and its place in the reply (policy.md section 7).
 ///
-/// One call reads the heads of all suppliers when the start call is back. Offers are read when an attempt closes without
-/// an answer, and for all that are still out a read slice before the end. Who is not asked while his last answer is
-/// fresh waits for the store, at most that slice; nobody else does. Whatever does not come back in time is a miss, and
-/// no search ends late or badly for it.
+/// One call reads the heads of all suppliers when the start call is back. Offers are read when an attempt closes
+/// without an answer, and for all that are still out a read slice before the end. Who is not asked while his last
+/// answer is fresh waits for the store, at most that slice; nobody else does. Whatever does not come back in time is a
+/// miss, and no search ends late or badly for it.
 ///
 /// An attempt keeps its outcome; what stands in for it has a stock of its own, beside the one that it has itself.
 /// attempt_shown (search/attempt.h) is the one that the reply shows, never both.

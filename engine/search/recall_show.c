@@ -2,8 +2,8 @@
 
 #include "base/text_map.h"
 
-// A stream that has indicative offers first shows them while their suppliers are still asked (`is_told`); any other reply
-// decides at its end who shows them (recall_settle).
+// A stream that has indicative offers first shows them while their suppliers are still asked (`is_told`); any other
+// reply decides at its end who shows them (recall_settle).
 
 void recall_show_early(struct search *search, struct attempt *attempt)
 {
@@ -83,5 +83,6 @@ double recall_share(const struct search *search, const struct attempt *attempt)
 bool recall_is_young(const struct search *search, const struct attempt *attempt)
 {
     return recall_has_offers(attempt) && recall_wants_indicative(search) &&
-           last_known_is_young(&attempt->recalled.head, recall_settings(search), recall_terms(attempt), recall_now_ms(search));
+           last_known_is_young(&attempt->recalled.head, recall_settings(search), recall_terms(attempt),
+                               recall_now_ms(search));
 }

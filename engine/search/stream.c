@@ -58,6 +58,7 @@ static void event_end(struct stream *stream, const struct search *search, enum s
     size_t found = 0;
 
     coverage_count(&coverage, search->attempts, search->attempt_count);
+    coverage.has_store = search_has_store(search);
     for (size_t i = 0; i < search->attempt_count; i++) {
         found += attempt_is_dark(&search->attempts[i]) ? 0 : attempt_shown(&search->attempts[i])->live;
     }

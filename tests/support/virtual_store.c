@@ -331,8 +331,8 @@ void virtual_store_submit(struct world *world, struct store_call *call)
     struct virtual_world *virtual = virtual_of(world);
     struct virtual_store *store = &virtual->store;
     struct store_event *event = calloc(1, sizeof *event);
-    uint64_t after_us = call->job == STORE_READ && store->given.reading_us > 0 ? store->given.reading_us
-                                                                               : store->given.after_us;
+    uint64_t after_us =
+        call->job == STORE_READ && store->given.reading_us > 0 ? store->given.reading_us : store->given.after_us;
 
     require(event != NULL);
     virtual_world_check_begin(virtual, "a store call was submitted after the end of the search");
