@@ -51,6 +51,9 @@ struct settings_supplier {
     uint64_t ceiling_us;               // 0: the script's
     uint64_t weight;                   // millionths
     struct text mode;                  // live, dark, test; absent: live
+    uint64_t max_age_us;               // of its last known answers; 0: as those of all
+    uint64_t fresh_for_us;
+    uint64_t price_guard;              // millionths
     uint64_t traffic;                  // millionths of searches that reach a dark account; 0: the default
     struct settings_account *accounts; // at least one: "main"; in the order in which they are tried
     size_t account_count;
@@ -163,7 +166,9 @@ struct settings {
     uint32_t breaker_min_calls;
     uint64_t breaker_failure_share; // millionths
     uint64_t linger_learn;          // millionths; 0: none
+    bool linger_fills;
     uint64_t linger_limit_us;
+    uint64_t last_known_max_age_us, last_known_empty_max_age_us;
     bool admission_is_on;
     uint64_t admission_target_us, admission_interval_us;
     bool patience_finishes_early;

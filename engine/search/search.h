@@ -14,6 +14,7 @@
 #include "model/search_record.h"
 #include "policy/budget.h"
 #include "search/event.h"
+#include "search/indicative.h"
 #include "search/ports.h"
 #include "search/sort.h"
 
@@ -22,10 +23,6 @@ struct search;
 /// How much a caller is told. Public: each supplier by its display name and as answered, none, late or unavailable;
 /// nothing of bounds, ceilings, breakers, scripts, accounts, and no words of theirs.
 enum reply_detail { REPLY_FULL, REPLY_PUBLIC };
-
-/// Where a caller wants the last known offers of those that brought none: with the end of the reply; of a stream at
-/// once, until live ones land; or nowhere.
-enum indicative { INDICATIVE_AT_END, INDICATIVE_FIRST, INDICATIVE_NONE };
 
 /// The one answer: finished bytes and what the caller of search_start needs beside them.
 struct search_reply {

@@ -430,9 +430,9 @@ at(0)     { store = { hangs = true } }
 at(0)     { machine = { rung = 6 } }
 at(0)     { search = { budget = 300 } }
 at(0)     { supplier = "a", answers = "offers_1", after = 20, worth = 1 }
-at(0)     { supplier = "b", answers = "offers_1", after = 20, worth = 2 }
-at(0)     { supplier = "c", answers = "offers_1", after = 20, worth = 3, stored = { age = 1000, offers = 4 } }
-at(0)     { supplier = "d", answers = "offers_1", after = 20, worth = 2 }
+at(0)     { supplier = "b", answers = "offers_1", after = 20, worth = 4 }
+at(0)     { supplier = "c", answers = "offers_1", after = 20, worth = 6, stored = { age = 1000, offers = 4 } }
+at(0)     { supplier = "d", answers = "offers_1", after = 20, worth = 4 }
 
 by(200)   { expect_reply = { status = 200, answered = 3, missing = 1, outcomes = { a = "shed" } } }
 finally   { references = 0, memory = 0 }
