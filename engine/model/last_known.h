@@ -9,6 +9,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/// What an answer that is held back is told by.
+#define PRICE_GUARD_CODE "price_guard"
+
 /// How the price of an offer came about, as the offer says it.
 enum price_status { PRICE_LIVE, PRICE_CACHED, PRICE_INDICATIVE };
 const char *price_status_name(enum price_status status);

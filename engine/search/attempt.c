@@ -168,6 +168,7 @@ static bool attempt_hold_back(struct attempt *attempt)
     if (attempt->stock.live == 0 || !keep_guards(attempt, attempt->end.detail, sizeof(attempt->end.detail))) {
         return false;
     }
+    snprintf(attempt->end.code, sizeof(attempt->end.code), "%s", PRICE_GUARD_CODE);
     stock_drop(&attempt->stock, is_told ? attempt_on_offer_gone : NULL, attempt);
     if (is_told) {
         stream_retract(stream, attempt->search, "gone");

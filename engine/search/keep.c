@@ -115,6 +115,6 @@ bool keep_guards(const struct attempt *attempt, char *why, size_t size)
     int decimals = attempt->stock.batches[0].batch->decimals;
     micros_write(median, decimals, now);
     micros_write(head->median_micros, decimals, last);
-    snprintf(why, size, "price_guard: the median fell from %s to %s %.3s; held back", last, now, head->currency);
+    snprintf(why, size, PRICE_GUARD_CODE ": the median fell from %s to %s %.3s; held back", last, now, head->currency);
     return true;
 }

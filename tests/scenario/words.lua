@@ -1014,6 +1014,7 @@ local function read_file(path)
       current.finally, current.finally_where = given, at
     end,
     ipairs = ipairs,
+    pairs = pairs,
   }
   setmetatable(words, {
     __index = function(_, word)
