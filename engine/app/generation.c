@@ -280,9 +280,6 @@ static enum status fill_catalogue(struct generation_builder *builder, const stru
     if (!catalogue_tell_apart(suppliers, supplier_count, arena)) {
         return STATUS_NO_MEMORY;
     }
-    struct last_known_settings last_known = generation_last_known(settings);
-    bool lingers =
-        settings->breaker_is_on || settings->linger_learn > 0 || (last_known.is_on && last_known.fills);
     generation->catalogue = (struct catalogue){ .set = generation->set,
                                                 .data = generation->data,
                                                 .rates = generation->rates,
@@ -299,9 +296,9 @@ static enum status fill_catalogue(struct generation_builder *builder, const stru
                                                 .admission = generation_admission(settings),
                                                 .patience = generation_patience(settings),
                                                 .extra = generation_extra(settings),
-                                                .last_known = last_known,
+                                                .last_known = generation_last_known(settings),
                                                 .linger_learn = settings->linger_learn,
-                                                .linger_us = lingers ? settings->linger_limit_us : 0 };
+                                                .linger_us = generation_linger_us(settings) };
     return STATUS_OK;
 }
 

@@ -68,6 +68,7 @@ struct admission_settings generation_admission(const struct settings *settings);
 struct patience_settings generation_patience(const struct settings *settings);
 struct extra_settings generation_extra(const struct settings *settings);
 struct last_known_settings generation_last_known(const struct settings *settings);
+uint64_t generation_linger_us(const struct settings *settings);
 struct last_known_terms generation_last_known_terms(const struct settings_supplier *settings);
 /// Beside the products of the set: name and digest, so that what one script understood is never taken for another's.
 /// NULL: no memory.

@@ -1,4 +1,5 @@
 #include "app/generation_builder.h"
+#include "app/store_desk.h"
 
 #include <string.h>
 
@@ -39,11 +40,19 @@ struct extra_settings generation_extra(const struct settings *settings)
 
 struct last_known_settings generation_last_known(const struct settings *settings)
 {
-    return (struct last_known_settings){ .is_on = false,
+    return (struct last_known_settings){ .is_on = store_desk_backend(settings) != STORE_BACKEND_NONE,
                                          .fills = settings->linger_fills,
-                                         .slice_us = 15000,
+                                         .slice_us = settings->store_read_slice_us,
                                          .max_age_ms = settings->last_known_max_age_us / 1000,
                                          .empty_max_age_ms = settings->last_known_empty_max_age_us / 1000 };
+}
+
+uint64_t generation_linger_us(const struct settings *settings)
+{
+    struct last_known_settings last_known = generation_last_known(settings);
+    bool fills = last_known.is_on && last_known.fills;
+
+    return settings->breaker_is_on || settings->linger_learn > 0 || fills ? settings->linger_limit_us : 0;
 }
 
 struct last_known_terms generation_last_known_terms(const struct settings_supplier *settings)

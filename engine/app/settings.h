@@ -48,10 +48,10 @@ struct settings_supplier {
     struct text display_name; // absent: the script's
     bool is_enabled;
     struct text because;
-    uint64_t ceiling_us;               // 0: the script's
-    uint64_t weight;                   // millionths
-    struct text mode;                  // live, dark, test; absent: live
-    uint64_t max_age_us;               // of its last known answers; 0: as those of all
+    uint64_t ceiling_us; // 0: the script's
+    uint64_t weight;     // millionths
+    struct text mode;    // live, dark, test; absent: live
+    uint64_t max_age_us; // of its last known answers; 0: as those of all
     uint64_t fresh_for_us;
     uint64_t price_guard;              // millionths
     uint64_t traffic;                  // millionths of searches that reach a dark account; 0: the default
@@ -136,8 +136,14 @@ struct settings {
     struct text *suppliers_dirs; // one or several
     size_t suppliers_dir_count;
     struct text scripts_dir;
-    struct text secrets_dir; // absent: as the environment says
-    struct text state_dir;   // absent: none
+    struct text secrets_dir;   // absent: as the environment says
+    struct text state_dir;     // absent: none
+    struct text store_backend; // auto, none, lmdb or redis: see app/store_desk.h
+    struct text store_path;    // absent: in state_dir
+    uint64_t store_max_size;
+    struct text store_url, store_user, store_password_env; // absent: not set
+    struct text store_prefix;
+    uint64_t store_read_slice_us, store_compress_above;
     struct address_range *allow_private;
     size_t allow_private_count;
     struct text ca_file;
@@ -167,8 +173,7 @@ struct settings {
     uint64_t breaker_failure_share; // millionths
     uint64_t linger_learn;          // millionths; 0: none
     bool linger_fills;
-    uint64_t linger_limit_us;
-    uint64_t last_known_max_age_us, last_known_empty_max_age_us;
+    uint64_t linger_limit_us, last_known_max_age_us, last_known_empty_max_age_us;
     bool admission_is_on;
     uint64_t admission_target_us, admission_interval_us;
     bool patience_finishes_early;

@@ -476,6 +476,14 @@ static void fill_store(struct dice *dice, const struct habits *habits, struct pl
     }
 }
 
+/// What calls cost.
+static void fill_scripts(struct dice *dice, struct play *play)
+{
+    play->reask_us = one_in(dice, 6) ? between(dice, 0, 300 * MS) : between(dice, 0, 1 * MS);
+    play->start_us = one_in(dice, 40) ? 50 * MS : between(dice, 0, 2 * MS);
+    play->queue_us = one_in(dice, 40) ? 50 * MS : between(dice, 0, 1 * MS);
+}
+
 static const char *const NAMES[] = { "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m",
                                      "n", "o", "p", "q", "r", "s", "t", "u", "v", "w", "x", "y", "z" };
 
@@ -497,9 +505,7 @@ void chance_fill(struct play *play, uint64_t seed)
     play->has_choice = one_in(&dice, 4);
     play->is_public = one_in(&dice, 4);
     play->is_test = one_in(&dice, 4);
-    play->reask_us = one_in(&dice, 6) ? between(&dice, 0, 300 * MS) : between(&dice, 0, 1 * MS);
-    play->start_us = one_in(&dice, 40) ? 50 * MS : between(&dice, 0, 2 * MS);
-    play->queue_us = one_in(&dice, 40) ? 50 * MS : between(&dice, 0, 1 * MS);
+    fill_scripts(&dice, play);
     if (one_in(&dice, 40)) {
         play->product = one_in(&dice, 2) ? SCRIPT_FAIL_UNEXPECTED : SCRIPT_ERROR;
     }

@@ -185,6 +185,18 @@ static void stage_on_ground_end(struct ground *ground)
     require(false);
 }
 
+static void stage_fill_store(struct stage *stage)
+{
+    const struct play *play = stage->play;
+
+    stage->virtual.store.given = play->store;
+    for (size_t i = 0; i < play->supplier_count; i++) {
+        if (play->store.is_on && play->suppliers[i].stored.is_there) {
+            virtual_store_fill(&stage->virtual, i, &play->suppliers[i].stored, PLAY_ARRIVAL_S * UINT64_C(1000));
+        }
+    }
+}
+
 static void stage_fill(struct stage *stage)
 {
     const struct play *play = stage->play;
@@ -228,12 +240,7 @@ static void stage_fill(struct stage *stage)
     stage->virtual.begins_after_us = play->queue_us;
     stage->virtual.reask_us = play->reask_us;
     stage->virtual.held_cost = play->patience.held_cost;
-    stage->virtual.store.given = play->store;
-    for (size_t i = 0; i < play->supplier_count; i++) {
-        if (play->store.is_on && play->suppliers[i].stored.is_there) {
-            virtual_store_fill(&stage->virtual, i, &play->suppliers[i].stored, PLAY_ARRIVAL_S * UINT64_C(1000));
-        }
-    }
+    stage_fill_store(stage);
     virtual_health_remember(&stage->virtual);
     stage_fill_rules(stage);
     stage->virtual.facts = play->facts;

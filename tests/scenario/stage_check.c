@@ -42,10 +42,9 @@ static size_t supplier_after(const struct stage *stage, struct text json, const 
 /// What a stranger is told of suppliers is their names and four words.
 static void check_public(struct stage *stage, struct text json)
 {
-    static const char *const secrets[] = {
-        "bound",    "phase", "ceiling",   "account", "script",  "detail", "reason\"",
-        "budget\"", "cut\"", "allocated", "began",   "http_st", "parts",  "partial", "last_known"
-    };
+    static const char *const secrets[] = { "bound",  "phase",    "ceiling",  "account", "script",
+                                           "detail", "reason\"", "budget\"", "cut\"",   "allocated",
+                                           "began",  "http_st",  "parts",    "partial", "last_known" };
 
     for (size_t i = 0; i < COUNT_OF(secrets) && stage->play->is_public; i++) {
         if (memmem(json.data, json.length, secrets[i], strlen(secrets[i])) != NULL) {
