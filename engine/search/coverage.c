@@ -52,8 +52,7 @@ void coverage_count(struct coverage *coverage, const struct attempt *attempts, s
     if (coverage->eligible > 0) {
         size_t present = coverage->answered + coverage->empty + coverage->cached;
         coverage->percent = (uint32_t)(100 * present / coverage->eligible);
-        coverage->is_complete =
-            coverage->missing + coverage->indicative + coverage->partial + coverage->pending == 0;
+        coverage->is_complete = coverage->missing + coverage->indicative + coverage->partial + coverage->pending == 0;
     }
 }
 

@@ -157,6 +157,7 @@ static void let_go(struct search *search, struct attempt *attempt)
     if (attempt->recalled.is_held && attempt->state == ATTEMPT_WAITING) {
         attempt->recalled.is_held = false;
         attempt_start(attempt, &search->recall.start->candidates[attempt->candidate]);
+        reask_join(&search->reask, search, attempt);
     }
 }
 

@@ -175,6 +175,16 @@ at(0)     { supplier = "a", answers = "offers_2", after = 2, stored = { age = 10
 by(12)    { expect_reply = { status = 200, complete = true, offers = 2 } }
 finally   { references = 0, memory = 0 }
 
+scenario "the ceiling of one that waited for the store is asked again, too"
+
+at(0)     { store = { hangs = true } }
+at(0)     { search = { budget = 1000 } }
+at(0)     { supplier = "a", answers = "offers_2", after = 600, ceiling = 300, fresh_for = 60000,
+            stored = { age = 1000, offers = 3 }, again = { { after = 100, ceiling = 800 } } }
+
+by(700)   { expect_reply = { status = 200, complete = true, offers = 2 } }
+finally   { references = 0, memory = 0 }
+
 -- ------------------------------------------------------------------------------------------------------------- slow
 
 scenario "a reply waits for a slow store at most a slice"
