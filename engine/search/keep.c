@@ -11,9 +11,8 @@
 static bool is_storable(const struct search *search, const struct attempt *attempt)
 {
     bool is_dark = attempt->is_lingering ? attempt->was.mode == MODE_DARK : attempt_is_dark(attempt);
-    bool is_of_test = attempt->is_lingering ? attempt->was.mode == MODE_TEST : attempt->mode == MODE_TEST;
 
-    return search_has_store(search) && search->key != NULL && attempt->account != NULL && !is_dark && !is_of_test;
+    return search_has_store(search) && search->key != NULL && attempt->account != NULL && !is_dark;
 }
 
 static bool is_whole(const struct attempt *attempt)

@@ -263,6 +263,17 @@ at(0)     { supplier = "f", answers = "offers_19", dropped = 2, after = 10 }
 by(60)    { expect_reply = { status = 200 } }
 finally   { references = 0, memory = 0, keeps = 1, kept = { f = { offers = 19 } } }
 
+scenario "what a probe brings is kept, unless its supplier is dark"
+
+at(0)     { store = {} }
+at(0)     { search = { budget = 300 } }
+at(0)     { supplier = "a", answers = "offers_2", after = 10, breaker = "half_open" }
+at(0)     { supplier = "b", answers = "offers_2", after = 10, breaker = "half_open", mode = "dark" }
+at(0)     { supplier = "c", answers = "offers_1", after = 100 }
+
+by(200)   { expect_reply = { status = 200, outcomes = { a = "breaker_open" } } }
+finally   { references = 0, memory = 0, keeps = 2, kept = { a = { offers = 2, new = true }, b = false, c = {} } }
+
 scenario "offers that a later step replaced are not kept"
 
 at(0)     { store = {} }
