@@ -18,6 +18,7 @@
 
 struct admin;
 struct attribution;
+struct board;
 struct io_thread;
 struct login_book;
 struct metrics;
@@ -52,6 +53,7 @@ struct engine {
     struct reload *reload;           // outlives the admin
     struct switches *switches;       // of operators; outlives the loops
     struct switch_desk *switch_desk; // NULL: nobody changes them
+    struct board *board;             // NULL: no other engine hears of this one
     struct admin *admin;             // NULL: none
     uint64_t started_us, started_wall_us;
     atomic_bool is_starting;      // not all of it is there yet: not ready
