@@ -133,8 +133,14 @@ struct settings {
     struct text *suppliers_dirs; // one or several
     size_t suppliers_dir_count;
     struct text scripts_dir;
-    struct text secrets_dir; // absent: as the environment says
-    struct text state_dir;   // absent: none
+    struct text secrets_dir;   // absent: as the environment says
+    struct text state_dir;     // absent: none
+    struct text store_backend; // auto, none, lmdb or redis: see app/store_desk.h
+    struct text store_path;    // absent: in state_dir
+    uint64_t store_max_size;
+    struct text store_url, store_user, store_password_env; // absent: not set
+    struct text store_prefix;
+    uint64_t store_read_slice_us, store_compress_above;
     struct address_range *allow_private;
     size_t allow_private_count;
     struct text ca_file;

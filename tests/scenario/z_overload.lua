@@ -17,7 +17,7 @@ scenario "on the third rung the least valuable quarter is shed"
 at(0)     { machine = { rung = 3 } }
 at(0)     { search = { budget = 1000 } }
 at(0)     { supplier = "a", answers = "offers_1", after = 50, worth = 5 }
-at(0)     { supplier = "b", answers = "offers_1", after = 50, worth = 2 }
+at(0)     { supplier = "b", answers = "offers_1", after = 50, worth = 1 }
 at(0)     { supplier = "c", answers = "offers_1", after = 50, worth = 3 }
 at(0)     { supplier = "d", answers = "offers_1", after = 50, worth = 4 }
 
@@ -34,7 +34,7 @@ scenario "on the last rung no more than that; who would not be asked anyway does
 at(0)     { machine = { rung = 5 } }
 at(0)     { search = { budget = 1000 } }
 at(0)     { supplier = "a", answers = "offers_1", after = 50, worth = 5 }
-at(0)     { supplier = "b", answers = "offers_1", after = 50, worth = 2 }
+at(0)     { supplier = "b", answers = "offers_1", after = 50, worth = 1 }
 at(0)     { supplier = "c", answers = "offers_1", after = 50, worth = 3 }
 at(0)     { supplier = "d", answers = "offers_1", after = 50, worth = 4 }
 at(0)     { supplier = "e", skips = "not sold", worth = 1 }
@@ -43,6 +43,18 @@ at(0)     { supplier = "f", disabled = "off", worth = 1 }
 by(200)   { expect_reply = { complete = false, offers = 3,
                              outcomes = { a = "answered", b = "shed", c = "answered", d = "answered", e = "skipped",
                                           f = "disabled" } } }
+finally   { references = 0, memory = 0, fetches = 0, timers = 0, permits = 0 }
+
+scenario "whoever is worth his price is asked under any pressure"
+
+at(0)     { machine = { rung = 5 } }
+at(0)     { search = { budget = 1000 } }
+at(0)     { supplier = "a", answers = "offers_1", after = 50, worth = 4 }
+at(0)     { supplier = "b", answers = "offers_1", after = 50, worth = 3 }
+at(0)     { supplier = "c", answers = "offers_1", after = 50, worth = 4 }
+at(0)     { supplier = "d", answers = "offers_1", after = 50, worth = 4 }
+
+by(200)   { expect_reply = { complete = true, offers = 4 } }
 finally   { references = 0, memory = 0, fetches = 0, timers = 0, permits = 0 }
 
 scenario "what its answers add counts, not only how likely they are"
@@ -65,7 +77,7 @@ at(0)     { search = { budget = 1000 } }
 at(0)     { supplier = "new", answers = "offers_1", after = 50, worth = 3 }
 at(0)     { supplier = "b", answers = "offers_1", after = 50, worth = 3, past = { from = 40, to = 60, items = 9 } }
 at(0)     { supplier = "c", answers = "offers_1", after = 50, worth = 3, past = { from = 40, to = 60, items = 5 } }
-at(0)     { supplier = "d", answers = "offers_1", after = 50, worth = 3, past = { from = 40, to = 60, items = 4 } }
+at(0)     { supplier = "d", answers = "offers_1", after = 50, worth = 3, past = { from = 40, to = 60, items = 1 } }
 
 by(200)   { expect_reply = { complete = false, offers = 3,
                              outcomes = { new = "answered", b = "answered", c = "answered", d = "shed" } } }
