@@ -136,7 +136,8 @@ static void board_deliver(struct store_home *home, struct store_call *call)
     }
 }
 
-// ----------------------------------------------------------------------------------------------------- its two documents
+// ----------------------------------------------------------------------------------------------------- its two
+// documents
 
 static void on_switch_news(void *context, const struct switch_word *word)
 {
@@ -174,7 +175,8 @@ static void write_parks(struct board *board, struct buffer *out)
     park_ledger_write(board->park_ledger, clock_wall_us(), out);
 }
 
-// -------------------------------------------------------------------------------------------------------- reading, writing
+// -------------------------------------------------------------------------------------------------------- reading,
+// writing
 
 static void set_hears(struct board *board, bool hears)
 {
@@ -189,8 +191,9 @@ static void set_hears(struct board *board, bool hears)
     if (is_news && hears) {
         log_line(LOG_INFO, "board", "what other engines are told is heard");
     } else if (is_news) {
-        log_line(LOG_WARNING, "board", "the store does not answer: what other engines are told is not heard until it "
-                                       "does");
+        log_line(LOG_WARNING, "board",
+                 "the store does not answer: what other engines are told is not heard until it "
+                 "does");
     }
 }
 
@@ -419,8 +422,11 @@ enum status board_create(struct store *store, const struct board_hooks *hooks, s
         made->hooks = *hooks;
         made->hears = true; // until it turns out otherwise
         made->changed_us = clock_now_us();
-        made->notes[0] = (struct board_note){ .board = made, .name = "switches-1", .merge = merge_switches, .write = write_switches };
-        made->notes[1] = (struct board_note){ .board = made, .name = "parks-1", .merge = merge_parks, .write = write_parks };
+        made->notes[0] = (struct board_note){
+            .board = made, .name = "switches-1", .merge = merge_switches, .write = write_switches
+        };
+        made->notes[1] =
+            (struct board_note){ .board = made, .name = "parks-1", .merge = merge_parks, .write = write_parks };
     }
     if (made == NULL || switch_ledger_create(&made->switches) != STATUS_OK ||
         park_ledger_create(&made->park_ledger) != STATUS_OK) {

@@ -191,7 +191,8 @@ static uint64_t book_note_failure(struct login_book *book, struct login_entry *e
     pthread_mutex_unlock(&book->lock);
     log_line(LOG_WARNING, "login", "supplier `%.*s` account `%.*s`: %s: %s pause_ms=%llu", TEXT_ARGS(entry->supplier),
              TEXT_ARGS(entry->account), outcome_name(end->outcome),
-             end->detail[0] != '\0' ? end->detail : outcome_row(end->outcome)->meaning, (unsigned long long)clock_us_to_ms(pause_us));
+             end->detail[0] != '\0' ? end->detail : outcome_row(end->outcome)->meaning,
+             (unsigned long long)clock_us_to_ms(pause_us));
     log_failure(LOG_WARNING, "login", trouble);
     return pause_us;
 }

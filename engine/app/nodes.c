@@ -14,7 +14,7 @@
 
 enum {
     NODES_GRACE_US = 1000000,
-    NODES_PARK_LEAST_US = 1500000, // a shorter one is over before the others hear of it
+    NODES_PARK_LEAST_US = 1500000,  // a shorter one is over before the others hear of it
     NODES_PROBE_LATER_US = 3000000, // the engine that parked it tries it out first
     NODES_MOMENT_US = 60000000,     // what is done to a breaker now, and not held, is of no use later
 };
@@ -47,8 +47,8 @@ static void on_switch(void *context, const struct switch_word *word)
     request->action = word->action;
     request->is_told = true;
     request->said_us = word->said_us;
-    request->is_past = word->until_us != 0 ? wall_us >= word->until_us
-                                           : is_moment && wall_us > word->said_us + NODES_MOMENT_US;
+    request->is_past =
+        word->until_us != 0 ? wall_us >= word->until_us : is_moment && wall_us > word->said_us + NODES_MOMENT_US;
     request->for_us = word->until_us > wall_us ? word->until_us - wall_us : 0;
     request->ceiling_us = word->ceiling_us;
     request->on_done = on_done;

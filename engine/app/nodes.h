@@ -1,9 +1,9 @@
 /// Nodes: this engine as one of several that share a store: it hears what operators tell the others and which accounts
 /// they leave alone, tells them the same, and fetches logins for all of them.
 ///
-/// Only with a store that others see (`store.backend: redis`); else nothing of this exists. Credentials that are refused
-/// and logins are shared where keys for offers' tokens are named in the settings, for they are told under marks and
-/// seals that these make; all the rest always.
+/// Only with a store that others see (`store.backend: redis`); else nothing of this exists. Credentials that are
+/// refused and logins are shared where keys for offers' tokens are named in the settings, for they are told under marks
+/// and seals that these make; all the rest always.
 ///
 /// Threads: opened and closed by the control thread; the board's does the work.
 /// Memory:  owns the board; borrows the engine.

@@ -95,8 +95,7 @@ bool park_ledger_put(struct park_ledger *ledger, const struct park_word *word)
     return put(ledger, word, false);
 }
 
-static enum status read_kind(const struct record_reading *reading, const struct json_node *object,
-                             enum park_kind *kind)
+static enum status read_kind(const struct record_reading *reading, const struct json_node *object, enum park_kind *kind)
 {
     struct text name = json_tree_text(object, "kind");
 

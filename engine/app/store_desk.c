@@ -1,6 +1,8 @@
 #include "app/store_desk.h"
 
+#include "app/secret.h"
 #include "app/store_home.h"
+#include "app/store_thread.h"
 #include "base/log.h"
 #include "store/store_lmdb.h"
 #include "telemetry/metrics.h"
@@ -79,6 +81,48 @@ static enum status open_lmdb(const struct settings *settings, struct store **sto
     return store_lmdb_open(&options, store, why);
 }
 
+/// `password` absent: there is none, or it lives in the arena.
+static enum status read_redis(const struct settings *settings, struct arena *arena, struct store_url *url,
+                              struct text *password, struct failure *why)
+{
+    struct failure reason = { 0 };
+
+    *password = (struct text){ 0 };
+    if (settings->store_url.data == NULL) {
+        failure_set(why, "store.backend is redis, and store.url does not say where it is");
+        failure_help(why, "set store.url, like redis://127.0.0.1:6379/0");
+        return STATUS_INVALID;
+    }
+    enum status status = store_url_read(settings->store_url, url, why);
+    if (status != STATUS_OK || settings->store_password_env.data == NULL) {
+        return status;
+    }
+    if (secret_find(settings->secrets_dir, settings->store_password_env, arena, password, &reason) != STATUS_OK) {
+        failure_set(why, "store.password_env: the secret %.*s %s", TEXT_ARGS(settings->store_password_env),
+                    reason.message);
+        failure_help(why, "%s", reason.help);
+        return STATUS_INVALID;
+    }
+    return STATUS_OK;
+}
+
+static enum status open_redis(const struct settings *settings, struct store **store, struct failure *why)
+{
+    struct store_thread_options options = { .user = settings->store_user,
+                                            .prefix = settings->store_prefix,
+                                            .press_above = settings->store_compress_above,
+                                            .deliver = store_home_deliver };
+    struct arena arena;
+
+    arena_init(&arena, 2 * SECRET_MAX);
+    enum status status = read_redis(settings, &arena, &options.url, &options.password, why);
+    if (status == STATUS_OK) {
+        status = store_thread_open(&options, store, why);
+    }
+    arena_fini(&arena);
+    return status;
+}
+
 enum status store_desk_open(const struct settings *settings, struct store **store, struct failure *why)
 {
     enum store_backend backend = store_desk_backend(settings);
@@ -90,9 +134,7 @@ enum status store_desk_open(const struct settings *settings, struct store **stor
         status = open_lmdb(settings, store, why);
         break;
     case STORE_BACKEND_REDIS:
-        failure_set(why, "store.backend: redis is not supported by this version");
-        failure_help(why, "take lmdb");
-        status = STATUS_INVALID;
+        status = open_redis(settings, store, why);
         break;
     default:
         return STATUS_OK;

@@ -1,7 +1,7 @@
 #include "app/switch_desk.h"
 
-#include "app/engine.h"
 #include "app/board.h"
+#include "app/engine.h"
 #include "app/io_thread.h"
 #include "app/permits.h"
 #include "app/reload.h"

@@ -128,8 +128,8 @@ static int compare(const struct switch_word *a, const struct switch_word *b)
 static bool is_covered_by(const struct switch_word *word, const struct switch_word *later)
 {
     return word->account[0] != '\0' && later->account[0] == '\0' && ACTIONS[later->action].covers &&
-           ACTIONS[word->action].about == ACTIONS[later->action].about && strcmp(word->supplier, later->supplier) == 0 &&
-           later->said_us >= word->said_us;
+           ACTIONS[word->action].about == ACTIONS[later->action].about &&
+           strcmp(word->supplier, later->supplier) == 0 && later->said_us >= word->said_us;
 }
 
 static void take_out(struct switch_ledger *ledger, size_t index)

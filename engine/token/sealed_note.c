@@ -54,8 +54,7 @@ enum token_fault sealed_note_read(const struct token_ring *ring, struct text nam
     }
     buffer_init(&head, HEAD_MAX);
     put_head(&head, (struct text){ note.data, FRONT }, name);
-    enum status status =
-        head.is_full ? STATUS_FULL : seal_open(key->secret, buffer_text(&head), nonce, sealed, plain);
+    enum status status = head.is_full ? STATUS_FULL : seal_open(key->secret, buffer_text(&head), nonce, sealed, plain);
     buffer_fini(&head);
     return status == STATUS_OK ? TOKEN_GENUINE : status == STATUS_INVALID ? TOKEN_TAMPERED : TOKEN_UNREADABLE;
 }

@@ -1,8 +1,8 @@
 /// Sealed note: what engines leave for each other where others can read and write, sealed with their keys for offers'
 /// tokens.
 ///
-/// Bytes: version (1), key id (4), 128 random bits, tag (16), what is sealed. The name under which it is left is vouched
-/// for, so that nobody can put one note in the place of another; an offer's token is never taken for a note.
+/// Bytes: version (1), key id (4), 128 random bits, tag (16), what is sealed. The name under which it is left is
+/// vouched for, so that nobody can put one note in the place of another; an offer's token is never taken for a note.
 ///
 /// Threads: any.
 /// Memory:  the caller's buffers.
