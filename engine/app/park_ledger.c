@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 enum { LEDGER_VERSION = 1, LEDGER_ARENA = 4 << 20 };
+#define SAME_US UINT64_C(1000000)
 #define AUTH_KEPT_US (UINT64_C(3600) * 1000000) // longer than credentials are ever parked
 
 struct park_ledger {
@@ -38,12 +39,16 @@ static bool is_of_same(const struct park_word *a, const struct park_word *b)
            strcmp(a->mark, b->mark) == 0;
 }
 
+/// Above 0: `a` counts. While a supplier goes on saying so, its end moves a little with each answer: that is no news.
 static int compare(const struct park_word *a, const struct park_word *b)
 {
     if (a->kind == PARK_AUTH && a->said_us != b->said_us) {
         return a->said_us > b->said_us ? 1 : -1;
     }
-    return a->until_us == b->until_us ? 0 : a->until_us > b->until_us ? 1 : -1;
+    if (a->until_us + SAME_US > b->until_us && b->until_us + SAME_US > a->until_us) {
+        return 0;
+    }
+    return a->until_us > b->until_us ? 1 : -1;
 }
 
 static uint64_t kept_until_us(const struct park_word *word)
