@@ -101,9 +101,9 @@ test("what an operator tells one engine holds on the other, with who and why, an
 end)
 
 test("so does a breaker that is held open", function()
-  tell(two, "s09", "breaker %s --open --for 10m --why trial")
+  tell(two, "s09", "breaker %s open --for 10m --why trial")
   outcome_becomes(one, "s09", "breaker_open")
-  tell(one, "s09", "breaker %s --reset")
+  tell(one, "s09", "breaker %s reset")
   outcome_becomes(two, "s09", "answered")
 end)
 
@@ -183,17 +183,17 @@ test("no login stands in the store as it is", function()
 end)
 
 test("credentials that are refused on one engine are not tried on the other", function()
-  for _ = 1, 20 do
-    if one:account("wrong_login").credentials and one:account("wrong_login").credentials.state == "parked" then
-      break
+  wait_until("the account is parked", function() -- there is a pause between two logins
+    if one:account("wrong_login").auth.state == "parked" then
+      return true
     end
     ask(one, "wrong_login")
-    world.sleep_ms(500) -- for the pause between two logins; the state is what counts
-  end
-  wait_until("the other one knows", function()
-    local credentials = two:account("wrong_login").credentials
-    return credentials and credentials.state == "parked"
+    return false
   end)
+  wait_until("the other one knows", function()
+    return two:account("wrong_login").auth.state == "parked"
+  end)
+  equal(0, two:account("wrong_login").calls or 0, "calls of the other one")
 end)
 
 test("without the store each engine logs in for itself, and soon", function()
