@@ -199,7 +199,10 @@ static bool put(struct switch_ledger *ledger, const struct switch_word *word, ui
 
 bool switch_ledger_put(struct switch_ledger *ledger, const struct switch_word *word, uint64_t wall_us)
 {
-    return put(ledger, word, wall_us, false);
+    struct switch_word plain = *word;
+
+    plain.ceiling_us = word->action == SWITCH_SET_CEILING ? word->ceiling_us : 0; // as it is read again
+    return put(ledger, &plain, wall_us, false);
 }
 
 // -------------------------------------------------------------------------------------------------------- the document

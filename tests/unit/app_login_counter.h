@@ -4,8 +4,10 @@
 #include "app/login_book.h"
 
 #include "app/login_errand.h"
+#include "app/store_home.h"
 #include "base/clock.h"
 #include "model/request_call.h"
+#include "store/store.h"
 #include "unit/app_moves_stage.h"
 
 enum { CALLS_MAX = 8 };
@@ -20,6 +22,8 @@ struct counter {
     size_t call_count;
     int cancelled;
     int fetches;
+    struct store *store; // that it shares with others; NULL: none
+    struct store_home home;
 };
 
 static struct counter *counter_of(struct world *world)
@@ -79,12 +83,58 @@ static void fetch_stop(struct world *world, struct fetch *fetch)
     (void)fetch;
 }
 
+static enum status start_timer(struct world *world, struct timer *timer, uint64_t at_us)
+{
+    return loop_timer_start(counter_of(world)->loop, timer, at_us);
+}
+
+static void cancel_timer(struct world *world, struct timer *timer)
+{
+    loop_timer_cancel(counter_of(world)->loop, timer);
+}
+
+static void on_store_back(struct message *message)
+{
+    struct store_call *call = CONTAINER_OF(message, struct store_call, message);
+
+    if (atomic_load(&call->is_cancelled)) {
+        store_call_destroy(&call);
+        return;
+    }
+    call->on_done(call);
+}
+
+static void post_store_call(struct store_home *home, struct store_call *call)
+{
+    loop_post(CONTAINER_OF(home, struct counter, home)->loop, &call->message);
+}
+
+static void store_hand_over(struct world *world, struct store_call *call)
+{
+    struct counter *counter = counter_of(world);
+
+    counter->home.deliver = post_store_call;
+    call->home = &counter->home;
+    call->message.on_receive = on_store_back;
+    store_submit(counter->store, call);
+}
+
+static void store_give_up(struct world *world, struct store_call *call)
+{
+    (void)world;
+    atomic_store(&call->is_cancelled, true);
+}
+
 static const struct world_ops OPS = {
     .now_us = now_us,
     .script_submit = submit,
     .script_cancel = cancel,
     .fetch_start = fetch,
     .fetch_cancel = fetch_stop,
+    .timer_start = start_timer,
+    .timer_cancel = cancel_timer,
+    .store_submit = store_hand_over,
+    .store_cancel = store_give_up,
 };
 
 static void counter_open(struct counter *counter, struct login_book *book)
