@@ -5,8 +5,6 @@
 #include <endian.h>
 #include <string.h>
 
-enum { CLOCK_SLACK_MS = 300000 }; // by which the clocks of those who keep and read may differ
-
 static bool add(struct lmdb_name *name, struct text text)
 {
     if (text.length > sizeof name->bytes - name->length) {
@@ -114,5 +112,5 @@ bool lmdb_note_read(struct text value, uint64_t now_ms, struct text *says)
 
 bool lmdb_head_is_over(const struct last_known_head *head, uint64_t now_ms)
 {
-    return head->until_ms <= now_ms || head->observed_ms > now_ms + CLOCK_SLACK_MS;
+    return head->until_ms <= now_ms || head->observed_ms > now_ms + STORE_CLOCKS_APART_MS;
 }

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <lmdb.h>
 #include <pthread.h>
@@ -147,22 +148,40 @@ static void put_aside(const struct lmdb_file *file, bool is_kept)
 
 // --------------------------------------------------------------------------------------------------------------- check
 
-/// Every entry can be reached, and lies within the file.
-static bool walk(struct lmdb_file *file, MDB_txn *transaction, MDB_dbi table)
+/// Where the file is mapped, and how much of it is there. LMDB does not tell; the system does. False: nobody does.
+static bool find_map(const struct lmdb_file *file, uintptr_t *start, size_t *bytes)
 {
-    MDB_envinfo info;
-    struct stat facts;
-    MDB_cursor *cursor = NULL;
-    MDB_val key, value;
-    mdb_filehandle_t fd = -1;
+    char line[PATH_MAX + 128], path[PATH_MAX];
+    struct stat facts, mapped;
+    FILE *maps = fopen("/proc/self/maps", "re");
+    bool is_found = false;
 
-    if (mdb_env_info(file->environment, &info) != MDB_SUCCESS ||
-        mdb_env_get_fd(file->environment, &fd) != MDB_SUCCESS || fstat(fd, &facts) != 0 ||
-        mdb_cursor_open(transaction, table, &cursor) != MDB_SUCCESS) {
+    path_of(file, "data.mdb", path);
+    if (maps == NULL || stat(path, &facts) != 0) {
         return false;
     }
-    uintptr_t start = (uintptr_t)info.me_mapaddr;
-    size_t bytes = (size_t)facts.st_size;
+    while (!is_found && fgets(line, sizeof line, maps) != NULL) {
+        char *name = strchr(line, '/');
+        if (name != NULL) {
+            name[strcspn(name, "\n")] = '\0';
+            is_found = stat(name, &mapped) == 0 && mapped.st_ino == facts.st_ino && mapped.st_dev == facts.st_dev &&
+                       sscanf(line, "%" SCNxPTR, start) == 1;
+        }
+    }
+    (void)fclose(maps);
+    *bytes = (size_t)facts.st_size;
+    return is_found;
+}
+
+/// Every entry can be reached, and lies within the file.
+static bool walk(MDB_txn *transaction, MDB_dbi table, uintptr_t start, size_t bytes)
+{
+    MDB_cursor *cursor = NULL;
+    MDB_val key, value;
+
+    if (mdb_cursor_open(transaction, table, &cursor) != MDB_SUCCESS) {
+        return false;
+    }
     int result = mdb_cursor_get(cursor, &key, &value, MDB_FIRST);
     while (result == MDB_SUCCESS) {
         uintptr_t at = (uintptr_t)value.mv_data - start;
@@ -174,27 +193,23 @@ static bool walk(struct lmdb_file *file, MDB_txn *transaction, MDB_dbi table)
     return result == MDB_NOTFOUND;
 }
 
+// The file may be shorter than its last page says: what was taken and given back at its end was never written.
 static bool is_whole(struct lmdb_file *file)
 {
     MDB_txn *transaction = NULL;
-    MDB_envinfo info;
-    MDB_stat shape;
-    struct stat facts;
-    mdb_filehandle_t fd = -1;
+    uintptr_t start = 0;
+    size_t bytes = 0;
     int result = open_environment(file, MDB_RDONLY | MDB_NOLOCK);
 
     if (result == MDB_NOTFOUND) {
         return true; // it has no tables yet
     }
-    if (result != MDB_SUCCESS || mdb_env_info(file->environment, &info) != MDB_SUCCESS ||
-        mdb_env_stat(file->environment, &shape) != MDB_SUCCESS ||
-        mdb_env_get_fd(file->environment, &fd) != MDB_SUCCESS || fstat(fd, &facts) != 0 ||
-        (uint64_t)facts.st_size < (info.me_last_pgno + 1) * (uint64_t)shape.ms_psize ||
+    if (result != MDB_SUCCESS || !find_map(file, &start, &bytes) ||
         mdb_txn_begin(file->environment, NULL, MDB_RDONLY, &transaction) != MDB_SUCCESS) {
         return false;
     }
     for (size_t i = 0; i < LMDB_TABLES; i++) {
-        if (!walk(file, transaction, file->tables[i])) {
+        if (!walk(transaction, file->tables[i], start, bytes)) {
             return false;
         }
     }

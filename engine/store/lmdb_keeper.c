@@ -17,7 +17,7 @@ enum {
 
 // -------------------------------------------------------------------------------------------------------------- sizes
 
-static uint64_t note_sizes(struct lmdb_keeper *keeper, struct lmdb_turn *turn)
+static uint64_t measure(struct lmdb_turn *turn, uint64_t *entries)
 {
     struct lmdb_sizes sizes;
     uint64_t bytes = 0;
@@ -26,9 +26,22 @@ static uint64_t note_sizes(struct lmdb_keeper *keeper, struct lmdb_turn *turn)
     for (size_t i = 0; i < LMDB_TABLES; i++) {
         bytes += sizes.bytes[i];
     }
-    atomic_store(&keeper->entries, sizes.entries[LMDB_HEADS]);
-    atomic_store(&keeper->bytes, bytes);
+    *entries = sizes.entries[LMDB_HEADS];
     return bytes;
+}
+
+/// What is told of the tables is what can be read.
+static enum status commit(struct lmdb_keeper *keeper, struct lmdb_turn *turn)
+{
+    uint64_t entries = 0;
+    uint64_t bytes = measure(turn, &entries);
+    enum status status = lmdb_commit(turn);
+
+    if (status == STATUS_OK) {
+        atomic_store(&keeper->entries, entries);
+        atomic_store(&keeper->bytes, bytes);
+    }
+    return status;
 }
 
 enum status lmdb_keeper_look(struct lmdb_keeper *keeper)
@@ -49,7 +62,9 @@ enum status lmdb_keeper_look(struct lmdb_keeper *keeper)
     }
     keeper->next_number = number + 1;
     keeper->swept.length = keeper->swept_note.length = 0;
-    (void)note_sizes(keeper, &turn);
+    uint64_t entries = 0;
+    atomic_store(&keeper->bytes, measure(&turn, &entries));
+    atomic_store(&keeper->entries, entries);
     lmdb_end(&turn);
     return status;
 }
@@ -130,9 +145,9 @@ static enum status evict_oldest(struct lmdb_turn *turn)
 static enum status evict(struct lmdb_keeper *keeper, struct lmdb_turn *turn)
 {
     enum status status = STATUS_OK;
-    uint64_t evicted = 0;
+    uint64_t evicted = 0, entries = 0;
 
-    while (status == STATUS_OK && note_sizes(keeper, turn) > keeper->most_bytes && evicted < EVICT_MAX) {
+    while (status == STATUS_OK && measure(turn, &entries) > keeper->most_bytes && evicted < EVICT_MAX) {
         status = evict_oldest(turn);
         evicted += status == STATUS_OK;
     }
@@ -157,8 +172,7 @@ enum status lmdb_keeper_make_room(struct lmdb_keeper *keeper)
         lmdb_end(&turn);
         return status;
     }
-    (void)note_sizes(keeper, &turn);
-    status = lmdb_commit(&turn);
+    status = commit(keeper, &turn);
     atomic_fetch_add(&keeper->evicted, status == STATUS_OK ? evicted : 0);
     return status;
 }
@@ -314,8 +328,7 @@ enum status lmdb_keeper_do(struct lmdb_keeper *keeper, struct list *calls)
         status = evict(keeper, &turn);
     }
     if (status == STATUS_OK) {
-        (void)note_sizes(keeper, &turn);
-        status = lmdb_commit(&turn);
+        status = commit(keeper, &turn);
     } else {
         lmdb_end(&turn);
     }
@@ -367,8 +380,7 @@ static enum status purge_turn(struct lmdb_keeper *keeper, struct text prefix, ui
         lmdb_end(&turn);
         return status;
     }
-    (void)note_sizes(keeper, &turn);
-    return lmdb_commit(&turn);
+    return commit(keeper, &turn);
 }
 
 enum status lmdb_keeper_purge(struct lmdb_keeper *keeper, struct store_call *call)
@@ -411,8 +423,7 @@ enum status lmdb_keeper_forget(struct lmdb_keeper *keeper, const struct lmdb_nam
         lmdb_end(&turn);
         return status == STATUS_NOT_FOUND ? STATUS_OK : status;
     }
-    (void)note_sizes(keeper, &turn);
-    return lmdb_commit(&turn);
+    return commit(keeper, &turn);
 }
 
 // -------------------------------------------------------------------------------------------------------------
@@ -477,6 +488,5 @@ enum status lmdb_keeper_sweep(struct lmdb_keeper *keeper, uint64_t now_ms, bool 
         lmdb_end(&turn);
         return status;
     }
-    (void)note_sizes(keeper, &turn);
-    return lmdb_commit(&turn);
+    return commit(keeper, &turn);
 }

@@ -45,14 +45,6 @@ static enum store_state find_damage(struct store_lmdb *lmdb, const struct lmdb_n
     return STORE_FAULT;
 }
 
-static bool is_too_old(const struct store_entry *entry, uint64_t now_ms)
-{
-    const struct last_known_head *head = &entry->head;
-    uint64_t age_ms = now_ms > head->observed_ms ? now_ms - head->observed_ms : 0;
-
-    return lmdb_head_is_over(head, now_ms) || (entry->max_age_ms != 0 && age_ms > entry->max_age_ms);
-}
-
 static enum store_state read_offers(struct store_lmdb *lmdb, struct lmdb_turn *turn, const struct store_call *call,
                                     struct store_entry *entry, const struct lmdb_name *name, uint64_t answer)
 {
@@ -91,7 +83,7 @@ static enum store_state serve_entry(struct store_lmdb *lmdb, struct lmdb_turn *t
         return find_damage(lmdb, &name);
     }
     entry->head = kept.head;
-    if (is_too_old(entry, call->now_ms)) {
+    if (!store_is_current(call, entry, &entry->head)) {
         return STORE_ABSENT;
     }
     if (call->job == STORE_INDEX || kept.head.offers == 0) {

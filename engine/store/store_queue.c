@@ -15,10 +15,10 @@ void store_queue_fini(struct store_queue *queue)
     (void)sem_destroy(&queue->wake);
 }
 
-/// What is held in memory only because it waits here.
+/// What is held in memory only because it waits here: the same before and after the call is served.
 static size_t bytes_of(const struct store_call *call)
 {
-    size_t bytes = block_text(call->value).length;
+    size_t bytes = call->job == STORE_NOTE_PUT ? block_text(call->value).length : 0;
 
     for (size_t i = 0; i < call->part_count; i++) {
         bytes += call->parts[i].batch != NULL ? call->parts[i].batch->arena.used : 0;

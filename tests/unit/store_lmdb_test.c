@@ -1,3 +1,4 @@
+#include "base/clock.h"
 #include "store/store_lmdb.h"
 #include "support/store_stage.h"
 
@@ -20,7 +21,8 @@
 
 enum { MIB = 1 << 20, GRACE_US = 5000000, HOUR_MS = 3600000 };
 
-static const uint64_t NOW_MS = 1790000000000;
+/// Of the machine: what is over by it is swept out.
+static uint64_t now_ms;
 
 struct fixture {
     struct store_stage stage;
@@ -84,7 +86,7 @@ static enum store_state keep_at(struct fixture *fixture, const char *supplier, c
 {
     struct offer_batch *batch = offers > 0 ? store_stage_batch(offers, 400, (uint32_t)offers) : NULL;
     struct store_call *call = store_stage_keep_call(&fixture->stage, supplier, "main", query, batch, observed_ms,
-                                                    observed_ms + 24 * (uint64_t)HOUR_MS, NOW_MS);
+                                                    observed_ms + 24 * (uint64_t)HOUR_MS, now_ms);
 
     offer_batch_release(&batch);
     call = store_stage_do(&fixture->stage, call);
@@ -95,13 +97,13 @@ static enum store_state keep_at(struct fixture *fixture, const char *supplier, c
 
 static enum store_state keep(struct fixture *fixture, const char *supplier, const char *query, size_t offers)
 {
-    return keep_at(fixture, supplier, query, offers, NOW_MS);
+    return keep_at(fixture, supplier, query, offers, now_ms);
 }
 
 static struct store_call *look(struct fixture *fixture, enum store_job job, const char *supplier, const char *query)
 {
     return store_stage_do(&fixture->stage,
-                          store_stage_look_call(&fixture->stage, job, supplier, "main", query, 0, NOW_MS));
+                          store_stage_look_call(&fixture->stage, job, supplier, "main", query, 0, now_ms));
 }
 
 static enum store_state state_of(struct fixture *fixture, enum store_job job, const char *supplier, const char *query)
@@ -129,7 +131,7 @@ static void what_is_kept_is_read_again(void **state)
     struct store_call *index = look(fixture, STORE_INDEX, "acme", "q");
     assert_int_equal(index->entries[0].state, STORE_FOUND);
     assert_int_equal(index->entries[0].head.offers, 3);
-    assert_true(index->entries[0].head.observed_ms == NOW_MS);
+    assert_true(index->entries[0].head.observed_ms == now_ms);
     assert_true(index->entries[0].head.median_micros == 2 * (int64_t)OFFER_MICROS);
     assert_null(index->entries[0].offers);
     store_call_destroy(&index);
@@ -158,7 +160,7 @@ static void one_call_looks_for_many(void **state)
     for (size_t i = 0; i < 3; i++) {
         assert_true(store_call_name(call, i, text_of(SUPPLIERS[i]), TEXT("main")));
     }
-    call->now_ms = NOW_MS;
+    call->now_ms = now_ms;
     call = store_stage_do(&fixture->stage, call);
     assert_int_equal(call->entries[0].state, STORE_FOUND);
     assert_int_equal(call->entries[1].state, STORE_ABSENT);
@@ -180,12 +182,12 @@ static void answers_are_apart_by_supplier_account_product_and_query(void **state
     assert_int_equal(state_of(fixture, STORE_READ, "acm", "q"), STORE_ABSENT);
     assert_int_equal(state_of(fixture, STORE_READ, "acme", "q2"), STORE_ABSENT);
     struct store_call *call =
-        store_stage_do(stage, store_stage_look_call(stage, STORE_READ, "acme", "other", "q", 0, NOW_MS));
+        store_stage_do(stage, store_stage_look_call(stage, STORE_READ, "acme", "other", "q", 0, now_ms));
     assert_int_equal(call->entries[0].state, STORE_ABSENT);
     store_call_destroy(&call);
     call = store_call_create(STORE_READ, TEXT("hotels@2"), TEXT("q"), 1, 0);
     assert_true(store_call_name(call, 0, TEXT("acme"), TEXT("main")));
-    call->now_ms = NOW_MS;
+    call->now_ms = now_ms;
     call = store_stage_do(stage, call);
     assert_int_equal(call->entries[0].state, STORE_ABSENT);
     store_call_destroy(&call);
@@ -207,9 +209,9 @@ static void the_newer_answer_stays_whoever_comes_last(void **state)
 {
     struct fixture *fixture = *state;
 
-    assert_int_equal(keep_at(fixture, "acme", "q", 3, NOW_MS - 1000), STORE_FOUND);
-    assert_int_equal(keep_at(fixture, "acme", "q", 4, NOW_MS), STORE_FOUND);
-    assert_int_equal(keep_at(fixture, "acme", "q", 5, NOW_MS - 500), STORE_ABSENT);
+    assert_int_equal(keep_at(fixture, "acme", "q", 3, now_ms - 1000), STORE_FOUND);
+    assert_int_equal(keep_at(fixture, "acme", "q", 4, now_ms), STORE_FOUND);
+    assert_int_equal(keep_at(fixture, "acme", "q", 5, now_ms - 500), STORE_ABSENT);
     struct store_call *read = look(fixture, STORE_READ, "acme", "q");
     assert_int_equal(read->entries[0].offers->count, 4);
     store_call_destroy(&read);
@@ -221,21 +223,23 @@ static void what_is_too_old_is_absent(void **state)
     struct fixture *fixture = *state;
     struct store_stage *stage = &fixture->stage;
     static const struct {
-        uint64_t max_age_ms, now_ms;
+        uint64_t max_age_ms;
+        int64_t later_ms;
         enum store_state expected;
     } LOOKS[] = {
-        { 0, 1790000000000 + 23 * (uint64_t)HOUR_MS, STORE_FOUND },
-        { 0, 1790000000000 + 24 * (uint64_t)HOUR_MS, STORE_ABSENT }, // over
-        { HOUR_MS, 1790000000000 + HOUR_MS, STORE_FOUND },
-        { HOUR_MS, 1790000000000 + HOUR_MS + 1, STORE_ABSENT },
-        { HOUR_MS, 1790000000000 - 10000, STORE_FOUND },                   // the clock was put back a little
-        { HOUR_MS, 1790000000000 - 24 * (uint64_t)HOUR_MS, STORE_ABSENT }, // a day: its age cannot be told
+        { 0, 23 * (int64_t)HOUR_MS, STORE_FOUND },
+        { 0, 24 * (int64_t)HOUR_MS, STORE_ABSENT }, // over
+        { HOUR_MS, HOUR_MS, STORE_FOUND },
+        { HOUR_MS, HOUR_MS + 1, STORE_ABSENT },
+        { HOUR_MS, -10000, STORE_FOUND },                  // the clock was put back a little
+        { HOUR_MS, -24 * (int64_t)HOUR_MS, STORE_ABSENT }, // a day: its age cannot be told
     };
 
     assert_int_equal(keep(fixture, "acme", "q", 3), STORE_FOUND);
     for (size_t i = 0; i < COUNT_OF(LOOKS); i++) {
-        struct store_call *call = store_stage_do(
-            stage, store_stage_look_call(stage, STORE_READ, "acme", "main", "q", LOOKS[i].max_age_ms, LOOKS[i].now_ms));
+        struct store_call *call =
+            store_stage_do(stage, store_stage_look_call(stage, STORE_READ, "acme", "main", "q", LOOKS[i].max_age_ms,
+                                                        now_ms + (uint64_t)LOOKS[i].later_ms));
         assert_int_equal(call->entries[0].state, LOOKS[i].expected);
         store_call_destroy(&call);
     }
@@ -246,7 +250,7 @@ static void an_answer_of_a_future_that_the_clock_left_is_replaced(void **state)
 {
     struct fixture *fixture = *state;
 
-    assert_int_equal(keep_at(fixture, "acme", "q", 3, NOW_MS + 48 * (uint64_t)HOUR_MS), STORE_FOUND);
+    assert_int_equal(keep_at(fixture, "acme", "q", 3, now_ms + 48 * (uint64_t)HOUR_MS), STORE_FOUND);
     assert_int_equal(state_of(fixture, STORE_READ, "acme", "q"), STORE_ABSENT);
     assert_int_equal(keep(fixture, "acme", "q", 4), STORE_FOUND);
     assert_int_equal(state_of(fixture, STORE_READ, "acme", "q"), STORE_FOUND);
@@ -255,7 +259,7 @@ static void an_answer_of_a_future_that_the_clock_left_is_replaced(void **state)
 static void a_call_that_comes_too_late_is_a_fault(void **state)
 {
     struct fixture *fixture = *state;
-    struct store_call *call = store_stage_look_call(&fixture->stage, STORE_READ, "acme", "main", "q", 0, NOW_MS);
+    struct store_call *call = store_stage_look_call(&fixture->stage, STORE_READ, "acme", "main", "q", 0, now_ms);
 
     assert_int_equal(keep(fixture, "acme", "q", 3), STORE_FOUND);
     call->end_us = 1;
@@ -274,7 +278,7 @@ static void what_was_kept_is_there_after_a_restart(void **state)
         (void)snprintf(query, sizeof query, "q%d", i);
         struct offer_batch *batch = store_stage_batch(2, 400, (uint32_t)i);
         struct store_call *call =
-            store_stage_keep_call(&fixture->stage, "acme", "main", query, batch, NOW_MS, NOW_MS + HOUR_MS, NOW_MS);
+            store_stage_keep_call(&fixture->stage, "acme", "main", query, batch, now_ms, now_ms + HOUR_MS, now_ms);
         offer_batch_release(&batch);
         store_submit(fixture->stage.store, call); // nobody waits: it is kept by the end all the same
     }
@@ -310,7 +314,7 @@ static void a_purge_forgets_one_supplier_or_one_account_of_it(void **state)
         (void)snprintf(query, sizeof query, "q%d", i);
         store_submit(fixture->stage.store,
                      store_stage_keep_call(&fixture->stage, i % 2 == 0 ? "acme" : "acme2", i % 4 == 0 ? "uk" : "main",
-                                           query, batch, NOW_MS, NOW_MS + HOUR_MS, NOW_MS));
+                                           query, batch, now_ms, now_ms + HOUR_MS, now_ms));
     }
     offer_batch_release(&batch);
     assert_int_equal(purge(fixture, "acme", "uk"), 300);
@@ -334,7 +338,7 @@ static void the_oldest_make_room_for_the_newest(void **state)
         (void)snprintf(query, sizeof query, "q%d", i);
         struct offer_batch *batch = store_stage_batch(10, 900, (uint32_t)i);
         struct store_call *call =
-            store_stage_keep_call(&fixture->stage, "acme", "main", query, batch, NOW_MS, NOW_MS + HOUR_MS, NOW_MS);
+            store_stage_keep_call(&fixture->stage, "acme", "main", query, batch, now_ms, now_ms + HOUR_MS, now_ms);
         offer_batch_release(&batch);
         if (i % 100 == 99) {
             call = store_stage_do(&fixture->stage, call);
@@ -376,7 +380,7 @@ static void a_file_without_room_costs_old_answers_and_nothing_else(void **state)
         size_t offers = i % 7 == 0 ? 1000 : 1 + (size_t)(i * 37 % 60);
         struct offer_batch *batch = store_stage_batch(offers, 600, (uint32_t)i);
         struct store_call *call =
-            store_stage_keep_call(&fixture->stage, "acme", "main", query, batch, NOW_MS, NOW_MS + HOUR_MS, NOW_MS);
+            store_stage_keep_call(&fixture->stage, "acme", "main", query, batch, now_ms, now_ms + HOUR_MS, now_ms);
         offer_batch_release(&batch);
         call = store_stage_do(&fixture->stage, call);
         assert_int_equal(call->state, STORE_FOUND);
@@ -601,7 +605,7 @@ static struct store_call *note_call(enum store_job job, const char *name, const 
 
     assert_non_null(call);
     block_release(&block);
-    call->now_ms = NOW_MS;
+    call->now_ms = now_ms;
     call->life_ms = HOUR_MS;
     return call;
 }
@@ -628,11 +632,11 @@ static void a_note_holds_for_its_time(void **state)
     second->wants_absent = true;
     assert_int_equal(do_note(fixture, second), STORE_ABSENT);
     struct store_call *later = note_call(STORE_NOTE_GET, "park", NULL);
-    later->now_ms = NOW_MS + HOUR_MS;
+    later->now_ms = now_ms + HOUR_MS;
     assert_int_equal(do_note(fixture, later), STORE_ABSENT);
     second = note_call(STORE_NOTE_PUT, "park", "until two");
     second->wants_absent = true;
-    second->now_ms = NOW_MS + HOUR_MS;
+    second->now_ms = now_ms + HOUR_MS;
     assert_int_equal(do_note(fixture, second), STORE_FOUND);
     assert_int_equal(do_note(fixture, note_call(STORE_NOTE_DELETE, "park", NULL)), STORE_FOUND);
     assert_int_equal(do_note(fixture, note_call(STORE_NOTE_DELETE, "park", NULL)), STORE_ABSENT);
@@ -666,9 +670,9 @@ static void whatever_is_submitted_comes_home(void **state)
         char query[16];
         (void)snprintf(query, sizeof query, "q%d", i % 50);
         struct store_call *call =
-            i % 3 == 0 ? store_stage_keep_call(&fixture->stage, "acme", "main", query, batch, NOW_MS + (uint64_t)i,
-                                               NOW_MS + HOUR_MS, NOW_MS)
-                       : store_stage_look_call(&fixture->stage, STORE_READ, "acme", "main", query, 0, NOW_MS);
+            i % 3 == 0 ? store_stage_keep_call(&fixture->stage, "acme", "main", query, batch, now_ms + (uint64_t)i,
+                                               now_ms + HOUR_MS, now_ms)
+                       : store_stage_look_call(&fixture->stage, STORE_READ, "acme", "main", query, 0, now_ms);
         if (i % 5 == 0) {
             atomic_store(&call->is_cancelled, true);
         }
@@ -690,6 +694,7 @@ static void whatever_is_submitted_comes_home(void **state)
 
 int main(void)
 {
+    now_ms = clock_wall_us() / 1000;
     const struct CMUnitTest tests[] = {
         STORE_TEST(what_is_kept_is_read_again),
         STORE_TEST(one_call_looks_for_many),
