@@ -213,3 +213,17 @@ void nodes_close(struct nodes **nodes)
         *nodes = NULL;
     }
 }
+
+void nodes_write(const struct engine *engine, struct json_writer *json)
+{
+    if (engine->switch_desk != NULL) {
+        json_key(json, "switches");
+        json_begin_object(json);
+        switch_desk_write_kept(engine->switch_desk, json);
+        json_end_object(json);
+    }
+    if (engine->board != NULL) {
+        json_key(json, "nodes");
+        board_write(engine->board, json);
+    }
+}

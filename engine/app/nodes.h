@@ -9,6 +9,7 @@
 /// Memory:  owns the board; borrows the engine.
 #pragma once
 
+#include "base/json_write.h"
 #include "base/status.h"
 
 struct engine;
@@ -22,3 +23,7 @@ MUST_CHECK enum status nodes_start(struct nodes *nodes, struct failure *why);
 void nodes_stop(struct nodes *nodes);
 /// After the store is closed and the loops have ended.
 void nodes_close(struct nodes **nodes);
+
+/// The fields `switches`, whether operators' words outlive a restart, and `nodes`, whether the others are heard; each
+/// only where there is such a thing.
+void nodes_write(const struct engine *engine, struct json_writer *json);

@@ -89,6 +89,11 @@ local function outcome_becomes(w, name, outcome)
   end)
 end
 
+-- Does it hear the other one?
+local function hears(w)
+  return world.http("GET", w.admin_url .. "/admin/v1/status").json.nodes.hears
+end
+
 test("what an operator tells one engine holds on the other, with who and why, and is taken back there", function()
   tell(one, "s09", "disable %s --for 30m --why 'it answers nonsense'")
   equal("disabled", ask(one, "s09").outcome)
@@ -112,6 +117,9 @@ test("what is said while the store is down is heard when it is back, though it h
   tell(one, "s10", "disable %s --why trial")
   equal("disabled", ask(one, "s10").outcome)
   equal("answered", ask(two, "s10").outcome)
+  wait_until("the other one notices", function()
+    return not hears(two)
+  end)
   start_redis()
   outcome_becomes(two, "s10", "disabled")
   tell(one, "s10", "enable %s")

@@ -4,10 +4,9 @@
 #include "app/login_book.h"
 
 #include "app/login_errand.h"
-#include "app/store_home.h"
 #include "base/clock.h"
 #include "model/request_call.h"
-#include "store/store.h"
+#include "support/note_home.h"
 #include "unit/app_moves_stage.h"
 
 enum { CALLS_MAX = 8 };
@@ -22,8 +21,7 @@ struct counter {
     size_t call_count;
     int cancelled;
     int fetches;
-    struct store *store; // that it shares with others; NULL: none
-    struct store_home home;
+    struct note_home home; // of a store that it shares with others
 };
 
 static struct counter *counter_of(struct world *world)
@@ -93,30 +91,9 @@ static void cancel_timer(struct world *world, struct timer *timer)
     loop_timer_cancel(counter_of(world)->loop, timer);
 }
 
-static void on_store_back(struct message *message)
-{
-    struct store_call *call = CONTAINER_OF(message, struct store_call, message);
-
-    if (atomic_load(&call->is_cancelled)) {
-        store_call_destroy(&call);
-        return;
-    }
-    call->on_done(call);
-}
-
-static void post_store_call(struct store_home *home, struct store_call *call)
-{
-    loop_post(CONTAINER_OF(home, struct counter, home)->loop, &call->message);
-}
-
 static void store_hand_over(struct world *world, struct store_call *call)
 {
-    struct counter *counter = counter_of(world);
-
-    counter->home.deliver = post_store_call;
-    call->home = &counter->home;
-    call->message.on_receive = on_store_back;
-    store_submit(counter->store, call);
+    note_home_submit(&counter_of(world)->home, call);
 }
 
 static void store_give_up(struct world *world, struct store_call *call)

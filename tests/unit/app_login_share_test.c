@@ -26,7 +26,8 @@ static void engine_open(struct engine_of_logins *engine, struct scene *scene, co
     assert_int_equal(login_book_create(&engine->stage->catalogue, &engine->book), STATUS_OK);
     login_book_share(engine->book, &scene->ring);
     counter_open(&engine->counter, engine->book);
-    engine->counter.store = &scene->notes.store;
+    engine->counter.home.loop = engine->counter.loop;
+    engine->counter.home.store = &scene->notes.store;
 }
 
 static struct scene *scene_open(const char *context_one, const char *context_two)
