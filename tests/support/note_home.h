@@ -37,3 +37,10 @@ static inline void note_home_submit(struct note_home *at, struct store_call *cal
     call->message.on_receive = note_home_on_back;
     store_submit(at->store, call);
 }
+
+struct world;
+static inline void note_home_give_up(struct world *world, struct store_call *call)
+{
+    (void)world;
+    atomic_store(&call->is_cancelled, true);
+}

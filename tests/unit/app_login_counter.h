@@ -96,12 +96,6 @@ static void store_hand_over(struct world *world, struct store_call *call)
     note_home_submit(&counter_of(world)->home, call);
 }
 
-static void store_give_up(struct world *world, struct store_call *call)
-{
-    (void)world;
-    atomic_store(&call->is_cancelled, true);
-}
-
 static const struct world_ops OPS = {
     .now_us = now_us,
     .script_submit = submit,
@@ -111,7 +105,7 @@ static const struct world_ops OPS = {
     .timer_start = start_timer,
     .timer_cancel = cancel_timer,
     .store_submit = store_hand_over,
-    .store_cancel = store_give_up,
+    .store_cancel = note_home_give_up,
 };
 
 static void counter_open(struct counter *counter, struct login_book *book)
