@@ -235,7 +235,7 @@ static void fetch(struct revalidation *self)
     struct world *world = revalidation_world(self);
     struct permit_refusal refusal;
 
-    if (!permit_take(&self->permit, world, self->options.account, &refusal)) {
+    if (!permit_take_kept(&self->permit, world, self->options.account, &refusal)) {
         self->end.end.retry_after_ms = refusal.retry_after_ms;
         revalidation_finish(self, refusal.outcome, refusal.detail);
         return;

@@ -212,6 +212,17 @@ static void nobody_is_asked_whom_a_search_would_not_ask(void **state)
     }
 }
 
+static void it_may_use_what_searches_leave_of_the_rates(void **state)
+{
+    struct desk desk;
+    (void)state;
+
+    play(&desk, &(struct virtual_supplier){ SOUND, .limits = { .per_minute = 20, .kept_share = 100000 }, .used = 18 },
+         BUDGET_MS * MS);
+    assert_true(desk.has_result);
+    desk_close(&desk);
+}
+
 static void one_that_is_tried_out_may_be_asked(void **state)
 {
     struct desk desk;
@@ -434,6 +445,7 @@ int main(void)
         cmocka_unit_test(it_waits_for_a_login_and_renews_one_that_is_refused_once),
         cmocka_unit_test(it_is_cut_wherever_it_stands),
         cmocka_unit_test(nobody_is_asked_whom_a_search_would_not_ask),
+        cmocka_unit_test(it_may_use_what_searches_leave_of_the_rates),
         cmocka_unit_test(one_that_is_tried_out_may_be_asked),
         cmocka_unit_test(what_the_supplier_says_of_itself_is_passed_on),
         cmocka_unit_test(failures_are_outcomes),
