@@ -3,6 +3,7 @@
 #include "app/file_events.h"
 #include "base/file_digest.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,6 +30,7 @@ struct file_watch {
     uint64_t looked_us;
     uint64_t restless_us; // since when something is on its way; 0: nothing is
     bool is_stirred;      // events came after the last look
+    atomic_bool is_stopped;
 };
 
 enum status file_watch_create(const struct file_watch_options *options, struct file_watch **watch)
@@ -45,6 +47,13 @@ enum status file_watch_create(const struct file_watch_options *options, struct f
     }
     file_events_init(&made->events, !options->ignores_events, options->most_folders);
     return STATUS_OK;
+}
+
+void file_watch_stop(struct file_watch *watch)
+{
+    if (watch != NULL) {
+        atomic_store_explicit(&watch->is_stopped, true, memory_order_relaxed);
+    }
 }
 
 static void watched_free(struct watched *paths, size_t count)
@@ -81,6 +90,9 @@ static void look_visit(void *context, const char *path, enum file_walk_kind kind
 {
     struct look *look = context;
 
+    if (atomic_load_explicit(&look->watch->is_stopped, memory_order_relaxed)) {
+        return; // nobody asks any more, and a disk may be slow
+    }
     file_events_follow(&look->watch->events, path, kind, look->owner); // first, so that no change falls in between
     uint64_t name = text_hash(text_of(path));
     uint64_t content = kind == FILE_WALK_FILE ? file_digest(path) : 0;
@@ -138,6 +150,9 @@ enum file_watch_news file_watch_step(struct file_watch *watch, uint64_t now_us)
         return FILE_WATCH_NOTHING;
     }
     watch_look(watch, now_us);
+    if (atomic_load_explicit(&watch->is_stopped, memory_order_relaxed)) {
+        return FILE_WATCH_NOTHING; // what was seen is not the whole
+    }
     for (size_t i = 0; i < watch->count; i++) {
         struct watched *watched = &watch->paths[i];
         bool is_on_its_way = watched->seen != watched->told;

@@ -8,7 +8,7 @@
 ///
 /// Its user polls the descriptor, and calls file_watch_step when it is readable or file_watch_next_us has come.
 ///
-/// Threads: one. It reads disks: not on a loop.
+/// Threads: one, but for file_watch_stop. It reads disks: not on a loop.
 /// Memory:  owns copies of all it is given.
 /// Time:    never reads the clock, every call takes `now_us`.
 #pragma once
@@ -39,6 +39,8 @@ enum file_watch_news { FILE_WATCH_NOTHING, FILE_WATCH_CHANGED };
 /// Without the kernel's events (no descriptors, no room for watches) it looks each `scan_us`, with one warning.
 MUST_CHECK enum status file_watch_create(const struct file_watch_options *options, struct file_watch **watch);
 void file_watch_destroy(struct file_watch **watch);
+/// From any thread: a look that goes on ends with the file it is at, and nothing is told any more. NULL: nothing.
+void file_watch_stop(struct file_watch *watch);
 
 /// From now on these. Of a path that was watched before changes are still told from where they were; a new one is
 /// taken as it is now: call this before the files are read, and nothing is missed. On STATUS_NO_MEMORY all is as it

@@ -1,5 +1,6 @@
 #include "app/reload.h"
 
+#include "app/file_watch.h"
 #include "app/reload_internal.h"
 #include "app/shadow.h"
 #include "base/clock.h"
@@ -455,6 +456,7 @@ void reload_stop(struct reload *reload)
     reload->is_stopping = true;
     wake(reload);
     pthread_mutex_unlock(&reload->mutex);
+    file_watch_stop(reload->watch); // else a look over many files holds the engine's end up
     pthread_join(reload->thread, NULL);
     reload->is_running = false;
 }

@@ -1,5 +1,6 @@
 #include "app/revalidate_reply.h"
 
+#include "base/clock.h"
 #include "base/json_tree.h"
 #include "base/json_write.h"
 #include "search/shown.h"
@@ -131,7 +132,7 @@ static void read_end(const struct revalidate_subject *subject, const struct reva
     if (expires.data == NULL) {
         expires = json_tree_text(reading->offer, "expires_at");
     }
-    if (expires.data != NULL && !tokens_read_time(expires, &reading->expires_ms)) {
+    if (expires.data != NULL && !clock_read_utc(expires, &reading->expires_ms)) {
         reading->status = REVALIDATION_RETRY; // nobody could tell when it is over
         return;
     }

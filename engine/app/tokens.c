@@ -1,6 +1,7 @@
 #include "app/tokens.h"
 
 #include "app/secret.h"
+#include "base/clock.h"
 #include "base/json_write.h"
 #include "base/log.h"
 #include "token/offer_token.h"
@@ -8,7 +9,7 @@
 #include <stdio.h>
 #include <time.h>
 
-enum { KEY_ARENA = 1 << 20, OFFER_MAX = 16 << 10, TIME_LENGTH = 20 };
+enum { KEY_ARENA = 1 << 20, OFFER_MAX = 16 << 10 };
 
 static enum status add_keys(struct tokens *tokens, const struct settings *settings, enum token_kind kind,
                             const struct text *names, size_t count, struct failure *why)
@@ -81,35 +82,6 @@ void tokens_print_time(uint64_t ms, char out[TOKENS_TIME_SIZE])
     (void)strftime(out, TOKENS_TIME_SIZE, "%Y-%m-%dT%H:%M:%SZ", &tm);
 }
 
-bool tokens_read_time(struct text text, uint64_t *ms)
-{
-    static const char WHOLE[] = "dddd-dd-ddTdd:dd:ddZ", THOUSANDTHS[] = "dddd-dd-ddTdd:dd:dd.dddZ";
-    const char *layout = text.length == sizeof WHOLE - 1 ? WHOLE : THOUSANDTHS;
-    char copy[TIME_LENGTH] = { 0 };
-    struct tm tm = { 0 };
-
-    if (text.length != strlen(layout)) {
-        return false;
-    }
-    for (size_t i = 0; i < text.length; i++) {
-        bool is_digit = text.data[i] >= '0' && text.data[i] <= '9';
-        if (layout[i] == 'd' ? !is_digit : text.data[i] != layout[i]) {
-            return false;
-        }
-    }
-    memcpy(copy, text.data, TIME_LENGTH - 1);
-    if (strptime(copy, "%Y-%m-%dT%H:%M:%S", &tm) == NULL) {
-        return false;
-    }
-    int64_t seconds = timegm(&tm);
-    *ms = seconds > 0 ? (uint64_t)seconds * 1000 : 0;
-    for (size_t i = 0; seconds > 0 && layout == THOUSANDTHS && i < 3; i++) {
-        static const uint64_t WORTH[] = { 100, 10, 1 };
-        *ms += (uint64_t)(text.data[TIME_LENGTH + i] - '0') * WORTH[i];
-    }
-    return true;
-}
-
 // What the script gets of the offer again, but for what is hidden.
 static void write_offer(const struct offer *offer, uint64_t now_ms, struct buffer *out)
 {
@@ -152,7 +124,7 @@ bool tokens_seal(struct tokens *tokens, const struct search_seal *seal, uint64_t
     struct buffer again;
     char name[HIDDEN_NAME];
 
-    if (offer->expires_at.length > 0 && !tokens_read_time(offer->expires_at, &offer_ms)) {
+    if (offer->expires_at.length > 0 && !clock_read_utc(offer->expires_at, &offer_ms)) {
         return false; // nobody could tell when it is over
     }
     if (offer->expires_at.length > 0 && offer_ms < expires_ms) {

@@ -33,7 +33,3 @@ bool tokens_seal(struct tokens *tokens, const struct search_seal *seal, uint64_t
 /// ms since 1970 as "2026-11-30T12:00:00Z".
 enum { TOKENS_TIME_SIZE = 32 };
 void tokens_print_time(uint64_t ms, char out[TOKENS_TIME_SIZE]);
-
-/// The same as ms since 1970, with or without thousandths ("12:00:00.250Z"), as offers have it. False: it is no such
-/// text.
-MUST_CHECK bool tokens_read_time(struct text text, uint64_t *ms);

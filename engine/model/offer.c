@@ -133,7 +133,7 @@ static void sort_numbers(uint64_t *numbers, size_t count)
 /// Flag, duration and place in the order of price in one number each, so that sorting looks at nothing else.
 static void sort_by_duration(struct offer_batch *batch)
 {
-    uint64_t keys[OFFER_MAX_PER_ANSWER];
+    uint64_t keys[OFFER_MAX_PER_BATCH];
     bool has_duration = false;
 
     if (batch->count > COUNT_OF(keys)) {

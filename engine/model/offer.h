@@ -10,10 +10,14 @@
 #include "base/status.h"
 #include "model/facet.h"
 
-enum { OFFER_MAX_PER_ANSWER = 1000, OFFER_MICROS = 1000000 };
+enum {
+    OFFER_MAX_PER_ANSWER = 1000,
+    OFFER_MAX_PER_BATCH = 2000, // of several answers put together
+    OFFER_MICROS = 1000000,
+};
 
 /// Why an offer may be shown but never wins "cheapest"; 0: comparable.
-enum offer_flag { OFFER_COMPARABLE = 0, OFFER_TAXES_UNCLEAR = 1, OFFER_NOT_CONVERTIBLE = 2 };
+enum offer_flag { OFFER_COMPARABLE = 0, OFFER_TAXES_UNCLEAR = 1, OFFER_NOT_CONVERTIBLE = 2, OFFER_EXPIRED = 4 };
 
 struct offer {
     uint32_t flag;        // sum of enum offer_flag

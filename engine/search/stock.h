@@ -11,7 +11,7 @@
 #include "model/script_call.h"
 
 /// What the attempt holds, all its parts together. The bytes are those of whole batches: one offer keeps its batch.
-enum { STOCK_MAX_OFFERS = 2000, STOCK_MAX_BYTES = 32 << 20 };
+enum { STOCK_MAX_OFFERS = OFFER_MAX_PER_BATCH, STOCK_MAX_BYTES = 32 << 20 };
 
 enum stock_limit { STOCK_HAS_ROOM, STOCK_FULL_OF_OFFERS, STOCK_FULL_OF_BYTES };
 

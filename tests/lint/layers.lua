@@ -56,7 +56,7 @@ M.system = {
   "^pthread%.h$", "^pwd%.h$", "^sched%.h$", "^semaphore%.h$", "^setjmp%.h$", "^signal%.h$", "^stdalign%.h$", "^stdarg%.h$",
   "^stdatomic%.h$", "^stdbool%.h$", "^stddef%.h$", "^stdint%.h$", "^stdio%.h$", "^stdlib%.h$", "^stdnoreturn%.h$",
   "^string%.h$", "^strings%.h$", "^termios%.h$", "^threads%.h$", "^time%.h$", "^unistd%.h$", "^execinfo%.h$",
-  "^ftw%.h$", "^spawn%.h$", "^ucontext%.h$", "^wchar%.h$", "^wctype%.h$",
+  "^endian%.h$", "^ftw%.h$", "^spawn%.h$", "^ucontext%.h$", "^wchar%.h$", "^wctype%.h$",
   "^arpa/", "^linux/", "^net/", "^netinet/", "^sys/",
 }
 

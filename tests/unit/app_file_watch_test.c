@@ -416,6 +416,15 @@ static void a_large_table_is_told_when_its_time_or_size_changes(void **state)
     }
 }
 
+static void one_that_was_stopped_tells_nothing_any_more(void **state)
+{
+    (void)state;
+    watch_with_events();
+    file_watch_stop(watch);
+    shell("echo %s > suppliers/acme.lua", "other");
+    assert_int_equal(told_until(now_us + 2 * SCAN_US), 0);
+}
+
 // ------------------------------------------------------------------------------------------------- where events fail
 
 /// 16,384 events are kept unless the system says otherwise. These are of a name that does not count, so that nothing
@@ -515,6 +524,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_holds_the_same_as_before_is_not_told, make_root, remove_root),
         cmocka_unit_test_setup_teardown(a_large_table_is_told_when_its_time_or_size_changes, make_root, remove_root),
         cmocka_unit_test_setup_teardown(an_event_lost_in_an_overflow_is_made_up_for, make_root, remove_root),
+        cmocka_unit_test_setup_teardown(one_that_was_stopped_tells_nothing_any_more, make_root, remove_root),
         cmocka_unit_test_setup_teardown(without_room_for_watches_the_scan_tells, make_root, remove_root),
         cmocka_unit_test_setup_teardown(a_change_is_not_lost_when_the_list_is_set_anew, make_root, remove_root),
         cmocka_unit_test_setup_teardown(the_next_time_is_never_in_the_past_and_never_beyond_a_scan, make_root,

@@ -91,7 +91,37 @@ static void every_date_is_printed_as_the_c_library_has_it(void **state)
         snprintf(expected + length, sizeof(expected) - length, ".%03uZ", (unsigned)(day % 1000));
         assert_int_equal(clock_print_utc(wall_us, printed), 24);
         assert_string_equal(printed, expected);
+        uint64_t wall_ms = 0;
+        assert_true(clock_read_utc(text_of(printed), &wall_ms));
+        assert_true(wall_ms == wall_us / 1000);
     }
+}
+
+static void what_is_no_time_is_not_read_as_one(void **state)
+{
+    static const char *const WRONG[] = { "",
+                                         "2026-11-30",
+                                         "2026-11-30T12:00:00",
+                                         "2026-11-30T12:00:00+01:00",
+                                         "2026-13-01T00:00:00Z",
+                                         "2026-00-01T00:00:00Z",
+                                         "2026-02-29T00:00:00Z",
+                                         "2100-02-29T00:00:00Z",
+                                         "2026-11-31T00:00:00Z",
+                                         "2026-11-30T24:00:00Z",
+                                         "2026-11-30T12:60:00Z",
+                                         "2026-11-30T12:00:00.5Z",
+                                         "2026-11-3xT12:00:00Z" };
+    uint64_t wall_ms = 7;
+    (void)state;
+
+    for (size_t i = 0; i < sizeof(WRONG) / sizeof(WRONG[0]); i++) {
+        assert_false(clock_read_utc(text_of(WRONG[i]), &wall_ms));
+    }
+    assert_true(clock_read_utc(TEXT("2024-02-29T00:00:01.250Z"), &wall_ms));
+    assert_true(wall_ms == 1709164801250);
+    assert_true(clock_read_utc(TEXT("1969-12-31T23:59:59Z"), &wall_ms));
+    assert_true(wall_ms == 0);
 }
 
 struct item {
@@ -156,6 +186,7 @@ int main(void)
         cmocka_unit_test(a_long_failure_is_cut_and_no_failure_is_fine),
         cmocka_unit_test(clocks_run_forward),
         cmocka_unit_test(every_date_is_printed_as_the_c_library_has_it),
+        cmocka_unit_test(what_is_no_time_is_not_read_as_one),
         cmocka_unit_test(a_list_keeps_order_and_survives_removal_while_walking),
         cmocka_unit_test(a_broken_requirement_names_its_place_and_aborts),
     };
