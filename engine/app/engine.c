@@ -271,6 +271,7 @@ static enum status start_replies(struct engine *engine, struct failure *why)
     engine->is_loopback = value_is_loopback(settings->listen);
     enum status status =
         bearer_read("reply.token_env", settings->reply_token_env, settings->secrets_dir, &engine->reply_token, why);
+    revalidate_flights_init(&engine->revalidate_flights);
     return status == STATUS_OK ? tokens_open(&engine->tokens, settings, why) : status;
 }
 
@@ -470,6 +471,7 @@ static void engine_stop(struct engine *engine)
     switches_destroy(&engine->switches);
     bearer_free(&engine->reply_token);
     tokens_close(&engine->tokens);
+    revalidate_flights_fini(&engine->revalidate_flights);
     generations_fini(&engine->generations);
 }
 

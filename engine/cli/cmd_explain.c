@@ -1,3 +1,4 @@
+#include "base/json_tree.h"
 #include "cli/admin_ask.h"
 #include "cli/reply_print.h"
 
@@ -43,6 +44,51 @@ static void print_record(const struct cli_options *options, struct reply_view *v
     buffer_fini(&out);
 }
 
+/// False: it is a search's record.
+static bool print_revalidation(const struct cli_options *options, struct text body)
+{
+    static const struct {
+        const char *label, *name;
+    } WORDS[] = { { "At ", "at" },
+                  { "Status ", "status" },
+                  { "Because ", "because" },
+                  { "Price was ", "was" },
+                  { "Price now ", "now" } },
+      OF_SUPPLIER[] = { { "Supplier ", "name" },   { "Account ", "account" }, { "Script ", "script" },
+                        { "Outcome ", "outcome" }, { "Phase ", "phase" },     { "Detail ", "detail" } };
+    struct json_node *root = NULL;
+    const char *sentence = NULL;
+    struct arena arena;
+    struct buffer out;
+    struct paint paint;
+    size_t offset = 0;
+
+    arena_init(&arena, EXPLAIN_OUTPUT_CAP);
+    bool is_one = json_tree_read(&arena, body, &root, &offset, &sentence) == STATUS_OK &&
+                  text_equals_c(json_tree_text(root, "line"), "revalidation");
+    buffer_init(&out, EXPLAIN_OUTPUT_CAP);
+    cli_paint_init(&paint, options, &out);
+    for (size_t i = 0; is_one && i < COUNT_OF(WORDS); i++) {
+        print_word(&paint, WORDS[i].label, json_tree_text(root, WORDS[i].name));
+    }
+    const struct json_node *supplier = is_one ? json_tree_member(root, "supplier") : NULL;
+    for (size_t i = 0; supplier != NULL && i < COUNT_OF(OF_SUPPLIER); i++) {
+        print_word(&paint, OF_SUPPLIER[i].label, json_tree_text(supplier, OF_SUPPLIER[i].name));
+    }
+    const struct json_node *took = is_one ? json_tree_member(root, "took_ms") : NULL;
+    const struct json_node *requests = json_tree_member(supplier, "requests");
+    if (took != NULL) {
+        buffer_printf(&out, "Took %.*s ms, %.*s requests%s\n", TEXT_ARGS(took->source),
+                      requests != NULL ? (int)requests->source.length : 1,
+                      requests != NULL ? requests->source.data : "0",
+                      json_tree_member(root, "joined") != NULL ? ", begun for another caller" : "");
+    }
+    cli_flush(stdout, &out);
+    buffer_fini(&out);
+    arena_fini(&arena);
+    return is_one;
+}
+
 int cmd_explain(const struct cli_options *options)
 {
     struct http_response *response = NULL;
@@ -55,7 +101,7 @@ int cmd_explain(const struct cli_options *options)
     }
     if (!is_search_id(options->arguments[0])) {
         failure_set(&why, "`%.80s` is no id of a search", options->arguments[0]);
-        failure_help(&why, "a reply tells its id as search_id");
+        failure_help(&why, "a reply tells its id as search_id or revalidation_id");
         return cli_fail(options, &why, CLI_USAGE);
     }
     (void)snprintf(path, sizeof(path), "/admin/v1/searches/%s", options->arguments[0]);
@@ -63,7 +109,9 @@ int cmd_explain(const struct cli_options *options)
     if (code != CLI_OK || response == NULL) {
         return code;
     }
-    if (reply_view_read(response->body, &view, &why) == STATUS_OK) {
+    if (print_revalidation(options, block_text(response->body))) {
+        code = CLI_OK;
+    } else if (reply_view_read(response->body, &view, &why) == STATUS_OK) {
         print_record(options, &view);
         reply_view_fini(&view);
     } else {

@@ -5,7 +5,7 @@ local test, equal, json = world.test, world.equal, world.json
 
 local LONG_MS = 9000
 local SAYS = { "confirmed", "plain", "dearer", "short", "over", "sold_out", "expired", "retry", "busy", "bug",
-  "over_elsewhere", "whenever", "quota", "denied" }
+  "over_elsewhere", "whenever", "quota", "denied", "polled", "parted", "counted" }
 
 local overlay = { "suppliers_dir: [suppliers, examples/farm/suppliers, tests/e2e/revalidators]", "io_threads: 2",
   "tokens: { enabled: true, offer_keys: [OFFER_NEW, OFFER_OLD], booking_keys: [BOOKING_KEY] }", "suppliers:" }
@@ -171,6 +171,69 @@ for _, says in ipairs { "over", "sold_out", "expired", "retry", "busy", "bug", "
     equal(nil, told.now)
   end)
 end
+
+for _, says in ipairs { "polled", "parted" } do
+  test("re_" .. says .. " is confirmed by the last of three exchanges", function()
+    local name = "re_" .. says
+    local offer = search(name).json.offers[1]
+    local before = world.farm_requests(FARM[name])
+    local told = revalidate(offer.token).json
+    equal("confirmed", told.status, json.encode(told))
+    equal(before + 3, world.farm_requests(FARM[name]), "requests")
+    assert(told.booking_token, "no booking token")
+  end)
+end
+
+-- Several callers at once with one body; their replies, decoded.
+local function at_once(count, body, headers)
+  local folder = world.folder .. "/at_once"
+  os.execute("rm -rf " .. folder .. " && mkdir -p " .. folder)
+  world.write_file(folder .. "/body", body)
+  local calls = {}
+  for i = 1, count do
+    calls[i] = ("curl -s -m 60 -H 'Content-Type: application/json' %s -d @%s/body -o %s/reply%d %s/v1/revalidate &"):format(
+      headers or "", folder, folder, i, w.url)
+  end
+  world.shell(table.concat(calls, "\n") .. "\nwait")
+  local replies = {}
+  for i = 1, count do
+    replies[i] = json.decode(world.read_file(("%s/reply%d"):format(folder, i)))
+  end
+  return replies
+end
+
+test("callers who want the same at once share one exchange, and each has a booking token of his own", function()
+  local offer = search("re_counted").json.offers[1]
+  local before = world.farm_requests(FARM.re_counted)
+  world.farm(FARM.re_counted, { fault = "slow_answer", latency_ms = 700 })
+  local replies = at_once(8, json.encode { token = offer.token })
+  world.farm(FARM.re_counted, { fault = "none", latency_ms = 0 })
+  local ids, requests = {}, world.farm_requests(FARM.re_counted) - before
+  for _, told in ipairs(replies) do
+    equal("confirmed", told.status, json.encode(told))
+    local id = post("/v1/verify", { booking_token = told.booking_token }).json.id
+    assert(not ids[id], "two booking tokens with one id")
+    ids[id] = true
+  end
+  equal(1, requests, "requests")
+end)
+
+test("each revalidation is written down, and explained by its id", function()
+  local told, offer = again("re_dearer")
+  local reply = world.http("GET", w.admin_url .. "/admin/v1/searches/" .. told.revalidation_id)
+  equal(200, reply.status, reply.raw)
+  equal("revalidation", reply.json.line)
+  equal("price_changed", reply.json.status)
+  equal("answered", reply.json.because)
+  equal(offer.price.total .. " " .. offer.price.currency, reply.json.was)
+  equal(told.now.total .. " " .. told.now.currency, reply.json.now)
+  equal("re_dearer", reply.json.supplier.name)
+  equal("main", reply.json.supplier.account)
+  equal(1, reply.json.supplier.requests)
+  local printed, code = world.shell(("%s explain %s --url %s 2>&1"):format(world.lastcall or "lastcall", told.revalidation_id, w.admin_url))
+  equal(0, code, printed)
+  assert(printed:find("Status price_changed", 1, true) and printed:find("1 requests", 1, true), printed)
+end)
 
 test("what goes wrong is a retry, and says why", function()
   local told = again("re_busy")

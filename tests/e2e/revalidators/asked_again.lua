@@ -25,7 +25,7 @@ local function told(says, offer, total, currency, ctx)
   if says == "confirmed" then
     assert(offer.ref:gsub(" +$", "") == offer.id, "the reference is another one")
     return { status = "confirmed", now = { total = total, currency = currency }, handoff = handoff }
-  elseif says == "plain" then
+  elseif says == "plain" or says == "counted" then
     return { status = "confirmed" } -- the hand-off is the one that the search left
   elseif says == "dearer" then
     local dearer = money.sum({ total, money.parse("1.00", currency) }, currency)
@@ -48,6 +48,11 @@ local function told(says, offer, total, currency, ctx)
     error("a bug")
   end
   return { status = says }
+end
+
+local function ask_again(offer, ctx)
+  local search = { query = offer.query, currency = offer.price.currency }
+  return { method = "POST", path = "/v1/offers", json = farm.ask(search, ctx) }
 end
 
 ---@type Supplier
@@ -95,11 +100,20 @@ return {
 
   revalidate = {
     build_request = function(offer, ctx)
-      local search = { query = offer.query, currency = offer.price.currency }
-      return { method = "POST", path = "/v1/offers", json = farm.ask(search, ctx) }
+      local request = ask_again(offer, ctx)
+      return ctx.options.says == "parted" and { request, request, request } or request
     end,
     read = function(response, offer, ctx)
       local total, currency = price_of(response, offer.id)
+      local seen = (ctx.state and ctx.state.seen or 0) + 1
+      if ctx.part < ctx.parts then
+        return { next = { state = { seen = seen } } }
+      elseif ctx.options.says == "polled" and ctx.step < 3 then
+        return { next = { request = ask_again(offer, ctx), after_ms = 20, state = { seen = seen } } }
+      elseif ctx.options.says == "polled" or ctx.options.says == "parted" then
+        assert(seen == 3, "something was forgotten on the way")
+        return { status = "confirmed" }
+      end
       return told(ctx.options.says, offer, total, currency, ctx)
     end,
   },
