@@ -4,6 +4,7 @@
 #include "app/login_book.h"
 #include "app/permits.h"
 #include "app/reload.h"
+#include "app/store_desk.h"
 #include "app/suppliers_view.h"
 #include "app/switch_desk.h"
 #include "base/clock.h"
@@ -357,6 +358,7 @@ void admin_view_status(struct engine *engine, struct json_writer *json)
     write_scripts(engine, catalogue, json);
     admin_view_write_overload(engine, catalogue, json);
     write_attribution(engine, json);
+    store_desk_write(engine->store, engine->settings, json);
     write_products(catalogue, json);
     write_suppliers(engine, generation, json);
     if (engine->switch_desk != NULL) {
@@ -536,6 +538,7 @@ void admin_view_sample_of(struct engine *engine, const struct catalogue *catalog
     metrics_set(engine->metrics, METRIC_ATTRIBUTION_WRITTEN, 0, counts.written);
     metrics_set(engine->metrics, METRIC_ATTRIBUTION_DROPPED, 0, counts.dropped);
     metrics_set(engine->metrics, METRIC_ATTRIBUTION_FAILED, 0, counts.failed);
+    store_desk_sample(engine->store, engine->metrics);
     metrics_set(engine->metrics, METRIC_LOG_DROPPED, 0, log_dropped());
     metrics_set(engine->metrics, METRIC_READY, 0, engine_is_ready(engine, &because) ? 1 : 0);
     if (catalogue->rates != NULL) {

@@ -9,6 +9,7 @@
 #include "app/settings_value.h"
 #include "app/shadow.h"
 #include "app/shutdown.h"
+#include "app/store_desk.h"
 #include "app/switch_desk.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -31,6 +32,7 @@
 enum { MALLOC_KEEP_BYTES = 64 << 20, DESCRIPTORS_AHEAD = 16384 };
 enum { SIGNAL_FREE = SIGUSR2 };  // to the control thread: nobody stands on some generation any more
 enum { LINGER_US = 5000000 };    // what a script call or a reply may take that its search has left behind
+enum { STORE_GRACE_US = 1000000 }; // for what is to be kept yet
 enum { ROOM_ROUND_US = 200000 }; // until those that linger are told to end once more
 
 bool engine_is_ready(struct engine *engine, const char **because)
@@ -372,7 +374,9 @@ static enum status start_kept(struct engine *engine, struct failure *why)
         failure_set(why, "out of memory");
         return status;
     }
-    return switch_desk_create(engine, &engine->switch_desk, why);
+    status = store_desk_open(engine->settings, &engine->store, why);
+    engine->store_is_shared = store_desk_backend(engine->settings) == STORE_BACKEND_REDIS;
+    return status == STATUS_OK ? switch_desk_create(engine, &engine->switch_desk, why) : status;
 }
 
 static enum status engine_start(struct engine *engine, sigset_t *signals, settings_finding report, void *context,
@@ -455,6 +459,9 @@ static void engine_stop(struct engine *engine)
     }
     if (engine->workers != NULL) {
         worker_pool_destroy(&engine->workers); // gives its calls back to the loops
+    }
+    if (engine->store != NULL) {
+        engine->store->ops->close(&engine->store, STORE_GRACE_US); // likewise
     }
     for (size_t i = 0; i < engine->thread_count; i++) {
         io_thread_fini(&engine->threads[i]);

@@ -53,6 +53,8 @@ struct engine {
     struct shadows *shadows;         // outlives the loops
     struct reload *reload;           // outlives the admin
     struct switches *switches;       // of operators; outlives the loops
+    struct store *store;             // NULL: there is none; outlives the loops
+    bool store_is_shared;            // other engines see what is kept there
     struct switch_desk *switch_desk; // NULL: nobody changes them
     struct admin *admin;             // NULL: none
     uint64_t started_us, started_wall_us;

@@ -287,6 +287,7 @@ static enum status io_thread_open(struct io_thread *thread, struct failure *why)
         return status;
     }
     live_world_init(&thread->live, thread->loop, thread->fetches, thread->engine->workers, thread->engine->permits);
+    thread->live.store = thread->engine->store;
     gate_init(&thread->gate, thread->loop, (unsigned)(thread - thread->engine->threads));
     thread->live.gate = &thread->gate;
     search_refusal_init(&thread->refusal);

@@ -91,6 +91,45 @@ static bool live_script_has_begun(struct world *world, const struct script_call 
     return call->begun_us != 0;
 }
 
+/// A call of the store is back on its loop.
+static void live_on_store_back(struct message *message)
+{
+    struct store_call *call = CONTAINER_OF(message, struct store_call, message);
+
+    if (atomic_load(&call->is_cancelled)) {
+        store_call_destroy(&call);
+        return;
+    }
+    call->on_done(call);
+}
+
+static void live_store_deliver(struct store_home *home, struct store_call *call)
+{
+    struct live_world *live = CONTAINER_OF(home, struct live_world, home);
+    loop_post(live->loop, &call->message);
+}
+
+static void live_store_submit(struct world *world, struct store_call *call)
+{
+    struct live_world *live = live_of(world);
+
+    call->home = &live->home;
+    call->message.on_receive = live_on_store_back;
+    if (live->store != NULL) {
+        store_submit(live->store, call);
+    } else if (call->on_done != NULL) {
+        live_store_deliver(&live->home, call); // its states say that there is a fault
+    } else {
+        store_call_destroy(&call);
+    }
+}
+
+static void live_store_cancel(struct world *world, struct store_call *call)
+{
+    (void)world;
+    atomic_store(&call->is_cancelled, true);
+}
+
 static enum quota_answer live_permit_begin(struct world *world, const struct script_account *account, uint64_t *wait_us)
 {
     return permits_begin(live_of(world)->permits, account, wait_us);
@@ -361,6 +400,8 @@ void live_world_init(struct live_world *live, struct loop *loop, struct fetch_po
         .login_start = live_login_start,
         .login_cancel = live_login_cancel,
         .login_refuse = live_login_refuse,
+        .store_submit = live_store_submit,
+        .store_cancel = live_store_cancel,
     };
     *live = (struct live_world){
         .world = { .ops = &OPS },
@@ -368,6 +409,7 @@ void live_world_init(struct live_world *live, struct loop *loop, struct fetch_po
         .fetches = fetches,
         .workers = workers,
         .permits = permits,
+        .home = { .deliver = live_store_deliver },
     };
     shadow_desk_init(&live->shadows, &live->world);
 }

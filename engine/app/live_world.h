@@ -10,11 +10,13 @@
 #include "app/login_book.h"
 #include "app/permits.h"
 #include "app/shadow.h"
+#include "app/store_home.h"
 #include "app/switches.h"
 #include "io/fetch.h"
 #include "io/loop.h"
 #include "script/worker_pool.h"
 #include "search/ports.h"
+#include "store/store.h"
 
 struct live_world {
     struct world world;
@@ -27,6 +29,8 @@ struct live_world {
     struct shadow_desk shadows; // of nobody, until somebody keeps shadows here
     struct gate *gate;          // of its loop; NULL: there is none
     uint64_t calls_out;         // script calls not yet back
+    struct store *store;        // NULL: there is none
+    struct store_home home;     // where its calls come back to
     /// As `late_ended` of the ports; NULL: nobody wants to know. Set by its thread.
     void (*on_late)(void *owner, struct search_record *record, enum outcome spoiled, const struct failure *trouble);
     void *late_owner;

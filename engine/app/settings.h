@@ -133,8 +133,11 @@ struct settings {
     struct text *suppliers_dirs; // one or several
     size_t suppliers_dir_count;
     struct text scripts_dir;
-    struct text secrets_dir; // absent: as the environment says
-    struct text state_dir;   // absent: none
+    struct text secrets_dir;                                             // absent: as the environment says
+    struct text state_dir;                                               // absent: none
+    struct text store_backend, store_path;                               // app/store_desk.h says what they mean
+    struct text store_url, store_user, store_password_env, store_prefix; // absent but the last: not set
+    uint64_t store_max_size, store_read_slice_us, store_compress_above;
     struct address_range *allow_private;
     size_t allow_private_count;
     struct text ca_file;

@@ -382,6 +382,25 @@ static void keep_places(struct settings_reader *reader)
     }
 }
 
+// Each backend needs to be told where it is.
+static void check_store(struct settings_reader *reader)
+{
+    const struct settings *settings = reader->settings;
+    const struct settings_node *at = origin_of(reader, "store.backend");
+
+    if (at != NULL && text_equals_c(settings->store_backend, "redis") && settings->store_url.data == NULL) {
+        settings_find(reader, at->file, at->line, at->column, CODE_SETTING_VALUE,
+                      "`store.backend` is redis, and `store.url` does not say where it is",
+                      "set it like redis://127.0.0.1:6379/0");
+    }
+    if (at != NULL && text_equals_c(settings->store_backend, "lmdb") && settings->store_path.data == NULL &&
+        settings->state_dir.data == NULL) {
+        settings_find(reader, at->file, at->line, at->column, CODE_SETTING_VALUE,
+                      "`store.backend` is lmdb, and neither `store.path` nor `state_dir` says where it is",
+                      "set store.path to a directory that the engine may write");
+    }
+}
+
 void settings_reader_finish(struct settings_reader *reader)
 {
     struct settings *settings = reader->settings;
@@ -398,6 +417,7 @@ void settings_reader_finish(struct settings_reader *reader)
         check_order(reader, "deadline.default", settings->deadline_default_us, "deadline.max",
                     settings->deadline_max_us);
     }
+    check_store(reader);
     if (reader->findings == 0) {
         const struct settings_node *at = origin_of(reader, "segments");
         settings->segments_place = at == NULL ? (struct settings_place){ NULL, 0, 0 }

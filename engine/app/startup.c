@@ -3,6 +3,7 @@
 #include "app/admin.h"
 #include "app/bearer.h"
 #include "app/settings_table.h"
+#include "app/store_desk.h"
 #include "io/identity.h"
 #include "telemetry/attribution.h"
 
@@ -51,6 +52,7 @@ static enum status startup_check_secrets_dir(const char *path, struct failure *w
 void startup_check(const struct settings *settings, settings_finding report, void *context)
 {
     struct failure of_reply = { 0 }, of_admin = { 0 }, of_authorities = { 0 }, of_attribution = { 0 }, of_dir = { 0 };
+    struct failure of_store = { 0 };
     struct text token = { NULL, 0 };
 
     enum status status =
@@ -67,4 +69,7 @@ void startup_check(const struct settings *settings, settings_finding report, voi
     startup_tell(settings, "attribution.file", status, &of_attribution, report, context);
     status = startup_check_secrets_dir(settings->secrets_dir.data, &of_dir);
     startup_tell(settings, "secrets_dir", status, &of_dir, report, context);
+    status = store_desk_check(settings, &of_store);
+    startup_tell(settings, settings->store_path.data != NULL ? "store.path" : "state_dir", status, &of_store, report,
+                 context);
 }

@@ -4,6 +4,7 @@
 #include "app/io_thread.h"
 #include "app/permits.h"
 #include "app/reload.h"
+#include "app/switch_purge.h"
 #include "app/switch_words.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -269,6 +270,9 @@ static void act(struct switch_desk *desk, struct switch_request *request, const 
         break;
     case SWITCH_DROP_CEILING:
         request->end = take_back(desk, request, SWITCH_ABOUT_CEILING) ? SWITCH_DONE : SWITCH_UNCHANGED;
+        break;
+    case SWITCH_PURGE:
+        switch_purge(desk->engine->store, request);
         break;
     case SWITCH_ACTION_COUNT:
         break;

@@ -35,3 +35,15 @@ void store_digest(const struct store_call *call, uint8_t digest[STORE_DIGEST])
     require(EVP_DigestFinal_ex(context, digest, NULL) == 1);
     EVP_MD_CTX_free(context);
 }
+
+bool store_is_current(const struct store_call *call, const struct store_entry *entry,
+                      const struct last_known_head *head)
+{
+    uint64_t now_ms = call->now_ms;
+
+    if (head->until_ms <= now_ms || head->observed_ms > now_ms + STORE_CLOCKS_APART_MS) {
+        return false;
+    }
+    uint64_t age_ms = now_ms > head->observed_ms ? now_ms - head->observed_ms : 0;
+    return entry->max_age_ms == 0 || age_ms <= entry->max_age_ms;
+}

@@ -58,3 +58,9 @@ void store_deliver(struct store *store, struct store_call *call);
 /// query and schema.
 enum { STORE_DIGEST = 32, STORE_NAME_MAX = 400 };
 void store_digest(const struct store_call *call, uint8_t digest[STORE_DIGEST]);
+
+/// For backends: may what is known by this head be used for this entry now? What is older than `max_age_ms`, over, or
+/// from a future that is no difference of two clocks, may not: nobody could say how old it is.
+enum { STORE_CLOCKS_APART_MS = 60000 };
+bool store_is_current(const struct store_call *call, const struct store_entry *entry,
+                      const struct last_known_head *head);

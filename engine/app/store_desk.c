@@ -1,0 +1,200 @@
+#include "app/store_desk.h"
+
+#include "app/store_home.h"
+#include "base/log.h"
+#include "store/store_lmdb.h"
+#include "telemetry/metrics.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char *const NAMES[] = { "none", "lmdb", "redis" };
+
+const char *store_backend_name(enum store_backend backend)
+{
+    return NAMES[backend];
+}
+
+enum store_backend store_desk_backend(const struct settings *settings)
+{
+    for (size_t i = 0; i < COUNT_OF(NAMES); i++) {
+        if (text_equals_c(settings->store_backend, NAMES[i])) {
+            return (enum store_backend)i;
+        }
+    }
+    return settings->state_dir.data != NULL ? STORE_BACKEND_LMDB : STORE_BACKEND_NONE;
+}
+
+bool store_desk_path(const struct settings *settings, char path[STORE_PATH_SIZE])
+{
+    bool is_own = settings->store_path.data != NULL;
+    struct text directory = is_own ? settings->store_path : settings->state_dir;
+    int length = snprintf(path, STORE_PATH_SIZE, "%.*s%s", TEXT_ARGS(directory), is_own ? "" : "/store");
+
+    return length > 0 && length < STORE_PATH_SIZE;
+}
+
+/// False: it is not known where its directory is.
+static bool has_place(const struct settings *settings, char path[STORE_PATH_SIZE], struct failure *why)
+{
+    if (settings->store_path.data == NULL && settings->state_dir.data == NULL) {
+        failure_set(why, "store.backend is lmdb, and neither store.path nor state_dir says where");
+        failure_help(why, "set store.path to a directory that the engine may write");
+        return false;
+    }
+    if (!store_desk_path(settings, path)) {
+        failure_set(why, "store.path: its name is too long");
+        return false;
+    }
+    return true;
+}
+
+// ---------------------------------------------------------------------------------------------------------------
+// opening
+
+/// The directory of all state is made when it is missing, whoever comes first.
+static void make_state_dir(const struct settings *settings)
+{
+    enum { MODE = 0750 };
+
+    if (settings->store_path.data == NULL && settings->state_dir.data != NULL) {
+        (void)mkdir(settings->state_dir.data, MODE); // what cannot be made is told of what is to be in it
+    }
+}
+
+static enum status open_lmdb(const struct settings *settings, struct store **store, struct failure *why)
+{
+    char path[STORE_PATH_SIZE];
+
+    if (!has_place(settings, path, why)) {
+        return STATUS_INVALID;
+    }
+    make_state_dir(settings);
+    struct store_lmdb_options options = { .directory = path,
+                                          .max_bytes = settings->store_max_size,
+                                          .deliver = store_home_deliver };
+    return store_lmdb_open(&options, store, why);
+}
+
+enum status store_desk_open(const struct settings *settings, struct store **store, struct failure *why)
+{
+    enum store_backend backend = store_desk_backend(settings);
+    enum status status = STATUS_OK;
+
+    *store = NULL;
+    switch (backend) {
+    case STORE_BACKEND_LMDB:
+        status = open_lmdb(settings, store, why);
+        break;
+    case STORE_BACKEND_REDIS:
+        failure_set(why, "store.backend: redis is not supported by this version");
+        failure_help(why, "take lmdb");
+        status = STATUS_INVALID;
+        break;
+    default:
+        return STATUS_OK;
+    }
+    if (status == STATUS_OK) {
+        struct store_report report;
+        store_report_fill(*store, &report);
+        log_line(LOG_INFO, "store", "open backend=%s entries=%llu", NAMES[backend], (unsigned long long)report.entries);
+    }
+    return status;
+}
+
+/// What stands there, or the first directory above it, can be written.
+static bool is_writable(char *path, struct failure *why)
+{
+    struct stat facts;
+    bool is_there = stat(path, &facts) == 0;
+
+    if (is_there && S_ISDIR(facts.st_mode) && access(path, W_OK | X_OK) == 0) {
+        return true;
+    }
+    if (!is_there && errno == ENOENT) {
+        char *slash = strrchr(path, '/');
+        if (slash == NULL) {
+            return is_writable((char[]){ "." }, why);
+        }
+        slash[slash == path ? 1 : 0] = '\0';
+        return is_writable(path, why);
+    }
+    failure_set(why, "store.path: %s cannot be written: %s", path,
+                is_there && !S_ISDIR(facts.st_mode) ? "it is no directory" : strerrordesc_np(errno));
+    failure_help(why, "see to it that the engine can write there, or name another directory");
+    return false;
+}
+
+enum status store_desk_check(const struct settings *settings, struct failure *why)
+{
+    char path[STORE_PATH_SIZE];
+
+    if (store_desk_backend(settings) != STORE_BACKEND_LMDB) {
+        return STATUS_OK;
+    }
+    return has_place(settings, path, why) && is_writable(path, why) ? STATUS_OK : STATUS_INVALID;
+}
+
+// ---------------------------------------------------------------------------------------------------------------
+// telling
+
+static void write_report(const struct store_report *report, struct json_writer *json)
+{
+    json_field_bool(json, "up", report->is_up);
+    if (report->trouble[0] != '\0') {
+        json_field_c(json, "trouble", report->trouble);
+    }
+    json_field_u64(json, "entries", report->entries);
+    json_field_u64(json, "bytes", report->bytes);
+    if (report->max_bytes > 0) {
+        json_field_u64(json, "max_bytes", report->max_bytes);
+    }
+    json_field_u64(json, "found", report->found);
+    json_field_u64(json, "absent", report->absent);
+    json_field_u64(json, "faults", report->faults);
+    json_field_u64(json, "late", report->late);
+    json_field_u64(json, "kept", report->kept);
+    json_field_u64(json, "dropped", report->dropped);
+    json_field_u64(json, "evicted", report->evicted);
+    json_field_u64(json, "purged", report->purged);
+    json_field_u64(json, "corrupt", report->corrupt);
+}
+
+void store_desk_write(struct store *store, const struct settings *settings, struct json_writer *json)
+{
+    json_key(json, "store");
+    json_begin_object(json);
+    json_field_c(json, "backend", store != NULL ? NAMES[store_desk_backend(settings)] : NAMES[STORE_BACKEND_NONE]);
+    if (store != NULL) {
+        struct store_report report;
+        store_report_fill(store, &report);
+        write_report(&report, json);
+    }
+    json_end_object(json);
+}
+
+void store_desk_sample(struct store *store, struct metrics *metrics)
+{
+    struct store_report report = { 0 };
+
+    if (store != NULL) {
+        store_report_fill(store, &report);
+    }
+    const struct {
+        enum metric metric;
+        uint64_t value;
+    } rows[] = {
+        { METRIC_STORE_UP, report.is_up ? 1 : 0 }, { METRIC_STORE_ENTRIES, report.entries },
+        { METRIC_STORE_BYTES, report.bytes },      { METRIC_STORE_FOUND, report.found },
+        { METRIC_STORE_ABSENT, report.absent },    { METRIC_STORE_FAULTS, report.faults },
+        { METRIC_STORE_LATE, report.late },        { METRIC_STORE_KEPT, report.kept },
+        { METRIC_STORE_DROPPED, report.dropped },  { METRIC_STORE_EVICTED, report.evicted },
+        { METRIC_STORE_PURGED, report.purged },    { METRIC_STORE_CORRUPT, report.corrupt },
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        metrics_set(metrics, rows[i].metric, 0, rows[i].value);
+    }
+}
