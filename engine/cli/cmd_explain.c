@@ -49,13 +49,10 @@ static bool print_revalidation(const struct cli_options *options, struct text bo
 {
     static const struct {
         const char *label, *name;
-    } WORDS[] = { { "At ", "at" },
-                  { "Status ", "status" },
-                  { "Because ", "because" },
-                  { "Price was ", "was" },
-                  { "Price now ", "now" } },
-      OF_SUPPLIER[] = { { "Supplier ", "name" },   { "Account ", "account" }, { "Script ", "script" },
-                        { "Outcome ", "outcome" }, { "Phase ", "phase" },     { "Detail ", "detail" } };
+    } WORDS[] = { { "At ", "at" },           { "Status ", "status" }, { "Because ", "because" },
+                  { "Price was ", "was" },   { "Price now ", "now" }, { "Supplier ", "supplier" },
+                  { "Account ", "account" }, { "Script ", "script" }, { "Phase ", "phase" },
+                  { "Kind ", "kind" },       { "Code ", "code" },     { "Detail ", "detail" } };
     struct json_node *root = NULL;
     const char *sentence = NULL;
     struct arena arena;
@@ -71,16 +68,9 @@ static bool print_revalidation(const struct cli_options *options, struct text bo
     for (size_t i = 0; is_one && i < COUNT_OF(WORDS); i++) {
         print_word(&paint, WORDS[i].label, json_tree_text(root, WORDS[i].name));
     }
-    const struct json_node *supplier = is_one ? json_tree_member(root, "supplier") : NULL;
-    for (size_t i = 0; supplier != NULL && i < COUNT_OF(OF_SUPPLIER); i++) {
-        print_word(&paint, OF_SUPPLIER[i].label, json_tree_text(supplier, OF_SUPPLIER[i].name));
-    }
-    const struct json_node *took = is_one ? json_tree_member(root, "took_ms") : NULL;
-    const struct json_node *requests = json_tree_member(supplier, "requests");
-    if (took != NULL) {
-        buffer_printf(&out, "Took %.*s ms, %.*s requests%s\n", TEXT_ARGS(took->source),
-                      requests != NULL ? (int)requests->source.length : 1,
-                      requests != NULL ? requests->source.data : "0",
+    const struct json_node *took = json_tree_member(root, "took_ms"), *requests = json_tree_member(root, "requests");
+    if (is_one && took != NULL && requests != NULL) {
+        buffer_printf(&out, "Took %.*s ms, requests %.*s%s\n", TEXT_ARGS(took->source), TEXT_ARGS(requests->source),
                       json_tree_member(root, "joined") != NULL ? ", begun for another caller" : "");
     }
     cli_flush(stdout, &out);

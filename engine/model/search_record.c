@@ -292,6 +292,7 @@ static void write_search(const struct search_record *record, struct json_writer 
 static void write_revalidation(const struct search_record *record, struct json_writer *json)
 {
     const struct search_record_revalidation *told = &record->revalidation;
+    const struct search_record_entry *entry = &record->entries[0];
 
     json_begin_object(json);
     json_field_c(json, "line", "revalidation");
@@ -308,8 +309,11 @@ static void write_revalidation(const struct search_record *record, struct json_w
     if (told->has_joined) {
         json_field_bool(json, "joined", true);
     }
-    json_key(json, "supplier");
-    write_entry(&record->entries[0], json);
+    json_field_text(json, "supplier", entry->name);
+    field_text(json, "account", entry->account);
+    field_text(json, "script", entry->script);
+    json_field_u64(json, "requests", entry->requests);
+    write_why(entry, json);
     json_end_object(json);
 }
 
