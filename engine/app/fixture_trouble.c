@@ -2,48 +2,21 @@
 // that differs then comes of it.
 
 #include "app/fixture_run.h"
+#include "script/drop_words.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/// What is wrong with a dropped offer, by the words that its schema has for it.
-static const struct {
-    const char *words;
-    enum code code;
-    const char *help;
-} DROPS[] = {
-    { "currency of ISO 4217", CODE_CURRENCY,
-      "give an ISO 4217 code of three capitals: map what the supplier calls it" },
-    { "is a place whose time zone", CODE_PLACE,
-      "give the IATA code of an airport, in capitals; a city has none, and a new one belongs into "
-      "scripts/data/airports.txt" },
-    { "a float is an error", CODE_MONEY_FLOAT,
-      "read the amount as text: response:json with `text` or `decimal` keeps it, and money.parse takes it" },
-    { "local time", CODE_TIME_FORMAT,
-      "give it as ISO 8601, 2027-05-03T20:05: time.local_time and time.at read other spellings" },
-    { "date", CODE_TIME_FORMAT, "give it as 2027-05-03: time.date, time.ddmmyy and time.at read other spellings" },
-    { "time", CODE_TIME_FORMAT, "give it as ISO 8601: time.utc, time.at and time.http read other spellings" },
-    { "money as decimal", CODE_MONEY_AMOUNT, "give decimal text such as \"412.30\": money.parse makes it" },
-};
-
 static void find_dropped(struct fixture *fixture, const struct json_node *at, struct text words)
 {
-    enum code code = CODE_OFFER_DROPPED;
-    const char *help =
-        "mend what the script gives, or name it in `expect` (\"offers_dropped\": …) where it is meant so";
-    const char *expected = memmem(words.data, words.length, ": ", 2);
-    struct text rest =
-        expected == NULL ? words : (struct text){ expected, words.length - (size_t)(expected - words.data) };
+    const struct drop_words *known = drop_words_find(words);
 
-    const char *value = memmem(rest.data, rest.length, ", got \"", 7); // is the supplier's
-    rest.length = value == NULL ? rest.length : (size_t)(value - rest.data);
-    for (size_t i = 0; i < COUNT_OF(DROPS) && code == CODE_OFFER_DROPPED; i++) {
-        if (memmem(rest.data, rest.length, DROPS[i].words, strlen(DROPS[i].words)) != NULL) {
-            code = DROPS[i].code;
-            help = DROPS[i].help;
-        }
-    }
-    fixture_find(fixture, at, code, help, "offers were dropped: %.*s", TEXT_ARGS(words));
+    fixture_find(fixture, at, known != NULL ? known->code : CODE_OFFER_DROPPED,
+                 known != NULL
+                     ? known->help
+                     : "mend what the script gives, or name it in `expect` (\"offers_dropped\": …) where it is "
+                       "meant so",
+                 "offers were dropped: %.*s", TEXT_ARGS(words));
 }
 
 static void find_warned(struct fixture *fixture, const struct json_node *at, struct text words)

@@ -13,6 +13,7 @@ enum { ARENA_MAX = 128 << 20, NAME_MAX_BYTES = 48, VALUE_LEAST = 6, PASSING_LEAS
 void hide_init(struct hide *hide, bool has_stand_ins)
 {
     hide->has_stand_ins = has_stand_ins;
+    hide->is_of_request = false;
     hide->is_of_login = false;
     hide->count = 0;
     arena_init(&hide->arena, ARENA_MAX);
@@ -103,13 +104,29 @@ static bool is_of_account(struct text value)
            (has_any(value, is_at) || (has_any(value, is_digit) && has_any(value, is_letter)));
 }
 
+/// The names under which a request says who asks: beside a secret they are half of a key.
+static bool is_credential(struct text plain)
+{
+    static const char *const WHOLE[] = { "user",       "userid",    "username",       "userlogin",
+                                         "login",      "loginid",   "clientid",       "accountid",
+                                         "agentid",    "agentcode", "agencyid",       "agency",
+                                         "agencycode", "pcc",       "pseudocitycode", "customerid" };
+
+    for (size_t i = 0; i < COUNT_OF(WHOLE); i++) {
+        if (text_equals_c(plain, WHOLE[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool hide_is_named(const struct hide *hide, struct text name, struct text value)
 {
     static const char *const WHOLE[] = { "refresh", "access", "pin",   "bearer",  "ticket",    "key",    "clientid",
                                          "user",    "userid", "email", "account", "accountid", "agency", "username" };
     char place[NAME_MAX_BYTES];
     struct text plain = plain_name(name, place);
-    bool is_one = hide_is_name(name);
+    bool is_one = hide_is_name(name) || (hide->is_of_request && is_credential(plain));
 
     for (size_t i = 0; i < COUNT_OF(WHOLE) && hide->is_of_login && !is_one; i++) {
         is_one = text_equals_c(plain, WHOLE[i]);
@@ -118,12 +135,12 @@ bool hide_is_named(const struct hide *hide, struct text name, struct text value)
 }
 
 /// In URLs, forms and headers a secret may have a name that is any identifier's in a document.
-static bool is_parameter(struct text name)
+static bool is_parameter(const struct hide *hide, struct text name)
 {
     static const char *const WHOLE[] = { "xkey", "key", "auth", "xauth", "pwd", "sig", "sid", "hash" };
     char place[NAME_MAX_BYTES];
     struct text plain = plain_name(name, place);
-    bool is_one = hide_is_name(name);
+    bool is_one = hide_is_name(name) || (hide->is_of_request && is_credential(plain));
 
     for (size_t i = 0; i < COUNT_OF(WHOLE) && !is_one; i++) {
         is_one = text_equals_c(plain, WHOLE[i]);
@@ -233,7 +250,7 @@ static void hide_credentials(struct hide *hide, struct text name, struct text va
 
 void hide_header(struct hide *hide, struct text name, struct text value, struct buffer *out)
 {
-    if (is_parameter(name) && value.length > 0) {
+    if (is_parameter(hide, name) && value.length > 0) {
         hide_credentials(hide, name, value, out);
     } else {
         hide_text(hide, value, out);
@@ -249,7 +266,7 @@ static void hide_pairs(struct hide *hide, struct text pairs, struct buffer *out)
         if (value.data != NULL) {
             buffer_append_byte(out, '=');
         }
-        if (value.length > 0 && is_parameter(name)) {
+        if (value.length > 0 && is_parameter(hide, name)) {
             buffer_append_text(out, hide_stand_in(hide, name, value));
         } else {
             hide_text(hide, value, out);

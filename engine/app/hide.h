@@ -20,6 +20,7 @@ struct hide_value {
 struct hide {
     struct arena arena;
     bool has_stand_ins; // for fixtures
+    bool is_of_request; // what follows is what we send: who we are is hidden, too
     bool is_of_login;   // what follows is the answer to a login: whatever may tell the account goes, too
     struct hide_value values[HIDE_VALUES_MAX];
     size_t count;
@@ -34,7 +35,8 @@ void hide_add(struct hide *hide, struct text value, struct text stand_in);
 /// Is it a name that only secrets have, in whatever spelling?
 bool hide_is_name(struct text name);
 
-/// The same, for what follows: in the answer to a login also names and values that tell whose account it is.
+/// The same, for what follows: in a request also names of those who ask, in the answer to a login also names and values
+/// that tell whose account it is.
 bool hide_is_named(const struct hide *hide, struct text name, struct text value);
 
 // All of them append what is left of the text.

@@ -237,7 +237,8 @@ static void tell_unseen(void *context, const char *path, uint64_t since_wall_us)
     uint32_t line = line_of_path(script_set_supplier_file(unseen->inspection->catalogue->set, unseen->index), path);
     place.line = line != 0 ? line : place.line;
     inspection_tell(unseen->inspection, INSPECTION_HINT, CODE_SHAPE, place,
-                    "is it spelt as the supplier does? Else add a fixture that has it",
+                    "is it misspelt? Then it reads nothing, and nobody says so. Else keep an answer that has it: "
+                    "lastcall record NAME SEARCH --body FILE",
                     "no fixture has `%s`, which the script reads", path);
 }
 

@@ -80,6 +80,9 @@ MUST_CHECK bool try_failure(const struct try_run *run, const struct try_subject 
 /// read, one that was not given?
 MUST_CHECK bool try_is_mistake(const struct try_run *run);
 
+/// Did it end with a status that means trouble, of which the script says nothing?
+MUST_CHECK bool try_is_untold(const struct try_run *run);
+
 /// What a reply says of the supplier; NULL: nothing.
 const struct json_node *try_report(const struct try_run *run);
 /// Its outcome; absent: the product refused the search.

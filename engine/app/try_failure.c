@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+static const char *const FINE[] = { "answered", "empty", "skipped" };
+
 /// What went out and came back.
 static void note_exchange(struct failure *why, const struct tap_exchange *exchange)
 {
@@ -106,12 +108,18 @@ static bool fill_dropped(const struct try_run *run, const struct try_subject *su
     return true;
 }
 
-/// A status that means trouble, of which the script says nothing.
+bool try_is_untold(const struct try_run *run)
+{
+    const struct tap_exchange *exchange = last_exchange(run);
+
+    return exchange != NULL && tap_is_untold(exchange) && !is_one_of(try_outcome(run), FINE, COUNT_OF(FINE));
+}
+
 static bool fill_untold(const struct try_run *run, const struct try_subject *subject, struct failure *why)
 {
     const struct tap_exchange *exchange = last_exchange(run);
 
-    if (exchange == NULL || !tap_is_untold(exchange)) {
+    if (!try_is_untold(run)) {
         return false;
     }
     unsigned status = exchange->response->status;
@@ -189,7 +197,6 @@ bool try_failure(const struct try_run *run, const struct try_subject *subject, s
 {
     static const char *const SCRIPTS[] = { "script_error", "script_timeout", "script_memory", "unparsable",
                                            "too_large" };
-    static const char *const FINE[] = { "answered", "empty", "skipped" };
     struct text outcome = try_outcome(run);
     char words[400];
 

@@ -520,7 +520,9 @@ static bool record_held(struct try_recording *recording, struct failure *why)
         remove_old_bodies(&making);
     }
     if (recording->is_kept && strncmp(recording->name, "ok-", 3) == 0) {
-        try_record_find_invented(recording);
+        try_record_meet_invented(recording);
+        bool is_replaced = recording->chosen[0] != '\0' && recording->invented[0] != '\0';
+        recording->is_invented_gone = is_replaced && unlink(recording->invented) == 0;
     }
     if (!is_made && why->message[0] == '\0') {
         failure_set(why, "the fixture could not be made: out of memory");

@@ -3,8 +3,6 @@
 
 #include "app/try_record.h"
 
-#include "app/fixture_folder.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,26 +12,6 @@
 #include <unistd.h>
 
 enum { ASIDE_SIZE = TRY_PATH_SIZE + 8 };
-
-void try_record_find_invented(struct try_recording *recording)
-{
-    char folder[TRY_PATH_SIZE];
-    struct dirent **entries = NULL;
-
-    (void)snprintf(folder, sizeof(folder), "%.*s", (int)(strrchr(recording->path, '/') - recording->path),
-                   recording->path);
-    int count = scandir(folder, &entries, fixture_folder_has, alphasort);
-    for (int i = 0; i < count; i++) {
-        char path[TRY_PATH_SIZE + 300];
-        int length = snprintf(path, sizeof(path), "%s/%s", folder, entries[i]->d_name);
-        bool is_ok = strncmp(entries[i]->d_name, "ok-", 3) == 0 && length < TRY_PATH_SIZE;
-        if (is_ok && recording->invented[0] == '\0' && fixture_is_invented_at(path)) {
-            memcpy(recording->invented, path, (size_t)length + 1);
-        }
-        free(entries[i]);
-    }
-    free(entries);
-}
 
 static const char *aside(const char *path, char place[ASIDE_SIZE])
 {

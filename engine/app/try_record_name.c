@@ -9,13 +9,76 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { NAME_MAX_BYTES = 64, BODY_NAME = 96 };
+enum { BODY_NAME = 96, SEARCH_ARENA = 16 << 20 };
+
+/// Of an answer: by what was asked for.
+static const char *name_of_answer(const struct json_node *query)
+{
+    const struct json_node *slices = json_tree_member(query, "slices");
+    const struct json_node *first = json_tree_element(slices, 0), *second = json_tree_element(slices, 1);
+
+    if (slices == NULL) {
+        return json_tree_member(query, "check_in") != NULL ? "ok-stay" : "ok-answer";
+    }
+    bool is_back = slices->count == 2 &&
+                   text_equals(json_tree_text(first, "origin"), json_tree_text(second, "destination")) &&
+                   text_equals(json_tree_text(first, "destination"), json_tree_text(second, "origin"));
+    return slices->count == 1 ? "ok-one-way" : is_back ? "ok-return" : "ok-multi-city";
+}
+
+/// Of what is no answer: by what it is instead.
+static const char *name_of_trouble(const struct json_node *report)
+{
+    static const struct {
+        const char *member, *value, *name;
+    } ROWS[] = {
+        { "outcome", "empty", "odd-nothing" },
+        { "kind", "auth", "odd-key-refused" },
+        { "kind", "quota", "odd-quota" },
+        { "kind", "busy", "odd-busy" },
+        { "outcome", "rejected", "odd-refused" },
+        { "outcome", "cut", "odd-cut" },
+        { "outcome", "unparsable", "odd-unreadable" },
+        { "outcome", "skipped", "odd-skipped" },
+    };
+
+    for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
+        if (text_equals_c(json_tree_text(report, ROWS[i].member), ROWS[i].value)) {
+            return ROWS[i].name;
+        }
+    }
+    return "odd-failed";
+}
+
+const char *try_record_name_of(const struct try_run *run)
+{
+    struct arena arena;
+    struct json_node *root = NULL;
+    const char *sentence, *name = "ok-answer";
+    size_t offset;
+
+    if (!text_equals(try_outcome(run), TEXT("answered"))) {
+        return name_of_trouble(try_report(run));
+    }
+    arena_init(&arena, SEARCH_ARENA);
+    if (json_tree_read(&arena, run->search, &root, &offset, &sentence) == STATUS_OK) {
+        name = name_of_answer(json_tree_member(root, "query"));
+    }
+    arena_fini(&arena);
+    return name;
+}
+
+void try_record_choose(struct try_recording *recording)
+{
+    (void)snprintf(recording->chosen, sizeof(recording->chosen), "%s", try_record_name_of(recording->run));
+    recording->name = recording->chosen;
+}
 
 /// Is it fit for a file, and for a fixture?
 static bool is_name(const char *name)
 {
     size_t length = strlen(name);
-    bool is_fit = length < NAME_MAX_BYTES && (strncmp(name, "ok-", 3) == 0 || strncmp(name, "odd-", 4) == 0);
+    bool is_fit = length < TRY_NAME_SIZE && (strncmp(name, "ok-", 3) == 0 || strncmp(name, "odd-", 4) == 0);
 
     for (size_t i = 0; i < length && is_fit; i++) {
         is_fit = isalnum((unsigned char)name[i]) || strchr("-_", name[i]) != NULL;
@@ -69,7 +132,7 @@ bool try_record_check(struct try_recording *recording, struct failure *why)
         failure_set(why, "the fixture's path is too long");
         return false;
     }
-    if (!recording->is_forced && find_taken(recording, path)) {
+    if (!recording->is_forced && !fixture_is_invented_at(recording->path) && find_taken(recording, path)) {
         bool is_body = strcmp(path, recording->path) != 0;
         failure_at(why, path, 0, 0);
         failure_set(why, is_body ? "there is a body of that name already" : "there is a fixture of that name already");

@@ -1,5 +1,6 @@
 #include "app/try_write.h"
 
+#include "app/fixture_secret.h"
 #include "app/hide.h"
 #include "app/try_fit.h"
 #include "base/clock.h"
@@ -7,6 +8,8 @@
 
 #include <stdio.h>
 #include <string.h>
+
+enum { CONTEXT_ARENA = 4 << 20 };
 
 static void write_node(struct hide *hide, const struct json_node *node, struct json_writer *json);
 
@@ -158,6 +161,31 @@ static void learn_secrets(const struct try_run *run, struct hide *hide)
     }
 }
 
+/// The secrets of an account: as the process has them, and as they are made up for saved answers.
+static void learn_account(const struct try_subject *subject, const struct script_account *account, struct hide *hide)
+{
+    struct json_node *context = NULL;
+    struct arena arena;
+    const char *sentence;
+    size_t offset;
+
+    arena_init(&arena, CONTEXT_ARENA);
+    (void)!json_tree_read(&arena, account->context, &context, &offset, &sentence);
+    for (size_t i = 0; i < subject->script->secret_count; i++) {
+        struct text name = subject->script->secrets[i];
+        struct text value = json_tree_text(json_tree_member(context, "secret"), name.data);
+        struct buffer made;
+        buffer_init(&made, CONTEXT_ARENA);
+        fixture_test_secret(name, value, &made);
+        hide_add(hide, buffer_text(&made), TEXT("***"));
+        if (value.length > 0) {
+            hide_add(hide, value, TEXT("***"));
+        }
+        buffer_fini(&made);
+    }
+    arena_fini(&arena);
+}
+
 /// One or none, as in the other commands' lists.
 static void write_findings(const struct try_view *view, struct json_writer *json)
 {
@@ -193,6 +221,9 @@ bool try_write(const struct try_view *view, struct buffer *out, struct failure *
     hide_init(&hide, false);
     try_hide_signed(run, &hide);
     learn_secrets(run, &hide);
+    for (size_t i = 0; i < catalogue_account_count(view->subject->supplier); i++) {
+        learn_account(view->subject, &view->subject->supplier->account[i], &hide);
+    }
     json_writer_init(&json, out);
     json_begin_object(&json);
     json_field_text(&json, "supplier", view->subject->supplier->name);

@@ -118,6 +118,7 @@ static void write_request(const struct http_request *request, struct hide *hide,
     struct text type = request_header(request, TEXT("content-type"));
     struct buffer out;
 
+    hide->is_of_request = true;
     buffer_init(&out, TEXT_MAX);
     json_key(json, "request");
     json_begin_object(json);
@@ -134,6 +135,7 @@ static void write_request(const struct http_request *request, struct hide *hide,
     }
     json_end_object(json);
     buffer_fini(&out);
+    hide->is_of_request = false;
 }
 
 // ------------------------------------------------------------------------------------------------------------ response

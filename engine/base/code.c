@@ -55,8 +55,11 @@ static const struct code_row rows[] = {
       "The supplier names a product that does not exist, or the product's file in `scripts/products/` is\n"
       "broken.\n" },
     { CODE_SHAPE, "shape", "a shape or path that cannot be read by",
-      "Shapes name the fields of a document: `{ offers = { { id = text } } }`. A list of one element is \"array\n"
-      "of\"; leaves are `text`, `decimal`, `integer`, `flag`, `raw`; free keys are `map_of { … }`.\n" },
+      "Of a shape: it names the fields of a document, `{ offers = { { id = text } } }`; a list of one element is\n"
+      "\"array of\", leaves are `text`, `decimal`, `integer`, `flag`, `raw`, free keys are `map_of { … }`. Of a\n"
+      "path that no fixture has (`check --strict`): what is misspelt finds nothing, and nobody would say so.\n"
+      "Hold it against a saved answer (`lastcall try NAME SEARCH --body FILE` lists the names that are there);\n"
+      "if it is right, record an answer that has it: `lastcall record NAME SEARCH --body FILE --status N`.\n" },
     { CODE_PLAN, "plan", "a plan that cannot work",
       "The plan's terms or paths contradict the product or each other. The message names the field.\n" },
     { CODE_CEILING_IMPURE, "ceiling_impure", "a ceiling that is not the same each time",

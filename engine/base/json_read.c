@@ -441,25 +441,42 @@ static const char *json_spaced_key_end(const char *at, const char *end, bool is_
 }
 
 // Most documents have no space within a comma, a key and its colon.
-static inline const char *json_key_end(const struct json_reader *reader, struct text spelt)
+static inline const char *json_key_end(const struct json_run *run, struct text spelt)
 {
-    const char *end = reader->input.data + reader->input.length;
-    const char *at = json_space_end(reader->input.data + reader->offset, end);
-    size_t is_first = reader->state == JSON_AT_FIRST_KEY;
+    const char *at = json_space_end(run->at, run->end);
+    size_t length = spelt.length - run->is_first;
 
-    if (!is_first && (reader->state != JSON_AT_AFTER || (reader->is_object & json_bit(reader)) == 0)) {
-        return NULL;
-    }
-    size_t length = spelt.length - is_first;
-    if ((size_t)(end - at) > length && text_same_bytes(at, spelt.data + is_first, length)) {
+    if ((size_t)(run->end - at) > length && text_same_bytes(at, spelt.data + run->is_first, length)) {
         return at + length;
     }
-    return json_spaced_key_end(at, end, is_first, spelt);
+    bool is_over = at < run->end && *at == '}';
+    return is_over ? NULL : json_spaced_key_end(at, run->end, run->is_first, spelt);
+}
+
+struct json_run json_run_begin(const struct json_reader *reader)
+{
+    bool is_first = reader->state == JSON_AT_FIRST_KEY;
+    bool can = is_first || (reader->state == JSON_AT_AFTER && (reader->is_object & json_bit(reader)) != 0);
+
+    return (struct json_run){ .at = can ? reader->input.data + reader->offset : NULL,
+                              .end = reader->input.data + reader->input.length,
+                              .is_first = is_first };
+}
+
+void json_run_end(const struct json_run *run, struct json_reader *reader)
+{
+    size_t offset = run->at != NULL ? (size_t)(run->at - reader->input.data) : reader->offset;
+
+    if (offset != reader->offset) {
+        reader->offset = offset;
+        reader->state = JSON_AT_AFTER;
+    }
 }
 
 bool json_take_key(struct json_reader *reader, struct text spelt)
 {
-    const char *at = json_key_end(reader, spelt);
+    struct json_run run = json_run_begin(reader);
+    const char *at = run.at != NULL ? json_key_end(&run, spelt) : NULL;
 
     if (at == NULL) {
         return false;
@@ -469,65 +486,48 @@ bool json_take_key(struct json_reader *reader, struct text spelt)
     return true;
 }
 
-// The end of a whole number that begins at `i`; `i` itself: it is something else, or more than that.
-static inline size_t json_whole_end(struct text input, size_t i)
+// The end of a whole number that begins at `at`; `at` itself: it is something else, or more than that.
+static inline const char *json_whole_end(const char *at, const char *end)
 {
-    size_t first = i + (input.data[i] == '-');
-    size_t end = json_digits_end(input, first);
+    const char *first = at + (*at == '-');
+    const char *behind = first;
 
-    if (end == first || (input.data[first] == '0' && end - first > 1)) {
-        return i;
+    while (behind < end && json_is_digit[(unsigned char)*behind]) {
+        behind++;
     }
-    bool goes_on = end < input.length && (input.data[end] == '.' || (input.data[end] | 0x20) == 'e');
-    return goes_on ? i : end;
+    if (behind == first || (*first == '0' && behind - first > 1)) {
+        return at;
+    }
+    bool goes_on = behind < end && (*behind == '.' || (*behind | 0x20) == 'e');
+    return goes_on ? at : behind;
 }
 
-// Nothing is written to the reader before the whole member is known: its fields stay in registers.
-enum json_token json_take_member(struct json_reader *reader, struct text spelt, struct text *value)
+enum json_token json_run_take(struct json_run *run, struct text spelt, struct text *value)
 {
-    struct text input = reader->input;
-    const char *at = json_key_end(reader, spelt);
+    const char *at = run->at != NULL ? json_key_end(run, spelt) : NULL;
     enum json_token token = JSON_END;
 
-    at = at != NULL ? json_space_end(at, input.data + input.length) : NULL;
-    if (at == NULL || at == input.data + input.length) {
+    at = at != NULL ? json_space_end(at, run->end) : NULL;
+    if (at == NULL || at == run->end) {
         return JSON_END;
     }
-    size_t start = (size_t)(at - input.data);
-    size_t end;
+    const char *behind;
     if (*at == '"') {
-        end = json_plain_end(input, ++start);
-        token = end < input.length && input.data[end] == '"' ? JSON_STRING : JSON_END;
+        at++;
+        struct text rest = { at, (size_t)(run->end - at) };
+        behind = at + json_plain_end(rest, 0);
+        token = behind < run->end && *behind == '"' ? JSON_STRING : JSON_END;
     } else {
-        end = json_whole_end(input, start);
-        token = end > start ? JSON_NUMBER : JSON_END;
+        behind = json_whole_end(at, run->end);
+        token = behind > at ? JSON_NUMBER : JSON_END;
     }
     if (token != JSON_END) {
-        value->data = input.data + start;
-        value->length = end - start;
-        reader->offset = end + (token == JSON_STRING);
-        reader->state = JSON_AT_AFTER;
+        value->data = at;
+        value->length = (size_t)(behind - at);
+        run->at = behind + (token == JSON_STRING);
+        run->is_first = false;
     }
     return token;
-}
-
-bool json_skip(struct json_reader *reader, enum json_token first)
-{
-    enum json_token token = first == JSON_KEY ? json_next(reader) : first;
-
-    if (token == JSON_ERROR) {
-        return false;
-    }
-    if (token != JSON_BEGIN_OBJECT && token != JSON_BEGIN_ARRAY) {
-        return true;
-    }
-    uint32_t outside = reader->depth - 1;
-    while (reader->depth > outside) {
-        if (json_next(reader) == JSON_ERROR) {
-            return false;
-        }
-    }
-    return true;
 }
 
 // One escape that json_next has already checked. Moves `*offset` behind it.
@@ -575,25 +575,4 @@ struct text json_unescape(const struct json_reader *reader, struct buffer *scrat
     }
     scratch->length += (size_t)(out - start);
     return (struct text){ start, (size_t)(out - start) };
-}
-
-bool json_is_valid(struct text input, size_t *offset, const char **sentence)
-{
-    struct json_reader reader;
-    enum json_token token;
-
-    json_reader_init(&reader, input);
-    do {
-        token = json_next(&reader);
-    } while (token != JSON_END && token != JSON_ERROR);
-    if (token == JSON_ERROR) {
-        if (offset != NULL) {
-            *offset = reader.offset;
-        }
-        if (sentence != NULL) {
-            *sentence = reader.error;
-        }
-        return false;
-    }
-    return true;
 }

@@ -54,9 +54,17 @@ static inline struct text json_spelt_name(struct text spelt)
 /// it is something else, and nothing has been taken.
 MUST_CHECK bool json_take_key(struct json_reader *reader, struct text spelt);
 
-/// The same of a key and its value, when that is a string of plain ASCII or a whole number: STRING or NUMBER, with what
-/// lies between the quotes, or the literal. END: it is something else, and nothing has been taken.
-MUST_CHECK enum json_token json_take_member(struct json_reader *reader, struct text spelt, struct text *value);
+/// A run over plain members of an object, one behind the other: values that are strings of plain ASCII or whole
+/// numbers. The reader stands still until json_run_end. `json_run_take`: STRING or NUMBER, with what lies between the
+/// quotes, or the literal; END: the member is not called so or is something else, and nothing has been taken.
+struct json_run {
+    const char *at; // NULL: no member can stand here
+    const char *end;
+    bool is_first; // of its object
+};
+struct json_run json_run_begin(const struct json_reader *reader);
+MUST_CHECK enum json_token json_run_take(struct json_run *run, struct text spelt, struct text *value);
+void json_run_end(const struct json_run *run, struct json_reader *reader);
 
 /// Skips the value that starts with `first` (just returned by json_next) to its end; of a key, the key and its value.
 /// False: JSON_ERROR met.

@@ -136,6 +136,12 @@ static int unknown_option(const struct cli_command *command, const char *argumen
         }
     }
     const char *bare = argument + strspn(argument, "-");
+    bool is_url = text_starts_with(text_of(bare), TEXT("url")) && (bare[3] == '\0' || bare[3] == '=');
+    if (is_url && cli_command_takes(command, "admin")) {
+        return cli_usage_error("it asks the admin listener, which has an address of its own: --admin URL (default: "
+                               "http://127.0.0.1:8081)",
+                               "`lastcall %s` knows no option %s", command->name, argument);
+    }
     const char *nearest = text_nearest(text_of(bare), names, found);
     if (nearest != NULL) {
         (void)snprintf(help, sizeof(help), "did you mean --%s?", nearest);
@@ -145,12 +151,31 @@ static int unknown_option(const struct cli_command *command, const char *argumen
     return cli_usage_error(help, "`lastcall %s` knows no option %s", command->name, argument);
 }
 
-static int store_argument(const struct cli_command *command, const char *argument, struct cli_options *options)
+/// "suppliers/acme.lua" and "acme.test/" are acme: a shell completes files. Cut where it stands.
+static const char *supplier_of_path(char *argument)
+{
+    static const char *const ENDS[] = { ".lua", ".test" };
+    size_t length = strlen(argument);
+
+    length -= length > 1 && argument[length - 1] == '/' ? 1 : 0;
+    for (size_t i = 0; i < COUNT_OF(ENDS); i++) {
+        size_t end = strlen(ENDS[i]);
+        if (length > end && strncmp(argument + length - end, ENDS[i], end) == 0) {
+            argument[length - end] = '\0';
+            const char *slash = strrchr(argument, '/');
+            return slash == NULL ? argument : slash + 1;
+        }
+    }
+    return argument;
+}
+
+static int store_argument(const struct cli_command *command, char *argument, struct cli_options *options)
 {
     char help[256];
+    bool is_name = command->arguments != NULL && strcmp(command->arguments, "suppliers") == 0;
 
     if (options->argument_count < command->most_arguments) {
-        options->arguments[options->argument_count++] = argument;
+        options->arguments[options->argument_count++] = is_name ? supplier_of_path(argument) : argument;
         return CLI_OK;
     }
     (void)snprintf(help, sizeof(help), "usage: lastcall %s %s", command->name, command->usage);

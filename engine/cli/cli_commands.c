@@ -91,13 +91,16 @@ static const struct cli_command commands[] = {
       .most_arguments = 2,
       .run = cmd_try },
     { .name = "record",
-      .usage = "NAME SEARCH.json --as ok-NAME [--body FILE [--status N]]... [--force]",
+      .usage = "NAME SEARCH.json [--as ok-NAME] [--body FILE [--status N]]... [--force]",
       .summary = "do what `try` does, and keep it as a fixture",
-      .example = "lastcall record acme search.json --as ok-one-way",
+      .example = "lastcall record acme search.json --body answer.json\n"
+                 "lastcall record acme search.json --as ok-one-way",
       .help = "The whole exchange becomes suppliers/NAME.test/ok-NAME.json, with its bodies beside it: logins,\n"
               "parts and steps, in their order, and what came of them as the expectation. Secrets, tokens and\n"
               "cookies are replaced by those of a test. The new fixture is run at once, and removed when it does\n"
-              "not pass. What did not answer is called odd-NAME. With --body it is made of saved answers.\n",
+              "not pass. What did not answer is called odd-NAME. With --body it is made of saved answers. Without\n"
+              "--as it is named by the search (ok-one-way, ok-return, ok-stay) or by what came of it (odd-refused),\n"
+              "and replaces the ok fixture that `lastcall new` invented. --force is not needed for that one.\n",
       .options = "config json no-color body status header login as force",
       .arguments = "suppliers json",
       .exits = "137",

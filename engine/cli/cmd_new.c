@@ -87,6 +87,26 @@ static int check_name(const struct new_order *order)
     return CLI_OK;
 }
 
+/// Nothing runs without what comes with lastcall in `scripts_dir`; a draft could not even be tried.
+static int check_scripts(const struct new_order *order)
+{
+    char path[PATH_SIZE];
+
+    (void)snprintf(path, sizeof(path), "%.*s/products", TEXT_ARGS(order->settings->scripts_dir));
+    if (access(path, F_OK) == 0) {
+        return CLI_OK;
+    }
+    return refuse(order, CLI_CANNOT_LOAD,
+                  order->options->file_count > 0
+                      ? "`scripts_dir` of the settings is the folder scripts/ that comes with lastcall; mend it there"
+                      : "work in the root of the repository, or write a lastcall.yaml here with a line that leads to "
+                        "its folder: `scripts_dir: /PATH/TO/lastcall/scripts`",
+                  "nothing was written: the scripts that come with lastcall are not in %.*s, %s",
+                  TEXT_ARGS(order->settings->scripts_dir),
+                  order->options->file_count > 0 ? "where the settings say they are"
+                                                 : "and there is no lastcall.yaml that says where they are");
+}
+
 /// The whole file, or standard input for "-".
 static int read_call(struct new_order *order)
 {
@@ -160,7 +180,8 @@ static int read_order(struct new_order *order)
     if (settings_read(options->files, options->file_count, new_report, order, &order->settings) != STATUS_OK) {
         return CLI_CANNOT_LOAD;
     }
-    int code = check_name(order);
+    int code = check_scripts(order);
+    code = code == CLI_OK ? check_name(order) : code;
     if (code == CLI_OK && options->from != NULL) {
         code = read_call(order);
         order->is_product_guessed = options->product == NULL;
@@ -390,17 +411,20 @@ static size_t next_commands(struct new_order *order, struct text commands[COMMAN
     struct text with = buffer_text(&files);
     struct buffer line;
     buffer_init(&line, NEW_OUTPUT_CAP);
-    for (size_t i = 0; i < 5; i++) {
+    for (size_t i = 0; i < 6; i++) {
         buffer_clear(&line);
         if (i == 0) {
             buffer_printf(&line, "lastcall test %.*s%.*s", TEXT_ARGS(order->draft.name), TEXT_ARGS(with));
         } else if (i == 1) {
             buffer_printf(&line, "$EDITOR %s", script);
-        } else if (i == 2) {
+        } else if (i == 2) { // a saved answer needs neither keys nor network
+            buffer_printf(&line, "lastcall try %.*s %s --body ANSWER%.*s", TEXT_ARGS(order->draft.name), fixture,
+                          TEXT_ARGS(with));
+        } else if (i == 3) {
             for (size_t j = 0; j < order->draft.secret_count; j++) {
                 buffer_printf(&line, "%s%.*s=…", j == 0 ? "export " : " ", TEXT_ARGS(order->draft.secrets[j].name));
             }
-        } else if (i == 3) {
+        } else if (i == 4) {
             buffer_printf(&line, "lastcall try %.*s %s%.*s", TEXT_ARGS(order->draft.name), fixture, TEXT_ARGS(with));
         } else {
             buffer_printf(&line, "lastcall check%.*s", TEXT_ARGS(with));

@@ -33,12 +33,20 @@ static void print_cautions(const struct record *record, struct buffer *out)
     if (logins > 0) {
         buffer_append_c(out, "look at the bodies before others see them: the answer to a login may name the account\n");
     }
-    if (record->recording.invented[0] != '\0') {
+    if (record->recording.is_invented_gone) {
+        buffer_printf(out, "%s, which `lastcall new` invented, is gone: this one stands in its place\n",
+                      record->recording.invented);
+    } else if (record->recording.invented[0] != '\0') {
         const char *name = strrchr(record->recording.invented, '/') + 1;
         buffer_printf(out,
                       "%s is still the one that `lastcall new` invented: delete it, or record over it with --as %.*s "
                       "--force\n",
                       record->recording.invented, (int)strcspn(name, "."), name);
+    }
+    if (record->recording.renewed > 0) {
+        buffer_printf(out, "%zu odd fixture%s that `lastcall new` invented now ask%s for the same\n",
+                      record->recording.renewed, record->recording.renewed == 1 ? "" : "s",
+                      record->recording.renewed == 1 ? "s" : "");
     }
     if (run->unused > 0) {
         buffer_printf(out, "%zu --body %s not asked for: the script sends fewer requests\n", run->unused,
@@ -72,6 +80,9 @@ static void print_end(const struct record *record, struct buffer *out)
                               ? ", as that of the fixture"
                               : ", the day before the search's first date, which is over");
         }
+        buffer_printf(out, "next: lastcall test %.*s", TEXT_ARGS(recording->subject->script->name));
+        trying_put_settings(record->trying.options, out);
+        buffer_append_byte(out, '\n');
     } else {
         buffer_printf(out, "%s does not pass and was not kept (--force keeps it)\n", recording->path);
     }
@@ -103,6 +114,7 @@ static int make(struct record *record)
         json_field_bool(&json, "kept", record->recording.is_kept);
         if (record->recording.invented[0] != '\0') {
             json_field_c(&json, "invented", record->recording.invented);
+            json_field_bool(&json, "invented_gone", record->recording.is_invented_gone);
         }
         json_field_text(&json, "outcome", try_outcome(&record->trying.run));
         json_field_u64(&json, "exchanges", record->trying.run.tap.count);
@@ -129,18 +141,25 @@ static int run(struct record *record)
                                                 .is_forced = trying->options->is_forced,
                                                 .report = report,
                                                 .context = record };
-    if (record->recording.name == NULL) {
-        failure_set(&why, "the fixture needs a name");
-        failure_help(&why, "--as ok-one-way, or --as odd-sold-out");
-        return cli_fail(trying->options, &why, CLI_USAGE);
-    }
-    if (!try_record_check(&record->recording, &why)) {
+    bool is_named = record->recording.name != NULL;
+    if (is_named && !try_record_check(&record->recording, &why)) {
         return cli_fail(trying->options, &why, CLI_USAGE);
     }
     int code = trying_run(trying);
     if (code == CLI_OK && try_outcome(&trying->run).data == NULL) {
         (void)!try_failure(&trying->run, &trying->subject, &why);
         return cli_fail(trying->options, &why, CLI_USAGE);
+    }
+    if (code == CLI_OK && !is_named && try_is_mistake(&trying->run)) {
+        (void)!try_failure(&trying->run, &trying->subject, &why);
+        failure_note(&why, "it is not kept, for it is the script's to mend; --as odd-NAME keeps it all the same");
+        return cli_fail(trying->options, &why, CLI_FINDINGS);
+    }
+    if (code == CLI_OK && !is_named) {
+        try_record_choose(&record->recording);
+        if (!try_record_check(&record->recording, &why)) {
+            return cli_fail(trying->options, &why, CLI_USAGE);
+        }
     }
     return code == CLI_OK ? make(record) : code;
 }

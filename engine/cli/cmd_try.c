@@ -3,8 +3,11 @@
 #include "cli/trying.h"
 
 #include "app/try_write.h"
+#include "base/redact.h"
 
-enum { OUTPUT_MAX = 256 << 20 };
+#include <string.h>
+
+enum { OUTPUT_MAX = 256 << 20, NEXT_MAX = 64 << 10 };
 
 static void print(const struct trying *trying, struct text json)
 {
@@ -28,6 +31,28 @@ static void print(const struct trying *trying, struct text json)
     arena_fini(&arena);
 }
 
+/// What comes next: the same answer kept as a fixture, as a command that can be typed as it is.
+static void print_next(const struct trying *trying)
+{
+    const struct cli_options *options = trying->options;
+    bool is_typed = strcmp(options->arguments[1], "-") != 0; // else it would wait for what is gone
+    struct buffer out;
+
+    for (size_t i = 0; i < options->bodies.count; i++) {
+        is_typed = is_typed && strcmp(options->bodies.items[i], "-") != 0;
+    }
+    if (!is_typed) {
+        return;
+    }
+    buffer_init(&out, NEXT_MAX);
+    buffer_append_c(&out, "\nnext       ");
+    trying_put_record(trying, &out);
+    buffer_append_c(&out, "\n");
+    out.length = redact_apply(out.data, out.length, false);
+    cli_flush(stdout, &out);
+    buffer_fini(&out);
+}
+
 static int show(struct trying *trying, const char *folder)
 {
     const struct try_view view = {
@@ -45,6 +70,8 @@ static int show(struct trying *trying, const char *folder)
         print(trying, buffer_text(&out));
         if (try_failure(&trying->run, &trying->subject, &failure)) {
             cli_print_failure(stdout, &failure, trying->options->is_colourless);
+        } else if (text_equals(try_outcome(&trying->run), TEXT("answered"))) {
+            print_next(trying);
         }
     }
     buffer_fini(&out);

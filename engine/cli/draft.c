@@ -271,6 +271,23 @@ static const char COUNT[] = "-- How many travellers of a kind there are.\n"
                             "  end)\n"
                             "end\n\n";
 
+/// A table of their codes, of which the pasted one is known; whose it is among ours is invented.
+static void write_cities(const struct draft *draft, struct buffer *out)
+{
+    if (draft->their_city.data != NULL) {
+        buffer_append_c(
+            out, "-- Their codes of cities, by ours. Which city the pasted one is was not said: mend it, and add the "
+                 "others (or take\n-- a table of the settings: lookup, in suppliers/README.md).\n"
+                 "local CITIES = { " DRAFT_CITY " = ");
+        if (draft->is_city_number) {
+            buffer_append_text(out, draft->their_city);
+        } else {
+            draft_write_text(draft, draft->their_city, out);
+        }
+        buffer_append_c(out, " }\n\n");
+    }
+}
+
 static bool says(const struct buffer *text, const char *part)
 {
     return text->length > 0 && memmem(text->data, text->length, part, strlen(part)) != NULL;
@@ -363,11 +380,17 @@ static void write_fields(const struct draft *draft, const struct buffer *call, s
         buffer_printf(out, "\"https://api.%.*s.example\"", TEXT_ARGS(draft->name));
     }
     buffer_append_c(out, " },\n  limits = { rps = 10, concurrent = 16, body = \"2MiB\" }, -- as the contract says\n");
-    if (says(call, "slices[2]") || says(call, "slices[1]")) {
+    bool has_loop = says(call, "search.query.slices, function"); // for any number of them
+    if (!has_loop && (says(call, "slices[2]") || says(call, "slices[1]"))) {
         buffer_printf(out, "  sells = { trip_types = { \"%s\" } }, -- all that this request can ask for\n",
                       says(call, "slices[2]") ? "return" : "one_way");
     }
-    if (says(call, "place.city")) {
+    if (draft->their_city.data != NULL) {
+        buffer_append_c(out,
+                        "\n  skip = function(search)\n"
+                        "    return not CITIES[search.query.place.city or \"\"] and \"no code of this city\" or nil\n"
+                        "  end,\n");
+    } else if (says(call, "place.city")) {
         buffer_append_c(out, "\n  skip = function(search)\n"
                              "    return not search.query.place.city and \"only cities are asked for\" or nil\n"
                              "  end,\n");
@@ -403,9 +426,11 @@ void draft_write_script(struct draft *draft, struct buffer *out)
         write_filled(draft, draft->is_hotels ? HOTELS_CALL : FLIGHTS_CALL, &call);
     }
     drop_unread_secrets(draft, &call);
+    draft->has_way_back = draft->uses_second_slice || draft->search.dates[1].data != NULL;
     write_head(draft, out);
     buffer_append_c(out, draft->counts_travellers ? COUNT : "");
     buffer_append_c(out, draft->is_soap ? REFUSE : "");
+    write_cities(draft, out);
     write_fields(draft, &call, out);
     buffer_append_c(out, "\n  -- How many milliseconds after its arrival a search still waits for this supplier.\n"
                          "  ceiling = function(_, progress)\n"

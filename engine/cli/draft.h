@@ -15,6 +15,9 @@
 
 enum { DRAFT_SECRETS_MAX = 32, DRAFT_NOTES_MAX = 64, DRAFT_FILE_MAX = 8 << 20 };
 
+/// The city that a fixture searches for where nobody said one.
+#define DRAFT_CITY "LON"
+
 struct draft_secret {
     struct text name;  // "ACME_KEY"
     struct text value; // as it was pasted; never written
@@ -44,6 +47,9 @@ struct draft {
     bool uses_number;       // the loop in hand needs the number of its element
     bool is_silent;         // what is taken now is not told: it stands nowhere
     bool uses_second_slice;
+    bool has_way_back;                    // the fixture's search is a return; known once the script is written
+    struct text their_city;               // a code of a city that is no word of ours; absent: there is none
+    bool is_city_number;                  // … and stands there as a number
     struct text guesses[DRAFT_NOTES_MAX]; // "query from: the origin"
     size_t guess_count;
     struct text literals[DRAFT_NOTES_MAX]; // "query max": as it was pasted, whatever is searched for

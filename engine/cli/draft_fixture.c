@@ -35,14 +35,9 @@ static struct text destination_of(const struct draft *draft)
     return known(draft->search.destination, text_equals_c(origin_of(draft), "LHR") ? "MAD" : "LHR");
 }
 
-static bool has_way_back(const struct draft *draft)
-{
-    return draft->uses_second_slice || draft->search.dates[1].data != NULL;
-}
-
 const char *draft_ok_name(const struct draft *draft)
 {
-    return draft->is_hotels ? "ok-stay.json" : has_way_back(draft) ? "ok-return.json" : "ok-one-way.json";
+    return draft->is_hotels ? "ok-stay.json" : draft->has_way_back ? "ok-return.json" : "ok-one-way.json";
 }
 
 const char *draft_odd_name(const struct draft *draft)
@@ -79,7 +74,7 @@ static void write_flights(const struct draft *draft, struct json_writer *json)
     json_key(json, "slices");
     json_begin_array(json);
     write_slice(json, from, to, day);
-    if (has_way_back(draft)) {
+    if (draft->has_way_back) {
         bool is_later = search->dates[1].data != NULL && text_compare(search->dates[1], day) >= 0;
         write_slice(json, to, from, is_later ? search->dates[1] : day);
     }
@@ -103,7 +98,7 @@ static void write_stay(const struct draft *draft, struct json_writer *json)
 
     json_key(json, "place");
     json_begin_object(json);
-    json_field_text(json, "city", known(search->city, "LON"));
+    json_field_text(json, "city", known(search->city, DRAFT_CITY));
     json_end_object(json);
     bool has_both = search->dates[0].data != NULL && search->dates[1].data != NULL;
     json_field_text(json, "check_in", has_both ? search->dates[0] : TEXT("2027-05-12"));

@@ -171,9 +171,15 @@ bool draft_take_secret(struct draft *draft, const struct draft_value *value)
     bool is_path = value->where == DRAFT_PATH || value->key.length == 0;
 
     draft_key_plain(value->key, key);
+    draft_key_plain(value->parent, suffix);
+    bool is_requestor = strcmp(key, "id") == 0 && strcmp(suffix, "requestorid") == 0 && value->value.length >= 4;
     if (is_truth(value->value) || (value->is_number && value->value.length < 6) ||
-        (!is_secret_key(key) && !looks_secret(value->value))) {
+        (!is_requestor && !is_secret_key(key) && !looks_secret(value->value))) {
         return false;
+    }
+    if (is_requestor) {
+        (void)draft_secret_of(draft, "requestor_id", value->value);
+        return true;
     }
     (void)snprintf(suffix, sizeof(suffix), "%.*s",
                    (int)(is_path                  ? 5
@@ -217,9 +223,23 @@ bool draft_is_destination(struct text word)
            draft_key_begins_with(key, "to") || draft_key_is_any(key, WORDS, COUNT_OF(WORDS));
 }
 
+/// Where the one who asks is at home: `POS.Source.@AirportCode`.
+static bool is_of_seller(const struct draft_value *value)
+{
+    char name[DRAFT_KEY_SIZE];
+
+    for (struct text rest = value->path; rest.data != NULL && rest.length > 0;) {
+        draft_key_plain(text_split(rest, '.', &rest), name);
+        if (strcmp(name, "pos") == 0 || strcmp(name, "pointofsale") == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static struct text take_airport(struct draft *draft, const struct draft_value *value)
 {
-    if (draft->is_hotels || !draft_is_airport(value->value) || value->where == DRAFT_HEADER) {
+    if (draft->is_hotels || !draft_is_airport(value->value) || value->where == DRAFT_HEADER || is_of_seller(value)) {
         return (struct text){ 0 };
     }
     bool is_origin = draft_is_origin(value->key), is_destination = draft_is_destination(value->key);
@@ -263,6 +283,17 @@ static bool take_count(uint64_t *known, uint64_t count)
     return true;
 }
 
+/// `<GuestCount Count="2">`: a number of something, by the name around it.
+static bool is_number_of(const struct draft_value *value, const char *what)
+{
+    static const char *const COUNTS[] = { "quantity", "count", "number" };
+    char key[DRAFT_KEY_SIZE], parent[DRAFT_KEY_SIZE];
+
+    draft_key_plain(value->key, key);
+    draft_key_plain(value->parent, parent);
+    return draft_key_is_any(key, COUNTS, COUNT_OF(COUNTS)) && draft_key_begins_with(parent, what);
+}
+
 static struct text take_party(struct draft *draft, const struct draft_value *value)
 {
     static const char *const EVERYBODY[] = {
@@ -297,7 +328,10 @@ static struct text take_party(struct draft *draft, const struct draft_value *val
     } else if (draft_key_is_any(key, GUESTS, COUNT_OF(GUESTS)) && draft->is_hotels) {
         what = "how many adults";
         expression = count > 0 && take_count(&search->adults, count) ? "search.query.rooms[1].adults" : NULL;
-    } else if (draft_key_begins_with(key, "room") && draft->is_hotels) {
+    } else if (draft->is_hotels && is_number_of(value, "guest")) {
+        what = "how many adults";
+        expression = count > 0 && take_count(&search->adults, count) ? "search.query.rooms[1].adults" : NULL;
+    } else if (draft->is_hotels && (is_number_of(value, "room") || draft_key_begins_with(key, "room"))) {
         what = "how many rooms";
         expression = count > 0 && take_count(&search->rooms, count) ? "#search.query.rooms" : NULL;
     }
@@ -345,6 +379,17 @@ static bool is_code(struct text value)
     return value.length > 0 && value.length <= 40;
 }
 
+/// No word that a search would have for a city: with a digit in it.
+static bool is_their_code(struct text value)
+{
+    bool has_digit = false;
+
+    for (size_t i = 0; i < value.length; i++) {
+        has_digit = has_digit || (value.data[i] >= '0' && value.data[i] <= '9');
+    }
+    return has_digit && is_code(value);
+}
+
 static struct text take_word(struct draft *draft, const struct draft_value *value)
 {
     static const char *const MARKETS[] = { "country", "market", "pos", "pointofsale", "countrycode" };
@@ -355,6 +400,12 @@ static struct text take_word(struct draft *draft, const struct draft_value *valu
     char key[DRAFT_KEY_SIZE];
 
     draft_key_plain(value->key, key);
+    bool is_city = draft->is_hotels && (strstr(key, "city") != NULL || draft_key_is_any(key, PLACES, COUNT_OF(PLACES)));
+    if (is_city && is_their_code(value->value) && take_text(&draft->their_city, value->value)) {
+        draft->is_city_number = value->is_number;
+        draft_tell(draft, value, "the city, by a code of theirs: CITIES has to say which of ours it is");
+        return TEXT("CITIES[search.query.place.city]");
+    }
     if (value->is_number) {
         return (struct text){ 0 };
     }
@@ -374,8 +425,7 @@ static struct text take_word(struct draft *draft, const struct draft_value *valu
         draft_tell(draft, value, "the cabin (premium may have another name there)");
         return TEXT("search.query.cabin");
     }
-    if (draft->is_hotels && (strstr(key, "city") != NULL || draft_key_is_any(key, PLACES, COUNT_OF(PLACES))) &&
-        is_code(value->value) && take_text(&search->city, value->value)) {
+    if (is_city && is_code(value->value) && take_text(&search->city, value->value)) {
         draft_tell(draft, value, "the city");
         return TEXT("search.query.place.city");
     }

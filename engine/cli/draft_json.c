@@ -1,6 +1,7 @@
 // A document of JSON in a pasted call as a table of Lua: lists of slices and of travellers become loops.
 
 #include "cli/draft.h"
+#include "cli/draft_key.h"
 
 #include <string.h>
 
@@ -36,10 +37,26 @@ static bool has_airport(const struct json_node *node, struct text parent, bool (
     return false;
 }
 
-/// A list of the slices of a search: each has an origin and a destination.
+/// A day of the way back somewhere below.
+static bool has_way_back(const struct json_node *node)
+{
+    static const char *const WORDS[] = { "return", "inbound" };
+    char key[DRAFT_KEY_SIZE];
+
+    draft_key_plain(node->key, key);
+    bool has = node->kind == JSON_STRING && node->text.length > 0 && draft_key_has_any(key, WORDS, COUNT_OF(WORDS));
+    for (const struct json_node *below = node->first; below != NULL && !has; below = below->next) {
+        has = has_way_back(below);
+    }
+    return has;
+}
+
+/// A list of the slices of a search: each has an origin and a destination. One that has a day of the way back, too, is
+/// both ways.
 static bool is_slice_list(const struct draft *draft, const struct json_node *list)
 {
-    bool is_one = !draft->is_hotels && list->count >= 1 && list->count <= 2;
+    bool is_one =
+        !draft->is_hotels && list->count >= 1 && list->count <= 2 && !(list->count == 1 && has_way_back(list));
 
     for (const struct json_node *item = list->first; item != NULL && is_one; item = item->next) {
         is_one = item->kind == JSON_BEGIN_OBJECT && has_airport(item, TEXT(""), draft_is_origin) &&
@@ -234,6 +251,12 @@ static void write_map(struct draft *draft, const struct json_node *list, const s
     buffer_fini(&ignored);
 }
 
+static void tell_loop(struct draft *draft, const struct json_node *list, const char *what)
+{
+    draft_tell(draft, &(struct draft_value){ .where = DRAFT_JSON, .key = list->key, .path = path_of(draft, list) },
+               what);
+}
+
 static void write_list(struct draft *draft, const struct json_node *list, struct place place, uint32_t indent,
                        struct buffer *out)
 {
@@ -246,6 +269,7 @@ static void write_list(struct draft *draft, const struct json_node *list, struct
     if (is_slice_list(draft, list)) {
         place.slice = "slice";
         place.index = 0;
+        tell_loop(draft, list, "one entry for each slice of the search");
         write_map(draft, list, list->first, "slices", "slice", place, indent, out);
         return;
     }
@@ -257,6 +281,7 @@ static void write_list(struct draft *draft, const struct json_node *list, struct
         count_travellers(draft, list);
         place.is_traveller = true;
         place.index = 0;
+        tell_loop(draft, list, "one entry for each traveller");
         write_map(draft, list, fullest(list), "travellers", "traveller", place, indent, out);
         return;
     }

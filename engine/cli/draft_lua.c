@@ -82,7 +82,9 @@ static struct text whole_secret(const struct draft *draft, struct text value)
 
 void draft_write_value(struct draft *draft, const struct draft_value *value, struct buffer *out)
 {
-    if (draft_take_secret(draft, value)) {
+    bool is_repeated = value->value.length >= SECRET_PART_MIN && whole_secret(draft, value->value).data != NULL;
+
+    if (draft_take_secret(draft, value) || is_repeated) {
         buffer_printf(out, value->is_number ? "tonumber(ctx.secret.%.*s)" : "ctx.secret.%.*s",
                       TEXT_ARGS(whole_secret(draft, value->value)));
         return;

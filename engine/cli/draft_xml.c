@@ -138,11 +138,23 @@ static struct text path_of(struct draft *draft, struct spot spot, const struct x
     return cut;
 }
 
+/// OTA counts adults as 10; others are not what a search calls them.
+static bool is_of_no_adults(struct spot spot)
+{
+    for (size_t i = 0; spot.attribute != NULL && i < spot.node->attribute_count; i++) {
+        const struct xml_attribute *attribute = &spot.node->attributes[i];
+        if (text_equals_c(attribute->name.local, "AgeQualifyingCode") && !text_equals_c(attribute->value, "10")) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static struct draft_value value_of(struct draft *draft, struct spot spot, const struct place *place)
 {
     return (struct draft_value){ .where = DRAFT_BODY,
                                  .key = name_of(spot),
-                                 .parent = name_around(spot),
+                                 .parent = is_of_no_adults(spot) ? TEXT("") : name_around(spot),
                                  .path = path_of(draft, spot, place->item),
                                  .value = text_at(spot),
                                  .index = place->index,
@@ -211,7 +223,10 @@ static void write_security(struct draft *draft, const struct xml_node *token, co
 
 static void find_at(struct draft *draft, struct spot spot)
 {
-    struct draft_value value = { .where = DRAFT_BODY, .key = name_of(spot), .value = text_at(spot) };
+    struct draft_value value = { .where = DRAFT_BODY,
+                                 .key = name_of(spot),
+                                 .parent = spot.attribute != NULL ? spot.node->name.local : TEXT(""),
+                                 .value = text_at(spot) };
 
     if (value.value.length > 0 && !draft_take_secret(draft, &value)) {
         draft_find_words(draft, value.value);
@@ -448,6 +463,8 @@ static void write_slices(struct draft *draft, const struct xml_node *first, size
     const struct xml_node *item = first;
 
     place = (struct place){ .slice = "slice", .folded = first, .folded_count = count, .item = first };
+    struct draft_value told = value_of(draft, (struct spot){ .node = first }, &place);
+    draft_tell(draft, &told, "one for each slice of the search");
     draft->uses_number = false;
     buffer_init(&one, DRAFT_FILE_MAX);
     write_element(draft, first, place, indent + 2, &one);

@@ -234,6 +234,7 @@ static bool read_suppliers(struct cursor *cursor, enum json_token first, void *r
         NUMBER_FIELD(reply_supplier, "http_status", http_status),
         NUMBER_FIELD(reply_supplier, "offers", offers),
         NUMBER_FIELD(reply_supplier, "offers_dropped", offers_dropped),
+        TEXT_FIELD(reply_supplier, "first_dropped", first_dropped),
         NUMBER_FIELD(reply_supplier, "retry_in_ms", retry_in_ms),
         READ_FIELD("rules", read_rules),
     };

@@ -15,7 +15,8 @@
 
 struct reply_supplier {
     struct text name, account, outcome, bound, phase, kind, code, reason, detail;
-    struct text mode; // absent: live
+    struct text mode;          // absent: live
+    struct text first_dropped; // why the first of `offers_dropped` was left out
     bool is_partial;
     uint64_t began_ms, took_ms, ceiling_ms; // ceiling 0: none
     uint64_t http_status, offers, offers_dropped, retry_in_ms;

@@ -1,9 +1,11 @@
+#include "app/pretty.h"
+#include "cli/try_columns.h"
 #include "cli/try_print.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { ROWS = 20, TOTAL = 12, CURRENCY = 4, ID = 24, WHAT = 60 };
+enum { ROWS = 20, TOTAL = 12, CURRENCY = 4, WHAT = 60, WHAT_LEAST = 20, WHOLE_MAX = 1 << 20 };
 
 static struct text member(const struct json_node *node, const char *key)
 {
@@ -81,9 +83,12 @@ static void describe(const struct json_node *root, const struct json_node *offer
     describe_fields(offer, out);
 }
 
-static void print_row(struct paint *paint, const struct json_node *root, const struct json_node *offer)
+static void print_row(struct paint *paint, const struct try_columns *columns, const struct json_node *root,
+                      const struct json_node *offer, bool shows_all)
 {
     const struct json_node *price = json_tree_member(offer, "price");
+    size_t taken = TOTAL + CURRENCY + 1 + try_columns_width(columns);
+    size_t room = paint->width > taken + WHAT_LEAST ? paint->width - taken : WHAT_LEAST;
     struct buffer what;
 
     buffer_init(&what, 4096);
@@ -91,9 +96,8 @@ static void print_row(struct paint *paint, const struct json_node *root, const s
     paint_cell(paint, member(price, "total"), TOTAL, PAINT_RIGHT);
     buffer_append_byte(paint->out, ' ');
     paint_cell(paint, member(price, "currency"), CURRENCY, PAINT_LEFT);
-    paint_cell(paint, member(offer, "id"), ID, PAINT_LEFT);
-    buffer_append_byte(paint->out, ' ');
-    paint_text(paint, buffer_text(&what), paint->width - TOTAL - CURRENCY - ID - 2);
+    try_columns_print(columns, paint, offer);
+    paint_text(paint, buffer_text(&what), shows_all ? SIZE_MAX : room);
     buffer_append_byte(paint->out, '\n');
     buffer_fini(&what);
 }
@@ -133,8 +137,8 @@ static void print_flags(struct paint *paint, const struct json_node *offers)
     }
 }
 
-static void print_rows(struct paint *paint, const struct json_node *root, const struct json_node *offers,
-                       bool shows_all)
+static void print_rows(struct paint *paint, const struct try_columns *columns, const struct json_node *root,
+                       const struct json_node *offers, bool shows_all)
 {
     size_t rows = 0;
 
@@ -143,25 +147,60 @@ static void print_rows(struct paint *paint, const struct json_node *root, const 
             buffer_printf(paint->out, "%*s and %zu more (--all)\n", TOTAL, "", offers->count - ROWS);
             return;
         }
-        print_row(paint, root, at);
+        print_row(paint, columns, root, at, shows_all);
     }
+}
+
+static void print_whole(struct paint *paint, const char *title, const struct json_node *node)
+{
+    struct buffer pretty;
+
+    if (node == NULL) {
+        return;
+    }
+    buffer_init(&pretty, WHOLE_MAX);
+    pretty_json(node->source, &pretty);
+    paint_on(paint, PAINT_BOLD);
+    buffer_printf(paint->out, "\n%s\n", title);
+    paint_off(paint, PAINT_BOLD);
+    for (struct text rest = buffer_text(&pretty); rest.data != NULL;) {
+        struct text line = text_split(rest, '\n', &rest);
+        buffer_append_c(paint->out, "  ");
+        paint_text(paint, line, SIZE_MAX);
+        buffer_append_byte(paint->out, '\n');
+    }
+    buffer_fini(&pretty);
+}
+
+/// All that an engine would say of it.
+static void print_first(struct paint *paint, const struct json_node *root, const struct json_node *offer)
+{
+    const struct json_node *items = json_tree_member(root, "items");
+
+    print_whole(paint, "the first offer", offer);
+    print_whole(paint, "its item", json_tree_member_text(items, member(offer, "item")));
 }
 
 void try_print_offers(struct paint *paint, const struct json_node *root, bool shows_all)
 {
     const struct json_node *offers = json_tree_member(root, "offers");
+    struct try_columns columns;
 
     if (offers == NULL || offers->count == 0) {
         return;
     }
+    try_columns_measure(&columns, offers, shows_all);
     buffer_append_byte(paint->out, '\n');
     paint_on(paint, PAINT_BOLD);
     paint_cell(paint, TEXT("total"), TOTAL, PAINT_RIGHT);
     buffer_append_byte(paint->out, ' ');
     paint_cell(paint, TEXT(""), CURRENCY, PAINT_LEFT);
-    paint_cell(paint, TEXT("id"), ID, PAINT_LEFT);
-    buffer_append_c(paint->out, " what\n");
+    try_columns_print_head(&columns, paint);
+    buffer_append_c(paint->out, "what\n");
     paint_off(paint, PAINT_BOLD);
-    print_rows(paint, root, offers, shows_all);
+    print_rows(paint, &columns, root, offers, shows_all);
     print_flags(paint, offers);
+    if (shows_all) {
+        print_first(paint, root, offers->first);
+    }
 }

@@ -1,6 +1,8 @@
 #include "cli/trying.h"
 
 #include "app/generation.h"
+#include "app/hide.h"
+#include "app/try_record.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -9,6 +11,8 @@
 
 #include <errno.h>
 #include <string.h>
+
+enum { NEXT_MAX = 64 << 10 };
 
 // ------------------------------------------------------------------------------------------------------------- reading
 
@@ -192,6 +196,112 @@ void trying_close(struct trying *trying)
     }
 }
 
+// ---------------------------------------------------------------------------------------------------------- what is
+// next
+
+/// A word as a shell takes it.
+static void put_word(struct buffer *out, const char *word)
+{
+    static const char PLAIN[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-:=@%+,";
+    bool is_plain = word[0] != '\0' && word[strspn(word, PLAIN)] == '\0';
+
+    buffer_append_c(out, is_plain ? " " : " '");
+    for (const char *at = word; *at != '\0'; at++) {
+        if (*at == '\'') {
+            buffer_append_c(out, "'\\''");
+        } else {
+            buffer_append_byte(out, *at);
+        }
+    }
+    buffer_append_c(out, is_plain ? "" : "'");
+}
+
+static void put_option(struct buffer *out, const char *option, const char *value)
+{
+    buffer_printf(out, " --%s", option);
+    put_word(out, value);
+}
+
+/// A header of an answer as one may see it.
+static void put_header(struct buffer *out, const char *header)
+{
+    struct text value, name = text_split(text_of(header), ':', &value);
+    struct buffer shown;
+    struct hide hide;
+
+    hide_init(&hide, false);
+    buffer_init(&shown, NEXT_MAX);
+    buffer_printf(&shown, "%.*s: ", TEXT_ARGS(text_trim(name)));
+    hide_header(&hide, text_trim(name), text_trim(value), &shown);
+    buffer_append_byte(&shown, '\0');
+    put_option(out, "header", shown.data);
+    buffer_fini(&shown);
+    hide_fini(&hide);
+}
+
+/// Those of one answer, or (0) those that stand before all.
+static void put_list(struct buffer *out, const char *option, const struct cli_list *list, size_t answer)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        if (list->bodies[i] == answer && strcmp(option, "header") == 0) {
+            put_header(out, list->items[i]);
+        } else if (list->bodies[i] == answer) {
+            put_option(out, option, list->items[i]);
+        }
+    }
+}
+
+void trying_put_settings(const struct cli_options *options, struct buffer *out)
+{
+    bool is_found = options->file_count == 1 && strcmp(options->files[0], "lastcall.yaml") == 0;
+
+    for (size_t i = 0; i < options->file_count && !is_found; i++) {
+        buffer_append_c(out, " -c");
+        put_word(out, options->files[i]);
+    }
+}
+
+/// The name that `record` would choose, where a fixture of one's own has it already: one that is free.
+static void put_name(const struct trying *trying, struct buffer *out)
+{
+    struct try_recording recording = { .subject = &trying->subject, .run = &trying->run };
+    struct failure why;
+    char name[TRY_NAME_SIZE];
+
+    try_record_choose(&recording);
+    if (try_record_check(&recording, &why)) {
+        return;
+    }
+    for (int number = 2; number < 100; number++) {
+        (void)snprintf(name, sizeof(name), "%.50s-%d", recording.chosen, number);
+        recording.name = name;
+        if (try_record_check(&recording, &why)) {
+            put_option(out, "as", name);
+            return;
+        }
+    }
+}
+
+void trying_put_record(const struct trying *trying, struct buffer *out)
+{
+    const struct cli_options *options = trying->options;
+
+    buffer_printf(out, "lastcall record %.*s", TEXT_ARGS(trying->subject.supplier->name));
+    put_word(out, options->arguments[1]);
+    put_list(out, "status", &options->statuses, 0);
+    put_list(out, "header", &options->headers, 0);
+    for (size_t i = 0; i < options->bodies.count; i++) {
+        put_option(out, "body", options->bodies.items[i]);
+        put_list(out, "status", &options->statuses, i + 1);
+        put_list(out, "header", &options->headers, i + 1);
+    }
+    if (options->login != NULL) {
+        buffer_append_c(out, " --login …"); // perhaps a real one
+    }
+    put_name(trying, out);
+    trying_put_settings(options, out);
+}
+
 // ---------------------------------------------------------------------------------------------------------- exit codes
 
 int trying_exit_code(const struct trying *trying)
@@ -213,8 +323,9 @@ int trying_exit_code(const struct trying *trying)
             return CLI_OK;
         }
     }
-    if (!trying->run.is_live && text_equals(outcome, TEXT("too_large"))) {
-        return CLI_FINDINGS;
+    if (trying->run.is_live) {
+        return CLI_CALL_FAILED;
     }
-    return trying->run.is_live ? CLI_CALL_FAILED : CLI_OK; // a refusal that was meant to be one
+    bool is_finding = text_equals(outcome, TEXT("too_large")) || try_is_untold(&trying->run);
+    return is_finding ? CLI_FINDINGS : CLI_OK; // a refusal that the script tells was meant to be one
 }

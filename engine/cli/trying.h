@@ -25,5 +25,10 @@ MUST_CHECK int trying_open(struct trying *trying, const struct cli_options *opti
 MUST_CHECK int trying_run(struct trying *trying);
 void trying_close(struct trying *trying);
 
+/// The command that keeps what was tried as a fixture. What may be a secret in it is not shown.
+void trying_put_record(const struct trying *trying, struct buffer *out);
+/// " -c FILE" for each file of settings that is not found by itself.
+void trying_put_settings(const struct cli_options *options, struct buffer *out);
+
 /// The exit code for what became of the run.
 int trying_exit_code(const struct trying *trying);

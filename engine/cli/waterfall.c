@@ -456,36 +456,57 @@ static bool is_note_cut(const struct chart *chart, struct text shown, struct tex
     return shown.length < whole.length || paint_columns(shown) > chart_note_room(chart);
 }
 
-/// What had no room beside its bar, in full, a line each.
-static void draw_cut_notes(struct chart *chart)
+/// Offers that were left out of an answer are a number in its line; why stands below. False: there is nothing to say.
+static bool explain_bad(const struct reply_supplier *supplier, struct buffer *line)
 {
-    struct buffer shown;
-    struct buffer whole;
-    bool is_first = true;
+    if (supplier->offers_dropped == 0 || supplier->first_dropped.length == 0 || bar_of(supplier) == MARK_VAIN) {
+        return false;
+    }
+    buffer_printf(line, "%.*s %llu bad, the first: %.*s", TEXT_ARGS(supplier->name),
+                  (unsigned long long)supplier->offers_dropped, TEXT_ARGS(supplier->first_dropped));
+    return true;
+}
+
+/// The note of its bar in full, where the bar's line has less than that. False: it has all.
+static bool explain_cut(const struct chart *chart, const struct reply_supplier *supplier, struct buffer *line)
+{
+    struct buffer shown, whole;
 
     buffer_init(&shown, 4096);
     buffer_init(&whole, 4096);
-    for (size_t i = 0; i < chart->view->supplier_count; i++) {
-        const struct reply_supplier *supplier = &chart->view->suppliers[i];
-        buffer_clear(&shown);
-        buffer_clear(&whole);
-        explain(supplier, true, &shown);
-        explain(supplier, false, &whole);
-        if (bar_of(supplier) != MARK_VAIN || !was_asked(supplier) ||
-            !is_note_cut(chart, buffer_text(&shown), buffer_text(&whole))) {
-            continue;
-        }
-        buffer_clear(&shown);
-        buffer_printf(&shown, "%.*s %.*s: %.*s", TEXT_ARGS(supplier->name), TEXT_ARGS(supplier->outcome),
+    explain(supplier, true, &shown);
+    explain(supplier, false, &whole);
+    bool is_cut = bar_of(supplier) == MARK_VAIN && was_asked(supplier) &&
+                  is_note_cut(chart, buffer_text(&shown), buffer_text(&whole));
+    if (is_cut) {
+        buffer_printf(line, "%.*s %.*s: %.*s", TEXT_ARGS(supplier->name), TEXT_ARGS(supplier->outcome),
                       TEXT_ARGS(buffer_text(&whole)));
-        if (is_first) {
-            buffer_append_byte(chart->paint->out, '\n');
-        }
-        paint_wrapped(chart->paint, buffer_text(&shown));
-        is_first = false;
     }
     buffer_fini(&whole);
     buffer_fini(&shown);
+    return is_cut;
+}
+
+/// What had no room beside its bar, in full, a line each.
+static void draw_cut_notes(struct chart *chart)
+{
+    struct buffer line;
+    bool is_first = true;
+
+    buffer_init(&line, 8192);
+    for (size_t i = 0; i < chart->view->supplier_count; i++) {
+        const struct reply_supplier *supplier = &chart->view->suppliers[i];
+        buffer_clear(&line);
+        if (!explain_bad(supplier, &line) && !explain_cut(chart, supplier, &line)) {
+            continue;
+        }
+        if (is_first) {
+            buffer_append_byte(chart->paint->out, '\n');
+        }
+        paint_wrapped(chart->paint, buffer_text(&line));
+        is_first = false;
+    }
+    buffer_fini(&line);
 }
 
 /// Skipped, disabled: they are no part of the search.

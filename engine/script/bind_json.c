@@ -48,6 +48,22 @@ bool bind_json_is_marked(lua_State *L, int index)
     return is_marked;
 }
 
+/// The digits, at the end of `out`.
+static struct text whole_number(int64_t value, char out[BIND_NUMBER_MAX])
+{
+    uint64_t left = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+    size_t start = BIND_NUMBER_MAX;
+
+    do {
+        out[--start] = (char)('0' + left % 10);
+        left /= 10;
+    } while (left > 0);
+    if (value < 0) {
+        out[--start] = '-';
+    }
+    return (struct text){ out + start, BIND_NUMBER_MAX - start };
+}
+
 struct text bind_json_number(double value, char out[BIND_NUMBER_MAX])
 {
     int length = 0;
@@ -56,8 +72,7 @@ struct text bind_json_number(double value, char out[BIND_NUMBER_MAX])
         return (struct text){ NULL, 0 };
     }
     if (value == floor(value) && fabs(value) < 1e15) {
-        length = snprintf(out, BIND_NUMBER_MAX, "%.0f", value == 0 ? 0.0 : value);
-        return (struct text){ out, (size_t)length };
+        return whole_number((int64_t)value, out);
     }
     for (int precision = 15; precision <= 17; precision++) {
         length = snprintf(out, BIND_NUMBER_MAX, "%.*g", precision, value);
@@ -70,67 +85,59 @@ struct text bind_json_number(double value, char out[BIND_NUMBER_MAX])
 
 // ---- encode --------------------------------------------------------------------------------------------------------
 
+struct encoder_step {
+    struct text key; // absent: an index
+    size_t index;
+};
+
 struct encoder {
     struct json_writer writer;
-    char path[200]; // of the value in hand, for the sentence
-    size_t path_length;
+    struct encoder_step steps[ENCODE_DEPTH_MAX]; // to the value in hand, for the sentence
     uint32_t depth;
 };
 
 static bool encode_value(lua_State *L, struct encoder *encoder, int index);
 
+/// `rooms[2].rates: `, as far as it fits.
+static void print_path(const struct encoder *encoder, char *out, size_t size)
+{
+    size_t length = 0;
+
+    out[0] = '\0';
+    for (uint32_t i = 0; i < encoder->depth && length < size; i++) {
+        const struct encoder_step *step = &encoder->steps[i];
+        struct text key = { step->key.data, step->key.length < 60 ? step->key.length : 60 };
+        int added = key.data == NULL
+                        ? snprintf(out + length, size - length, "[%zu]", step->index)
+                        : snprintf(out + length, size - length, "%s%.*s", i > 0 ? "." : "", TEXT_ARGS(key));
+        length += added > 0 ? (size_t)added : 0;
+    }
+}
+
 static bool encode_failed(lua_State *L, const struct encoder *encoder, const char *sentence)
 {
-    lua_pushfstring(L, "%s%s%s", encoder->path, encoder->path_length > 0 ? ": " : "", sentence);
+    char path[200];
+
+    print_path(encoder, path, sizeof path);
+    lua_pushfstring(L, "%s%s%s", path, path[0] != '\0' ? ": " : "", sentence);
     return false;
-}
-
-static size_t path_grew(struct encoder *encoder, int added)
-{
-    size_t before = encoder->path_length;
-    size_t room = sizeof encoder->path - 1 - before;
-
-    if (added > 0) {
-        encoder->path_length += (size_t)added < room ? (size_t)added : room;
-    }
-    return before;
-}
-
-static size_t path_enter_index(struct encoder *encoder, size_t index)
-{
-    char *end = encoder->path + encoder->path_length;
-
-    return path_grew(encoder, snprintf(end, sizeof encoder->path - encoder->path_length, "[%zu]", index));
-}
-
-static size_t path_enter_key(struct encoder *encoder, struct text key)
-{
-    char *end = encoder->path + encoder->path_length;
-    const char *point = encoder->path_length > 0 ? "." : "";
-
-    return path_grew(encoder, snprintf(end, sizeof encoder->path - encoder->path_length, "%s%.*s", point,
-                                       key.length < 60 ? (int)key.length : 60, key.data));
-}
-
-static void path_leave(struct encoder *encoder, size_t before)
-{
-    encoder->path_length = before;
-    encoder->path[before] = '\0';
 }
 
 static bool encode_array(lua_State *L, struct encoder *encoder, int index, size_t count)
 {
+    struct encoder_step *step = &encoder->steps[encoder->depth++];
+
     json_begin_array(&encoder->writer);
     for (size_t i = 1; i <= count; i++) {
-        size_t before = path_enter_index(encoder, i);
+        *step = (struct encoder_step){ .index = i };
         lua_rawgeti(L, index, (int)i);
         if (!encode_value(L, encoder, lua_gettop(L))) {
             return false;
         }
         lua_pop(L, 1);
-        path_leave(encoder, before);
     }
     json_end_array(&encoder->writer);
+    encoder->depth--;
     return true;
 }
 
@@ -139,23 +146,32 @@ static int compare_keys(const void *a, const void *b)
     return text_compare(*(const struct text *)a, *(const struct text *)b);
 }
 
-static bool encode_object(lua_State *L, struct encoder *encoder, int index, size_t count)
+/// Few keys, as most tables have, are moved to their places; many are sorted.
+static void sort_keys(struct text *keys, size_t count)
 {
-    struct text few[KEYS_ON_STACK];
-    size_t i = 0;
+    if (count > KEYS_ON_STACK) {
+        qsort(keys, count, sizeof *keys, compare_keys);
+        return;
+    }
+    for (size_t i = 1; i < count; i++) {
+        struct text key = keys[i];
+        size_t at = i;
+        for (; at > 0 && text_compare(key, keys[at - 1]) < 0; at--) {
+            keys[at] = keys[at - 1];
+        }
+        keys[at] = key;
+    }
+}
 
-    if (count > BIND_KEYS_MAX) {
-        return encode_failed(L, encoder, "a table of at most 50000 keys expected");
-    }
-    struct text *keys = count <= KEYS_ON_STACK ? few : lua_newuserdata(L, count * sizeof *keys);
-    // The views stay valid while the table holds its keys.
-    for (lua_pushnil(L); lua_next(L, index) != 0; lua_pop(L, 1)) {
-        keys[i++] = bind_to_text(L, -2);
-    }
-    qsort(keys, count, sizeof *keys, compare_keys);
+/// `keys` are all of the table's, in any order; their views stay valid while the table holds them.
+static bool encode_keys(lua_State *L, struct encoder *encoder, int index, struct text *keys, size_t count)
+{
+    struct encoder_step *step = &encoder->steps[encoder->depth++];
+
+    sort_keys(keys, count);
     json_begin_object(&encoder->writer);
-    for (i = 0; i < count; i++) {
-        size_t before = path_enter_key(encoder, keys[i]);
+    for (size_t i = 0; i < count; i++) {
+        *step = (struct encoder_step){ .key = keys[i] };
         if (!text_is_utf8(keys[i])) {
             return encode_failed(L, encoder, "the key is not UTF-8");
         }
@@ -166,12 +182,27 @@ static bool encode_object(lua_State *L, struct encoder *encoder, int index, size
             return false;
         }
         lua_pop(L, 1);
-        path_leave(encoder, before);
     }
     json_end_object(&encoder->writer);
-    if (keys != few) {
-        lua_pop(L, 1);
+    encoder->depth--;
+    return true;
+}
+
+static bool encode_large_object(lua_State *L, struct encoder *encoder, int index, size_t count)
+{
+    size_t i = 0;
+
+    if (count > BIND_KEYS_MAX) {
+        return encode_failed(L, encoder, "a table of at most 50000 keys expected");
     }
+    struct text *keys = lua_newuserdata(L, count * sizeof *keys);
+    for (lua_pushnil(L); lua_next(L, index) != 0; lua_pop(L, 1)) {
+        keys[i++] = bind_to_text(L, -2);
+    }
+    if (!encode_keys(L, encoder, index, keys, count)) {
+        return false;
+    }
+    lua_pop(L, 1);
     return true;
 }
 
@@ -179,6 +210,7 @@ static bool encode_object(lua_State *L, struct encoder *encoder, int index, size
 // {}.
 static bool encode_table(lua_State *L, struct encoder *encoder, int index)
 {
+    struct text keys[KEYS_ON_STACK];
     size_t count = 0, texts = 0, length = lua_objlen(L, index);
     bool is_array = bind_json_is_marked(L, index);
 
@@ -187,22 +219,23 @@ static bool encode_table(lua_State *L, struct encoder *encoder, int index)
     }
     for (lua_pushnil(L); lua_next(L, index) != 0; lua_pop(L, 1)) {
         count++;
-        texts += lua_type(L, -2) == LUA_TSTRING ? 1 : 0;
-    }
-    encoder->depth++;
-    bool is_ok = false;
-    if (texts == 0 && (is_array || count > 0)) {
-        if (count != length) {
-            return encode_failed(L, encoder, "a list without holes expected");
+        if (lua_type(L, -2) != LUA_TSTRING) {
+            continue;
         }
-        is_ok = encode_array(L, encoder, index, length);
-    } else if (texts == count && !is_array) {
-        is_ok = encode_object(L, encoder, index, count);
-    } else {
+        if (texts < KEYS_ON_STACK) {
+            keys[texts] = bind_text_at(L, -2);
+        }
+        texts++;
+    }
+    if (texts == 0 && (is_array || count > 0)) {
+        return count == length ? encode_array(L, encoder, index, length)
+                               : encode_failed(L, encoder, "a list without holes expected");
+    }
+    if (texts != count || is_array) {
         return encode_failed(L, encoder, "a table is either a list or has text keys, not both");
     }
-    encoder->depth--;
-    return is_ok;
+    return count <= KEYS_ON_STACK ? encode_keys(L, encoder, index, keys, count)
+                                  : encode_large_object(L, encoder, index, count);
 }
 
 static bool encode_number(lua_State *L, struct encoder *encoder, double value)
@@ -257,7 +290,7 @@ static bool encode_value(lua_State *L, struct encoder *encoder, int index)
 
 bool bind_json_encode(lua_State *L, int index, struct buffer *out)
 {
-    struct encoder encoder = { .path_length = 0 };
+    struct encoder encoder = { .depth = 0 };
     int top = lua_gettop(L);
 
     json_writer_init(&encoder.writer, out);

@@ -21,6 +21,7 @@ enum {
     GUARD_GRACE_MAX_US = 1000000, // however little it got
     GUARD_AGAIN_US = 5000,        // between two signals meanwhile
     GUARD_LOOK_US = 1000,         // the shortest time between two looks
+    GUARD_TRUST_US = 500,         // so long the last reading of the CPU time tells how much it is now
 };
 
 static _Thread_local struct guard *volatile guard_here;
@@ -93,6 +94,22 @@ void guard_detach(struct guard *guard)
     guard_here = NULL;
 }
 
+uint64_t guard_read_cpu_us(struct guard *guard)
+{
+    guard->cpu_read_us = clock_thread_cpu_us();
+    guard->read_us = clock_now_us();
+    return guard->cpu_read_us;
+}
+
+/// No less than the thread has used at `now_us`; more by as long as it has waited for the processor since the last
+/// reading, which can only make its limit later, and by no more than GUARD_TRUST_US.
+static uint64_t guard_cpu_at(struct guard *guard, uint64_t now_us)
+{
+    uint64_t since_us = now_us - guard->read_us;
+
+    return since_us < GUARD_TRUST_US ? guard->cpu_read_us + since_us : guard_read_cpu_us(guard);
+}
+
 void guard_lease(struct guard *guard, struct script_call *call)
 {
     pthread_mutex_lock(&guard->lock);
@@ -117,7 +134,7 @@ void guard_enter(struct guard *guard, struct sandbox *sandbox, const struct guar
     guard->section++;
     guard->limit_us = limit_us;
     guard->begun_us = clock_now_us();
-    guard->cpu_begun_us = clock_thread_cpu_us();
+    guard->cpu_begun_us = guard_cpu_at(guard, guard->begun_us);
     guard->signalled_us = 0;
     guard->check_us = guard->begun_us + limit_us;
     guard->sandbox = sandbox;
@@ -193,7 +210,7 @@ bool guard_check(struct guard *guard, uint64_t now_us, uint64_t *next_us)
     }
     uint64_t cpu_us = guard_cpu_us(guard);
     if (guard->signalled_us == 0) {
-        uint64_t used_us = cpu_us - guard->cpu_begun_us;
+        uint64_t used_us = cpu_us > guard->cpu_begun_us ? cpu_us - guard->cpu_begun_us : 0;
         if (used_us >= guard->limit_us) {
             guard_stop(guard, now_us, cpu_us);
         } else {

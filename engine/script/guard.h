@@ -31,6 +31,7 @@ struct guard {
     struct guard_blame blame;
     uint64_t section; // counts; never 0 while inside
     uint64_t limit_us, begun_us, cpu_begun_us;
+    uint64_t read_us, cpu_read_us;           // when the thread's CPU time was asked for last, and what it was
     uint64_t signalled_us, cpu_signalled_us; // 0: not yet
     uint64_t check_us;                       // when the watchdog should look
     // what the signal handler reads, on the worker's own thread
@@ -50,6 +51,9 @@ void guard_fini(struct guard *guard);
 /// On the worker's thread, before anything else.
 void guard_attach(struct guard *guard);
 void guard_detach(struct guard *guard);
+
+/// The thread's CPU time, on the worker's thread. Asking is a system call, so what it said last is taken for a while.
+uint64_t guard_read_cpu_us(struct guard *guard);
 
 void guard_lease(struct guard *guard, struct script_call *call);
 /// Gives the lease back. False: it was taken away.

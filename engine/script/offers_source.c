@@ -154,6 +154,20 @@ static bool planned_field(const struct plan_node *node, struct text name)
     return false;
 }
 
+static struct plan_bound bind_leaf(const struct schema_field *field, uint8_t number, const struct plan_node *leaf)
+{
+    bool wants_text = plan_wants_text(field->kind);
+
+    return (struct plan_bound){ .leaf = leaf,
+                                .level = leaf->path.level,
+                                .place = leaf->path.place,
+                                .field = number,
+                                .is_member =
+                                    leaf->op == PLAN_PATH && leaf->path.is_member && !leaf->path.is_key && wants_text,
+                                .wants_text = wants_text,
+                                .is_certain = leaf->op == PLAN_OBJECT && field->is_required };
+}
+
 // Which leaf is for which field of the schema, found once. False: there is a leaf without a field.
 static bool bind_fields(struct walk *walk, const struct schema_object *object, struct plan_node *node)
 {
@@ -188,11 +202,7 @@ static bool bind_fields(struct walk *walk, const struct schema_object *object, s
         const struct schema_field *field = &object->fields[i];
         const struct plan_node *leaf = node->by_field[i];
         if (leaf != NULL) {
-            node->bounds[node->bound_count++] =
-                (struct plan_bound){ .leaf = leaf,
-                                     .field = (uint8_t)i,
-                                     .wants_text = plan_wants_text(field->kind),
-                                     .is_certain = leaf->op == PLAN_OBJECT && field->is_required };
+            node->bounds[node->bound_count++] = bind_leaf(field, (uint8_t)i, leaf);
         }
     }
     node->bound = object;
@@ -215,8 +225,28 @@ static bool is_bound(struct walk *walk, const struct schema_object *object, cons
     return node->bound == object || bind_fields(walk, object, (struct plan_node *)(uintptr_t)node);
 }
 
+// A text that is a member of the element in hand, which most leaves are. False: it is something else.
+static inline bool put_member(const struct plan_row *row, const struct plan_bound *bound, struct value *out)
+{
+    const struct tape_node *node = &row->tape->nodes[row->at[bound->level]];
+
+    if (node->kind != TAPE_OBJECT) {
+        return false;
+    }
+    node = tape_member(row->tape, node, bound->place);
+    if (node->kind != TAPE_TEXT && node->kind != TAPE_NUMBER) {
+        return false;
+    }
+    out->kind = VALUE_TEXT;
+    out->text = node->text;
+    return true;
+}
+
 static inline void put_planned(struct walk *walk, const struct plan_bound *bound, struct value *out)
 {
+    if (bound->is_member && put_member(walk->row, bound, out)) {
+        return;
+    }
     if (bound->is_certain) {
         *out = (struct value){ .kind = VALUE_PLANNED, .node = bound->leaf };
     } else {

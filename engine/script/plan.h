@@ -31,7 +31,7 @@
 
 #include <lua.h>
 
-enum { PLAN_LEVELS_MAX = 32, PLAN_FIELDS_MAX = 64, PLAN_WHENS_MAX = 32, PLAN_STEPS_MAX = 16, PLAN_KEYS_MAX = 4 };
+enum { PLAN_LEVELS_MAX = 32, PLAN_FIELDS_MAX = 64, PLAN_WHENS_MAX = 32, PLAN_STEPS_MAX = 16, PLAN_KEYS_MAX = 4, PLAN_LISTS_MAX = 3 };
 
 /// One step of a path: a member's place, or an element's number.
 struct plan_step {
@@ -56,7 +56,8 @@ enum { PLAN_YEAR, PLAN_MONTH, PLAN_DAY, PLAN_HOUR, PLAN_MINUTE, PLAN_TIME_PARTS 
 
 enum plan_op {
     PLAN_PATH,
-    PLAN_VALUES, // for a function only: what `inner` names of each element of the list or map at `path`
+    PLAN_VALUES, // for a function only: what `inner` names of each element of the list or map at `path`; of lists in
+                 // them, at `between`, of all their elements
     PLAN_REF,    // parts[0], a path from what the reference of the level `level` names
     PLAN_ASKED,  // a value of the search; `value` is its path
     PLAN_TIME,   // clock time of the `fields` year to minute
@@ -82,7 +83,10 @@ struct plan_entry {
 /// A leaf and the field of the schema that it is for.
 struct plan_bound {
     const struct plan_node *leaf;
-    uint8_t field;   // its number in its object
+    uint32_t level;  // of a path: its own
+    uint16_t place;  // … and that of its member
+    uint8_t field;   // the number of the field in its object
+    bool is_member;  // the leaf is a path of one step to a member, and wants text, as most are
     bool wants_text; // see plan_value
     bool is_certain; // a required object: it is there, and what it lacks has a path of its own
 };
@@ -91,6 +95,8 @@ struct plan_node {
     enum plan_op op;
     struct text name; // of the field
     struct plan_path path, inner;
+    struct plan_path between[PLAN_LISTS_MAX]; // from an element of one list to the next list
+    size_t between_count;
     struct plan_constant value;
     struct plan_node *parts[3];
     struct plan_entry *entries; // of a map, sorted by key

@@ -90,6 +90,47 @@ static void push_named(struct plan_row *row, const struct declared *declared, co
     }
 }
 
+static void push_value(struct plan_row *row, const struct plan_node *node, const struct tape_node *element)
+{
+    const struct tape_node *value = plan_find_from(row->tape, element, &node->inner);
+
+    if (value != NULL) {
+        push_named(row, node->inner.declared, value);
+    } else {
+        lua_pushnil(row->L);
+    }
+}
+
+/// What `inner` names of each element of a list, or of the lists in them, into the table on top; `*place` is the last
+/// that is taken.
+static void fill_list(struct plan_row *row, const struct plan_node *node, const struct tape_node *list, size_t depth,
+                      int *place)
+{
+    sandbox_stop_here(row->L);
+    for (uint32_t at = list->first; at != 0; at = row->tape->nodes[at].next) {
+        const struct tape_node *element = &row->tape->nodes[at];
+        if (depth < node->between_count) {
+            const struct tape_node *inner = plan_find_from(row->tape, element, &node->between[depth]);
+            if (inner != NULL && inner->kind == TAPE_LIST) {
+                fill_list(row, node, inner, depth + 1, place);
+            }
+        } else {
+            push_value(row, node, element);
+            lua_rawseti(row->L, -2, ++*place);
+        }
+    }
+}
+
+/// A table by the keys of a map.
+static void fill_map(struct plan_row *row, const struct plan_node *node, const struct tape_node *map)
+{
+    for (uint32_t at = map->first; at != 0; at = row->tape->nodes[at].next) {
+        bind_push_text(row->L, row->tape->nodes[at].text);
+        push_value(row, node, &row->tape->nodes[at + 1]);
+        lua_rawset(row->L, -3);
+    }
+}
+
 /// Pushes what `inner` names of each element: a list, or a table by the keys of a map.
 static void push_values(struct plan_row *row, const struct plan_node *node)
 {
@@ -103,22 +144,10 @@ static void push_values(struct plan_row *row, const struct plan_node *node)
         return;
     }
     lua_createtable(L, 0, 0);
-    for (uint32_t at = list->first; at != 0; at = row->tape->nodes[at].next) {
-        const struct tape_node *value =
-            plan_find_from(row->tape, &row->tape->nodes[at + (is_map ? 1 : 0)], &node->inner);
-        if (is_map) {
-            bind_push_text(L, row->tape->nodes[at].text);
-        } else {
-            lua_pushinteger(L, ++place);
-        }
-        if (value != NULL) {
-            push_named(row, node->inner.declared, value);
-        } else {
-            lua_pushnil(L);
-        }
-        lua_rawset(L, -3);
-    }
-    if (!is_map) {
+    if (is_map) {
+        fill_map(row, node, list);
+    } else {
+        fill_list(row, node, list, 0, &place);
         bind_json_mark_array(L, lua_gettop(L));
     }
 }
@@ -191,21 +220,36 @@ static void push_row(struct plan_row *row, uint32_t level)
     lua_pushvalue(L, table);
 }
 
+static bool is_misfit(const struct plan_row *row, const struct tape_node *value, bool is_helper)
+{
+    bool is_object = value->kind == TAPE_OBJECT && (!row->plan->is_xml || (is_helper && value->text.data == NULL));
+
+    return is_object || value->kind == TAPE_OTHER || value->kind == TAPE_LIST || value->kind == TAPE_MAP;
+}
+
+static const struct tape_node *find_misfit_in(const struct plan_row *row, const struct plan_node *node,
+                                              const struct tape_node *list, size_t depth, bool is_helper)
+{
+    bool is_map = list != NULL && list->kind == TAPE_MAP;
+    const struct tape_node *found = NULL;
+
+    for (uint32_t at = list != NULL && (is_map || list->kind == TAPE_LIST) ? list->first : 0; at != 0 && found == NULL;
+         at = row->tape->nodes[at].next) {
+        const struct tape_node *value = &row->tape->nodes[at + (is_map ? 1 : 0)];
+        if (depth < node->between_count) {
+            const struct tape_node *inner = plan_find_from(row->tape, value, &node->between[depth]);
+            found = find_misfit_in(row, node, inner, depth + 1, is_helper);
+        } else {
+            found = is_misfit(row, value, is_helper) ? value : NULL;
+        }
+    }
+    return found;
+}
+
 /// An element of `c[]` that is no plain value: its members would be those that other leaves happen to declare.
 static const struct tape_node *find_misfit(const struct plan_row *row, const struct plan_node *node, bool is_helper)
 {
-    const struct tape_node *list = plan_find(row, &node->path);
-    bool is_map = list != NULL && list->kind == TAPE_MAP;
-
-    for (uint32_t at = list != NULL && (is_map || list->kind == TAPE_LIST) ? list->first : 0; at != 0;
-         at = row->tape->nodes[at].next) {
-        const struct tape_node *value = &row->tape->nodes[at + (is_map ? 1 : 0)];
-        bool is_object = value->kind == TAPE_OBJECT && (!row->plan->is_xml || (is_helper && value->text.data == NULL));
-        if (is_object || value->kind == TAPE_OTHER || value->kind == TAPE_LIST || value->kind == TAPE_MAP) {
-            return value;
-        }
-    }
-    return NULL;
+    return find_misfit_in(row, node, plan_find(row, &node->path), 0, is_helper);
 }
 
 /// A list or object of which no field is named: there would be nothing to give. A function of Lua may be asked about an

@@ -256,6 +256,33 @@ void plan_drop_tell_absent(const struct plan_row *row, struct failure *why)
     }
 }
 
+void plan_drop_note_only(struct plan_drop *drop, const char *place, bool is_nil)
+{
+    size_t i = 0;
+
+    while (i < drop->only_count && drop->onlies[i].place != place) {
+        i++;
+    }
+    if (i == PLAN_DROP_ONLIES) {
+        return;
+    }
+    if (i == drop->only_count) {
+        drop->onlies[drop->only_count++] = (struct plan_drop_only){ .place = place };
+    }
+    drop->onlies[i].asked++;
+    drop->onlies[i].nothing += is_nil ? 1 : 0;
+}
+
+const struct plan_drop_only *plan_drop_silent(const struct plan_drop *drop)
+{
+    for (size_t i = 0; i < drop->only_count; i++) {
+        if (drop->onlies[i].nothing == drop->onlies[i].asked) {
+            return &drop->onlies[i];
+        }
+    }
+    return NULL;
+}
+
 void plan_drop_tell(struct walk *walk)
 {
     struct plan_row *row = walk->row;
@@ -276,8 +303,5 @@ void plan_drop_tell(struct walk *walk)
         }
         note_where(why, row, leaf, place);
         memcpy(row->at, at, sizeof at);
-    }
-    if (why->help[0] == '\0') {
-        failure_help(why, "mend the path of the leaf, or what the function gives; null and absent are the same");
     }
 }

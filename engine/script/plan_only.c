@@ -3,6 +3,7 @@
 #include "script/bind_shape.h"
 #include "script/bind_support.h"
 #include "script/freeze.h"
+#include "script/plan_drop.h"
 #include "script/plan_term.h"
 #include "script/sandbox.h"
 
@@ -166,6 +167,9 @@ bool plan_only_means(struct plan_row *row, const struct plan_only *only, struct 
     row->scratch_used = scratch_used;
     bool can_tell = only->words == NULL || value.kind <= VALUE_FLAG;
     bool is_meant = only->words == NULL ? is_true(&value) : is_word(only, &value);
+    if (only->leaf->op == PLAN_CALL && row->drop != NULL && row->drop->is_watched) {
+        plan_drop_note_only(row->drop, only->leaf->value.text.data, value.kind == VALUE_ABSENT);
+    }
     if (!can_tell) {
         *bad = bad_value(row, &value);
     }

@@ -221,7 +221,12 @@ void plan_compile_path(struct plan_compiler *compiler, struct text text, uint32_
     }
     reader_begin(&reader, compiler, text, compiler->plan->levels[level].element);
     if (!is_key && !text_equals_c(text, ".") && read_steps(&reader, text).length > 0) {
-        plan_failed(compiler, "`%s`: lists of lists belong into `each`", text.data);
+        lua_pushfstring(
+            compiler->L,
+            "`%s` is a list, and one value is wanted here: [1] or [-1] in place of [] names one; a function "
+            "takes all, { \"%s\", function(list) … end }",
+            text.data, text.data);
+        plan_failed(compiler, "%s", lua_tostring(compiler->L, -1));
     }
     reader_end(&reader, text, level, path);
     path->is_key = is_key;
@@ -314,18 +319,41 @@ bool plan_is_values(struct text text)
     return false;
 }
 
+/// Behind the brackets of a list stand a point and names, more brackets, or nothing.
+static struct text read_behind(struct path_reader *reader, struct text behind)
+{
+    if (behind.length == 0 || is_all(behind)) {
+        return behind;
+    }
+    if (behind.data[0] != '.') {
+        plan_failed(reader->compiler, "`%s`: behind [] a point is missing", reader->whole);
+    }
+    return read_steps(reader, text_behind(behind, 1));
+}
+
 void plan_compile_values(struct plan_compiler *compiler, struct text text, uint32_t level, struct plan_node *node)
 {
     struct path_reader reader;
 
     reader_begin(&reader, compiler, text, compiler->plan->levels[level].element);
     struct text brackets = read_steps(&reader, text);
-    struct declared *list = reader.node;
     reader_end(&reader, text, level, &node->path);
-    struct text behind = text_behind(brackets, 2);
-    reader_begin(&reader, compiler, text, plan_declare_elements(compiler, list, brackets, text.data));
-    if (behind.length > 0 && (behind.data[0] != '.' || read_steps(&reader, text_behind(behind, 1)).length > 0)) {
-        plan_failed(compiler, "`%s`: a list of values has one [] or {}, then a path", text.data);
+    for (;;) {
+        struct text behind = text_behind(brackets, 2);
+        bool is_map = brackets.data[0] == '{';
+        reader_begin(&reader, compiler, text, plan_declare_elements(compiler, reader.node, brackets, text.data));
+        brackets = read_behind(&reader, behind);
+        if (brackets.length == 0) {
+            break;
+        }
+        if (is_map || brackets.data[0] == '{') {
+            plan_failed(compiler, "`%s`: where several lists stand in a path, all are []; a map is read alone",
+                        text.data);
+        }
+        if (node->between_count == PLAN_LISTS_MAX) {
+            plan_failed(compiler, "`%s`: more than four lists in a path", text.data);
+        }
+        reader_end(&reader, text, level, &node->between[node->between_count++]);
     }
     reader_end(&reader, text, level, &node->inner);
 }

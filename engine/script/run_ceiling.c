@@ -98,7 +98,7 @@ static enum run_end ceiling_ask(struct ceiling_work *work, struct ceiling_call *
     struct ceiling_ask *ask = &call->asks[index];
     struct run *run = work->work.run;
     const struct script_supplier *supplier = script_set_supplier(run->state->set, ask->supplier);
-    uint64_t cpu_us = clock_thread_cpu_us();
+    uint64_t cpu_us = guard_read_cpu_us(run->guard);
     uint64_t now_us = run_now_us(run);
 
     work->ceiling.supplier = ask->supplier;
@@ -123,7 +123,7 @@ static enum run_end ceiling_ask(struct ceiling_work *work, struct ceiling_call *
         ask->reads = work->ceiling.reads;
     }
     run_note_trial(run, ask->supplier, ask->verdict, ask->message);
-    ask->script_cpu_us = clock_thread_cpu_us() - cpu_us;
+    ask->script_cpu_us = guard_read_cpu_us(run->guard) - cpu_us;
     return RUN_DONE;
 }
 

@@ -6,6 +6,7 @@
 #include "script/bind.h"
 #include "script/bind_support.h"
 #include "script/drift.h"
+#include "script/drop_words.h"
 #include "script/freeze.h"
 #include "script/offers.h"
 #include "script/plan.h"
@@ -69,6 +70,23 @@ static void normalise_warn_unread(struct normalise_work *work)
     work->details.warning_count += unread->count;
 }
 
+/// For an author who looks on: whatever an `only` of a plan was asked, it said nil.
+static void normalise_warn_silent(struct normalise_work *work)
+{
+    const struct plan_drop_only *silent = plan_drop_silent(&work->view.drop);
+
+    if (silent == NULL) {
+        return;
+    }
+    if (work->details.warning_count == 0) {
+        snprintf(work->details.warning, sizeof work->details.warning,
+                 "`%.80s` gave nil for %s%zu element%s, which are left out: is a `return` missing? (false says that it "
+                 "is meant so)",
+                 silent->place, silent->asked == 1 ? "its " : "all ", silent->asked, silent->asked == 1 ? "" : "s");
+    }
+    work->details.warning_count++;
+}
+
 /// What `normalise` gave when it is not a plan's: at 5, details at 6, `normalise` itself at 3, the search at 4.
 static int normalise_take(lua_State *L, struct normalise_work *work, const struct script_supplier *supplier)
 {
@@ -128,6 +146,7 @@ static int normalise_call_script(lua_State *L)
     }
     run_take_details(L, 6, 3, account, &work->details);
     normalise_warn_unread(work);
+    normalise_warn_silent(work);
     if (plan_is_marker(L, 5)) {
         if (!work->view.is_planned) {
             return run_breach(L, 3, "normalise returned what a plan gave in an earlier call");
@@ -185,6 +204,7 @@ static enum run_end normalise_once(struct normalise_work *work)
     work->view.is_planned = false;
     work->view.is_told_empty = false;
     work->view.drop.why.code = CODE_NONE;
+    work->view.drop.only_count = 0;
     work->is_empty = false;
     work->taken = STATUS_OK;
     if (work->batch == NULL) {
@@ -243,6 +263,14 @@ static void normalise_tell_drop(struct normalise_work *work, const char *sentenc
         snprintf(why->file, sizeof why->file, "%.*s", TEXT_ARGS(file->path));
     }
     failure_set(why, "%s", sentence);
+    if (why->help[0] == '\0') {
+        const char *first = work->batch->dropped_first;
+        const struct drop_words *known = drop_words_find(text_of(first));
+        failure_help(why, "%s",
+                     known != NULL
+                         ? known->help
+                         : "mend the path of the leaf, or what the function gives; null and absent are the same");
+    }
 }
 
 /// The script has run to its end; what it gave decides.

@@ -348,7 +348,7 @@ static enum run_end start_candidates(struct start_work *work)
 {
     struct start_call *call = work->call;
     const struct script_set *set = start_run(work)->state->set;
-    uint64_t cpu_us = clock_thread_cpu_us(); // asking takes a system call: one for each candidate
+    uint64_t cpu_us = guard_read_cpu_us(start_run(work)->guard); // asking takes a system call: one for each candidate
 
     for (size_t i = 0; i < call->candidate_count; i++) {
         if (run_is_finished(&call->candidates[i])) {
@@ -366,7 +366,7 @@ static enum run_end start_candidates(struct start_work *work)
                 return RUN_LOST;
             }
             uint64_t begun_us = cpu_us;
-            cpu_us = clock_thread_cpu_us();
+            cpu_us = guard_read_cpu_us(start_run(work)->guard);
             call->candidates[i].script_cpu_us = cpu_us - begun_us;
         }
     }

@@ -176,18 +176,25 @@ static struct declared *find_member(struct reading *reading, const struct declar
     return declared_find(object, key);
 }
 
-/// The member that is expected next, when it is a plain text or whole number, which most are. False: nothing was taken.
-static inline bool take_plain(struct reading *reading, const struct declared *member, struct tape_node *node)
+/// The members that are expected next, as long as they are plain texts or whole numbers, which most are. Where the next
+/// one is expected.
+static inline struct declared **take_plain(struct reading *reading, struct declared **expected, uint32_t first)
 {
-    enum json_token token = JSON_END;
+    struct json_run run = json_run_begin(&reading->reader);
+    struct tape_node *nodes = reading->tape->nodes + first;
+    struct declared *member;
 
-    if (member->kind == DECLARED_SCALAR) {
-        token = json_take_member(&reading->reader, member->spelt, &node->text);
-    }
-    if (token != JSON_END) {
+    while ((member = *expected) != NULL && member->kind == DECLARED_SCALAR) {
+        struct tape_node *node = &nodes[member->place];
+        enum json_token token = json_run_take(&run, member->spelt, &node->text);
+        if (token == JSON_END) {
+            break;
+        }
         node->kind = token == JSON_STRING ? TAPE_TEXT : TAPE_NUMBER;
+        expected = &member->follower;
     }
-    return token != JSON_END;
+    json_run_end(&run, &reading->reader);
+    return expected;
 }
 
 static bool read_object(struct reading *reading, struct declared *object, uint32_t at)
@@ -205,11 +212,8 @@ static bool read_object(struct reading *reading, struct declared *object, uint32
     reading->tape->nodes[at].kind = TAPE_OBJECT;
     reading->tape->nodes[at].first = first;
     for (;;) {
+        expected = take_plain(reading, expected, first);
         struct declared *member = *expected;
-        if (member != NULL && take_plain(reading, member, &reading->tape->nodes[first + member->place])) {
-            expected = &member->follower;
-            continue;
-        }
         if (member == NULL || !json_take_key(reader, member->spelt)) {
             enum json_token token = json_next(reader);
             if (token != JSON_KEY) {

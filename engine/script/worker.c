@@ -68,7 +68,7 @@ static bool worker_run(struct worker *worker, struct script_call *call)
         pool_states_rest(&pool->states, worker->slot);
     }
     uint64_t begun_us = worker->cpu_us; // between calls next to nothing is used
-    worker->cpu_us = clock_thread_cpu_us();
+    worker->cpu_us = guard_read_cpu_us(&worker->guard);
     uint64_t cpu_us = worker->cpu_us - begun_us;
     call->script_cpu_us += cpu_us;
     pthread_mutex_lock(&pool->lock);
@@ -131,7 +131,7 @@ static void *worker_main(void *context)
     bool is_lost = false;
 
     guard_attach(&worker->guard);
-    worker->cpu_us = clock_thread_cpu_us();
+    worker->cpu_us = guard_read_cpu_us(&worker->guard);
     while (!is_lost) {
         struct script_call *call = worker_take(pool);
         if (call == NULL) {

@@ -212,6 +212,7 @@ local segment = {
   { "cabin", "enum", values = CABINS, key = true },
 }
 
+-- An entry for each traveller, with what that one pays.
 local per_traveller = {
   { "type", "enum", values = TRAVELLERS, required = true },
   { "total", "money", required = true },

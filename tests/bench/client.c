@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { MAX_EVENTS = 256, READ_SIZE = 256 << 10, NO_SAMPLE = -1, MAX_WAIT_MS = 20 };
+enum { MAX_EVENTS = 256, READ_SIZE = 256 << 10, NO_SAMPLE = -1, MAX_WAIT_MS = 20, REST_WAIT_MS = 1 };
 
 struct connection {
     int fd;
@@ -258,10 +258,19 @@ static bool client_run_open(struct client *client)
     return true;
 }
 
+static bool client_rests(const struct client *client)
+{
+    uint64_t into_us = (clock_now_us() - client->result->began_us) % CLIENT_SPELL_US;
+
+    return into_us >= CLIENT_SPELL_US / 100 * (100 - client->options->rest_percent);
+}
+
 static bool client_run_closed(struct client *client)
 {
+    int wait_ms = client->options->rest_percent > 0 ? REST_WAIT_MS : MAX_WAIT_MS;
+
     while (clock_now_us() < client->end_us) {
-        while (client->in_flight < client->options->concurrency) {
+        while (client->in_flight < client->options->concurrency && !client_rests(client)) {
             size_t before = client->in_flight;
             if (!client_send(client, clock_now_us())) {
                 return false;
@@ -270,7 +279,7 @@ static bool client_run_closed(struct client *client)
                 break;
             }
         }
-        client_poll(client, MAX_WAIT_MS);
+        client_poll(client, wait_ms);
     }
     return true;
 }

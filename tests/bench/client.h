@@ -2,13 +2,16 @@
 ///
 /// Each request has an intended start fixed in advance (exponential gaps, seeded); it is sent then whether or not
 /// earlier ones have been answered, and its latency counts from then. In closed mode `concurrency` requests are kept in
-/// flight. A part of the callers may stream; their reply is there when the event `done` and the end are.
+/// flight, but in its rests, a share of each CLIENT_SPELL_US, in which none begins. A part of the callers may stream;
+/// their reply is there when the event `done` and the end are.
 ///
 /// Threads: its caller's.
 /// Memory:  owns connections and samples.
 #pragma once
 
 #include "base/text.h"
+
+enum { CLIENT_SPELL_US = 50000 };
 
 enum caller_kind { CALLER_SINGLE, CALLER_SSE, CALLER_NDJSON, CALLER_KINDS };
 
@@ -19,6 +22,7 @@ struct client_options {
     bool has_streams;                   // of each 8 searches one is SSE and one NDJSON
     double rate;                        // searches a second; 0: closed mode
     uint32_t concurrency;               // closed mode
+    uint32_t rest_percent;              // … of the time, in which no search begins
     double seconds;
     uint64_t seed;
     uint64_t grace_us; // how long to wait for the last replies

@@ -1,8 +1,8 @@
 // bench_load: one cell of a benchmark: a load on a running engine, and what came of it as one JSON object.
 //
 //   bench_load --port 8080 --body FILE --budget-ms 2000 --rate 50 --seconds 20 [--seed 1] [--timing FILE]
-//              [--engine-pid PID --engine-cpu N] [--farm-pid PID] [--concurrency N (closed mode, without --rate)]
-//              [--streams] [--slow-readers N]
+//              [--engine-pid PID --engine-cpu N] [--farm-pid PID] [--streams] [--slow-readers N]
+//              [--concurrency N [--rest PERCENT] (closed mode, without --rate)]
 #include "app/timing.h"
 #include "base/clock.h"
 #include "base/json_write.h"
@@ -26,7 +26,7 @@ struct arguments {
     uint64_t budget_ms;
     double rate, seconds;
     uint64_t seed;
-    uint32_t concurrency;
+    uint32_t concurrency, rest_percent;
     bool has_streams;
     uint32_t slow_readers;
     int engine_pid, engine_cpu, farm_pid;
@@ -35,13 +35,21 @@ struct arguments {
 static bool parse_arguments(int argc, char **argv, struct arguments *arguments)
 {
     static const struct option OPTIONS[] = {
-        { "port", required_argument, NULL, 'p' },         { "body", required_argument, NULL, 'b' },
-        { "budget-ms", required_argument, NULL, 'B' },    { "rate", required_argument, NULL, 'r' },
-        { "seconds", required_argument, NULL, 's' },      { "seed", required_argument, NULL, 'S' },
-        { "timing", required_argument, NULL, 't' },       { "engine-pid", required_argument, NULL, 'e' },
-        { "engine-cpu", required_argument, NULL, 'c' },   { "farm-pid", required_argument, NULL, 'f' },
-        { "concurrency", required_argument, NULL, 'C' },  { "streams", no_argument, NULL, 'x' },
-        { "slow-readers", required_argument, NULL, 'w' }, { NULL, 0, NULL, 0 },
+        { "port", required_argument, NULL, 'p' },
+        { "body", required_argument, NULL, 'b' },
+        { "budget-ms", required_argument, NULL, 'B' },
+        { "rate", required_argument, NULL, 'r' },
+        { "seconds", required_argument, NULL, 's' },
+        { "seed", required_argument, NULL, 'S' },
+        { "timing", required_argument, NULL, 't' },
+        { "engine-pid", required_argument, NULL, 'e' },
+        { "engine-cpu", required_argument, NULL, 'c' },
+        { "farm-pid", required_argument, NULL, 'f' },
+        { "concurrency", required_argument, NULL, 'C' },
+        { "streams", no_argument, NULL, 'x' },
+        { "slow-readers", required_argument, NULL, 'w' },
+        { "rest", required_argument, NULL, 'R' },
+        { NULL, 0, NULL, 0 },
     };
     int option;
 
@@ -81,6 +89,9 @@ static bool parse_arguments(int argc, char **argv, struct arguments *arguments)
         case 'C':
             arguments->concurrency = (uint32_t)strtoul(optarg, NULL, 10);
             break;
+        case 'R':
+            arguments->rest_percent = (uint32_t)strtoul(optarg, NULL, 10);
+            break;
         case 'x':
             arguments->has_streams = true;
             break;
@@ -91,7 +102,8 @@ static bool parse_arguments(int argc, char **argv, struct arguments *arguments)
             return false;
         }
     }
-    return arguments->port != 0 && arguments->body != NULL && (arguments->rate > 0 || arguments->concurrency > 0);
+    return arguments->rest_percent < 100 && arguments->port != 0 && arguments->body != NULL &&
+           (arguments->rate > 0 || arguments->concurrency > 0);
 }
 
 static const char *const ACCEPT[CALLER_KINDS] = {
@@ -148,6 +160,7 @@ static bool run(const struct arguments *arguments, const struct requests *reques
         .has_streams = arguments->has_streams,
         .rate = arguments->rate,
         .concurrency = arguments->concurrency,
+        .rest_percent = arguments->rest_percent,
         .seconds = arguments->seconds,
         .seed = arguments->seed,
         .grace_us = arguments->budget_ms * 1000 + GRACE_US,

@@ -212,7 +212,7 @@ test("what only a refusal or an answer of nothing has was seen all the same", fu
   equal(1, #findings, author.show_all(findings))
   local gone = find(findings, "E0212", "`gone`")
   at(gone, bench.script, '["gone:present"]')
-  equal(true, author.holds(gone.help, "Else add a fixture that has it"), gone.help)
+  equal(true, author.holds(gone.help, "Else keep an answer that has it"), gone.help)
   odd("gone", 410, '{ "gone": true }', '"rejected"')
   findings = bench:run("check --strict")
   equal(0, #findings, author.show_all(findings))

@@ -126,7 +126,7 @@ local LOCAL = {
   { "new Bad", 2 },
   { "try no_such_supplier " .. SEARCH, 2 },
   { "try duffel /nowhere.json", 3 },
-  { "record duffel " .. SEARCH, 2 },
+  { "record duffel " .. SEARCH .. " --as one-way", 2 },
   { "mock no_such_supplier", 2, "no_such_supplier" },
   { "new bad --from /nowhere.txt", 3 },
 }

@@ -69,7 +69,7 @@ end
 test("a status of which the script says nothing decides, and its body is shown", function()
   local path = saved("fault.xml", "<Fault><Code>4711</Code><Text>no such contract</Text></Fault>")
   local tried, code = try_json(path, "spaces", "--status", "500")
-  equal(0, code, json.encode(tried))
+  equal(1, code, json.encode(tried))
   equal("failed", tried.report.outcome, "outcome")
   equal("none", tried.exchanges[1].script.verdict, "verdict")
   equal("E0706", tried.findings[1].code, tried.findings[1].message)

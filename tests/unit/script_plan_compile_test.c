@@ -93,11 +93,11 @@ static void leaves_are_terms(void **state)
     assert_leaf_refused("'a[x]'", "offer.box.label: `a[x]`: in brackets stands a number from 1 on");
     assert_leaf_refused("'a[1'", "offer.box.label: `a[1`: a ] is missing");
     assert_leaf_refused("'a[1]b'", "offer.box.label: `a[1]b`: a point is missing");
-    assert_leaf_refused("'a[]'", "offer.box.label: `a[]`: lists of lists belong into `each`");
+    assert_leaf_refused("'a[]'", "offer.box.label: `a[]` is a list, and one value is wanted here");
     assert_leaf_refused("('a.'):rep(20) .. 'b'", "offer.box.label: `a.a.");
     assert_leaf_refused("('a'):rep(200)", "offer.box.label: `aaa");
     assert_leaf_refused("up(3).a", "offer.box.label: up(n) goes further out than the document");
-    assert_leaf_refused("ref('a', 'b')['c[]']", "offer.box.label: `c[]`: lists of lists belong into `each`");
+    assert_leaf_refused("ref('a', 'b')['c[]']", "offer.box.label: `c[]` is a list, and one value is wanted here");
     assert_leaf_refused(
         "ref('a', '{}')",
         "offer.box.label: `{}` is the key of an element of a map, `[]` the number of one of a list; this is no map's");
@@ -106,9 +106,15 @@ static void leaves_are_terms(void **state)
         "offer.box.label: `{}` is the key of an element of a map, `[]` the number of one of a list; this is no map's");
     assert_leaf_refused("{ each = 'a[]', of = ref('b', 'c').d, '.' }",
                         "offer.box.label: `of` is what ref(…) names, without `.d`");
-    assert_leaf_refused("{ 'a[].b[]', function() end }",
-                        "offer.box.label: `a[].b[]`: a list of values has one [] or {}");
-    assert_leaf_refused("{ 'a[]b', function() end }", "offer.box.label: `a[]b`: a list of values has one [] or {}");
+    assert_leaf_refused("{ 'a[].b{}.c', function() end }",
+                        "offer.box.label: `a[].b{}.c`: where several lists stand in a path, all are []");
+    assert_leaf_refused("{ 'a{}.b[].c', function() end }",
+                        "offer.box.label: `a{}.b[].c`: where several lists stand in a path, all are []");
+    assert_leaf_refused("{ 'a[].b[].c[].d[].e[]', function() end }",
+                        "offer.box.label: `a[].b[].c[].d[].e[]`: more than four lists in a path");
+    assert_leaf_refused("'a[].b'", "offer.box.label: `a[].b` is a list, and one value is wanted here: [1] or [-1] in "
+                                   "place of [] names one; a function takes all, { \"a[].b\", function(list) … end }");
+    assert_leaf_refused("{ 'a[]b', function() end }", "offer.box.label: `a[]b`: behind [] a point is missing");
     assert_leaf_refused("ref('a[]', 'b').x",
                         "offer.box.label: ref: `a[]`: the list that is looked through is named without its []");
     assert_leaf_refused("ref('a', '[]').x", "offer.box.label: ref: `[]` is no key");
@@ -190,7 +196,8 @@ static void conditions_are_statuses_and_paths(void **state)
                    "when: got the text \"400\"; a status is a number, in brackets without quotes");
     assert_refused("{ offer = {}, when = { [true] = 'empty' } }",
                    "when: a status, \"path:=value\", \"path:absent\" or \"path:present\" expected");
-    assert_refused("{ offer = {}, when = { ['a[]:absent'] = 'empty' } }", "when: `a[]`: lists of lists belong into");
+    assert_refused("{ offer = {}, when = { ['a[]:absent'] = 'empty' } }",
+                   "when: `a[]` is a list, and one value is wanted");
 }
 
 static void what_is_refused_stands_at_its_own_line(void **state)
@@ -202,7 +209,7 @@ static void what_is_refused_stands_at_its_own_line(void **state)
                       "label = 'a[]' } } } }",
                  "acme.lua:7: plan: offer.box.label: ");
     assert_found(HEAD "normalise = plan {\noffer = {},\nwhen = { ['a[]:absent'] = 'empty' } } }",
-                 "acme.lua:4: plan: when: `a[]`: lists of lists");
+                 "acme.lua:4: plan: when: `a[]` is a list");
 }
 
 #define PRICE "price = { total = money('c', 't') }"

@@ -487,6 +487,27 @@ static void the_example_of_the_documentation_does_what_is_said_of_it(void **stat
     stage_close(&stage);
 }
 
+static void functions_get_the_values_of_lists_in_lists_as_one_list(void **state)
+{
+    static const char plan[] =
+        "each = 'offers[]', offer = { id = 'id', " PRICE ", count = { 'ways[].flights[].seats', function(seats)\n"
+        "local least for _, n in sorted_pairs(seats or {}) do least = math.min(least or 99, tonumber(n)) end\n"
+        "return least end }, kind = { 'ways[].tags[]', function(tags) return tags and tags[3] end } }";
+
+    (void)state;
+    check(plan,
+          "{\"offers\":[{\"id\":1,\"total\":1,\"ways\":[{\"flights\":[{\"seats\":9},{},{\"seats\":4}],\"tags\":[\"a\","
+          "\"b\"]},"
+          "{},{\"flights\":{},\"tags\":[]},{\"flights\":[{\"seats\":7}],\"tags\":[\"large\"]}]},"
+          "{\"id\":2,\"total\":2}]}",
+          2);
+    assert_offer("\"count\":4,\"kind\":\"large\"");
+    stage_close(&stage);
+    check(plan, "{\"offers\":[{\"id\":3,\"total\":3},{\"id\":1,\"total\":1,\"ways\":[{\"tags\":[{}]}]}]}", 1);
+    assert_non_null(strstr(stage.call->offers->dropped_first, "name a field"));
+    stage_close(&stage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -506,6 +527,7 @@ int main(void)
         cmocka_unit_test(an_element_with_others_in_it_given_to_a_helper_costs_its_offer_only),
         cmocka_unit_test(a_sum_with_something_absent_is_absent),
         cmocka_unit_test(functions_get_the_values_of_lists_and_maps),
+        cmocka_unit_test(functions_get_the_values_of_lists_in_lists_as_one_list),
         cmocka_unit_test(a_value_decides_what_an_answer_is),
         cmocka_unit_test(references_into_a_long_list_may_come_in_any_order),
         cmocka_unit_test(a_list_that_no_element_has_is_no_empty_answer),
