@@ -273,7 +273,6 @@ static enum status start_replies(struct engine *engine, struct failure *why)
     engine->is_loopback = value_is_loopback(settings->listen);
     enum status status =
         bearer_read("reply.token_env", settings->reply_token_env, settings->secrets_dir, &engine->reply_token, why);
-    revalidate_flights_init(&engine->revalidate_flights);
     return status == STATUS_OK ? tokens_open(&engine->tokens, settings, why) : status;
 }
 
@@ -532,6 +531,7 @@ enum status engine_run(struct settings *settings, settings_finding report, void 
                                              .leave = engine_on_leave,
                                              .context = &engine };
     generations_init(&engine.generations, &hooks);
+    revalidate_flights_init(&engine.revalidate_flights);
 
     enum status status = engine_start(&engine, &signals, report, context, why);
     if (status == STATUS_OK) {

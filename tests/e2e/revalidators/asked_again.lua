@@ -50,6 +50,40 @@ local function told(says, offer, total, currency, ctx)
   return { status = says }
 end
 
+-- Another offer of the farm, whole.
+local function other_offer(response, id)
+  local body = response:json()
+  local other = first(body.offers, function(offer)
+    return offer.id ~= id
+  end)
+  return {
+    id = other.id,
+    price = {
+      total = money.scaled(other.price.total, other.price.scale, body.currency),
+      currency = body.currency,
+      taxes_included = "yes",
+    },
+    slices = map(other.slices, function(slice)
+      return {
+        duration_min = slice.minutes,
+        segments = map(slice.segments, function(segment)
+          return {
+            carrier = segment.carrier,
+            number = segment.number,
+            origin = segment.from,
+            destination = segment.to,
+            departs = { ["local"] = segment.departs },
+            arrives = { ["local"] = segment.arrives },
+            duration_min = segment.minutes,
+            cabin = other.cabin,
+          }
+        end),
+      }
+    end),
+    handoff = { url = "https://book.example/" .. other.id },
+  }
+end
+
 local function ask_again(offer, ctx)
   local search = { query = offer.query, currency = offer.price.currency }
   return { method = "POST", path = "/v1/offers", json = farm.ask(search, ctx) }
@@ -113,6 +147,10 @@ return {
       elseif ctx.options.says == "polled" or ctx.options.says == "parted" then
         assert(seen == 3, "something was forgotten on the way")
         return { status = "confirmed" }
+      end
+      if ctx.options.says == "other" or ctx.options.says == "swapped" then
+        local status = ctx.options.says == "other" and "changed" or "confirmed" -- whatever it is called
+        return { status = status, offer = other_offer(response, offer.id) }
       end
       return told(ctx.options.says, offer, total, currency, ctx)
     end,
