@@ -77,8 +77,17 @@ local function start_node(number)
 end
 
 start_redis()
-start_node(1)
-start_node(2)
+local is_up, why_not = xpcall(function()
+  start_node(1)
+  start_node(2)
+end, debug.traceback)
+if not is_up then
+  stop_redis()
+  for _, w in pairs(nodes) do
+    w:stop()
+  end
+  error(why_not)
+end
 
 local function post(w, path, body, headers)
   local all = { "Content-Type: application/json" }
@@ -143,17 +152,14 @@ local random = math.random
 math.randomseed(SEED)
 
 local pool = {} -- offers that were shown: {says, token, id, total, currency}
-local fault_of, counts = {}, { sold = 0, refused = 0, failed = 0, changed = 0, mixed = 0, joined = 0 }
+local fault_of, counts = {}, { sold = 0, refused = 0, failed = 0, changed = 0, mixed = 0 }
 
 local function keep(says, offers)
-  for i = 1, math.min(4, #offers) do
+  for _ = 1, math.min(4, #offers) do
     local offer = offers[random(#offers)]
     if type(offer.token) == "string" then
       pool[#pool + 1] = { says = says, token = offer.token, id = offer.id:match(":(.*)$"), total = offer.price.total,
         currency = offer.price.currency }
-    end
-    if i > 4 then
-      break
     end
   end
   while #pool > 60 do
@@ -200,9 +206,9 @@ function turns.search()
   local says = SAYS[random(#SAYS)]
   local w = nodes[random(2)]
   local reply = w:search { suppliers = { "re_" .. says }, budget_ms = fault_of[says] and 400 or LONG_MS, max_items = 30 }
-  equal(200, reply.status, reply.raw)
+  assert(reply.status == 200 or (reply.status == 504 and fault_of[says]), reply.raw)
   assert(not reply.raw:find("book.example", 1, true) and not reply.raw:find("booking_token", 1, true), reply.raw)
-  keep(says, reply.json.offers)
+  keep(says, reply.json.offers or {})
 end
 
 function turns.fault()
