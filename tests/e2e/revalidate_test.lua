@@ -218,6 +218,33 @@ test("callers who want the same at once share one exchange, and each has a booki
   equal(1, requests, "requests")
 end)
 
+test("who leaves does not end what another one waits for", function()
+  local offer = search("re_counted").json.offers[1]
+  local before = world.farm_requests(FARM.re_counted)
+  world.farm(FARM.re_counted, { model = "constant", median_ms = 4000, fault = "none" })
+  local folder = world.folder .. "/leaves"
+  os.execute("rm -rf " .. folder .. " && mkdir -p " .. folder)
+  world.write_file(folder .. "/body", json.encode { token = offer.token })
+  local words = "curl -s -m %s -H 'Content-Type: application/json' -d @" .. folder .. "/body -o " .. folder .. "/%s "
+    .. w.url .. "/v1/revalidate"
+  os.execute("(" .. words:format("60", "first") .. "; touch " .. folder .. "/over) &")
+  world.wait_until("it has been asked", function()
+    return world.farm_requests(FARM.re_counted) == before + 1
+  end)
+  for _ = 1, 4 do -- on whichever loop
+    world.shell(words:format("0.2", "gone"))
+  end
+  os.execute("(" .. words:format("60", "second") .. "; touch " .. folder .. "/over_too) &")
+  world.wait_until("both are over", function()
+    return world.read_file(folder .. "/over") and world.read_file(folder .. "/over_too")
+  end)
+  world.farm(FARM.re_counted, { model = "constant", median_ms = 1, fault = "none" })
+  for _, name in ipairs { "first", "second" } do
+    equal("confirmed", json.decode(world.read_file(folder .. "/" .. name)).status, name)
+  end
+  equal(before + 1, world.farm_requests(FARM.re_counted), "requests")
+end)
+
 test("each revalidation is written down, and explained by its id", function()
   local told, offer = again("re_dearer")
   local reply = world.http("GET", w.admin_url .. "/admin/v1/searches/" .. told.revalidation_id)
@@ -376,6 +403,25 @@ test("a booking token that was changed is not genuine", function()
     equal(false, verified.json.valid, bad)
     equal(false, verified.json.genuine)
   end
+end)
+
+test("a booking token whose time is over is genuine, and says that it is over", function()
+  local told = again("re_short") -- the supplier's word: a minute
+  local settings = world.folder .. "/overlay.yaml"
+  local before = world.read_file(settings)
+  world.write_file(settings, (before:gsub("tokens: { ", "%0booking_life: 1s, ")))
+  equal(200, world.http("POST", w.admin_url .. "/admin/v1/reload", { max_time = 120 }).status)
+  local short = again("re_confirmed")
+  local verified
+  world.wait_until("its time is over", function()
+    verified = post("/v1/verify", { booking_token = short.booking_token }).json
+    return not verified.valid
+  end)
+  equal(true, verified.genuine)
+  equal("token_expired", verified.because)
+  equal(true, post("/v1/verify", { booking_token = told.booking_token }).json.valid)
+  world.write_file(settings, before)
+  equal(200, world.http("POST", w.admin_url .. "/admin/v1/reload", { max_time = 120 }).status)
 end)
 
 test("bad requests say where", function()
