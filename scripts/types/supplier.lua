@@ -40,7 +40,7 @@
 
 ---An offer asked for again, before it is booked.
 ---@class Revalidate
----@field build_request fun(offer: RevalidateOffer, ctx: Context): Request|Request[] a list: parts, sent one after another
+---@field build_request fun(offer: RevalidateOffer, ctx: Context): Request|Request[] a list: parts, one after another
 ---@field read fun(response: Response, offer: RevalidateOffer, ctx: Context): Revalidation|RevalidationNext|Failure
 
 ---@class RevalidateOffer read-only; what was kept of the offer

@@ -9,7 +9,8 @@ local SEED = tonumber(os.getenv("LASTCALL_SEED") or "1")
 local TURNS = tonumber(os.getenv("LASTCALL_TURNS") or "150")
 local LONG_MS = 9000
 local REDIS_ADDRESS, REDIS_PORT = world.network .. ".231", 6379
-local SAYS = { "confirmed", "plain", "dearer", "polled", "parted", "sold_out", "retry", "bug", "busy", "other", "swapped" }
+local SAYS = { "confirmed", "plain", "dearer", "polled", "parted", "sold_out", "retry", "bug", "busy", "other",
+  "swapped" }
 local SOLD = { confirmed = true, plain = true, dearer = true, polled = true, parted = true }
 local FAULTS = { "hang_answer", "status_503", "reset_body", "html", "empty", "cut_body", "status_500" }
 local SECRETS = "OFFER_KEY=" .. ("00112233445566778899aabbccddeeff"):rep(4) .. " BOOKING_KEY="
@@ -205,7 +206,8 @@ local turns = {}
 function turns.search()
   local says = SAYS[random(#SAYS)]
   local w = nodes[random(2)]
-  local reply = w:search { suppliers = { "re_" .. says }, budget_ms = fault_of[says] and 400 or LONG_MS, max_items = 30 }
+  local budget_ms = fault_of[says] and 400 or LONG_MS
+  local reply = w:search { suppliers = { "re_" .. says }, budget_ms = budget_ms, max_items = 30 }
   assert(reply.status == 200 or (reply.status == 504 and fault_of[says]), reply.raw)
   assert(not reply.raw:find("book.example", 1, true) and not reply.raw:find("booking_token", 1, true), reply.raw)
   keep(says, reply.json.offers or {})
@@ -260,14 +262,12 @@ test(("no course of seed %d leads to a booking without a live answer"):format(SE
   for _, says in ipairs(SAYS) do
     keep(says, search(nodes[1], says).json.offers)
   end
-  local course = {}
   for turn = 1, TURNS do
     local at, name = random(100), nil
     for _, weighed in ipairs(WEIGHTS) do
       at = at - weighed[2]
       name = name or (at <= 0 and weighed[1])
     end
-    course[#course + 1] = name
     local is_fine, why = xpcall(turns[name], debug.traceback)
     assert(is_fine, ("turn %d of seed %d (%s): %s"):format(turn, SEED, name, tostring(why)))
   end

@@ -185,14 +185,14 @@ for _, says in ipairs { "polled", "parted" } do
 end
 
 -- Several callers at once with one body; their replies, decoded.
-local function at_once(count, body, headers)
+local function at_once(count, body)
   local folder = world.folder .. "/at_once"
   os.execute("rm -rf " .. folder .. " && mkdir -p " .. folder)
   world.write_file(folder .. "/body", body)
   local calls = {}
   for i = 1, count do
-    calls[i] = ("curl -s -m 60 -H 'Content-Type: application/json' %s -d @%s/body -o %s/reply%d %s/v1/revalidate &"):format(
-      headers or "", folder, folder, i, w.url)
+    local words = "curl -s -m 60 -H 'Content-Type: application/json' -d @%s/body -o %s/reply%d %s/v1/revalidate &"
+    calls[i] = words:format(folder, folder, i, w.url)
   end
   world.shell(table.concat(calls, "\n") .. "\nwait")
   local replies = {}
