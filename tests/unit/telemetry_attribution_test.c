@@ -481,6 +481,7 @@ int main(void)
         cmocka_unit_test(a_file_that_cannot_be_opened_is_told_at_the_start),
         PLAY(secrets_are_taken_out_at_the_sink),
         PLAY(what_went_on_joins_its_search_before_it_or_after),
+        PLAY(a_revalidation_is_found_by_its_id_and_pushes_out_no_search),
         cmocka_unit_test(the_newest_records_can_be_asked_for_without_a_file),
         PLAY(several_threads_lose_nothing_uncounted),
     };
