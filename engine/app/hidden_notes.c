@@ -4,17 +4,19 @@
 
 #include <string.h>
 
-enum { NOTE_NAME = 7 + 2 * HIDDEN_NAME, NOTE_MAX = 1 << 20 };
+enum { NOTE_FOLDER = 7, NOTE_NAME = NOTE_FOLDER + 2 * HIDDEN_NAME, NOTE_MAX = 1 << 20 };
 
 // "hidden/" and the name in hexadecimal.
 static struct text note_name(const char name[HIDDEN_NAME], char out[NOTE_NAME])
 {
-    static const char DIGITS[] = "0123456789abcdef";
+    static const char FOLDER[] = "hidden/", DIGITS[] = "0123456789abcdef";
 
-    memcpy(out, "hidden/", 7);
+    for (size_t i = 0; i < NOTE_FOLDER; i++) {
+        out[i] = FOLDER[i];
+    }
     for (size_t i = 0; i < HIDDEN_NAME; i++) {
-        out[7 + 2 * i] = DIGITS[(unsigned char)name[i] >> 4];
-        out[7 + 2 * i + 1] = DIGITS[(unsigned char)name[i] & 15];
+        out[NOTE_FOLDER + 2 * i] = DIGITS[(unsigned char)name[i] >> 4];
+        out[NOTE_FOLDER + 2 * i + 1] = DIGITS[(unsigned char)name[i] & 15];
     }
     return (struct text){ out, NOTE_NAME };
 }

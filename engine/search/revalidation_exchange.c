@@ -343,7 +343,7 @@ static void on_built(struct script_call *call)
         self->end.end.rejection = verdict_rejection(verdict);
     }
     script_call_destroy(call);
-    if (verdict == SCRIPT_OK) {
+    if (verdict == SCRIPT_OK && self->request != NULL) {
         self->others = self->request->next;
         self->request->next = NULL;
         send(self);
