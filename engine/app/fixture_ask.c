@@ -319,7 +319,7 @@ static void revalidate(const struct fixture_play *play, const struct json_node *
     if (call == NULL) {
         return;
     }
-    if (call->verdict == SCRIPT_OK) {
+    if (call->verdict == SCRIPT_OK && call->request != NULL) {
         exchange_all(play, entry, index, exchanges, offer, &call->request);
     } else {
         (void)snprintf(where, sizeof(where), "revalidate[%zu].", index);
