@@ -32,25 +32,26 @@ struct arguments {
     int engine_pid, engine_cpu, farm_pid;
 };
 
+static const struct option OPTIONS[] = {
+    { "port", required_argument, NULL, 'p' },
+    { "body", required_argument, NULL, 'b' },
+    { "budget-ms", required_argument, NULL, 'B' },
+    { "rate", required_argument, NULL, 'r' },
+    { "seconds", required_argument, NULL, 's' },
+    { "seed", required_argument, NULL, 'S' },
+    { "timing", required_argument, NULL, 't' },
+    { "engine-pid", required_argument, NULL, 'e' },
+    { "engine-cpu", required_argument, NULL, 'c' },
+    { "farm-pid", required_argument, NULL, 'f' },
+    { "concurrency", required_argument, NULL, 'C' },
+    { "streams", no_argument, NULL, 'x' },
+    { "slow-readers", required_argument, NULL, 'w' },
+    { "rest", required_argument, NULL, 'R' },
+    { NULL, 0, NULL, 0 },
+};
+
 static bool parse_arguments(int argc, char **argv, struct arguments *arguments)
 {
-    static const struct option OPTIONS[] = {
-        { "port", required_argument, NULL, 'p' },
-        { "body", required_argument, NULL, 'b' },
-        { "budget-ms", required_argument, NULL, 'B' },
-        { "rate", required_argument, NULL, 'r' },
-        { "seconds", required_argument, NULL, 's' },
-        { "seed", required_argument, NULL, 'S' },
-        { "timing", required_argument, NULL, 't' },
-        { "engine-pid", required_argument, NULL, 'e' },
-        { "engine-cpu", required_argument, NULL, 'c' },
-        { "farm-pid", required_argument, NULL, 'f' },
-        { "concurrency", required_argument, NULL, 'C' },
-        { "streams", no_argument, NULL, 'x' },
-        { "slow-readers", required_argument, NULL, 'w' },
-        { "rest", required_argument, NULL, 'R' },
-        { NULL, 0, NULL, 0 },
-    };
     int option;
 
     *arguments = (struct arguments){ .budget_ms = 2000, .seconds = 10, .seed = 1, .engine_cpu = -1 };
