@@ -228,13 +228,14 @@ static uint32_t linger_most(const struct permit_entry *entry)
     return concurrent != 0 && concurrent / 4 < PERMITS_LINGER ? concurrent / 4 : PERMITS_LINGER;
 }
 
-bool permits_want_linger(struct permits *permits, const struct script_account *account, uint32_t parts)
+bool permits_want_linger(struct permits *permits, const struct script_account *account, uint32_t parts, bool fills)
 {
     static const double KNOWN = 500; // samples
     struct permit_entry *found = permits_lock(permits, account);
     double samples = found->health.curve.samples, unknown = samples < KNOWN ? 1 - samples / KNOWN : 0;
     double share = (double)found->linger_learn / 1e6 * (1 + 4 * unknown);
-    bool is_wanted = found->lingering + parts <= linger_most(found) && entry_roll(found) < share * 4294967296.0;
+    bool is_wanted =
+        found->lingering + parts <= linger_most(found) && (fills || entry_roll(found) < share * 4294967296.0);
 
     found->lingering += is_wanted ? parts : 0;
     pthread_mutex_unlock(&found->lock);
