@@ -51,6 +51,9 @@ size_t permits_count(struct permits *permits);
 /// As quota_begin, quota_end and quota_block, with the clock's time. The account's catalogue was moved in.
 MUST_CHECK enum quota_answer permits_begin(struct permits *permits, const struct script_account *account,
                                            uint64_t *wait_us);
+/// The same out of what searches leave, as quota_begin_kept.
+MUST_CHECK enum quota_answer permits_begin_kept(struct permits *permits, const struct script_account *account,
+                                                uint64_t *wait_us);
 void permits_end(struct permits *permits, const struct script_account *account);
 /// For how long it is blocked from now on.
 uint64_t permits_block(struct permits *permits, const struct script_account *account, uint64_t wait_us);

@@ -150,6 +150,8 @@ const struct setting SETTINGS[] = {
       "how long a booking token may be used; what the supplier says ends it before", false },
     { "revalidation.budget", SETTING_DURATION, ENGINE(revalidation_budget_us), "100ms", "1min", "8s", NULL,
       "how long a revalidation may take; a smaller Search-Budget-Ms wins", false },
+    { "revalidation.quota_share", SETTING_SHARE, ENGINE(revalidation_quota_share), "0%", "90%", "10%", NULL,
+      "the share of an account's rps, per_minute and per_day that searches leave to revalidations", false },
     { "admission.enabled", SETTING_FLAG, ENGINE(admission_is_on), NULL, NULL, "false", NULL,
       "true: an engine under pressure leaves out what it can, then suppliers, then searches", false },
     { "admission.target", SETTING_DURATION, ENGINE(admission_target_us), "1ms", "1s", "5ms", NULL,

@@ -210,8 +210,8 @@ function World:start_engine()
   local overlay = self.folder .. "/overlay.yaml"
   -- A farm without TLS makes no authority.
   local authority = ""
-  if read_file(self.folder .. "/tls/ca.pem") then
-    authority = ", ca_file: " .. self.folder .. "/tls/ca.pem"
+  if read_file(M.folder .. "/tls/ca.pem") then
+    authority = ", ca_file: " .. M.folder .. "/tls/ca.pem"
   end
   local without = options.without_breakers and "breaker: { enabled: false }\nlinger: { learn: 0% }\n" or ""
   local settings = {
