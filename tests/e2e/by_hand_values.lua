@@ -1,6 +1,7 @@
 -- Values of the recorded answers, read from the files by a program of its own in another language: money by decimals,
 -- no floats; instants by the system's zones; bags, seats and totals added up from the lists they stand in. Nothing here
--- came from the suppliers' scripts. by_hand_test.lua compares each with what is told, and prints how many a file has.
+-- came from the suppliers' scripts. by_hand_test.lua compares each with what is told, and prints how many a file has;
+-- by_hand_again_test.lua those of the files with `again`.
 --
 -- A file: supplier, folder, file, query (places of a search that it answers), offers: { id, { path in the offer and its
 -- item = value } }. again: it answers when an offer is asked for again, and its values are those of that offer.
@@ -278,6 +279,10 @@ return {
   {
     supplier = "amadeus", folder = "amadeus_selfservice", query = "GIG-MAD-GIG",
     file = "flight-offers-pricing.200.json", again = true,
+    -- Of data.flightOffers[0]: price.grandTotal, .currency, .base; taxes are total less base, as much as the ten amounts
+    -- of travelerPricings[].price.taxes; validatingAirlineCodes; travelerPricings[].travelerType and .price.total; the
+    -- least quantity of includedCheckedBags; of itineraries[].segments[] what is written there, and the fares' cabin.
+    -- Instants by the zones of Sao Paulo, Casablanca (an hour ahead of UTC in March 2020), and Madrid.
     offers = {
       { "1", {
         ["price.total"] = "2778.98", ["price.currency"] = "USD", ["price.base"] = "2568.00",
@@ -570,6 +575,8 @@ return {
   {
     supplier = "hotelbeds", folder = "hotelbeds", query = "knightsbridge",
     file = "checkrates.200.json", again = true,
+    -- Of hotel: currency, name, code, categoryCode, rooms[0].name; of its one rate: the digest of rateKey, sellingRate,
+    -- boardName, paymentType, and cancellationPolicies[0].from, 14:00 an hour ahead of UTC. There are no taxes in it.
     offers = {
       { "hfQ7sYTuJ6IEoho-fwuKtT", {
         ["price.total"] = "300.30", ["price.currency"] = "EUR", ["name"] = "Millennium  Hotel London Knightsbridge",
