@@ -184,22 +184,10 @@ os.execute("rm -rf '" .. ROOT .. "'")
 
 -- ---- over HTTP -----------------------------------------------------------------------------------------------------
 
--- An offer of a search, asked for again by its token: the reply, and the offer.
-local function revalidated(r, alias, id)
-  local found = r:search { alias }
-  local offer = assert(recorded.offers_of(found, alias)[id], id .. " is missing: " .. found.raw:sub(1, 400))
-  local reply = world.http("POST", r.world.url .. "/v1/revalidate", { body = world.json.encode { token = offer.token },
-    headers = { "Content-Type: application/json" }, max_time = 60 })
-  equal(200, reply.status, reply.raw)
-  return reply.json, offer, found
-end
-
 -- Starts a world of the supplier that gives tokens; `register` says what the farm answers.
 local function with_tokens(file, options, register)
   options.supplier, options.folder = file.supplier, file.folder
-  options.more = "tokens: { enabled: true, offer_keys: [OFFER_KEY], booking_keys: [BOOKING_KEY] }"
-  options.environment.OFFER_KEY = ("00112233445566778899aabbccddeeff"):rep(4)
-  options.environment.BOOKING_KEY = ("0f1e2d3c4b5a69788796a5b4c3d2e1f0"):rep(2)
+  options.tokens = true
   local r = recorded.new(options)
   register(r)
   r:start()
@@ -246,7 +234,7 @@ end
 -- What `alias` offered is asked for again and is another offer by now: all of that is told, it can be asked for again
 -- itself, and nothing of it can be booked. The names of both items.
 local function compare_changed(r, file, alias, was, others)
-  local told, kept, found = revalidated(r, alias, was.id)
+  local told, kept, found = r:revalidated(alias, was.id)
   local new = told.offer
   equal("changed", told.status, world.json.encode(told))
   equal(was.total, told.was.total, "before")
@@ -275,7 +263,7 @@ do
   end)
   test(AMADEUS.file .. " over HTTP: the offer that is priced is the one that was found", function()
     local values = AMADEUS.offers[1][2]
-    local told = revalidated(r, "amadeus", "1")
+    local told = r:revalidated("amadeus", "1")
     equal("confirmed", told.status, world.json.encode(told))
     for _, price in ipairs { told.was, told.now } do
       equal(values["price.total"] .. " " .. values["price.currency"], price.total .. " " .. price.currency)
@@ -371,21 +359,17 @@ do
     r:answers("travelport", target, "200 OK", FOUND)
   end)
   test(TRAVELPORT.file .. " over HTTP: the fare that took the place of one that is gone", function()
-    local found = r:search { "travelport" }
-    local offer = assert(found.json and found.json.offers and found.json.offers[1], found.raw)
-    local body = world.json.encode { token = offer.token }
-    local reply = world.http("POST", r.world.url .. "/v1/revalidate",
-      { body = body, headers = { "Content-Type: application/json" }, max_time = 60 })
-    equal("changed", reply.json and reply.json.status, reply.raw)
-    local new, item = reply.json.offer, found.json.items[offer.item]
+    local told, offer, found = r:revalidated("travelport")
+    equal("changed", told.status, world.json.encode(told))
+    local new, item = told.offer, found.json.items[offer.item]
     equal(offer.item, new.item, "other flights")
     local later = {}
     for path, value in pairs(TRAVELPORT.offers[1][2]) do
       later[path] = type(value) == "string" and value:gsub("^2016", "2030") or value
     end
     compare(TRAVELPORT, new, item, later)
-    assert(type(new.token) == "string", reply.raw)
-    equal(nil, reply.json.booking_token)
+    assert(type(new.token) == "string", "no token")
+    equal(nil, told.booking_token)
   end)
   r:stop()
 end
@@ -408,7 +392,7 @@ do
   end)
   test(HOTELBEDS.file .. " over HTTP: the rate that is checked costs what its file says", function()
     local values = HOTELBEDS.offers[1][2]
-    local told, offer = revalidated(r, "hotelbeds", id)
+    local told, offer = r:revalidated("hotelbeds", id)
     equal(offer.price.total == values["price.total"] and "confirmed" or "price_changed", told.status,
       world.json.encode(told))
     equal(values["price.total"] .. " " .. values["price.currency"], told.now.total .. " " .. told.now.currency)

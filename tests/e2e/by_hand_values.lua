@@ -279,16 +279,19 @@ return {
   {
     supplier = "amadeus", folder = "amadeus_selfservice", query = "GIG-MAD-GIG",
     file = "flight-offers-pricing.200.json", again = true,
-    -- Of data.flightOffers[0]: price.grandTotal, .currency, .base; taxes are total less base, as much as the ten amounts
-    -- of travelerPricings[].price.taxes; validatingAirlineCodes; travelerPricings[].travelerType and .price.total; the
-    -- least quantity of includedCheckedBags; of itineraries[].segments[] what is written there, and the fares' cabin.
-    -- Instants by the zones of Sao Paulo, Casablanca (an hour ahead of UTC in March 2020), and Madrid.
+    -- Of data.flightOffers[0]: price.grandTotal, .currency, .base; taxes are total less base, as much as the amounts
+    -- of travelerPricings[].price.taxes; validatingAirlineCodes; travelerPricings[].travelerType and .price; the least
+    -- quantity of includedCheckedBags; of itineraries[].segments[] what is written there, and the fares' cabin. All
+    -- instants by the zones of Sao Paulo, Casablanca (an hour ahead of UTC in March 2020), and Madrid.
     offers = {
       { "1", {
         ["price.total"] = "2778.98", ["price.currency"] = "USD", ["price.base"] = "2568.00",
         ["price.taxes"] = "210.98", ["price.taxes_included"] = "yes", ["seller.id"] = "AT",
         ["price.per_traveller.1.total"] = "1625.49", ["price.per_traveller.1.type"] = "adult",
         ["price.per_traveller.2.total"] = "1153.49", ["price.per_traveller.2.type"] = "child", ["bags.checked"] = 2,
+        ["price.per_traveller.1.currency"] = "USD", ["price.per_traveller.2.currency"] = "USD",
+        ["slices.1.segments.1.operating"] = "AT", ["slices.1.segments.2.operating"] = "AT",
+        ["slices.2.segments.1.operating"] = "AT", ["slices.2.segments.2.operating"] = "AT",
         ["slices.1.duration_min"] = 850, ["slices.1.segments.1.carrier"] = "AT",
         ["slices.1.segments.1.number"] = "212", ["slices.1.segments.1.origin"] = "GIG",
         ["slices.1.segments.1.destination"] = "CMN", ["slices.1.segments.1.departs.local"] = "2020-03-01T23:30:00",
