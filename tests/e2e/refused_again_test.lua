@@ -1,5 +1,5 @@
--- Recorded refusals as answers to an offer that is asked for again, over HTTP: it is gone, or nobody knows (and the reply
--- says whose trouble it was). None of them confirms anything, and none is a script's error.
+-- Recorded refusals as answers to an offer that is asked for again, over HTTP: it is gone, or nobody knows, and the
+-- reply says why. None of them confirms anything, and none is a script's error.
 -- variants: release asan
 package.path = "./?.lua;" .. package.path
 local world = require("tests.e2e.world")
@@ -92,7 +92,7 @@ for _, supplier in ipairs(SUPPLIERS) do
   r:start()
   for _, row in ipairs(supplier) do
     local what = row[3]:find("^<") and "a page" or row[3]
-    test(("%s, %s %s to an offer that is asked for again: %s"):format(supplier.supplier, row[2], what, row[4]), function()
+    test(("%s: asked again, %s with %s is %s"):format(supplier.supplier, row[2], what, row[4]), function()
       local told = r:revalidated(row[1])
       local text = world.json.encode(told)
       equal(row[4], told.status, text)
