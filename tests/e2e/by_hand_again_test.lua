@@ -321,18 +321,18 @@ local function put_forward(text)
   return (text:gsub("\"20[12][64]%-", "\"2030-"))
 end
 
--- A search that found the flights which AirPriceRsp prices, with a fare that is gone since.
-local FOUND = [[
+-- A search that found the flights which AirPriceRsp prices, as they stand there, with a fare that is gone since.
+local ITINERARY = put_forward(payload(TRAVELPORT)):match("<air:AirItinerary>(.-)</air:AirItinerary>")
+local FLIGHT_KEYS = {}
+for key in ITINERARY:gmatch("<air:AirSegment Key=\"([^\"]+)\"") do
+  FLIGHT_KEYS[#FLIGHT_KEYS + 1] = key
+end
+local FOUND = ([[
 <SOAP:Envelope xmlns:SOAP="http://schemas.xmlsoap.org/soap/envelope/"><SOAP:Body>
 <air:LowFareSearchRsp xmlns:air="http://www.travelport.com/schema/air_v52_0" TraceId="t" TransactionId="T1"
   ResponseTime="1" CurrencyType="EUR">
 <air:AirSegmentList>
-<air:AirSegment Key="s1" Group="0" Carrier="A3" FlightNumber="967" Origin="KBP" Destination="ATH"
-  DepartureTime="2030-11-10T18:35:00.000+02:00" ArrivalTime="2030-11-10T21:05:00.000+02:00" FlightTime="150">
-  <air:AirAvailInfo ProviderCode="1G"/></air:AirSegment>
-<air:AirSegment Key="s2" Group="0" Carrier="A3" FlightNumber="614" Origin="ATH" Destination="CDG"
-  DepartureTime="2030-11-11T16:15:00.000+02:00" ArrivalTime="2030-11-11T18:45:00.000+01:00" FlightTime="210">
-  <air:AirAvailInfo ProviderCode="1G"/></air:AirSegment>
+%s
 </air:AirSegmentList>
 <air:FareInfoList>
 <air:FareInfo Key="f1" FareBasis="PGONE" PassengerTypeCode="ADT" Amount="EUR10.00"/>
@@ -342,11 +342,11 @@ local FOUND = [[
 <air:AirPricingInfo Key="pi1" TotalPrice="EUR60.00" LatestTicketingTime="2030-11-10" ProviderCode="1G">
 <air:FareInfoRef Key="f1"/><air:PassengerType Code="ADT"/>
 <air:FlightOptionsList><air:FlightOption LegRef="leg-1"><air:Option Key="o1" TravelTime="P1DT1H10M0S">
-<air:BookingInfo BookingCode="P" BookingCount="4" CabinClass="Economy" FareInfoRef="f1" SegmentRef="s1"/>
-<air:BookingInfo BookingCode="P" BookingCount="4" CabinClass="Economy" FareInfoRef="f1" SegmentRef="s2"/>
+<air:BookingInfo BookingCode="P" BookingCount="4" CabinClass="Economy" FareInfoRef="f1" SegmentRef="%s"/>
+<air:BookingInfo BookingCode="P" BookingCount="4" CabinClass="Economy" FareInfoRef="f1" SegmentRef="%s"/>
 </air:Option></air:FlightOption></air:FlightOptionsList>
 </air:AirPricingInfo></air:AirPricePoint></air:AirPricePointList>
-</air:LowFareSearchRsp></SOAP:Body></SOAP:Envelope>]]
+</air:LowFareSearchRsp></SOAP:Body></SOAP:Envelope>]]):format(ITINERARY, FLIGHT_KEYS[1], FLIGHT_KEYS[2])
 
 do
   local r = with_tokens(TRAVELPORT, {
@@ -366,6 +366,9 @@ do
     local later = {}
     for path, value in pairs(TRAVELPORT.offers[1][2]) do
       later[path] = type(value) == "string" and value:gsub("^2016", "2030") or value
+    end
+    for i = 1, 2 do -- OperatingCarrier of each CodeshareInfo
+      later[("slices.1.segments.%d.operating"):format(i)] = "A3"
     end
     compare(TRAVELPORT, new, item, later)
     assert(type(new.token) == "string", "no token")
