@@ -271,11 +271,11 @@ static void live_worth_tell(struct world *world, const struct script_account *ac
     permits_note_worth(live_of(world)->permits, account, kind, items, has_won);
 }
 
-static bool live_linger_wants(struct world *world, const struct script_account *account, uint32_t parts)
+static bool live_linger_wants(struct world *world, const struct script_account *account, uint32_t parts, bool fills)
 {
     return world_overload(world) == OVERLOAD_NONE &&
            !live_is_switched_off(world, account->kept->supplier, account, NULL, 0) &&
-           permits_want_linger(live_of(world)->permits, account, parts);
+           permits_want_linger(live_of(world)->permits, account, parts, fills);
 }
 
 static void live_linger_ended(struct world *world, const struct script_account *account, uint32_t parts)

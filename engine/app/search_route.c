@@ -255,6 +255,7 @@ static struct search_options make_options(struct search_call *mine, const struct
         .only = envelope->has_suppliers ? envelope->suppliers : NULL,
         .only_count = envelope->supplier_count,
         .sort = envelope->sort,
+        .indicative = envelope->indicative,
         .max_items = envelope->max_items > 0 ? envelope->max_items : settings->max_items,
         .max_offers_per_item =
             envelope->max_offers_per_item > 0 ? envelope->max_offers_per_item : settings->max_offers_per_item,

@@ -111,8 +111,15 @@ static void write_parts(const struct search_record_entry *entry, struct json_wri
         json_field_u64(json, "failed", entry->parts_failed);
         json_end_object(json);
     }
-    if (entry->outcome == OUTCOME_ANSWERED) {
+    if (entry->outcome == OUTCOME_ANSWERED || entry->outcome == OUTCOME_CACHED) {
         json_field_u64(json, "offers", entry->offers);
+    }
+    if (entry->has_last_known) {
+        json_key(json, "last_known");
+        json_begin_object(json);
+        json_field_u64(json, "offers", entry->last_offers);
+        json_field_u64(json, "age_s", entry->last_age_ms / 1000);
+        json_end_object(json);
     }
     field_count(json, "offers_dropped", entry->dropped);
     field_count(json, "offers_unmapped", entry->unmapped);
@@ -194,9 +201,29 @@ static void write_coverage(const struct search_record *record, struct json_write
     json_field_u64(json, "eligible", record->eligible);
     json_field_u64(json, "answered", record->answered);
     json_field_u64(json, "empty", record->empty);
+    field_count(json, "cached", record->cached);
+    field_count(json, "indicative", record->indicative);
     json_field_u64(json, "missing", record->missing);
     json_field_u64(json, "offers_found", record->offers_found);
     json_field_u64(json, "offers_returned", record->offers_returned);
+    json_end_object(json);
+}
+
+/// Counted by supplier.
+static void write_store(const struct search_record_store *store, struct json_writer *json)
+{
+    if (!store->was_asked) {
+        return;
+    }
+    json_key(json, "store");
+    json_begin_object(json);
+    if (store->has_answered) {
+        field_ms(json, "index_ms", store->index_us);
+    }
+    json_field_u64(json, "found", store->found);
+    json_field_u64(json, "absent", store->absent);
+    field_count(json, "faults", store->faults);
+    field_count(json, "late", store->late);
     json_end_object(json);
 }
 
@@ -280,6 +307,7 @@ static void write_search(const struct search_record *record, struct json_writer 
     write_sending(record, json);
     write_budget(record, json);
     write_coverage(record, json);
+    write_store(&record->store, json);
     json_key(json, "suppliers");
     json_begin_array(json);
     for (size_t i = 0; i < record->entry_count; i++) {

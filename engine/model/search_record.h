@@ -27,6 +27,14 @@ struct search_record_late {
     uint32_t new_items, cheapest_items;
 };
 
+/// What the store of last known answers said to a search.
+struct search_record_store {
+    bool was_asked;
+    bool has_answered;
+    uint64_t index_us;                    // how long its first answer took
+    uint32_t found, absent, faults, late; // suppliers
+};
+
 /// One supplier within the search.
 struct search_record_entry {
     struct text name, account, script; // account absent: none
@@ -53,6 +61,9 @@ struct search_record_entry {
     uint32_t retries;  // of them, after one that failed at once
     uint64_t hedge_us; // when a second one was sent beside the first; since the search's arrival
     bool has_hedge, has_hedge_won;
+    bool has_last_known;      // an earlier answer stood in for it, or spared asking it
+    uint32_t last_offers;     // of that
+    uint64_t last_age_ms;     // of that, at the search's arrival
 };
 
 struct search_record {
@@ -70,7 +81,8 @@ struct search_record {
     uint64_t took_us;        // from arrival to the reply, or to the caller's leaving
     bool is_complete, was_cut_by_budget;
     uint64_t saved_us; // that it need not wait, for it ended early; 0: it did not
-    uint32_t percent, eligible, answered, empty, missing;
+    uint32_t percent, eligible, answered, empty, cached, indicative, missing;
+    struct search_record_store store;
     uint64_t offers_found, offers_returned;
 
     // how the reply went out; filled by whoever sent it

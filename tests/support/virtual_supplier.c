@@ -141,7 +141,7 @@ static struct block *make_block(struct virtual_world *virtual, struct text text)
     return block;
 }
 
-static void note_batch(struct virtual_world *virtual, struct offer_batch *batch)
+void virtual_supplier_note(struct virtual_world *virtual, struct offer_batch *batch)
 {
     void *items = virtual->batches;
     require(has_room(virtual->batch_count, &virtual->batch_capacity, &items));
@@ -285,6 +285,9 @@ static void virtual_supplier_start(struct virtual_world *virtual, struct start_c
     }
     start->facts = make_block(virtual, TEXT("{}"));
     memcpy(start->currency, "EUR", 4);
+    if (virtual->store.given.is_on && virtual->store.given.key != NULL) {
+        start->key = make_block(virtual, text_of(virtual->store.given.key));
+    }
     if (start->rules != NULL) {
         start_call_take_facts(start, virtual->facts);
     }
@@ -358,13 +361,13 @@ static void mark_offer(struct offer_batch *batch, const struct virtual_supplier 
     }
 }
 
-static struct offer_batch *make_offers(struct virtual_world *virtual, const struct virtual_supplier *supplier,
-                                       const struct virtual_step *step)
+struct offer_batch *virtual_supplier_offers(struct virtual_world *virtual, const struct virtual_supplier *supplier,
+                                            const struct virtual_step *step)
 {
     struct offer_batch *batch = offer_batch_create(1 << 20);
 
     require(batch != NULL);
-    note_batch(virtual, batch);
+    virtual_supplier_note(virtual, batch);
     batch->offers = arena_alloc_array(&batch->arena, step->offers, sizeof(*batch->offers));
     require(batch->offers != NULL);
     const struct text facets[] = { TEXT("house"), TEXT("kind") };
@@ -424,7 +427,7 @@ static void virtual_supplier_normalise(struct virtual_world *virtual, struct nor
         return;
     }
     if (step.normalise == SCRIPT_OK) {
-        normalise->offers = make_offers(virtual, supplier, &step);
+        normalise->offers = virtual_supplier_offers(virtual, supplier, &step);
     }
     if (step.has_next) {
         char state[24];

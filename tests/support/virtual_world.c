@@ -357,6 +357,8 @@ void virtual_world_init(struct virtual_world *virtual, const struct virtual_supp
         .login_start = virtual_login_start,
         .login_cancel = virtual_login_cancel,
         .login_refuse = virtual_login_refuse,
+        .store_submit = virtual_store_submit,
+        .store_cancel = virtual_store_cancel,
     };
     *virtual = (struct virtual_world){
         .world = { .ops = &OPS },
@@ -403,7 +405,7 @@ void virtual_world_fini(struct virtual_world *virtual)
     for (size_t i = 0; i < virtual->timers.count; i++) {
         if (is_own(virtual->timers.slots[i])) {
             event_drop(CONTAINER_OF(virtual->timers.slots[i], struct virtual_event, timer));
-        } else {
+        } else if (!virtual_store_drop(virtual->timers.slots[i])) {
             virtual_fetch_drop(virtual->timers.slots[i]);
         }
     }
@@ -413,6 +415,7 @@ void virtual_world_fini(struct virtual_world *virtual)
         event_drop(event);
     }
     virtual_logins_fini(virtual);
+    virtual_store_forget(virtual);
     virtual_world_forget(virtual);
     virtual_health_fini(virtual);
     virtual_extra_fini(virtual);
@@ -482,6 +485,11 @@ size_t virtual_world_search_timers(const struct virtual_world *virtual)
 size_t virtual_world_search_calls(const struct virtual_world *virtual)
 {
     return virtual->calls_submitted - virtual->calls_settled;
+}
+
+size_t virtual_world_store_calls(const struct virtual_world *virtual)
+{
+    return virtual->store.submitted - virtual->store.settled;
 }
 
 size_t virtual_world_permits(const struct virtual_world *virtual)

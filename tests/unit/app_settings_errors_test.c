@@ -235,7 +235,7 @@ static const struct variable_case VARIABLES[] = {
     { "LASTCALL__drain", "1s", "is not a setting", "" },
     { "LASTCALL__", "1s", "is not a setting", "" },
     { "LASTCALL____DRAIN", "1s", "is not a setting", "" },
-    { "LASTCALL__STORE__PATH", "/x", "`store` is not supported by this version", "" },
+    { "LASTCALL__SUPPLIERS__A__LIMITS__RPS", "1", "`suppliers.a.limits` is not supported by this version", "" },
     { "LASTCALL__SCRIPTS_DIR", "\xff", "is not UTF-8", "" },
     { "LASTCALL__A__B__C__D__E__F__G__H__I__J__K__L__M__N__O__P__Q__R", "1", "`a` is not a setting", "" },
     { "LASTCALL__DNS__SERVERS", "10.0.0.1,,10.0.0.2", "has an empty item", "" },
