@@ -8,11 +8,11 @@
 /// Memory:  counted; one arena.
 #pragma once
 
+#include "app/settings_rule.h"
 #include "app/settings_supplier.h"
 #include "base/arena.h"
 #include "base/status.h"
 #include "io/resolver.h"
-#include "model/rule.h"
 
 #include <stdatomic.h>
 
@@ -26,30 +26,6 @@ struct settings_table {
     uint32_t line, column;
     const char *keys_file; // where `key` stands
     uint32_t keys_line, keys_column;
-};
-
-struct settings_place {
-    const char *file; // NULL: nowhere
-    uint32_t line, column;
-};
-
-/// A fact that a rule asks for, with the values that fit.
-struct settings_condition {
-    struct text segment;
-    struct text *words; // as written: "mobile", "<7", "7..13"
-    size_t word_count;
-    struct rule_value *values; // beside the words: what they mean
-    struct settings_place place;
-};
-
-struct settings_rule {
-    struct settings_condition *conditions;
-    size_t condition_count;
-    struct text *suppliers; // none: every supplier
-    size_t supplier_count;
-    uint64_t values[RULE_SETTING_COUNT];
-    struct settings_place place, supplier_place;
-    struct settings_place value_places[RULE_SETTING_COUNT];
 };
 
 /// A duration for which `auto` stands.

@@ -1,6 +1,8 @@
 #include "app/store_desk.h"
 
+#include "app/secret.h"
 #include "app/store_home.h"
+#include "app/store_thread.h"
 #include "base/log.h"
 #include "store/store_lmdb.h"
 #include "telemetry/metrics.h"
@@ -79,6 +81,58 @@ static enum status open_lmdb(const struct settings *settings, struct store **sto
     return store_lmdb_open(&options, store, why);
 }
 
+static enum status read_url(const struct settings *settings, struct store_url *url, struct failure *why)
+{
+    if (settings->store_url.data == NULL) {
+        failure_set(why, "store.backend is redis, and store.url does not say where that is");
+        failure_help(why, "write it as redis://host:6379/0 or unix:///run/redis/redis.sock?db=0");
+        return STATUS_INVALID;
+    }
+    if (settings->store_user.data != NULL && settings->store_password_env.data == NULL) {
+        failure_set(why, "store.user is set, and store.password_env is not");
+        failure_help(why, "name the secret that holds the password of this user in store.password_env");
+        return STATUS_INVALID;
+    }
+    return store_url_read(settings->store_url, url, why);
+}
+
+static enum status read_password(const struct settings *settings, struct arena *memory, struct text *password,
+                                 struct failure *why)
+{
+    struct failure reason = { 0 };
+
+    if (settings->store_password_env.data == NULL) {
+        return STATUS_OK;
+    }
+    enum status status = secret_find(settings->secrets_dir, settings->store_password_env, memory, password, &reason);
+    if (status != STATUS_OK) {
+        failure_set(why, "store.password_env: the secret %.*s %s", TEXT_ARGS(settings->store_password_env),
+                    reason.message);
+        failure_help(why, "%s", reason.help);
+    }
+    return status == STATUS_NOT_FOUND ? STATUS_INVALID : status;
+}
+
+static enum status open_redis(const struct settings *settings, struct store **store, struct failure *why)
+{
+    struct store_thread_options options = { .user = settings->store_user,
+                                            .prefix = settings->store_prefix,
+                                            .press_above = settings->store_compress_above,
+                                            .deliver = store_home_deliver };
+    struct arena memory;
+
+    arena_init(&memory, 2 * SECRET_MAX);
+    enum status status = read_url(settings, &options.url, why);
+    if (status == STATUS_OK) {
+        status = read_password(settings, &memory, &options.password, why);
+    }
+    if (status == STATUS_OK) {
+        status = store_thread_open(&options, store, why);
+    }
+    arena_fini(&memory);
+    return status;
+}
+
 enum status store_desk_open(const struct settings *settings, struct store **store, struct failure *why)
 {
     enum store_backend backend = store_desk_backend(settings);
@@ -90,9 +144,7 @@ enum status store_desk_open(const struct settings *settings, struct store **stor
         status = open_lmdb(settings, store, why);
         break;
     case STORE_BACKEND_REDIS:
-        failure_set(why, "store.backend: redis is not supported by this version");
-        failure_help(why, "take lmdb");
-        status = STATUS_INVALID;
+        status = open_redis(settings, store, why);
         break;
     default:
         return STATUS_OK;
@@ -130,9 +182,14 @@ static bool is_writable(char *path, struct failure *why)
 
 enum status store_desk_check(const struct settings *settings, struct failure *why)
 {
+    enum store_backend backend = store_desk_backend(settings);
     char path[STORE_PATH_SIZE];
+    struct store_url url;
 
-    if (store_desk_backend(settings) != STORE_BACKEND_LMDB) {
+    if (backend == STORE_BACKEND_REDIS) {
+        return read_url(settings, &url, why);
+    }
+    if (backend != STORE_BACKEND_LMDB) {
         return STATUS_OK;
     }
     return has_place(settings, path, why) && is_writable(path, why) ? STATUS_OK : STATUS_INVALID;

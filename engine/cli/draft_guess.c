@@ -325,10 +325,7 @@ static struct text take_party(struct draft *draft, const struct draft_value *val
     } else if (draft_key_is_any(key, EVERYBODY, COUNT_OF(EVERYBODY)) && !draft->is_hotels) {
         what = "how many travellers";
         expression = count > 0 && take_count(&search->adults, count) ? "#search.query.travellers" : NULL;
-    } else if (draft_key_is_any(key, GUESTS, COUNT_OF(GUESTS)) && draft->is_hotels) {
-        what = "how many adults";
-        expression = count > 0 && take_count(&search->adults, count) ? "search.query.rooms[1].adults" : NULL;
-    } else if (draft->is_hotels && is_number_of(value, "guest")) {
+    } else if (draft->is_hotels && (draft_key_is_any(key, GUESTS, COUNT_OF(GUESTS)) || is_number_of(value, "guest"))) {
         what = "how many adults";
         expression = count > 0 && take_count(&search->adults, count) ? "search.query.rooms[1].adults" : NULL;
     } else if (draft->is_hotels && (is_number_of(value, "room") || draft_key_begins_with(key, "room"))) {

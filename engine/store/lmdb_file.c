@@ -77,7 +77,9 @@ const char *lmdb_trouble(const struct lmdb_file *file)
 
 static void path_of(const struct lmdb_file *file, const char *name, char out[PATH_MAX])
 {
-    (void)snprintf(out, PATH_MAX, "%s/%s", file->directory, name);
+    if (snprintf(out, PATH_MAX, "%s/%s", file->directory, name) >= PATH_MAX) {
+        out[0] = '\0'; // nothing is there
+    }
 }
 
 static int open_tables(struct lmdb_file *file, unsigned flags)

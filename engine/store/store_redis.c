@@ -24,7 +24,7 @@ struct store_redis {
     struct timer grace;
     uint64_t grace_us;
 
-    bool is_ended;
+    bool is_ending, is_ended; // as its thread knows: `closing` has come, and nothing is left
 
     atomic_bool is_closing, is_giving_up;
     atomic_uint jobs;
@@ -95,7 +95,7 @@ static void go_home(struct store_redis *redis, struct store_call *call, enum hom
 
 static void end_if_done(struct store_redis *redis)
 {
-    if (atomic_load(&redis->is_closing) && atomic_load(&redis->jobs) == 0 && !redis->is_ended) {
+    if (redis->is_ending && !redis->is_ended && atomic_load(&redis->jobs) == 0) {
         redis->is_ended = true;
         redis->transport.timer_cancel(redis->transport.context, &redis->grace);
         redis_link_stop(&redis->link);
@@ -460,6 +460,7 @@ static void on_closing(struct message *message)
     struct store_redis *redis = CONTAINER_OF(message, struct store_redis, closing);
     uint64_t end_us = now(redis) + redis->grace_us;
 
+    redis->is_ending = true;
     redis->grace.on_due = on_grace_over;
     if (redis->grace_us == 0 ||
         redis->transport.timer_start(redis->transport.context, &redis->grace, end_us) != STATUS_OK) {

@@ -48,7 +48,7 @@
 ---@field cabin? Cabin
 
 ---@class FlightPrice: Price
----@field per_traveller? { type: TravellerType, total: string, currency: string }[] one for each traveller: what that one pays
+---@field per_traveller? { type: TravellerType, total: string, currency: string }[] what each one pays
 
 ---@class FlightOffer
 ---@field id string

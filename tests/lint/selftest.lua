@@ -16,7 +16,8 @@ lastcall_library(io LINKS model base PkgConfig::UV)
 lastcall_library(script LINKS model base PkgConfig::LUAJIT)
 lastcall_library(telemetry LINKS model base)
 lastcall_library(search LINKS policy model base)
-lastcall_library(app LINKS search policy io script telemetry token model base)
+lastcall_library(store LINKS model base)
+lastcall_library(app LINKS search policy io script store telemetry token model base)
 lastcall_library(cli LINKS app)
 lastcall_library(token LINKS model base)
 ]]
@@ -77,7 +78,7 @@ local cases = {
   { "lua.h may stand in the headers of script", "includes",
     { ["engine/script/a.h"] = "#include <lua.h>\n" } },
   { "an unknown foreign header is found", "includes",
-    { ["engine/io/a.c"] = "#include <hiredis/hiredis.h>\n" }, "engine/io/a.c:1: <hiredis/hiredis.h> is not in the table" },
+    { ["engine/io/a.c"] = "#include <nats/nats.h>\n" }, "engine/io/a.c:1: <nats/nats.h> is not in the table" },
   { "a system header is not foreign", "includes",
     { ["engine/base/a.c"] = "#include <stdio.h>\n#include <sys/timerfd.h>\n" } },
 

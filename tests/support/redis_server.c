@@ -3,12 +3,13 @@
 #include "base/check.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -101,6 +102,10 @@ void redis_server_again(struct redis_server *server, const char *const *options)
     server->process = fork();
     require(server->process >= 0);
     if (server->process == 0) {
+        (void)prctl(PR_SET_PDEATHSIG, SIGKILL); // a test that dies leaves none behind
+        int nowhere = open("/dev/null", O_RDWR);
+        (void)dup2(nowhere, STDOUT_FILENO); // nor somebody who waits for its output
+        (void)dup2(nowhere, STDERR_FILENO);
         run(server, options);
     }
     for (int i = 0; !answers(server); i++) {

@@ -1,4 +1,6 @@
-// A store on its thread, and a home for its calls, for the tests of it.
+/// Store stage: a store over Redis on its thread, and a home for its calls, for the tests of it.
+///
+/// Threads: the test's.
 #pragma once
 
 #include "app/store_thread.h"
