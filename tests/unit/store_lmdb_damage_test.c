@@ -1,5 +1,5 @@
 // What becomes of a store whose file or disk is not as it should be.
-#include "store_lmdb_stage.h"
+#include "unit/store_lmdb_stage.h"
 
 #include <fcntl.h>
 #include <signal.h>

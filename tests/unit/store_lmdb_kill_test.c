@@ -1,5 +1,5 @@
 // A process that writes is killed, twenty times; what it had acknowledged is there, and right.
-#include "store_lmdb_stage.h"
+#include "unit/store_lmdb_stage.h"
 
 #include <errno.h>
 #include <fcntl.h>

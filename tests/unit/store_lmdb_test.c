@@ -1,4 +1,4 @@
-#include "store_lmdb_stage.h"
+#include "unit/store_lmdb_stage.h"
 
 #include <sys/stat.h>
 
