@@ -77,9 +77,7 @@ const char *lmdb_trouble(const struct lmdb_file *file)
 
 static void path_of(const struct lmdb_file *file, const char *name, char out[PATH_MAX])
 {
-    if (snprintf(out, PATH_MAX, "%s/%s", file->directory, name) >= PATH_MAX) {
-        out[0] = '\0'; // nothing is there
-    }
+    (void)snprintf(out, PATH_MAX, "%s/%s", file->directory, name);
 }
 
 static int open_tables(struct lmdb_file *file, unsigned flags)

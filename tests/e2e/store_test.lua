@@ -1,4 +1,5 @@
 -- The store of last known answers as operators see it: opened, told of, purged, in the way of each other.
+-- variants: release asan tsan
 package.path = "./?.lua;" .. package.path
 local world = require("tests.e2e.world")
 local test, equal = world.test, world.equal
@@ -6,9 +7,12 @@ local test, equal = world.test, world.equal
 local STATE = world.folder .. "/state"
 os.execute("rm -rf " .. STATE)
 
+local SETTINGS = "io_threads: 1\nreload: { watch: false }\nbreaker: { enabled: false }\nlinger: { learn: 0% }\n"
+
 local w = world.start {
-  population = "healthy",
-  overlay = "io_threads: 1\nreload: { watch: false }\nstate_dir: " .. STATE .. "\n",
+  population = "instant",
+  settings = { world.settings_without_ceilings() },
+  overlay = SETTINGS .. "store: { read_slice: 500ms }\nstate_dir: " .. STATE .. "\n",
 }
 
 local function store()
@@ -107,15 +111,48 @@ test("a purge of a supplier that there is not is refused", function()
   assert(said:find("did you mean `main`", 1, true), said)
 end)
 
-test("an engine that is killed finds its store again", function()
+-- Waits until what it says is known last is so.
+local function known_of(name, is_known)
+  world.wait_until(name .. (is_known and " is known" or " is forgotten"), function()
+    local entry = world.entry(w:search { suppliers = { name, "s04" }, budget_ms = 1500 }, name)
+    return entry ~= nil and (entry.last_known ~= nil) == is_known
+  end)
+end
+
+test("what suppliers say is kept", function()
+  w:search { suppliers = { "s01", "s02", "s03" }, budget_ms = 5000 }
+  world.wait_until("it is in the store", function()
+    return store().entries >= 3
+  end)
+  assert(w:metric("store_kept_total") >= 3)
+end)
+
+test("an engine that is killed finds its store again, warm", function()
   os.execute("kill -9 " .. w.engine_pid)
   world.wait_until("the engine is gone", function()
     return not world.is_alive(w.engine_pid)
   end)
+  world.farm("s01", { fault = "hang_answer" })
+  world.farm("s02", { fault = "hang_answer" })
   w:start_engine()
-  equal(true, store().up)
+  local told = store()
+  equal(true, told.up)
+  assert(told.entries >= 3, told.entries)
+  known_of("s01", true)
+  known_of("s02", true)
   local log = world.read_file(w.engine_log)
   assert(not log:find("begun anew", 1, true), log)
+end)
+
+test("what is purged is known no more, and all else is", function()
+  local said, code = command("purge s01 --why \"its prices were wrong\"")
+  equal(0, code, said)
+  assert(said:find("forgotten: 1 answer\n", 1, true), said)
+  equal(1, w:metric("store_purged_total"))
+  known_of("s01", false)
+  known_of("s02", true)
+  local events = world.http("GET", w.admin_url .. "/admin/v1/events").raw
+  assert(events:find("its prices were wrong", 1, true), events)
 end)
 
 test("an engine whose store was damaged starts, says so and begins anew", function()
@@ -137,7 +174,7 @@ test("without a state_dir there is none, and a purge says what to set", function
   world.wait_until("the engine is gone", function()
     return not world.is_alive(w.engine_pid)
   end)
-  w.options.overlay = "io_threads: 1\nreload: { watch: false }\n"
+  w.options.overlay = SETTINGS
   w:start_engine()
   equal("none", store().backend)
   equal(nil, store().up)

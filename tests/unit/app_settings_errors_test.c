@@ -132,13 +132,13 @@ static const struct error_case ERRORS[] = {
     { "suppliers:\n  acme: { accounts: { main: { options: { K: [1] } } } }\n", 2, 45, "one value, not a list", NULL },
     // what later versions act on
     { "fx: { max_age: 0s }\n", 1, 16, "out of range", NULL },
-    { "last_known: here\n", 1, 1, "`last_known` is not supported by this version", NULL },
+    { "last_known: here\n", 1, 13, "`last_known` is a section, not a value", NULL },
     { "rules: [{ weight: much }]\n", 1, 19, "`rules.1.weight` is `much`, which is not a number",
       "write it like 2 or 0.5" },
     { "patience: { delay_cost: -1 }\n", 1, 25, "is negative", "write it like 2 or 0.5" },
     { "patience: { held_cost: 0.0000001 }\n", 1, 24, "is too large or too fine", NULL },
     { "patience: { delay_cots: 1 }\n", 1, 13, "is not a setting", "patience.delay_cost" },
-    { "suppliers:\n  acme: { fresh_for: 0s }\n", 2, 11, "`suppliers.acme.fresh_for` is not supported", NULL },
+    { "suppliers:\n  acme: { limits: 0s }\n", 2, 11, "`suppliers.acme.limits` is not supported", NULL },
     // modes
     { "suppliers:\n  acme: { mode: darkest }\n", 2, 17, "`suppliers.acme.mode`", "dark" },
     { "suppliers:\n  acme: { accounts: { uk: { mode: off } } }\n", 2, 35, "`suppliers.acme.accounts.uk.mode`", NULL },
@@ -197,7 +197,7 @@ static void every_error_names_its_line_and_column(void **state)
 static void all_findings_are_reported_not_the_first(void **state)
 {
     (void)state;
-    const char *document = "drain: 5\nnonsense: 1\nio_threads: 0\nsuppliers:\n  acme: { enabled: 1, fresh_for: 1s }\n";
+    const char *document = "drain: 5\nnonsense: 1\nio_threads: 0\nsuppliers:\n  acme: { enabled: 1, limits: 1 }\n";
     struct findings findings;
     struct settings *settings = NULL;
     assert_int_equal(read_documents(&document, 1, &findings, &settings), STATUS_INVALID);
