@@ -129,6 +129,15 @@ at(0)     { supplier = "a", answers = "offers_2", after = 100, fresh_for = 60000
 by(30)    { expect_reply = { status = 200, complete = true, cached = 1, offers = 0, requests = 0 } }
 finally   { references = 0, memory = 0 }
 
+scenario "an empty answer spares asking for as long as empty ones live"
+
+at(0)     { store = { empty_max_age = 30000 } }
+at(0)     { search = { budget = 300 } }
+at(0)     { supplier = "a", answers = "offers_2", after = 50, fresh_for = 60000, stored = { age = 31000 } }
+
+by(100)   { expect_reply = { status = 200, cached = 0, answered = 1, offers = 2, requests = 1 } }
+finally   { references = 0, memory = 0 }
+
 scenario "one that is not fresh any more is asked as usual"
 
 at(0)     { store = {} }

@@ -157,6 +157,35 @@ static void a_field_that_is_not_known_is_absent(void **state)
     assert_lacks(line, "null");
     assert_lacks(line, "caller");
     assert_lacks(line, "late");
+    assert_lacks(line, "store");
+    assert_lacks(line, "cached");
+    search_record_destroy(&record);
+}
+
+static void what_was_known_stands_beside_the_outcome(void **state)
+{
+    (void)state;
+    struct search_record *record = make(2, 256);
+    fill_search(record);
+    fill_entries(record);
+    record->cached = 1;
+    record->indicative = 1;
+    record->store = (struct search_record_store){
+        .was_asked = true, .has_answered = true, .index_us = 1900, .found = 2, .absent = 3, .late = 1
+    };
+    record->entries[0].outcome = OUTCOME_CACHED;
+    record->entries[0].has_last_known = record->entries[1].has_last_known = true;
+    record->entries[0].last_offers = 40;
+    record->entries[1].last_offers = 12;
+    record->entries[1].last_age_ms = 1340999;
+
+    const char *line = render(record);
+    assert_has(line, "\"empty\":0,\"cached\":1,\"indicative\":1,\"missing\":1,");
+    assert_has(line, "\"store\":{\"index_ms\":2,\"found\":2,\"absent\":3,\"late\":1}");
+    assert_has(line, "\"offers\":40,\"last_known\":{\"offers\":40,\"age_s\":0}");
+    assert_has(line, "\"last_known\":{\"offers\":12,\"age_s\":1340}");
+    record->store.has_answered = false;
+    assert_has(render(record), "\"store\":{\"found\":2,");
     search_record_destroy(&record);
 }
 
@@ -300,6 +329,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_record_tells_everything_in_one_line),
         cmocka_unit_test(a_field_that_is_not_known_is_absent),
+        cmocka_unit_test(what_was_known_stands_beside_the_outcome),
         cmocka_unit_test(a_caller_who_left_has_no_status),
         cmocka_unit_test(a_slow_reader_does_not_make_a_reply_late),
         cmocka_unit_test(what_went_on_is_a_line_of_its_own_with_the_searchs_id),
