@@ -13,15 +13,27 @@ static struct permit_entry *permits_lock(const struct permits *permits, const st
     return entry;
 }
 
-enum quota_answer permits_begin(struct permits *permits, const struct script_account *account, uint64_t *wait_us)
+static enum quota_answer begin(struct permits *permits, const struct script_account *account,
+                               enum quota_answer (*ask)(struct quota *quota, uint64_t now_us, uint64_t *wait_us),
+                               uint64_t *wait_us)
 {
     struct permit_entry *found = permits_lock(permits, account);
     uint64_t now_us = permits->now_us();
-    enum quota_answer answer = quota_begin(&found->quota, now_us, wait_us);
+    enum quota_answer answer = ask(&found->quota, now_us, wait_us);
 
     found->refused[answer] += answer != QUOTA_FREE && answer != QUOTA_CONCURRENT;
     pthread_mutex_unlock(&found->lock);
     return answer;
+}
+
+enum quota_answer permits_begin(struct permits *permits, const struct script_account *account, uint64_t *wait_us)
+{
+    return begin(permits, account, quota_begin, wait_us);
+}
+
+enum quota_answer permits_begin_kept(struct permits *permits, const struct script_account *account, uint64_t *wait_us)
+{
+    return begin(permits, account, quota_begin_kept, wait_us);
 }
 
 void permits_end(struct permits *permits, const struct script_account *account)
@@ -250,13 +262,14 @@ static uint32_t linger_most(const struct permit_entry *entry)
     return concurrent != 0 && concurrent / 4 < PERMITS_LINGER ? concurrent / 4 : PERMITS_LINGER;
 }
 
-bool permits_want_linger(struct permits *permits, const struct script_account *account, uint32_t parts)
+bool permits_want_linger(struct permits *permits, const struct script_account *account, uint32_t parts, bool fills)
 {
     static const double KNOWN = 500; // samples
     struct permit_entry *found = permits_lock(permits, account);
     double samples = found->health.curve.samples, unknown = samples < KNOWN ? 1 - samples / KNOWN : 0;
     double share = (double)found->linger_learn / 1e6 * (1 + 4 * unknown);
-    bool is_wanted = found->lingering + parts <= linger_most(found) && entry_roll(found) < share * 4294967296.0;
+    bool is_wanted =
+        found->lingering + parts <= linger_most(found) && (fills || entry_roll(found) < share * 4294967296.0);
 
     found->lingering += is_wanted ? parts : 0;
     pthread_mutex_unlock(&found->lock);

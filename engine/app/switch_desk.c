@@ -5,6 +5,7 @@
 #include "app/io_thread.h"
 #include "app/permits.h"
 #include "app/reload.h"
+#include "app/switch_purge.h"
 #include "app/switch_words.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -276,6 +277,9 @@ static void act(struct switch_desk *desk, struct switch_request *request, const 
     case SWITCH_DROP_CEILING:
         request->end = take_back(desk, request, SWITCH_ABOUT_CEILING) ? SWITCH_DONE : SWITCH_UNCHANGED;
         break;
+    case SWITCH_PURGE:
+        switch_purge(desk->engine->store, request);
+        break;
     case SWITCH_ACTION_COUNT:
         break;
     }
@@ -330,7 +334,9 @@ static void finish(struct switch_desk *desk, struct switch_request *request, con
 /// To the other engines, if there are any.
 static void pass_on(struct switch_desk *desk, const struct switch_request *request)
 {
-    if (desk->engine->board != NULL && (request->end == SWITCH_DONE || request->end == SWITCH_UNCHANGED)) {
+    bool is_word = request->action != SWITCH_PURGE && (request->end == SWITCH_DONE || request->end == SWITCH_UNCHANGED);
+
+    if (desk->engine->board != NULL && is_word) {
         struct switch_word word = switch_word_of_request(request, clock_wall_us());
         board_tell_switch(desk->engine->board, &word);
     }

@@ -25,6 +25,7 @@ enum switch_action {
     SWITCH_RESET, // likewise as new, and held no more
     SWITCH_SET_CEILING,
     SWITCH_DROP_CEILING,
+    SWITCH_PURGE, // what it said last is forgotten
     SWITCH_ACTION_COUNT,
 };
 
@@ -63,6 +64,7 @@ struct switch_request {
     bool has_now, has_was;
     struct switch_item now, was; // what is in force of these names, and what was
     uint32_t out;                // attempts of it that are under way
+    uint64_t purged;             // of SWITCH_PURGE: answers
     struct switch_keeping keeping;
 };
 

@@ -436,13 +436,13 @@ static void what_lingers_takes_a_quarter_of_an_account_at_most(void **state)
         account->limits.concurrent = concurrent[i];
         stage->catalogue.linger_learn = 1000000;
         assert_int_equal(permits_create(&stage->catalogue, &permits), STATUS_OK);
-        assert_false(permits_want_linger(permits, account, most[i] + 1));
-        while (lingering <= most[i] && permits_want_linger(permits, account, 1)) {
+        assert_false(permits_want_linger(permits, account, most[i] + 1, false));
+        while (lingering <= most[i] && permits_want_linger(permits, account, 1, false)) {
             lingering++;
         }
         assert_int_equal(lingering, most[i]);
         permits_end_linger(permits, account, lingering);
-        assert_true(most[i] == 0 || permits_want_linger(permits, account, most[i]));
+        assert_true(most[i] == 0 || permits_want_linger(permits, account, most[i], false));
         permits_end_linger(permits, account, most[i]);
         permits_leave(permits, &stage->catalogue);
         permits_destroy(&permits);

@@ -247,6 +247,33 @@ static void what_went_on_is_a_line_of_its_own_with_the_searchs_id(void **state)
     search_record_destroy(&record);
 }
 
+static void a_revalidation_is_a_line_of_its_own(void **state)
+{
+    (void)state;
+    struct search_record *record = make_late(RECORD_REVALIDATION);
+    struct search_record_revalidation *told = &record->revalidation;
+
+    *told = (struct search_record_revalidation){ .status = REVALIDATION_PRICE_CHANGED,
+                                                 .because = TEXT("answered"),
+                                                 .was = TEXT("120.00 EUR"),
+                                                 .now = TEXT("125.00 EUR"),
+                                                 .age_ms = 65000,
+                                                 .has_joined = true };
+    record->entries[0].requests = 3;
+    assert_has(render(record),
+               "{\"line\":\"revalidation\",\"revalidation_id\":\"01LATE\",\"at\":\"1970-01-01T00:00:00.000Z\","
+               "\"product\":\"flights\",\"generation\":3,\"status\":\"price_changed\",\"because\":\"answered\","
+               "\"took_ms\":1140,\"offer_age_s\":65,\"was\":\"120.00 EUR\",\"now\":\"125.00 EUR\",\"joined\":true,"
+               "\"supplier\":\"acme\",\"requests\":3");
+    *told = (struct search_record_revalidation){ .status = REVALIDATION_RETRY, .because = TEXT("cut") };
+    record->entries[0].phase = PHASE_FIRST_BYTE;
+    assert_has(render(record), "\"status\":\"retry\",\"because\":\"cut\"");
+    assert_has(render(record), "\"phase\":\"first_byte\"");
+    assert_lacks(render(record), "joined");
+    assert_lacks(render(record), "was");
+    search_record_destroy(&record);
+}
+
 static void a_search_is_told_with_what_went_on_of_it(void **state)
 {
     (void)state;
@@ -276,6 +303,7 @@ int main(void)
         cmocka_unit_test(a_caller_who_left_has_no_status),
         cmocka_unit_test(a_slow_reader_does_not_make_a_reply_late),
         cmocka_unit_test(what_went_on_is_a_line_of_its_own_with_the_searchs_id),
+        cmocka_unit_test(a_revalidation_is_a_line_of_its_own),
         cmocka_unit_test(a_search_is_told_with_what_went_on_of_it),
         cmocka_unit_test(texts_are_copied_into_the_record_and_cut_to_its_room),
     };
