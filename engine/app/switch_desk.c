@@ -334,7 +334,9 @@ static void finish(struct switch_desk *desk, struct switch_request *request, con
 /// To the other engines, if there are any.
 static void pass_on(struct switch_desk *desk, const struct switch_request *request)
 {
-    if (desk->engine->board != NULL && (request->end == SWITCH_DONE || request->end == SWITCH_UNCHANGED)) {
+    bool is_word = request->action != SWITCH_PURGE && (request->end == SWITCH_DONE || request->end == SWITCH_UNCHANGED);
+
+    if (desk->engine->board != NULL && is_word) {
         struct switch_word word = switch_word_of_request(request, clock_wall_us());
         board_tell_switch(desk->engine->board, &word);
     }

@@ -1,6 +1,6 @@
 #include "token/hidden_note.h"
 
-enum { VERSION = 1, HEAD = 1 + TOKEN_KEY_ID, BEFORE_SEALED = HEAD + SEAL_NONCE, NAME_MAX_BYTES = 128 };
+enum { VERSION = 1, HEAD = 1 + TOKEN_KEY_ID, BEFORE_SEALED = HEAD + SEAL_NONCE, NAME_MAX_BYTES = 256 };
 
 // What is vouched for: the head as it stands in the note, and the name. False: the name is too long.
 static bool make_vouched(const uint8_t head[HEAD], struct text name, struct buffer *out)

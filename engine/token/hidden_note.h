@@ -1,4 +1,5 @@
-/// Hidden note: what a script left in an offer and is too large for its token, sealed as it lies in a shared store.
+/// Hidden note: what engines leave for each other in a shared store, sealed: what a script left in an offer and is too
+/// large for its token, and logins.
 ///
 /// Version (1 byte), key id (4), 128 random bits, tag (16), the sealed bytes; version, key id and the note's name are
 /// vouched for, so that no note passes for another one. Its keys are those of offers' tokens.
