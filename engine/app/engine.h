@@ -19,9 +19,11 @@
 
 struct admin;
 struct attribution;
+struct board;
 struct io_thread;
 struct login_book;
 struct metrics;
+struct nodes;
 struct permits;
 struct reload;
 struct search_record;
@@ -56,7 +58,9 @@ struct engine {
     struct store *store;             // NULL: there is none; outlives the loops
     bool store_is_shared;            // other engines see what is kept there
     struct switch_desk *switch_desk; // NULL: nobody changes them
-    struct admin *admin;             // NULL: none
+    struct nodes *nodes;             // NULL: no other engine hears of this one, as the next
+    struct board *board;
+    struct admin *admin; // NULL: none
     uint64_t started_us, started_wall_us;
     atomic_bool is_starting;      // not all of it is there yet: not ready
     atomic_bool is_draining;      // SIGTERM came: not ready

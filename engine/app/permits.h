@@ -25,6 +25,20 @@ void permits_destroy(struct permits **permits);
 /// For tests, before there is anything in it: the time that it goes by, which does not go back.
 void permits_set_clock(struct permits *permits, uint64_t (*now_us)(void));
 
+/// Hears what suppliers said of accounts; on whichever thread heard it, without locks of ours.
+struct permits_listener {
+    void (*on_blocked)(void *context, const struct script_account *account, uint64_t for_us);
+    /// `parks` in a row; 0: its credentials are taken again.
+    void (*on_auth)(void *context, const struct script_account *account, uint32_t parks, uint64_t for_us);
+    void *context;
+};
+/// Before the loops run; borrowed.
+void permits_listen(struct permits *permits, const struct permits_listener *listener);
+
+/// What another engine was told; nobody hears of it. As permits_block and the end of permits_tell_auth.
+void permits_adopt_block(struct permits *permits, const struct script_account *account, uint64_t for_us);
+void permits_adopt_auth(struct permits *permits, const struct script_account *account, uint32_t parks, uint64_t for_us);
+
 /// A catalogue comes into use: its accounts get their entries (`account->kept`), and its limits are in force.
 /// STATUS_NO_MEMORY: nothing has changed.
 MUST_CHECK enum status permits_move(struct permits *permits, const struct catalogue *now);

@@ -32,74 +32,81 @@ struct arguments {
     int engine_pid, engine_cpu, farm_pid;
 };
 
-static const struct option OPTIONS[] = {
-    { "port", required_argument, NULL, 'p' },
-    { "body", required_argument, NULL, 'b' },
-    { "budget-ms", required_argument, NULL, 'B' },
-    { "rate", required_argument, NULL, 'r' },
-    { "seconds", required_argument, NULL, 's' },
-    { "seed", required_argument, NULL, 'S' },
-    { "timing", required_argument, NULL, 't' },
-    { "engine-pid", required_argument, NULL, 'e' },
-    { "engine-cpu", required_argument, NULL, 'c' },
-    { "farm-pid", required_argument, NULL, 'f' },
-    { "concurrency", required_argument, NULL, 'C' },
-    { "streams", no_argument, NULL, 'x' },
-    { "slow-readers", required_argument, NULL, 'w' },
-    { "rest", required_argument, NULL, 'R' },
-    { NULL, 0, NULL, 0 },
-};
+static bool take_option(struct arguments *arguments, int option, const char *value)
+{
+    switch (option) {
+    case 'p':
+        arguments->port = (uint16_t)strtoul(value, NULL, 10);
+        break;
+    case 'b':
+        arguments->body = value;
+        break;
+    case 'B':
+        arguments->budget_ms = strtoul(value, NULL, 10);
+        break;
+    case 'r':
+        arguments->rate = strtod(value, NULL);
+        break;
+    case 's':
+        arguments->seconds = strtod(value, NULL);
+        break;
+    case 'S':
+        arguments->seed = strtoull(value, NULL, 10);
+        break;
+    case 't':
+        arguments->timing = value;
+        break;
+    case 'e':
+        arguments->engine_pid = (int)strtol(value, NULL, 10);
+        break;
+    case 'c':
+        arguments->engine_cpu = (int)strtol(value, NULL, 10);
+        break;
+    case 'f':
+        arguments->farm_pid = (int)strtol(value, NULL, 10);
+        break;
+    case 'C':
+        arguments->concurrency = (uint32_t)strtoul(value, NULL, 10);
+        break;
+    case 'R':
+        arguments->rest_percent = (uint32_t)strtoul(value, NULL, 10);
+        break;
+    case 'x':
+        arguments->has_streams = true;
+        break;
+    case 'w':
+        arguments->slow_readers = (uint32_t)strtoul(value, NULL, 10);
+        break;
+    default:
+        return false;
+    }
+    return true;
+}
 
 static bool parse_arguments(int argc, char **argv, struct arguments *arguments)
 {
+    static const struct option OPTIONS[] = {
+        { "port", required_argument, NULL, 'p' },
+        { "body", required_argument, NULL, 'b' },
+        { "budget-ms", required_argument, NULL, 'B' },
+        { "rate", required_argument, NULL, 'r' },
+        { "seconds", required_argument, NULL, 's' },
+        { "seed", required_argument, NULL, 'S' },
+        { "timing", required_argument, NULL, 't' },
+        { "engine-pid", required_argument, NULL, 'e' },
+        { "engine-cpu", required_argument, NULL, 'c' },
+        { "farm-pid", required_argument, NULL, 'f' },
+        { "concurrency", required_argument, NULL, 'C' },
+        { "streams", no_argument, NULL, 'x' },
+        { "slow-readers", required_argument, NULL, 'w' },
+        { "rest", required_argument, NULL, 'R' },
+        { NULL, 0, NULL, 0 },
+    };
     int option;
 
     *arguments = (struct arguments){ .budget_ms = 2000, .seconds = 10, .seed = 1, .engine_cpu = -1 };
     while ((option = getopt_long(argc, argv, "", OPTIONS, NULL)) != -1) {
-        switch (option) {
-        case 'p':
-            arguments->port = (uint16_t)strtoul(optarg, NULL, 10);
-            break;
-        case 'b':
-            arguments->body = optarg;
-            break;
-        case 'B':
-            arguments->budget_ms = strtoul(optarg, NULL, 10);
-            break;
-        case 'r':
-            arguments->rate = strtod(optarg, NULL);
-            break;
-        case 's':
-            arguments->seconds = strtod(optarg, NULL);
-            break;
-        case 'S':
-            arguments->seed = strtoull(optarg, NULL, 10);
-            break;
-        case 't':
-            arguments->timing = optarg;
-            break;
-        case 'e':
-            arguments->engine_pid = (int)strtol(optarg, NULL, 10);
-            break;
-        case 'c':
-            arguments->engine_cpu = (int)strtol(optarg, NULL, 10);
-            break;
-        case 'f':
-            arguments->farm_pid = (int)strtol(optarg, NULL, 10);
-            break;
-        case 'C':
-            arguments->concurrency = (uint32_t)strtoul(optarg, NULL, 10);
-            break;
-        case 'R':
-            arguments->rest_percent = (uint32_t)strtoul(optarg, NULL, 10);
-            break;
-        case 'x':
-            arguments->has_streams = true;
-            break;
-        case 'w':
-            arguments->slow_readers = (uint32_t)strtoul(optarg, NULL, 10);
-            break;
-        default:
+        if (!take_option(arguments, option, optarg)) {
             return false;
         }
     }

@@ -6,6 +6,8 @@
 
 #include <cmocka.h>
 
+#include <math.h>
+
 static const struct last_known_settings SETTINGS = { .max_age_ms = 1000, .empty_max_age_ms = 100 };
 static const struct last_known_terms NONE;
 
@@ -80,10 +82,10 @@ static void a_young_answer_need_not_be_had_anew(void **state)
 static void an_old_offer_counts_less_than_a_new_one(void **state)
 {
     (void)state;
-    assert_float_equal(last_known_share(0, 1000), 0.85, 1e-9);
-    assert_float_equal(last_known_share(250, 1000), 0.85 * 0.367879441, 1e-6);
+    assert_true(fabs(last_known_share(0, 1000) - 0.85) < 1e-9);
+    assert_true(fabs(last_known_share(250, 1000) - 0.85 * 0.367879441) < 1e-6);
     assert_true(last_known_share(1000, 1000) < 0.02);
-    assert_float_equal(last_known_share(0, 0), 0, 1e-9);
+    assert_true(fabs(last_known_share(0, 0)) < 1e-9);
 }
 
 static void an_answer_that_lost_more_than_a_tenth_is_suspicious(void **state)
