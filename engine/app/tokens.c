@@ -83,13 +83,33 @@ void tokens_print_time(uint64_t ms, char out[TOKENS_TIME_SIZE])
     (void)strftime(out, TOKENS_TIME_SIZE, "%Y-%m-%dT%H:%M:%SZ", &tm);
 }
 
+// When its supplier said it: an offer out of the store tells so behind its `price_status`; one that does not is of now.
+static uint64_t observed_of(const struct offer *offer, uint64_t now_ms)
+{
+    static const char BEFORE[] = ",\"observed_at\":\"";
+    struct text rest, at = offer->json;
+    uint64_t observed_ms = 0;
+
+    if (offer->status_at == 0 || offer->status_at >= at.length) {
+        return now_ms;
+    }
+    at = (struct text){ at.data + offer->status_at, at.length - offer->status_at };
+    (void)text_split(at, '"', &rest);
+    if (!text_starts_with(rest, text_of(BEFORE))) {
+        return now_ms;
+    }
+    rest = (struct text){ rest.data + sizeof BEFORE - 1, rest.length - (sizeof BEFORE - 1) };
+    bool is_told = clock_read_utc(text_split(rest, '"', &rest), &observed_ms);
+    return is_told && observed_ms < now_ms ? observed_ms : now_ms;
+}
+
 // What the script gets of the offer again, but for what is hidden.
-static void write_offer(const struct offer *offer, uint64_t now_ms, struct buffer *out)
+static void write_offer(const struct offer *offer, uint64_t observed_ms, struct buffer *out)
 {
     struct json_writer json;
     char observed[TOKENS_TIME_SIZE];
 
-    tokens_print_time(now_ms, observed);
+    tokens_print_time(observed_ms, observed);
     json_writer_init(&json, out);
     json_begin_object(&json);
     json_field_text(&json, "id", offer->id);
@@ -139,14 +159,15 @@ bool tokens_seal(struct tokens *tokens, const struct search_seal *seal, struct w
         return false;
     }
     buffer_init(&again, OFFER_MAX);
-    write_offer(offer, now_ms, &again);
+    uint64_t observed_ms = observed_of(offer, now_ms);
+    write_offer(offer, observed_ms, &again);
     struct offer_claims claims = {
         .product = seal->supplier->product,
         .supplier = seal->supplier->name,
         .account = seal->account->name,
         .facts = seal->facts,
         .offer = buffer_text(&again),
-        .observed_ms = now_ms,
+        .observed_ms = observed_ms,
         .expires_ms = expires_ms,
     };
     bool is_sealed = !again.is_full && claims_hide(tokens, offer->hidden, store, now_ms, room, &claims, name) &&

@@ -6,7 +6,7 @@ local world = require("tests.e2e.world")
 local test, equal, json = world.test, world.equal, world.json
 
 local SEED = tonumber(os.getenv("LASTCALL_SEED") or "1")
-local TURNS = tonumber(os.getenv("LASTCALL_TURNS") or "150")
+local TURNS = tonumber(os.getenv("LASTCALL_TURNS") or "100")
 local LONG_MS = 9000
 local REDIS_ADDRESS, REDIS_PORT = world.network .. ".231", 6379
 local SAYS = { "confirmed", "plain", "dearer", "polled", "parted", "sold_out", "retry", "bug", "busy", "other",
@@ -30,7 +30,7 @@ end
 local OVERLAY = table.concat({
   "suppliers_dir: [suppliers, examples/farm/suppliers, tests/e2e/revalidators]", "io_threads: 2",
   "reload: { watch: false }",
-  ("store: { backend: redis, url: \"redis://%s:%d/0\" }"):format(REDIS_ADDRESS, REDIS_PORT),
+  ("store: { backend: redis, url: \"redis://%s:%d/0\", read_slice: 500ms }"):format(REDIS_ADDRESS, REDIS_PORT),
   "tokens: { enabled: true, offer_keys: [OFFER_KEY], booking_keys: [BOOKING_KEY] }",
   "suppliers:", table.concat(suppliers, "\n"), "",
 }, "\n")
@@ -147,20 +147,44 @@ test("one that is lost is a retry, and one that nobody can ask for is another", 
   start_redis()
 end)
 
+test("what was said last is booked by nobody before it is said anew", function()
+  local before = search(nodes[1], "dearer").json.offers
+  world.farm(FARM.dearer, { fault = "hang_answer" })
+  local old
+  world.wait_until("it is shown as indicative by the other node", function()
+    local reply = nodes[2]:search { suppliers = { "re_dearer" }, budget_ms = 1500, max_items = 50 }
+    old = reply.json and reply.json.offers and reply.json.offers[1]
+    return old and old.price_status == "indicative"
+  end)
+  assert(#before > 0 and not old.handoff, "a hand-off is shown")
+  local told = post(nodes[1], "/v1/revalidate", { token = old.token }, { "Search-Budget-Ms: 500" }).json
+  equal("retry", told.status)
+  equal(nil, told.booking_token)
+  equal(nil, told.handoff)
+  world.farm(FARM.dearer, { fault = "none" })
+  told = post(nodes[1], "/v1/revalidate", { token = old.token }).json
+  equal("price_changed", told.status)
+  assert(told.booking_token, "no booking token")
+  local record = world.http("GET", nodes[1].admin_url .. "/admin/v1/searches/" .. told.revalidation_id).json
+  assert(record.offer_age_s >= 0, "no age")
+end)
+
 -- ---- a random course
 
 local random = math.random
 math.randomseed(SEED)
 
 local pool = {} -- offers that were shown: {says, token, id, total, currency}
-local fault_of, counts = {}, { sold = 0, refused = 0, failed = 0, changed = 0, mixed = 0 }
+local fault_of, counts = {}, { sold = 0, refused = 0, failed = 0, changed = 0, mixed = 0, old = 0, old_asked = 0,
+  old_sold = 0 }
 
 local function keep(says, offers)
   for _ = 1, math.min(4, #offers) do
     local offer = offers[random(#offers)]
     if type(offer.token) == "string" then
       pool[#pool + 1] = { says = says, token = offer.token, id = offer.id:match(":(.*)$"), total = offer.price.total,
-        currency = offer.price.currency }
+        currency = offer.price.currency, is_old = offer.price_status == "indicative" }
+      counts.old = counts.old + (offer.price_status == "indicative" and 1 or 0)
     end
   end
   while #pool > 60 do
@@ -176,6 +200,7 @@ end
 -- The one rule: whoever gets a way to book has the live answer of that very offer behind it, at the price that it had.
 local function hold(told, of, before, what)
   local after = world.farm_requests(FARM[of.says])
+  counts.old_asked = counts.old_asked + (of.is_old and 1 or 0)
   local has_way = told.booking_token ~= nil or told.handoff ~= nil or told.now ~= nil
   if not has_way then
     counts.failed = counts.failed + (fault_of[of.says] and 1 or 0)
@@ -187,6 +212,7 @@ local function hold(told, of, before, what)
     return
   end
   counts.sold = counts.sold + 1
+  counts.old_sold = counts.old_sold + (of.is_old and 1 or 0)
   assert(SOLD[of.says], what .. ": nobody sold it: " .. json.encode(told))
   assert(not fault_of[of.says], what .. ": the farm did not answer: " .. json.encode(told))
   assert(after > before, what .. ": nobody was asked: " .. json.encode(told))
@@ -206,7 +232,7 @@ local turns = {}
 function turns.search()
   local says = SAYS[random(#SAYS)]
   local w = nodes[random(2)]
-  local budget_ms = fault_of[says] and 400 or LONG_MS
+  local budget_ms = fault_of[says] and 1500 or LONG_MS
   local reply = w:search { suppliers = { "re_" .. says }, budget_ms = budget_ms, max_items = 30 }
   assert(reply.status == 200 or (reply.status == 504 and fault_of[says]), reply.raw)
   assert(not reply.raw:find("book.example", 1, true) and not reply.raw:find("booking_token", 1, true), reply.raw)
@@ -248,15 +274,24 @@ function turns.swap()
   equal(false, post(nodes[random(2)], "/v1/verify", { booking_token = of.token }).json.genuine)
 end
 
+-- Silent for a while, with all that it has, or gone and back at once with nothing.
+local is_silent = false
+
 function turns.store()
-  if redis_pid then
-    stop_redis()
+  if is_silent then
+    os.execute("kill -CONT " .. redis_pid)
+    is_silent = false
+  elseif random(3) > 1 then
+    os.execute("kill -STOP " .. redis_pid)
+    is_silent = true
   else
+    stop_redis()
     start_redis()
   end
 end
 
-local WEIGHTS = { { "search", 25 }, { "revalidate", 55 }, { "fault", 10 }, { "mix", 6 }, { "swap", 2 }, { "store", 2 } }
+local WEIGHTS = { { "search", 30 }, { "revalidate", 47 }, { "fault", 10 }, { "mix", 6 }, { "swap", 2 },
+  { "store", 5 } }
 
 test(("no course of seed %d leads to a booking without a live answer"):format(SEED), function()
   for _, says in ipairs(SAYS) do
@@ -271,7 +306,7 @@ test(("no course of seed %d leads to a booking without a live answer"):format(SE
     local is_fine, why = xpcall(turns[name], debug.traceback)
     assert(is_fine, ("turn %d of seed %d (%s): %s"):format(turn, SEED, name, tostring(why)))
   end
-  for _, kind in ipairs { "sold", "refused", "failed", "changed", "mixed" } do
+  for _, kind in ipairs { "sold", "refused", "failed", "changed", "mixed", "old_asked" } do
     assert(counts[kind] > 0, ("a course without one that is %s shows nothing: %s"):format(kind, json.encode(counts)))
   end
   print("# " .. json.encode(counts))
