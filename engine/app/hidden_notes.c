@@ -1,6 +1,6 @@
 #include "app/hidden_notes.h"
 
-#include "token/hidden_note.h"
+#include "token/sealed_note.h"
 
 #include <string.h>
 
@@ -29,7 +29,7 @@ bool hidden_notes_put(struct world *world, const struct token_ring *ring, const 
     struct buffer note;
 
     buffer_init(&note, NOTE_MAX);
-    enum status status = hidden_note_write(ring, noted, hidden, &note);
+    enum status status = sealed_note_write(ring, noted, hidden, &note);
     struct block *value = status == STATUS_OK ? block_from_buffer(&note) : NULL;
     struct store_call *call = value != NULL ? store_call_create_note(STORE_NOTE_PUT, noted, value) : NULL;
     buffer_fini(&note);
@@ -72,7 +72,7 @@ static void on_back(struct store_call *call)
 
     read->call = NULL;
     buffer_init(&plain, NOTE_MAX);
-    if (note.length > 0 && hidden_note_read(read->ring, note_name(read->name, spelt), note, &plain) == TOKEN_GENUINE) {
+    if (note.length > 0 && sealed_note_read(read->ring, note_name(read->name, spelt), note, &plain) == TOKEN_GENUINE) {
         hidden = block_from_buffer(&plain);
     }
     buffer_fini(&plain);

@@ -16,7 +16,7 @@
 enum { HIDDEN_NOTES_WAIT_US = 500000 };
 
 /// Hands a note to the store, for `life_ms`. False: it could not be made.
-MUST_CHECK bool hidden_notes_put(struct world *world, const struct token_ring *ring, const char name[HIDDEN_NAME],
+bool hidden_notes_put(struct world *world, const struct token_ring *ring, const char name[HIDDEN_NAME],
                                  struct text hidden, uint64_t life_ms);
 
 struct hidden_read {

@@ -11,7 +11,7 @@
 #include "token/token_fault.h"
 #include "token/token_ring.h"
 
-enum { SEALED_NOTE_MAX = 64 << 10 };
+enum { SEALED_NOTE_MAX = 512 << 10 };
 
 /// Appends it. STATUS_NOT_FOUND: no key; STATUS_INVALID: nothing, or too much to seal; STATUS_FULL: no room in `out`;
 /// STATUS_IO, STATUS_NO_MEMORY: libcrypto refused.

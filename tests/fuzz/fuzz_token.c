@@ -1,8 +1,8 @@
 // Any bytes as a token: refused, and what is genuine by chance would be a break. Also any bytes as claims that were
 // sealed rightly: read or refused, never beyond their end.
 #include "token/booking_token.h"
-#include "token/hidden_note.h"
 #include "token/offer_token.h"
+#include "token/sealed_note.h"
 
 #include <stdlib.h>
 
@@ -28,10 +28,10 @@ static void try_as_note(const struct token_ring *ring, struct text bytes)
 
     buffer_init(&out, 1 << 20);
     buffer_init(&note, 1 << 20);
-    require(hidden_note_read(ring, TEXT("a"), bytes, &out) != TOKEN_GENUINE && out.length == 0);
-    if (bytes.length > 0 && hidden_note_write(ring, TEXT("a"), bytes, &note) == STATUS_OK) {
-        require(hidden_note_read(ring, TEXT("b"), buffer_text(&note), &out) == TOKEN_TAMPERED && out.length == 0);
-        require(hidden_note_read(ring, TEXT("a"), buffer_text(&note), &out) == TOKEN_GENUINE);
+    require(sealed_note_read(ring, TEXT("a"), bytes, &out) != TOKEN_GENUINE && out.length == 0);
+    if (bytes.length > 0 && sealed_note_write(ring, TEXT("a"), bytes, &note) == STATUS_OK) {
+        require(sealed_note_read(ring, TEXT("b"), buffer_text(&note), &out) == TOKEN_TAMPERED && out.length == 0);
+        require(sealed_note_read(ring, TEXT("a"), buffer_text(&note), &out) == TOKEN_GENUINE);
         require(text_equals(buffer_text(&out), bytes));
     }
     buffer_fini(&out);
