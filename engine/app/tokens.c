@@ -136,9 +136,10 @@ static bool claims_hide(struct tokens *tokens, struct text hidden, struct world 
     *room -= hidden.length;
     claims->hidden_key = (struct text){ name, HIDDEN_NAME };
     bool is_kept = hidden_shelf_keep(tokens->shelf, hidden, claims->expires_ms, name) == STATUS_OK;
-    bool is_stored =
-        is_kept && store != NULL && hidden_notes_put(store, &tokens->ring, name, hidden, claims->expires_ms - now_ms);
-    return is_kept && (is_stored || store == NULL);
+    if (is_kept && store != NULL) { // what cannot be stored is of this engine alone
+        (void)hidden_notes_put(store, &tokens->ring, name, hidden, claims->expires_ms - now_ms);
+    }
+    return is_kept;
 }
 
 bool tokens_seal(struct tokens *tokens, const struct search_seal *seal, struct world *store, uint64_t now_ms,
