@@ -137,7 +137,7 @@ static bool claims_hide(struct tokens *tokens, struct text hidden, struct world 
     claims->hidden_key = (struct text){ name, HIDDEN_NAME };
     bool is_kept = hidden_shelf_keep(tokens->shelf, hidden, claims->expires_ms, name) == STATUS_OK;
     if (is_kept && store != NULL) { // what cannot be stored is of this engine alone
-        (void)hidden_notes_put(store, &tokens->ring, name, hidden, claims->expires_ms - now_ms);
+        (void)!hidden_notes_put(store, &tokens->ring, name, hidden, claims->expires_ms - now_ms);
     }
     return is_kept;
 }
