@@ -27,6 +27,7 @@ files["suppliers"] = { std = "sandbox" }
 files["examples/farm/suppliers"] = { std = "sandbox" }
 files["examples/farm/hotels"] = { std = "sandbox" }
 files["examples/farm/gates"] = { std = "sandbox" }
+files["examples/multi-node/suppliers"] = { std = "sandbox" }
 files["tests/unit/data"] = { std = "sandbox", read_globals = { "stick" } }
 files["tests/unit/data/**/faulty.lua"] = { std = "sandbox", read_globals = { "stick" }, ignore = { "2" } } -- broken on purpose
 files["tests/e2e/suppliers"] = { std = "sandbox", ignore = { "2" } } -- some are broken on purpose

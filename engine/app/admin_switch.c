@@ -130,6 +130,7 @@ static const struct action_row {
     { "disable", SWITCH_DISABLE, FIELDS, 4, NULL, NULL },
     { "drain", SWITCH_DRAIN, FIELDS, 4, NULL, NULL },
     { "breaker", SWITCH_ACTION_COUNT, FIELDS, 5, "/state", "say \"open\", \"close\" or \"reset\"" },
+    { "purge", SWITCH_PURGE, FIELDS, 3, NULL, NULL },
     { "ceiling", SWITCH_ACTION_COUNT, CEILING_FIELDS, 4, "/ceiling", "say how long, or \"none\"" },
 };
 
@@ -171,7 +172,7 @@ static void refuse_action(struct http_call *call, struct text action)
         names[i] = ACTIONS[i].name;
     }
     const char *nearest = text_nearest(action, names, COUNT_OF(names));
-    problem_init(&problem, 404, "not_found", "A supplier takes enable, disable, drain, breaker and ceiling");
+    problem_init(&problem, 404, "not_found", "A supplier takes enable, disable, drain, breaker, ceiling and purge");
     if (nearest != NULL) {
         problem_add(&problem, "", "unknown_action", "did you mean `%s`?", nearest);
     }

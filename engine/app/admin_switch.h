@@ -1,5 +1,5 @@
 /// Admin switch: the requests by which operators switch suppliers: POST /admin/v1/suppliers/NAME/ACTION with ACTION
-/// enable, disable, drain, breaker or ceiling, and a JSON object {who, why, account, for, state, ceiling}.
+/// enable, disable, drain, breaker, ceiling or purge, and a JSON object {who, why, account, for, state, ceiling}.
 ///
 /// The answer is 200 once it is done and written down; 404 when no supplier is called so, 409 when it cannot be done,
 /// 422 when the body is wrong.

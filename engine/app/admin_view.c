@@ -2,11 +2,11 @@
 
 #include "app/admin_view_overload.h"
 #include "app/login_book.h"
+#include "app/nodes.h"
 #include "app/permits.h"
 #include "app/reload.h"
 #include "app/store_desk.h"
 #include "app/suppliers_view.h"
-#include "app/switch_desk.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "model/data_set.h"
@@ -361,12 +361,7 @@ void admin_view_status(struct engine *engine, struct json_writer *json)
     store_desk_write(engine->store, engine->settings, json);
     write_products(catalogue, json);
     write_suppliers(engine, generation, json);
-    if (engine->switch_desk != NULL) {
-        json_key(json, "switches");
-        json_begin_object(json);
-        switch_desk_write_kept(engine->switch_desk, json);
-        json_end_object(json);
-    }
+    nodes_write(engine, json);
     reload_write_status(engine->reload, json);
     json_end_object(json);
     generation_release(&generation);

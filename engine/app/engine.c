@@ -4,6 +4,7 @@
 #include "app/bearer.h"
 #include "app/io_thread.h"
 #include "app/login_errand.h"
+#include "app/nodes.h"
 #include "app/permits.h"
 #include "app/reload.h"
 #include "app/settings_value.h"
@@ -30,10 +31,10 @@
 #include <unistd.h>
 
 enum { MALLOC_KEEP_BYTES = 64 << 20, DESCRIPTORS_AHEAD = 16384 };
-enum { SIGNAL_FREE = SIGUSR2 };  // to the control thread: nobody stands on some generation any more
-enum { LINGER_US = 5000000 };    // what a script call or a reply may take that its search has left behind
+enum { SIGNAL_FREE = SIGUSR2 };    // to the control thread: nobody stands on some generation any more
+enum { LINGER_US = 5000000 };      // what a script call or a reply may take that its search has left behind
 enum { STORE_GRACE_US = 1000000 }; // for what is to be kept yet
-enum { ROOM_ROUND_US = 200000 }; // until those that linger are told to end once more
+enum { ROOM_ROUND_US = 200000 };   // until those that linger are told to end once more
 
 bool engine_is_ready(struct engine *engine, const char **because)
 {
@@ -420,6 +421,9 @@ static enum status engine_start(struct engine *engine, sigset_t *signals, settin
         status = engine_move(engine, engine->generations.current); // nobody else is here yet
     }
     if (status == STATUS_OK) {
+        status = nodes_open(engine, &engine->nodes, why);
+    }
+    if (status == STATUS_OK) {
         status = start_threads(engine, why);
     }
     if (status == STATUS_OK) {
@@ -427,6 +431,9 @@ static enum status engine_start(struct engine *engine, sigset_t *signals, settin
     }
     if (status == STATUS_OK) {
         status = switch_desk_start(engine->switch_desk, why);
+    }
+    if (status == STATUS_OK) {
+        status = nodes_start(engine->nodes, why);
     }
     if (status == STATUS_OK) {
         status = admin_start(engine, &engine->admin, why);
@@ -441,6 +448,7 @@ static void engine_stop(struct engine *engine)
         reload_stop(engine->reload); // what waits is answered through the admin's loop
     }
     switch_desk_stop(engine->switch_desk); // likewise
+    nodes_stop(engine->nodes);             // what operators said last is told
     admin_stop(&engine->admin);            // it reads all that follows
     switch_desk_destroy(&engine->switch_desk);
     reload_destroy(&engine->reload);
@@ -462,6 +470,7 @@ static void engine_stop(struct engine *engine)
     if (engine->store != NULL) {
         engine->store->ops->close(&engine->store, STORE_GRACE_US); // likewise
     }
+    nodes_close(&engine->nodes);
     for (size_t i = 0; i < engine->thread_count; i++) {
         io_thread_fini(&engine->threads[i]);
     }
@@ -477,6 +486,7 @@ static void engine_stop(struct engine *engine)
     switches_destroy(&engine->switches);
     bearer_free(&engine->reply_token);
     tokens_close(&engine->tokens);
+    revalidate_flights_fini(&engine->revalidate_flights);
     generations_fini(&engine->generations);
 }
 
@@ -530,6 +540,7 @@ enum status engine_run(struct settings *settings, settings_finding report, void 
                                              .leave = engine_on_leave,
                                              .context = &engine };
     generations_init(&engine.generations, &hooks);
+    revalidate_flights_init(&engine.revalidate_flights);
 
     enum status status = engine_start(&engine, &signals, report, context, why);
     if (status == STATUS_OK) {

@@ -8,6 +8,7 @@
 #include "app/complaints.h"
 #include "app/engine_move.h"
 #include "app/generations.h"
+#include "app/revalidate_flights.h"
 #include "app/settings.h"
 #include "app/timing.h"
 #include "app/tokens.h"
@@ -18,9 +19,11 @@
 
 struct admin;
 struct attribution;
+struct board;
 struct io_thread;
 struct login_book;
 struct metrics;
+struct nodes;
 struct permits;
 struct reload;
 struct search_record;
@@ -42,11 +45,12 @@ struct engine {
     struct permits *permits;    // of all accounts in use; outlives the loops
     struct timing timing;
     struct complaints complaints;
-    struct engine_moves moves; // the catalogues in use
-    bool is_loopback;          // the public listener is
-    struct text reply_token;   // absent: none
-    struct tokens tokens;      // outlive the loops
-    struct metrics *metrics;   // both outlive the loops
+    struct engine_moves moves;                    // the catalogues in use
+    bool is_loopback;                             // the public listener is
+    struct text reply_token;                      // absent: none
+    struct tokens tokens;                         // outlive the loops
+    struct revalidate_flights revalidate_flights; // likewise
+    struct metrics *metrics;                      // both outlive the loops
     struct attribution *attribution;
     struct shadows *shadows;         // outlives the loops
     struct reload *reload;           // outlives the admin
@@ -54,7 +58,9 @@ struct engine {
     struct store *store;             // NULL: there is none; outlives the loops
     bool store_is_shared;            // other engines see what is kept there
     struct switch_desk *switch_desk; // NULL: nobody changes them
-    struct admin *admin;             // NULL: none
+    struct nodes *nodes;             // NULL: no other engine hears of this one, as the next
+    struct board *board;
+    struct admin *admin; // NULL: none
     uint64_t started_us, started_wall_us;
     atomic_bool is_starting;      // not all of it is there yet: not ready
     atomic_bool is_draining;      // SIGTERM came: not ready

@@ -189,15 +189,22 @@ static bool read_suppliers(struct reading *reading, enum json_token token)
     }
 }
 
-static bool refuse_later(struct reading *reading, enum json_token token, const char *pointer)
+static bool read_indicative(struct reading *reading, enum json_token token)
 {
-    return refuse_field(reading, token, pointer, "not_supported",
-                        "this version does not know the field yet: leave it out");
-}
+    static const char *const NAMES[] = {
+        [INDICATIVE_AT_END] = "end",
+        [INDICATIVE_FIRST] = "first",
+        [INDICATIVE_NONE] = "none",
+    };
 
-static bool refuse_indicative(struct reading *reading, enum json_token token)
-{
-    return refuse_later(reading, token, "/indicative");
+    for (size_t i = 0; token == JSON_STRING && i < COUNT_OF(NAMES); i++) {
+        if (text_equals_c(reading->reader.value, NAMES[i])) {
+            reading->envelope->indicative = (enum indicative)i;
+            return true;
+        }
+    }
+    return refuse_field(reading, token, "/indicative", token == JSON_STRING ? "unknown_value" : "wrong_type",
+                        "expected \"end\", \"first\" or \"none\"");
 }
 
 /// A search is never dark: what is, is for suppliers to be.
@@ -218,7 +225,7 @@ static const struct field FIELDS[] = {
     { "budget_ms", read_budget, false },        { "suppliers", read_suppliers, false },
     { "partial", read_partial, false },         { "sort", read_sort, false },
     { "max_items", read_max_items, false },     { "max_offers_per_item", read_max_offers, false },
-    { "indicative", refuse_indicative, false }, { "mode", read_mode, false },
+    { "indicative", read_indicative, false }, { "mode", read_mode, false },
 };
 
 static bool refuse_unknown(struct reading *reading, struct text key)

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "app/problem.h"
+#include "search/indicative.h"
 #include "search/sort.h"
 
 enum { ENVELOPE_MAX_SUPPLIERS = 256, ENVELOPE_MAX_BUDGET_MS = 3600000 };
@@ -23,6 +24,7 @@ struct envelope {
     bool is_test;                            // "mode": "test"
     uint32_t max_items, max_offers_per_item; // 0: not given
     enum sort sort;
+    enum indicative indicative;
 };
 
 void envelope_init(struct envelope *envelope);

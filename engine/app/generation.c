@@ -224,7 +224,8 @@ static enum status make_supplier(struct generation_builder *builder, const struc
                                              .extra = &script->extra,
                                              .body_cap = script->body_cap,
                                              .ceiling_us = settings == NULL ? 0 : settings->ceiling_us,
-                                             .weight = settings == NULL ? 0 : settings->weight };
+                                             .weight = settings == NULL ? 0 : settings->weight,
+                                             .last_known = generation_last_known_terms(settings) };
     enum status status = make_accounts(builder, source, script, index, is_wanted, supplier);
     if (status != STATUS_OK) {
         return status;
@@ -240,38 +241,6 @@ static enum status make_supplier(struct generation_builder *builder, const struc
     return is_out_of_memory ? STATUS_NO_MEMORY : STATUS_OK;
 }
 
-static struct breaker_settings breaker_of(const struct settings *settings)
-{
-    return (struct breaker_settings){ .is_on = settings->breaker_is_on,
-                                      .window_s = (uint32_t)(settings->breaker_window_us / 1000000),
-                                      .min_calls = settings->breaker_min_calls,
-                                      .failure_share = (double)settings->breaker_failure_share / 1e6 };
-}
-
-static struct admission_settings admission_of(const struct settings *settings)
-{
-    return (struct admission_settings){ .is_on = settings->admission_is_on,
-                                        .target_us = settings->admission_target_us,
-                                        .interval_us = settings->admission_interval_us };
-}
-
-static struct patience_settings patience_of(const struct settings *settings)
-{
-    return (struct patience_settings){ .finishes_early = settings->patience_finishes_early,
-                                       .delay_cost = (double)settings->patience_delay_cost / 1e6,
-                                       .least_gain = (double)settings->patience_least_gain / 1e6,
-                                       .novelty = (double)settings->patience_novelty,
-                                       .held_cost = (double)settings->patience_held_cost / 1e6 };
-}
-
-static struct extra_settings extra_of(const struct settings *settings)
-{
-    return (struct extra_settings){ .is_on = settings->extra_is_on,
-                                    .coalesces = settings->extra_coalesces,
-                                    .per_supplier = (double)settings->extra_per_supplier / 1e6,
-                                    .engine = (double)settings->extra_engine / 1e6 };
-}
-
 static enum status fill_catalogue(struct generation_builder *builder, const struct generation_sources *sources,
                                   struct generation *generation)
 {
@@ -281,7 +250,8 @@ static enum status fill_catalogue(struct generation_builder *builder, const stru
     size_t supplier_count = script_set_supplier_count(generation->set);
     struct catalogue_supplier *suppliers = arena_alloc_array(arena, supplier_count + 1, sizeof(*suppliers));
     struct text *products = arena_alloc_array(arena, product_count + 1, sizeof(*products));
-    if (suppliers == NULL || products == NULL) {
+    const struct text *product_scripts = generation_product_scripts(generation->set, arena);
+    if (suppliers == NULL || products == NULL || product_scripts == NULL) {
         return STATUS_NO_MEMORY;
     }
     for (size_t i = 0; i < product_count; i++) {
@@ -310,7 +280,6 @@ static enum status fill_catalogue(struct generation_builder *builder, const stru
     if (!catalogue_tell_apart(suppliers, supplier_count, arena)) {
         return STATUS_NO_MEMORY;
     }
-    bool lingers = settings->breaker_is_on || settings->linger_learn > 0;
     generation->catalogue = (struct catalogue){ .set = generation->set,
                                                 .data = generation->data,
                                                 .rates = generation->rates,
@@ -318,16 +287,18 @@ static enum status fill_catalogue(struct generation_builder *builder, const stru
                                                 .supplier_count = supplier_count,
                                                 .login_count = builder->login_count,
                                                 .products = products,
+                                                .product_scripts = product_scripts,
                                                 .product_count = product_count,
                                                 .deadline_default_us = settings->deadline_default_us,
                                                 .deadline_min_us = settings->deadline_min_us,
                                                 .deadline_max_us = settings->deadline_max_us,
-                                                .breaker = breaker_of(settings),
-                                                .admission = admission_of(settings),
-                                                .patience = patience_of(settings),
-                                                .extra = extra_of(settings),
+                                                .breaker = generation_breaker(settings),
+                                                .admission = generation_admission(settings),
+                                                .patience = generation_patience(settings),
+                                                .extra = generation_extra(settings),
+                                                .last_known = generation_last_known(settings),
                                                 .linger_learn = settings->linger_learn,
-                                                .linger_us = lingers ? settings->linger_limit_us : 0 };
+                                                .linger_us = generation_linger_us(settings) };
     return STATUS_OK;
 }
 

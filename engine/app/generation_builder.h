@@ -62,6 +62,18 @@ MUST_CHECK enum status generation_build_once(const struct generation_order *orde
                                              struct generation **generation);
 void generation_take_number(struct generation *generation);
 
+/// What the settings say to policies; of last known answers also of one supplier, which may be NULL.
+struct breaker_settings generation_breaker(const struct settings *settings);
+struct admission_settings generation_admission(const struct settings *settings);
+struct patience_settings generation_patience(const struct settings *settings);
+struct extra_settings generation_extra(const struct settings *settings);
+struct last_known_settings generation_last_known(const struct settings *settings);
+uint64_t generation_linger_us(const struct settings *settings);
+struct last_known_terms generation_last_known_terms(const struct settings_supplier *settings);
+/// Beside the products of the set: name and digest, so that what one script understood is never taken for another's.
+/// NULL: no memory.
+const struct text *generation_product_scripts(const struct script_set *set, struct arena *arena);
+
 /// Reports a finding; `file` NULL: no place.
 void generation_find(struct generation_builder *builder, const char *file, uint32_t line, uint32_t column,
                      enum code code, const char *help, const char *format, ...) PRINTF_LIKE(7, 8);

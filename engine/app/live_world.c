@@ -135,6 +135,12 @@ static enum quota_answer live_permit_begin(struct world *world, const struct scr
     return permits_begin(live_of(world)->permits, account, wait_us);
 }
 
+static enum quota_answer live_permit_begin_kept(struct world *world, const struct script_account *account,
+                                                uint64_t *wait_us)
+{
+    return permits_begin_kept(live_of(world)->permits, account, wait_us);
+}
+
 static void live_permit_end(struct world *world, const struct script_account *account)
 {
     permits_end(live_of(world)->permits, account);
@@ -271,11 +277,11 @@ static void live_worth_tell(struct world *world, const struct script_account *ac
     permits_note_worth(live_of(world)->permits, account, kind, items, has_won);
 }
 
-static bool live_linger_wants(struct world *world, const struct script_account *account, uint32_t parts)
+static bool live_linger_wants(struct world *world, const struct script_account *account, uint32_t parts, bool fills)
 {
     return world_overload(world) == OVERLOAD_NONE &&
            !live_is_switched_off(world, account->kept->supplier, account, NULL, 0) &&
-           permits_want_linger(live_of(world)->permits, account, parts);
+           permits_want_linger(live_of(world)->permits, account, parts, fills);
 }
 
 static void live_linger_ended(struct world *world, const struct script_account *account, uint32_t parts)
@@ -366,6 +372,7 @@ void live_world_init(struct live_world *live, struct loop *loop, struct fetch_po
         .script_has_begun = live_script_has_begun,
         .shadow = live_shadow,
         .permit_begin = live_permit_begin,
+        .permit_begin_kept = live_permit_begin_kept,
         .permit_end = live_permit_end,
         .account_block = live_account_block,
         .is_switched_off = live_is_switched_off,

@@ -92,7 +92,8 @@ static void book_bequeath(struct login_book *book, struct login_entry *old)
         heir->renewed += old->renewed;
         heir->failed += old->failed;
         heir->refused += old->refused;
-        old->made = old->renewed = old->failed = old->refused = 0;
+        heir->adopted += old->adopted;
+        old->made = old->renewed = old->failed = old->refused = old->adopted = 0;
         return;
     }
 }
@@ -261,6 +262,11 @@ enum status login_book_create(const struct catalogue *catalogue, struct login_bo
     return STATUS_OK;
 }
 
+void login_book_share(struct login_book *book, const struct token_ring *ring)
+{
+    book->ring = ring;
+}
+
 void login_book_destroy(struct login_book **book)
 {
     struct login_book *gone = *book;
@@ -290,6 +296,7 @@ struct login_counts login_book_counts(struct login_book *book, const struct cata
         const struct login_entry *entry = login_entry_of(book, &supplier->account[i]);
         pthread_mutex_lock(&book->lock);
         counts.made += entry->made;
+        counts.adopted += entry->adopted;
         counts.renewed += entry->renewed;
         counts.failed += entry->failed;
         counts.refused += entry->refused;

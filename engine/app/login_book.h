@@ -19,6 +19,7 @@
 #include "io/loop.h"
 #include "model/catalogue.h"
 #include "search/ports.h"
+#include "token/token_ring.h"
 
 #include <stdatomic.h>
 
@@ -37,8 +38,13 @@ void login_book_leave(struct login_book *book, const struct catalogue *gone);
 /// How many logins, of accounts as they are or were, it keeps room for.
 size_t login_book_count(struct login_book *book);
 
+/// From now on engines with the same store, settings and keys fetch one login for all of them (app/login_share.h).
+/// Before the desks are opened; the ring is borrowed.
+void login_book_share(struct login_book *book, const struct token_ring *ring);
+
 struct login_counts {
-    uint64_t made; // renewals among them
+    uint64_t made;    // renewals among them
+    uint64_t adopted; // of those that another engine fetched
     uint64_t renewed;
     uint64_t failed;
     uint64_t refused; // new ones that the supplier refused to the request they were fetched for

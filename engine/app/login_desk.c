@@ -15,7 +15,25 @@ struct desk_errand {
     struct list node;          // among the desk's
     struct login_entry *entry; // held
     struct login_errand errand;
+    struct login_share share; // before it: has another engine the login?
+    struct ground *ground;    // of its account, meanwhile
+    bool is_renewal;
 };
+
+static bool desk_is_under_way(const struct desk_errand *mine)
+{
+    return mine->errand.state != ERRAND_IDLE || mine->share.state != SHARE_IDLE;
+}
+
+/// Nobody is told.
+static void desk_give_up(struct desk_errand *mine)
+{
+    login_share_cancel(&mine->share);
+    ground_drop(&mine->ground);
+    if (mine->errand.state != ERRAND_IDLE) {
+        login_errand_cancel(&mine->errand);
+    }
+}
 
 // ------------------------------------------------------------------------------------------------------- wake-ups
 
@@ -75,7 +93,7 @@ static void desk_drop(struct desk_errand *mine)
 {
     struct login_book *book = mine->entry->book;
 
-    require(mine->errand.state == ERRAND_IDLE);
+    require(!desk_is_under_way(mine));
     list_remove(&mine->node);
     pthread_mutex_lock(&book->lock);
     mine->entry->holds--; // the book frees it when a catalogue moves next
@@ -96,7 +114,7 @@ static void desk_sweep(struct login_desk *desk)
     LIST_FOR_EACH (node, &desk->errands) {
         struct desk_errand *mine = CONTAINER_OF(node, struct desk_errand, node);
         struct login_entry *entry = mine->entry;
-        bool is_under_way = mine->errand.state != ERRAND_IDLE;
+        bool is_under_way = desk_is_under_way(mine);
         pthread_mutex_lock(&desk->book->lock);
         bool is_old = entry->newest == NULL;
         bool is_over = is_old && (!is_under_way || entry->waiting == 0);
@@ -108,7 +126,7 @@ static void desk_sweep(struct login_desk *desk)
             desk_disarm(desk, &mine->errand);
         }
         if (is_over && is_under_way) {
-            login_errand_cancel(&mine->errand);
+            desk_give_up(mine);
         }
         if (is_over) {
             desk_drop(mine);
@@ -156,8 +174,9 @@ static void desk_arm(struct login_desk *desk, struct desk_errand *mine, uint64_t
     }
 }
 
-static void book_note_failure(struct login_book *book, struct login_entry *entry, const struct part_end *end,
-                              const struct failure *trouble)
+/// For how long none is fetched now; us.
+static uint64_t book_note_failure(struct login_book *book, struct login_entry *entry, const struct part_end *end,
+                                  const struct failure *trouble)
 {
     uint64_t now_us = clock_now_us();
 
@@ -167,17 +186,19 @@ static void book_note_failure(struct login_book *book, struct login_entry *entry
     entry->end = *end;
     entry->failed++;
     entry->rounds++;
-    uint64_t pause_ms = clock_us_to_ms(entry->lease.not_before_us - now_us);
+    uint64_t pause_us = entry->lease.not_before_us - now_us;
     login_book_wake_all(book);
     pthread_mutex_unlock(&book->lock);
     log_line(LOG_WARNING, "login", "supplier `%.*s` account `%.*s`: %s: %s pause_ms=%llu", TEXT_ARGS(entry->supplier),
              TEXT_ARGS(entry->account), outcome_name(end->outcome),
-             end->detail[0] != '\0' ? end->detail : outcome_row(end->outcome)->meaning, (unsigned long long)pause_ms);
+             end->detail[0] != '\0' ? end->detail : outcome_row(end->outcome)->meaning,
+             (unsigned long long)clock_us_to_ms(pause_us));
     log_failure(LOG_WARNING, "login", trouble);
+    return pause_us;
 }
 
 static void book_note_login(struct login_book *book, struct login_entry *entry, struct login_errand *errand,
-                            struct block *value, uint64_t life_us)
+                            struct block *value, uint64_t life_us, const uint8_t shared[LOGIN_SHARE_ID])
 {
     uint64_t now_us = clock_now_us();
 
@@ -186,6 +207,7 @@ static void book_note_login(struct login_book *book, struct login_entry *entry, 
     login_drop(&entry->login);
     entry->login = (struct login){ .value = value, .number = entry->lease.number };
     entry->end = (struct part_end){ .outcome = OUTCOME_ANSWERED };
+    memcpy(entry->shared, shared, LOGIN_SHARE_ID);
     entry->made++;
     entry->renewed += errand->is_renewal ? 1 : 0;
     entry->rounds++;
@@ -197,6 +219,37 @@ static void book_note_login(struct login_book *book, struct login_entry *entry, 
              (unsigned long long)clock_us_to_ms(now_us - errand->began_us), errand->is_renewal ? " renewal" : "");
 }
 
+static void book_note_adopted(struct login_book *book, struct login_entry *entry, struct shared_login *found)
+{
+    uint64_t now_us = clock_now_us();
+
+    pthread_mutex_lock(&book->lock);
+    login_lease_adopted(&entry->lease, now_us, found->life_us, found->age_us, now_us);
+    login_drop(&entry->login);
+    entry->login = (struct login){ .value = found->value, .number = entry->lease.number };
+    entry->end = (struct part_end){ .outcome = OUTCOME_ANSWERED };
+    memcpy(entry->shared, found->id, LOGIN_SHARE_ID);
+    entry->adopted++;
+    entry->rounds++;
+    uint64_t number = entry->lease.number;
+    login_book_wake_all(book);
+    pthread_mutex_unlock(&book->lock);
+    log_line(LOG_INFO, "login", "supplier `%.*s` account `%.*s` uses the login of another engine number=%llu",
+             TEXT_ARGS(entry->supplier), TEXT_ARGS(entry->account), (unsigned long long)number);
+}
+
+/// When it is to be looked at again.
+static void desk_arm_next(struct login_desk *desk, struct desk_errand *mine)
+{
+    struct login_book *book = desk->book;
+    const struct login_entry *entry = mine->entry;
+
+    pthread_mutex_lock(&book->lock);
+    uint64_t look_us = entry->newest != NULL ? login_lease_look_us(&entry->lease) : UINT64_MAX;
+    pthread_mutex_unlock(&book->lock);
+    desk_arm(desk, mine, look_us);
+}
+
 static void desk_on_end(struct login_errand *errand, struct block *value, uint64_t life_us, const struct part_end *end)
 {
     struct login_desk *desk = errand->owner;
@@ -205,18 +258,21 @@ static void desk_on_end(struct login_errand *errand, struct block *value, uint64
     struct login_entry *entry = mine->entry;
 
     if (value == NULL) {
-        book_note_failure(book, entry, end, errand->trouble);
+        login_share_failed(&mine->share, book_note_failure(book, entry, end, errand->trouble));
         if (end->rejection == REJECTION_AUTH && desk->world->ops->auth_tell != NULL) {
             desk->world->ops->auth_tell(desk->world, errand->account, NULL, AUTH_REFUSED); // once, whoever waited
         }
     } else {
-        book_note_login(book, entry, errand, value, life_us);
+        uint8_t shared[LOGIN_SHARE_ID] = { 0 };
+        if (book->ring != NULL) {
+            login_share_leave(&mine->share, block_text(value), life_us, shared);
+        }
+        book_note_login(book, entry, errand, value, life_us, shared);
     }
-    pthread_mutex_lock(&book->lock);
-    uint64_t look_us = entry->newest != NULL ? login_lease_look_us(&entry->lease) : UINT64_MAX;
-    pthread_mutex_unlock(&book->lock);
-    desk_arm(desk, mine, look_us);
+    desk_arm_next(desk, mine);
 }
+
+static void desk_on_share(struct login_share *share, struct shared_login *found);
 
 static void desk_on_renewal(struct timer *timer);
 
@@ -236,11 +292,35 @@ static struct desk_errand *desk_errand_of(struct login_desk *desk, struct login_
     made->entry = entry;
     made->errand = (struct login_errand){ .world = desk->world, .on_end = desk_on_end, .owner = desk };
     made->errand.renewal.on_due = desk_on_renewal;
+    login_share_init(&made->share, desk->world, desk->book->ring, desk_on_share);
     pthread_mutex_lock(&desk->book->lock);
     entry->holds++;
     pthread_mutex_unlock(&desk->book->lock);
     list_append(&desk->errands, &made->node);
     return made;
+}
+
+static void desk_fetch_itself(struct login_desk *desk, struct desk_errand *mine)
+{
+    struct part_end end = { .outcome = OUTCOME_SHED, .phase = PHASE_LOGIN };
+
+    if (!login_errand_start(&mine->errand, mine->is_renewal, clock_wall_us(), &end)) {
+        login_share_failed(&mine->share, book_note_failure(desk->book, mine->entry, &end, NULL));
+    }
+}
+
+static void desk_on_share(struct login_share *share, struct shared_login *found)
+{
+    struct desk_errand *mine = CONTAINER_OF(share, struct desk_errand, share);
+    struct login_desk *desk = mine->errand.owner;
+
+    if (found != NULL) {
+        book_note_adopted(desk->book, mine->entry, found);
+        desk_arm_next(desk, mine);
+    } else {
+        desk_fetch_itself(desk, mine);
+    }
+    ground_drop(&mine->ground);
 }
 
 /// The lease says that it is being fetched. The account is of any generation that has the entry, and the caller holds
@@ -250,16 +330,28 @@ static void desk_fetch(struct login_desk *desk, struct login_entry *entry, const
 {
     struct desk_errand *mine = desk_errand_of(desk, entry);
     struct part_end end = { .outcome = OUTCOME_SHED, .phase = PHASE_LOGIN };
+    uint8_t spent[LOGIN_SHARE_ID];
 
-    if (mine != NULL) {
-        mine->errand.catalogue = account->kept->catalogue;
-        mine->errand.supplier = account->kept->supplier;
-        mine->errand.account = account;
-        if (login_errand_start(&mine->errand, is_renewal, clock_wall_us(), &end)) {
-            return;
-        }
+    if (mine == NULL) {
+        (void)book_note_failure(desk->book, entry, &end, NULL);
+        return;
     }
-    book_note_failure(desk->book, entry, &end, NULL);
+    mine->errand.catalogue = account->kept->catalogue;
+    mine->errand.supplier = account->kept->supplier;
+    mine->errand.account = account;
+    mine->is_renewal = is_renewal;
+    if (desk->book->ring == NULL) {
+        desk_fetch_itself(desk, mine);
+        return;
+    }
+    pthread_mutex_lock(&desk->book->lock);
+    memcpy(spent, entry->shared, LOGIN_SHARE_ID);
+    pthread_mutex_unlock(&desk->book->lock);
+    mine->ground = ground_hold(account->kept->catalogue->ground);
+    if (!login_share_start(&mine->share, entry->supplier, account, spent)) {
+        desk_fetch_itself(desk, mine);
+        ground_drop(&mine->ground);
+    }
 }
 
 /// Whoever is not asked needs no login; one is fetched when he is asked again.
@@ -324,8 +416,8 @@ void login_desk_close(struct login_desk *desk)
     LIST_FOR_EACH (node, &desk->errands) {
         struct desk_errand *mine = CONTAINER_OF(node, struct desk_errand, node);
         desk_disarm(desk, &mine->errand);
-        if (mine->errand.state != ERRAND_IDLE) {
-            login_errand_cancel(&mine->errand);
+        if (desk_is_under_way(mine)) {
+            desk_give_up(mine);
             pthread_mutex_lock(&book->lock);
             login_lease_abandon(&mine->entry->lease);
             mine->entry->end = (struct part_end){ .outcome = OUTCOME_SHED, .phase = PHASE_LOGIN };

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "app/login_book.h"
+#include "app/login_share.h"
 #include "policy/login_lease.h"
 
 #include <pthread.h>
@@ -28,13 +29,15 @@ struct login_entry {
     struct login login;
     uint64_t rounds;     // fetches that have ended
     struct part_end end; // of the last that failed, or of the last login that was refused at once
-    uint64_t made, renewed, failed, refused, waiting;
+    uint64_t made, adopted, renewed, failed, refused, waiting;
+    uint8_t shared[LOGIN_SHARE_ID]; // what its login is known by to other engines; 0: to none
 };
 
 struct login_book {
     pthread_mutex_t moving; // one catalogue at a time; taken before `lock`, never by a loop
     struct list entries;
     size_t entry_count;
+    const struct token_ring *ring; // never changes; NULL: each engine logs in for itself
 
     pthread_mutex_t lock;
     struct list desks;

@@ -249,6 +249,11 @@ void permits_set_clock(struct permits *permits, uint64_t (*now_us)(void))
     permits->now_us = now_us;
 }
 
+void permits_listen(struct permits *permits, const struct permits_listener *listener)
+{
+    permits->listener = listener;
+}
+
 void permits_destroy(struct permits **permits)
 {
     struct permits *gone = *permits;

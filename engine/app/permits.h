@@ -25,6 +25,20 @@ void permits_destroy(struct permits **permits);
 /// For tests, before there is anything in it: the time that it goes by, which does not go back.
 void permits_set_clock(struct permits *permits, uint64_t (*now_us)(void));
 
+/// Hears what suppliers said of accounts; on whichever thread heard it, without locks of ours.
+struct permits_listener {
+    void (*on_blocked)(void *context, const struct script_account *account, uint64_t for_us);
+    /// `parks` in a row; 0: its credentials are taken again.
+    void (*on_auth)(void *context, const struct script_account *account, uint32_t parks, uint64_t for_us);
+    void *context;
+};
+/// Before the loops run; borrowed.
+void permits_listen(struct permits *permits, const struct permits_listener *listener);
+
+/// What another engine was told; nobody hears of it. As permits_block and the end of permits_tell_auth.
+void permits_adopt_block(struct permits *permits, const struct script_account *account, uint64_t for_us);
+void permits_adopt_auth(struct permits *permits, const struct script_account *account, uint32_t parks, uint64_t for_us);
+
 /// A catalogue comes into use: its accounts get their entries (`account->kept`), and its limits are in force.
 /// STATUS_NO_MEMORY: nothing has changed.
 MUST_CHECK enum status permits_move(struct permits *permits, const struct catalogue *now);
@@ -37,6 +51,9 @@ size_t permits_count(struct permits *permits);
 /// As quota_begin, quota_end and quota_block, with the clock's time. The account's catalogue was moved in.
 MUST_CHECK enum quota_answer permits_begin(struct permits *permits, const struct script_account *account,
                                            uint64_t *wait_us);
+/// The same out of what searches leave, as quota_begin_kept.
+MUST_CHECK enum quota_answer permits_begin_kept(struct permits *permits, const struct script_account *account,
+                                                uint64_t *wait_us);
 void permits_end(struct permits *permits, const struct script_account *account);
 /// For how long it is blocked from now on.
 uint64_t permits_block(struct permits *permits, const struct script_account *account, uint64_t wait_us);
@@ -70,9 +87,11 @@ void permits_note_worth(const struct permits *permits, const struct script_accou
                         double items, bool has_won);
 /// Is a cut attempt among those that go on? One in a hundred or what the settings say, five times as many while little
 /// is known. Never more parts of an account at once than PERMITS_LINGER, nor than a quarter of its `concurrent`: those
-/// that somebody waits for need the others. If so, its end is told, once.
+/// that somebody waits for need the others. One that fills (the store wants its answer) needs no luck. If so, its end is
+/// told, once.
 enum { PERMITS_LINGER = 32 };
-MUST_CHECK bool permits_want_linger(struct permits *permits, const struct script_account *account, uint32_t parts);
+MUST_CHECK bool permits_want_linger(struct permits *permits, const struct script_account *account, uint32_t parts,
+                                    bool fills);
 void permits_end_linger(struct permits *permits, const struct script_account *account, uint32_t parts);
 
 /// Extra calls of all accounts, for app/permits_extra.c: what a visitor finds, under its locks.

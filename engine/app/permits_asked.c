@@ -13,15 +13,27 @@ static struct permit_entry *permits_lock(const struct permits *permits, const st
     return entry;
 }
 
-enum quota_answer permits_begin(struct permits *permits, const struct script_account *account, uint64_t *wait_us)
+static enum quota_answer begin(struct permits *permits, const struct script_account *account,
+                               enum quota_answer (*ask)(struct quota *quota, uint64_t now_us, uint64_t *wait_us),
+                               uint64_t *wait_us)
 {
     struct permit_entry *found = permits_lock(permits, account);
     uint64_t now_us = permits->now_us();
-    enum quota_answer answer = quota_begin(&found->quota, now_us, wait_us);
+    enum quota_answer answer = ask(&found->quota, now_us, wait_us);
 
     found->refused[answer] += answer != QUOTA_FREE && answer != QUOTA_CONCURRENT;
     pthread_mutex_unlock(&found->lock);
     return answer;
+}
+
+enum quota_answer permits_begin(struct permits *permits, const struct script_account *account, uint64_t *wait_us)
+{
+    return begin(permits, account, quota_begin, wait_us);
+}
+
+enum quota_answer permits_begin_kept(struct permits *permits, const struct script_account *account, uint64_t *wait_us)
+{
+    return begin(permits, account, quota_begin_kept, wait_us);
 }
 
 void permits_end(struct permits *permits, const struct script_account *account)
@@ -65,11 +77,17 @@ void permits_tell_auth(struct permits *permits, const struct script_account *acc
 {
     struct permit_entry *found = permits_lock(permits, account);
     uint64_t now_us = permits->now_us();
+    uint32_t before = found->auth.parks;
     bool is_changed = auth_park_tell(&found->auth, pass, end, now_us);
     bool is_parked = auth_park_is_parked(&found->auth);
+    uint32_t parks = found->auth.parks;
+    uint64_t left_us = auth_park_left_us(&found->auth, now_us);
 
     found->auth_parks += is_changed && is_parked;
     pthread_mutex_unlock(&found->lock);
+    if (permits->listener != NULL && parks != before) {
+        permits->listener->on_auth(permits->listener->context, account, parks, left_us);
+    }
     if (is_changed && is_parked) {
         log_line(LOG_WARNING, "auth",
                  "its credentials were refused %d times in a row: it is left alone, and tried out after 1 min, 2, 4 to "
@@ -99,7 +117,35 @@ uint64_t permits_block(struct permits *permits, const struct script_account *acc
     extra_book_quota(&found->extra, now_us);
     uint64_t blocked_us = quota_blocked_us(&found->quota, now_us);
     pthread_mutex_unlock(&found->lock);
+    if (permits->listener != NULL && blocked_us > 0) {
+        permits->listener->on_blocked(permits->listener->context, account, blocked_us);
+    }
     return blocked_us;
+}
+
+void permits_adopt_block(struct permits *permits, const struct script_account *account, uint64_t for_us)
+{
+    struct permit_entry *found = permits_lock(permits, account);
+    uint64_t now_us = permits->now_us();
+
+    quota_block(&found->quota, now_us, for_us);
+    extra_book_quota(&found->extra, now_us);
+    pthread_mutex_unlock(&found->lock);
+}
+
+void permits_adopt_auth(struct permits *permits, const struct script_account *account, uint32_t parks, uint64_t for_us)
+{
+    struct permit_entry *found = permits_lock(permits, account);
+    bool was_parked = auth_park_is_parked(&found->auth);
+
+    auth_park_adopt(&found->auth, parks, permits->now_us() + for_us);
+    found->auth_parks += parks > 0 && !was_parked;
+    pthread_mutex_unlock(&found->lock);
+    if (was_parked != (parks > 0)) {
+        log_line(LOG_INFO, "auth", "another engine says that its credentials are %s supplier=%.*s account=%.*s",
+                 parks > 0 ? "refused: it is left alone" : "taken again", TEXT_ARGS(found->supplier),
+                 TEXT_ARGS(found->account));
+    }
 }
 
 /// xorshift64* (Vigna 2016).
@@ -216,13 +262,14 @@ static uint32_t linger_most(const struct permit_entry *entry)
     return concurrent != 0 && concurrent / 4 < PERMITS_LINGER ? concurrent / 4 : PERMITS_LINGER;
 }
 
-bool permits_want_linger(struct permits *permits, const struct script_account *account, uint32_t parts)
+bool permits_want_linger(struct permits *permits, const struct script_account *account, uint32_t parts, bool fills)
 {
     static const double KNOWN = 500; // samples
     struct permit_entry *found = permits_lock(permits, account);
     double samples = found->health.curve.samples, unknown = samples < KNOWN ? 1 - samples / KNOWN : 0;
     double share = (double)found->linger_learn / 1e6 * (1 + 4 * unknown);
-    bool is_wanted = found->lingering + parts <= linger_most(found) && entry_roll(found) < share * 4294967296.0;
+    bool is_wanted =
+        found->lingering + parts <= linger_most(found) && (fills || entry_roll(found) < share * 4294967296.0);
 
     found->lingering += is_wanted ? parts : 0;
     pthread_mutex_unlock(&found->lock);

@@ -46,7 +46,8 @@ struct permits {
     struct list entries;
     size_t count;
     uint64_t (*now_us)(void);
-    pthread_mutex_t guard_lock; // taken under an entry's, for a moment: it is one for all
+    const struct permits_listener *listener; // NULL: nobody
+    pthread_mutex_t guard_lock;              // taken under an entry's, for a moment: it is one for all
     struct breaker_guard guard;
     pthread_mutex_t extra_lock; // likewise
     struct extra_engine extra;

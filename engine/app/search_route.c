@@ -229,7 +229,7 @@ static bool search_route_on_seal(void *owner, const struct search_seal *seal, st
 {
     struct search_call *mine = owner;
 
-    return tokens_seal(&mine->thread->engine->tokens, seal, clock_wall_us() / 1000,
+    return tokens_seal(&mine->thread->engine->tokens, seal, io_thread_store(mine->thread), clock_wall_us() / 1000,
                        generation_settings(mine->generation)->offer_life_us, &mine->shelf_room, token);
 }
 
@@ -255,6 +255,7 @@ static struct search_options make_options(struct search_call *mine, const struct
         .only = envelope->has_suppliers ? envelope->suppliers : NULL,
         .only_count = envelope->supplier_count,
         .sort = envelope->sort,
+        .indicative = envelope->indicative,
         .max_items = envelope->max_items > 0 ? envelope->max_items : settings->max_items,
         .max_offers_per_item =
             envelope->max_offers_per_item > 0 ? envelope->max_offers_per_item : settings->max_offers_per_item,

@@ -9,59 +9,12 @@
 #pragma once
 
 #include "app/settings_rule.h"
+#include "app/settings_supplier.h"
 #include "base/arena.h"
 #include "base/status.h"
 #include "io/resolver.h"
-#include "model/mode.h"
-#include "model/request_limits.h"
 
 #include <stdatomic.h>
-
-struct settings_pair {
-    struct text key;
-    struct text value;
-    bool is_plain;    // written without quotes: may be a number or a flag
-    const char *file; // where the value stands, for errors; the variable's name when it came from the environment
-    uint32_t line, column;
-};
-
-struct settings_account {
-    struct text name;
-    struct settings_pair *options; // values as written
-    size_t option_count;
-    struct settings_pair *secrets; // the script's name of it -> the environment variable
-    size_t secret_count;
-    struct text *markets; // none: any search
-    size_t market_count;
-    struct text certificate_file, key_file; // absent: none
-    struct text proxy;                      // absent: none
-    struct request_limits limits;           // over the script's, one by one
-    uint64_t body_cap;                      // likewise; 0: the script's
-    struct text mode;                       // live, dark, test; absent: the supplier's
-    const char *file;
-    uint32_t line, column;
-};
-
-struct settings_supplier {
-    struct text name;
-    struct text uses;         // whose file plays it; its own name when not set
-    struct text display_name; // absent: the script's
-    bool is_enabled;
-    struct text because;
-    uint64_t ceiling_us;               // 0: the script's
-    uint64_t weight;                   // millionths
-    struct text mode;                  // live, dark, test; absent: live
-    uint64_t traffic;                  // millionths of searches that reach a dark account; 0: the default
-    struct settings_account *accounts; // at least one: "main"; in the order in which they are tried
-    size_t account_count;
-    const char *file; // where it stands, for errors
-    uint32_t line, column;
-    const char *uses_file; // where `uses` stands; NULL: it does not
-    uint32_t uses_line, uses_column;
-};
-
-/// The mode of an account: its own, else its supplier's.
-enum mode settings_mode_of(const struct settings_supplier *supplier, const struct settings_account *account);
 
 /// A look-up table for scripts.
 struct settings_table {
@@ -109,14 +62,11 @@ struct settings {
     struct text *suppliers_dirs; // one or several
     size_t suppliers_dir_count;
     struct text scripts_dir;
-    struct text secrets_dir;   // absent: as the environment says
-    struct text state_dir;     // absent: none
-    struct text store_backend; // auto, none, lmdb or redis: see app/store_desk.h
-    struct text store_path;    // absent: in state_dir
-    uint64_t store_max_size;
-    struct text store_url, store_user, store_password_env; // absent: not set
-    struct text store_prefix;
-    uint64_t store_read_slice_us, store_compress_above;
+    struct text secrets_dir;                                             // absent: as the environment says
+    struct text state_dir;                                               // absent: none
+    struct text store_backend, store_path;                               // app/store_desk.h says what they mean
+    struct text store_url, store_user, store_password_env, store_prefix; // absent but the last: not set
+    uint64_t store_max_size, store_read_slice_us, store_compress_above;
     struct address_range *allow_private;
     size_t allow_private_count;
     struct text ca_file;
@@ -130,6 +80,7 @@ struct settings {
     size_t offer_key_count, booking_key_count;
     uint64_t offer_life_us, booking_life_us; // of tokens
     uint64_t revalidation_budget_us;
+    uint64_t revalidation_quota_share; // millionths
     uint64_t reply_max_age_us; // 0: replies are not to be kept
     uint64_t script_build_us, script_normalise_us, script_memory;
     uint64_t notice_us; // SIGTERM: how long searches are still taken; SETTINGS_AUTO: see app/shutdown.c
@@ -145,7 +96,8 @@ struct settings {
     uint32_t breaker_min_calls;
     uint64_t breaker_failure_share; // millionths
     uint64_t linger_learn;          // millionths; 0: none
-    uint64_t linger_limit_us;
+    bool linger_fills;
+    uint64_t linger_limit_us, last_known_max_age_us, last_known_empty_max_age_us;
     bool admission_is_on;
     uint64_t admission_target_us, admission_interval_us;
     bool patience_finishes_early;

@@ -1,9 +1,11 @@
 #include "app/switch_desk.h"
 
+#include "app/board.h"
 #include "app/engine.h"
 #include "app/io_thread.h"
 #include "app/permits.h"
 #include "app/reload.h"
+#include "app/switch_purge.h"
 #include "app/switch_words.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -154,6 +156,7 @@ static bool take_back(struct switch_desk *desk, const struct switch_request *req
     for (size_t i = 0; i < count; i++) {
         const struct switch_item *item = &desk->items[i];
         bool is_of_it = switch_about_of(item->kind) == about && strcmp(item->supplier, request->supplier) == 0 &&
+                        item->since_wall_us <= request->said_us &&
                         (request->account[0] == '\0' || strcmp(item->account, request->account) == 0);
         if (is_of_it) {
             has_any = switches_remove(switches, about, text_of(item->supplier), text_of(item->account)) || has_any;
@@ -186,7 +189,7 @@ static bool look(struct switch_desk *desk, const struct switch_request *request,
 static void put(struct switch_desk *desk, struct switch_request *request, enum switch_kind kind)
 {
     struct switch_item item = {
-        .kind = kind, .since_wall_us = clock_wall_us(), .ceiling_us = request->ceiling_us, .until_us = SWITCH_NEVER
+        .kind = kind, .since_wall_us = request->said_us, .ceiling_us = request->ceiling_us, .until_us = SWITCH_NEVER
     };
 
     (void)snprintf(item.supplier, sizeof(item.supplier), "%s", request->supplier);
@@ -247,6 +250,10 @@ static void act(struct switch_desk *desk, struct switch_request *request, const 
                 const struct catalogue_supplier *supplier)
 {
     request->end = SWITCH_DONE;
+    if (request->is_past) {
+        request->end = take_back(desk, request, about_of(request->action)) ? SWITCH_DONE : SWITCH_UNCHANGED;
+        return;
+    }
     switch (request->action) {
     case SWITCH_DISABLE:
         switch_words_on_disabled(request, supplier);
@@ -269,6 +276,9 @@ static void act(struct switch_desk *desk, struct switch_request *request, const 
         break;
     case SWITCH_DROP_CEILING:
         request->end = take_back(desk, request, SWITCH_ABOUT_CEILING) ? SWITCH_DONE : SWITCH_UNCHANGED;
+        break;
+    case SWITCH_PURGE:
+        switch_purge(desk->engine->store, request);
         break;
     case SWITCH_ACTION_COUNT:
         break;
@@ -321,6 +331,17 @@ static void finish(struct switch_desk *desk, struct switch_request *request, con
     pthread_mutex_unlock(&desk->lock);
 }
 
+/// To the other engines, if there are any.
+static void pass_on(struct switch_desk *desk, const struct switch_request *request)
+{
+    bool is_word = request->action != SWITCH_PURGE && (request->end == SWITCH_DONE || request->end == SWITCH_UNCHANGED);
+
+    if (desk->engine->board != NULL && is_word) {
+        struct switch_word word = switch_word_of_request(request, clock_wall_us());
+        board_tell_switch(desk->engine->board, &word);
+    }
+}
+
 static void handle(struct switch_desk *desk, struct switch_request *request)
 {
     struct generation *running = engine_generation(desk->engine);
@@ -328,7 +349,11 @@ static void handle(struct switch_desk *desk, struct switch_request *request)
     const struct catalogue_supplier *supplier = supplier_of(catalogue, request->supplier);
 
     request->has_was = look(desk, request, &request->was);
-    if (supplier == NULL && !is_known(desk, request)) {
+    request->said_us = request->is_told ? request->said_us : board_stamp_us(desk->engine->board);
+    if (request->is_told) {
+        act(desk, request, catalogue, supplier);
+        finish(desk, request, supplier);
+    } else if (supplier == NULL && !is_known(desk, request)) {
         request->end = SWITCH_NO_SUPPLIER;
         switch_words_on_stranger(request, catalogue);
     } else if (supplier != NULL && !has_account(supplier, request) && !is_known(desk, request)) {
@@ -337,6 +362,7 @@ static void handle(struct switch_desk *desk, struct switch_request *request)
     } else {
         act(desk, request, catalogue, supplier);
         finish(desk, request, supplier);
+        pass_on(desk, request);
     }
     generation_release(&running);
     request->on_done(request);

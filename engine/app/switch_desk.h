@@ -25,6 +25,7 @@ enum switch_action {
     SWITCH_RESET, // likewise as new, and held no more
     SWITCH_SET_CEILING,
     SWITCH_DROP_CEILING,
+    SWITCH_PURGE, // what it said last is forgotten
     SWITCH_ACTION_COUNT,
 };
 
@@ -51,6 +52,9 @@ struct switch_request {
     char who[SWITCH_WHO_SIZE], why[SWITCH_WHY_SIZE];            // without secrets
     uint64_t for_us;                                            // 0: until it is taken back
     uint64_t ceiling_us;                                        // of SWITCH_SET_CEILING
+    bool is_told;     // it was said to another engine: it is done without asking whom this one knows, and not passed on
+    bool is_past;     // of such a one: its end has come, so it only takes back what was said before
+    uint64_t said_us; // of such a one: when, by the wall clock; else set by the desk
     /// On the desk's thread, exactly once.
     void (*on_done)(struct switch_request *request);
 
@@ -60,6 +64,7 @@ struct switch_request {
     bool has_now, has_was;
     struct switch_item now, was; // what is in force of these names, and what was
     uint32_t out;                // attempts of it that are under way
+    uint64_t purged;             // of SWITCH_PURGE: answers
     struct switch_keeping keeping;
 };
 

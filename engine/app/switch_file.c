@@ -1,9 +1,8 @@
 #include "app/switch_file.h"
 
-#include "app/settings_value.h"
+#include "app/record_read.h"
 #include "base/clock.h"
 #include "base/file.h"
-#include "base/json_tree.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -32,75 +31,10 @@ enum status switch_file_init(struct switch_file *file, struct text directory, st
 
 // ------------------------------------------------------------------------------------------------------------- reading
 
-/// Where the document breaks a rule, and how.
 struct reading {
-    struct text document;
-    struct failure *why;
+    struct record_reading record;
     uint64_t now_us, wall_us, written_us;
 };
-
-static enum status refuse(const struct reading *reading, const struct json_node *node, const char *sentence)
-{
-    size_t offset = node != NULL ? (size_t)(node->source.data - reading->document.data) : 0;
-    struct json_place place = json_place_of(reading->document, offset);
-
-    if (reading->why != NULL) {
-        reading->why->line = place.line;
-        reading->why->column = place.column;
-    }
-    failure_set(reading->why, "%s", sentence);
-    return STATUS_INVALID;
-}
-
-/// A member that is a whole number; absent: `preset`, unless it must be there.
-static enum status read_number(const struct reading *reading, const struct json_node *object, const char *key,
-                               bool is_needed, uint64_t *number)
-{
-    const struct json_node *member = json_tree_member(object, key);
-    char sentence[96];
-
-    if (member == NULL && !is_needed) {
-        return STATUS_OK;
-    }
-    if (member == NULL || !json_tree_to_u64(member, number)) {
-        (void)snprintf(sentence, sizeof(sentence), "`%s` is a whole number", key);
-        return refuse(reading, member != NULL ? member : object, sentence);
-    }
-    return STATUS_OK;
-}
-
-/// A member that is a text which fits; absent: empty, unless it must be there.
-static enum status read_text(const struct reading *reading, const struct json_node *object, const char *key,
-                             bool is_needed, char *place, size_t size)
-{
-    const struct json_node *member = json_tree_member(object, key);
-    char sentence[96];
-
-    place[0] = '\0';
-    if (member == NULL && !is_needed) {
-        return STATUS_OK;
-    }
-    bool is_text = member != NULL && member->kind == JSON_STRING && member->text.length < size;
-    if (!is_text || (is_needed && member->text.length == 0) ||
-        memchr(member->text.data, '\0', member->text.length) != NULL) {
-        (void)snprintf(sentence, sizeof(sentence), "`%s` is a text of at most %zu bytes", key, size - 1);
-        return refuse(reading, member != NULL ? member : object, sentence);
-    }
-    (void)snprintf(place, size, "%.*s", TEXT_ARGS(member->text));
-    return STATUS_OK;
-}
-
-static enum status read_name(const struct reading *reading, const struct json_node *object, const char *key,
-                             bool is_needed, char *place, size_t size)
-{
-    struct value_problem problem;
-    enum status status = read_text(reading, object, key, is_needed, place, size);
-
-    if (status == STATUS_OK && place[0] != '\0' && !value_name(text_of(place), &problem)) {
-        return refuse(reading, json_tree_member(object, key), "it is no name");
-    }
-    return status;
-}
 
 /// What is left of it: as long as was left when it was written, less what has gone by since.
 static enum status read_end(const struct reading *reading, const struct json_node *object, struct switch_item *item)
@@ -112,12 +46,12 @@ static enum status read_end(const struct reading *reading, const struct json_nod
     if (json_tree_member(object, "left_us") == NULL) {
         return STATUS_OK;
     }
-    enum status status = read_number(reading, object, "left_us", true, &left_us);
+    enum status status = record_read_number(&reading->record, object, "left_us", true, &left_us);
     if (status != STATUS_OK) {
         return status;
     }
     if (left_us > SWITCH_LONGEST_US) {
-        return refuse(reading, json_tree_member(object, "left_us"), "`left_us` is more than a year");
+        return record_refuse(&reading->record, json_tree_member(object, "left_us"), "`left_us` is more than a year");
     }
     item->until_us = reading->now_us + (left_us > gone_us ? left_us - gone_us : 0);
     return STATUS_OK;
@@ -129,29 +63,32 @@ static enum status read_item(const struct reading *reading, const struct json_no
 
     *item = (struct switch_item){ .until_us = SWITCH_NEVER };
     if (object->kind != JSON_BEGIN_OBJECT) {
-        return refuse(reading, object, "a switch is an object");
+        return record_refuse(&reading->record, object, "a switch is an object");
     }
     if (state == NULL || state->kind != JSON_STRING || !switch_kind_read(state->text, &item->kind)) {
-        return refuse(reading, state != NULL ? state : object, "`state` is none that this version knows");
+        return record_refuse(&reading->record, state != NULL ? state : object,
+                             "`state` is none that this version knows");
     }
-    enum status status = read_name(reading, object, "supplier", true, item->supplier, sizeof(item->supplier));
+    enum status status =
+        record_read_name(&reading->record, object, "supplier", true, item->supplier, sizeof(item->supplier));
     if (status == STATUS_OK) {
-        status = read_name(reading, object, "account", false, item->account, sizeof(item->account));
-    }
-    if (status == STATUS_OK) {
-        status = read_text(reading, object, "who", false, item->who, sizeof(item->who));
-    }
-    if (status == STATUS_OK) {
-        status = read_text(reading, object, "why", false, item->why, sizeof(item->why));
+        status = record_read_name(&reading->record, object, "account", false, item->account, sizeof(item->account));
     }
     if (status == STATUS_OK) {
-        status = read_number(reading, object, "since_us", true, &item->since_wall_us);
+        status = record_read_text(&reading->record, object, "who", false, item->who, sizeof(item->who));
+    }
+    if (status == STATUS_OK) {
+        status = record_read_text(&reading->record, object, "why", false, item->why, sizeof(item->why));
+    }
+    if (status == STATUS_OK) {
+        status = record_read_number(&reading->record, object, "since_us", true, &item->since_wall_us);
     }
     if (status == STATUS_OK && item->kind == SWITCH_CEILING) {
-        status = read_number(reading, object, "ceiling_us", true, &item->ceiling_us);
+        status = record_read_number(&reading->record, object, "ceiling_us", true, &item->ceiling_us);
         bool is_one = item->ceiling_us > 0 && item->ceiling_us <= SWITCH_CEILING_MOST_US;
         if (status == STATUS_OK && !is_one) {
-            return refuse(reading, json_tree_member(object, "ceiling_us"), "`ceiling_us` is none or above 5 minutes");
+            return record_refuse(&reading->record, json_tree_member(object, "ceiling_us"),
+                                 "`ceiling_us` is none or above 5 minutes");
         }
     }
     return status == STATUS_OK ? read_end(reading, object, item) : status;
@@ -160,25 +97,23 @@ static enum status read_item(const struct reading *reading, const struct json_no
 static enum status read_root(struct reading *reading, const struct json_node *root, struct switch_item *items,
                              size_t *count)
 {
-    const struct json_node *list = json_tree_member(root, "switches");
+    const struct json_node *list = NULL;
     uint64_t version = 0;
 
-    if (root->kind != JSON_BEGIN_OBJECT) {
-        return refuse(reading, root, "it is no object");
-    }
-    enum status status = read_number(reading, root, "version", true, &version);
+    enum status status = record_read_number(&reading->record, root, "version", true, &version);
     if (status != STATUS_OK) {
         return status;
     }
     if (version != FILE_VERSION) {
-        return refuse(reading, json_tree_member(root, "version"), "it is of another version of lastcall");
+        return record_refuse(&reading->record, json_tree_member(root, "version"),
+                             "it is of another version of lastcall");
     }
-    status = read_number(reading, root, "written_us", true, &reading->written_us);
+    status = record_read_number(&reading->record, root, "written_us", true, &reading->written_us);
+    if (status == STATUS_OK) {
+        status = record_read_list(&reading->record, root, "switches", SWITCHES_MAX, &list);
+    }
     if (status != STATUS_OK) {
         return status;
-    }
-    if (list == NULL || list->kind != JSON_BEGIN_ARRAY || list->count > SWITCHES_MAX) {
-        return refuse(reading, list != NULL ? list : root, "`switches` is a list of at most 256");
     }
     for (const struct json_node *node = list->first; node != NULL && status == STATUS_OK; node = node->next) {
         status = read_item(reading, node, &items[*count]);
@@ -190,22 +125,14 @@ static enum status read_root(struct reading *reading, const struct json_node *ro
 enum status switch_file_read(struct text document, uint64_t now_us, uint64_t wall_us, struct switch_item *items,
                              size_t *count, struct failure *why)
 {
-    struct reading reading = { .document = document, .why = why, .now_us = now_us, .wall_us = wall_us };
+    struct reading reading = { .record = { document, why }, .now_us = now_us, .wall_us = wall_us };
     struct json_node *root = NULL;
-    const char *sentence = NULL;
     struct arena arena;
-    size_t offset = 0;
 
     *count = 0;
     arena_init(&arena, FILE_ARENA);
-    enum status status = json_tree_read(&arena, document, &root, &offset, &sentence);
-    if (status == STATUS_INVALID) {
-        struct json_place place = json_place_of(document, offset);
-        failure_at(why, "", place.line, place.column);
-        failure_set(why, "%s", sentence);
-    } else if (status != STATUS_OK) {
-        failure_set(why, "there is no memory for it");
-    } else {
+    enum status status = record_read_root(&reading.record, &arena, &root);
+    if (status == STATUS_OK) {
         status = read_root(&reading, root, items, count);
     }
     *count = status == STATUS_OK ? *count : 0;

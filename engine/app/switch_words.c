@@ -15,6 +15,7 @@ static const struct {
     [SWITCH_RESET] = { "reset", "has its breaker as new" },
     [SWITCH_SET_CEILING] = { "ceiling", "has another ceiling" },
     [SWITCH_DROP_CEILING] = { "ceiling", "has its own ceiling again" },
+    [SWITCH_PURGE] = { "purge", "has its last known answers forgotten" },
 };
 
 static void put_account(const char *account, char *place, size_t size)
@@ -213,6 +214,9 @@ void switch_words_write(const struct switch_request *request, uint64_t now_us, u
         switch_write(&request->was, now_us, wall_us, json);
     }
     json_field_u64(json, "out", request->out);
+    if (request->action == SWITCH_PURGE) {
+        json_field_u64(json, "purged", request->purged);
+    }
     switch_words_write_kept(&request->keeping, json);
     if (request->because.message[0] != '\0') {
         json_field_c(json, "remark", request->because.message);

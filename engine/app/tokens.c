@@ -1,5 +1,6 @@
 #include "app/tokens.h"
 
+#include "app/hidden_notes.h"
 #include "app/secret.h"
 #include "base/clock.h"
 #include "base/json_write.h"
@@ -101,8 +102,9 @@ static void write_offer(const struct offer *offer, uint64_t now_ms, struct buffe
     json_end_object(&json);
 }
 
-static bool claims_hide(struct tokens *tokens, struct text hidden, size_t *room, struct offer_claims *claims,
-                        char name[HIDDEN_NAME])
+// The shelf is nearer than the store, and there when the store is not.
+static bool claims_hide(struct tokens *tokens, struct text hidden, struct world *store, uint64_t now_ms, size_t *room,
+                        struct offer_claims *claims, char name[HIDDEN_NAME])
 {
     if (hidden.length <= OFFER_TOKEN_HIDDEN_MAX) {
         claims->hidden = hidden;
@@ -113,11 +115,14 @@ static bool claims_hide(struct tokens *tokens, struct text hidden, size_t *room,
     }
     *room -= hidden.length;
     claims->hidden_key = (struct text){ name, HIDDEN_NAME };
-    return hidden_shelf_keep(tokens->shelf, hidden, claims->expires_ms, name) == STATUS_OK;
+    bool is_kept = hidden_shelf_keep(tokens->shelf, hidden, claims->expires_ms, name) == STATUS_OK;
+    bool is_stored =
+        is_kept && store != NULL && hidden_notes_put(store, &tokens->ring, name, hidden, claims->expires_ms - now_ms);
+    return is_kept && (is_stored || store == NULL);
 }
 
-bool tokens_seal(struct tokens *tokens, const struct search_seal *seal, uint64_t now_ms, uint64_t life_us, size_t *room,
-                 struct buffer *out)
+bool tokens_seal(struct tokens *tokens, const struct search_seal *seal, struct world *store, uint64_t now_ms,
+                 uint64_t life_us, size_t *room, struct buffer *out)
 {
     const struct offer *offer = seal->offer;
     uint64_t expires_ms = now_ms + life_us / 1000, offer_ms = 0;
@@ -144,7 +149,7 @@ bool tokens_seal(struct tokens *tokens, const struct search_seal *seal, uint64_t
         .observed_ms = now_ms,
         .expires_ms = expires_ms,
     };
-    bool is_sealed = !again.is_full && claims_hide(tokens, offer->hidden, room, &claims, name) &&
+    bool is_sealed = !again.is_full && claims_hide(tokens, offer->hidden, store, now_ms, room, &claims, name) &&
                      offer_token_write(&tokens->ring, &claims, out) == STATUS_OK;
     buffer_fini(&again);
     return is_sealed;

@@ -85,6 +85,7 @@ int cmd_disable(const struct cli_options *options);
 int cmd_enable(const struct cli_options *options);
 int cmd_drain(const struct cli_options *options);
 int cmd_ceiling(const struct cli_options *options);
+int cmd_purge(const struct cli_options *options);
 int cmd_new(const struct cli_options *options);
 int cmd_config(const struct cli_options *options);
 int cmd_completion(const struct cli_options *options);

@@ -1,4 +1,4 @@
-// disable, enable, drain: whether a supplier is asked; ceiling: how long it is waited for.
+// disable, enable, drain: whether a supplier is asked; ceiling: how long it is waited for; purge: what it said last.
 
 #include "app/switches.h"
 #include "cli/switch_send.h"
@@ -28,6 +28,11 @@ int cmd_enable(const struct cli_options *options)
 int cmd_drain(const struct cli_options *options)
 {
     return switch_send(options, "drain", NULL);
+}
+
+int cmd_purge(const struct cli_options *options)
+{
+    return switch_send(options, "purge", NULL);
 }
 
 int cmd_ceiling(const struct cli_options *options)

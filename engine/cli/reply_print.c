@@ -51,7 +51,7 @@ static void print_coverage(struct paint *paint, const struct reply_view *view)
     char found[32];
     char returned[32];
     char share[64];
-    uint64_t answered = view->answered + view->empty;
+    uint64_t answered = view->answered + view->empty + view->cached;
     struct buffer rest;
 
     paint_on(paint, colour);
@@ -62,9 +62,13 @@ static void print_coverage(struct paint *paint, const struct reply_view *view)
     buffer_append_c(paint->out, share);
     paint_off(paint, colour);
     buffer_init(&rest, 1024);
-    buffer_printf(&rest, "%s%llu of %llu suppliers%s%s offers, %s returned", separator(paint),
-                  (unsigned long long)answered, (unsigned long long)view->eligible, separator(paint),
-                  paint_number(found, view->offers_found), paint_number(returned, view->offers_returned));
+    buffer_printf(&rest, "%s%llu of %llu suppliers", separator(paint), (unsigned long long)answered,
+                  (unsigned long long)view->eligible);
+    if (view->indicative > 0) {
+        buffer_printf(&rest, ", %llu by what they said last", (unsigned long long)view->indicative);
+    }
+    buffer_printf(&rest, "%s%s offers, %s returned", separator(paint), paint_number(found, view->offers_found),
+                  paint_number(returned, view->offers_returned));
     paint_text(paint, buffer_text(&rest), paint->width - columns - (size_t)length);
     buffer_append_byte(paint->out, '\n');
     buffer_fini(&rest);

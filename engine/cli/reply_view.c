@@ -189,9 +189,20 @@ static bool read_coverage(struct cursor *cursor, enum json_token first, void *re
         NUMBER_FIELD(reply_view, "eligible", eligible),
         NUMBER_FIELD(reply_view, "answered", answered),
         NUMBER_FIELD(reply_view, "empty", empty),
+        NUMBER_FIELD(reply_view, "cached", cached),
+        NUMBER_FIELD(reply_view, "indicative", indicative),
         NUMBER_FIELD(reply_view, "missing", missing),
         NUMBER_FIELD(reply_view, "offers_found", offers_found),
         NUMBER_FIELD(reply_view, "offers_returned", offers_returned),
+    };
+    return read_object(cursor, first, fields, COUNT_OF(fields), record);
+}
+
+static bool read_last_known(struct cursor *cursor, enum json_token first, void *record)
+{
+    static const struct field fields[] = {
+        NUMBER_FIELD(reply_supplier, "offers", last_offers),
+        NUMBER_FIELD(reply_supplier, "age_s", last_age_s),
     };
     return read_object(cursor, first, fields, COUNT_OF(fields), record);
 }
@@ -236,6 +247,7 @@ static bool read_suppliers(struct cursor *cursor, enum json_token first, void *r
         NUMBER_FIELD(reply_supplier, "offers_dropped", offers_dropped),
         TEXT_FIELD(reply_supplier, "first_dropped", first_dropped),
         NUMBER_FIELD(reply_supplier, "retry_in_ms", retry_in_ms),
+        READ_FIELD("last_known", read_last_known),
         READ_FIELD("rules", read_rules),
     };
     struct reply_view *view = record;

@@ -20,6 +20,7 @@ struct reply_supplier {
     bool is_partial;
     uint64_t began_ms, took_ms, ceiling_ms; // ceiling 0: none
     uint64_t http_status, offers, offers_dropped, retry_in_ms;
+    uint64_t last_offers, last_age_s; // of its last known answer, if that is in the reply
     struct text rules[CEILING_RULES_MAX]; // where those stand that made its ceiling; absent: no more
     uint32_t rank;                        // the row of its outcome; OUTCOME_COUNT: one that we do not know
     struct text cheapest, currency;       // of its first offer: the reply is sorted
@@ -51,7 +52,7 @@ struct reply_view {
     struct text budget_rule; // where the rule stands that decided the budget; absent: none did
     bool is_complete;
     bool is_public; // nothing is told of suppliers but names and four words
-    uint64_t percent, eligible, answered, empty, missing, offers_found, offers_returned;
+    uint64_t percent, eligible, answered, empty, cached, indicative, missing, offers_found, offers_returned;
     struct reply_supplier *suppliers; // sorted: answers, failures, cuts, not eligible; then (outcome, end, name)
     size_t supplier_count;
     struct reply_offer *offers; // the first ones

@@ -144,10 +144,14 @@ static void print_page(struct paint *paint, const struct json_node *root)
     struct text remark = json_tree_text(root, "remark");
     struct text help = json_tree_text(root, "help");
     struct text out = json_tree_text(root, "out");
+    struct text purged = json_tree_text(root, "purged");
 
     print_state(paint, root);
     if (!text_equals_c(out, "0")) {
         print_line(paint, "still out: ", out, " attempts\n");
+    }
+    if (purged.length > 0) {
+        print_line(paint, "forgotten: ", purged, text_equals_c(purged, "1") ? " answer\n" : " answers\n");
     }
     if (remark.length > 0) {
         print_line(paint, "", remark, "\n");

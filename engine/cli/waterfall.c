@@ -314,7 +314,16 @@ static struct text without_folder(struct text detail)
     return detail;
 }
 
-/// Why there are no offers, from the most telling field on.
+static const char *age_text(uint64_t age_s, char *out, size_t size)
+{
+    bool is_short = age_s < 120, is_long = age_s >= 7200;
+    uint64_t number = is_short ? age_s : is_long ? age_s / 3600 : age_s / 60;
+
+    (void)snprintf(out, size, "%llu %s", (unsigned long long)number, is_short ? "s" : is_long ? "h" : "min");
+    return out;
+}
+
+/// Why there are no offers, from the most telling field on; and which of an earlier answer stand in.
 static void explain(const struct reply_supplier *supplier, bool is_short, struct buffer *line)
 {
     put_part(line, supplier->bound);
@@ -337,6 +346,11 @@ static void explain(const struct reply_supplier *supplier, bool is_short, struct
     }
     if (line->length == 0 && supplier->rank < OUTCOME_COUNT) {
         buffer_append_c(line, outcome_row((enum outcome)supplier->rank)->meaning);
+    }
+    if (supplier->last_offers > 0) {
+        char age[32];
+        buffer_printf(line, "; %llu offers of %s ago", (unsigned long long)supplier->last_offers,
+                      age_text(supplier->last_age_s, age, sizeof(age)));
     }
 }
 
@@ -375,7 +389,10 @@ static void draw_note(struct chart *chart, const struct reply_supplier *supplier
         }
         paint_cell(paint, buffer_text(&line), PRICE_COLUMNS, PAINT_RIGHT);
         buffer_clear(&line);
-        if (supplier->is_partial) {
+        if (is_rank(supplier, OUTCOME_CACHED)) {
+            char age[32];
+            buffer_printf(&line, " %s old", age_text(supplier->last_age_s, age, sizeof(age)));
+        } else if (supplier->is_partial) {
             buffer_append_c(&line, " part");
         } else if (supplier->offers_dropped > 0) {
             buffer_printf(&line, " %llu bad", (unsigned long long)supplier->offers_dropped);

@@ -8,6 +8,7 @@
 #include "model/admission_settings.h"
 #include "model/breaker_settings.h"
 #include "model/extra_terms.h"
+#include "model/last_known.h"
 #include "model/patience_settings.h"
 #include "model/rule.h"
 #include "model/script_call.h"
@@ -31,6 +32,7 @@ struct catalogue_supplier {
     uint64_t weight;                      // of what its answers add, in millionths; 0 is 1
     const struct extra_terms *extra;      // what its script says of calls made twice; NULL: nothing
     uint64_t traffic;                     // the share of searches that reach a dark account of it; millionths
+    struct last_known_terms last_known;
 };
 
 struct ground; // model/ground.h
@@ -46,12 +48,14 @@ struct catalogue {
     size_t supplier_count;
     size_t login_count; // accounts that log in
     const struct text *products;
+    const struct text *product_scripts; // beside them, "flights@3f9a"; NULL: not told
     size_t product_count;
     uint64_t deadline_default_us, deadline_min_us, deadline_max_us;
     struct breaker_settings breaker;
     struct admission_settings admission;
     struct patience_settings patience;
     struct extra_settings extra;
+    struct last_known_settings last_known;
     uint64_t linger_us; // how long an attempt may go on for nobody, from its begin; 0: none does, nor is there a probe
     uint64_t linger_learn;    // the share of cut attempts that do, so that one learns; millionths
     const struct text *hosts; // names to keep resolved: of the suppliers that are on, without ports, no literals

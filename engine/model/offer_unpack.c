@@ -247,7 +247,8 @@ static enum status take_values(struct reading *reading)
     for (; facets->value_count < reading->values; facets->value_count++) {
         struct text kind = take(reading, 2);
         struct text value = take(reading, take_u32(reading));
-        if (reading->is_bad || (uint8_t)kind.data[0] >= facets->name_count || (uint8_t)kind.data[1] > 1) {
+        if (reading->is_bad || kind.data == NULL || (uint8_t)kind.data[0] >= facets->name_count ||
+            (uint8_t)kind.data[1] > 1) {
             return STATUS_INVALID;
         }
         struct facet_value *taken = &facets->values[facets->value_count];

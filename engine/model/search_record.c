@@ -111,8 +111,15 @@ static void write_parts(const struct search_record_entry *entry, struct json_wri
         json_field_u64(json, "failed", entry->parts_failed);
         json_end_object(json);
     }
-    if (entry->outcome == OUTCOME_ANSWERED) {
+    if (entry->outcome == OUTCOME_ANSWERED || entry->outcome == OUTCOME_CACHED) {
         json_field_u64(json, "offers", entry->offers);
+    }
+    if (entry->has_last_known) {
+        json_key(json, "last_known");
+        json_begin_object(json);
+        json_field_u64(json, "offers", entry->last_offers);
+        json_field_u64(json, "age_s", entry->last_age_ms / 1000);
+        json_end_object(json);
     }
     field_count(json, "offers_dropped", entry->dropped);
     field_count(json, "offers_unmapped", entry->unmapped);
@@ -194,9 +201,29 @@ static void write_coverage(const struct search_record *record, struct json_write
     json_field_u64(json, "eligible", record->eligible);
     json_field_u64(json, "answered", record->answered);
     json_field_u64(json, "empty", record->empty);
+    field_count(json, "cached", record->cached);
+    field_count(json, "indicative", record->indicative);
     json_field_u64(json, "missing", record->missing);
     json_field_u64(json, "offers_found", record->offers_found);
     json_field_u64(json, "offers_returned", record->offers_returned);
+    json_end_object(json);
+}
+
+/// Counted by supplier.
+static void write_store(const struct search_record_store *store, struct json_writer *json)
+{
+    if (!store->was_asked) {
+        return;
+    }
+    json_key(json, "store");
+    json_begin_object(json);
+    if (store->has_answered) {
+        field_ms(json, "index_ms", store->index_us);
+    }
+    json_field_u64(json, "found", store->found);
+    json_field_u64(json, "absent", store->absent);
+    field_count(json, "faults", store->faults);
+    field_count(json, "late", store->late);
     json_end_object(json);
 }
 
@@ -280,6 +307,7 @@ static void write_search(const struct search_record *record, struct json_writer 
     write_sending(record, json);
     write_budget(record, json);
     write_coverage(record, json);
+    write_store(&record->store, json);
     json_key(json, "suppliers");
     json_begin_array(json);
     for (size_t i = 0; i < record->entry_count; i++) {
@@ -288,10 +316,43 @@ static void write_search(const struct search_record *record, struct json_writer 
     json_end_array(json);
 }
 
+/// `at` is its arrival, as a search's.
+static void write_revalidation(const struct search_record *record, struct json_writer *json)
+{
+    const struct search_record_revalidation *told = &record->revalidation;
+    const struct search_record_entry *entry = &record->entries[0];
+
+    json_begin_object(json);
+    json_field_c(json, "line", "revalidation");
+    json_field_text(json, "revalidation_id", record->search_id);
+    write_at(record->arrival_wall_us, json);
+    json_field_text(json, "product", record->product);
+    json_field_u64(json, "generation", record->generation);
+    json_field_c(json, "status", revalidation_status_name(told->status));
+    field_text(json, "because", told->because);
+    field_ms(json, "took_ms", record->took_us);
+    json_field_u64(json, "offer_age_s", told->age_ms / 1000);
+    field_text(json, "was", told->was);
+    field_text(json, "now", told->now);
+    if (told->has_joined) {
+        json_field_bool(json, "joined", true);
+    }
+    json_field_text(json, "supplier", entry->name);
+    field_text(json, "account", entry->account);
+    field_text(json, "script", entry->script);
+    json_field_u64(json, "requests", entry->requests);
+    write_why(entry, json);
+    json_end_object(json);
+}
+
 void search_record_write(const struct search_record *record, struct json_writer *json)
 {
     if (record->kind == RECORD_SEARCH) {
         search_record_write_joined(record, NULL, 0, json);
+        return;
+    }
+    if (record->kind == RECORD_REVALIDATION) {
+        write_revalidation(record, json);
         return;
     }
     json_begin_object(json);

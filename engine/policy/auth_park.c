@@ -86,3 +86,8 @@ bool auth_park_tell(struct auth_park *park, const struct auth_pass *pass, enum a
     }
     return false;
 }
+
+void auth_park_adopt(struct auth_park *park, uint32_t parks, uint64_t until_us)
+{
+    *park = (struct auth_park){ .epoch = park->epoch + 1, .parks = parks, .until_us = parks > 0 ? until_us : 0 };
+}

@@ -47,6 +47,10 @@ MUST_CHECK bool auth_park_ask(struct auth_park *park, uint64_t now_us, struct au
 /// `pass` NULL: a login of the account, which needed none. True: it is parked now and was not, or the reverse.
 bool auth_park_tell(struct auth_park *park, const struct auth_pass *pass, enum auth_end end, uint64_t now_us);
 
+/// What another engine learned of the same credentials: parked for the `parks`th time in a row; 0: they are taken.
+/// What is under way says nothing any more.
+void auth_park_adopt(struct auth_park *park, uint32_t parks, uint64_t until_us);
+
 /// How long it is parked; 0: it is not, or may be tried out.
 uint64_t auth_park_left_us(const struct auth_park *park, uint64_t now_us);
 static inline bool auth_park_is_parked(const struct auth_park *park)

@@ -57,6 +57,12 @@ void login_lease_made(struct login_lease *lease, uint64_t sent_us, uint64_t now_
     lease->renew_us = sent_us + life_us / 100 * percent;
 }
 
+void login_lease_adopted(struct login_lease *lease, uint64_t now_us, uint64_t life_us, uint64_t age_us, uint64_t jitter)
+{
+    login_lease_made(lease, now_us, now_us, life_us, jitter);
+    lease->made_us = now_us > age_us ? now_us - age_us : 0;
+}
+
 void login_lease_failed(struct login_lease *lease, uint64_t now_us)
 {
     lease->is_fetching = false;

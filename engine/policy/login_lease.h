@@ -48,6 +48,9 @@ MUST_CHECK bool login_lease_begin(struct login_lease *lease, uint64_t now_us);
 
 /// `life_us` UINT64_MAX: it does not expire. `jitter`: any number; equal ones give equal times.
 void login_lease_made(struct login_lease *lease, uint64_t sent_us, uint64_t now_us, uint64_t life_us, uint64_t jitter);
+/// Another engine had fetched it `age_us` ago; `life_us` is what is left of it.
+void login_lease_adopted(struct login_lease *lease, uint64_t now_us, uint64_t life_us, uint64_t age_us,
+                         uint64_t jitter);
 void login_lease_failed(struct login_lease *lease, uint64_t now_us);
 
 /// The supplier, or a limit of ours, wants no fetch before `until_us`: the pause after a failure lasts until then.

@@ -200,7 +200,7 @@ static uint16_t answer_status(const struct search *search, const struct coverage
     if (search->options.whole_or_nothing && !coverage->is_complete) {
         return 504;
     }
-    return coverage->answered + coverage->empty + coverage->cached > 0 ? 200 : 504;
+    return coverage->answered + coverage->empty + coverage->cached + coverage->indicative > 0 ? 200 : 504;
 }
 
 static void answer_seal(struct search_reply *reply, struct buffer *buffer, uint16_t status)
@@ -219,7 +219,9 @@ void answer_build(struct search *search, struct search_reply *reply)
     struct buffer buffer;
     struct json_writer json;
 
+    recall_settle(search);
     coverage_count(&coverage, search->attempts, search->attempt_count);
+    coverage.has_store = search_has_store(search);
     bool has_offers = merge_offers(&search->arena, search->attempts, search->attempt_count, limits, &merged);
     uint16_t status = answer_status(search, &coverage);
     if (has_offers) {
@@ -263,7 +265,7 @@ void answer_build(struct search *search, struct search_reply *reply)
     }
     json_end_object(&json);
     reply->is_complete = coverage.is_complete;
-    reply->has_cached = coverage.cached > 0;
+    reply->has_cached = coverage.cached + coverage.indicative > 0;
     reply->offers_found = merged.found;
     reply->offers_returned = merged.pick_count;
     answer_seal(reply, &buffer, status);

@@ -2,6 +2,7 @@
 
 #include "policy/ceiling.h"
 #include "search/auth.h"
+#include "search/keep.h"
 #include "search/say.h"
 #include "search/search_internal.h"
 #include "search/verdict.h"
@@ -40,28 +41,8 @@ static void attempt_say(struct attempt *attempt, struct text detail)
 /// What it says of its supplier's health.
 static enum health_end attempt_health(const struct attempt *attempt)
 {
-    enum phase phase = attempt->end.phase;
-
-    if (attempt->has_joined) {
-        return HEALTH_OURS; // the one that sent it tells
-    }
-    switch (attempt->outcome) {
-    case OUTCOME_ANSWERED:
-    case OUTCOME_EMPTY:
-        return HEALTH_GOOD;
-    case OUTCOME_FAILED:
-        if (attempt->end.http_status >= 500 || (phase >= PHASE_SEND && phase <= PHASE_BODY)) {
-            return HEALTH_BAD;
-        }
-        return phase >= PHASE_DNS && phase <= PHASE_TLS ? HEALTH_UNREACHABLE : HEALTH_OURS;
-    case OUTCOME_REJECTED:
-        return attempt->end.rejection == REJECTION_BUSY ? HEALTH_BAD : HEALTH_OURS;
-    case OUTCOME_CUT:
-    case OUTCOME_FINISHED_EARLY:
-        return HEALTH_CUT;
-    default:
-        return HEALTH_OURS;
-    }
+    // where another one sent its request, that one tells
+    return attempt->has_joined ? HEALTH_OURS : verdict_health(attempt->outcome, &attempt->end);
 }
 
 /// Tells what became of it, if it asked, once.
@@ -110,6 +91,22 @@ void attempt_close_unasked(struct attempt *attempt, enum outcome outcome, struct
     attempt_close(attempt, outcome);
 }
 
+void attempt_close_cached(struct attempt *attempt, const struct start_candidate *candidate, struct offer_batch *offers)
+{
+    struct search *search = attempt->search;
+
+    attempt->account = candidate->account;
+    attempt->mode = attempt->account->mode;
+    if (offers != NULL && !stock_add(&attempt->stock, 0, offers, MERGE_ADD, NULL, NULL)) {
+        attempt_close_unasked(attempt, OUTCOME_FAILED, TEXT("out of memory"));
+        return;
+    }
+    if (offers != NULL && stream_is_on(&search->stream)) {
+        stream_offers(&search->stream, attempt, &attempt->stock.batches[0]);
+    }
+    attempt_close(attempt, OUTCOME_CACHED);
+}
+
 bool attempt_close_switched_off(struct attempt *attempt)
 {
     struct world *world = attempt_world(attempt);
@@ -134,6 +131,29 @@ static bool attempt_has_sent(const struct attempt *attempt)
         }
     }
     return false;
+}
+
+static void attempt_on_offer_gone(void *context, const struct offer *offer)
+{
+    struct attempt *attempt = context;
+    stream_note_gone(&attempt->search->stream, attempt, offer);
+}
+
+/// An answer that is absurdly cheap against the last known one is given up whole. True: it is.
+static bool attempt_hold_back(struct attempt *attempt)
+{
+    struct stream *stream = &attempt->search->stream;
+    bool is_told = stream_is_on(stream) && !attempt_is_dark(attempt);
+
+    if (attempt->stock.live == 0 || !keep_guards(attempt, attempt->end.detail, sizeof(attempt->end.detail))) {
+        return false;
+    }
+    snprintf(attempt->end.code, sizeof(attempt->end.code), "%s", PRICE_GUARD_CODE);
+    stock_drop(&attempt->stock, is_told ? attempt_on_offer_gone : NULL, attempt);
+    if (is_told) {
+        stream_retract(stream, attempt->search, "gone");
+    }
+    return true;
 }
 
 /// The outcome of all parts together: offers win; without any, a failed part decides over an empty one, the earliest
@@ -165,10 +185,13 @@ static void attempt_settle(struct attempt *attempt)
         attempt->trouble = decides->trouble;
         decides->trouble = NULL;
     }
-    bool has_answered = attempt->stock.live > 0 || part_is_good(decides);
+    bool is_held_back = attempt_hold_back(attempt);
+    bool has_answered = !is_held_back && (attempt->stock.live > 0 || part_is_good(decides));
     attempt->is_partial = has_answered && (attempt->parts_failed > 0 || is_incomplete);
     if (attempt->stock.live > 0) {
         attempt_close(attempt, OUTCOME_ANSWERED);
+    } else if (is_held_back) {
+        attempt_close(attempt, OUTCOME_UNPARSABLE);
     } else {
         attempt_close(attempt, has_answered ? OUTCOME_EMPTY : decides->end.outcome);
     }
@@ -292,12 +315,6 @@ static void attempt_on_ceiling(struct timer *timer)
     attempt_cut(CONTAINER_OF(timer, struct attempt, ceiling_timer), BOUND_CEILING, PHASE_SCRIPT_QUEUE);
 }
 
-static void attempt_on_offer_gone(void *context, const struct offer *offer)
-{
-    struct attempt *attempt = context;
-    stream_note_gone(&attempt->search->stream, attempt, offer);
-}
-
 bool attempt_take_offers(struct attempt *attempt, uint32_t part, struct normalise_call *normalise)
 {
     struct offer_batch *batch = normalise->offers;
@@ -311,6 +328,9 @@ bool attempt_take_offers(struct attempt *attempt, uint32_t part, struct normalis
     }
     if (is_told) {
         stream_retract(&search->stream, search, "replaced");
+    }
+    if (attempt->stock.live > 0) {
+        recall_supersede(attempt);
     }
     if (normalise->warning_count > 0 && attempt->warning_count == 0) {
         say(attempt->warning, sizeof(attempt->warning), text_of(normalise->warning));
@@ -509,6 +529,7 @@ void attempt_init(struct attempt *attempt, struct search *search, const struct c
     };
     attempt->ceiling_timer.on_due = attempt_on_ceiling;
     stock_init(&attempt->stock);
+    stock_init(&attempt->recalled.stock);
 }
 
 void attempt_fini(struct attempt *attempt)
@@ -523,6 +544,7 @@ void attempt_fini(struct attempt *attempt)
         part_fini(&attempt->parts[i]);
     }
     stock_fini(&attempt->stock);
+    stock_fini(&attempt->recalled.stock);
     knowledge_drop(&attempt->knowledge);
     free(attempt->trouble);
     attempt->trouble = NULL;

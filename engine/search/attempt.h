@@ -12,6 +12,7 @@
 #include "policy/budget.h"
 #include "search/part.h"
 #include "search/ports.h"
+#include "search/recall.h"
 #include "search/stock.h"
 
 struct search;
@@ -26,6 +27,7 @@ struct attempt_was {
     enum bound bound;
     uint64_t cut_us;
     uint32_t requests; // that stand in the search's record
+    bool had_offers;   // they are not among its own
 };
 
 struct attempt {
@@ -41,6 +43,7 @@ struct attempt {
     uint32_t part_count;
     uint32_t open_parts; // not ended, and one while they are being started
     struct stock stock;
+    struct recalled recalled; // what the store knows of it
 
     struct breaker_pass pass; // of its account's breaker
     bool has_joined;          // a request of another attempt was its own, too: what it took says nothing
@@ -99,6 +102,9 @@ void attempt_close_unasked(struct attempt *attempt, enum outcome outcome, struct
 /// that sent nothing yet. What its parts have brought stays.
 void attempt_cut(struct attempt *attempt, enum bound bound, enum phase phase_if_waiting);
 
+/// For what was recalled: closes with the offers of an earlier answer (NULL: it was empty), without having been asked.
+void attempt_close_cached(struct attempt *attempt, const struct start_candidate *candidate, struct offer_batch *offers);
+
 /// A new ceiling while it asks: its end moves, forwards or back; one that is over cuts it now.
 void attempt_set_ceiling(struct attempt *attempt, struct ceiling ceiling);
 
@@ -109,6 +115,12 @@ void attempt_finish_early(struct attempt *attempt);
 static inline bool attempt_is_dark(const struct attempt *attempt)
 {
     return attempt->mode == MODE_DARK;
+}
+
+/// What the reply shows of it: its own offers, or those that stand in for them.
+static inline const struct stock *attempt_shown(const struct attempt *attempt)
+{
+    return attempt->recalled.is_shown ? &attempt->recalled.stock : &attempt->stock;
 }
 
 /// For parts: the most that a body may have.

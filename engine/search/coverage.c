@@ -29,7 +29,8 @@ static void coverage_add(struct coverage *coverage, const struct attempt *attemp
         coverage->cached++;
         break;
     case GROUP_MISSING:
-        coverage->missing++;
+        coverage->indicative += attempt->recalled.is_shown;
+        coverage->missing += !attempt->recalled.is_shown;
         if (attempt->outcome == OUTCOME_CUT) {
             coverage->has_bound[attempt->bound] = true;
         } else {
@@ -51,7 +52,7 @@ void coverage_count(struct coverage *coverage, const struct attempt *attempts, s
     if (coverage->eligible > 0) {
         size_t present = coverage->answered + coverage->empty + coverage->cached;
         coverage->percent = (uint32_t)(100 * present / coverage->eligible);
-        coverage->is_complete = coverage->missing == 0 && coverage->partial == 0 && coverage->pending == 0;
+        coverage->is_complete = coverage->missing + coverage->indicative + coverage->partial + coverage->pending == 0;
     }
 }
 
@@ -109,6 +110,10 @@ void coverage_write(const struct coverage *coverage, enum reply_detail detail, s
     json_field_u64(json, "eligible", coverage->eligible);
     json_field_u64(json, "answered", coverage->answered);
     json_field_u64(json, "empty", coverage->empty);
+    if (coverage->has_store) {
+        json_field_u64(json, "cached", coverage->cached);
+        json_field_u64(json, "indicative", coverage->indicative);
+    }
     json_field_u64(json, "missing", coverage->missing);
     if (coverage->pending > 0) {
         json_field_u64(json, "pending", coverage->pending);
@@ -223,6 +228,19 @@ static void write_public_attempt(const struct attempt *attempt, struct json_writ
     json_end_object(json);
 }
 
+/// What the reply has of an earlier answer of it.
+static void write_last_known(const struct attempt *attempt, struct json_writer *json)
+{
+    if (!attempt->recalled.is_shown && attempt->outcome != OUTCOME_CACHED) {
+        return;
+    }
+    json_key(json, "last_known");
+    json_begin_object(json);
+    json_field_u64(json, "offers", attempt_shown(attempt)->live);
+    json_field_u64(json, "age_s", attempt->recalled.age_ms / 1000);
+    json_end_object(json);
+}
+
 void coverage_write_attempt(const struct attempt *attempt, uint64_t arrival_us, enum reply_detail detail,
                             struct json_writer *json)
 {
@@ -241,9 +259,10 @@ void coverage_write_attempt(const struct attempt *attempt, uint64_t arrival_us, 
     }
     write_why(attempt, json);
     write_parts(attempt, json);
-    if (attempt->outcome == OUTCOME_ANSWERED) {
+    if (attempt->outcome == OUTCOME_ANSWERED || attempt->outcome == OUTCOME_CACHED) {
         json_field_u64(json, "offers", attempt->stock.live);
     }
+    write_last_known(attempt, json);
     if (attempt->dropped > 0) {
         json_field_u64(json, "offers_dropped", attempt->dropped);
         json_field_c(json, "first_dropped", attempt->dropped_first);

@@ -12,9 +12,10 @@
 #include "base/json_write.h"
 
 struct coverage {
-    size_t eligible, answered, cached, empty, missing;
+    size_t eligible, answered, cached, empty, indicative, missing;
     size_t partial;   // of those answered or empty: not whole
     size_t pending;   // eligible and not closed yet
+    bool has_store;   // cached and indicative ones are told, be there none; its owner says so
     uint32_t percent; // rounded down; 0 when nobody is eligible
     bool is_complete;
     bool has_bound[BOUND_BUDGET + 1]; // reasons of those missing

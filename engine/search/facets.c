@@ -89,8 +89,9 @@ static bool sum_add_batch(struct sum *sum, const struct stock_batch *held)
 static bool sum_add_all(struct sum *sum, const struct attempt *attempts, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        for (size_t j = 0; j < attempts[i].stock.count && !attempt_is_dark(&attempts[i]); j++) {
-            if (!sum_add_batch(sum, &attempts[i].stock.batches[j])) {
+        const struct stock *shown = attempt_shown(&attempts[i]);
+        for (size_t j = 0; j < shown->count && !attempt_is_dark(&attempts[i]); j++) {
+            if (!sum_add_batch(sum, &shown->batches[j])) {
                 return false;
             }
         }

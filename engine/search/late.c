@@ -70,14 +70,14 @@ void late_items_of(struct late_items *items, const struct search *search)
     size_t offers = 0;
 
     for (size_t i = 0; i < search->attempt_count; i++) {
-        offers += attempt_is_dark(&search->attempts[i]) ? 0 : search->attempts[i].stock.live;
+        offers += attempt_is_dark(&search->attempts[i]) ? 0 : attempt_shown(&search->attempts[i])->live;
     }
     if (offers > LATE_MAX_LOOKS || !items_reserve(items, offers)) {
         return;
     }
     for (size_t i = 0; i < search->attempt_count; i++) {
         if (!attempt_is_dark(&search->attempts[i])) {
-            items_add_stock(items, &search->attempts[i].stock);
+            items_add_stock(items, attempt_shown(&search->attempts[i]));
         }
     }
 }

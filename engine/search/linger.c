@@ -1,5 +1,6 @@
 #include "search/linger.h"
 
+#include "search/keep.h"
 #include "search/late.h"
 #include "search/search_internal.h"
 
@@ -52,10 +53,11 @@ static struct part part_as_ended(const struct part *part, enum outcome outcome)
 static bool linger_is_chosen(const struct search *search, const struct attempt *attempt)
 {
     struct world *world = search->options.world;
+    bool fills = attempt->bound == BOUND_BUDGET && keep_wants(search, attempt);
 
     return !attempt->is_lingering && !world->is_ending && search->options.catalogue->linger_us > 0 &&
            world->lingering < LINGER_MOST && world->ops->linger_wants != NULL &&
-           world->ops->linger_wants(world, attempt->account, attempt->open_parts);
+           world->ops->linger_wants(world, attempt->account, attempt->open_parts, fills);
 }
 
 static uint64_t linger_end(const struct search *search, uint64_t began_us)
@@ -86,8 +88,11 @@ static struct attempt *linger_make(struct search *search, const struct attempt *
     live->began_us = attempt->began_us;
     live->arrived_us = attempt->arrived_us;
     live->pending_us = attempt->pending_us;
+    live->recalled.state = attempt->recalled.state;
+    live->recalled.head = attempt->recalled.head;
     live->was = (struct attempt_was){ .mode = attempt->mode,
                                       .bound = attempt->bound,
+                                      .had_offers = attempt->stock.live > 0,
                                       .cut_us = search->options.world->ops->now_us(search->options.world) };
     return live;
 }
@@ -159,6 +164,7 @@ void linger_probe(struct search *search, const struct attempt *attempt, struct s
 void linger_on_closed(struct search *search, struct attempt *attempt)
 {
     linger_delist(search, attempt);
+    keep_answer(search, attempt);
     if (!search->is_over) { // what it would have added, the reply will tell
         attempt->next_lingering = search->lingered;
         search->lingered = attempt;

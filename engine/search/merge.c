@@ -114,8 +114,9 @@ static void heap_open(struct merge *merge, const struct attempt *attempts, size_
     merge->looks_left = is_by_duration ? MERGE_MAX_QUICK_LOOKS : MERGE_MAX_LOOKS;
     merge->compare = is_by_duration ? cursor_compare_duration : cursor_compare;
     for (size_t i = 0; i < count; i++) {
-        for (size_t j = 0; j < attempts[i].stock.count && !attempt_is_dark(&attempts[i]); j++) {
-            const struct stock_batch *batch = &attempts[i].stock.batches[j];
+        const struct stock *shown = attempt_shown(&attempts[i]);
+        for (size_t j = 0; j < shown->count && !attempt_is_dark(&attempts[i]); j++) {
+            const struct stock_batch *batch = &shown->batches[j];
             const uint16_t *order = is_by_duration ? batch->batch->by_duration : NULL;
             if (is_by_duration && order == NULL) {
                 continue;
@@ -225,8 +226,8 @@ bool merge_offers(struct arena *arena, const struct attempt *attempts, size_t co
     *result = (struct merge_result){ 0 };
     for (size_t i = 0; i < count; i++) {
         if (!attempt_is_dark(&attempts[i])) {
-            result->found += attempts[i].stock.live;
-            batches += attempts[i].stock.count;
+            result->found += attempt_shown(&attempts[i])->live;
+            batches += attempt_shown(&attempts[i])->count;
         }
     }
     if (result->found == 0) {

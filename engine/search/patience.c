@@ -63,10 +63,18 @@ static bool outlook_add(struct outlook *outlook, const struct search *search, co
     outlook->pending[outlook->count++] =
         (struct pending){ .curve = &known->curve,
                           .elapsed_us = elapsed_us,
-                          .value = items * patience_weight(attempt->terms.weight, attempt->supplier),
+                          .value = items * patience_weight(attempt->terms.weight, attempt->supplier) *
+                                   (1 - recall_share(search, attempt)), // that much of it is held anyway
                           .end_us = until_us };
     outlook->last_end_us = end_us > outlook->last_end_us ? end_us : outlook->last_end_us;
     return true;
+}
+
+/// What is held of it: its own offers, or in part those that would stand in for them.
+static double held_of(const struct search *search, const struct attempt *attempt)
+{
+    return attempt->stock.live > 0 ? (double)attempt->stock.live
+                                   : recall_share(search, attempt) * attempt->recalled.head.offers;
 }
 
 /// False: there is somebody who is waited for, come what may.
@@ -85,7 +93,7 @@ static bool outlook_take(struct outlook *outlook, const struct search *search)
         if (attempt_is_dark(attempt)) {
             continue;
         }
-        held += (double)attempt->stock.live;
+        held += held_of(search, attempt);
         if (attempt->state != ATTEMPT_CLOSED && !outlook_add(outlook, search, attempt)) {
             return false;
         }

@@ -71,6 +71,9 @@ struct world_ops {
     /// `*wait_us` is as quota_begin says.
     MUST_CHECK enum quota_answer (*permit_begin)(struct world *world, const struct script_account *account,
                                                  uint64_t *wait_us);
+    /// The same for a request that may use what is kept of the rates (revalidations). NULL: nothing is kept.
+    MUST_CHECK enum quota_answer (*permit_begin_kept)(struct world *world, const struct script_account *account,
+                                                      uint64_t *wait_us);
     void (*permit_end)(struct world *world, const struct script_account *account);
     /// The supplier wants no request of this account for so long; 0: it did not say how long. How long it is left
     /// alone from now on.
@@ -108,9 +111,9 @@ struct world_ops {
     /// What its answer added to a reply, as worth_note; NULL: nobody learns it.
     void (*worth_tell)(struct world *world, const struct script_account *account, uint64_t kind, double items,
                        bool has_won);
-    /// Is this one of the cut attempts that go on, so that one learns? If so, its end is told by linger_ended, once;
-    /// `parts` of it are under way. NULL, both: none goes on.
-    bool (*linger_wants)(struct world *world, const struct script_account *account, uint32_t parts);
+    /// Is this one of the cut attempts that go on, so that one learns, or (`fills`) because its answer is wanted in the
+    /// store? If so, its end is told by linger_ended, once; `parts` of it are under way. NULL, both: none goes on.
+    bool (*linger_wants)(struct world *world, const struct script_account *account, uint32_t parts, bool fills);
     void (*linger_ended)(struct world *world, const struct script_account *account, uint32_t parts);
     /// An attempt that went on, or a probe, has ended: its record is the world's. `spoiled`: how a script of it failed,
     /// and what a person is told of that, which may be NULL; OUTCOME_COUNT: none did. NULL: nobody wants to know.

@@ -189,6 +189,12 @@ void reask_begin(struct reask *reask, struct search *search, uint32_t eligible)
     reask_consider(reask, search);
 }
 
+void reask_join(struct reask *reask, struct search *search, const struct attempt *attempt)
+{
+    reask->is_on = reask->is_on || is_to_ask(attempt, UINT32_MAX);
+    reask_consider(reask, search);
+}
+
 void reask_note(struct reask *reask, struct search *search)
 {
     reask_consider(reask, search);

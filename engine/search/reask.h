@@ -12,6 +12,7 @@
 #include "model/ceiling_call.h"
 #include "search/ports.h"
 
+struct attempt;
 struct search;
 
 enum { REASK_EVERY_US = 100000 };
@@ -26,6 +27,8 @@ struct reask {
 
 /// The attempts have begun; `eligible` is what their ceilings were told.
 void reask_begin(struct reask *reask, struct search *search, uint32_t eligible);
+/// One has begun that had to wait.
+void reask_join(struct reask *reask, struct search *search, const struct attempt *attempt);
 /// Something of the search has changed.
 void reask_note(struct reask *reask, struct search *search);
 void reask_fini(struct reask *reask, struct search *search);

@@ -103,6 +103,9 @@ static void fill_entry(struct search_record *record, const struct search *search
         entry->rules[i] = search_record_keep(record, attempt->ceiling.rules[i]->place);
     }
     entry->offers = (uint32_t)attempt->stock.live;
+    entry->has_last_known = attempt->recalled.is_shown || attempt->outcome == OUTCOME_CACHED;
+    entry->last_offers = entry->has_last_known ? (uint32_t)attempt_shown(attempt)->live : 0;
+    entry->last_age_ms = entry->has_last_known ? attempt->recalled.age_ms : 0;
     entry->dropped = (uint32_t)attempt->dropped;
     entry->unmapped = (uint32_t)attempt->unmapped;
     fill_parts(attempt, entry);
@@ -143,6 +146,17 @@ static struct search_record *make_record(const struct search *search, size_t att
     return record;
 }
 
+static void fill_store(const struct recall *recall, struct search_record_store *store)
+{
+    *store = (struct search_record_store){ .was_asked = recall->is_on,
+                                           .has_answered = recall->is_on && recall->index == NULL,
+                                           .index_us = recall->index_us,
+                                           .found = recall->found,
+                                           .absent = recall->absent,
+                                           .faults = recall->faults,
+                                           .late = recall->late };
+}
+
 struct search_record *search_record_of(const struct search *search, const struct search_reply *reply)
 {
     size_t attempt_count = reply->is_refused ? 0 : search->attempt_count;
@@ -162,7 +176,10 @@ struct search_record *search_record_of(const struct search *search, const struct
     record->eligible = (uint32_t)coverage.eligible;
     record->answered = (uint32_t)coverage.answered;
     record->empty = (uint32_t)coverage.empty;
+    record->cached = (uint32_t)coverage.cached;
+    record->indicative = (uint32_t)coverage.indicative;
     record->missing = (uint32_t)coverage.missing;
+    fill_store(&search->recall, &record->store);
     record->offers_found = reply->offers_found;
     record->offers_returned = reply->offers_returned;
     return record;

@@ -4,6 +4,7 @@
 #include "policy/ceiling.h"
 #include "search/answer.h"
 #include "search/cull.h"
+#include "search/keep.h"
 #include "search/record.h"
 #include "search/search_internal.h"
 #include "search/verdict.h"
@@ -76,6 +77,7 @@ static void search_retire(struct search *search)
 {
     struct world *world = search->options.world;
 
+    recall_fini(search);
     reask_fini(&search->reask, search);
     patience_fini(&search->patience, search);
     dark_fini(search);
@@ -178,7 +180,9 @@ void search_finish_early(struct search *search)
             attempt_finish_early(&search->attempts[i]); // the dark ones, too
         }
     }
-    search_reply_now(search, false);
+    search->is_replying = false;
+    recall_read_closed(search);
+    search_conclude(search);
 }
 
 /// At deadline - reserve.
@@ -187,9 +191,31 @@ static void search_on_end(struct timer *timer)
     search_cut(CONTAINER_OF(timer, struct search, end_timer));
 }
 
+struct text search_product_script(const struct search *search)
+{
+    const struct catalogue *catalogue = search->options.catalogue;
+
+    for (size_t i = 0; i < catalogue->product_count && catalogue->product_scripts != NULL; i++) {
+        if (text_equals(catalogue->products[i], search->options.product)) {
+            return catalogue->product_scripts[i];
+        }
+    }
+    return search->options.product;
+}
+
 void *search_alloc(struct search *search, size_t size)
 {
     return arena_alloc(&search->arena, size);
+}
+
+void search_conclude(struct search *search)
+{
+    if (recall_is_awaited(search)) {
+        return;
+    }
+    search->is_replying = true;
+    dark_finish(search);
+    search_reply_now(search, false);
 }
 
 /// Counts down; at nothing open the search replies and is gone.
@@ -198,9 +224,7 @@ static void search_count_down(struct search *search)
     require(search->open > 0);
     search->open--;
     if (search->open == 0 && !search->is_replying) {
-        search->is_replying = true;
-        dark_finish(search);
-        search_reply_now(search, false);
+        search_conclude(search);
     }
 }
 
@@ -242,6 +266,8 @@ void search_on_attempt_closed(struct search *search, struct attempt *attempt)
     if (attempt_is_dark(attempt)) {
         return; // nobody is told, and nobody waited for it
     }
+    keep_answer(search, attempt);
+    recall_on_closed(search, attempt);
     if (search->has_begun && stream_is_on(&search->stream)) {
         stream_supplier(&search->stream, search, attempt);
     }
@@ -260,12 +286,6 @@ void search_on_script_trouble(const struct search *search, const struct attempt 
     if (options->on_script_trouble != NULL) {
         options->on_script_trouble(options->owner, attempt->supplier, verdict_outcome(verdict), detail, trouble);
     }
-}
-
-static uint64_t search_reserve_within(const struct search_options *options, uint64_t budget_us)
-{
-    uint64_t wish_us = options->reserve_wish_us != 0 ? options->reserve_wish_us : options->reserve_us;
-    return reserve_within(wish_us, budget_us);
 }
 
 /// The rule for the deadline is known, now that the facts are. A deadline that nobody could keep any more, because it
@@ -294,7 +314,22 @@ static void search_take_deadline(struct search *search, const struct rule *rule)
     search->end_us = end_us;
 }
 
-static void search_on_started(struct script_call *call)
+/// Starts those that wait for nothing.
+static void search_ask(struct search *search, struct start_call *start)
+{
+    if (!search->recall.delays_cull) {
+        cull_least(search, start);
+    }
+    for (size_t i = 0; i < search->attempt_count; i++) {
+        struct attempt *attempt = &search->attempts[i];
+        bool is_waiting = attempt->state == ATTEMPT_WAITING && !attempt->recalled.is_held;
+        if (is_waiting && !start->candidates[attempt->candidate].is_dark) {
+            attempt_start(attempt, &start->candidates[attempt->candidate]);
+        }
+    }
+}
+
+void search_on_started(struct script_call *call)
 {
     struct search *search = call->owner;
     struct start_call *start = CONTAINER_OF(call, struct start_call, call);
@@ -321,17 +356,14 @@ static void search_on_started(struct script_call *call)
     if (stream_is_on(&search->stream)) {
         stream_began(&search->stream, search);
     }
-    cull_least(search, start);
-    for (size_t i = 0; i < search->attempt_count; i++) {
-        struct attempt *attempt = &search->attempts[i];
-        if (attempt->state == ATTEMPT_WAITING && !start->candidates[attempt->candidate].is_dark) {
-            attempt_start(attempt, &start->candidates[attempt->candidate]);
-        }
-    }
+    recall_begin(search, start);
+    search_ask(search, start);
     dark_submit(search, start);
     reask_begin(&search->reask, search, start->eligible);
     patience_begin(&search->patience, search, start);
-    script_call_destroy(call);
+    if (!recall_keeps(search, start)) {
+        script_call_destroy(call);
+    }
     search_count_down(search); // the start's own count; the search may be gone now
 }
 
@@ -396,104 +428,6 @@ static size_t search_close_disabled(struct search *search)
         }
     }
     return candidates;
-}
-
-/// Where each rule for the deadline would end the search, so that its scripts are told the time that they have.
-static bool search_foresee(const struct search *search, struct start_call *start)
-{
-    const struct search_options *options = &search->options;
-    const struct rule_set *rules = options->catalogue->rules;
-
-    start->rules = rules;
-    start->ceiling_of = ceiling_in_force;
-    if (rules == NULL || !rules->has_deadlines) {
-        return true;
-    }
-    start->rule_ends_us = arena_alloc_array(&start->memory, rules->rule_count, sizeof *start->rule_ends_us);
-    for (size_t i = 0; start->rule_ends_us != NULL && i < rules->rule_count; i++) {
-        uint64_t rule_us = rules->rules[i].values[RULE_DEADLINE];
-        if (rule_us != 0) {
-            uint64_t budget_us = budget_by_rule(options->budget, rule_us).effective_us;
-            start->rule_ends_us[i] = options->arrival_us + budget_us - search_reserve_within(options, budget_us);
-        }
-    }
-    return start->rule_ends_us != NULL;
-}
-
-bool search_fill_logins(const struct search *search, struct start_call *start, struct start_candidate *candidate)
-{
-    struct world *world = search->options.world;
-    size_t count = candidate->account_count > 0 ? candidate->account_count : 1;
-
-    if (candidate->account->login == 0) {
-        return true;
-    }
-    candidate->logins = arena_alloc_array(&start->memory, count, sizeof *candidate->logins);
-    if (candidate->logins == NULL) {
-        return false;
-    }
-    for (; candidate->login_count < count; candidate->login_count++) {
-        candidate->logins[candidate->login_count] =
-            world->ops->login_peek(world, &candidate->account[candidate->login_count]);
-    }
-    return true;
-}
-
-static bool search_fill_candidate(const struct search *search, const struct attempt *attempt, struct start_call *start,
-                                  struct start_candidate *candidate)
-{
-    struct world *world = search->options.world;
-
-    candidate->account = attempt->supplier->account;
-    candidate->account_count = attempt->supplier->account_count;
-    candidate->supplier = (uint32_t)(attempt->supplier - search->options.catalogue->suppliers);
-    candidate->terms.settings_us = attempt->supplier->ceiling_us;
-    if (world->ops->ceiling_override != NULL) {
-        candidate->terms.override_us = world->ops->ceiling_override(world, attempt->supplier);
-    }
-    candidate->is_of_test = search->options.is_test;
-    return search_fill_knowledge(search, start, candidate) && search_fill_logins(search, start, candidate);
-}
-
-static enum status search_submit_start(struct search *search, size_t candidates)
-{
-    const struct search_options *options = &search->options;
-    struct world *world = options->world;
-    struct start_call *start = start_call_create(options->product, options->search_id, options->body, candidates);
-
-    if (start == NULL) {
-        return STATUS_NO_MEMORY;
-    }
-    if (!search_foresee(search, start)) {
-        script_call_destroy(&start->call);
-        return STATUS_NO_MEMORY;
-    }
-    start->call.kind = SCRIPT_CALL_START;
-    catalogue_carry(options->catalogue, &start->call);
-    start->call.deadline_us = search->end_us;
-    start->call.on_done = search_on_started;
-    start->call.owner = search;
-    start->times = (struct script_times){
-        .arrival_us = options->arrival_us,
-        .end_us = search->end_us,
-        .arrival_wall_us = options->arrival_wall_us,
-    };
-    bool has_memory = true;
-    for (size_t i = 0; i < search->attempt_count; i++) {
-        const struct attempt *attempt = &search->attempts[i];
-        if (attempt->state == ATTEMPT_WAITING) {
-            has_memory =
-                search_fill_candidate(search, attempt, start, &start->candidates[attempt->candidate]) && has_memory;
-            start->eligible -= attempt_is_dark(attempt) ? 1 : 0;
-        }
-    }
-    enum status status = has_memory ? world->ops->script_submit(world, &start->call) : STATUS_NO_MEMORY;
-    if (status != STATUS_OK) {
-        script_call_destroy(&start->call);
-        return status;
-    }
-    search->start = start;
-    return STATUS_OK;
 }
 
 static bool search_copy_options(struct search *search, const struct search_options *options)

@@ -14,6 +14,7 @@
 #include "model/search_record.h"
 #include "policy/budget.h"
 #include "search/event.h"
+#include "search/indicative.h"
 #include "search/ports.h"
 #include "search/sort.h"
 
@@ -61,6 +62,7 @@ struct search_options {
     size_t only_count;
     uint32_t max_items, max_offers_per_item;
     enum sort sort;
+    enum indicative indicative;
     bool whole_or_nothing; // \"partial\": false
     bool is_test;          // \"mode\": \"test\": accounts of that mode are for it, too
     bool wants_record;     // its attribution

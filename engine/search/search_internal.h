@@ -32,6 +32,7 @@ struct search {
     size_t open; // attempts that are shown and not closed, one for the start, one for each hold
     struct reask reask;
     struct patience patience;
+    struct recall recall;
     uint64_t kind; // of searches, as what its answers are worth is learned by; 0: not known
     bool is_replying;
     bool has_begun; // the start call is back and the query good
@@ -44,6 +45,28 @@ struct search {
 };
 
 struct world *search_world(const struct search *search);
+
+/// May it use what is known of its suppliers, and add to it? Tests see what is so now, and leave no trace.
+static inline bool search_has_store(const struct search *search)
+{
+    const struct search_options *options = &search->options;
+    return options->world->ops->store_submit != NULL && options->catalogue->last_known.is_on && !options->is_test;
+}
+
+/// The product of its searches and which script of it: another one knows nothing of what this one understood.
+struct text search_product_script(const struct search *search);
+
+/// Hands the start call over. STATUS_NO_MEMORY, STATUS_CLOSED: it did not go.
+MUST_CHECK enum status search_submit_start(struct search *search, size_t candidates);
+
+/// It is back.
+void search_on_started(struct script_call *call);
+
+/// The reserve of a search with this budget.
+uint64_t search_reserve_within(const struct search_options *options, uint64_t budget_us);
+
+/// All that is shown is closed: replies, unless something that can be in the reply is on its way.
+void search_conclude(struct search *search);
 
 /// What a supplier with this ceiling gets now.
 struct allocation search_allocation(const struct search *search, uint64_t ceiling_us);

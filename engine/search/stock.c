@@ -188,3 +188,16 @@ bool stock_add(struct stock *stock, uint32_t part, struct offer_batch *batch, en
     text_map_fini(&sweep.ids);
     return true;
 }
+
+void stock_drop(struct stock *stock, stock_gone on_gone, void *context)
+{
+    for (size_t i = 0; i < stock->count && on_gone != NULL; i++) {
+        const struct stock_batch *held = &stock->batches[i];
+        for (size_t j = 0; j < held->batch->count; j++) {
+            if (!stock_is_gone(held, j)) {
+                on_gone(context, &held->batch->offers[j]);
+            }
+        }
+    }
+    stock_fini(stock);
+}

@@ -42,6 +42,9 @@ typedef void (*stock_gone)(void *context, const struct offer *offer);
 MUST_CHECK bool stock_add(struct stock *stock, uint32_t part, struct offer_batch *batch, enum merge_kind merge,
                           stock_gone on_gone, void *context);
 
+/// All of it goes, as those that are not there again.
+void stock_drop(struct stock *stock, stock_gone on_gone, void *context);
+
 /// The batch as it is held; NULL: nothing of it is.
 static inline const struct stock_batch *stock_find(const struct stock *stock, const struct offer_batch *batch)
 {

@@ -58,8 +58,9 @@ static void event_end(struct stream *stream, const struct search *search, enum s
     size_t found = 0;
 
     coverage_count(&coverage, search->attempts, search->attempt_count);
+    coverage.has_store = search_has_store(search);
     for (size_t i = 0; i < search->attempt_count; i++) {
-        found += attempt_is_dark(&search->attempts[i]) ? 0 : search->attempts[i].stock.live;
+        found += attempt_is_dark(&search->attempts[i]) ? 0 : attempt_shown(&search->attempts[i])->live;
     }
     json_key(&stream->json, "coverage");
     coverage_write(&coverage, search->options.detail, &stream->json, found, found);
@@ -228,12 +229,53 @@ static void settle_items(struct stream *stream, const struct search *search, con
     event_end(stream, search, SEARCH_EVENT_OFFERS);
 }
 
+/// What stands in for it is told at the end, and of it only what counts.
+static bool is_untold(const struct attempt *attempt)
+{
+    return attempt->recalled.is_shown && !attempt->recalled.is_told;
+}
+
+/// Those that count of what has not been told.
+static void settle_untold(struct stream *stream, const struct search *search, const struct merge_result *merged)
+{
+    size_t untold = 0;
+
+    for (size_t i = 0; i < merged->pick_count; i++) {
+        untold += is_untold(merged->picks[i].attempt);
+    }
+    if (untold == 0) {
+        return;
+    }
+    struct json_writer *json = event_begin(stream);
+    json_key(json, "items");
+    json_begin_object(json);
+    for (size_t i = 0; i < merged->pick_count; i++) {
+        if (is_untold(merged->picks[i].attempt)) {
+            write_item(stream, merged->picks[i].attempt, merged->picks[i].offer);
+        }
+    }
+    json_end_object(json);
+    json_key(json, "offers");
+    json_begin_array(json);
+    for (size_t i = 0; i < merged->pick_count; i++) {
+        const struct merge_pick *pick = &merged->picks[i];
+        if (is_untold(pick->attempt)) {
+            shown_write_offer(json, pick->attempt->supplier, pick->offer, (struct text){ NULL, 0 },
+                              search->options.detail);
+        }
+    }
+    json_end_array(json);
+    event_end(stream, search, SEARCH_EVENT_OFFERS);
+}
+
 /// Notes every offer that is held but was not picked.
 static void settle_attempt(struct stream *stream, const struct attempt *attempt, const struct offer *const *picked,
                            size_t picked_count)
 {
-    for (size_t i = 0; i < attempt->stock.count; i++) {
-        const struct stock_batch *batch = &attempt->stock.batches[i];
+    const struct stock *shown = attempt_shown(attempt);
+
+    for (size_t i = 0; i < shown->count && !is_untold(attempt); i++) {
+        const struct stock_batch *batch = &shown->batches[i];
         for (size_t j = 0; j < batch->batch->count; j++) {
             const struct offer *offer = &batch->batch->offers[j];
             if (!stock_is_gone(batch, j) &&
@@ -249,6 +291,7 @@ void stream_settle(struct stream *stream, const struct search *search, const str
     if (stream->is_broken) {
         return;
     }
+    settle_untold(stream, search, merged);
     settle_items(stream, search, merged);
     const struct offer **picked = malloc((merged->pick_count + 1) * sizeof(void *));
     if (picked == NULL) {

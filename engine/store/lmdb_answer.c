@@ -21,16 +21,32 @@ static bool add_word(struct lmdb_name *name, struct text word)
            add(name, (struct text){ "", 1 });
 }
 
-bool lmdb_name_begin(struct lmdb_name *name, struct text supplier, struct text account)
+/// The rest behind the word; absent: it does not begin so.
+static struct text rest_behind(struct text name, struct text word)
 {
-    name->length = 0;
-    return add_word(name, supplier) && (account.length == 0 || add_word(name, account));
+    const struct text absent = { NULL, 0 };
+
+    if (name.length <= word.length || !text_starts_with(name, word) || name.data[word.length] != '\0') {
+        return absent;
+    }
+    return (struct text){ name.data + word.length + 1, name.length - word.length - 1 };
+}
+
+bool lmdb_name_is_of(struct text name, struct text supplier, struct text account)
+{
+    if (name.length < STORE_DIGEST) {
+        return false;
+    }
+    struct text words = { name.data + STORE_DIGEST, name.length - STORE_DIGEST };
+    struct text rest = rest_behind(words, supplier);
+    return rest.data != NULL && (account.length == 0 || rest_behind(rest, account).data != NULL);
 }
 
 bool lmdb_name_make(struct lmdb_name *name, const struct store_entry *entry, const uint8_t digest[STORE_DIGEST])
 {
-    return entry->account.length > 0 && lmdb_name_begin(name, entry->supplier, entry->account) &&
-           add(name, (struct text){ (const char *)digest, STORE_DIGEST });
+    name->length = 0;
+    return add(name, (struct text){ (const char *)digest, STORE_DIGEST }) && add_word(name, entry->supplier) &&
+           add_word(name, entry->account);
 }
 
 static uint64_t head_sum(const struct lmdb_head *kept)

@@ -1,8 +1,9 @@
 /// LMDB answer: how an answer is kept in the tables.
 ///
-/// HEADS has what an index reads, by the answer's name: supplier NUL account NUL digest. ANSWERS has the offers, by a
-/// number that grows with each that is kept, so that its first entry is the oldest; behind the name, by which its head
-/// is found. Small heads close together keep an index in few pages.
+/// HEADS has what an index reads, by the answer's name: digest, supplier NUL account NUL. The digest comes first, so
+/// that the heads of all suppliers of a query lie on one page or two, and a cold index waits for the disk no more
+/// often. ANSWERS has the offers, by a number that grows with each that is kept, so that its first entry is the oldest;
+/// behind the name, by which its head is found.
 ///
 /// Threads: any.
 /// Memory:  plain values.
@@ -15,8 +16,8 @@ struct lmdb_name {
     char bytes[LMDB_KEY_MAX];
     size_t length;
 };
-/// The names of `supplier`, and of `account` unless that is absent, begin so. False: they are too long.
-MUST_CHECK bool lmdb_name_begin(struct lmdb_name *name, struct text supplier, struct text account);
+/// Is it of this supplier, and of this account unless that is absent?
+bool lmdb_name_is_of(struct text name, struct text supplier, struct text account);
 /// False: they are too long.
 MUST_CHECK bool lmdb_name_make(struct lmdb_name *name, const struct store_entry *entry,
                                const uint8_t digest[STORE_DIGEST]);

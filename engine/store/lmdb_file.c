@@ -21,12 +21,12 @@
 // once before they are used, by a child, whose death says that they are damaged. Values are not read then: each has a
 // checksum of its own, and is looked at only where it lies within the file.
 
-enum { DIRECTORY_MODE = 0750, FILE_MODE = 0640, CHECK_S = 60, READERS = 8 };
+enum { DIRECTORY_MODE = 0750, FILE_MODE = 0640, CHECK_S = 60, READERS = 8, NAME_ROOM = 32 };
 
 static const char *const NAMES[LMDB_TABLES] = { "heads", "answers", "notes" };
 
 struct lmdb_file {
-    char directory[PATH_MAX];
+    char directory[PATH_MAX - NAME_ROOM];
     uint64_t max_bytes;
     int lock_fd; // holds the lock of the directory
     MDB_env *environment;
@@ -77,9 +77,7 @@ const char *lmdb_trouble(const struct lmdb_file *file)
 
 static void path_of(const struct lmdb_file *file, const char *name, char out[PATH_MAX])
 {
-    if (snprintf(out, PATH_MAX, "%s/%s", file->directory, name) >= PATH_MAX) {
-        out[0] = '\0'; // nothing is there
-    }
+    (void)snprintf(out, PATH_MAX, "%s/%s", file->directory, name);
 }
 
 static int open_tables(struct lmdb_file *file, unsigned flags)
@@ -326,7 +324,6 @@ enum status lmdb_file_open(const char *directory, uint64_t max_bytes, struct lmd
                            struct failure *why)
 {
     struct lmdb_file *made = calloc(1, sizeof *made);
-    enum { NAME_LENGTH_MAX = 20 };
 
     *file = NULL;
     if (made == NULL) {
@@ -337,7 +334,7 @@ enum status lmdb_file_open(const char *directory, uint64_t max_bytes, struct lmd
     made->max_bytes = max_bytes;
     require(pthread_rwlock_init(&made->swap, NULL) == 0);
     enum status status = STATUS_IO;
-    if (strlen(directory) + NAME_LENGTH_MAX >= sizeof made->directory) {
+    if (strlen(directory) >= sizeof made->directory) {
         failure_set(why, "store.path: its name is too long");
     } else {
         memcpy(made->directory, directory, strlen(directory) + 1);

@@ -10,7 +10,8 @@ enum {
     SHARE_PERCENT = 70,
     NOTES_PERCENT = 20, // of that share
     EVICT_MAX = 2000,   // in a turn
-    PURGE_TURN = 500,
+    PURGE_TURN = 500,   // answers that are forgotten in a turn
+    PURGE_LOOKS = 20000,
     SWEEP_TURN = 500,
     MAKE_ROOM_PART = 10 // of the answers
 };
@@ -342,32 +343,42 @@ enum status lmdb_keeper_do(struct lmdb_keeper *keeper, struct list *calls)
 // --------------------------------------------------------------------------------------------------------------
 // purging
 
-/// What begins so, from there on, up to a number. `is_end`: there is no more of it.
-static enum status purge_some(struct lmdb_turn *turn, struct text prefix, uint64_t *count, bool *is_end)
+/// How far one has come through all heads, for they are not in the order of suppliers.
+struct purge {
+    const struct store_entry *of;
+    struct lmdb_name at;
+    uint64_t count; // in this turn
+    bool is_end;
+};
+
+static enum status purge_some(struct lmdb_turn *turn, struct purge *purge)
 {
     struct text key, head;
-    struct lmdb_name name;
 
-    for (*count = 0; *count < PURGE_TURN; ++*count) {
-        enum status status = lmdb_seek(turn, LMDB_HEADS, prefix, &key, &head);
-        if (status == STATUS_NOT_FOUND || (status == STATUS_OK && !text_starts_with(key, prefix))) {
-            *is_end = true;
+    for (size_t i = 0; i < PURGE_LOOKS && purge->count < PURGE_TURN; i++) {
+        enum status status = lmdb_seek(turn, LMDB_HEADS, lmdb_name_text(&purge->at), &key, &head);
+        if (status == STATUS_NOT_FOUND) {
+            purge->is_end = true;
             return STATUS_OK;
         }
-        if (status != STATUS_OK || key.length > sizeof name.bytes) {
+        if (status != STATUS_OK || key.length >= sizeof purge->at.bytes) {
             return status != STATUS_OK ? status : STATUS_INVALID;
         }
-        memcpy(name.bytes, key.data, key.length);
-        name.length = key.length;
-        status = delete_both(turn, lmdb_name_text(&name), head);
+        memcpy(purge->at.bytes, key.data, key.length);
+        purge->at.length = key.length;
+        if (lmdb_name_is_of(lmdb_name_text(&purge->at), purge->of->supplier, purge->of->account)) {
+            status = delete_both(turn, lmdb_name_text(&purge->at), head);
+            purge->count++;
+        }
         if (status != STATUS_OK) {
             return status;
         }
+        purge->at.bytes[purge->at.length++] = '\0'; // the next key that can be
     }
     return STATUS_OK;
 }
 
-static enum status purge_turn(struct lmdb_keeper *keeper, struct text prefix, uint64_t *count, bool *is_end)
+static enum status purge_turn(struct lmdb_keeper *keeper, struct purge *purge)
 {
     struct lmdb_turn turn;
     enum status status = lmdb_write(keeper->file, &turn);
@@ -375,8 +386,9 @@ static enum status purge_turn(struct lmdb_keeper *keeper, struct text prefix, ui
     if (status != STATUS_OK) {
         return status;
     }
-    status = purge_some(&turn, prefix, count, is_end);
-    if (status != STATUS_OK) {
+    purge->count = 0;
+    status = purge_some(&turn, purge);
+    if (status != STATUS_OK || purge->count == 0) {
         lmdb_end(&turn);
         return status;
     }
@@ -385,20 +397,18 @@ static enum status purge_turn(struct lmdb_keeper *keeper, struct text prefix, ui
 
 enum status lmdb_keeper_purge(struct lmdb_keeper *keeper, struct store_call *call)
 {
-    struct lmdb_name prefix;
+    struct purge purge = { .of = call->entries };
     enum status status = STATUS_OK;
-    bool is_end = false;
 
     call->state = STORE_FAULT;
     call->count = 0;
-    if (call->entry_count == 0 || !lmdb_name_begin(&prefix, call->entries[0].supplier, call->entries[0].account)) {
+    if (call->entry_count == 0 || call->entries[0].supplier.length == 0) {
         return STATUS_OK;
     }
-    while (status == STATUS_OK && !is_end) {
-        uint64_t count = 0;
-        status = purge_turn(keeper, lmdb_name_text(&prefix), &count, &is_end);
-        call->count += status == STATUS_OK ? count : 0;
-        atomic_fetch_add(&keeper->purged, status == STATUS_OK ? count : 0);
+    while (status == STATUS_OK && !purge.is_end) {
+        status = purge_turn(keeper, &purge);
+        call->count += status == STATUS_OK ? purge.count : 0;
+        atomic_fetch_add(&keeper->purged, status == STATUS_OK ? purge.count : 0);
     }
     if (status == STATUS_OK) {
         call->state = call->count > 0 ? STORE_FOUND : STORE_ABSENT;

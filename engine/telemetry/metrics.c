@@ -1,5 +1,6 @@
 #include "telemetry/metrics.h"
 
+#include "model/last_known.h"
 #include "telemetry/metric_cells.h"
 
 #include <stdlib.h>
@@ -278,6 +279,13 @@ static void count_entry(struct metrics *metrics, size_t supplier, const struct s
     if (entry->outcome == OUTCOME_ANSWERED) {
         cell_add(metrics, METRIC_OFFERS, supplier, entry->offers);
     }
+    if (entry->has_last_known) {
+        bool is_cached = entry->outcome == OUTCOME_CACHED;
+        cell_add(metrics, METRIC_OFFERS_CACHED, supplier, is_cached ? entry->last_offers : 0);
+        cell_add(metrics, METRIC_OFFERS_INDICATIVE, supplier, is_cached ? 0 : entry->last_offers);
+        cell_add(metrics, METRIC_ATTEMPTS_INDICATIVE, supplier, is_cached ? 0 : 1);
+    }
+    cell_add(metrics, METRIC_PRICE_GUARD, supplier, text_equals_c(entry->code, PRICE_GUARD_CODE) ? 1 : 0);
     cell_add(metrics, METRIC_ATTEMPTS_PARTIAL, supplier, is_answer && entry->is_partial ? 1 : 0);
     cell_add(metrics, METRIC_SUPPLIER_REQUESTS, supplier, entry->requests);
     cell_add(metrics, METRIC_OFFERS_DROPPED, supplier, entry->dropped);
@@ -324,18 +332,23 @@ void metrics_count_search(struct metrics *metrics, const struct search_record *r
         cell_add(metrics, METRIC_REPLIES_CLIENT_SLOW, 0, record->was_client_slow ? 1 : 0);
         cell_add(metrics, METRIC_REPLIES_LOST, 0, record->was_sent ? 0 : 1);
     }
+    cell_add(metrics, METRIC_RECALL_FOUND, 0, record->store.found);
+    cell_add(metrics, METRIC_RECALL_ABSENT, 0, record->store.absent);
+    cell_add(metrics, METRIC_RECALL_FAULTS, 0, record->store.faults);
+    cell_add(metrics, METRIC_RECALL_LATE, 0, record->store.late);
     for (size_t i = 0; i < record->entry_count; i++) {
         count_entry(metrics, supplier_index(metrics, record->entries[i].name), &record->entries[i]);
     }
 }
 
-void metrics_count_revalidation(struct metrics *metrics, enum revalidation_status status, struct text supplier,
-                                uint32_t requests)
+void metrics_count_revalidation(struct metrics *metrics, enum revalidation_status status)
 {
     cell_add(metrics, METRIC_REVALIDATIONS, (size_t)status, 1);
-    if (supplier.length > 0) {
-        cell_add(metrics, METRIC_SUPPLIER_REQUESTS, supplier_index(metrics, supplier), requests);
-    }
+}
+
+void metrics_count_requests(struct metrics *metrics, struct text supplier, uint32_t requests)
+{
+    cell_add(metrics, METRIC_SUPPLIER_REQUESTS, supplier_index(metrics, supplier), requests);
 }
 
 void metrics_count_refusal(struct metrics *metrics, uint16_t status)

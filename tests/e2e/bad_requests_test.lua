@@ -56,7 +56,7 @@ local CASES = {
   { "an unknown field of odd letters", body('"a/b~c":1'), 422, "/a~1b~0c", "unknown_field" },
   { "an empty name of a field", body('"":1'), 422, "/", "unknown_field" },
   { "an unknown sort", body('"sort":"cheap"'), 422, "/sort", "unknown_value" },
-  { "indicative", body('"indicative":"first"'), 422, "/indicative", "not_supported" },
+  { "an unknown place for last known offers", body('"indicative":"last"'), 422, "/indicative", "unknown_value" },
   { "a mode that is for suppliers", body('"mode":"dark"'), 422, "/mode", "unknown_value" },
   -- keys that stand twice
   { "a field given twice", body('"product":"flights"'), 422, "/product", "duplicate" },

@@ -434,6 +434,56 @@ static void fill_patience(struct dice *dice, const struct habits *habits, struct
     }
 }
 
+/// A store that is quick or slow, whole or faulty, and has something of some suppliers, of any age.
+static void fill_store(struct dice *dice, const struct habits *habits, struct play *play)
+{
+    uint64_t max_age_ms = between(dice, 1000, 100000);
+
+    play->store = (struct virtual_store_given){ .is_on = true,
+                                                .key = one_in(dice, 10) ? NULL : "q",
+                                                .after_us = one_in(dice, 4) ? some_time(dice, habits) : 1 * MS,
+                                                .spread_us = one_in(dice, 3) ? between(dice, 0, 30 * MS) : 0,
+                                                .reading_us = one_in(dice, 4) ? some_time(dice, habits) + 1 : 0,
+                                                .faults_in = one_in(dice, 3) ? (uint32_t)between(dice, 1, 6) : 0,
+                                                .hangs = one_in(dice, 12) };
+    play->last_known = (struct last_known_settings){ .is_on = true,
+                                                     .fills = one_in(dice, 2),
+                                                     .slice_us = between(dice, 1, 20) * MS,
+                                                     .max_age_ms = max_age_ms,
+                                                     .empty_max_age_ms = max_age_ms / between(dice, 1, 5) };
+    play->indicative = (enum indicative)between(dice, INDICATIVE_AT_END, INDICATIVE_NONE);
+    for (size_t i = 0; i < play->supplier_count; i++) {
+        struct play_supplier *supplier = &play->suppliers[i];
+        supplier->last_known = (struct last_known_terms){
+            .max_age_ms = one_in(dice, 4) ? between(dice, 1000, 100000) : 0,
+            .fresh_for_ms = one_in(dice, 3) ? between(dice, 1, max_age_ms) : 0,
+            .price_guard = one_in(dice, 6) ? between(dice, 1, 99) * 10000 : 0,
+        };
+        supplier->stored = (struct virtual_stored){
+            .is_there = one_in(dice, 2),
+            .is_of_other = one_in(dice, 8),
+            .age_ms = between(dice, 0, 120000),
+            .life_ms = between(dice, 1000, 200000),
+            .first_id = (uint32_t)between(dice, 0, 4),
+            .offers = one_in(dice, 5) ? 0 : (uint32_t)between(dice, 1, 8),
+            .dearer_micros = (int64_t)between(dice, 0, 50) * OFFER_MICROS,
+            .has_expired = one_in(dice, 6),
+        };
+        if (supplier->last_known.fresh_for_ms + supplier->last_known.price_guard > 0 || play->machine.rung > 0) {
+            supplier->is_in_time = false; // that is for the store to say
+            supplier->expected = OUTCOME_COUNT;
+        }
+    }
+}
+
+/// What calls cost.
+static void fill_scripts(struct dice *dice, struct play *play)
+{
+    play->reask_us = one_in(dice, 6) ? between(dice, 0, 300 * MS) : between(dice, 0, 1 * MS);
+    play->start_us = one_in(dice, 40) ? 50 * MS : between(dice, 0, 2 * MS);
+    play->queue_us = one_in(dice, 40) ? 50 * MS : between(dice, 0, 1 * MS);
+}
+
 static const char *const NAMES[] = { "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m",
                                      "n", "o", "p", "q", "r", "s", "t", "u", "v", "w", "x", "y", "z" };
 
@@ -455,9 +505,7 @@ void chance_fill(struct play *play, uint64_t seed)
     play->has_choice = one_in(&dice, 4);
     play->is_public = one_in(&dice, 4);
     play->is_test = one_in(&dice, 4);
-    play->reask_us = one_in(&dice, 6) ? between(&dice, 0, 300 * MS) : between(&dice, 0, 1 * MS);
-    play->start_us = one_in(&dice, 40) ? 50 * MS : between(&dice, 0, 2 * MS);
-    play->queue_us = one_in(&dice, 40) ? 50 * MS : between(&dice, 0, 1 * MS);
+    fill_scripts(&dice, play);
     if (one_in(&dice, 40)) {
         play->product = one_in(&dice, 2) ? SCRIPT_FAIL_UNEXPECTED : SCRIPT_ERROR;
     }
@@ -492,6 +540,9 @@ void chance_fill(struct play *play, uint64_t seed)
     }
     if (one_in(&dice, 3)) {
         fill_patience(&dice, &habits, play);
+    }
+    if (one_in(&dice, 3)) {
+        fill_store(&dice, &habits, play);
     }
     if (one_in(&dice, 5)) {
         play->leaves_us = is_on_grid ? some_time(&dice, &habits) : between(&dice, 0, play->budget_us);

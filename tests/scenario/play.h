@@ -21,6 +21,7 @@ enum {
     PLAY_CONDITIONS_MAX = 4,
     PLAY_VALUES_MAX = 4,
     PLAY_AGAIN_MAX = 4,
+    PLAY_ARRIVAL_S = 1700000000, // since 1970
     PLAY_LINGER_US = 3000000, // how long attempts linger, from their begin
 };
 
@@ -33,6 +34,8 @@ struct play_supplier {
     enum mode mode;                // of all its accounts
     enum mode account_mode;        // of the one that is chosen, unlike those that are not
     uint64_t traffic;              // millionths
+    struct last_known_terms last_known; // of its settings
+    struct virtual_stored stored;       // what it said before
     struct virtual_ceiling again[PLAY_AGAIN_MAX];
     size_t again_count;
     enum outcome expected; // when it is not cut by time; OUTCOME_COUNT: anything
@@ -59,6 +62,10 @@ struct play {
     size_t segment_count;
     struct play_rule rules[PLAY_RULES_MAX];
     size_t rule_count;
+
+    struct last_known_settings last_known;
+    struct virtual_store_given store;
+    enum indicative indicative;
 
     struct extra_settings extra;
     bool is_overloaded; // no extra calls
@@ -110,6 +117,12 @@ struct play_result {
     size_t troubles; // of scripts, told to the log
     /// That were not given back; among the references are holds on the generation.
     size_t fetches, timers, calls, references, permits;
+    size_t store_calls;
+    struct play_kept {
+        bool is_there;
+        struct last_known_head head;
+    } kept[PLAY_SUPPLIERS_MAX]; // what the store has of each supplier in the end
+    size_t keeps, reads;        // answers that were kept, calls for offers
     size_t untold; // attempts that asked, and of which health was not told
     struct virtual_health health[PLAY_SUPPLIERS_MAX];
     size_t extra_untold; // extra calls of which nothing was told

@@ -9,6 +9,7 @@
 #include "scenario/script_health.h"
 #include "scenario/script_patience.h"
 #include "scenario/script_rules.h"
+#include "scenario/script_store.h"
 
 #include <glob.h>
 #include <lauxlib.h>
@@ -209,6 +210,7 @@ static void read_supplier(lua_State *lua, struct play *play)
     behaviour->off = get_string(lua, "off");
     behaviour->off_after_us = get_number(lua, "off_after_us", 0);
     script_read_past(lua, supplier);
+    script_read_stored(lua, supplier);
     behaviour->logs_in = get_flag(lua, "logs_in");
     behaviour->has_login = get_flag(lua, "has_login");
     behaviour->login_hangs = get_flag(lua, "login_hangs");
@@ -292,6 +294,7 @@ static void read_play(lua_State *lua, struct play *play)
     script_read_extra_settings(lua, play);
     read_machine(lua, &play->machine);
     script_read_patience(lua, play);
+    script_read_store(lua, play);
     read_lists(lua, play);
     script_read_rules(lua, play);
 }
@@ -408,6 +411,8 @@ static void push_entry(lua_State *lua, const struct search_record_entry *entry)
     set_flag(lua, "asked", entry->was_asked);
     set_number(lua, "offers", entry->offers);
     set_number(lua, "dropped", entry->dropped);
+    set_number(lua, "last", entry->last_offers);
+    set_number(lua, "age", entry->last_age_ms);
     set_number(lua, "http_status", entry->http_status);
     set_number(lua, "retry_ms", entry->retry_after_ms);
     set_number(lua, "requests", entry->requests);
@@ -485,6 +490,7 @@ static void push_result(lua_State *lua, const struct play *play, const struct pl
     set_number(lua, "permits", result->permits);
     script_set_health(lua, play, result);
     script_push_extra(lua, play, result);
+    script_set_store(lua, play, result);
     set_json(lua, "body", result->body);
     set_lists(lua, play, result);
     struct text violations = buffer_text(&result->violations);

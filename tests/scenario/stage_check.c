@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const char INDICATIVE[] = "\"price_status\":\"indicative\"";
+
 static size_t supplier_of(const struct stage *stage, struct text name)
 {
     for (size_t i = 0; i < stage->play->supplier_count; i++) {
@@ -40,10 +42,9 @@ static size_t supplier_after(const struct stage *stage, struct text json, const 
 /// What a stranger is told of suppliers is their names and four words.
 static void check_public(struct stage *stage, struct text json)
 {
-    static const char *const secrets[] = {
-        "bound",    "phase", "ceiling",   "account", "script",  "detail", "reason\"",
-        "budget\"", "cut\"", "allocated", "began",   "http_st", "parts",  "partial"
-    };
+    static const char *const secrets[] = { "bound",  "phase",    "ceiling",  "account", "script",
+                                           "detail", "reason\"", "budget\"", "cut\"",   "allocated",
+                                           "began",  "http_st",  "parts",    "partial", "last_known" };
 
     for (size_t i = 0; i < COUNT_OF(secrets) && stage->play->is_public; i++) {
         if (memmem(json.data, json.length, secrets[i], strlen(secrets[i])) != NULL) {
@@ -77,7 +78,10 @@ void stage_check_event(struct stage *stage, enum search_event event, struct text
         }
     } else if (event == SEARCH_EVENT_OFFERS) {
         size_t index = supplier_after(stage, json, "{\"id\":\"", ':');
-        if (index != PLAY_SUPPLIERS_MAX && stage->outcomes_told[index] > 0) {
+        bool is_indicative = memmem(json.data, json.length, INDICATIVE, strlen(INDICATIVE)) != NULL;
+        if (is_indicative && !stage->play->last_known.is_on) {
+            play_blame(result, "something is indicative, and there is no store");
+        } else if (!is_indicative && index != PLAY_SUPPLIERS_MAX && stage->outcomes_told[index] > 0) {
             play_blame(result, "%s brought offers after its outcome", stage->behaviours[index].name);
         } else if (index != PLAY_SUPPLIERS_MAX && is_dark(&stage->play->suppliers[index])) {
             play_blame(result, "%s brought offers, which is dark", stage->behaviours[index].name);
@@ -120,7 +124,7 @@ static void check_entry(struct stage *stage, const struct search_record_entry *e
     const struct play_supplier *supplier = &stage->play->suppliers[index];
     const char *outcome = outcome_name(entry->outcome);
 
-    if ((entry->outcome == OUTCOME_ANSWERED) != (entry->offers > 0)) {
+    if (entry->outcome != OUTCOME_CACHED && (entry->outcome == OUTCOME_ANSWERED) != (entry->offers > 0)) {
         play_blame(result, "%s is %s with %u offers", supplier->behaviour.name, outcome, entry->offers);
     }
     if (entry->outcome == OUTCOME_CUT && (entry->bound == BOUND_NONE || entry->phase == PHASE_NONE)) {
@@ -148,9 +152,38 @@ static void check_entry(struct stage *stage, const struct search_record_entry *e
     }
 }
 
+/// What stands in does so for an outcome that allows it, out of what was there and is not too old.
+static void check_last_known(struct stage *stage, const struct search_record_entry *entry)
+{
+    const struct play *play = stage->play;
+    const struct play_supplier *supplier = &play->suppliers[supplier_of(stage, entry->name)];
+    const struct virtual_stored *stored = &supplier->stored;
+    const struct last_known_terms *terms = &supplier->last_known;
+    bool may_fill = outcome_row(entry->outcome)->last_known_may_fill;
+
+    if (!entry->has_last_known) {
+        return;
+    }
+    if (entry->outcome == OUTCOME_CACHED ? terms->fresh_for_ms <= entry->last_age_ms : !may_fill) {
+        play_blame(stage->result, "something stands in for %s, which is %s", supplier->behaviour.name,
+                   outcome_name(entry->outcome));
+    }
+    if (!play->store.is_on || play->store.key == NULL || !stored->is_there || stored->is_of_other || play->is_test) {
+        play_blame(stage->result, "what stands in for %s was not there", supplier->behaviour.name);
+    }
+    uint64_t max_age_ms = terms->max_age_ms != 0 ? terms->max_age_ms : play->last_known.max_age_ms;
+    if (entry->last_age_ms != stored->age_ms || entry->last_age_ms > max_age_ms || stored->age_ms >= stored->life_ms) {
+        play_blame(stage->result, "what stands in for %s is too old", supplier->behaviour.name);
+    }
+    if (entry->outcome != OUTCOME_CACHED &&
+        (play->whole_or_nothing || play->indicative == INDICATIVE_NONE || entry->last_offers == 0)) {
+        play_blame(stage->result, "%s is indicative, and nobody wants it", supplier->behaviour.name);
+    }
+}
+
 struct sums {
     size_t groups[GROUP_NOT_ELIGIBLE + 1];
-    size_t eligible, partial;
+    size_t eligible, partial, indicative;
     uint64_t offers;
 };
 
@@ -170,13 +203,20 @@ static void check_sums(struct stage *stage, const struct sums *sums)
 {
     struct play_result *result = stage->result;
     size_t present = sums->groups[GROUP_ANSWERED] + sums->groups[GROUP_EMPTY] + sums->groups[GROUP_CACHED];
-    bool is_whole = sums->eligible > 0 && sums->groups[GROUP_MISSING] == 0 && sums->partial == 0;
-    bool is_fine = sums->eligible == 0 || present > 0;
+    bool is_whole = sums->eligible > 0 && sums->groups[GROUP_MISSING] + sums->indicative == 0 && sums->partial == 0;
+    bool is_fine = sums->eligible == 0 || present + sums->indicative > 0;
 
     check_number(stage, "eligible", sums->eligible);
     check_number(stage, "answered", sums->groups[GROUP_ANSWERED]);
     check_number(stage, "empty", sums->groups[GROUP_EMPTY]);
     check_number(stage, "missing", sums->groups[GROUP_MISSING]);
+    if (stage->play->last_known.is_on && !stage->play->is_test) {
+        check_number(stage, "cached", sums->groups[GROUP_CACHED]);
+        check_number(stage, "indicative", sums->indicative);
+    }
+    if (sums->groups[GROUP_MISSING] + sums->indicative + present != sums->eligible) {
+        play_blame(result, "the sums of the coverage do not add up");
+    }
     check_number(stage, "percent", sums->eligible > 0 ? 100 * present / sums->eligible : 0);
     check_number(stage, "offers_found", sums->offers);
     check_number(stage, "offers_returned", result->record->offers_returned);
@@ -247,10 +287,12 @@ static void check_entries(struct stage *stage)
             hidden++;
             continue;
         }
-        sums.groups[group]++;
+        sums.groups[group] += !(group == GROUP_MISSING && entry->has_last_known);
+        sums.indicative += group == GROUP_MISSING && entry->has_last_known;
+        check_last_known(stage, entry);
         sums.eligible += group != GROUP_NOT_ELIGIBLE;
         sums.partial += group != GROUP_NOT_ELIGIBLE && group != GROUP_MISSING && entry->is_partial;
-        sums.offers += entry->offers;
+        sums.offers += entry->offers + (group == GROUP_MISSING ? entry->last_offers : 0);
     }
     for (size_t i = 0; i < play->supplier_count; i++) {
         const struct play_supplier *supplier = &play->suppliers[i];
@@ -316,6 +358,8 @@ void stage_check(struct stage *stage)
     if (result->fetches + result->timers + result->calls > 0) {
         play_blame(result, "after the end there are %zu fetches, %zu timers, %zu script calls", result->fetches,
                    result->timers, result->calls);
+    } else if (result->store_calls > 0) {
+        play_blame(result, "after the end %zu calls for the store are out", result->store_calls);
     } else if (result->permits > 0) {
         play_blame(result, "%zu permits were not given back", result->permits);
     } else if (result->waits > 0) {

@@ -23,6 +23,17 @@ local MACHINES = {
 local SEARCH = {
   budget = "ms", reserve = "ms", suppliers = "list", max_items = "number", max_offers_per_item = "number",
   partial = "boolean", detail = "string", sort = "string", facts = "table", test = "boolean", patience = "table",
+  indicative = "string", key = "string", private = "boolean",
+}
+--- What the store of last known answers is like, and the settings that go with it. `faults`: one call in so many.
+local STORE = {
+  after = "ms", spread = "ms", reading = "ms", faults = "number", hangs = "boolean", slice = "ms", max_age = "ms",
+  empty_max_age = "ms", fill = "boolean",
+}
+--- What a supplier said before, to this query or to an `other`; each offer so much `dearer` than now.
+local STORED = {
+  age = "ms", life = "ms", offers = "number", from = "number", dearer = "number", other = "boolean",
+  expired = "boolean",
 }
 local PATIENCE = {
   early = "boolean", delay_cost = "number", least = "number", novelty = "number", held_cost = "number",
@@ -58,6 +69,7 @@ local SUPPLIER = {
   past = "table", weight = "number", again = "list", mode = "string", account = "string", traffic = "number",
   known = "table", hedge = "boolean", call_cost = "number", retry_on = "number",
   auth_refusals = "number", tried_out = "boolean", worth = "number",
+  stored = "table", fresh_for = "ms", max_age = "ms", price_guard = "number",
 }
 local AGAIN = { after = "ms", offers = "number", answered = "number", ceiling = "ms", fails = "boolean" }
 local MODES = { live = true, dark = true, test = true }
@@ -74,7 +86,8 @@ local REPLY = {
   empty = "number", missing = "number", offers = "number", found = "number", items = "number", reasons = "list",
   outcomes = "table", order = "list", code = "string", at = "ms", before = "ms", odd_items = "list",
   cut_by_budget = "boolean", requests = "number", reasks = "number", troubles = "number",
-  seen = "table", facets = "list", budget = "table", early = "boolean",
+  seen = "table", facets = "list", budget = "table", early = "boolean", cached = "number", indicative = "number",
+  marked = "list",
 }
 local BUDGET = { ms = "number", from = "string", rule = "string", clamped = "boolean", requested = "number",
   reserve = "number" }
@@ -83,12 +96,15 @@ local OUTCOME = {
   http_status = "number", requests = "number", parts = "number", ok = "number", failed = "number", code = "string",
   detail = "string", ceiling = "number", ceiling_from = "string", dropped = "number", retry = "ms", breaker = "string",
   asked = "boolean", rules = "list", mode = "string", retries = "number", hedge = "string",
+  last = "number", age = "ms",
 }
 local FINALLY = {
   references = "number", memory = "number", fetches = "number", timers = "number", calls = "number",
   breaker = "table", outcomes = "table", replies = "number", requests = "number", logins = "number", reasks = "number",
-  permits = "number", health = "table", late = "table", extra = "table",
+  permits = "number", health = "table", late = "table", extra = "table", kept = "table", keeps = "number",
+  reads = "number",
 }
+local KEPT = { offers = "number", life = "ms", new = "boolean" }
 local LATE = {
   [1] = "string", line = "string", times = "number", after = "ms", bound = "string", offers = "number",
   requests = "number", new = "number", cheapest = "number", mode = "string",
@@ -101,6 +117,7 @@ local HEALTH_ENDS = { good = true, bad = true, unreachable = true, cut = true, o
 local LINES = {
   search = "table", supplier = "string", machine = "table", caller = "string", expect_outcome = "table",
   expect_reply = "table", expect_events = "list", expect_no_reply = "boolean", rules = "list", extra = "table",
+  store = "table",
 }
 
 local VERDICTS = {
@@ -294,6 +311,17 @@ local function read_known(where, known)
   })
 end
 
+local function read_stored(where, given)
+  if not given then
+    return nil
+  end
+  check_words(where, "what it said before", given, STORED)
+  return {
+    age_ms = given.age, life_ms = given.life, offers = given.offers, from = given.from, dearer = given.dearer,
+    other = given.other, expired = given.expired,
+  }
+end
+
 local function read_supplier(play, where, given)
   check_words(where, "a supplier", given, SUPPLIER)
   one_of(where, "mode", given.mode, MODES)
@@ -314,6 +342,8 @@ local function read_supplier(play, where, given)
     rebuilt = given.rebuilds and one_of(where, "rebuilds", given.rebuilds, VERDICTS),
     known = read_known(where, given.known), hedge = given.hedge, call_cost = given.call_cost,
     retry_on = given.retry_on,
+    stored = read_stored(where, given.stored), fresh_for_ms = given.fresh_for, max_age_ms = given.max_age,
+    price_guard = given.price_guard,
   }
   check_words(where, "limits", given.limits or {}, LIMITS)
   one_of(where, "breaker", given.breaker, { open = true, half_open = true })
@@ -344,6 +374,7 @@ local function read_search(play, where, given)
   check_words(where, "a search", given, SEARCH)
   check_words(where, "patience", given.patience or {}, PATIENCE)
   one_of(where, "detail", given.detail, { full = true, public = true })
+  one_of(where, "indicative", given.indicative, { ["end"] = true, first = true, none = true })
   if play.search then
     fail(where, "a play has one search")
   end
@@ -388,6 +419,10 @@ local function read_line(play, ms, where, given)
   if given.extra then
     check_words(where, "extra calls", given.extra, EXTRA)
     play.extra = given.extra
+  end
+  if given.store then
+    check_words(where, "the store", given.store, STORE)
+    play.store = given.store
   end
   if given.rules then
     read_rules(play, where, given.rules)
@@ -489,6 +524,18 @@ local function rules_of(play, numbers)
   return rules
 end
 
+local function store_of(play)
+  local given = play.store
+  if not given then
+    return nil
+  end
+  return {
+    key = not play.search.private and (play.search.key or "q") or nil, after_us = us(given.after),
+    spread_us = us(given.spread), reading_us = us(given.reading), faults = given.faults, hangs = given.hangs,
+    slice_us = us(given.slice), max_age_ms = given.max_age, empty_max_age_ms = given.empty_max_age, fill = given.fill,
+  }
+end
+
 --- What script.c takes.
 local function table_of(play, machine)
   local search, own = play.search, play.machine
@@ -514,6 +561,7 @@ local function table_of(play, machine)
   full.has_default_budget = search.budget == nil
   full.facts, numbers = facts_of(search)
   full.rules = rules_of(play, numbers)
+  full.store, full.indicative = store_of(play), search.indicative
   copy(machine, full)
   full.seed = machine.seed or 1
   full.workers = own.workers
@@ -655,6 +703,17 @@ local function compare_budget(differ, where, body, expected)
   end
 end
 
+--- "ID STATUS" of the offers that say how their price came about.
+local function marked_of(body)
+  local marked = {}
+  for _, offer in ipairs(body.offers or {}) do
+    if offer.price_status then
+      marked[#marked + 1] = offer.id .. " " .. offer.price_status
+    end
+  end
+  return marked
+end
+
 local function compare_word(differ, where, run, word, value)
   local body = run.result.body
   local coverage = body.coverage or {}
@@ -670,6 +729,10 @@ local function compare_word(differ, where, run, word, value)
     compare(differ, where, "facets", list_text(facet_texts(body)), list_text(value))
   elseif word == "items" and not run.is_stream then
     compare(differ, where, "items", count(body.items), value)
+  elseif word == "marked" then
+    if not run.is_stream then
+      compare(differ, where, "marked", list_text(marked_of(body)), list_text(value))
+    end
   elseif word == "odd_items" and not run.is_stream then
     compare(differ, where, "odd_items", list_text(sorted(odd_items(body))), list_text(sorted(value)))
   elseif word == "code" then
@@ -789,6 +852,18 @@ local function compare_extra(differ, where, name, told, wanted)
   end
 end
 
+--- What the store has of a supplier in the end; false: nothing.
+local function compare_kept(differ, where, name, kept, wanted)
+  if wanted == false or not kept then
+    compare(differ, where, "an answer of " .. name .. " that is kept", kept ~= nil, wanted ~= false)
+    return
+  end
+  check_words(where, "what is kept of " .. name, wanted, KEPT)
+  for word, value in pairs(wanted) do
+    compare(differ, where, word .. " of what is kept of " .. name, kept[word], value)
+  end
+end
+
 local function compare_finally(differ, play, run, memory)
   local where, given, result = play.finally_where, play.finally, run.result
   for word, value in pairs(given) do
@@ -807,6 +882,10 @@ local function compare_finally(differ, play, run, memory)
     elseif word == "health" then
       for name, wanted in pairs(value) do
         compare_health(differ, where, name, result.health[name], type(wanted) == "table" and wanted or { wanted })
+      end
+    elseif word == "kept" then
+      for name, wanted in pairs(value) do
+        compare_kept(differ, where, name, result.kept[name], wanted)
       end
     elseif word == "late" then
       for name, wanted in pairs(value) do
@@ -935,6 +1014,7 @@ local function read_file(path)
       current.finally, current.finally_where = given, at
     end,
     ipairs = ipairs,
+    pairs = pairs,
   }
   setmetatable(words, {
     __index = function(_, word)

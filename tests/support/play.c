@@ -10,6 +10,8 @@
 
 #include <cmocka.h>
 
+enum { DAY_MS = 86400000 };
+
 struct virtual_supplier *play_add(struct play *play, const char *name, uint64_t after_us, uint32_t offers)
 {
     struct virtual_supplier *supplier = &play->suppliers[play->count];
@@ -67,6 +69,15 @@ uint64_t play_start(struct play *play)
     virtual_world_init(&play->virtual, play->suppliers, play->count);
     play->catalogue =
         (struct catalogue){ .generation = 1, .suppliers = play->catalogue_suppliers, .supplier_count = play->count };
+    play->virtual.store.given = play->store;
+    play->catalogue.last_known = (struct last_known_settings){
+        .is_on = play->store.is_on, .slice_us = 15 * MS, .max_age_ms = DAY_MS, .empty_max_age_ms = DAY_MS
+    };
+    for (size_t i = 0; i < play->count; i++) {
+        if (play->stored[i].is_there) {
+            virtual_store_fill(&play->virtual, i, &play->stored[i], 0);
+        }
+    }
     return play->virtual.now_us;
 }
 

@@ -29,6 +29,8 @@ struct play {
     uint32_t max_items, max_offers_per_item;
     enum sort sort;
     bool whole_or_nothing;
+    struct virtual_store_given store; // with a read slice of 15 ms
+    struct virtual_stored stored[PLAY_SUPPLIERS];
     struct text only[PLAY_SUPPLIERS];
     size_t only_count;
 };

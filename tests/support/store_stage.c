@@ -50,7 +50,8 @@ static void write_offer(struct offer_batch *batch, struct offer *offer, size_t n
         state = state * 1664525 + 1013904223;
         json[at] = (char)('a' + (state >> 24) % 26);
     }
-    memcpy(json + at, "\"}", 2);
+    json[at++] = '"';
+    json[at] = '}';
     *offer = (struct offer){ .total_micros = (int64_t)(number + 1) * OFFER_MICROS,
                              .currency = "EUR",
                              .duration_min = UINT32_MAX,

@@ -260,12 +260,12 @@ double virtual_worth(struct world *world, const struct script_account *account)
     return worth != 0 ? worth : 1;
 }
 
-bool virtual_linger_wants(struct world *world, const struct script_account *account, uint32_t parts)
+bool virtual_linger_wants(struct world *world, const struct script_account *account, uint32_t parts, bool fills)
 {
     struct virtual_world *virtual = virtual_of(world);
     size_t index = virtual_supplier_index(virtual, account);
     bool is_off = virtual_is_switched_off(world, NULL, account, NULL, 0);
-    bool is_wanted = virtual->suppliers[index].lingers && !is_off;
+    bool is_wanted = (fills || virtual->suppliers[index].lingers) && !is_off;
 
     is_wanted = is_wanted && virtual_overload(world) == OVERLOAD_NONE;
     virtual->health[index].lingering += is_wanted ? parts : 0;

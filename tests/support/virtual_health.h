@@ -49,7 +49,7 @@ bool virtual_is_switched_off(struct world *world, const struct catalogue_supplie
 struct knowledge *virtual_knowledge(struct world *world, const struct script_account *account);
 void virtual_worth_tell(struct world *world, const struct script_account *account, uint64_t kind, double items,
                         bool has_won);
-bool virtual_linger_wants(struct world *world, const struct script_account *account, uint32_t parts);
+bool virtual_linger_wants(struct world *world, const struct script_account *account, uint32_t parts, bool fills);
 void virtual_linger_ended(struct world *world, const struct script_account *account, uint32_t parts);
 
 void virtual_late_ended(struct world *world, struct search_record *record, enum outcome spoiled,

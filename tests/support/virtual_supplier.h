@@ -17,6 +17,12 @@ void virtual_supplier_respond(struct virtual_world *virtual, const struct virtua
 /// Runs a call of any kind.
 void virtual_supplier_run(struct virtual_world *virtual, struct script_call *call);
 
+/// Offers of a supplier as a step says; the caller's to release.
+struct offer_batch *virtual_supplier_offers(struct virtual_world *virtual, const struct virtual_supplier *supplier,
+                                            const struct virtual_step *step);
+/// The world looks whether a batch is lost.
+void virtual_supplier_note(struct virtual_world *virtual, struct offer_batch *batch);
+
 /// Which of the world's suppliers an account belongs to.
 size_t virtual_supplier_index(const struct virtual_world *virtual, const struct script_account *account);
 

@@ -272,6 +272,13 @@ static enum quota_answer virtual_permit_begin(struct world *world, const struct 
     return quota_begin(quota_of(virtual, account), virtual->now_us, wait_us);
 }
 
+static enum quota_answer virtual_permit_begin_kept(struct world *world, const struct script_account *account,
+                                                   uint64_t *wait_us)
+{
+    struct virtual_world *virtual = virtual_of(world);
+    return quota_begin_kept(quota_of(virtual, account), virtual->now_us, wait_us);
+}
+
 static void virtual_permit_end(struct world *world, const struct script_account *account)
 {
     struct virtual_world *virtual = virtual_of(world);
@@ -332,6 +339,7 @@ void virtual_world_init(struct virtual_world *virtual, const struct virtual_supp
         .script_cancel = virtual_script_cancel,
         .script_has_begun = virtual_script_has_begun,
         .permit_begin = virtual_permit_begin,
+        .permit_begin_kept = virtual_permit_begin_kept,
         .permit_end = virtual_permit_end,
         .account_block = virtual_account_block,
         .is_switched_off = virtual_is_switched_off,
@@ -357,6 +365,8 @@ void virtual_world_init(struct virtual_world *virtual, const struct virtual_supp
         .login_start = virtual_login_start,
         .login_cancel = virtual_login_cancel,
         .login_refuse = virtual_login_refuse,
+        .store_submit = virtual_store_submit,
+        .store_cancel = virtual_store_cancel,
     };
     *virtual = (struct virtual_world){
         .world = { .ops = &OPS },
@@ -403,7 +413,7 @@ void virtual_world_fini(struct virtual_world *virtual)
     for (size_t i = 0; i < virtual->timers.count; i++) {
         if (is_own(virtual->timers.slots[i])) {
             event_drop(CONTAINER_OF(virtual->timers.slots[i], struct virtual_event, timer));
-        } else {
+        } else if (!virtual_store_drop(virtual->timers.slots[i])) {
             virtual_fetch_drop(virtual->timers.slots[i]);
         }
     }
@@ -413,6 +423,7 @@ void virtual_world_fini(struct virtual_world *virtual)
         event_drop(event);
     }
     virtual_logins_fini(virtual);
+    virtual_store_forget(virtual);
     virtual_world_forget(virtual);
     virtual_health_fini(virtual);
     virtual_extra_fini(virtual);
@@ -482,6 +493,11 @@ size_t virtual_world_search_timers(const struct virtual_world *virtual)
 size_t virtual_world_search_calls(const struct virtual_world *virtual)
 {
     return virtual->calls_submitted - virtual->calls_settled;
+}
+
+size_t virtual_world_store_calls(const struct virtual_world *virtual)
+{
+    return virtual->store.submitted - virtual->store.settled;
 }
 
 size_t virtual_world_permits(const struct virtual_world *virtual)

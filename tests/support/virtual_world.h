@@ -16,6 +16,7 @@
 #include "support/virtual_behaviour.h"
 #include "support/virtual_extra.h"
 #include "support/virtual_health.h"
+#include "support/virtual_store.h"
 
 /// All zero: nothing costs anything, no port refuses.
 struct virtual_machine {
@@ -62,6 +63,7 @@ struct virtual_world {
     bool is_over; // the test saw the end of the search: nothing may begin any more, but of attempts that linger
     const char *broken_rule; // the first that the search broke; NULL: none
 
+    struct virtual_store store;
     struct virtual_login *logins;  // beside the suppliers
     struct virtual_event *waiting; // calls that no worker has taken
     uint32_t busy_workers;
@@ -110,6 +112,8 @@ void virtual_world_charge_event(struct virtual_world *virtual, size_t bytes);
 size_t virtual_world_search_timers(const struct virtual_world *virtual);
 /// Calls that were handed over and neither came back nor were given up.
 size_t virtual_world_search_calls(const struct virtual_world *virtual);
+/// Calls for the store that neither came home nor were given up.
+size_t virtual_world_store_calls(const struct virtual_world *virtual);
 /// Permits of accounts that were not given back.
 size_t virtual_world_permits(const struct virtual_world *virtual);
 /// Blocks and batches that someone beside the world holds; right once no call is out.

@@ -81,11 +81,28 @@ static void every_mistake_is_told_with_its_pointer(void **state)
            "/suppliers/1 wrong_type /suppliers/3 wrong_type ");
 }
 
-static void fields_of_later_versions_are_told_as_such(void **state)
+static void words_that_there_are_not_are_told_as_such(void **state)
 {
     (void)state;
     expect("{\"product\":\"p\"," QUERY ",\"sort\":\"worst\",\"mode\":\"test\",\"indicative\":{\"a\":1}}", 422,
-           "/sort unknown_value /indicative not_supported ");
+           "/sort unknown_value /indicative wrong_type ");
+    expect("{\"product\":\"p\"," QUERY ",\"indicative\":\"last\"}", 422, "/indicative unknown_value ");
+}
+
+static void last_known_offers_come_where_the_caller_wants_them(void **state)
+{
+    (void)state;
+    static const char *const WORDS[] = { "end", "first", "none" };
+    char body[160];
+    for (size_t i = 0; i < COUNT_OF(WORDS); i++) {
+        struct envelope envelope;
+        struct problem problem;
+        envelope_init(&envelope);
+        snprintf(body, sizeof body, "{\"product\":\"p\"," QUERY ",\"indicative\":\"%s\"}", WORDS[i]);
+        assert_true(envelope_read(&envelope, text_of(body), &problem));
+        assert_int_equal(envelope.indicative, i);
+        envelope_fini(&envelope);
+    }
 }
 
 static void a_search_may_be_a_test_and_nothing_else(void **state)
@@ -119,7 +136,8 @@ int main(void)
         cmocka_unit_test(a_whole_request_is_read),
         cmocka_unit_test(what_is_not_given_stays_open),
         cmocka_unit_test(every_mistake_is_told_with_its_pointer),
-        cmocka_unit_test(fields_of_later_versions_are_told_as_such),
+        cmocka_unit_test(words_that_there_are_not_are_told_as_such),
+        cmocka_unit_test(last_known_offers_come_where_the_caller_wants_them),
         cmocka_unit_test(a_search_may_be_a_test_and_nothing_else),
         cmocka_unit_test(keys_that_stand_twice_are_told_at_any_depth),
         cmocka_unit_test(what_is_no_json_is_told_once),

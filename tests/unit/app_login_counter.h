@@ -6,6 +6,7 @@
 #include "app/login_errand.h"
 #include "base/clock.h"
 #include "model/request_call.h"
+#include "support/note_home.h"
 #include "unit/app_moves_stage.h"
 
 enum { CALLS_MAX = 8 };
@@ -20,6 +21,7 @@ struct counter {
     size_t call_count;
     int cancelled;
     int fetches;
+    struct note_home home; // of a store that it shares with others
 };
 
 static struct counter *counter_of(struct world *world)
@@ -79,12 +81,31 @@ static void fetch_stop(struct world *world, struct fetch *fetch)
     (void)fetch;
 }
 
+static enum status start_timer(struct world *world, struct timer *timer, uint64_t at_us)
+{
+    return loop_timer_start(counter_of(world)->loop, timer, at_us);
+}
+
+static void cancel_timer(struct world *world, struct timer *timer)
+{
+    loop_timer_cancel(counter_of(world)->loop, timer);
+}
+
+static void store_hand_over(struct world *world, struct store_call *call)
+{
+    note_home_submit(&counter_of(world)->home, call);
+}
+
 static const struct world_ops OPS = {
     .now_us = now_us,
     .script_submit = submit,
     .script_cancel = cancel,
     .fetch_start = fetch,
     .fetch_cancel = fetch_stop,
+    .timer_start = start_timer,
+    .timer_cancel = cancel_timer,
+    .store_submit = store_hand_over,
+    .store_cancel = note_home_give_up,
 };
 
 static void counter_open(struct counter *counter, struct login_book *book)

@@ -197,7 +197,7 @@ static void call_look(struct loop *loop, struct call *call)
     const struct script_account *account = stage_account(call->stage, call->supplier, call->account);
     struct permits_view view;
 
-    if (call->lingering == 0 && permits_want_linger(crowd->permits, account, 2)) {
+    if (call->lingering == 0 && permits_want_linger(crowd->permits, account, 2, false)) {
         call->lingering = 2;
     }
     permits_look(crowd->permits, account, &view);
@@ -305,7 +305,7 @@ static void everybody_comes_back(struct crowd *crowd)
             assert_int_equal(view.running, 0);
             bool has_room = false; // for as many as there may be: none of before lingers
             for (int round = 0; round < 10000 && !has_room; round++) {
-                has_room = permits_want_linger(crowd->permits, account, PERMITS_LINGER);
+                has_room = permits_want_linger(crowd->permits, account, PERMITS_LINGER, false);
             }
             assert_true(has_room);
             permits_end_linger(crowd->permits, account, PERMITS_LINGER);

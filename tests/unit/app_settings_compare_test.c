@@ -149,6 +149,8 @@ static const char EVERYTHING[] =
     "reply: { token_env: R }\nscripts: { build_limit: 7ms, normalise_limit: 70ms, memory: 20MiB }\n"
     "max_body: 1MiB\nlog_level: debug\ntiming_file: t\nstate_dir: s\nreload: { watch: false, settle: 400ms, scan: 6s "
     "}\n"
+    "store: { backend: lmdb, path: p, max_size: 2GiB, url: \"redis://127.0.0.1\", user: u, password_env: P, prefix: a, "
+    "read_slice: 20ms, compress_above: 4KiB }\n"
     "tokens: { enabled: true, offer_keys: [A], booking_keys: [B] }\n"
     "drain: 1s\ncallers: [web]\nsecrets_dir: /run/secrets\n"; // these three do not wait
 

@@ -132,13 +132,13 @@ static const struct error_case ERRORS[] = {
     { "suppliers:\n  acme: { accounts: { main: { options: { K: [1] } } } }\n", 2, 45, "one value, not a list", NULL },
     // what later versions act on
     { "fx: { max_age: 0s }\n", 1, 16, "out of range", NULL },
-    { "last_known: here\n", 1, 1, "`last_known` is not supported by this version", NULL },
+    { "last_known: here\n", 1, 13, "`last_known` is a section, not a value", NULL },
     { "rules: [{ weight: much }]\n", 1, 19, "`rules.1.weight` is `much`, which is not a number",
       "write it like 2 or 0.5" },
     { "patience: { delay_cost: -1 }\n", 1, 25, "is negative", "write it like 2 or 0.5" },
     { "patience: { held_cost: 0.0000001 }\n", 1, 24, "is too large or too fine", NULL },
     { "patience: { delay_cots: 1 }\n", 1, 13, "is not a setting", "patience.delay_cost" },
-    { "suppliers:\n  acme: { fresh_for: 0s }\n", 2, 11, "`suppliers.acme.fresh_for` is not supported", NULL },
+    { "suppliers:\n  acme: { limits: 0s }\n", 2, 11, "`suppliers.acme.limits` is not supported", NULL },
     // modes
     { "suppliers:\n  acme: { mode: darkest }\n", 2, 17, "`suppliers.acme.mode`", "dark" },
     { "suppliers:\n  acme: { accounts: { uk: { mode: off } } }\n", 2, 35, "`suppliers.acme.accounts.uk.mode`", NULL },
@@ -197,7 +197,7 @@ static void every_error_names_its_line_and_column(void **state)
 static void all_findings_are_reported_not_the_first(void **state)
 {
     (void)state;
-    const char *document = "drain: 5\nnonsense: 1\nio_threads: 0\nsuppliers:\n  acme: { enabled: 1, fresh_for: 1s }\n";
+    const char *document = "drain: 5\nnonsense: 1\nio_threads: 0\nsuppliers:\n  acme: { enabled: 1, limits: 1 }\n";
     struct findings findings;
     struct settings *settings = NULL;
     assert_int_equal(read_documents(&document, 1, &findings, &settings), STATUS_INVALID);
@@ -235,7 +235,7 @@ static const struct variable_case VARIABLES[] = {
     { "LASTCALL__drain", "1s", "is not a setting", "" },
     { "LASTCALL__", "1s", "is not a setting", "" },
     { "LASTCALL____DRAIN", "1s", "is not a setting", "" },
-    { "LASTCALL__STORE__PATH", "/x", "`store` is not supported by this version", "" },
+    { "LASTCALL__SUPPLIERS__A__LIMITS__RPS", "1", "`suppliers.a.limits` is not supported by this version", "" },
     { "LASTCALL__SCRIPTS_DIR", "\xff", "is not UTF-8", "" },
     { "LASTCALL__A__B__C__D__E__F__G__H__I__J__K__L__M__N__O__P__Q__R", "1", "`a` is not a setting", "" },
     { "LASTCALL__DNS__SERVERS", "10.0.0.1,,10.0.0.2", "has an empty item", "" },

@@ -153,6 +153,23 @@ static void logins_count_without_a_pass(void **state)
     kept_out(START + MINUTE, 2 * MINUTE);
 }
 
+static void what_another_engine_learned_counts_and_what_is_under_way_does_not(void **state)
+{
+    (void)state;
+    auth_park_init(&park);
+    struct auth_pass before = passed(START);
+
+    auth_park_adopt(&park, 2, START + 2 * MINUTE);
+    kept_out(START, 2 * MINUTE);
+    assert_false(auth_park_tell(&park, &before, AUTH_TAKEN, START)); // it began before
+    kept_out(START + SECOND, 2 * MINUTE - SECOND);
+    assert_false(tell(AUTH_REFUSED, START + 2 * MINUTE)); // as a probe
+    kept_out(START + 2 * MINUTE, 4 * MINUTE);             // the third in a row
+    auth_park_adopt(&park, 0, 0);
+    assert_false(auth_park_is_parked(&park));
+    assert_false(tell(AUTH_REFUSED, START + 2 * MINUTE)); // one in a row
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -162,6 +179,7 @@ int main(void)
         cmocka_unit_test(after_a_success_the_first_park_is_a_minute_again),
         cmocka_unit_test(what_began_before_the_park_says_nothing),
         cmocka_unit_test(logins_count_without_a_pass),
+        cmocka_unit_test(what_another_engine_learned_counts_and_what_is_under_way_does_not),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

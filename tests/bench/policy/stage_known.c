@@ -92,8 +92,9 @@ static void known_worth(struct world *world, const struct script_account *accoun
     worth_note(&account_of(world, account)->worth, kind, items, has_won, stage_of(world)->now_us);
 }
 
-static bool known_linger_wants(struct world *world, const struct script_account *account, uint32_t parts)
+static bool known_linger_wants(struct world *world, const struct script_account *account, uint32_t parts, bool fills)
 {
+    (void)fills; // this world keeps nothing
     static const double KNOWN = 500;
     static const uint32_t MOST = 32;
     struct stage_account *known = account_of(world, account);
