@@ -87,8 +87,8 @@ void permits_note_worth(const struct permits *permits, const struct script_accou
                         double items, bool has_won);
 /// Is a cut attempt among those that go on? One in a hundred or what the settings say, five times as many while little
 /// is known. Never more parts of an account at once than PERMITS_LINGER, nor than a quarter of its `concurrent`: those
-/// that somebody waits for need the others. One that fills (the store wants its answer) needs no luck. If so, its end is
-/// told, once.
+/// that somebody waits for need the others. One that fills (the store wants its answer) needs no luck. If so, its end
+/// is told, once.
 enum { PERMITS_LINGER = 32 };
 MUST_CHECK bool permits_want_linger(struct permits *permits, const struct script_account *account, uint32_t parts,
                                     bool fills);

@@ -71,9 +71,9 @@ struct search_record_entry {
     uint32_t retries;  // of them, after one that failed at once
     uint64_t hedge_us; // when a second one was sent beside the first; since the search's arrival
     bool has_hedge, has_hedge_won;
-    bool has_last_known;      // an earlier answer stood in for it, or spared asking it
-    uint32_t last_offers;     // of that
-    uint64_t last_age_ms;     // of that, at the search's arrival
+    bool has_last_known;  // an earlier answer stood in for it, or spared asking it
+    uint32_t last_offers; // of that
+    uint64_t last_age_ms; // of that, at the search's arrival
 };
 
 struct search_record {

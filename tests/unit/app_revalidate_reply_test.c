@@ -199,11 +199,13 @@ static void strangers_learn_neither_account_nor_name_nor_what_went_wrong(void **
 
     struct revalidation_end end = { .end = { .outcome = OUTCOME_BREAKER_OPEN } };
     buffer_clear(&desk->body);
-    assert_int_equal(revalidate_reply_write(&desk->subject, &end, NULL, &desk->body, &desk->prices), REVALIDATION_RETRY);
+    assert_int_equal(revalidate_reply_write(&desk->subject, &end, NULL, &desk->body, &desk->prices),
+                     REVALIDATION_RETRY);
     assert_false(is_told(desk, "breaker"));
     assert_true(is_told(desk, "\"because\":\"unavailable\""));
     buffer_clear(&desk->body);
-    assert_int_equal(revalidate_reply_write(&desk->subject, NULL, "disabled", &desk->body, &desk->prices), REVALIDATION_RETRY);
+    assert_int_equal(revalidate_reply_write(&desk->subject, NULL, "disabled", &desk->body, &desk->prices),
+                     REVALIDATION_RETRY);
     assert_false(is_told(desk, "disabled"));
 }
 
