@@ -331,10 +331,13 @@ static void finish(struct switch_desk *desk, struct switch_request *request, con
     pthread_mutex_unlock(&desk->lock);
 }
 
-/// To the other engines, if there are any.
+/// To the other engines, if there are any. What is forgotten in a store that they share is forgotten for them.
 static void pass_on(struct switch_desk *desk, const struct switch_request *request)
 {
-    if (desk->engine->board != NULL && (request->end == SWITCH_DONE || request->end == SWITCH_UNCHANGED)) {
+    bool is_of_all = request->action == SWITCH_PURGE;
+
+    if (desk->engine->board != NULL && !is_of_all &&
+        (request->end == SWITCH_DONE || request->end == SWITCH_UNCHANGED)) {
         struct switch_word word = switch_word_of_request(request, clock_wall_us());
         board_tell_switch(desk->engine->board, &word);
     }
