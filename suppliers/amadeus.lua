@@ -247,6 +247,12 @@ local function document_of(response, shape)
   return body, not body.data and issue_of(response) or nil
 end
 
+-- A refusal of us without an error that could be read, such as the gateway's own; nil when it is none.
+local function unexplained_refusal(response)
+  local is_refusal = response.status == 401 or response.status == 403
+  return is_refusal and fail.auth(("HTTP status %d"):format(response.status)) or nil
+end
+
 -- ---- login ----------------------------------------------------------------------------------------------------------
 
 local login = {
@@ -487,8 +493,9 @@ local function normalise(response, search, ctx)
   if issue then
     return issue.code == NOTHING_FOUND and response.status == 404 and "empty" or failure(issue, response)
   end
-  if response.status == 401 or response.status == 403 then
-    return fail.auth(("HTTP status %d"):format(response.status))
+  local refused = unexplained_refusal(response)
+  if refused then
+    return refused
   end
   if response.status >= 300 then
     return {} -- untyped: the engine goes by the status
@@ -568,6 +575,10 @@ local function read_again(response, offer, ctx)
   if issue then
     local status = gone(issue)
     return status and { status = status } or failure(issue, response)
+  end
+  local refused = unexplained_refusal(response)
+  if refused then
+    return refused
   end
   local now = get(body, "data", "flightOffers", 1)
   if not money.parse(get(now, "price", "grandTotal") or "", get(now, "price", "currency") or "") then

@@ -486,6 +486,7 @@ static void engine_stop(struct engine *engine)
     switches_destroy(&engine->switches);
     bearer_free(&engine->reply_token);
     tokens_close(&engine->tokens);
+    revalidate_flights_fini(&engine->revalidate_flights);
     generations_fini(&engine->generations);
 }
 
@@ -539,6 +540,7 @@ enum status engine_run(struct settings *settings, settings_finding report, void 
                                              .leave = engine_on_leave,
                                              .context = &engine };
     generations_init(&engine.generations, &hooks);
+    revalidate_flights_init(&engine.revalidate_flights);
 
     enum status status = engine_start(&engine, &signals, report, context, why);
     if (status == STATUS_OK) {

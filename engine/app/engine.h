@@ -8,6 +8,7 @@
 #include "app/complaints.h"
 #include "app/engine_move.h"
 #include "app/generations.h"
+#include "app/revalidate_flights.h"
 #include "app/settings.h"
 #include "app/timing.h"
 #include "app/tokens.h"
@@ -44,11 +45,12 @@ struct engine {
     struct permits *permits;    // of all accounts in use; outlives the loops
     struct timing timing;
     struct complaints complaints;
-    struct engine_moves moves; // the catalogues in use
-    bool is_loopback;          // the public listener is
-    struct text reply_token;   // absent: none
-    struct tokens tokens;      // outlive the loops
-    struct metrics *metrics;   // both outlive the loops
+    struct engine_moves moves;                    // the catalogues in use
+    bool is_loopback;                             // the public listener is
+    struct text reply_token;                      // absent: none
+    struct tokens tokens;                         // outlive the loops
+    struct revalidate_flights revalidate_flights; // likewise
+    struct metrics *metrics;                      // both outlive the loops
     struct attribution *attribution;
     struct shadows *shadows;         // outlives the loops
     struct reload *reload;           // outlives the admin

@@ -221,10 +221,10 @@ static bool read_mode(struct reading *reading, enum json_token token)
 }
 
 static const struct field FIELDS[] = {
-    { "product", read_product, true },          { "query", read_query, true },
-    { "budget_ms", read_budget, false },        { "suppliers", read_suppliers, false },
-    { "partial", read_partial, false },         { "sort", read_sort, false },
-    { "max_items", read_max_items, false },     { "max_offers_per_item", read_max_offers, false },
+    { "product", read_product, true },        { "query", read_query, true },
+    { "budget_ms", read_budget, false },      { "suppliers", read_suppliers, false },
+    { "partial", read_partial, false },       { "sort", read_sort, false },
+    { "max_items", read_max_items, false },   { "max_offers_per_item", read_max_offers, false },
     { "indicative", read_indicative, false }, { "mode", read_mode, false },
 };
 

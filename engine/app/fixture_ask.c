@@ -12,8 +12,14 @@
 
 enum { PATH_SIZE = 96, INPUT_MAX = 1 << 20 };
 
+/// Where in its revalidation a call stands.
+struct turn {
+    uint32_t part, parts, step;
+    struct block *state; // NULL: none
+};
+
 /// An ask call, run; NULL: a finding says that there was no memory. Whoever gets it destroys it.
-static struct ask_call *ask(const struct fixture_play *play, struct fixture_world *world, enum ask_what what,
+static struct ask_call *ask(const struct fixture_play *play, const struct turn *turn, enum ask_what what,
                             struct text input, struct http_response *response)
 {
     struct block *block = block_create(input);
@@ -31,7 +37,11 @@ static struct ask_call *ask(const struct fixture_play *play, struct fixture_worl
         call->times =
             (struct script_times){ play->arrival_us, play->arrival_us + play->budget_us, play->fixture->wall_us };
         call->allocation_end_us = call->times.end_us;
-        if (fixture_world_call(world, &call->call)) {
+        call->part = turn->part;
+        call->parts = turn->parts;
+        call->step = turn->step;
+        call->state = block_acquire(turn->state);
+        if (fixture_world_call(play->world, &call->call)) {
             return call;
         }
         script_call_destroy(&call->call);
@@ -89,7 +99,7 @@ static void check_ceiling(const struct fixture_play *play, const struct json_nod
     }
     buffer_init(&input, INPUT_MAX);
     write_progress(play, json_tree_member(entry, "progress"), &input);
-    struct ask_call *call = ask(play, play->world, ASK_CEILING, buffer_text(&input), NULL);
+    struct ask_call *call = ask(play, &(struct turn){ 1, 1, 1, NULL }, ASK_CEILING, buffer_text(&input), NULL);
     buffer_fini(&input);
     if (call == NULL) {
         return;
@@ -237,37 +247,86 @@ static void match_result(const struct fixture_play *play, const struct json_node
     }
 }
 
-/// Sends the one request, and has its answer read.
+/// What a call that was run asks for next, in `request` and in `others`. False: nothing, it was the last.
+static bool take_next(struct turn *turn, struct ask_call *call, struct http_request **request,
+                      struct http_request **others, uint64_t *after_us)
+{
+    http_request_destroy(request);
+    block_release(&turn->state);
+    if (call->verdict != SCRIPT_OK || call->result != NULL) {
+        return false;
+    }
+    turn->state = call->next.state;
+    call->next.state = NULL;
+    *after_us = call->next.after_us;
+    *request = call->next.request != NULL ? call->next.request : *others;
+    if (call->next.request == NULL && *others != NULL) {
+        *others = (*others)->next;
+        (*request)->next = NULL;
+        turn->part++;
+        turn->step = 0;
+    }
+    call->next.request = NULL;
+    turn->step++;
+    return *request != NULL;
+}
+
+/// Sends its requests one by one, and has their answers read.
+static void exchange_all(const struct fixture_play *play, const struct json_node *entry, size_t index,
+                         const struct fixture_exchanges *exchanges, struct text offer, struct http_request **others)
+{
+    struct turn turn = { 1, 0, 1, NULL };
+    struct http_request *request = *others;
+    char where[PATH_SIZE];
+    uint64_t after_us = 0;
+    size_t sent = 0;
+
+    for (const struct http_request *at = request; at != NULL; at = at->next) {
+        turn.parts++;
+    }
+    *others = request->next;
+    request->next = NULL;
+    (void)snprintf(where, sizeof(where), "revalidate[%zu].", index);
+    while (request != NULL) {
+        const struct fixture_exchange *exchange = sent < exchanges->count ? &exchanges->items[sent] : NULL;
+        play->world->now_us += after_us;
+        fixture_watch(play->fixture, where, exchanges, exchange, sent, request);
+        sent++;
+        if (exchange == NULL) {
+            break;
+        }
+        play->world->now_us += exchange->after_us;
+        struct ask_call *call = ask(play, &turn, ASK_REVALIDATE_READ, offer, fixture_world_response(exchange));
+        if (call == NULL) {
+            break;
+        }
+        if (!take_next(&turn, call, &request, others, &after_us)) {
+            match_result(play, json_tree_member(entry, "expect"), index, call);
+        }
+        script_call_destroy(&call->call);
+    }
+    fixture_check_sent(play->fixture, where, exchanges, sent);
+    http_request_destroy(&request);
+    block_release(&turn.state);
+}
+
 static void revalidate(const struct fixture_play *play, const struct json_node *entry, size_t index,
                        const struct fixture_exchanges *exchanges, struct text offer)
 {
-    struct fixture *fixture = play->fixture;
-    const struct json_node *expected = json_tree_member(entry, "expect");
+    struct ask_call *call = ask(play, &(struct turn){ 1, 1, 1, NULL }, ASK_REVALIDATE_REQUEST, offer, NULL);
     char where[PATH_SIZE];
 
-    (void)snprintf(where, sizeof(where), "revalidate[%zu].", index);
-    struct ask_call *call = ask(play, play->world, ASK_REVALIDATE_REQUEST, offer, NULL);
-    if (call == NULL || call->verdict != SCRIPT_OK) {
-        if (call != NULL) {
-            match_result(play, expected, index, call);
-            fixture_check_sent(fixture, where, exchanges, 0);
-            script_call_destroy(&call->call);
-        }
+    if (call == NULL) {
         return;
     }
-    const struct fixture_exchange *exchange = exchanges->count > 0 ? &exchanges->items[0] : NULL;
-    fixture_watch(fixture, where, exchanges, exchange, 0, call->request);
-    fixture_check_sent(fixture, where, exchanges, 1);
+    if (call->verdict == SCRIPT_OK && call->request != NULL) {
+        exchange_all(play, entry, index, exchanges, offer, &call->request);
+    } else {
+        (void)snprintf(where, sizeof(where), "revalidate[%zu].", index);
+        match_result(play, json_tree_member(entry, "expect"), index, call);
+        fixture_check_sent(play->fixture, where, exchanges, 0);
+    }
     script_call_destroy(&call->call);
-    if (exchange == NULL) {
-        return;
-    }
-    play->world->now_us += exchange->after_us;
-    call = ask(play, play->world, ASK_REVALIDATE_READ, offer, fixture_world_response(exchange));
-    if (call != NULL) {
-        match_result(play, expected, index, call);
-        script_call_destroy(&call->call);
-    }
 }
 
 static void check_revalidation(const struct fixture_play *play, const struct json_node *entry, size_t index)

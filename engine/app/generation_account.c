@@ -57,6 +57,9 @@ enum status generation_make_account(struct generation_builder *builder, const st
         account->limits = request_limits_over(settings->limits, script->limits);
         account->body_cap = settings->body_cap != 0 ? settings->body_cap : script->body_cap;
     }
+    if (builder->settings->tokens_are_on && script->revalidates) {
+        account->limits.kept_share = (uint32_t)builder->settings->revalidation_quota_share;
+    }
     account->name = arena_copy(&builder->arena, settings == NULL ? TEXT("main") : settings->name);
     account->kept = arena_alloc(&builder->arena, sizeof(*account->kept));
     if (account->name.data == NULL || account->kept == NULL) {

@@ -156,8 +156,9 @@ static void io_thread_on_drain_poll(struct timer *timer)
 {
     struct io_thread *thread = CONTAINER_OF(timer, struct io_thread, drain_poll);
 
-    if (http_server_open_calls(thread->server) == 0 ||
-        loop_timer_start(thread->loop, timer, clock_now_us() + DRAIN_POLL_US) != STATUS_OK) {
+    bool is_done = http_server_open_calls(thread->server) == 0 && !revalidate_flights_has(thread);
+
+    if (is_done || loop_timer_start(thread->loop, timer, clock_now_us() + DRAIN_POLL_US) != STATUS_OK) {
         loop_stop(thread->loop);
     }
 }
@@ -351,6 +352,7 @@ void io_thread_close(struct io_thread *thread)
     if (thread->server != NULL) {
         http_server_destroy(&thread->server); // open searches are cancelled through on_gone
     }
+    revalidate_flights_close(thread);
     linger_stop(&thread->live.world);
     login_desk_close(&thread->live.logins);
     shadow_desk_close(&thread->live.shadows);

@@ -46,6 +46,12 @@ struct io_thread {
 /// Makes loop, fetch pool and listener, and starts the thread.
 MUST_CHECK enum status io_thread_start(struct io_thread *thread, struct engine *engine, struct failure *why);
 
+/// The world by which notes are stored; NULL: there is no store. Its own thread.
+static inline struct world *io_thread_store(struct io_thread *thread)
+{
+    return thread->engine->store != NULL ? &thread->live.world : NULL;
+}
+
 /// The resolver published a new book; any thread.
 void io_thread_book_changed(struct io_thread *thread);
 

@@ -135,6 +135,12 @@ static enum quota_answer live_permit_begin(struct world *world, const struct scr
     return permits_begin(live_of(world)->permits, account, wait_us);
 }
 
+static enum quota_answer live_permit_begin_kept(struct world *world, const struct script_account *account,
+                                                uint64_t *wait_us)
+{
+    return permits_begin_kept(live_of(world)->permits, account, wait_us);
+}
+
 static void live_permit_end(struct world *world, const struct script_account *account)
 {
     permits_end(live_of(world)->permits, account);
@@ -366,6 +372,7 @@ void live_world_init(struct live_world *live, struct loop *loop, struct fetch_po
         .script_has_begun = live_script_has_begun,
         .shadow = live_shadow,
         .permit_begin = live_permit_begin,
+        .permit_begin_kept = live_permit_begin_kept,
         .permit_end = live_permit_end,
         .account_block = live_account_block,
         .is_switched_off = live_is_switched_off,

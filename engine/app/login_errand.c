@@ -145,7 +145,7 @@ static void errand_on_built(struct script_call *call)
         .on_done = errand_on_fetched,
     };
     struct permit_refusal refusal;
-    if (!permit_take(&errand->permit, world, errand->account, &refusal)) {
+    if (!permit_take_kept(&errand->permit, world, errand->account, &refusal)) {
         end.retry_after_ms = refusal.retry_after_ms;
         errand_fail(errand, &end, refusal.outcome, refusal.detail);
         return;

@@ -2,7 +2,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "token/sealed_note.h"
+#include "token/hidden_note.h"
 
 #include <stdio.h>
 
@@ -10,7 +10,7 @@
 //                    |  ^  \--no answer---------------------------------------> IDLE: fetch it
 //                    |  +----its time------ PAUSING <----somebody has it---+
 //                    +--nothing there--> CLAIMING --------------------------+--mine, or too long--> IDLE: fetch it
-enum { VERSION = 1, FRONT = 1 + LOGIN_SHARE_ID + 8 + 8 };
+enum { LOGIN_MAX = 64 << 10, VERSION = 1, FRONT = 1 + LOGIN_SHARE_ID + 8 + 8 };
 
 static uint64_t share_now_us(const struct login_share *share)
 {
@@ -131,8 +131,8 @@ static bool open_note(const struct login_share *share, const struct block *note,
 {
     struct buffer plain;
 
-    buffer_init(&plain, SEALED_NOTE_MAX);
-    enum token_fault fault = sealed_note_read(share->ring, text_of(share->login_name), block_text(note), &plain);
+    buffer_init(&plain, LOGIN_MAX);
+    enum token_fault fault = hidden_note_read(share->ring, text_of(share->login_name), block_text(note), &plain);
     bool is_good = fault == TOKEN_GENUINE && read_login(share, buffer_text(&plain), found);
     seal_forget(plain.data, plain.length);
     buffer_fini(&plain);
@@ -154,14 +154,14 @@ void login_share_leave(struct login_share *share, struct text value, uint64_t li
         login_share_failed(share, 0);
         return;
     }
-    buffer_init(&plain, SEALED_NOTE_MAX);
-    buffer_init(&sealed, SEALED_NOTE_MAX + 1024);
+    buffer_init(&plain, LOGIN_MAX);
+    buffer_init(&sealed, LOGIN_MAX + HIDDEN_NOTE_MORE);
     buffer_append_byte(&plain, VERSION);
     buffer_append(&plain, id, LOGIN_SHARE_ID);
     put_number(&plain, now_ms);
     put_number(&plain, expires_ms);
     buffer_append_text(&plain, value);
-    bool is_sealed = !plain.is_full && sealed_note_write(share->ring, text_of(share->login_name), buffer_text(&plain),
+    bool is_sealed = !plain.is_full && hidden_note_write(share->ring, text_of(share->login_name), buffer_text(&plain),
                                                          &sealed) == STATUS_OK;
     struct block *note = is_sealed ? block_from_buffer(&sealed) : NULL;
     if (note != NULL) {

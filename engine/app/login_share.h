@@ -1,6 +1,6 @@
 /// Login share: whether another engine has the login that one is needed of, or is fetching it, before this one does.
 ///
-/// A login is left in the shared store, sealed (token/sealed_note.h), for as long as it lives. Who finds none claims
+/// A login is left in the shared store, sealed (token/hidden_note.h), for as long as it lives. Who finds none claims
 /// the fetch by a note that is only there if nobody has left one before, and that goes by itself. Who finds a claim
 /// looks again, each LOGIN_SHARE_ROUND_US, for at most LOGIN_SHARE_WAIT_US; then it fetches for itself. So does
 /// everybody, after at most LOGIN_SHARE_STORE_US, when the store says nothing.

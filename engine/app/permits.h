@@ -51,6 +51,9 @@ size_t permits_count(struct permits *permits);
 /// As quota_begin, quota_end and quota_block, with the clock's time. The account's catalogue was moved in.
 MUST_CHECK enum quota_answer permits_begin(struct permits *permits, const struct script_account *account,
                                            uint64_t *wait_us);
+/// The same out of what searches leave, as quota_begin_kept.
+MUST_CHECK enum quota_answer permits_begin_kept(struct permits *permits, const struct script_account *account,
+                                                uint64_t *wait_us);
 void permits_end(struct permits *permits, const struct script_account *account);
 /// For how long it is blocked from now on.
 uint64_t permits_block(struct permits *permits, const struct script_account *account, uint64_t wait_us);
@@ -84,8 +87,8 @@ void permits_note_worth(const struct permits *permits, const struct script_accou
                         double items, bool has_won);
 /// Is a cut attempt among those that go on? One in a hundred or what the settings say, five times as many while little
 /// is known. Never more parts of an account at once than PERMITS_LINGER, nor than a quarter of its `concurrent`: those
-/// that somebody waits for need the others. One that fills (the store wants its answer) needs no luck. If so, its end is
-/// told, once.
+/// that somebody waits for need the others. One that fills (the store wants its answer) needs no luck. If so, its end
+/// is told, once.
 enum { PERMITS_LINGER = 32 };
 MUST_CHECK bool permits_want_linger(struct permits *permits, const struct script_account *account, uint32_t parts,
                                     bool fills);

@@ -13,15 +13,27 @@ static struct permit_entry *permits_lock(const struct permits *permits, const st
     return entry;
 }
 
-enum quota_answer permits_begin(struct permits *permits, const struct script_account *account, uint64_t *wait_us)
+static enum quota_answer begin(struct permits *permits, const struct script_account *account,
+                               enum quota_answer (*ask)(struct quota *quota, uint64_t now_us, uint64_t *wait_us),
+                               uint64_t *wait_us)
 {
     struct permit_entry *found = permits_lock(permits, account);
     uint64_t now_us = permits->now_us();
-    enum quota_answer answer = quota_begin(&found->quota, now_us, wait_us);
+    enum quota_answer answer = ask(&found->quota, now_us, wait_us);
 
     found->refused[answer] += answer != QUOTA_FREE && answer != QUOTA_CONCURRENT;
     pthread_mutex_unlock(&found->lock);
     return answer;
+}
+
+enum quota_answer permits_begin(struct permits *permits, const struct script_account *account, uint64_t *wait_us)
+{
+    return begin(permits, account, quota_begin, wait_us);
+}
+
+enum quota_answer permits_begin_kept(struct permits *permits, const struct script_account *account, uint64_t *wait_us)
+{
+    return begin(permits, account, quota_begin_kept, wait_us);
 }
 
 void permits_end(struct permits *permits, const struct script_account *account)

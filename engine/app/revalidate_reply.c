@@ -6,6 +6,9 @@
 #include "search/shown.h"
 #include "token/booking_token.h"
 
+#include <stdio.h>
+#include <string.h>
+
 enum { REPLY_ARENA = 4 << 20 };
 
 // What the supplier said, taken apart.
@@ -206,8 +209,8 @@ static void write_offer(const struct revalidate_subject *subject, const struct r
     }
     buffer_init(&token, OFFER_TOKEN_MAX);
     json_key(json, "offer");
-    bool is_sealed =
-        tokens_seal(subject->tokens, &seal, subject->now_ms, subject->settings->offer_life_us, &room, &token);
+    bool is_sealed = tokens_seal(subject->tokens, &seal, subject->store, subject->now_ms,
+                                 subject->settings->offer_life_us, &room, &token);
     shown_write_offer(json, subject->supplier, &made, is_sealed ? buffer_text(&token) : (struct text){ NULL, 0 },
                       subject->detail);
     buffer_fini(&token);
@@ -223,7 +226,8 @@ static void write_why(const struct revalidate_subject *subject, const struct rev
                       struct json_writer *json)
 {
     bool is_ours = end == NULL && (strcmp(why, "draining") == 0 || strcmp(why, "out_of_memory") == 0 ||
-                                   strcmp(why, "forgotten") == 0); // says nothing of a supplier
+                                   strcmp(why, "forgotten") == 0 ||
+                                   strcmp(why, "store_unavailable") == 0); // says nothing of a supplier
     if (subject->detail == REPLY_PUBLIC && !is_ours) {
         json_field_c(json, "because", seen_of(end));
         return;
@@ -238,8 +242,16 @@ static void write_why(const struct revalidate_subject *subject, const struct rev
     }
 }
 
+static void tell_price(const struct json_node *price, char out[REVALIDATE_PRICE_SIZE])
+{
+    struct text total = json_tree_text(price, "total"), currency = json_tree_text(price, "currency");
+
+    (void)snprintf(out, REVALIDATE_PRICE_SIZE, "%.*s %.*s", TEXT_ARGS(total), TEXT_ARGS(currency));
+}
+
 enum revalidation_status revalidate_reply_write(const struct revalidate_subject *subject,
-                                                const struct revalidation_end *end, const char *why, struct buffer *out)
+                                                const struct revalidation_end *end, const char *why, struct buffer *out,
+                                                struct revalidate_prices *prices)
 {
     struct reading reading = { 0 };
     struct json_writer json, sold;
@@ -258,15 +270,21 @@ enum revalidation_status revalidate_reply_write(const struct revalidate_subject 
     json_end_object(&sold);
     json_writer_init(&json, out);
     json_begin_object(&json);
+    if (subject->id.length > 0) {
+        json_field_text(&json, "revalidation_id", subject->id);
+    }
     json_field_c(&json, "status", revalidation_status_name(reading.status));
     if (reading.status == REVALIDATION_RETRY && (end == NULL || end->result == NULL)) {
         write_why(subject, end, why, &json);
     }
+    *prices = (struct revalidate_prices){ 0 };
     if (reading.was != NULL) {
+        tell_price(reading.was, prices->was);
         json_key(&json, "was");
         json_raw(&json, reading.was->source);
     }
     if (is_sold(reading.status)) {
+        tell_price(reading.now, prices->now);
         json_key(&json, "now");
         json_raw(&json, reading.now->source);
         if (reading.handoff != NULL) {

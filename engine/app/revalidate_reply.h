@@ -13,6 +13,8 @@
 
 struct revalidate_subject {
     struct tokens *tokens;
+    struct world *store; // where other engines look for what a token names; NULL: there is none
+    struct text id;      // of the revalidation
     const struct settings *settings;
     const struct catalogue_supplier *supplier;
     const struct script_account *account;
@@ -22,8 +24,14 @@ struct revalidate_subject {
     uint64_t now_ms;
 };
 
+/// "120.00 EUR" each; empty: there is none.
+enum { REVALIDATE_PRICE_SIZE = 64 };
+struct revalidate_prices {
+    char was[REVALIDATE_PRICE_SIZE], now[REVALIDATE_PRICE_SIZE];
+};
+
 /// Writes the whole body. `end` NULL: nobody was asked, because of `why` (an outcome's name or a word of our own). What
 /// its status is.
 enum revalidation_status revalidate_reply_write(const struct revalidate_subject *subject,
-                                                const struct revalidation_end *end, const char *why,
-                                                struct buffer *out);
+                                                const struct revalidation_end *end, const char *why, struct buffer *out,
+                                                struct revalidate_prices *prices);

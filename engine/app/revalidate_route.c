@@ -1,22 +1,25 @@
 #include "app/revalidate_route.h"
 
 #include "app/budget_headers.h"
+#include "app/hidden_notes.h"
 #include "app/io_thread.h"
-#include "app/problem.h"
+#include "app/revalidate_flights.h"
 #include "app/revalidate_reply.h"
 #include "app/route_call.h"
+#include "app/search_id.h"
 #include "app/search_request.h"
+#include "app/token_call.h"
 #include "base/clock.h"
 #include "base/json_tree.h"
 #include "base/json_write.h"
 #include "base/log.h"
+#include "telemetry/attribution.h"
 #include "telemetry/metrics.h"
-#include "token/booking_token.h"
 
-#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum { CALL_ARENA = 1 << 20, REPLY_MAX = 4 << 20 };
+enum { CALL_ARENA = 1 << 20, REPLY_MAX = 4 << 20, RECORD_TEXTS = 4 << 10 };
 
 /// A revalidation between its request and the last byte of its reply.
 struct revalidate_call {
@@ -25,53 +28,106 @@ struct revalidate_call {
     struct io_thread *thread;
     struct http_call *call;
     struct generation *generation;
-    struct revalidation *revalidation; // NULL once it has replied
-    struct arena arena;                // of the claims
+    char id[SEARCH_ID_SIZE];
+    bool is_riding, is_reading; // what it waits for: a revalidation, what the store has kept of the offer
+    struct revalidate_rider rider;
+    struct hidden_read read;
+    uint64_t end_us;
+    struct arena arena; // of the claims
     struct offer_claims claims;
-    struct block *kept; // what the shelf has of it; NULL: all is in the claims
+    struct block *kept; // what is kept of it elsewhere; NULL: all is in the claims
     enum reply_detail detail;
     const struct catalogue_supplier *supplier;
     const struct script_account *account;
 };
-
-static void reply_json(struct http_call *call, struct buffer *body)
-{
-    struct header_pair header = { "Cache-Control", "no-store" };
-    struct block *block = block_from_buffer(body);
-    struct http_reply reply = { .status = block != NULL ? 200 : 503,
-                                .content_type = "application/json",
-                                .body = block,
-                                .headers = &header,
-                                .header_count = 1 };
-    http_call_reply(call, &reply);
-    block_release(&block);
-}
 
 static struct text hidden_of(const struct revalidate_call *mine)
 {
     return mine->kept != NULL ? block_text(mine->kept) : mine->claims.hidden;
 }
 
-/// Counted, and told in the log: who was asked, what it came to, how long it took.
-static void note(struct revalidate_call *mine, enum revalidation_status status, const struct revalidation_end *end,
-                 const char *why, uint32_t requests)
+/// What came of it, as its caller saw it.
+struct conclusion {
+    enum revalidation_status status;
+    const struct revalidation_end *end; // NULL: nobody was asked, because of `why`
+    const char *why;
+    uint32_t requests;
+    struct revalidate_prices prices;
+};
+
+static void fill_entry(const struct revalidate_call *mine, const struct conclusion *conclusion,
+                       struct search_record *record)
 {
-    struct text supplier = mine->supplier != NULL ? mine->supplier->name : (struct text){ NULL, 0 };
+    const struct revalidation_end *end = conclusion->end;
+    struct search_record_entry *entry = &record->entries[0];
+
+    entry->name = search_record_keep(record, mine->claims.supplier);
+    entry->account = search_record_keep(record, mine->claims.account);
+    entry->script = mine->supplier != NULL ? search_record_keep(record, mine->supplier->script) : entry->script;
+    entry->requests = conclusion->requests;
+    entry->outcome = OUTCOME_CANCELLED;
+    if (end != NULL) {
+        entry->outcome = end->end.outcome;
+        entry->phase = end->end.phase;
+        entry->rejection = end->end.rejection;
+        entry->http_status = end->end.http_status;
+        entry->retry_after_ms = end->end.retry_after_ms;
+        entry->code = search_record_keep(record, text_of(end->end.code));
+        entry->detail = search_record_keep(record, text_of(end->end.detail));
+    }
+}
+
+static void attribute(struct revalidate_call *mine, const struct conclusion *conclusion, uint64_t took_us)
+{
+    struct search_record *record = search_record_create(1, RECORD_TEXTS);
+    struct search_record_revalidation *told = record != NULL ? &record->revalidation : NULL;
+
+    if (record == NULL) {
+        return;
+    }
+    record->kind = RECORD_REVALIDATION;
+    record->search_id = search_record_keep(record, text_of(mine->id));
+    record->product = search_record_keep(record, mine->claims.product);
+    record->generation = generation_catalogue(mine->generation)->generation;
+    record->arrival_wall_us = http_call_arrival_wall_us(mine->call);
+    record->took_us = took_us;
+    told->status = conclusion->status;
+    told->because = search_record_keep(
+        record, text_of(conclusion->end != NULL ? outcome_name(conclusion->end->end.outcome) : conclusion->why));
+    told->was = search_record_keep(record, text_of(conclusion->prices.was));
+    told->now = search_record_keep(record, text_of(conclusion->prices.now));
+    told->has_joined = mine->rider.has_joined;
+    told->age_ms = mine->claims.observed_ms > 0 && record->arrival_wall_us / 1000 > mine->claims.observed_ms
+                       ? record->arrival_wall_us / 1000 - mine->claims.observed_ms
+                       : 0;
+    fill_entry(mine, conclusion, record);
+    attribution_submit(mine->thread->engine->attribution, record);
+}
+
+/// Counted, written down, and told in the log: who was asked, what it came to, how long it took.
+static void note(struct revalidate_call *mine, const struct conclusion *conclusion)
+{
     uint64_t took_us = clock_now_us() - http_call_arrival_us(mine->call);
-    const char *because = end != NULL ? outcome_name(end->end.outcome) : why;
+    const struct revalidation_end *end = conclusion->end;
+    const char *because = end != NULL ? outcome_name(end->end.outcome) : conclusion->why;
     const char *phase = end != NULL ? phase_name(end->end.phase) : NULL;
 
-    metrics_count_revalidation(mine->thread->engine->metrics, status, supplier, requests);
+    metrics_count_revalidation(mine->thread->engine->metrics, conclusion->status);
+    attribute(mine, conclusion, took_us);
     log_line(LOG_INFO, "revalidation",
-             "supplier=%.*s account=%.*s status=%s because=%s phase=%s requests=%u took_ms=%llu",
-             TEXT_ARGS(mine->claims.supplier), TEXT_ARGS(mine->claims.account), revalidation_status_name(status),
-             because, phase != NULL ? phase : "none", requests, (unsigned long long)(took_us / 1000));
+             "id=%s supplier=%.*s account=%.*s status=%s because=%s phase=%s requests=%u joined=%d took_ms=%llu",
+             mine->id, TEXT_ARGS(mine->claims.supplier), TEXT_ARGS(mine->claims.account),
+             revalidation_status_name(conclusion->status), because, phase != NULL ? phase : "none",
+             conclusion->requests, mine->rider.has_joined, (unsigned long long)(took_us / 1000));
 }
 
 static void reply(struct revalidate_call *mine, const struct revalidation_end *end, const char *why, uint32_t requests)
 {
+    struct conclusion conclusion = { .end = end, .why = why, .requests = requests };
     struct revalidate_subject subject = {
         .tokens = &mine->thread->engine->tokens,
+        .store = io_thread_store(mine->thread),
+        .id = text_of(mine->id),
         .settings = generation_settings(mine->generation),
         .supplier = mine->supplier,
         .account = mine->account,
@@ -83,16 +139,30 @@ static void reply(struct revalidate_call *mine, const struct revalidation_end *e
     struct buffer body;
 
     buffer_init(&body, REPLY_MAX);
-    enum revalidation_status status = revalidate_reply_write(&subject, end, why, &body);
-    note(mine, status, end, why, requests);
-    reply_json(mine->call, &body);
+    conclusion.status = revalidate_reply_write(&subject, end, why, &body, &conclusion.prices);
+    note(mine, &conclusion);
+    token_call_reply(mine->call, &body);
     buffer_fini(&body);
+}
+
+/// Whatever it waits for goes on without it, or ends. How many requests went out for it.
+static uint32_t leave(struct revalidate_call *mine)
+{
+    uint32_t requests = mine->is_riding ? revalidate_flights_leave(&mine->rider) : 0;
+
+    if (mine->is_reading) {
+        hidden_notes_cancel(&mine->read);
+    }
+    mine->is_riding = mine->is_reading = false;
+    return requests;
 }
 
 static void call_free(struct revalidate_call *mine)
 {
-    if (mine->revalidation != NULL) {
-        note(mine, REVALIDATION_CANCELLED, NULL, "caller_left", revalidation_cancel(&mine->revalidation));
+    if (mine->is_riding || mine->is_reading) {
+        struct conclusion gone = { .status = REVALIDATION_CANCELLED, .why = "caller_left" };
+        gone.requests = leave(mine);
+        note(mine, &gone);
     }
     generation_release(&mine->generation);
     block_release(&mine->kept);
@@ -124,92 +194,29 @@ static void on_sent(struct io_thread *thread, struct route_call *route, uint64_t
 
 static const struct route_call_kind REVALIDATE_CALL = { on_gone, on_sent };
 
-static void on_end(void *owner, const struct revalidation_end *end)
+static void on_end(struct revalidate_rider *rider, const struct revalidation_end *end)
 {
-    struct revalidate_call *mine = owner;
+    struct revalidate_call *mine = CONTAINER_OF(rider, struct revalidate_call, rider);
 
-    uint64_t kept_quiet = 0;
-
-    mine->revalidation = NULL;
-    if (end->trouble != NULL &&
-        complaints_admit(&mine->thread->engine->complaints, mine->supplier->script, clock_now_us(), &kept_quiet)) {
-        log_line(LOG_WARNING, "script", "supplier `%.*s`: %s: %s kept_quiet=%llu", TEXT_ARGS(mine->supplier->name),
-                 outcome_name(end->end.outcome), end->end.detail, (unsigned long long)kept_quiet);
-        log_failure(LOG_WARNING, "script", end->trouble);
-    }
-    reply(mine, end, NULL, end->requests);
+    mine->is_riding = false;
+    reply(mine, end, end != NULL ? NULL : "draining", end != NULL ? end->requests : 0);
 }
 
 void revalidate_route_end_all(struct io_thread *thread)
 {
     struct list *node = thread->revalidations.next, *next;
 
+    revalidate_flights_end_all(thread); // those who ride along, here and elsewhere, are told
     for (; node != &thread->revalidations; node = next) {
         struct revalidate_call *mine = CONTAINER_OF(node, struct revalidate_call, node);
         next = node->next;
-        if (mine->revalidation != NULL) {
-            uint32_t requests = revalidation_cancel(&mine->revalidation);
-            reply(mine, NULL, "draining", requests); // its call stays until the reply is sent
+        if (mine->is_riding || mine->is_reading) {
+            reply(mine, NULL, "draining", leave(mine)); // its call stays until the reply is sent
         }
     }
 }
 
 // ------------------------------------------------------------------------------------------------------------ request
-
-/// The one field of the body. False: `problem` says what is wrong.
-static bool read_token(struct http_call *call, const char *field, struct arena *arena, struct text *token,
-                       struct problem *problem)
-{
-    struct json_node *root = NULL;
-    size_t offset = 0;
-    const char *sentence = "there is none";
-    struct text rest, body = block_text(http_call_body(call));
-    struct text type = text_trim(text_split(http_call_header(call, "content-type"), ';', &rest));
-
-    if (!text_equals_nocase(type, TEXT("application/json"))) {
-        problem_init(problem, 415, "unsupported_media_type", "The body must be application/json");
-        problem_add(problem, "", "unsupported_media_type", "send the header content-type: application/json");
-        return false;
-    }
-    if (body.length == 0 || json_tree_read(arena, body, &root, &offset, &sentence) != STATUS_OK ||
-        root->kind != JSON_BEGIN_OBJECT) {
-        problem_init(problem, 400, "not_json", "The body is not a JSON object");
-        problem_add(problem, "", "not_json", "%s, at byte %zu", sentence != NULL ? sentence : "no object", offset);
-        return false;
-    }
-    problem_init(problem, 422, "bad_request", "The request is not valid");
-    for (const struct json_node *at = root->first; at != NULL; at = at->next) {
-        if (!text_equals_c(at->key, field)) {
-            problem_add(problem, "", "unknown_field", "there is no field but \"%s\"", field);
-        }
-    }
-    const struct json_node *node = json_tree_member(root, field);
-    if (node == NULL || node->kind != JSON_STRING) {
-        char pointer[64];
-        snprintf(pointer, sizeof pointer, "/%s", field);
-        problem_add(problem, node == NULL ? "" : pointer, node == NULL ? "missing" : "not_a_text", "\"%s\": a text %s",
-                    field, node == NULL ? "is missing" : "expected");
-    }
-    *token = node == NULL ? (struct text){ NULL, 0 } : node->text;
-    return problem->error_count == 0;
-}
-
-static void refuse_fault(struct http_call *call, enum token_fault fault)
-{
-    struct problem problem;
-
-    problem_init(&problem, fault == TOKEN_UNREADABLE ? 503 : 422, token_fault_code(fault), "The token is not accepted");
-    problem_add(&problem, "/token", token_fault_code(fault), "%s", token_fault_sentence(fault));
-    problem_reply(call, &problem, NULL, 0);
-}
-
-static void refuse_off(struct http_call *call)
-{
-    struct problem problem;
-
-    problem_init(&problem, 404, "tokens_are_off", "This engine gives no tokens: tokens.enabled is false");
-    problem_reply(call, &problem, NULL, 0);
-}
 
 /// The supplier and account that the token names, as they are now. False: there is none, or nobody may ask it.
 static bool find_subject(struct revalidate_call *mine)
@@ -270,7 +277,25 @@ static uint64_t end_of(const struct revalidate_call *mine, struct problem *probl
     return http_call_arrival_us(mine->call) + budget_us;
 }
 
-static void start(struct revalidate_call *mine, uint64_t end_us)
+/// What makes two of them the same, but for the catalogue: whom they ask, about what.
+static enum status make_key(const struct revalidate_call *mine, uint8_t key[SEAL_DIGEST])
+{
+    const struct text texts[] = { mine->supplier->name, mine->account->name, mine->claims.facts, mine->claims.offer,
+                                  hidden_of(mine) };
+    struct buffer all;
+
+    buffer_init(&all, REPLY_MAX);
+    for (size_t i = 0; i < COUNT_OF(texts); i++) {
+        uint64_t length = texts[i].length;
+        buffer_append(&all, (const char *)&length, sizeof length);
+        buffer_append_text(&all, texts[i]);
+    }
+    enum status status = all.is_full ? STATUS_NO_MEMORY : seal_digest(buffer_text(&all), key);
+    buffer_fini(&all);
+    return status;
+}
+
+static void ride(struct revalidate_call *mine)
 {
     struct block *facts = block_create(mine->claims.facts), *offer = make_offer(mine);
     struct revalidation_options options = {
@@ -282,44 +307,79 @@ static void start(struct revalidate_call *mine, uint64_t end_us)
         .offer = offer,
         .arrival_us = http_call_arrival_us(mine->call),
         .arrival_wall_us = http_call_arrival_wall_us(mine->call),
-        .end_us = end_us,
-        .on_end = on_end,
-        .owner = mine,
+        .end_us = mine->end_us,
     };
+    uint8_t key[SEAL_DIGEST];
 
-    if (facts == NULL || offer == NULL || revalidation_start(&options, &mine->revalidation) != STATUS_OK) {
+    mine->rider.on_end = on_end;
+    if (facts != NULL && offer != NULL && make_key(mine, key) == STATUS_OK &&
+        revalidate_flights_join(mine->thread, key, &options, &mine->rider) == STATUS_OK) {
+        mine->is_riding = true;
+    } else {
         reply(mine, NULL, "out_of_memory", 0);
     }
     block_release(&facts);
     block_release(&offer);
 }
 
+/// All of the offer is there.
+static void ask(struct revalidate_call *mine)
+{
+    if (!find_subject(mine)) {
+        reply(mine, NULL, "disabled", 0);
+    } else if (!mine->supplier->revalidates) { // by its nature, and no error of its script
+        reply(mine, NULL, "not_revalidated", 0);
+    } else {
+        ride(mine);
+    }
+}
+
+static void on_read(struct hidden_read *read, struct block *hidden, bool is_fault)
+{
+    struct revalidate_call *mine = CONTAINER_OF(read, struct revalidate_call, read);
+
+    mine->is_reading = false;
+    mine->kept = block_acquire(hidden);
+    if (hidden != NULL) {
+        ask(mine);
+    } else {
+        reply(mine, NULL, is_fault ? "store_unavailable" : "forgotten", 0);
+    }
+}
+
+/// What its token only names: here, else in the store. False: it is not here.
+static bool find_hidden(struct revalidate_call *mine)
+{
+    struct engine *engine = mine->thread->engine;
+    struct world *store = io_thread_store(mine->thread);
+    struct text name = mine->claims.hidden_key;
+
+    if (name.length == 0) {
+        return true;
+    }
+    mine->kept = hidden_shelf_find(engine->tokens.shelf, name, clock_wall_us() / 1000);
+    if (mine->kept != NULL) {
+        return true;
+    }
+    mine->read.on_done = on_read;
+    mine->is_reading = store != NULL && name.length == HIDDEN_NAME &&
+                       hidden_notes_read(&mine->read, store, &engine->tokens.ring, name.data, mine->end_us);
+    if (!mine->is_reading) {
+        reply(mine, NULL, "forgotten", 0);
+    }
+    return false;
+}
+
 static void begin(struct revalidate_call *mine)
 {
     struct problem problem;
-    uint64_t end_us = end_of(mine, &problem);
 
+    mine->end_us = end_of(mine, &problem);
     if (problem.error_count > 0) {
         problem_reply(mine->call, &problem, NULL, 0);
-        return;
+    } else if (find_hidden(mine)) {
+        ask(mine);
     }
-    if (mine->claims.hidden_key.length > 0) {
-        mine->kept =
-            hidden_shelf_find(mine->thread->engine->tokens.shelf, mine->claims.hidden_key, clock_wall_us() / 1000);
-        if (mine->kept == NULL) {
-            reply(mine, NULL, "forgotten", 0);
-            return;
-        }
-    }
-    if (!find_subject(mine)) {
-        reply(mine, NULL, "disabled", 0);
-        return;
-    }
-    if (!mine->supplier->revalidates) { // by its nature, and no error of its script
-        reply(mine, NULL, "not_revalidated", 0);
-        return;
-    }
-    start(mine, end_us);
 }
 
 static struct revalidate_call *call_create(struct io_thread *thread, struct http_call *call)
@@ -328,6 +388,7 @@ static struct revalidate_call *call_create(struct io_thread *thread, struct http
 
     if (mine != NULL) {
         arena_init(&mine->arena, CALL_ARENA);
+        search_id_make(mine->id, http_call_arrival_wall_us(call));
         mine->route = (struct route_call){ &REVALIDATE_CALL };
         mine->thread = thread;
         mine->call = call;
@@ -348,13 +409,31 @@ static void refuse_busy(struct http_call *call, const char *code, const char *ti
     problem_reply(call, &problem, &header, 1);
 }
 
+/// One of the six: its time is over, and nobody is asked.
+static void reply_expired(struct revalidate_call *mine)
+{
+    struct conclusion conclusion = { .status = REVALIDATION_EXPIRED, .why = "token_expired" };
+    struct json_writer json;
+    struct buffer body;
+
+    buffer_init(&body, REPLY_MAX);
+    json_writer_init(&json, &body);
+    json_begin_object(&json);
+    json_field_c(&json, "revalidation_id", mine->id);
+    json_field_c(&json, "status", revalidation_status_name(conclusion.status));
+    json_field_c(&json, "because", conclusion.why);
+    json_end_object(&json);
+    note(mine, &conclusion);
+    token_call_reply(mine->call, &body);
+    buffer_fini(&body);
+}
+
 void revalidate_route_handle(struct io_thread *thread, struct http_call *call)
 {
-    struct problem problem;
     struct text token;
 
     if (!thread->engine->tokens.is_on) {
-        refuse_off(call);
+        token_call_refuse_off(call);
         return;
     }
     if (atomic_load(&thread->engine->refuses_searches)) {
@@ -366,97 +445,16 @@ void revalidate_route_handle(struct io_thread *thread, struct http_call *call)
         refuse_busy(call, "out_of_memory", "There was no memory for the revalidation");
         return;
     }
-    if (!read_token(call, "token", &mine->arena, &token, &problem)) {
-        problem_reply(call, &problem, NULL, 0);
+    if (!token_call_read(call, "token", &mine->arena, &token)) {
         return;
     }
     enum token_fault fault =
         offer_token_read(&thread->engine->tokens.ring, token, clock_wall_us() / 1000, &mine->arena, &mine->claims);
-    if (fault == TOKEN_EXPIRED) { // one of the six: its time is over, and nobody is asked
-        struct buffer body;
-        buffer_init(&body, REPLY_MAX);
-        buffer_append_text(&body, TEXT("{\"status\":\"expired\",\"because\":\"token_expired\"}"));
-        note(mine, REVALIDATION_EXPIRED, NULL, "token_expired", 0);
-        reply_json(call, &body);
-        buffer_fini(&body);
+    if (fault == TOKEN_EXPIRED) {
+        reply_expired(mine);
     } else if (fault != TOKEN_GENUINE) {
-        refuse_fault(call, fault);
+        token_call_refuse(call, fault);
     } else {
         begin(mine);
     }
-}
-
-// ------------------------------------------------------------------------------------------------------------- verify
-
-static void write_claims(const struct booking_claims *claims, struct json_writer *json)
-{
-    char expires_at[TOKENS_TIME_SIZE];
-
-    json_field_text(json, "id", claims->id);
-    json_field_text(json, "product", claims->product);
-    json_field_text(json, "supplier", claims->supplier);
-    if (claims->account.length > 0) {
-        json_field_text(json, "account", claims->account);
-    }
-    json_field_text(json, "offer", claims->offer);
-    json_key(json, "price");
-    json_begin_object(json);
-    json_field_text(json, "total", claims->total);
-    json_field_text(json, "currency", claims->currency);
-    json_end_object(json);
-    json_field_text(json, "search", claims->search);
-    tokens_print_time(claims->expires_s * 1000, expires_at);
-    json_field_c(json, "expires_at", expires_at);
-}
-
-void revalidate_route_verify(struct io_thread *thread, struct http_call *call)
-{
-    struct booking_claims claims;
-    struct problem problem;
-    struct json_writer json;
-    struct arena arena;
-    struct buffer body;
-    struct text token;
-
-    if (!thread->engine->tokens.is_on) {
-        refuse_off(call);
-        return;
-    }
-    arena_init(&arena, CALL_ARENA);
-    if (!read_token(call, "booking_token", &arena, &token, &problem)) {
-        problem_reply(call, &problem, NULL, 0);
-        arena_fini(&arena);
-        return;
-    }
-    enum token_fault fault =
-        booking_token_read(&thread->engine->tokens.ring, token, clock_wall_us() / 1000000, &arena, &claims);
-    buffer_init(&body, REPLY_MAX);
-    json_writer_init(&json, &body);
-    json_begin_object(&json);
-    json_field_bool(&json, "genuine", fault == TOKEN_GENUINE || fault == TOKEN_EXPIRED);
-    json_field_bool(&json, "valid", fault == TOKEN_GENUINE);
-    if (fault != TOKEN_GENUINE) {
-        json_field_c(&json, "because", token_fault_code(fault));
-    }
-    if (fault == TOKEN_GENUINE || fault == TOKEN_EXPIRED) {
-        write_claims(&claims, &json);
-    }
-    json_end_object(&json);
-    reply_json(call, &body);
-    buffer_fini(&body);
-    arena_fini(&arena);
-}
-
-void revalidate_route_keys(struct io_thread *thread, struct http_call *call)
-{
-    struct buffer body;
-
-    if (!thread->engine->tokens.is_on) {
-        refuse_off(call);
-        return;
-    }
-    buffer_init(&body, REPLY_MAX);
-    token_ring_write_public(&thread->engine->tokens.ring, &body);
-    reply_json(call, &body);
-    buffer_fini(&body);
 }

@@ -1,4 +1,4 @@
-/// Revalidate route: POST /v1/revalidate, POST /v1/verify, GET /.well-known/jwks.json.
+/// Revalidate route: POST /v1/revalidate.
 ///
 /// A revalidation opens an offer's token, asks the supplier for that offer once more, and says one of six things. Only
 /// `confirmed` and `price_changed` give the hand-off and a booking token, and nothing else in the engine does.
@@ -12,9 +12,5 @@
 struct io_thread;
 
 void revalidate_route_handle(struct io_thread *thread, struct http_call *call);
-/// Says whether a booking token is genuine and unexpired; answered at once.
-void revalidate_route_verify(struct io_thread *thread, struct http_call *call);
-/// The public halves of the keys that booking tokens are signed with, as a JSON Web Key Set.
-void revalidate_route_keys(struct io_thread *thread, struct http_call *call);
 /// All revalidations of the thread end now, as `retry`.
 void revalidate_route_end_all(struct io_thread *thread);

@@ -6,6 +6,7 @@
 #include "app/revalidate_route.h"
 #include "app/route_call.h"
 #include "app/search_route.h"
+#include "app/verify_route.h"
 #include "telemetry/metrics.h"
 
 #include <string.h>
@@ -45,12 +46,9 @@ static void handle_readyz(struct io_thread *thread, struct http_call *call)
 }
 
 static const struct route ROUTES[] = {
-    { "POST", "/v1/search", search_route_handle },
-    { "POST", "/v1/revalidate", revalidate_route_handle },
-    { "POST", "/v1/verify", revalidate_route_verify },
-    { "GET", "/.well-known/jwks.json", revalidate_route_keys },
-    { "GET", "/healthz", handle_healthz },
-    { "GET", "/readyz", handle_readyz },
+    { "POST", "/v1/search", search_route_handle }, { "POST", "/v1/revalidate", revalidate_route_handle },
+    { "POST", "/v1/verify", verify_route_handle }, { "GET", "/.well-known/jwks.json", verify_route_keys },
+    { "GET", "/healthz", handle_healthz },         { "GET", "/readyz", handle_readyz },
 };
 
 /// False: browsers are not served.

@@ -229,7 +229,7 @@ static bool search_route_on_seal(void *owner, const struct search_seal *seal, st
 {
     struct search_call *mine = owner;
 
-    return tokens_seal(&mine->thread->engine->tokens, seal, clock_wall_us() / 1000,
+    return tokens_seal(&mine->thread->engine->tokens, seal, io_thread_store(mine->thread), clock_wall_us() / 1000,
                        generation_settings(mine->generation)->offer_life_us, &mine->shelf_room, token);
 }
 

@@ -80,7 +80,8 @@ struct settings {
     size_t offer_key_count, booking_key_count;
     uint64_t offer_life_us, booking_life_us; // of tokens
     uint64_t revalidation_budget_us;
-    uint64_t reply_max_age_us; // 0: replies are not to be kept
+    uint64_t revalidation_quota_share; // millionths
+    uint64_t reply_max_age_us;         // 0: replies are not to be kept
     uint64_t script_build_us, script_normalise_us, script_memory;
     uint64_t notice_us; // SIGTERM: how long searches are still taken; SETTINGS_AUTO: see app/shutdown.c
     uint64_t drain_us;  // then: how long open searches may go on

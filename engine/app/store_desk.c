@@ -81,6 +81,19 @@ static enum status open_lmdb(const struct settings *settings, struct store **sto
     return store_lmdb_open(&options, store, why);
 }
 
+/// Braces are for Redis Cluster, which keeps names with the same word in braces together.
+static bool is_prefix(struct text prefix)
+{
+    static const char ALLOWED[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.:_-{}";
+    enum { PREFIX_MAX = 64 };
+
+    bool is_one = prefix.length > 0 && prefix.length <= PREFIX_MAX;
+    for (size_t i = 0; is_one && i < prefix.length; i++) {
+        is_one = memchr(ALLOWED, prefix.data[i], sizeof ALLOWED - 1) != NULL;
+    }
+    return is_one;
+}
+
 static enum status read_url(const struct settings *settings, struct store_url *url, struct failure *why)
 {
     if (settings->store_url.data == NULL) {
@@ -91,6 +104,11 @@ static enum status read_url(const struct settings *settings, struct store_url *u
     if (settings->store_user.data != NULL && settings->store_password_env.data == NULL) {
         failure_set(why, "store.user is set, and store.password_env is not");
         failure_help(why, "name the secret that holds the password of this user in store.password_env");
+        return STATUS_INVALID;
+    }
+    if (!is_prefix(settings->store_prefix)) {
+        failure_set(why, "store.prefix is no word of 1 to 64 letters, digits and .:_-{}");
+        failure_help(why, "take the name of this deployment, like lastcall-staging");
         return STATUS_INVALID;
     }
     return store_url_read(settings->store_url, url, why);

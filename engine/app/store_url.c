@@ -58,7 +58,7 @@ static enum status read_host(struct text place, struct store_url *out, struct fa
 {
     static const char HELP[] = "write it as redis://host:6379/0, an IPv6 address in brackets";
     struct text port = { 0 };
-    struct text host = place;
+    struct text host;
     uint64_t number = STORE_PORT;
 
     if (place.length > 0 && place.data[0] == '[') {

@@ -334,10 +334,9 @@ static void finish(struct switch_desk *desk, struct switch_request *request, con
 /// To the other engines, if there are any. What is forgotten in a store that they share is forgotten for them.
 static void pass_on(struct switch_desk *desk, const struct switch_request *request)
 {
-    bool is_of_all = request->action == SWITCH_PURGE;
+    bool is_word = request->action != SWITCH_PURGE && (request->end == SWITCH_DONE || request->end == SWITCH_UNCHANGED);
 
-    if (desk->engine->board != NULL && !is_of_all &&
-        (request->end == SWITCH_DONE || request->end == SWITCH_UNCHANGED)) {
+    if (desk->engine->board != NULL && is_word) {
         struct switch_word word = switch_word_of_request(request, clock_wall_us());
         board_tell_switch(desk->engine->board, &word);
     }

@@ -27,6 +27,7 @@ static const struct {
     [SWITCH_RESET] = { "reset", SWITCH_ABOUT_BREAKER, true },
     [SWITCH_SET_CEILING] = { "set_ceiling", SWITCH_ABOUT_CEILING, false },
     [SWITCH_DROP_CEILING] = { "drop_ceiling", SWITCH_ABOUT_CEILING, true },
+    [SWITCH_PURGE] = { NULL, SWITCH_ABOUT_ASKING, false }, // done where all see it: in the store
 };
 
 struct switch_word switch_word_of_item(const struct switch_item *item, uint64_t now_us, uint64_t wall_us)
@@ -213,7 +214,7 @@ static enum status read_action(const struct record_reading *reading, const struc
     const struct json_node *said = json_tree_member(object, "said");
 
     for (size_t i = 0; said != NULL && said->kind == JSON_STRING && i < SWITCH_ACTION_COUNT; i++) {
-        if (text_equals_c(said->text, ACTIONS[i].name)) {
+        if (ACTIONS[i].name != NULL && text_equals_c(said->text, ACTIONS[i].name)) {
             *action = (enum switch_action)i;
             return STATUS_OK;
         }

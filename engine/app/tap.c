@@ -374,15 +374,25 @@ static bool tap_script_has_begun(struct world *world, const struct script_call *
 
 // --------------------------------------------------------------------------------------------------- what goes through
 
-static enum quota_answer tap_permit_begin(struct world *world, const struct script_account *account, uint64_t *wait_us)
+static enum quota_answer note_wait(struct world *world, enum quota_answer answer)
 {
     struct tap *tap = tap_of(world);
 
-    enum quota_answer answer = tap->behind->ops->permit_begin(tap->behind, account, wait_us);
     if (answer != QUOTA_FREE && tap->waiting_since_us == 0) {
         tap->waiting_since_us = tap_now_us(world);
     }
     return answer;
+}
+
+static enum quota_answer tap_permit_begin(struct world *world, const struct script_account *account, uint64_t *wait_us)
+{
+    return note_wait(world, behind(world)->ops->permit_begin(behind(world), account, wait_us));
+}
+
+static enum quota_answer tap_permit_begin_kept(struct world *world, const struct script_account *account,
+                                               uint64_t *wait_us)
+{
+    return note_wait(world, behind(world)->ops->permit_begin_kept(behind(world), account, wait_us));
 }
 
 static void tap_permit_end(struct world *world, const struct script_account *account)
@@ -442,6 +452,7 @@ void tap_begin(struct tap *tap, struct world *world)
         .script_cancel = tap_script_cancel,
         .script_has_begun = tap_script_has_begun,
         .permit_begin = tap_permit_begin,
+        .permit_begin_kept = tap_permit_begin_kept,
         .permit_end = tap_permit_end,
         .account_block = tap_account_block,
         .login_peek = tap_login_peek,

@@ -1,5 +1,6 @@
 #include "app/tokens.h"
 
+#include "app/hidden_notes.h"
 #include "app/secret.h"
 #include "base/clock.h"
 #include "base/json_write.h"
@@ -82,13 +83,33 @@ void tokens_print_time(uint64_t ms, char out[TOKENS_TIME_SIZE])
     (void)strftime(out, TOKENS_TIME_SIZE, "%Y-%m-%dT%H:%M:%SZ", &tm);
 }
 
+// When its supplier said it: an offer out of the store tells so behind its `price_status`; one that does not is of now.
+static uint64_t observed_of(const struct offer *offer, uint64_t now_ms)
+{
+    static const char BEFORE[] = ",\"observed_at\":\"";
+    struct text rest, at = offer->json;
+    uint64_t observed_ms = 0;
+
+    if (offer->status_at == 0 || offer->status_at >= at.length) {
+        return now_ms;
+    }
+    at = (struct text){ at.data + offer->status_at, at.length - offer->status_at };
+    (void)text_split(at, '"', &rest);
+    if (!text_starts_with(rest, text_of(BEFORE))) {
+        return now_ms;
+    }
+    rest = (struct text){ rest.data + sizeof BEFORE - 1, rest.length - (sizeof BEFORE - 1) };
+    bool is_told = clock_read_utc(text_split(rest, '"', &rest), &observed_ms);
+    return is_told && observed_ms < now_ms ? observed_ms : now_ms;
+}
+
 // What the script gets of the offer again, but for what is hidden.
-static void write_offer(const struct offer *offer, uint64_t now_ms, struct buffer *out)
+static void write_offer(const struct offer *offer, uint64_t observed_ms, struct buffer *out)
 {
     struct json_writer json;
     char observed[TOKENS_TIME_SIZE];
 
-    tokens_print_time(now_ms, observed);
+    tokens_print_time(observed_ms, observed);
     json_writer_init(&json, out);
     json_begin_object(&json);
     json_field_text(&json, "id", offer->id);
@@ -101,8 +122,9 @@ static void write_offer(const struct offer *offer, uint64_t now_ms, struct buffe
     json_end_object(&json);
 }
 
-static bool claims_hide(struct tokens *tokens, struct text hidden, size_t *room, struct offer_claims *claims,
-                        char name[HIDDEN_NAME])
+// The shelf is nearer than the store, and there when the store is not.
+static bool claims_hide(struct tokens *tokens, struct text hidden, struct world *store, uint64_t now_ms, size_t *room,
+                        struct offer_claims *claims, char name[HIDDEN_NAME])
 {
     if (hidden.length <= OFFER_TOKEN_HIDDEN_MAX) {
         claims->hidden = hidden;
@@ -113,11 +135,15 @@ static bool claims_hide(struct tokens *tokens, struct text hidden, size_t *room,
     }
     *room -= hidden.length;
     claims->hidden_key = (struct text){ name, HIDDEN_NAME };
-    return hidden_shelf_keep(tokens->shelf, hidden, claims->expires_ms, name) == STATUS_OK;
+    bool is_kept = hidden_shelf_keep(tokens->shelf, hidden, claims->expires_ms, name) == STATUS_OK;
+    if (is_kept && store != NULL) { // what cannot be stored is of this engine alone
+        (void)!hidden_notes_put(store, &tokens->ring, name, hidden, claims->expires_ms - now_ms);
+    }
+    return is_kept;
 }
 
-bool tokens_seal(struct tokens *tokens, const struct search_seal *seal, uint64_t now_ms, uint64_t life_us, size_t *room,
-                 struct buffer *out)
+bool tokens_seal(struct tokens *tokens, const struct search_seal *seal, struct world *store, uint64_t now_ms,
+                 uint64_t life_us, size_t *room, struct buffer *out)
 {
     const struct offer *offer = seal->offer;
     uint64_t expires_ms = now_ms + life_us / 1000, offer_ms = 0;
@@ -134,17 +160,18 @@ bool tokens_seal(struct tokens *tokens, const struct search_seal *seal, uint64_t
         return false;
     }
     buffer_init(&again, OFFER_MAX);
-    write_offer(offer, now_ms, &again);
+    uint64_t observed_ms = observed_of(offer, now_ms);
+    write_offer(offer, observed_ms, &again);
     struct offer_claims claims = {
         .product = seal->supplier->product,
         .supplier = seal->supplier->name,
         .account = seal->account->name,
         .facts = seal->facts,
         .offer = buffer_text(&again),
-        .observed_ms = now_ms,
+        .observed_ms = observed_ms,
         .expires_ms = expires_ms,
     };
-    bool is_sealed = !again.is_full && claims_hide(tokens, offer->hidden, room, &claims, name) &&
+    bool is_sealed = !again.is_full && claims_hide(tokens, offer->hidden, store, now_ms, room, &claims, name) &&
                      offer_token_write(&tokens->ring, &claims, out) == STATUS_OK;
     buffer_fini(&again);
     return is_sealed;

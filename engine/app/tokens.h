@@ -25,10 +25,11 @@ MUST_CHECK enum status tokens_open(struct tokens *tokens, const struct settings 
 void tokens_close(struct tokens *tokens);
 
 /// Appends the token of an offer; `life_us` is how long it may be used, unless the offer expires before. `room` is what
-/// its reply may still put on the shelf, at first HIDDEN_SHELF_OF_REPLY. False: it has none: it has expired, there was
-/// no memory, or no such room.
-bool tokens_seal(struct tokens *tokens, const struct search_seal *seal, uint64_t now_ms, uint64_t life_us, size_t *room,
-                 struct buffer *out);
+/// its reply may still put on the shelf, at first HIDDEN_SHELF_OF_REPLY. What is put there goes to `store`, too, where
+/// other engines find it; NULL: there is none. False: the offer has no token: it has expired, there was no memory, or
+/// no such room.
+bool tokens_seal(struct tokens *tokens, const struct search_seal *seal, struct world *store, uint64_t now_ms,
+                 uint64_t life_us, size_t *room, struct buffer *out);
 
 /// ms since 1970 as "2026-11-30T12:00:00Z".
 enum { TOKENS_TIME_SIZE = 32 };

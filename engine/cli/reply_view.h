@@ -20,7 +20,7 @@ struct reply_supplier {
     bool is_partial;
     uint64_t began_ms, took_ms, ceiling_ms; // ceiling 0: none
     uint64_t http_status, offers, offers_dropped, retry_in_ms;
-    uint64_t last_offers, last_age_s; // of its last known answer, if that is in the reply
+    uint64_t last_offers, last_age_s;     // of its last known answer, if that is in the reply
     struct text rules[CEILING_RULES_MAX]; // where those stand that made its ceiling; absent: no more
     uint32_t rank;                        // the row of its outcome; OUTCOME_COUNT: one that we do not know
     struct text cheapest, currency;       // of its first offer: the reply is sorted

@@ -14,6 +14,7 @@ struct ask_call *ask_call_create(enum ask_what what, struct block *facts, struct
     ask->what = what;
     ask->facts = block_acquire(facts);
     ask->input = block_acquire(input);
+    ask->part = ask->parts = ask->step = 1;
     ask->response = response;
     ask->verdict = SCRIPT_DROPPED;
     return ask;
@@ -25,6 +26,9 @@ void ask_call_destroy(struct ask_call *ask)
     block_release(&ask->input);
     block_release(&ask->result);
     block_release(&ask->hidden);
+    block_release(&ask->state);
+    block_release(&ask->next.state);
+    http_request_destroy(&ask->next.request);
     login_drop(&ask->login);
     http_response_destroy(&ask->response);
     http_request_destroy(&ask->request);

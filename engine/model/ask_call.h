@@ -23,13 +23,18 @@ struct ask_call {
     struct login login;  // of the account; without a value: there is none
     struct script_times times;
     uint64_t allocation_end_us;
+    uint32_t part, parts, step;     // of a revalidation: which of its requests it is of; all 1 unless set
+    struct block *state;            // of READ: ctx.state, JSON; acquired; NULL: there is none
     struct http_response *response; // of READ; owned by the call
     // out
     enum script_verdict verdict;
     uint64_t ceiling_us;          // 0: the script says nothing
-    struct http_request *request; // owned by the call until taken
-    struct block *result;         // of READ: JSON {status, offer?, now?, expires_at?, handoff?}, checked
-    struct block *hidden;         // of the new offer: what is not shown of it, as in struct offer; NULL: nothing
+    struct http_request *request; // of REQUEST, parts chained; owned by the call until taken
+    /// Of READ: JSON {status, offer?, now?, expires_at?, handoff?}, checked; NULL: it goes on, with `next`, whose
+    /// request is the next step's, or is not there: the next part's.
+    struct block *result;
+    struct next_step next;
+    struct block *hidden; // of the new offer: what is not shown of it, as in struct offer; NULL: nothing
     char message[256];
     char code[64];           // of fail.supplier
     uint64_t retry_after_ms; // how long the supplier wants to be left alone; 0: it did not say

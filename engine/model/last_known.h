@@ -29,11 +29,11 @@ struct last_known_head {
 
 /// What a generation's settings say of it.
 struct last_known_settings {
-    bool is_on;                           // there is a store
-    bool fills;                           // attempts that were cut go on, so that it has their answers
-    uint64_t slice_us;                    // how long a search waits for the store
-    uint64_t max_age_ms;                  // older stands in for nothing
-    uint64_t empty_max_age_ms;            // the same of answers without offers
+    bool is_on;                // there is a store
+    bool fills;                // attempts that were cut go on, so that it has their answers
+    uint64_t slice_us;         // how long a search waits for the store
+    uint64_t max_age_ms;       // older stands in for nothing
+    uint64_t empty_max_age_ms; // the same of answers without offers
 };
 
 /// What they say of one supplier.

@@ -10,6 +10,7 @@
 struct request_limits {
     uint32_t per_second, per_minute, per_day; // requests begun within any such time
     uint32_t concurrent;                      // requests under way at once
+    uint32_t kept_share;                      // of the rates: millionths that searches leave to revalidations
 };
 
 enum {
@@ -27,5 +28,6 @@ static inline struct request_limits request_limits_over(struct request_limits ov
         .per_minute = over.per_minute != 0 ? over.per_minute : under.per_minute,
         .per_day = over.per_day != 0 ? over.per_day : under.per_day,
         .concurrent = over.concurrent != 0 ? over.concurrent : under.concurrent,
+        .kept_share = over.kept_share != 0 ? over.kept_share : under.kept_share,
     };
 }

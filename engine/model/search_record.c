@@ -316,10 +316,43 @@ static void write_search(const struct search_record *record, struct json_writer 
     json_end_array(json);
 }
 
+/// `at` is its arrival, as a search's.
+static void write_revalidation(const struct search_record *record, struct json_writer *json)
+{
+    const struct search_record_revalidation *told = &record->revalidation;
+    const struct search_record_entry *entry = &record->entries[0];
+
+    json_begin_object(json);
+    json_field_c(json, "line", "revalidation");
+    json_field_text(json, "revalidation_id", record->search_id);
+    write_at(record->arrival_wall_us, json);
+    json_field_text(json, "product", record->product);
+    json_field_u64(json, "generation", record->generation);
+    json_field_c(json, "status", revalidation_status_name(told->status));
+    field_text(json, "because", told->because);
+    field_ms(json, "took_ms", record->took_us);
+    json_field_u64(json, "offer_age_s", told->age_ms / 1000);
+    field_text(json, "was", told->was);
+    field_text(json, "now", told->now);
+    if (told->has_joined) {
+        json_field_bool(json, "joined", true);
+    }
+    json_field_text(json, "supplier", entry->name);
+    field_text(json, "account", entry->account);
+    field_text(json, "script", entry->script);
+    json_field_u64(json, "requests", entry->requests);
+    write_why(entry, json);
+    json_end_object(json);
+}
+
 void search_record_write(const struct search_record *record, struct json_writer *json)
 {
     if (record->kind == RECORD_SEARCH) {
         search_record_write_joined(record, NULL, 0, json);
+        return;
+    }
+    if (record->kind == RECORD_REVALIDATION) {
+        write_revalidation(record, json);
         return;
     }
     json_begin_object(json);

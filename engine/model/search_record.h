@@ -14,17 +14,27 @@
 #include "base/status.h"
 #include "model/mode.h"
 #include "model/outcome.h"
+#include "model/revalidation_status.h"
 #include "model/rule.h"
 
 enum { SEARCH_RECORD_LINE_MAX = 4 << 20 };
 
-enum search_record_kind { RECORD_SEARCH, RECORD_LATE, RECORD_PROBE };
+enum search_record_kind { RECORD_SEARCH, RECORD_LATE, RECORD_PROBE, RECORD_REVALIDATION };
 
 /// Of RECORD_LATE and RECORD_PROBE. An item would have been the cheapest when others found it, too, and dearer.
 struct search_record_late {
     uint64_t late_us; // from the cut to its end; of a probe 0
     bool is_compared; // the next two are known: the search replied, and not with too much to look through
     uint32_t new_items, cheapest_items;
+};
+
+/// Of RECORD_REVALIDATION, whose `search_id` is its own id.
+struct search_record_revalidation {
+    enum revalidation_status status;
+    struct text because;  // an outcome, or a word of ours
+    struct text was, now; // "120.00 EUR"; absent: not told
+    uint64_t age_ms;      // of the offer that was asked for again
+    bool has_joined;      // somebody else had begun it
 };
 
 /// What the store of last known answers said to a search.
@@ -61,14 +71,15 @@ struct search_record_entry {
     uint32_t retries;  // of them, after one that failed at once
     uint64_t hedge_us; // when a second one was sent beside the first; since the search's arrival
     bool has_hedge, has_hedge_won;
-    bool has_last_known;      // an earlier answer stood in for it, or spared asking it
-    uint32_t last_offers;     // of that
-    uint64_t last_age_ms;     // of that, at the search's arrival
+    bool has_last_known;  // an earlier answer stood in for it, or spared asking it
+    uint32_t last_offers; // of that
+    uint64_t last_age_ms; // of that, at the search's arrival
 };
 
 struct search_record {
     enum search_record_kind kind; // of others, only what stands in their line is filled
     struct search_record_late late;
+    struct search_record_revalidation revalidation;
     struct text search_id, product, caller, trace_id; // caller absent: not named
     uint32_t generation;
     bool is_test; // it asked suppliers of mode test, too

@@ -13,14 +13,17 @@ static uint64_t slot_us(enum quota_window window)
     return WINDOW_US[window] / QUOTA_SLOTS;
 }
 
-static uint32_t limit_of(const struct quota *quota, enum quota_window window)
+/// 0: there is none. What is kept is a whole number of requests, and never all of them.
+static uint32_t limit_of(const struct quota *quota, enum quota_window window, bool uses_kept)
 {
     const uint32_t limits[QUOTA_WINDOWS] = {
         [QUOTA_SECOND] = quota->limits.per_second,
         [QUOTA_MINUTE] = quota->limits.per_minute,
         [QUOTA_DAY] = quota->limits.per_day,
     };
-    return limits[window];
+    uint32_t limit = limits[window];
+    uint64_t kept = uses_kept ? 0 : (uint64_t)limit * quota->limits.kept_share / 1000000;
+    return kept < limit ? limit - (uint32_t)kept : limit;
 }
 
 void quota_init(struct quota *quota, struct request_limits limits)
@@ -70,14 +73,14 @@ uint64_t quota_used(const struct quota *quota, enum quota_window window, uint64_
 }
 
 /// Until the oldest slots are gone whose requests make it one too many.
-static uint64_t quota_wait_us(const struct quota *quota, enum quota_window window, uint64_t now_us)
+static uint64_t quota_wait_us(const struct quota *quota, enum quota_window window, uint64_t now_us, uint32_t limit)
 {
     uint64_t last = quota->slots[window]; // turned: of now
     uint64_t left = quota_used(quota, window, now_us);
 
     for (uint64_t slot = last >= QUOTA_SLOTS ? last - QUOTA_SLOTS : 0; slot <= last; slot++) {
         left -= quota->counts[window][slot % RING];
-        if (left < limit_of(quota, window)) {
+        if (left < limit) {
             return (slot + RING) * slot_us(window) - now_us;
         }
     }
@@ -85,12 +88,12 @@ static uint64_t quota_wait_us(const struct quota *quota, enum quota_window windo
 }
 
 /// The window that is full and stays so longest; QUOTA_WINDOWS: none is.
-static enum quota_window quota_full_window(struct quota *quota, uint64_t now_us, uint64_t *wait_us)
+static enum quota_window quota_full_window(struct quota *quota, uint64_t now_us, bool uses_kept, uint64_t *wait_us)
 {
     enum quota_window full = QUOTA_WINDOWS;
 
     for (enum quota_window window = QUOTA_SECOND; window < QUOTA_WINDOWS; window++) {
-        uint32_t limit = limit_of(quota, window);
+        uint32_t limit = limit_of(quota, window, uses_kept);
         if (limit == 0) {
             continue;
         }
@@ -98,7 +101,7 @@ static enum quota_window quota_full_window(struct quota *quota, uint64_t now_us,
         if (quota_used(quota, window, now_us) < limit) {
             continue;
         }
-        uint64_t window_wait_us = quota_wait_us(quota, window, now_us);
+        uint64_t window_wait_us = quota_wait_us(quota, window, now_us, limit);
         if (window_wait_us >= *wait_us) {
             *wait_us = window_wait_us;
             full = window;
@@ -107,13 +110,13 @@ static enum quota_window quota_full_window(struct quota *quota, uint64_t now_us,
     return full;
 }
 
-enum quota_answer quota_begin(struct quota *quota, uint64_t now_us, uint64_t *wait_us)
+static enum quota_answer quota_take(struct quota *quota, uint64_t now_us, bool uses_kept, uint64_t *wait_us)
 {
     *wait_us = quota_blocked_us(quota, now_us);
     if (*wait_us > 0) {
         return QUOTA_BLOCKED;
     }
-    enum quota_window full = quota_full_window(quota, now_us, wait_us);
+    enum quota_window full = quota_full_window(quota, now_us, uses_kept, wait_us);
     if (full != QUOTA_WINDOWS) {
         return (enum quota_answer)(QUOTA_PER_SECOND + full);
     }
@@ -126,6 +129,16 @@ enum quota_answer quota_begin(struct quota *quota, uint64_t now_us, uint64_t *wa
     }
     quota->running++;
     return QUOTA_FREE;
+}
+
+enum quota_answer quota_begin(struct quota *quota, uint64_t now_us, uint64_t *wait_us)
+{
+    return quota_take(quota, now_us, false, wait_us);
+}
+
+enum quota_answer quota_begin_kept(struct quota *quota, uint64_t now_us, uint64_t *wait_us)
+{
+    return quota_take(quota, now_us, true, wait_us);
 }
 
 void quota_end(struct quota *quota)

@@ -3,7 +3,8 @@
 /// Its limits are rates and a number of requests at once. A rate is a window of slots: a request counts in the slot of
 /// its time, and a slot is forgotten only when all of it lies outside of the window. So no stretch of a second, minute
 /// or day ever sees more than its limit, wherever the supplier's own window begins; the price is up to one slot of
-/// waiting. A supplier that says that it had enough blocks the account for a while, whatever the limits say.
+/// waiting. A share of each rate may be kept for revalidations: searches stop short of it. A supplier that says that it
+/// had enough blocks the account for a while, whatever the limits say.
 ///
 /// Threads: any; the caller holds the account's lock.
 /// Memory:  a plain value to embed; nothing to free.
@@ -43,6 +44,8 @@ void quota_set_limits(struct quota *quota, struct request_limits limits);
 /// On QUOTA_FREE the request is counted, and its end must be told by quota_end, once. Else nothing has changed, and
 /// `*wait_us` tells after how long it may be worth asking again; 0: nobody knows.
 MUST_CHECK enum quota_answer quota_begin(struct quota *quota, uint64_t now_us, uint64_t *wait_us);
+/// The same for a request that may use what is kept of the rates.
+MUST_CHECK enum quota_answer quota_begin_kept(struct quota *quota, uint64_t now_us, uint64_t *wait_us);
 void quota_end(struct quota *quota);
 /// A request of it met a sign that the supplier is strained; it is still under way, or was the last moment.
 void quota_strained(struct quota *quota, uint64_t now_us);

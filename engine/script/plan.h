@@ -31,7 +31,8 @@
 
 #include <lua.h>
 
-enum { PLAN_LEVELS_MAX = 32, PLAN_FIELDS_MAX = 64, PLAN_WHENS_MAX = 32, PLAN_STEPS_MAX = 16, PLAN_KEYS_MAX = 4, PLAN_LISTS_MAX = 3 };
+enum { PLAN_LEVELS_MAX = 32, PLAN_FIELDS_MAX = 64, PLAN_WHENS_MAX = 32 };
+enum { PLAN_STEPS_MAX = 16, PLAN_KEYS_MAX = 4, PLAN_LISTS_MAX = 3 };
 
 /// One step of a path: a member's place, or an element's number.
 struct plan_step {

@@ -133,6 +133,11 @@ void run_take_details(lua_State *L, int index, int function, const struct state_
                       struct run_details *details);
 void run_details_fini(struct run_details *details);
 
+/// In a section: reads `next` of the plain table at `table`, which the function at `function` gave, called `who`; what
+/// was made before an error is there for the caller to free. False: there is none.
+bool run_take_next(lua_State *L, int table, int function, const char *who, bool needs_request,
+                   const struct state_account *account, struct next_step *out);
+
 /// One question to a `ceiling`.
 struct run_ceiling {
     size_t supplier;

@@ -26,7 +26,7 @@ struct ask_work {
     struct run_context context;
     const struct ask_call *call; // only outside of sections
     enum ask_what what;
-    struct block *facts, *input, *body;
+    struct block *facts, *input, *body, *state;
     struct rates *rates; // NULL: nothing is converted
     struct login login;
     struct buffer plain;
@@ -35,7 +35,8 @@ struct ask_work {
     uint64_t ceiling_us;
     struct http_request *request;
     struct offer_batch *batch;
-    struct buffer result;
+    struct buffer result; // empty: it goes on
+    struct next_step next;
 };
 
 static int ask_prepare(lua_State *L)
@@ -119,7 +120,10 @@ static int ask_revalidate_request(lua_State *L)
     if (account == NULL) {
         return luaL_error(L, "the account is not known to this worker");
     }
-    work->request = run_take_request(L, 3, 2, account);
+    run_take_requests(L, 3, 2, account, &work->request);
+    for (const struct http_request *second = work->request->next; second != NULL; second = second->next) {
+        work->context.parts++;
+    }
     run_sign_all(L, work->work.run, work->supplier, work->context, &work->request);
     return 0;
 }
@@ -252,7 +256,7 @@ static void ask_write_handoff(lua_State *L, int result, struct json_writer *json
 
 static void ask_write_result(lua_State *L, int result, struct ask_work *work)
 {
-    static const char *const known[] = { "status", "offer", "now", "expires_at", "handoff" };
+    static const char *const known[] = { "status", "offer", "now", "expires_at", "handoff", "next" };
     const struct ask_status *status = ask_status_of(L, result);
     struct json_writer json;
 
@@ -291,6 +295,44 @@ static void ask_write_result(lua_State *L, int result, struct ask_work *work)
     json_end_object(&json);
 }
 
+/// What is sold is so when all parts have said it: who tells it of the first sells what nobody has asked about.
+static void ask_check_part(lua_State *L, const struct ask_work *work, const struct ask_status *status)
+{
+    if (status->is_sold && work->context.part < work->context.parts) {
+        run_breach(
+            L, 2,
+            "revalidate.read: `%s` of part %d of %d: only the last one can say it; return { next = { state = … } "
+            "}, which it gets as ctx.state",
+            status->name, (int)work->context.part, (int)work->context.parts);
+    }
+}
+
+/// True: there is no result yet; another request goes out.
+static bool ask_take_next(lua_State *L, int result, struct ask_work *work)
+{
+    static const char *const alone[] = { "next" };
+    const struct state_account *account = state_find_account(L, work->work.run->state, work->context.serial);
+    bool is_last = work->context.part == work->context.parts;
+    int top = lua_gettop(L);
+
+    if (account == NULL) {
+        luaL_error(L, "the account is not known to this worker");
+    }
+    bool has_next = run_take_next(L, result, 2, "revalidate.read", is_last, account, &work->next);
+    lua_settop(L, top);
+    if (!has_next) {
+        return false;
+    }
+    run_check_fields(L, result, 2, "revalidate.read: a result with `next`", alone, COUNT_OF(alone));
+    if (work->next.request != NULL) {
+        struct run_context context = work->context;
+        context.step++;
+        context.state = block_text(work->next.state);
+        run_sign_all(L, work->work.run, work->supplier, context, &work->next.request);
+    }
+    return true;
+}
+
 static int ask_revalidate_read(lua_State *L)
 {
     struct ask_work *work = lua_touserdata(L, 1);
@@ -303,9 +345,14 @@ static int ask_revalidate_read(lua_State *L)
     lua_call(L, 3, 1);
     run_check_failure(L, 3);
     if (!freeze_raw(L, 3)) {
-        return run_breach(L, 2, "revalidate.read must return a table with a `status`, not a %s", luaL_typename(L, 3));
+        return run_breach(L, 2, "revalidate.read must return a table with a `status` or `next`, not a %s",
+                          luaL_typename(L, 3));
     }
-    ask_write_result(L, lua_gettop(L), work);
+    int result = lua_gettop(L);
+    if (!ask_take_next(L, result, work)) {
+        ask_check_part(L, work, ask_status_of(L, result));
+        ask_write_result(L, result, work);
+    }
     return 0;
 }
 
@@ -322,6 +369,9 @@ static enum run_end ask_once(struct ask_work *work)
 
     offer_batch_release(&work->batch);
     http_request_destroy(&work->request);
+    http_request_destroy(&work->next.request);
+    block_release(&work->next.state);
+    work->context.parts = work->what == ASK_REVALIDATE_REQUEST ? 1 : work->context.parts;
     buffer_clear(&work->result);
     work->batch = offer_batch_create(ASK_BATCH_MAX);
     work->view.unread.count = 0;
@@ -373,7 +423,10 @@ static void ask_commit(struct ask_work *work, struct ask_call *call)
     call->ceiling_us = work->ceiling_us;
     call->request = work->request;
     work->request = NULL;
-    if (work->what == ASK_REVALIDATE_READ) {
+    if (work->what == ASK_REVALIDATE_READ && work->result.length == 0) {
+        call->next = work->next;
+        work->next = (struct next_step){ 0 };
+    } else if (work->what == ASK_REVALIDATE_READ) {
         call->result = block_from_buffer(&work->result);
         bool has_hidden = work->batch->count == 1 && work->batch->offers[0].hidden.length > 0;
         call->hidden = has_hidden ? block_create(work->batch->offers[0].hidden) : NULL;
@@ -401,9 +454,10 @@ bool run_ask(struct run *run, struct ask_call *call)
                      .wall_us = run_wall_us(run, call->times),
                      .elapsed_us = run_time_left(now_us, call->times.arrival_us),
                      .remaining_us = run_time_left(call->allocation_end_us, now_us),
-                     .part = 1,
-                     .parts = 1,
-                     .step = 1,
+                     .part = call->part,
+                     .parts = call->parts,
+                     .step = call->step,
+                     .state = block_text(call->state),
                      .login = block_text(call->login.value) },
         .call = call,
         .what = call->what,
@@ -411,6 +465,7 @@ bool run_ask(struct run *run, struct ask_call *call)
         .rates = rates_acquire(call->call.rates),
         .input = block_acquire(call->input),
         .body = block_acquire(call->response == NULL ? NULL : call->response->body),
+        .state = block_acquire(call->state),
         .login = login_hold(&call->login),
         .supplier = call->account->supplier,
     };
@@ -440,6 +495,9 @@ bool run_ask(struct run *run, struct ask_call *call)
     rates_release(&work.rates);
     block_release(&work.input);
     block_release(&work.body);
+    block_release(&work.state);
+    block_release(&work.next.state);
+    http_request_destroy(&work.next.request);
     login_drop(&work.login);
     return end != RUN_LOST;
 }

@@ -100,7 +100,8 @@ static void step_take_warnings(lua_State *L, int table, int function, struct run
     }
 }
 
-static void step_take_state(lua_State *L, int table, int function, struct run_details *details)
+/// `who` is the function that gave it, as its messages begin.
+static void step_take_state(lua_State *L, int table, int function, const char *who, struct next_step *next)
 {
     struct buffer buffer;
 
@@ -111,46 +112,52 @@ static void step_take_state(lua_State *L, int table, int function, struct run_de
     bool is_json = bind_json_encode(L, lua_gettop(L), &buffer);
     bool is_full = buffer.is_full;
     if (is_json && !is_full) {
-        details->next.state = block_from_buffer(&buffer);
+        next->state = block_from_buffer(&buffer);
     }
     buffer_fini(&buffer);
     if (is_full) {
         sandbox_note_limit(L, SCRIPT_LIMIT_STATE);
         trouble_code(L, CODE_STATE_TOO_LARGE);
-        run_breach(L, function, "normalise: `next.state` is larger than 64 KiB");
+        run_breach(L, function, "%s: `next.state` is larger than 64 KiB", who);
     }
     if (!is_json) {
-        run_breach(L, function, "normalise: `next.state` cannot be kept: %s", lua_tostring(L, -1));
+        run_breach(L, function, "%s: `next.state` cannot be kept: %s", who, lua_tostring(L, -1));
     }
-    if (details->next.state == NULL) {
+    if (next->state == NULL) {
         luaL_error(L, "there is no memory for the state");
     }
 }
 
-static void step_take_next(lua_State *L, int table, int function, const struct state_account *account,
-                           struct run_details *details)
+bool run_take_next(lua_State *L, int table, int function, const char *who, bool needs_request,
+                   const struct state_account *account, struct next_step *out)
 {
     static const char *const known[] = { "after_ms", "request", "state" };
+    char where[64];
 
     if (step_push(L, table, "next") == LUA_TNIL) {
-        return;
+        return false;
     }
     if (!freeze_raw(L, lua_gettop(L))) {
-        run_breach(L, function, "normalise: `next` must be a table");
+        run_breach(L, function, "%s: `next` must be a table", who);
     }
     int next = lua_gettop(L);
-    run_check_fields(L, next, function, "normalise: next", known, COUNT_OF(known));
+    (void)snprintf(where, sizeof where, "%s: next", who);
+    run_check_fields(L, next, function, where, known, COUNT_OF(known));
     int type = step_push(L, next, "after_ms");
     lua_Number after_ms = type == LUA_TNUMBER ? lua_tonumber(L, -1) : 0;
     if ((type != LUA_TNIL && type != LUA_TNUMBER) || !(after_ms >= 0 && after_ms <= STEP_AFTER_MAX_MS)) {
-        run_breach(L, function, "normalise: `next.after_ms` must be a number from 0 to %d", STEP_AFTER_MAX_MS);
+        run_breach(L, function, "%s: `next.after_ms` must be a number from 0 to %d", who, STEP_AFTER_MAX_MS);
     }
-    details->next.after_us = (uint64_t)(after_ms * 1000);
-    step_take_state(L, next, function, details);
-    if (step_push(L, next, "request") == LUA_TNIL) {
-        run_breach(L, function, "normalise: `next` needs a request");
+    out->after_us = (uint64_t)(after_ms * 1000);
+    step_take_state(L, next, function, who, out);
+    bool has_request = step_push(L, next, "request") != LUA_TNIL;
+    if (!has_request && needs_request) {
+        run_breach(L, function, "%s: `next` needs a request", who);
     }
-    details->next.request = run_take_request(L, lua_gettop(L), function, account);
+    if (has_request) {
+        out->request = run_take_request(L, lua_gettop(L), function, account);
+    }
+    return true;
 }
 
 void run_take_details(lua_State *L, int index, int function, const struct state_account *account,
@@ -171,7 +178,7 @@ void run_take_details(lua_State *L, int index, int function, const struct state_
     step_take_complete(L, table, function, details);
     step_take_warnings(L, table, function, details);
     run_take_quota(L, table, function, details);
-    step_take_next(L, table, function, account, details);
+    (void)run_take_next(L, table, function, "normalise", true, account, &details->next);
     lua_settop(L, table - 1);
 }
 

@@ -41,28 +41,8 @@ static void attempt_say(struct attempt *attempt, struct text detail)
 /// What it says of its supplier's health.
 static enum health_end attempt_health(const struct attempt *attempt)
 {
-    enum phase phase = attempt->end.phase;
-
-    if (attempt->has_joined) {
-        return HEALTH_OURS; // the one that sent it tells
-    }
-    switch (attempt->outcome) {
-    case OUTCOME_ANSWERED:
-    case OUTCOME_EMPTY:
-        return HEALTH_GOOD;
-    case OUTCOME_FAILED:
-        if (attempt->end.http_status >= 500 || (phase >= PHASE_SEND && phase <= PHASE_BODY)) {
-            return HEALTH_BAD;
-        }
-        return phase >= PHASE_DNS && phase <= PHASE_TLS ? HEALTH_UNREACHABLE : HEALTH_OURS;
-    case OUTCOME_REJECTED:
-        return attempt->end.rejection == REJECTION_BUSY ? HEALTH_BAD : HEALTH_OURS;
-    case OUTCOME_CUT:
-    case OUTCOME_FINISHED_EARLY:
-        return HEALTH_CUT;
-    default:
-        return HEALTH_OURS;
-    }
+    // where another one sent its request, that one tells
+    return attempt->has_joined ? HEALTH_OURS : verdict_health(attempt->outcome, &attempt->end);
 }
 
 /// Tells what became of it, if it asked, once.

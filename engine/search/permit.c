@@ -1,7 +1,7 @@
 #include "search/permit.h"
 
-bool permit_try(struct permit *permit, struct world *world, const struct script_account *account,
-                struct permit_refusal *refusal)
+static bool try_it(struct permit *permit, struct world *world, const struct script_account *account, bool uses_kept,
+                   struct permit_refusal *refusal)
 {
     static const struct {
         enum outcome outcome;
@@ -19,7 +19,9 @@ bool permit_try(struct permit *permit, struct world *world, const struct script_
     if (world->ops->permit_begin == NULL) {
         return true;
     }
-    enum quota_answer answer = world->ops->permit_begin(world, account, &wait_us);
+    bool is_kept = uses_kept && world->ops->permit_begin_kept != NULL;
+    enum quota_answer answer = is_kept ? world->ops->permit_begin_kept(world, account, &wait_us)
+                                       : world->ops->permit_begin(world, account, &wait_us);
     if (answer == QUOTA_FREE) {
         permit->account = account;
         return true;
@@ -30,6 +32,12 @@ bool permit_try(struct permit *permit, struct world *world, const struct script_
     return false;
 }
 
+bool permit_try(struct permit *permit, struct world *world, const struct script_account *account,
+                struct permit_refusal *refusal)
+{
+    return try_it(permit, world, account, false, refusal);
+}
+
 void permit_give_up(struct world *world, const struct script_account *account)
 {
     if (world->ops->permit_given_up != NULL) {
@@ -37,15 +45,27 @@ void permit_give_up(struct world *world, const struct script_account *account)
     }
 }
 
-bool permit_take(struct permit *permit, struct world *world, const struct script_account *account,
+static bool take(struct permit *permit, struct world *world, const struct script_account *account, bool uses_kept,
                  struct permit_refusal *refusal)
 {
-    bool is_taken = permit_try(permit, world, account, refusal);
+    bool is_taken = try_it(permit, world, account, uses_kept, refusal);
 
     if (!is_taken && refusal->outcome == OUTCOME_SATURATED) {
         permit_give_up(world, account);
     }
     return is_taken;
+}
+
+bool permit_take(struct permit *permit, struct world *world, const struct script_account *account,
+                 struct permit_refusal *refusal)
+{
+    return take(permit, world, account, false, refusal);
+}
+
+bool permit_take_kept(struct permit *permit, struct world *world, const struct script_account *account,
+                      struct permit_refusal *refusal)
+{
+    return take(permit, world, account, true, refusal);
 }
 
 void permit_strained(struct world *world, const struct script_account *account)

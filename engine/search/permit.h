@@ -27,6 +27,9 @@ void permit_give_up(struct world *world, const struct script_account *account);
 /// The same for who does not wait.
 MUST_CHECK bool permit_take(struct permit *permit, struct world *world, const struct script_account *account,
                             struct permit_refusal *refusal);
+/// The same out of what searches leave: for revalidations, and for logins, which they need, too.
+MUST_CHECK bool permit_take_kept(struct permit *permit, struct world *world, const struct script_account *account,
+                                 struct permit_refusal *refusal);
 /// Gives it back, if it is held.
 void permit_return(struct permit *permit, struct world *world);
 

@@ -71,6 +71,9 @@ struct world_ops {
     /// `*wait_us` is as quota_begin says.
     MUST_CHECK enum quota_answer (*permit_begin)(struct world *world, const struct script_account *account,
                                                  uint64_t *wait_us);
+    /// The same for a request that may use what is kept of the rates (revalidations). NULL: nothing is kept.
+    MUST_CHECK enum quota_answer (*permit_begin_kept)(struct world *world, const struct script_account *account,
+                                                      uint64_t *wait_us);
     void (*permit_end)(struct world *world, const struct script_account *account);
     /// The supplier wants no request of this account for so long; 0: it did not say how long. How long it is left
     /// alone from now on.

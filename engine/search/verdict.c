@@ -109,3 +109,26 @@ enum outcome verdict_of_fetch(enum fetch_result result)
     }
     return OUTCOME_FAILED;
 }
+
+enum health_end verdict_health(enum outcome outcome, const struct part_end *end)
+{
+    bool is_of_network = end->phase >= PHASE_SEND && end->phase <= PHASE_BODY;
+
+    switch (outcome) {
+    case OUTCOME_ANSWERED:
+    case OUTCOME_EMPTY:
+        return HEALTH_GOOD;
+    case OUTCOME_FAILED:
+        if (end->http_status >= 500 || is_of_network) {
+            return HEALTH_BAD;
+        }
+        return end->phase >= PHASE_DNS && end->phase <= PHASE_TLS ? HEALTH_UNREACHABLE : HEALTH_OURS;
+    case OUTCOME_REJECTED:
+        return end->rejection == REJECTION_BUSY ? HEALTH_BAD : HEALTH_OURS;
+    case OUTCOME_CUT:
+    case OUTCOME_FINISHED_EARLY:
+        return HEALTH_CUT;
+    default:
+        return HEALTH_OURS;
+    }
+}

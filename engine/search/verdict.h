@@ -7,6 +7,8 @@
 #pragma once
 
 #include "model/script_call.h"
+#include "policy/health.h"
+#include "search/part_end.h"
 
 enum outcome verdict_outcome(enum script_verdict verdict);
 
@@ -27,3 +29,6 @@ struct verdict_answer verdict_of_login(enum script_verdict verdict, uint16_t htt
 
 /// Of a fetch that brought no answer.
 enum outcome verdict_of_fetch(enum fetch_result result);
+
+/// What one that ended so says of its supplier's health.
+enum health_end verdict_health(enum outcome outcome, const struct part_end *end);

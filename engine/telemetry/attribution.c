@@ -59,6 +59,7 @@ struct attribution {
     pthread_mutex_t lock;
     pthread_cond_t settled;
     struct attribution_ring searches, afterwards; // what went on beside them; under lock
+    struct attribution_ring revalidations;        // likewise
     size_t done;                                  // tickets that are through
 
     atomic_uint_fast64_t taken, written, dropped, failed;
@@ -172,10 +173,10 @@ static void redact_record(struct search_record *record)
 
 static void keep(struct attribution *attribution, struct search_record *record)
 {
-    bool is_search = record->kind == RECORD_SEARCH;
-
     pthread_mutex_lock(&attribution->lock);
-    struct attribution_ring *ring = is_search ? &attribution->searches : &attribution->afterwards;
+    struct attribution_ring *ring = record->kind == RECORD_SEARCH         ? &attribution->searches
+                                    : record->kind == RECORD_REVALIDATION ? &attribution->revalidations
+                                                                          : &attribution->afterwards;
     struct search_record **place = &ring->records[ring->next];
     struct search_record *oldest = *place;
     *place = record;
@@ -321,22 +322,32 @@ static bool render_joined(const struct attribution *attribution, const struct se
     return !out->is_full;
 }
 
-struct block *attribution_find(struct attribution *attribution, struct text search_id)
+/// The one of this id; under lock.
+static const struct search_record *ring_find(const struct attribution_ring *ring, struct text id)
 {
-    const struct attribution_ring *ring = &attribution->searches;
+    for (size_t age = 0; age < ring->count; age++) {
+        if (text_equals(ring_at(ring, age)->search_id, id)) {
+            return ring_at(ring, age);
+        }
+    }
+    return NULL;
+}
+
+struct block *attribution_find(struct attribution *attribution, struct text id)
+{
     struct buffer out;
     struct block *found = NULL;
 
     buffer_init(&out, SEARCH_RECORD_LINE_MAX);
     attribution_settle(attribution);
     pthread_mutex_lock(&attribution->lock);
-    for (size_t age = 0; age < ring->count; age++) {
-        const struct search_record *record = ring_at(ring, age);
-        if (text_equals(record->search_id, search_id)) {
-            found = render_joined(attribution, record, &out) ? block_from_buffer(&out) : NULL;
-            break;
-        }
+    const struct search_record *record = ring_find(&attribution->searches, id);
+    bool is_written = record != NULL && render_joined(attribution, record, &out);
+    if (record == NULL) {
+        record = ring_find(&attribution->revalidations, id);
+        is_written = record != NULL && render(record, &out);
     }
+    found = is_written ? block_from_buffer(&out) : NULL;
     pthread_mutex_unlock(&attribution->lock);
     buffer_fini(&out);
     return found;
@@ -410,6 +421,7 @@ static void attribution_free(struct attribution *attribution)
 {
     ring_fini(&attribution->searches);
     ring_fini(&attribution->afterwards);
+    ring_fini(&attribution->revalidations);
     if (attribution->fd >= 0) {
         close(attribution->fd);
     }
@@ -433,7 +445,8 @@ static struct attribution *attribution_make(const struct attribution_options *op
     made->slot_count = options->queue > 0 ? options->queue : ATTRIBUTION_QUEUE;
     size_t keep_count = options->keep > 0 ? options->keep : ATTRIBUTION_KEEP;
     made->slots = calloc(made->slot_count, sizeof(*made->slots));
-    bool has_rings = ring_init(&made->searches, keep_count) && ring_init(&made->afterwards, keep_count);
+    bool has_rings = ring_init(&made->searches, keep_count) && ring_init(&made->afterwards, keep_count) &&
+                     ring_init(&made->revalidations, keep_count);
     made->path = options->path != NULL ? strdup(options->path) : NULL;
     buffer_init(&made->line, SEARCH_RECORD_LINE_MAX);
     pthread_mutex_init(&made->lock, NULL);

@@ -50,8 +50,8 @@ void attribution_reopen(struct attribution *attribution);
 /// Waits until everything submitted so far is written and kept. For threads that may wait.
 void attribution_settle(struct attribution *attribution);
 
-/// A search's record as JSON, while it is kept; NULL: not here (any more), or no memory.
-MUST_CHECK struct block *attribution_find(struct attribution *attribution, struct text search_id);
+/// A search's record as JSON, or a revalidation's, while it is kept; NULL: not here (any more), or no memory.
+MUST_CHECK struct block *attribution_find(struct attribution *attribution, struct text id);
 
 /// An array of the newest `most`, the newest first: who they are and how they ended.
 void attribution_write_latest(struct attribution *attribution, size_t most, struct json_writer *json);

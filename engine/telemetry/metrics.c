@@ -341,13 +341,14 @@ void metrics_count_search(struct metrics *metrics, const struct search_record *r
     }
 }
 
-void metrics_count_revalidation(struct metrics *metrics, enum revalidation_status status, struct text supplier,
-                                uint32_t requests)
+void metrics_count_revalidation(struct metrics *metrics, enum revalidation_status status)
 {
     cell_add(metrics, METRIC_REVALIDATIONS, (size_t)status, 1);
-    if (supplier.length > 0) {
-        cell_add(metrics, METRIC_SUPPLIER_REQUESTS, supplier_index(metrics, supplier), requests);
-    }
+}
+
+void metrics_count_requests(struct metrics *metrics, struct text supplier, uint32_t requests)
+{
+    cell_add(metrics, METRIC_SUPPLIER_REQUESTS, supplier_index(metrics, supplier), requests);
 }
 
 void metrics_count_refusal(struct metrics *metrics, uint16_t status)

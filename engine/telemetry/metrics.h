@@ -50,9 +50,10 @@ void metrics_name(struct metrics *metrics, enum metric_names_kind kind, const st
 /// Counts a search that is over and sent, with all its attempts; or, by its record, what went on beside one.
 void metrics_count_search(struct metrics *metrics, const struct search_record *record);
 
-/// Counts a revalidation that is over, and its requests as the supplier's; absent: it reached nobody.
-void metrics_count_revalidation(struct metrics *metrics, enum revalidation_status status, struct text supplier,
-                                uint32_t requests);
+/// Counts a revalidation that is over, as its caller saw it.
+void metrics_count_revalidation(struct metrics *metrics, enum revalidation_status status);
+/// Requests to a supplier that were of no search.
+void metrics_count_requests(struct metrics *metrics, struct text supplier, uint32_t requests);
 
 /// Counts a request that was answered with this error and never became a search.
 void metrics_count_refusal(struct metrics *metrics, uint16_t status);

@@ -40,8 +40,8 @@
 
 ---An offer asked for again, before it is booked.
 ---@class Revalidate
----@field build_request fun(offer: RevalidateOffer, ctx: Context): Request
----@field read fun(response: Response, offer: RevalidateOffer, ctx: Context): Revalidation|Failure
+---@field build_request fun(offer: RevalidateOffer, ctx: Context): Request|Request[] a list: parts, one after another
+---@field read fun(response: Response, offer: RevalidateOffer, ctx: Context): Revalidation|RevalidationNext|Failure
 
 ---@class RevalidateOffer read-only; what was kept of the offer
 ---@field id string the script's own
@@ -57,6 +57,15 @@
 ---@field offer? table of changed: the new one, as `normalise` would give it
 ---@field expires_at? string
 ---@field handoff? { url?: string, ref?: string }
+
+-- Not done yet. Of all parts but the last this is the one way on: only the last can say that the offer is sold.
+---@class RevalidationNext
+---@field next RevalidationStep
+
+---@class RevalidationStep
+---@field request? Request a poll, a look-up; nil: the next part is asked
+---@field after_ms? number to wait before it, 0 to 600000
+---@field state? any comes back as `ctx.state` of the step or part that follows; what JSON can hold, to 64 KiB
 
 ---@alias Offers (table|Failure)[] a failure in place of an offer drops that one, and says why
 

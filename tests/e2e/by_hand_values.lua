@@ -1,6 +1,7 @@
 -- Values of the recorded answers, read from the files by a program of its own in another language: money by decimals,
 -- no floats; instants by the system's zones; bags, seats and totals added up from the lists they stand in. Nothing here
--- came from the suppliers' scripts. by_hand_test.lua compares each with what is told, and prints how many a file has.
+-- came from the suppliers' scripts. by_hand_test.lua compares each with what is told, and prints how many a file has;
+-- by_hand_again_test.lua those of the files with `again`.
 --
 -- A file: supplier, folder, file, query (places of a search that it answers), offers: { id, { path in the offer and its
 -- item = value } }. again: it answers when an offer is asked for again, and its values are those of that offer.
@@ -278,12 +279,19 @@ return {
   {
     supplier = "amadeus", folder = "amadeus_selfservice", query = "GIG-MAD-GIG",
     file = "flight-offers-pricing.200.json", again = true,
+    -- Of data.flightOffers[0]: price.grandTotal, .currency, .base; taxes are total less base, as much as the amounts
+    -- of travelerPricings[].price.taxes; validatingAirlineCodes; travelerPricings[].travelerType and .price; the least
+    -- quantity of includedCheckedBags; of itineraries[].segments[] what is written there, and the fares' cabin. All
+    -- instants by the zones of Sao Paulo, Casablanca (an hour ahead of UTC in March 2020), and Madrid.
     offers = {
       { "1", {
         ["price.total"] = "2778.98", ["price.currency"] = "USD", ["price.base"] = "2568.00",
         ["price.taxes"] = "210.98", ["price.taxes_included"] = "yes", ["seller.id"] = "AT",
         ["price.per_traveller.1.total"] = "1625.49", ["price.per_traveller.1.type"] = "adult",
         ["price.per_traveller.2.total"] = "1153.49", ["price.per_traveller.2.type"] = "child", ["bags.checked"] = 2,
+        ["price.per_traveller.1.currency"] = "USD", ["price.per_traveller.2.currency"] = "USD",
+        ["slices.1.segments.1.operating"] = "AT", ["slices.1.segments.2.operating"] = "AT",
+        ["slices.2.segments.1.operating"] = "AT", ["slices.2.segments.2.operating"] = "AT",
         ["slices.1.duration_min"] = 850, ["slices.1.segments.1.carrier"] = "AT",
         ["slices.1.segments.1.number"] = "212", ["slices.1.segments.1.origin"] = "GIG",
         ["slices.1.segments.1.destination"] = "CMN", ["slices.1.segments.1.departs.local"] = "2020-03-01T23:30:00",
@@ -570,6 +578,8 @@ return {
   {
     supplier = "hotelbeds", folder = "hotelbeds", query = "knightsbridge",
     file = "checkrates.200.json", again = true,
+    -- Of hotel: currency, name, code, categoryCode, rooms[0].name; of its one rate: the digest of rateKey, sellingRate,
+    -- boardName, paymentType, and cancellationPolicies[0].from, 14:00 an hour ahead of UTC. There are no taxes in it.
     offers = {
       { "hfQ7sYTuJ6IEoho-fwuKtT", {
         ["price.total"] = "300.30", ["price.currency"] = "EUR", ["name"] = "Millennium  Hotel London Knightsbridge",

@@ -1,5 +1,5 @@
 -- Hotelbeds' recorded answers over HTTP: every rate with all that we tell of it, what becomes of an answer that is
--- changed, and of every error. /checkrates' answer comes to the script by fixtures: the engine does not ask for it yet.
+-- changed, and of every error. /checkrates' answer comes by fixtures here; by_hand_again_test.lua has it over HTTP.
 -- variants: release asan
 package.path = "./?.lua;" .. package.path
 local world = require("tests.e2e.world")

@@ -13,15 +13,27 @@ store: { backend: lmdb, path: "%s", max_size: 16MiB, read_slice: 500ms }
 reply: { max_age: 30s }
 linger: { learn: 0%%, fill: true }
 breaker: { enabled: false }
+reload: { watch: false }
 tokens: { enabled: true }
 suppliers:
   s02: { max_age: 100s }
   s03: { fresh_for: 1h }
 ]]):format(STORE)
 
+local MINE = world.folder .. "/last_known.yaml"
+
+--- One supplier whose account has this name.
+local function write_account(name)
+  world.write_file(MINE, ([[
+suppliers:
+  mine: { uses: farm_a, ceiling: 20s, accounts: { %s: { options: { base_url: "http://s05.farm.test:8080" } } } }
+]]):format(name))
+end
+
+write_account("first")
 local w = world.start {
   population = "instant",
-  settings = { world.settings_without_ceilings() },
+  settings = { world.settings_without_ceilings(), MINE },
   overlay = SETTINGS,
 }
 
@@ -95,6 +107,31 @@ test("another question has another answer", function()
   equal("has none", asks({ market = "GB" }, "another market"))
   equal("has none", asks({ travellers = { { type = "adult" }, { type = "adult" } } }, "another party"))
   equal("has none", asks({ cabin = "business" }, "another cabin"))
+end)
+
+test("what one account was told is not another's", function()
+  local function last_of()
+    local entry = world.entry(search { suppliers = { "mine" }, budget_ms = 800 }, "mine")
+    return entry.account, entry.last_known ~= nil
+  end
+  equal("answered", world.entry(search { suppliers = { "mine" } }, "mine").outcome)
+  world.farm("s05", { fault = "hang_answer" })
+  world.wait_until("it is in the store", function()
+    local account, is_there = last_of()
+    equal("first", account)
+    return is_there
+  end)
+  write_account("second")
+  local reply = world.http("POST", w.admin_url .. "/admin/v1/reload", { max_time = 120 })
+  equal(200, reply.status, reply.raw:sub(1, 500))
+  local account, is_there = last_of()
+  equal("second", account)
+  equal(false, is_there)
+  write_account("first")
+  equal(200, world.http("POST", w.admin_url .. "/admin/v1/reload", { max_time = 120 }).status)
+  account, is_there = last_of()
+  equal("first", account)
+  equal(true, is_there)
 end)
 
 test("who wants none has none, and all or nothing is nothing", function()

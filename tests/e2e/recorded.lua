@@ -25,7 +25,8 @@ local FIRST_ADDRESS = 41 -- the population has those before
 --- supplier: the file of suppliers/. folder: of shared/payloads (default: the supplier). product ("flights"), query,
 --- environment (of the engine), rates ({ base, rates }), more (settings as YAML), settings (files instead of our own,
 --- that know suppliers_dir), population ("instant"), options (what an alias' options are but base_url; or a function of
---- url and alias that gives all of them), any_day (true: what was recorded has other days than the query), budget_ms.
+--- url and alias that gives all of them), any_day (true: what was recorded has other days than the query), budget_ms,
+--- tokens (true: offers have them, so that they can be asked for again).
 function M.new(options)
   local r = { all = options, aliases = {}, lines = {}, everywhere = {}, options = {}, queries = {}, texts = 0 }
   r.supplier = assert(options.supplier, "which supplier?")
@@ -230,12 +231,20 @@ function Recorded:start()
     overlay[#overlay + 1] = "scripts: { build_limit: 1s, normalise_limit: 5s }"
   end
   overlay[#overlay + 1] = self.all.more
+  local keys = {}
+  if self.all.tokens then
+    overlay[#overlay + 1] = "tokens: { enabled: true, offer_keys: [OFFER_KEY], booking_keys: [BOOKING_KEY] }"
+    keys = { OFFER_KEY = ("00112233445566778899aabbccddeeff"):rep(4),
+      BOOKING_KEY = ("0f1e2d3c4b5a69788796a5b4c3d2e1f0"):rep(2) }
+  end
   for _, line in ipairs(self:supplier_settings(urls)) do
     overlay[#overlay + 1] = line
   end
   local environment = {}
-  for name, value in pairs(self.all.environment or {}) do
-    environment[#environment + 1] = ("%s='%s'"):format(name, value)
+  for _, from in ipairs { self.all.environment or {}, keys } do
+    for name, value in pairs(from) do
+      environment[#environment + 1] = ("%s='%s'"):format(name, value)
+    end
   end
   self.world = world.start {
     population = self.all.population or "instant",
@@ -273,6 +282,20 @@ function Recorded:search(suppliers, fields)
   query.currency = body.currency or query.currency
   body.query, body.currency = query, nil
   return self.world:search(body)
+end
+
+--- An offer of a search of one supplier, asked for again by its token (id: its own one; none: the first offer): what is
+--- told of it, the offer as it was, and the search's reply.
+function Recorded:revalidated(alias, id)
+  local found = self:search { alias }
+  local by_id = M.offers_of(found, alias)
+  local offer = found.json and (id and by_id[id] or not id and found.json.offers and found.json.offers[1])
+  assert(offer, (id or "an offer") .. " is missing: " .. found.raw:sub(1, 400))
+  local body = world.json.encode { token = offer.token }
+  local reply = world.http("POST", self.world.url .. "/v1/revalidate", { body = body,
+    headers = { "Content-Type: application/json" }, max_time = 60 })
+  equal(200, reply.status, reply.raw)
+  return reply.json, offer, found
 end
 
 --- The supplier answered with so many offers, none dropped, and so many warnings; returns its entry.

@@ -5,7 +5,7 @@ local test, equal, json = world.test, world.equal, world.json
 
 local LONG_MS = 9000
 local SAYS = { "confirmed", "plain", "dearer", "short", "over", "sold_out", "expired", "retry", "busy", "bug",
-  "over_elsewhere", "whenever", "quota", "denied" }
+  "over_elsewhere", "whenever", "quota", "denied", "polled", "parted", "counted" }
 
 local overlay = { "suppliers_dir: [suppliers, examples/farm/suppliers, tests/e2e/revalidators]", "io_threads: 2",
   "tokens: { enabled: true, offer_keys: [OFFER_NEW, OFFER_OLD], booking_keys: [BOOKING_KEY] }", "suppliers:" }
@@ -172,6 +172,97 @@ for _, says in ipairs { "over", "sold_out", "expired", "retry", "busy", "bug", "
   end)
 end
 
+for _, says in ipairs { "polled", "parted" } do
+  test("re_" .. says .. " is confirmed by the last of three exchanges", function()
+    local name = "re_" .. says
+    local offer = search(name).json.offers[1]
+    local before = world.farm_requests(FARM[name])
+    local told = revalidate(offer.token).json
+    equal("confirmed", told.status, json.encode(told))
+    equal(before + 3, world.farm_requests(FARM[name]), "requests")
+    assert(told.booking_token, "no booking token")
+  end)
+end
+
+-- Several callers at once with one body; their replies, decoded.
+local function at_once(count, body)
+  local folder = world.folder .. "/at_once"
+  os.execute("rm -rf " .. folder .. " && mkdir -p " .. folder)
+  world.write_file(folder .. "/body", body)
+  local calls = {}
+  for i = 1, count do
+    local words = "curl -s -m 60 -H 'Content-Type: application/json' -d @%s/body -o %s/reply%d %s/v1/revalidate &"
+    calls[i] = words:format(folder, folder, i, w.url)
+  end
+  world.shell(table.concat(calls, "\n") .. "\nwait")
+  local replies = {}
+  for i = 1, count do
+    replies[i] = json.decode(world.read_file(("%s/reply%d"):format(folder, i)))
+  end
+  return replies
+end
+
+test("callers who want the same at once share one exchange, and each has a booking token of his own", function()
+  local offer = search("re_counted").json.offers[1]
+  local before = world.farm_requests(FARM.re_counted)
+  world.farm(FARM.re_counted, { model = "constant", median_ms = 3000, fault = "none" })
+  local replies = at_once(8, json.encode { token = offer.token })
+  world.farm(FARM.re_counted, { model = "constant", median_ms = 1, fault = "none" })
+  local ids, requests = {}, world.farm_requests(FARM.re_counted) - before
+  for _, told in ipairs(replies) do
+    equal("confirmed", told.status, json.encode(told))
+    local id = post("/v1/verify", { booking_token = told.booking_token }).json.id
+    assert(not ids[id], "two booking tokens with one id")
+    ids[id] = true
+  end
+  equal(1, requests, "requests")
+end)
+
+test("who leaves does not end what another one waits for", function()
+  local offer = search("re_counted").json.offers[1]
+  local before = world.farm_requests(FARM.re_counted)
+  world.farm(FARM.re_counted, { model = "constant", median_ms = 4000, fault = "none" })
+  local folder = world.folder .. "/leaves"
+  os.execute("rm -rf " .. folder .. " && mkdir -p " .. folder)
+  world.write_file(folder .. "/body", json.encode { token = offer.token })
+  local words = "curl -s -m %s -H 'Content-Type: application/json' -d @" .. folder .. "/body -o " .. folder .. "/%s "
+    .. w.url .. "/v1/revalidate"
+  os.execute("(" .. words:format("60", "first") .. "; touch " .. folder .. "/over) &")
+  world.wait_until("it has been asked", function()
+    return world.farm_requests(FARM.re_counted) == before + 1
+  end)
+  for _ = 1, 4 do -- on whichever loop
+    world.shell(words:format("0.2", "gone"))
+  end
+  os.execute("(" .. words:format("60", "second") .. "; touch " .. folder .. "/over_too) &")
+  world.wait_until("both are over", function()
+    return world.read_file(folder .. "/over") and world.read_file(folder .. "/over_too")
+  end)
+  world.farm(FARM.re_counted, { model = "constant", median_ms = 1, fault = "none" })
+  for _, name in ipairs { "first", "second" } do
+    equal("confirmed", json.decode(world.read_file(folder .. "/" .. name)).status, name)
+  end
+  equal(before + 1, world.farm_requests(FARM.re_counted), "requests")
+end)
+
+test("each revalidation is written down, and explained by its id", function()
+  local told, offer = again("re_dearer")
+  local reply = world.http("GET", w.admin_url .. "/admin/v1/searches/" .. told.revalidation_id)
+  equal(200, reply.status, reply.raw)
+  equal("revalidation", reply.json.line)
+  equal("price_changed", reply.json.status)
+  equal("answered", reply.json.because)
+  equal(offer.price.total .. " " .. offer.price.currency, reply.json.was)
+  equal(told.now.total .. " " .. told.now.currency, reply.json.now)
+  equal("re_dearer", reply.json.supplier)
+  equal("main", reply.json.account)
+  equal(1, reply.json.requests)
+  local printed, code = world.shell(
+    ("%s/lastcall explain %s --admin %s 2>&1"):format(world.build, told.revalidation_id, w.admin_url))
+  equal(0, code, printed)
+  assert(printed:find("Status price_changed", 1, true) and printed:find("requests 1", 1, true), printed)
+end)
+
 test("what goes wrong is a retry, and says why", function()
   local told = again("re_busy")
   equal("retry", told.status)
@@ -312,6 +403,25 @@ test("a booking token that was changed is not genuine", function()
     equal(false, verified.json.valid, bad)
     equal(false, verified.json.genuine)
   end
+end)
+
+test("a booking token whose time is over is genuine, and says that it is over", function()
+  local told = again("re_short") -- the supplier's word: a minute
+  local settings = world.folder .. "/overlay.yaml"
+  local before = world.read_file(settings)
+  world.write_file(settings, (before:gsub("tokens: { ", "%0booking_life: 1s, ")))
+  equal(200, world.http("POST", w.admin_url .. "/admin/v1/reload", { max_time = 120 }).status)
+  local short = again("re_confirmed")
+  local verified
+  world.wait_until("its time is over", function()
+    verified = post("/v1/verify", { booking_token = short.booking_token }).json
+    return not verified.valid
+  end)
+  equal(true, verified.genuine)
+  equal("token_expired", verified.because)
+  equal(true, post("/v1/verify", { booking_token = told.booking_token }).json.valid)
+  world.write_file(settings, before)
+  equal(200, world.http("POST", w.admin_url .. "/admin/v1/reload", { max_time = 120 }).status)
 end)
 
 test("bad requests say where", function()

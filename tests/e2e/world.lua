@@ -155,8 +155,8 @@ M.wait_for = wait_for
 -- settings (list of files instead of examples/farm/lastcall.yaml), files (farm --file arguments), environment, no_farm,
 -- no_engine, farm_arguments (more words for the farm's command line),
 -- without_breakers (for tests of something else whose suppliers fail again and again),
+-- before_engine (called between the two), log (where the engine's output goes),
 -- folder (of a second engine in one test),
--- before_engine (called between the two), log (where the engine's output goes)
 function M.start(options)
   local w = setmetatable({ options = options, port = options.port or M.port }, World)
   w.folder = options.folder or M.folder
@@ -210,8 +210,8 @@ function World:start_engine()
   local overlay = self.folder .. "/overlay.yaml"
   -- A farm without TLS makes no authority.
   local authority = ""
-  if read_file(self.folder .. "/tls/ca.pem") then
-    authority = ", ca_file: " .. self.folder .. "/tls/ca.pem"
+  if read_file(M.folder .. "/tls/ca.pem") then
+    authority = ", ca_file: " .. M.folder .. "/tls/ca.pem"
   end
   local without = options.without_breakers and "breaker: { enabled: false }\nlinger: { learn: 0% }\n" or ""
   local settings = {

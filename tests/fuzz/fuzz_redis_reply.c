@@ -2,6 +2,7 @@
 // can ask for. Never a crash, a leak or a hang, and every call comes home once.
 #include "store/store_redis.h"
 
+#include "base/log.h"
 #include "support/some_offers.h"
 
 #include <stdlib.h>
@@ -156,6 +157,11 @@ static void work_with(const uint8_t *data, size_t size, bool is_greeted)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    static bool is_quiet;
+
+    if (!is_quiet) {
+        is_quiet = log_start(LOG_ERROR) == STATUS_OK;
+    }
     work_with(data, size, false);
     work_with(data, size, true);
     return 0;

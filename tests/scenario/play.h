@@ -22,18 +22,18 @@ enum {
     PLAY_VALUES_MAX = 4,
     PLAY_AGAIN_MAX = 4,
     PLAY_ARRIVAL_S = 1700000000, // since 1970
-    PLAY_LINGER_US = 3000000, // how long attempts linger, from their begin
+    PLAY_LINGER_US = 3000000,    // how long attempts linger, from their begin
 };
 
 struct play_supplier {
     struct virtual_supplier behaviour;
-    bool is_disabled, is_left_out; // by an operator; by the caller
-    uint64_t weight;               // millionths; 0: 1
-    uint64_t rule_us;              // a ceiling of the settings; 0: none
-    const char *display;           // what strangers see; NULL: its name
-    enum mode mode;                // of all its accounts
-    enum mode account_mode;        // of the one that is chosen, unlike those that are not
-    uint64_t traffic;              // millionths
+    bool is_disabled, is_left_out;      // by an operator; by the caller
+    uint64_t weight;                    // millionths; 0: 1
+    uint64_t rule_us;                   // a ceiling of the settings; 0: none
+    const char *display;                // what strangers see; NULL: its name
+    enum mode mode;                     // of all its accounts
+    enum mode account_mode;             // of the one that is chosen, unlike those that are not
+    uint64_t traffic;                   // millionths
     struct last_known_terms last_known; // of its settings
     struct virtual_stored stored;       // what it said before
     struct virtual_ceiling again[PLAY_AGAIN_MAX];
@@ -123,7 +123,7 @@ struct play_result {
         struct last_known_head head;
     } kept[PLAY_SUPPLIERS_MAX]; // what the store has of each supplier in the end
     size_t keeps, reads;        // answers that were kept, calls for offers
-    size_t untold; // attempts that asked, and of which health was not told
+    size_t untold;              // attempts that asked, and of which health was not told
     struct virtual_health health[PLAY_SUPPLIERS_MAX];
     size_t extra_untold; // extra calls of which nothing was told
     struct play_extra {

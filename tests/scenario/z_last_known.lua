@@ -129,6 +129,15 @@ at(0)     { supplier = "a", answers = "offers_2", after = 100, fresh_for = 60000
 by(30)    { expect_reply = { status = 200, complete = true, cached = 1, offers = 0, requests = 0 } }
 finally   { references = 0, memory = 0 }
 
+scenario "an empty answer spares asking for as long as empty ones live"
+
+at(0)     { store = { empty_max_age = 30000 } }
+at(0)     { search = { budget = 300 } }
+at(0)     { supplier = "a", answers = "offers_2", after = 50, fresh_for = 60000, stored = { age = 31000 } }
+
+by(100)   { expect_reply = { status = 200, cached = 0, answered = 1, offers = 2, requests = 1 } }
+finally   { references = 0, memory = 0 }
+
 scenario "one that is not fresh any more is asked as usual"
 
 at(0)     { store = {} }
@@ -253,7 +262,8 @@ scenario "what is partial, suspicious or bad is not kept"
 
 at(0)     { store = {} }
 at(0)     { search = { budget = 300 } }
-at(0)     { supplier = "a", answers = "offers_2", after = 10, parts = { { { answers = "offers_2", complete = false } } } }
+at(0)     { supplier = "a", answers = "offers_2", after = 10,
+            parts = { { { answers = "offers_2", complete = false } } } }
 at(0)     { supplier = "b", answers = "offers_9", after = 10, dropped = 2 }
 at(0)     { supplier = "c", answers = "unexpected", after = 10 }
 at(0)     { supplier = "d", answers = "offers_2", after = 10, mode = "dark" }
@@ -314,7 +324,8 @@ scenario "one that lingers anyway is kept when it ends well and whole"
 at(0)     { store = {} }
 at(0)     { search = { budget = 300 } }
 at(0)     { supplier = "a", answers = "offers_2", after = 800, lingers = true }
-at(0)     { supplier = "b", lingers = true, parts = { { { answers = "offers_2" } }, { { answers = "offers_1", after = 800 } } } }
+at(0)     { supplier = "b", lingers = true,
+            parts = { { { answers = "offers_2" } }, { { answers = "offers_1", after = 800 } } } }
 
 by(300)   { expect_reply = { status = 200 } }
 finally   { references = 0, memory = 0, keeps = 1, kept = { a = { offers = 2 }, b = false } }
@@ -357,7 +368,8 @@ at(0)     { search = { budget = 300 } }
 at(0)     { supplier = "a", fails = "connect", stored = { age = 1000, offers = 2 } }
 at(0)     { supplier = "b", answers = "offers_1", after = 100 }
 
-by(200)   { expect_events = { "search", "supplier a failed", "offers b 1", "supplier b answered", "offers a 2", "done" } }
+by(200)   { expect_events = { "search", "supplier a failed", "offers b 1", "supplier b answered",
+                              "offers a 2", "done" } }
 finally   { references = 0, memory = 0 }
 
 scenario "a stream that wants them first has them at once, until live ones land"
@@ -414,7 +426,8 @@ scenario "what would stand in counts as held: a search is sooner content"
 at(0)     { store = {} }
 at(0)     { search = { budget = 2000, patience = { early = true, delay_cost = 3 } } }
 at(0)     { supplier = "a", answers = "offers_2", after = 20, past = { calls = 400, from = 10, to = 30, items = 2 } }
-at(0)     { supplier = "b", answers = "offers_9", after = 1500, past = { calls = 400, from = 1000, to = 1600, items = 9 },
+at(0)     { supplier = "b", answers = "offers_9", after = 1500,
+            past = { calls = 400, from = 1000, to = 1600, items = 9 },
             stored = { age = 1000, offers = 9 } }
 
 by(200)   { expect_reply = { status = 200, early = true, indicative = 1,
@@ -426,7 +439,8 @@ scenario "of whom nothing is known the same search waits"
 at(0)     { store = {} }
 at(0)     { search = { budget = 2000, patience = { early = true, delay_cost = 3 } } }
 at(0)     { supplier = "a", answers = "offers_2", after = 20, past = { calls = 400, from = 10, to = 30, items = 2 } }
-at(0)     { supplier = "b", answers = "offers_9", after = 1500, past = { calls = 400, from = 1000, to = 1600, items = 9 } }
+at(0)     { supplier = "b", answers = "offers_9", after = 1500,
+            past = { calls = 400, from = 1000, to = 1600, items = 9 } }
 
 by(1600)  { expect_reply = { status = 200, early = false, answered = 2 } }
 finally   { references = 0, memory = 0 }

@@ -22,8 +22,7 @@ bool redis_server_is_installed(void)
     return access("/usr/bin/redis-server", X_OK) == 0;
 }
 
-/// A port that is free now.
-static uint16_t free_port(void)
+uint16_t redis_server_free_port(void)
 {
     struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
     socklen_t size = sizeof address;
@@ -116,7 +115,7 @@ void redis_server_again(struct redis_server *server, const char *const *options)
 
 void redis_server_start(struct redis_server *server, const char *const *options)
 {
-    *server = (struct redis_server){ .port = free_port() };
+    *server = (struct redis_server){ .port = redis_server_free_port() };
     snprintf(server->directory, sizeof server->directory, "/tmp/lastcall-redis-XXXXXX");
     require(mkdtemp(server->directory) != NULL);
     snprintf(server->path, sizeof server->path, "%s/socket", server->directory);

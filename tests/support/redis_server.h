@@ -16,6 +16,7 @@ struct redis_server {
 };
 
 bool redis_server_is_installed(void);
+uint16_t redis_server_free_port(void); // on 127.0.0.1, free now
 /// `options` are further arguments up to NULL, or NULL. Returns once it answers; aborts the test when it never does.
 void redis_server_start(struct redis_server *server, const char *const *options);
 void redis_server_stop(struct redis_server *server);

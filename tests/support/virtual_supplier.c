@@ -460,24 +460,49 @@ static void virtual_supplier_rebuild(struct virtual_world *virtual, struct reque
     }
 }
 
-/// The halves of a revalidation: its request is that of the first exchange, its answer is read as that one's is.
+/// Another step, or another part, which gets what this one leaves.
+static void ask_on(struct virtual_world *virtual, const struct virtual_supplier *supplier, struct ask_call *ask,
+                   const struct virtual_step *step)
+{
+    char state[24];
+    struct text was = block_text(ask->state);
+    uint64_t left_by = 0;
+
+    // The state travels: each one's is the number of the step that left it, a hundred more for each part.
+    bool is_first = ask->part == 1 && ask->step == 1;
+    require(is_first ? was.data == NULL : text_to_u64(was, &left_by));
+    require(ask->step == 1 || left_by == ask->part * 100 + ask->step - 1);
+    require(is_first || ask->step > 1 || left_by / 100 == ask->part - 1);
+    *write_number(state, ask->part * 100 + ask->step) = '\0';
+    ask->next.state = make_block(virtual, text_of(state));
+    ask->next.after_us = step->next_after_us;
+    if (step->has_next) {
+        ask->next.request = request_make(virtual, supplier, ask->part, ask->step + 1, ask->login.number);
+    }
+}
+
+/// The halves of a revalidation: its requests are those of the first exchanges, its answers are read as theirs are.
 static void virtual_supplier_ask(struct virtual_world *virtual, struct ask_call *ask)
 {
     const struct virtual_supplier *supplier = supplier_find(virtual, ask->account->name);
-    struct virtual_step step = step_of(supplier, 1, 1);
 
     require(ask->what != ASK_CEILING);
     if (ask->what == ASK_REVALIDATE_REQUEST) {
         ask->verdict = supplier->rebuilt;
-        ask->request = supplier->rebuilt == SCRIPT_OK ? request_make(virtual, supplier, 1, 1, ask->login.number) : NULL;
+        ask->request = supplier->rebuilt == SCRIPT_OK ? request_make_all(virtual, supplier, ask->login.number) : NULL;
         return;
     }
+    struct virtual_step step = step_of(supplier, ask->part, ask->step);
     struct text rest = block_text(ask->response->body);
-    (void)read_number(&rest);
+    if (read_number(&rest) != ask->step) {
+        virtual_world_blame(virtual, "an answer to another step was read");
+    }
     bool is_refused = supplier->logs_in && read_number(&rest) <= step.refused_logins;
     ask->verdict = is_refused ? SCRIPT_FAIL_LOGIN : step.normalise;
     ask->retry_after_ms = step.retry_after_ms;
-    if (ask->verdict == SCRIPT_OK) {
+    if (ask->verdict == SCRIPT_OK && (step.has_next || ask->part < ask->parts)) {
+        ask_on(virtual, supplier, ask, &step);
+    } else if (ask->verdict == SCRIPT_OK) {
         ask->result = make_block(virtual, TEXT("{\"status\":\"confirmed\"}"));
     }
 }

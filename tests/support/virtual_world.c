@@ -272,6 +272,13 @@ static enum quota_answer virtual_permit_begin(struct world *world, const struct 
     return quota_begin(quota_of(virtual, account), virtual->now_us, wait_us);
 }
 
+static enum quota_answer virtual_permit_begin_kept(struct world *world, const struct script_account *account,
+                                                   uint64_t *wait_us)
+{
+    struct virtual_world *virtual = virtual_of(world);
+    return quota_begin_kept(quota_of(virtual, account), virtual->now_us, wait_us);
+}
+
 static void virtual_permit_end(struct world *world, const struct script_account *account)
 {
     struct virtual_world *virtual = virtual_of(world);
@@ -332,6 +339,7 @@ void virtual_world_init(struct virtual_world *virtual, const struct virtual_supp
         .script_cancel = virtual_script_cancel,
         .script_has_begun = virtual_script_has_begun,
         .permit_begin = virtual_permit_begin,
+        .permit_begin_kept = virtual_permit_begin_kept,
         .permit_end = virtual_permit_end,
         .account_block = virtual_account_block,
         .is_switched_off = virtual_is_switched_off,

@@ -273,7 +273,10 @@ static void what_a_revalidation_says_is_held_against_the_contract(void **state)
           "now.total: a text expected" },
         { "{\"raw\":{\"status\":\"confirmed\",\"now\":{\"total\":\"1\"}}}", "now.currency: a text expected" },
         { "{\"raw\":{\"status\":\"confirmed\",\"offre\":1}}", "unknown field `offre`, did you mean `offer`?" },
-        { "{\"raw\":7}", "must return a table with a `status`, not a number" },
+        { "{\"raw\":7}", "must return a table with a `status` or `next`, not a number" },
+        { "{\"raw\":{\"next\":{\"state\":1}}}", "revalidate.read: `next` needs a request" },
+        { "{\"raw\":{\"next\":{\"request\":{\"path\":\"/x\"}},\"status\":\"confirmed\"}}",
+          "revalidate.read: a result with `next`: unknown field `status`" },
     };
     char response[512];
 
@@ -283,8 +286,45 @@ static void what_a_revalidation_says_is_held_against_the_contract(void **state)
         assert_int_equal(run_with("ok-a", OLD, response).failed, 1);
         assert_found(ROWS[i].sentence, 22);
     }
+    (void)run_with("ok-a", OLD, "{ \"json\": { \"raw\": { \"next\": { \"request\": { \"path\": \"/x\" } } } } }");
+    assert_found("revalidate[0].exchanges: request 2 was sent, GET https://api.acme.example/x, but there are 1", 19);
     (void)run_with("ok-a", OLD, "{ \"status\": 401 }");
     assert_found("because: the key is refused", 22);
+}
+
+static void a_revalidation_may_take_steps_and_parts(void **state)
+{
+#define ASKED                                                                                                          \
+    "\"exchanges\": [{ \"expect_request\": { \"method\": \"GET\", \"url\": \"https://api.acme.example/offers/r"
+    static const char ANSWER[] = "{ \"json\": { \"total\": \"20.00\" } } }]";
+    static const char POLLED[] =
+        "{ \"json\": { \"raw\": { \"next\": { \"after_ms\": 50, \"request\": { \"path\": \"/poll\" }, \"state\": "
+        "{ \"total\": \"5.00\" } } } } } }, { \"expect_request\": { \"url\": \"https://api.acme.example/poll\" }, "
+        "\"response\": { \"json\": { \"total\": \"%s\" } } }]";
+    static const char ONE[] = "\"ref\": \"r1\",\n    " ASKED "1\"",
+                      TWO[] = "\"ref\": \"r1+r2\",\n    " ASKED
+                              "1\" }, \"response\": { \"json\": %s } }, { \"expect_request\": { \"url\": "
+                              "\"https://api.acme.example/offers/r2\"";
+    char polled[sizeof POLLED + 8], two[sizeof TWO + 64];
+    (void)state;
+
+    snprintf(polled, sizeof polled, POLLED, "15.00");
+    assert_int_equal(run_with("ok-a", ANSWER, polled).failed, 0); // what it left comes back as its state
+    snprintf(polled, sizeof polled, POLLED, "16.00");
+    assert_int_equal(run_with("ok-a", ANSWER, polled).failed, 1);
+    assert_found("revalidate[0].expect.now.total: expected \"20.00\", got \"21.00\"", 22);
+    snprintf(two, sizeof two, TWO, "{ \"total\": \"0.00\" }");
+    assert_int_equal(run_with("ok-a", ONE, two).failed, 0);
+    snprintf(two, sizeof two, TWO, "{ \"total\": \"1.00\" }");
+    assert_int_equal(run_with("ok-a", ONE, two).failed, 1);
+    assert_found("revalidate[0].expect.now.total: expected \"20.00\", got \"21.00\"", 22);
+    snprintf(two, sizeof two, TWO, "{ \"raw\": { \"status\": \"confirmed\" } }");
+    assert_int_equal(run_with("ok-a", ONE, two).failed, 1);
+    assert_found("`confirmed` of part 1 of 2: only the last one can say it", 22);
+    snprintf(two, sizeof two, TWO, "{ \"raw\": { \"status\": \"sold_out\" } }");
+    assert_int_equal(run_with("ok-a", ONE, two).failed, 1); // the second part is not asked any more
+    assert_found("revalidate[0].exchanges[1]: no such request was sent", 19);
+#undef ASKED
 }
 
 static void what_a_supplier_says_of_an_offer_and_makes_no_sense_is_unparsable(void **state)
@@ -390,6 +430,7 @@ int main(void)
         ON_STAGE(steps_take_their_exchanges_in_order_and_forms_are_compared_by_value),
         ON_STAGE(clock_and_randomness_stand_still),
         ON_STAGE(bodies_are_regular_files_beside_the_fixture),
+        ON_STAGE(a_revalidation_may_take_steps_and_parts),
         ON_STAGE(what_a_revalidation_says_is_held_against_the_contract),
         ON_STAGE(what_a_supplier_says_of_an_offer_and_makes_no_sense_is_unparsable),
         ON_STAGE(look_ups_and_misses_are_counted),

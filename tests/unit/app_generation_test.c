@@ -129,6 +129,9 @@ static void every_file_is_a_supplier_of_its_name(void **state)
     assert_int_equal(catalogue->supplier_count, 2);
     assert_int_equal(catalogue->product_count, 1);
     assert_text(catalogue->products[0], "flights");
+    assert_true(text_starts_with(catalogue->product_scripts[0], TEXT("flights@")));
+    assert_int_equal(catalogue->product_scripts[0].length, sizeof("flights@") - 1 + 32); // digits of its digest
+    assert_false(catalogue->last_known.is_on);                                           // there is no state_dir
     assert_int_equal(catalogue->deadline_default_us, 2000000);
     assert_int_equal(catalogue->deadline_min_us, 100000);
     assert_int_equal(catalogue->deadline_max_us, 10000000);

@@ -450,6 +450,27 @@ static void what_lingers_takes_a_quarter_of_an_account_at_most(void **state)
     }
 }
 
+// Luck is for learning; what the store wants goes on while there is a place.
+static void what_fills_the_store_needs_no_luck_but_a_place(void **state)
+{
+    (void)state;
+    struct permits *permits = NULL;
+    struct stage *stage = stage_make();
+    struct script_account *account = stage_add(stage, "acme", "main", "{}");
+
+    account->limits.concurrent = 8;
+    stage->catalogue.linger_learn = 0;
+    assert_int_equal(permits_create(&stage->catalogue, &permits), STATUS_OK);
+    assert_false(permits_want_linger(permits, account, 1, false));
+    assert_true(permits_want_linger(permits, account, 1, true));
+    assert_true(permits_want_linger(permits, account, 1, true));
+    assert_false(permits_want_linger(permits, account, 1, true));
+    permits_end_linger(permits, account, 2);
+    permits_leave(permits, &stage->catalogue);
+    permits_destroy(&permits);
+    stage_free(&stage);
+}
+
 // Twenty within a moment, of which the curve that decides was read after the first one or none.
 static void a_look_tells_all_that_was_told(void **state)
 {
@@ -486,6 +507,7 @@ int main(void)
         cmocka_unit_test(the_guard_counts_those_that_are_asked),
         cmocka_unit_test(accounts_of_one_supplier_are_one_to_the_guard),
         cmocka_unit_test(what_lingers_takes_a_quarter_of_an_account_at_most),
+        cmocka_unit_test(what_fills_the_store_needs_no_luck_but_a_place),
         cmocka_unit_test(a_look_tells_all_that_was_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -28,6 +28,7 @@ struct desk {
     struct script_account account;
     struct catalogue_supplier supplier;
     struct offer_claims claims;
+    struct revalidate_prices prices;
     struct revalidate_subject subject;
     struct arena arena;
     struct buffer body;
@@ -94,7 +95,7 @@ static enum revalidation_status say(struct desk *desk, const char *was, const ch
     desk->claims.offer = arena_copy(&desk->arena, text_of(shown));
     assert_non_null(desk->claims.offer.data);
     buffer_clear(&desk->body);
-    enum revalidation_status status = revalidate_reply_write(&desk->subject, &end, NULL, &desk->body);
+    enum revalidation_status status = revalidate_reply_write(&desk->subject, &end, NULL, &desk->body, &desk->prices);
     block_release(&block);
     assert_int_equal(json_tree_read(&desk->arena, arena_copy(&desk->arena, buffer_text(&desk->body)), &desk->reply,
                                     &offset, &sentence),
@@ -198,11 +199,13 @@ static void strangers_learn_neither_account_nor_name_nor_what_went_wrong(void **
 
     struct revalidation_end end = { .end = { .outcome = OUTCOME_BREAKER_OPEN } };
     buffer_clear(&desk->body);
-    assert_int_equal(revalidate_reply_write(&desk->subject, &end, NULL, &desk->body), REVALIDATION_RETRY);
+    assert_int_equal(revalidate_reply_write(&desk->subject, &end, NULL, &desk->body, &desk->prices),
+                     REVALIDATION_RETRY);
     assert_false(is_told(desk, "breaker"));
     assert_true(is_told(desk, "\"because\":\"unavailable\""));
     buffer_clear(&desk->body);
-    assert_int_equal(revalidate_reply_write(&desk->subject, NULL, "disabled", &desk->body), REVALIDATION_RETRY);
+    assert_int_equal(revalidate_reply_write(&desk->subject, NULL, "disabled", &desk->body, &desk->prices),
+                     REVALIDATION_RETRY);
     assert_false(is_told(desk, "disabled"));
 }
 
@@ -231,12 +234,12 @@ static void an_offer_without_a_readable_end_has_no_token(void **state)
     size_t room = 0;
 
     buffer_init(&token, OFFER_TOKEN_MAX);
-    assert_true(tokens_seal(&desk->tokens, &seal, NOW_MS, desk->settings.offer_life_us, &room, &token));
+    assert_true(tokens_seal(&desk->tokens, &seal, NULL, NOW_MS, desk->settings.offer_life_us, &room, &token));
     assert_int_equal(offer_token_read(&desk->tokens.ring, buffer_text(&token), NOW_MS, &desk->arena, &claims),
                      TOKEN_GENUINE);
     assert_int_equal(claims.expires_ms, NOW_MS + 9250);
     offer.expires_at = TEXT("2027-01-15 at nine");
-    assert_false(tokens_seal(&desk->tokens, &seal, NOW_MS, desk->settings.offer_life_us, &room, &token));
+    assert_false(tokens_seal(&desk->tokens, &seal, NULL, NOW_MS, desk->settings.offer_life_us, &room, &token));
     buffer_fini(&token);
 }
 
@@ -251,12 +254,12 @@ static void a_reply_has_so_much_room_on_the_shelf_and_no_more(void **state)
 
     memset(large, 'x', sizeof large);
     buffer_init(&token, OFFER_TOKEN_MAX);
-    assert_true(tokens_seal(&desk->tokens, &seal, NOW_MS, desk->settings.offer_life_us, &room, &token));
-    assert_true(tokens_seal(&desk->tokens, &seal, NOW_MS, desk->settings.offer_life_us, &room, &token));
+    assert_true(tokens_seal(&desk->tokens, &seal, NULL, NOW_MS, desk->settings.offer_life_us, &room, &token));
+    assert_true(tokens_seal(&desk->tokens, &seal, NULL, NOW_MS, desk->settings.offer_life_us, &room, &token));
     assert_int_equal(room, 1);
-    assert_false(tokens_seal(&desk->tokens, &seal, NOW_MS, desk->settings.offer_life_us, &room, &token));
+    assert_false(tokens_seal(&desk->tokens, &seal, NULL, NOW_MS, desk->settings.offer_life_us, &room, &token));
     offer.hidden = TEXT(",\"ref\":\"small\""); // needs none
-    assert_true(tokens_seal(&desk->tokens, &seal, NOW_MS, desk->settings.offer_life_us, &room, &token));
+    assert_true(tokens_seal(&desk->tokens, &seal, NULL, NOW_MS, desk->settings.offer_life_us, &room, &token));
     buffer_fini(&token);
 }
 

@@ -1,6 +1,6 @@
-/// Store stage: a store over Redis on its thread, and a home for its calls, for the tests of it.
+/// Stage: a store over Redis on its thread, and a home for its calls, for the tests of it.
 ///
-/// Threads: the test's.
+/// Threads: the test's, but for come_home.
 #pragma once
 
 #include "app/store_thread.h"

@@ -136,6 +136,30 @@ static void assert_drawing(const char *drawn, const char *expected)
     }
 }
 
+static void what_was_known_is_told_with_its_age(void **state)
+{
+    (void)state;
+    static const char reply[] =
+        "{\"search_id\":\"x\",\"took_ms\":10,\"budget\":{\"requested_ms\":2000,\"effective_ms\":2000},"
+        "\"coverage\":{\"complete\":false,\"percent\":33,\"eligible\":3,\"answered\":0,\"empty\":0,\"cached\":1,"
+        "\"indicative\":2,\"missing\":0,\"offers_found\":20,\"offers_returned\":20},\"suppliers\":["
+        "{\"name\":\"a\",\"outcome\":\"cached\",\"offers\":5,\"last_known\":{\"offers\":5,\"age_s\":59}},"
+        "{\"name\":\"b\",\"outcome\":\"breaker_open\",\"detail\":\"failed too often\","
+        "\"last_known\":{\"offers\":12,\"age_s\":1340}},"
+        "{\"name\":\"c\",\"outcome\":\"cut\",\"bound\":\"budget\",\"phase\":\"first_byte\",\"took_ms\":1990,"
+        "\"last_known\":{\"offers\":3,\"age_s\":7300}}]}";
+    static const char *const parts[] = { "1 of 3 suppliers, 2 by what they said last", " 59 s old",
+                                         "failed too often; 12 offers of 22 min ago", "; 3 offers of 2 h ago" };
+    char *drawn = draw(reply, 140, true, false);
+
+    for (size_t i = 0; i < COUNT_OF(parts); i++) {
+        if (drawn == NULL || strstr(drawn, parts[i]) == NULL) {
+            fail_msg("`%s` is not in\n%s", parts[i], drawn != NULL ? drawn : "(nothing)");
+        }
+    }
+    free(drawn);
+}
+
 static void rules_are_told_by_the_lines_where_they_stand(void **state)
 {
     (void)state;
@@ -435,6 +459,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_reply_is_drawn_as_designed),
+        cmocka_unit_test(what_was_known_is_told_with_its_age),
         cmocka_unit_test(rules_are_told_by_the_lines_where_they_stand),
         cmocka_unit_test(without_utf8_it_is_drawn_in_ascii),
         cmocka_unit_test(colours_change_nothing_but_the_colour),

@@ -157,6 +157,35 @@ static void a_field_that_is_not_known_is_absent(void **state)
     assert_lacks(line, "null");
     assert_lacks(line, "caller");
     assert_lacks(line, "late");
+    assert_lacks(line, "store");
+    assert_lacks(line, "cached");
+    search_record_destroy(&record);
+}
+
+static void what_was_known_stands_beside_the_outcome(void **state)
+{
+    (void)state;
+    struct search_record *record = make(2, 256);
+    fill_search(record);
+    fill_entries(record);
+    record->cached = 1;
+    record->indicative = 1;
+    record->store = (struct search_record_store){
+        .was_asked = true, .has_answered = true, .index_us = 1900, .found = 2, .absent = 3, .late = 1
+    };
+    record->entries[0].outcome = OUTCOME_CACHED;
+    record->entries[0].has_last_known = record->entries[1].has_last_known = true;
+    record->entries[0].last_offers = 40;
+    record->entries[1].last_offers = 12;
+    record->entries[1].last_age_ms = 1340999;
+
+    const char *line = render(record);
+    assert_has(line, "\"empty\":0,\"cached\":1,\"indicative\":1,\"missing\":1,");
+    assert_has(line, "\"store\":{\"index_ms\":2,\"found\":2,\"absent\":3,\"late\":1}");
+    assert_has(line, "\"offers\":40,\"last_known\":{\"offers\":40,\"age_s\":0}");
+    assert_has(line, "\"last_known\":{\"offers\":12,\"age_s\":1340}");
+    record->store.has_answered = false;
+    assert_has(render(record), "\"store\":{\"found\":2,");
     search_record_destroy(&record);
 }
 
@@ -247,6 +276,33 @@ static void what_went_on_is_a_line_of_its_own_with_the_searchs_id(void **state)
     search_record_destroy(&record);
 }
 
+static void a_revalidation_is_a_line_of_its_own(void **state)
+{
+    (void)state;
+    struct search_record *record = make_late(RECORD_REVALIDATION);
+    struct search_record_revalidation *told = &record->revalidation;
+
+    *told = (struct search_record_revalidation){ .status = REVALIDATION_PRICE_CHANGED,
+                                                 .because = TEXT("answered"),
+                                                 .was = TEXT("120.00 EUR"),
+                                                 .now = TEXT("125.00 EUR"),
+                                                 .age_ms = 65000,
+                                                 .has_joined = true };
+    record->entries[0].requests = 3;
+    assert_has(render(record),
+               "{\"line\":\"revalidation\",\"revalidation_id\":\"01LATE\",\"at\":\"1970-01-01T00:00:00.000Z\","
+               "\"product\":\"flights\",\"generation\":3,\"status\":\"price_changed\",\"because\":\"answered\","
+               "\"took_ms\":1140,\"offer_age_s\":65,\"was\":\"120.00 EUR\",\"now\":\"125.00 EUR\",\"joined\":true,"
+               "\"supplier\":\"acme\",\"requests\":3");
+    *told = (struct search_record_revalidation){ .status = REVALIDATION_RETRY, .because = TEXT("cut") };
+    record->entries[0].phase = PHASE_FIRST_BYTE;
+    assert_has(render(record), "\"status\":\"retry\",\"because\":\"cut\"");
+    assert_has(render(record), "\"phase\":\"first_byte\"");
+    assert_lacks(render(record), "joined");
+    assert_lacks(render(record), "was");
+    search_record_destroy(&record);
+}
+
 static void a_search_is_told_with_what_went_on_of_it(void **state)
 {
     (void)state;
@@ -273,9 +329,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_record_tells_everything_in_one_line),
         cmocka_unit_test(a_field_that_is_not_known_is_absent),
+        cmocka_unit_test(what_was_known_stands_beside_the_outcome),
         cmocka_unit_test(a_caller_who_left_has_no_status),
         cmocka_unit_test(a_slow_reader_does_not_make_a_reply_late),
         cmocka_unit_test(what_went_on_is_a_line_of_its_own_with_the_searchs_id),
+        cmocka_unit_test(a_revalidation_is_a_line_of_its_own),
         cmocka_unit_test(a_search_is_told_with_what_went_on_of_it),
         cmocka_unit_test(texts_are_copied_into_the_record_and_cut_to_its_room),
     };

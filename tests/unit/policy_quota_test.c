@@ -115,6 +115,42 @@ static void of_several_full_windows_the_longest_wait_is_told(void **state)
     assert_int_equal(quota_used(&quota, QUOTA_DAY, DAY + 2 * MINUTE), 2);
 }
 
+static void searches_leave_a_share_of_each_rate_to_revalidations(void **state)
+{
+    static const struct {
+        struct request_limits limits;
+        uint32_t searches, revalidations;
+        enum quota_answer answer;
+    } SHARES[] = {
+        { { .per_second = 40, .kept_share = 100000 }, 36, 4, QUOTA_PER_SECOND },
+        { { .per_minute = 100, .kept_share = 100000 }, 90, 10, QUOTA_PER_MINUTE },
+        { { .per_day = 50, .kept_share = 500000 }, 25, 25, QUOTA_PER_DAY },
+        { { .per_day = 9, .kept_share = 100000 }, 9, 0, QUOTA_PER_DAY }, // not one whole request
+        { { .per_day = 10, .kept_share = 100000 }, 9, 1, QUOTA_PER_DAY },
+        { { .per_day = 1, .kept_share = 1000000 }, 1, 0, QUOTA_PER_DAY }, // never all
+        { { .per_minute = 100 }, 100, 0, QUOTA_PER_MINUTE },
+        { { .per_second = 20, .per_minute = 10, .kept_share = 200000 }, 8, 2, QUOTA_PER_MINUTE },
+    };
+    struct quota quota;
+    uint64_t wait_us = 0;
+    (void)state;
+
+    for (size_t i = 0; i < COUNT_OF(SHARES); i++) {
+        quota_init(&quota, SHARES[i].limits);
+        for (uint32_t n = 0; n < SHARES[i].searches; n++) {
+            assert_int_equal(ask(&quota, DAY, &wait_us), QUOTA_FREE);
+        }
+        assert_int_equal(ask(&quota, DAY, &wait_us), SHARES[i].answer);
+        assert_true(wait_us > 0); // and then one more may go
+        assert_int_equal(ask(&(struct quota[1]){ quota }[0], DAY + wait_us, &(uint64_t){ 0 }), QUOTA_FREE);
+        for (uint32_t n = 0; n < SHARES[i].revalidations; n++) {
+            assert_int_equal(quota_begin_kept(&quota, DAY, &wait_us), QUOTA_FREE);
+        }
+        assert_int_equal(quota_begin_kept(&quota, DAY, &wait_us), SHARES[i].answer);
+        assert_int_equal(ask(&quota, DAY, &wait_us), SHARES[i].answer);
+    }
+}
+
 static void a_refused_request_counts_nowhere(void **state)
 {
     (void)state;
@@ -186,6 +222,7 @@ int main(void)
         cmocka_unit_test(no_stretch_of_its_length_sees_more_than_a_rate),
         cmocka_unit_test(the_wait_that_is_told_is_the_shortest),
         cmocka_unit_test(of_several_full_windows_the_longest_wait_is_told),
+        cmocka_unit_test(searches_leave_a_share_of_each_rate_to_revalidations),
         cmocka_unit_test(a_refused_request_counts_nowhere),
         cmocka_unit_test(a_supplier_that_had_enough_is_left_alone_for_so_long),
         cmocka_unit_test(a_shorter_word_does_not_take_a_longer_one_back),

@@ -54,6 +54,7 @@ static void desk_open(struct desk *desk, const struct virtual_supplier *supplier
                                                             .product = TEXT("flights"),
                                                             .is_enabled = true,
                                                             .body_cap = 1 << 20,
+                                                            .signs = supplier->signs,
                                                             .account = &desk->account };
     desk->catalogue =
         (struct catalogue){ .generation = 1, .suppliers = &desk->catalogue_supplier, .supplier_count = 1 };
@@ -211,6 +212,17 @@ static void nobody_is_asked_whom_a_search_would_not_ask(void **state)
     }
 }
 
+static void it_may_use_what_searches_leave_of_the_rates(void **state)
+{
+    struct desk desk;
+    (void)state;
+
+    play(&desk, &(struct virtual_supplier){ SOUND, .limits = { .per_minute = 20, .kept_share = 100000 }, .used = 18 },
+         BUDGET_MS * MS);
+    assert_true(desk.has_result);
+    desk_close(&desk);
+}
+
 static void one_that_is_tried_out_may_be_asked(void **state)
 {
     struct desk desk;
@@ -291,6 +303,90 @@ static void ports_that_refuse_are_outcomes(void **state)
     }
 }
 
+static const struct virtual_step POLLS[] = {
+    { .part = 1, .step = 1, .after_us = 50 * 1000, .has_next = true, .next_after_us = 200 * 1000 },
+    { .part = 1, .step = 2, .after_us = 50 * 1000, .has_next = true },
+    { .part = 1, .step = 3, .after_us = 50 * 1000 },
+};
+static const struct virtual_step PARTS[] = {
+    { .part = 1, .step = 1, .after_us = 50 * 1000 },
+    { .part = 2, .step = 1, .after_us = 50 * 1000, .has_next = true },
+    { .part = 2, .step = 2, .after_us = 50 * 1000 },
+    { .part = 3, .step = 1, .after_us = 50 * 1000 },
+};
+static const struct virtual_step FAILS_LATER[] = {
+    { .part = 1, .step = 1, .after_us = 50 * 1000 },
+    { .part = 2, .step = 1, .after_us = 50 * 1000, .normalise = SCRIPT_FAIL_BUSY },
+};
+static const struct virtual_step LOGIN_LATER[] = {
+    { .part = 1, .step = 1, .after_us = 50 * 1000, .has_next = true },
+    { .part = 1, .step = 2, .after_us = 50 * 1000, .refused_logins = 1 },
+};
+#define STEPS(which) .steps = which, .step_count = COUNT_OF(which)
+
+static void steps_and_parts_lead_to_one_result(void **state)
+{
+    struct desk desk;
+    (void)state;
+
+    play(&desk, &(struct virtual_supplier){ SOUND, STEPS(POLLS) }, BUDGET_MS * MS);
+    assert_true(desk.has_result);
+    assert_int_equal(desk.requests, 3);
+    assert_int_equal(desk.took_us, (10 + 3 * 70 + 200 + 10) * MS); // a step that wants no pause has a short one
+    desk_close(&desk);
+    play(&desk, &(struct virtual_supplier){ SOUND, .parts = 3, STEPS(PARTS) }, BUDGET_MS * MS);
+    assert_true(desk.has_result);
+    assert_int_equal(desk.requests, 4);
+    desk_close(&desk);
+}
+
+static void one_step_that_fails_ends_it_and_what_would_follow_is_not_sent(void **state)
+{
+    struct desk desk;
+    (void)state;
+
+    play(&desk, &(struct virtual_supplier){ SOUND, .parts = 3, STEPS(FAILS_LATER) }, BUDGET_MS * MS);
+    assert_false(desk.has_result);
+    assert_int_equal(desk.end.rejection, REJECTION_BUSY);
+    assert_int_equal(desk.requests, 2);
+    desk_close(&desk);
+}
+
+static void a_step_that_would_come_too_late_is_not_waited_for(void **state)
+{
+    struct desk desk;
+    (void)state;
+
+    play(&desk, &(struct virtual_supplier){ SOUND, STEPS(POLLS) }, 250 * MS);
+    assert_int_equal(desk.end.outcome, OUTCOME_CUT);
+    assert_int_equal(desk.end.phase, PHASE_PAUSE);
+    assert_int_equal(desk.took_us, 80 * MS);
+    desk_close(&desk);
+}
+
+static void a_login_refused_at_a_later_step_begins_it_anew_once(void **state)
+{
+    struct desk desk;
+    (void)state;
+
+    play(&desk, &(struct virtual_supplier){ LOGS_IN, .has_login = true, STEPS(LOGIN_LATER) }, BUDGET_MS * MS);
+    assert_true(desk.has_result);
+    assert_int_equal(desk.requests, 4);
+    desk_close(&desk);
+}
+
+static void a_step_that_has_waited_is_signed_anew(void **state)
+{
+    struct desk desk;
+    (void)state;
+
+    play(&desk, &(struct virtual_supplier){ SOUND, .signs = true, STEPS(POLLS) }, BUDGET_MS * MS);
+    assert_true(desk.has_result);
+    assert_int_equal(desk.requests, 3);
+    assert_int_equal(desk.took_us, (10 + 3 * 70 + 200 + 10 + 2 * 10) * MS); // two signatures more
+    desk_close(&desk);
+}
+
 // Each moment of each kind of course: the caller leaves there, or the budget ends there.
 static void it_may_end_at_any_moment(void **state)
 {
@@ -303,18 +399,21 @@ static void it_may_end_at_any_moment(void **state)
         { SOUND, .breaker = BREAKER_HALF_OPEN, .auth_refusals = 3, .is_tried_out = true },
         { SOUND, .hangs = true, .phase = PHASE_FIRST_BYTE },
         { SOUND, .limits = { .concurrent = 1 }, .normalise = SCRIPT_FAIL_QUOTA },
+        { SOUND, .signs = true, STEPS(POLLS) },
+        { SOUND, .parts = 3, STEPS(PARTS) },
+        { LOGS_IN, .has_login = true, STEPS(LOGIN_LATER) },
     };
     struct desk desk;
     (void)state;
 
     for (size_t i = 0; i < COUNT_OF(COURSES); i++) {
-        for (uint64_t at_ms = 0; at_ms <= 400; at_ms += 5) {
+        for (uint64_t at_ms = 0; at_ms <= 480; at_ms += 5) {
             desk_open(&desk, &COURSES[i]);
             desk_start(&desk, BUDGET_MS * MS);
             virtual_world_run(&desk.virtual, desk.virtual.began_us + at_ms * MS);
             assert_true(desk.ends == 1 || desk.revalidation != NULL);
             if (desk.revalidation != NULL) {
-                assert_in_range(revalidation_cancel(&desk.revalidation), 0, 2);
+                assert_in_range(revalidation_cancel(&desk.revalidation), 0, 4);
             }
             desk_close(&desk);
             play(&desk, &COURSES[i], at_ms * MS);
@@ -346,10 +445,16 @@ int main(void)
         cmocka_unit_test(it_waits_for_a_login_and_renews_one_that_is_refused_once),
         cmocka_unit_test(it_is_cut_wherever_it_stands),
         cmocka_unit_test(nobody_is_asked_whom_a_search_would_not_ask),
+        cmocka_unit_test(it_may_use_what_searches_leave_of_the_rates),
         cmocka_unit_test(one_that_is_tried_out_may_be_asked),
         cmocka_unit_test(what_the_supplier_says_of_itself_is_passed_on),
         cmocka_unit_test(failures_are_outcomes),
         cmocka_unit_test(ports_that_refuse_are_outcomes),
+        cmocka_unit_test(steps_and_parts_lead_to_one_result),
+        cmocka_unit_test(one_step_that_fails_ends_it_and_what_would_follow_is_not_sent),
+        cmocka_unit_test(a_step_that_would_come_too_late_is_not_waited_for),
+        cmocka_unit_test(a_login_refused_at_a_later_step_begins_it_anew_once),
+        cmocka_unit_test(a_step_that_has_waited_is_signed_anew),
         cmocka_unit_test(it_may_end_at_any_moment),
         cmocka_unit_test(the_callers_memory_may_go_as_soon_as_it_has_left),
     };

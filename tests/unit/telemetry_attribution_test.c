@@ -377,6 +377,26 @@ static void what_went_on_joins_its_search_before_it_or_after(void **state)
     attribution_destroy(&attribution);
 }
 
+static void a_revalidation_is_found_by_its_id_and_pushes_out_no_search(void **state)
+{
+    struct place *place = *state;
+    struct attribution *attribution = start(place->file, 0, 4);
+
+    attribution_submit(attribution, record_with("search", ""));
+    for (int i = 0; i < 10; i++) {
+        struct search_record *record = record_with(i == 9 ? "asked" : "before", "");
+        record->kind = RECORD_REVALIDATION;
+        record->revalidation.status = REVALIDATION_SOLD_OUT;
+        attribution_submit(attribution, record);
+        attribution_settle(attribution);
+    }
+    assert_true(search_has(attribution, "asked", "\"revalidation_id\":\"asked\""));
+    assert_true(search_has(attribution, "asked", "\"status\":\"sold_out\""));
+    assert_true(search_has(attribution, "search", "\"search_id\":\"search\""));
+    assert_int_equal(lines_of(place->file, NULL), 11);
+    attribution_destroy(&attribution);
+}
+
 static void the_newest_records_can_be_asked_for_without_a_file(void **state)
 {
     (void)state;
@@ -461,6 +481,7 @@ int main(void)
         cmocka_unit_test(a_file_that_cannot_be_opened_is_told_at_the_start),
         PLAY(secrets_are_taken_out_at_the_sink),
         PLAY(what_went_on_joins_its_search_before_it_or_after),
+        PLAY(a_revalidation_is_found_by_its_id_and_pushes_out_no_search),
         cmocka_unit_test(the_newest_records_can_be_asked_for_without_a_file),
         PLAY(several_threads_lose_nothing_uncounted),
     };

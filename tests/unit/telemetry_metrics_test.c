@@ -1,6 +1,8 @@
 // Metrics: counted from records, written for Prometheus.
 #include "telemetry/metrics.h"
 
+#include "model/last_known.h"
+
 #include "telemetry/metric_names.h"
 
 #include <pthread.h>
@@ -122,6 +124,32 @@ static void each_attempt_counts_once_by_its_outcome(void **state)
     assert_line(metrics, "lastcall_offers_dropped_total{supplier=\"acme\"} 4");
     assert_no(metrics, "outcome=\"failed\"");
     assert_no(metrics, "supplier=\"other\"");
+}
+
+static void what_was_known_counts_apart(void **state)
+{
+    struct metrics *metrics = *state;
+    struct search_record_entry entries[] = { entry("acme", OUTCOME_CACHED), entry("omni", OUTCOME_CUT),
+                                             entry("zeta", OUTCOME_UNPARSABLE) };
+    entries[0].has_last_known = entries[1].has_last_known = true;
+    entries[0].last_offers = 7;
+    entries[1].last_offers = 12;
+    entries[2].code = TEXT(PRICE_GUARD_CODE);
+    struct search_record record = record_of(entries, COUNT_OF(entries));
+    record.store = (struct search_record_store){ .found = 2, .absent = 3, .faults = 4, .late = 5 };
+
+    metrics_count_search(metrics, &record);
+    assert_line(metrics, "lastcall_offers_cached_total{supplier=\"acme\"} 7");
+    assert_line(metrics, "lastcall_offers_indicative_total{supplier=\"acme\"} 0");
+    assert_line(metrics, "lastcall_attempts_indicative_total{supplier=\"acme\"} 0");
+    assert_line(metrics, "lastcall_offers_indicative_total{supplier=\"omni\"} 12");
+    assert_line(metrics, "lastcall_attempts_indicative_total{supplier=\"omni\"} 1");
+    assert_line(metrics, "lastcall_answers_held_back_total{supplier=\"omni\"} 0");
+    assert_line(metrics, "lastcall_answers_held_back_total{supplier=\"zeta\"} 1");
+    assert_line(metrics, "lastcall_last_known_found_total 2");
+    assert_line(metrics, "lastcall_last_known_absent_total 3");
+    assert_line(metrics, "lastcall_last_known_faults_total 4");
+    assert_line(metrics, "lastcall_last_known_late_total 5");
 }
 
 static void a_histogram_is_cumulative_and_in_seconds(void **state)
@@ -537,6 +565,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         PLAY(misses_are_told_by_table),
         PLAY(each_attempt_counts_once_by_its_outcome),
+        PLAY(what_was_known_counts_apart),
         PLAY(what_went_on_counts_apart_but_for_its_requests),
         PLAY(a_histogram_is_cumulative_and_in_seconds),
         PLAY(late_slow_lost_and_cancelled_are_told_apart),

@@ -25,7 +25,7 @@ local function told(says, offer, total, currency, ctx)
   if says == "confirmed" then
     assert(offer.ref:gsub(" +$", "") == offer.id, "the reference is another one")
     return { status = "confirmed", now = { total = total, currency = currency }, handoff = handoff }
-  elseif says == "plain" then
+  elseif says == "plain" or says == "counted" then
     return { status = "confirmed" } -- the hand-off is the one that the search left
   elseif says == "dearer" then
     local dearer = money.sum({ total, money.parse("1.00", currency) }, currency)
@@ -48,6 +48,45 @@ local function told(says, offer, total, currency, ctx)
     error("a bug")
   end
   return { status = says }
+end
+
+-- Another offer of the farm, whole.
+local function other_offer(response, id)
+  local body = response:json()
+  local other = first(body.offers, function(offer)
+    return offer.id ~= id
+  end)
+  return {
+    id = other.id,
+    price = {
+      total = money.scaled(other.price.total, other.price.scale, body.currency),
+      currency = body.currency,
+      taxes_included = "yes",
+    },
+    slices = map(other.slices, function(slice)
+      return {
+        duration_min = slice.minutes,
+        segments = map(slice.segments, function(segment)
+          return {
+            carrier = segment.carrier,
+            number = segment.number,
+            origin = segment.from,
+            destination = segment.to,
+            departs = { ["local"] = segment.departs },
+            arrives = { ["local"] = segment.arrives },
+            duration_min = segment.minutes,
+            cabin = other.cabin,
+          }
+        end),
+      }
+    end),
+    handoff = { url = "https://book.example/" .. other.id },
+  }
+end
+
+local function ask_again(offer, ctx)
+  local search = { query = offer.query, currency = offer.price.currency }
+  return { method = "POST", path = "/v1/offers", json = farm.ask(search, ctx) }
 end
 
 ---@type Supplier
@@ -95,11 +134,24 @@ return {
 
   revalidate = {
     build_request = function(offer, ctx)
-      local search = { query = offer.query, currency = offer.price.currency }
-      return { method = "POST", path = "/v1/offers", json = farm.ask(search, ctx) }
+      local request = ask_again(offer, ctx)
+      return ctx.options.says == "parted" and { request, request, request } or request
     end,
     read = function(response, offer, ctx)
       local total, currency = price_of(response, offer.id)
+      local seen = (ctx.state and ctx.state.seen or 0) + 1
+      if ctx.part < ctx.parts then
+        return { next = { state = { seen = seen } } }
+      elseif ctx.options.says == "polled" and ctx.step < 3 then
+        return { next = { request = ask_again(offer, ctx), after_ms = 20, state = { seen = seen } } }
+      elseif ctx.options.says == "polled" or ctx.options.says == "parted" then
+        assert(seen == 3, "something was forgotten on the way")
+        return { status = "confirmed" }
+      end
+      if ctx.options.says == "other" or ctx.options.says == "swapped" then
+        local status = ctx.options.says == "other" and "changed" or "confirmed" -- whatever it is called
+        return { status = status, offer = other_offer(response, offer.id) }
+      end
       return told(ctx.options.says, offer, total, currency, ctx)
     end,
   },
