@@ -331,7 +331,7 @@ static void finish(struct switch_desk *desk, struct switch_request *request, con
     pthread_mutex_unlock(&desk->lock);
 }
 
-/// To the other engines, if there are any.
+/// To the other engines, if there are any. What is forgotten in a store that they share is forgotten for them.
 static void pass_on(struct switch_desk *desk, const struct switch_request *request)
 {
     bool is_word = request->action != SWITCH_PURGE && (request->end == SWITCH_DONE || request->end == SWITCH_UNCHANGED);

@@ -118,7 +118,8 @@ static int open_environment(struct lmdb_file *file, unsigned flags)
     (void)mdb_env_set_maxreaders(file->environment, READERS);
     result = mdb_env_set_mapsize(file->environment, file->max_bytes);
     if (result == MDB_SUCCESS) {
-        result = mdb_env_open(file->environment, file->directory, MDB_NOTLS | MDB_NOMETASYNC | flags, FILE_MODE);
+        result = mdb_env_open(file->environment, file->directory, MDB_NOTLS | MDB_NOMETASYNC | MDB_NORDAHEAD | flags,
+                              FILE_MODE);
     }
     if (result == MDB_SUCCESS && (flags & MDB_RDONLY) == 0) {
         (void)mdb_reader_check(file->environment, &dead); // of those who were killed

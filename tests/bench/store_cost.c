@@ -245,6 +245,10 @@ static void look_plain(const char *directory, uint64_t bytes, uint64_t least, ui
         values[i] = get_plain(file, true);
     }
     print_row("heads in values, cold", values, COLD);
+    for (uint64_t query = least; query < most; query++) { // all of it warm once more
+        name_all(query);
+        (void)get_plain(file, true);
+    }
     for (size_t i = 0; i < LOOKS; i++) {
         name_all(any_of(least, most, &state));
         heads[i] = get_plain(file, false);
