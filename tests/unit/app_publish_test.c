@@ -254,6 +254,7 @@ static void town_open(struct town *town)
     struct generation *first = build(town, 0);
     engine_moves_init(&engine->moves);
     complaints_init(&engine->complaints);
+    revalidate_flights_init(&engine->revalidate_flights);
     assert_int_equal(permits_create(NULL, &engine->permits), STATUS_OK);
     assert_int_equal(login_book_create(NULL, &engine->logins), STATUS_OK);
     assert_int_equal(metrics_create(&metrics, &engine->metrics), STATUS_OK);
@@ -291,6 +292,7 @@ static void town_close(struct town *town)
     metrics_destroy(&engine->metrics);
     complaints_fini(&engine->complaints);
     permits_destroy(&engine->permits);
+    revalidate_flights_fini(&engine->revalidate_flights);
     generations_fini(&engine->generations);
     sem_destroy(&town->woken);
     settings_release(&town->settings);
