@@ -432,10 +432,7 @@ void draft_write_script(struct draft *draft, struct buffer *out)
     buffer_append_c(out, draft->is_soap ? REFUSE : "");
     write_cities(draft, out);
     write_fields(draft, &call, out);
-    buffer_append_c(out, "\n  -- How many milliseconds after its arrival a search still waits for this supplier.\n"
-                         "  ceiling = function(_, progress)\n"
-                         "    return progress.offers >= 60 and 600 or 1200\n"
-                         "  end,\n\n");
+    buffer_append_c(out, "\n");
     write_guesses(draft, out);
     bool reads_search = says(&call, "search."), reads_context = says(&call, "ctx.");
     reads_search = reads_search || says(&call, "(search,");

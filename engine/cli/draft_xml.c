@@ -202,7 +202,7 @@ static void write_security(struct draft *draft, const struct xml_node *token, co
 
     draft_tell(draft, &told,
                is_digest(token) ? "soap.security makes it for each request, of the password itself (pasted is a digest)"
-                                : "soap.security makes it");
+                                : "soap.security makes it; some want a digest, crypto.sha1");
     buffer_append_c(out, "soap.security {\n");
     draft_write_indent(indent + 2, out);
     buffer_append_c(out, "username = ");

@@ -5,6 +5,11 @@
 #include <string.h>
 
 static const struct drop_words DROPS[] = {
+    { ", got a reference to ",
+      CODE_OFFER_DROPPED, // before the others: whatever was expected, this is why it is not there
+      "nothing there has that key: compare the list and the paths of ref(…) with the answer; where what is named "
+      "stands "
+      "in another list, ask `only` which elements are meant, or write it in Lua" },
     { "currency of ISO 4217", CODE_CURRENCY,
       "give an ISO 4217 code of three capitals: map what the supplier calls it" },
     { "is a place whose time zone", CODE_PLACE,

@@ -141,8 +141,14 @@ static struct plan_node *compile_ref(struct plan_compiler *compiler, int index, 
     node->level = plan_compile_reference(compiler, index, level);
     term_push_argument(L, index, 4);
     node->parts[0] = make_node(compiler, PLAN_PATH);
-    plan_compile_path(compiler, lua_objlen(L, -1) > 0 ? bind_text_at(L, lua_gettop(L)) : TEXT("."), node->level,
-                      &node->parts[0]->path);
+    struct text path = lua_objlen(L, -1) > 0 ? bind_text_at(L, lua_gettop(L)) : TEXT(".");
+    if (plan_is_values(path)) {
+        plan_failed(compiler,
+                    "`%s`: a path behind ref may not go through lists: [1] or [-1] in place of [] names one; for all, "
+                    "each = … with of = ref(…) or Lua in place of the plan",
+                    path.data);
+    }
+    plan_compile_path(compiler, path, node->level, &node->parts[0]->path);
     lua_pop(L, 1);
     return node;
 }

@@ -205,20 +205,40 @@ static struct value money_value(struct plan_row *row, const struct plan_node *no
     return scaled(row, amount.text, (size_t)decimals.number);
 }
 
+enum { LIST_HEAD = 24, LIST_TAIL = 34 };
+
+/// The list that was looked through; of a long path the middle is left out, its end says more.
+static void print_list(struct text list, char *out, size_t size)
+{
+    size_t head = LIST_HEAD, tail = list.length - LIST_TAIL;
+
+    if (list.length <= LIST_HEAD + LIST_TAIL + 3) {
+        (void)snprintf(out, size, "%.*s", TEXT_ARGS(list));
+        return;
+    }
+    while (head > 0 && ((unsigned char)list.data[head] & 0xc0) == 0x80) {
+        head--; // no character is cut
+    }
+    while (tail < list.length && ((unsigned char)list.data[tail] & 0xc0) == 0x80) {
+        tail++;
+    }
+    (void)snprintf(out, size, "%.*s...%.*s", (int)head, list.data, (int)(list.length - tail), list.data + tail);
+}
+
 /// Why a reference names nothing.
 static struct value dangling_value(struct plan_row *row, const struct plan_level *level)
 {
     size_t room = sizeof row->scratch - row->scratch_used;
-    char shown[NUMBER_MAX + 1];
+    char shown[NUMBER_MAX + 1], list[LIST_HEAD + LIST_TAIL + 4];
 
+    print_list(level->list.text, list, sizeof list);
     if (level->keys != NULL) {
         plan_keys_print(row, level->keys, shown, sizeof shown);
     } else {
         const struct tape_node *name = plan_find(row, &level->reference);
         (void)redact_copy(shown, sizeof shown, plan_is_name(name) ? name->text : TEXT("?"));
     }
-    (void)snprintf(row->scratch + row->scratch_used, room, "a reference to %s, which is not in %.60s", shown,
-                   level->list.text.data);
+    (void)snprintf(row->scratch + row->scratch_used, room, "a reference to %s, which is not in %s", shown, list);
     return room > 1 ? other(row->scratch + row->scratch_used) : other("a reference to nothing");
 }
 

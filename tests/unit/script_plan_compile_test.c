@@ -97,7 +97,9 @@ static void leaves_are_terms(void **state)
     assert_leaf_refused("('a.'):rep(20) .. 'b'", "offer.box.label: `a.a.");
     assert_leaf_refused("('a'):rep(200)", "offer.box.label: `aaa");
     assert_leaf_refused("up(3).a", "offer.box.label: up(n) goes further out than the document");
-    assert_leaf_refused("ref('a', 'b')['c[]']", "offer.box.label: `c[]` is a list, and one value is wanted here");
+    assert_leaf_refused("ref('a', 'b')['c[]']", "offer.box.label: `c[]`: a path behind ref may not go through lists: ");
+    assert_leaf_refused("ref('a', 'b')['c[].d']",
+                        "offer.box.label: `c[].d`: a path behind ref may not go through lists: ");
     assert_leaf_refused(
         "ref('a', '{}')",
         "offer.box.label: `{}` is the key of an element of a map, `[]` the number of one of a list; this is no map's");
