@@ -131,6 +131,28 @@ static void print_times(struct paint *paint, const struct json_node *times)
     buffer_append_c(paint->out, is_first ? " none\n" : "\n");
 }
 
+enum { UNREAD_FEW = 3, UNREAD_SHORT = 12 }; // lines, and bytes of a path, that are read as quickly with it as without
+
+/// How many bytes of their paths all of them share, up to a dot; 0: not worth a line.
+static size_t unread_shared(const struct json_node *unread)
+{
+    struct text first = member(unread->first, "path");
+    size_t shared = first.length;
+
+    for (const struct json_node *at = unread->first->next; at != NULL; at = at->next) {
+        struct text path = member(at, "path");
+        size_t same = 0;
+        while (same < shared && same < path.length && path.data[same] == first.data[same]) {
+            same++;
+        }
+        shared = same;
+    }
+    while (shared > 0 && first.data[shared - 1] != '.') {
+        shared--;
+    }
+    return unread->count < UNREAD_FEW || shared < UNREAD_SHORT ? 0 : shared;
+}
+
 static void print_unread(struct paint *paint, const struct json_node *script, bool shows_all)
 {
     const struct json_node *unread = json_tree_member(script, "unread");
@@ -148,13 +170,21 @@ static void print_unread(struct paint *paint, const struct json_node *script, bo
         buffer_append_byte(paint->out, '\n');
         return;
     }
+    size_t shared = unread == NULL || unread->first == NULL ? 0 : unread_shared(unread);
+    if (shared > 0) {
+        buffer_append_c(paint->out, "  unread   within ");
+        put(paint, (struct text){ member(unread->first, "path").data, shared - 1 });
+        buffer_append_c(paint->out, ":\n");
+    }
     for (const struct json_node *at = unread == NULL ? NULL : unread->first; at != NULL; at = at->next) {
+        struct text path = member(at, "path");
         if (!shows_all && lines++ == LIST_LINES) {
             buffer_printf(paint->out, "  unread   and %zu more (--all)\n", unread->count - LIST_LINES);
             return;
         }
         buffer_append_c(paint->out, "  unread   ");
-        put(paint, member(at, "path"));
+        buffer_append_c(paint->out, shared > 0 ? "." : "");
+        put(paint, (struct text){ path.data + shared, path.length - shared });
         buffer_append_c(paint->out, ", ");
         put(paint, member(at, "kind"));
         buffer_printf(paint->out, ", %llu×\n", (unsigned long long)number(at, "count"));

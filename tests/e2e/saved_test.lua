@@ -107,4 +107,15 @@ test("what is unread of XML has the prefixes of the script", function()
   equal("v:Envelope.v:Body.r:Rooms.@r:took v:Envelope.v:Body.r:Rooms.r:Room[].r:Fee", unread_of(tried), "unread")
 end)
 
+test("what unread paths share stands there once", function()
+  local body = saved("deep.xml", [[<s:Envelope xmlns:s="urn:soap"><s:Body><q:Rooms xmlns:q="urn:v51">
+    <q:Room id="a"><q:Total currency="EUR">9.00</q:Total><q:Fee/><q:Tax/><q:View/></q:Room></q:Rooms></s:Body>
+    </s:Envelope>]])
+  local output, code = try(body, "spaces")
+  equal(0, code, output)
+  contains(output, "  unread   within v:Envelope.v:Body.r:Rooms.r:Room[]:\n  unread   .r:")
+  contains(output, "  unread   .r:View, ")
+  equal(3, select(2, output:gsub("unread   %.r:", "")), "lines")
+end)
+
 world.finish()
