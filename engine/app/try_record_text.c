@@ -3,8 +3,9 @@
 #include "app/try_record.h"
 
 #include "base/json_write.h"
+#include "model/offer.h"
 
-enum { TIED_MAX = 64 }; // offers at one price that are compared
+enum { TIED_MAX = OFFER_MAX_PER_ANSWER }; // offers at one price that are compared
 
 static struct text type_of(const struct http_request *request)
 {
