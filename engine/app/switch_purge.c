@@ -15,7 +15,8 @@ struct purge {
     struct store_home home;
     struct store_call *call;
     sem_t is_home;
-    atomic_bool is_left; // by one of them
+    atomic_bool has_come; // what makes `call` seen: the sanitizers know no sem_clockwait
+    atomic_bool is_left;  // by one of them
 };
 
 static void leave(struct purge *purge)
@@ -33,6 +34,7 @@ static void on_home(struct store_home *home, struct store_call *call)
     struct purge *purge = CONTAINER_OF(home, struct purge, home);
 
     purge->call = call;
+    atomic_store(&purge->has_come, true);
     (void)sem_post(&purge->is_home);
     leave(purge);
 }
@@ -70,7 +72,7 @@ static bool is_home_in_time(struct purge *purge)
     do {
         waited = sem_clockwait(&purge->is_home, CLOCK_MONOTONIC, &until);
     } while (waited != 0 && errno == EINTR);
-    return waited == 0;
+    return waited == 0 && atomic_load(&purge->has_come);
 }
 
 static void refuse(struct switch_request *request, const char *sentence, const char *help)
